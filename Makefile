@@ -1,0 +1,55 @@
+# The two commands are make demo and make test. Every target makes what it needs.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: demo test check coverage lint types docs bench test-faults test-power fuzz clean
+
+$(VENV)/.run: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.run
+	$(PIP) -e '.[dev]'
+	@touch $@
+
+demo: $(VENV)/.run         ## the main job end to end, no model, no network
+	$(BIN)/kimi-memory demo --fresh demo-memory
+
+test: $(VENV)/.dev         ## the whole suite
+	$(BIN)/python -m pytest -n 2
+
+check: lint types docs test
+
+coverage: $(VENV)/.dev     ## the suite with branch coverage: store 100 %, package 90 %
+	$(BIN)/python -m pytest -n 2 --cov --cov-report=
+	$(BIN)/coverage report --include='kimi_memory/store/*' --fail-under=100
+	$(BIN)/coverage report --fail-under=90
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+	$(BIN)/mypy plugins
+
+docs: $(VENV)/.dev         ## generated pages are current
+	$(BIN)/python -m docs.generate --check
+
+bench: $(VENV)/.dev        ## tables of speed and quality
+	$(BIN)/python -m benchmarks
+
+test-faults: $(VENV)/.dev  ## kills, injected errors, races; minutes
+	$(BIN)/python -m pytest -m faults -rs
+
+test-power: $(VENV)/.dev   ## power cuts; needs root and loop devices
+	$(BIN)/python -m pytest -m power -rs
+
+fuzz: $(VENV)/.dev         ## a minute for every parser
+	FUZZ_SECONDS=60 $(BIN)/python -m pytest tests/fuzz -rs
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info demo-memory

@@ -1,0 +1,1 @@
+"""Benchmarks: recall quality and start-up time, on files you name."""

@@ -1,0 +1,268 @@
+"""Reference pages, made from the sources: hooks, errors, settings, commands.
+
+``python -m docs.generate`` writes them; with ``--check`` it names the stale ones.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import dataclasses
+import inspect
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from unittest.mock import patch
+
+from kimi_memory import config, errors, hookspecs
+from kimi_memory.host import Host
+
+FOLDER = Path(__file__).parent
+
+
+def heading(title: str, source: str, about: str) -> list[str]:
+    """Return the first lines of a page."""
+    made = f"<!-- Made by `python -m docs.generate` from {source}; change that. -->"
+    return [made, f"# {title}", "", about, ""]
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a table, with an empty one after it."""
+    lines = [head, ["---"] * len(head), *rows]
+    return ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in lines] + [
+        ""
+    ]
+
+
+def plain(text: str | None) -> str:
+    """Return a docstring as Markdown: its code marks are single backticks there."""
+    return inspect.cleandoc(text or "").replace("``", "`").replace("Raises:\n    ", "Raises: ")
+
+
+# Hooks
+
+
+def sections(module: ast.Module, source: str) -> Iterator[tuple[str, ast.FunctionDef]]:
+    """Yield each hook with the comment line it stands under, in story order."""
+    lines = source.splitlines()
+    banner = ""
+    for before, node in zip([None, *module.body], module.body, strict=False):
+        first = min((d.lineno for d in getattr(node, "decorator_list", [])), default=node.lineno)
+        for line in lines[before.end_lineno if before and before.end_lineno else 0 : first - 1]:
+            banner = line.removeprefix("# ") if line.startswith("# ") else banner
+        if isinstance(node, ast.FunctionDef) and node.name in hookspecs.SPECS:
+            yield banner, node
+
+
+def hooks() -> str:
+    """Return the page of hooks."""
+    source = inspect.getsource(hookspecs)
+    users: dict[str, list[str]] = {}
+    for loaded in Host(entry_points=False).loaded:
+        for hook in loaded.hooks:
+            users.setdefault(hook, []).append(loaded.name)
+    page = heading("Hooks", "kimi_memory/hookspecs.py", plain(hookspecs.__doc__))
+    banner = ""
+    for section, node in sections(ast.parse(source), source):
+        if section != banner:
+            banner = section
+            page += [f"## {banner}", ""]
+        takes = ", ".join(ast.unparse(argument) for argument in node.args.args)
+        gives = ast.unparse(node.returns) if node.returns else "None"
+        used = ", ".join(f"`{name}`" for name in users.get(node.name, [])) or "none"
+        page += [f"### {node.name}", "", "```text", f"{node.name}({takes}) -> {gives}", "```", ""]
+        page += [plain(ast.get_docstring(node)), "", f"Bundled plugins: {used}.", ""]
+    return "\n".join(page)
+
+
+# Errors
+
+
+Error = type[errors.KimiMemoryError]
+
+
+def tree(kind: Error, depth: int = 0) -> Iterator[tuple[int, Error]]:
+    """Yield an error and everything below it, by exit code."""
+    yield depth, kind
+    below = [each for each in kind.__subclasses__() if each.__module__ == errors.__name__]
+    for each in sorted(below, key=lambda each: each.exit_code):
+        yield from tree(each, depth + 1)
+
+
+def error_page() -> str:
+    """Return the page of errors and exit codes."""
+    about = (
+        "Everything raised on purpose is a `KimiMemoryError`. On the command line it becomes one "
+        "line on standard error and the exit code of its class."
+    )
+    rows = [
+        [f"{'· ' * depth}`{kind.__name__}`", str(kind.exit_code), plain(kind.__doc__)]
+        for depth, kind in tree(errors.KimiMemoryError)
+    ]
+    page = heading("Errors and exit codes", "kimi_memory/errors.py", about)
+    return "\n".join([*page, *table(["error", "exit code", "meaning"], rows)])
+
+
+# Settings
+
+
+def spelled(annotation: str) -> str:
+    """Return a type as a reader of TOML sees it: a closed set is its values."""
+    if not annotation.startswith("Literal["):
+        return annotation
+    return " | ".join(f'"{value}"' for value in re.findall(r"'(\w+)'", annotation))
+
+
+def meanings(kind: type) -> dict[str, tuple[str, str]]:
+    """Return type and meaning of each field; the meaning is the string under it."""
+    body = ast.parse(inspect.getsource(kind)).body[0]
+    assert isinstance(body, ast.ClassDef)
+    found: dict[str, tuple[str, str]] = {}
+    for node, after in zip(body.body, [*body.body[1:], None], strict=True):
+        if isinstance(node, ast.AnnAssign):
+            text = ""
+            if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
+                text = plain(str(after.value.value))
+            found[ast.unparse(node.target)] = (spelled(ast.unparse(node.annotation)), text)
+    return found
+
+
+def written(value: object) -> str:
+    """Return a default as one would write it in TOML."""
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    if isinstance(value, str):
+        return f'`"{value}"`'
+    return f"`{value}`" if isinstance(value, int | float) else ""
+
+
+def settings_table(kind: type) -> list[str]:
+    """Return the table of one dataclass of settings."""
+    about = meanings(kind)
+    rows = [
+        [f"`{f.name}`", f"`{about[f.name][0]}`", written(f.default), about[f.name][1]]
+        for f in dataclasses.fields(kind)
+    ]
+    return table(["key", "type", "default", "meaning"], rows)
+
+
+def settings() -> str:
+    """Return the page of settings."""
+    page = heading("Settings", "kimi_memory/config.py", plain(config.__doc__))
+    page += ["## memory.toml", "", "Lies in the memory folder and travels with it.", ""]
+    for table_field in dataclasses.fields(config.Settings):
+        page += [f"### [{table_field.name}]", ""]
+        page += settings_table(type(getattr(config.Settings(), table_field.name)))
+    page += ["## config.toml", "", "Lies in your own config directory, never in a memory.", ""]
+    page += ["| setting |", "|---|"]
+    page += [f"| {text} |" for _, text in meanings(config.UserConfig).values()]
+    return "\n".join([*page, ""])
+
+
+# Commands
+
+
+Below = list[tuple[str, str, argparse.ArgumentParser]]
+
+
+def children(parser: argparse.ArgumentParser) -> Below:
+    """Return the commands below a parser: name, one line about it, parser; no aliases."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            about = {each.dest: each.help or "" for each in action._choices_actions}
+            named = [name for name in action.choices if name in about] or list(action.choices)
+            return [(name, about.get(name, ""), action.choices[name]) for name in named]
+    return []
+
+
+def sentence(text: str) -> str:
+    """Return a help text as a sentence; empty stays empty."""
+    plain = text.replace("%%", "%").strip().rstrip(".")
+    return f"{plain[0].upper()}{plain[1:]}." if plain else ""
+
+
+def arguments(parser: argparse.ArgumentParser) -> list[list[str]]:
+    """Return a row for every argument of a command but --help."""
+    rows = []
+    for action in parser._actions:
+        if isinstance(action, argparse._HelpAction | argparse._SubParsersAction):
+            continue
+        name = ", ".join(action.option_strings) or str(action.metavar or action.dest)
+        if action.option_strings and action.nargs != 0:
+            name += f" {action.metavar or action.dest.upper()}"
+        allowed = ", ".join(f"`{choice}`" for choice in action.choices or () if choice)
+        choices = f" One of {allowed}." if allowed else ""
+        rows.append([f"`{name}`", sentence(action.help or "") + choices])
+    return rows
+
+
+def command(
+    parser: argparse.ArgumentParser, name: str, about: str, depth: int = 2
+) -> Iterator[str]:
+    """Yield the lines about a command and the ones below it."""
+    yield from [f"{'#' * min(depth, 4)} {name}", ""]
+    if text := sentence(parser.description or about):
+        yield from [text, ""]
+    if rows := arguments(parser):
+        yield from table(["argument", "meaning"], rows)
+    for child, line, below in children(parser):
+        yield from command(below, f"{name} {child}", line, depth + 1)
+
+
+def commands() -> str | None:
+    """Return the page of commands; None while there is no command line."""
+    try:
+        from kimi_memory.surfaces.cli import parser
+    except ImportError:
+        return None
+    about = "Every command takes `--help`. `kmem` is short for `kimi-memory`."
+    page = heading("Commands", "kimi_memory/surfaces/cli", about)
+    # a developer's own plugins add commands that are not ours to document
+    with TemporaryDirectory() as home, patch.dict(os.environ, {"XDG_CONFIG_HOME": home}):
+        return "\n".join([*page, *command(parser(), "kimi-memory", "")])
+
+
+PAGES: dict[str, Callable[[], str | None]] = {
+    "hooks.md": hooks,
+    "errors.md": error_page,
+    "settings.md": settings,
+    "commands.md": commands,
+}
+
+
+def pages() -> dict[str, str]:
+    """Return the text of every page by file name."""
+    made = {name: make() for name, make in PAGES.items()}
+    tidy = {name: re.sub(r"\n{3,}", "\n\n", text) for name, text in made.items() if text}
+    return {name: text.rstrip() + "\n" for name, text in tidy.items()}
+
+
+def stale(folder: Path) -> list[str]:
+    """Return the names of pages in `folder` that are not as the sources say."""
+    return [
+        name
+        for name, text in pages().items()
+        if not (folder / name).is_file() or (folder / name).read_text(encoding="utf-8") != text
+    ]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Write the pages, or check them."""
+    options = argparse.ArgumentParser(prog="python -m docs.generate", description=main.__doc__)
+    options.add_argument("--check", action="store_true", help="write nothing, exit 1 if stale")
+    options.add_argument("--folder", type=Path, default=FOLDER, help="where the pages lie")
+    chosen = options.parse_args(argv)
+    if chosen.check:
+        for name in (old := stale(chosen.folder)):
+            print(f"{name} is stale: run python -m docs.generate", file=sys.stderr)
+        return 1 if old else 0
+    for name, text in pages().items():
+        (chosen.folder / name).write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

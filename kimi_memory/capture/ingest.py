@@ -1,0 +1,159 @@
+"""Ingest: transcripts of other programs become sessions, each turn once."""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from kimi_memory.capture.log import Captured, Said, SessionLog
+from kimi_memory.capture.screen import MASK, Screen
+from kimi_memory.errors import TranscriptError, UsageError
+from kimi_memory.host import Host
+from kimi_memory.model.actor import Actor
+from kimi_memory.model.ids import safe_session_id
+from kimi_memory.model.screen import TranscriptFile
+from kimi_memory.model.session import Session, Transcript
+from kimi_memory.model.turn import Turn
+from kimi_memory.store import sessions
+from kimi_memory.store.store import Store
+
+HEAD = 65536
+_BATCH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Ingested:
+    """What became of one session of a file."""
+
+    file: str
+    session: str
+    """Id under which the new turns stand; empty when there were none."""
+    spoken: int
+    """Turns in the file."""
+    stored: int
+    """Turns that were new."""
+    captured: tuple[Captured, ...] = ()
+
+
+def find_files(paths: Iterable[Path]) -> Iterator[Path]:
+    """Yield the files to ingest: folders give theirs, sorted, without hidden ones.
+
+    Raises:
+        UsageError: a path does not exist.
+    """
+    for path in paths:
+        if path.is_dir():
+            inside = (p for p in sorted(path.rglob("*")) if p.is_file())
+            yield from (p for p in inside if not _hidden(p.relative_to(path)))
+        elif path.exists():
+            yield path
+        else:
+            raise UsageError(f"{path} does not exist. Name a file or a folder.")
+
+
+def _hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
+
+
+def open_file(path: Path) -> TranscriptFile:
+    """Return a file on disk as readers see it."""
+
+    def again() -> BinaryIO:
+        return path.open("rb")
+
+    with again() as file:
+        return TranscriptFile(str(path), file.read(HEAD), again)
+
+
+class Ingest:
+    """Takes transcripts into a store."""
+
+    def __init__(self, store: Store, host: Host, screen: Screen, actor: Actor) -> None:
+        self._store, self._host, self._screen, self._actor = store, host, screen, actor
+
+    def read(self, file: TranscriptFile) -> Iterable[Transcript]:
+        """Return the sessions in a file.
+
+        Raises:
+            TranscriptError: no reader knows the format, or the file is broken.
+        """
+        found = self._host.answer("read_transcript", file=file)
+        if found is None:
+            raise TranscriptError(file.name, 1, "no reader knows this format")
+        return cast("Iterable[Transcript]", found)  # what the hook's annotation says
+
+    def take(
+        self, file: TranscriptFile, progress: Callable[[int], None] = lambda count: None
+    ) -> Iterator[Ingested]:
+        """Store what is new in each session of a file; yields a report for each.
+
+        Args:
+            file: the transcript file.
+            progress: called with the number of turns stored since the last call.
+        """
+        for transcript in self.read(file):
+            yield self._take_one(file.name, transcript, progress)
+
+    def _take_one(
+        self, name: str, transcript: Transcript, progress: Callable[[int], None]
+    ) -> Ingested:
+        root = safe_session_id(transcript.session.id)
+        known = sessions.parts(self._store, root)
+        new = self._unknown(transcript.turns, known)
+        if not new:
+            return Ingested(name, "", len(transcript.turns), 0)
+        log = self._log(replace(transcript.session, id=root))
+        captured: list[Captured] = []
+        for first in range(0, len(new), _BATCH):
+            batch = log.add([_said(turn) for turn in new[first : first + _BATCH]])
+            captured += batch
+            progress(len(batch))
+        if transcript.task or transcript.variables:
+            log.set_state(transcript.task, transcript.variables)
+        session = log.session.id
+        return Ingested(name, session, len(transcript.turns), len(captured), tuple(captured))
+
+    def _log(self, session: Session) -> SessionLog:
+        """Return the log new turns belong to: the open part, or a continuation."""
+        session = sessions.next_part(self._store, session)
+        actor = replace(self._actor, session=session.id)
+        log = SessionLog(self._store, self._host, self._screen, actor)
+        log.start(session)
+        return log
+
+    def _unknown(self, turns: Sequence[Turn], known: Sequence[sessions.Place]) -> list[Turn]:
+        """Return the turns not stored yet; the same words twice count twice."""
+        stored: Counter[str] = Counter()
+        for place in known:
+            for turn in sessions.read(self._store, place.path).turns:
+                stored[_mark(turn, turn.text)] += 1
+        new = []
+        for turn in turns:
+            text = self._screen.pass_text(turn.text).text
+            mark = _mark(turn, text)
+            if stored[mark] > 0:
+                stored[mark] -= 1
+            elif text.strip():
+                new.append(turn)
+        return new
+
+
+def _mark(turn: Turn, text: str) -> str:
+    """What makes a turn the same one: the host's id, else role and words.
+
+    Tags of masked secrets differ between machines and do not count.
+    """
+    return turn.ref or f"{turn.role}\0{MASK.sub('⟦redacted⟧', text)}"
+
+
+def _said(turn: Turn) -> Said:
+    return Said(turn.role, turn.text, turn.at, turn.speaker, turn.ref, turn.origin)
+
+
+def from_bytes(name: str, content: bytes) -> TranscriptFile:
+    """Return bytes already in memory, such as standard input, as readers see a file."""
+    return TranscriptFile(name, content[:HEAD], lambda: io.BytesIO(content))

@@ -1,0 +1,208 @@
+"""An open session: turns are appended to its file and are durable when we return."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from kimi_memory.capture.screen import Screen
+from kimi_memory.capture.views import Views
+from kimi_memory.errors import UsageError
+from kimi_memory.host import Host
+from kimi_memory.model.actor import Actor
+from kimi_memory.model.draft import Draft
+from kimi_memory.model.records import (
+    context_of,
+    end_line,
+    read_transcript_lines,
+    session_line,
+    state_line,
+    turn_line,
+    view_json,
+)
+from kimi_memory.model.session import Json, Session, Transcript
+from kimi_memory.model.turn import Origin, Role, Turn
+from kimi_memory.store import sessions
+from kimi_memory.store.store import Store
+
+_BASE = {Role.USER: 0.5, Role.ASSISTANT: 0.4, Role.TOOL: 0.2, Role.SYSTEM: 0.1}
+_ORIGIN = {Role.USER: Origin.HUMAN, Role.ASSISTANT: Origin.AGENT}
+_RECENT = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A turn as it comes in, before it is screened and numbered."""
+
+    role: Role
+    text: str
+    at: datetime
+    speaker: str = ""
+    ref: str = ""
+    origin: Origin | None = None
+    """None: a user's words are human, an assistant's an agent's, others a tool's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """A stored turn and what the plugins found worth remembering in it."""
+
+    turn: Turn
+    drafts: tuple[Draft, ...] = ()
+
+
+class SessionLog:
+    """One open session file. Several processes may write to the same one."""
+
+    def __init__(
+        self, store: Store, host: Host, screen: Screen, actor: Actor, views: Views | None = None
+    ) -> None:
+        self._store, self._host, self._screen, self._actor = store, host, screen, actor
+        self._views = views or Views(store)
+        self._size = -1
+        self._context = ""
+        self._refs: set[str] = set()
+        self._first = 1
+        self._seen = Transcript(Session("", datetime.min.replace(tzinfo=UTC)))
+        self.path = f"short-term/session_{actor.session}.jsonl"
+
+    @property
+    def session(self) -> Session:
+        """The header of the session."""
+        return self._seen.session
+
+    @property
+    def transcript(self) -> Transcript:
+        """The session as last seen, with its latest turns only."""
+        return self._seen
+
+    def start(self, session: Session) -> None:
+        """Make the file with its header, unless it is there."""
+        with self._locked():
+            if not self._store.exists(self.path):
+                self._store.append(self.path, [session_line(session)], self._actor)
+            self._read()
+        self._view()
+
+    def add(self, said: Sequence[Said]) -> list[Captured]:
+        """Screen, number and append turns; durable when this returns.
+
+        Turns whose `ref` the session already holds, and turns that are empty
+        after screening, are left out.
+        """
+        captured: list[Captured] = []
+        lines: list[bytes] = []
+        with self._locked():
+            self._read()
+            # Whatever fails below, the next call reads the file again.
+            size, self._size = self._size, -1
+            turns = list(self._seen.turns)
+            for one in said:
+                made = self._turn(one, turns[-1].n + 1 if turns else self._first)
+                if made is not None:
+                    captured.append(made)
+                    lines.append(turn_line(made.turn))
+                    turns = [*turns[-_RECENT:], made.turn]
+                    self._remember(made.turn, lines[-1])
+            self._size = size
+            self._write(lines, replace(self._seen, turns=tuple(turns[-_RECENT:])))
+        self._view()
+        return captured
+
+    def set_state(
+        self, task: Mapping[str, Json] | None, variables: Mapping[str, Json] | None
+    ) -> None:
+        """Record the current task or variables; variables are merged into those set before."""
+        with self._locked():
+            self._read()
+            merged = {**self._seen.variables, **(variables or {})}
+            seen = replace(
+                self._seen, task=self._seen.task if task is None else task, variables=merged
+            )
+            self._write([state_line(seen.task, seen.variables)], seen)
+        self._view()
+
+    def end(self, at: datetime) -> None:
+        """Mark the session as ended; its file is archived by the distil job."""
+        with self._locked():
+            self._read()
+            if self._seen.ended is None:
+                self._write([end_line(at)], replace(self._seen, ended=at))
+        self._view()
+
+    def _locked(self) -> AbstractContextManager[object]:
+        return self._store.holding(self.path)
+
+    def _turn(self, said: Said, n: int) -> Captured | None:
+        if said.ref and said.ref in self._refs:
+            return None
+        screened = self._screen.pass_text(said.text)
+        if not screened.text.strip():
+            return None
+        turn = Turn(
+            n=n,
+            at=said.at,
+            role=said.role,
+            text=screened.text,
+            speaker=self._screen.pass_text(said.speaker).text,
+            origin=said.origin or _ORIGIN.get(said.role, Origin.TOOL),
+            importance=_BASE[said.role],
+            context=self._context,
+            ref=said.ref,
+            masked=screened.masked,
+        )
+        return self._rate(turn)
+
+    def _rate(self, turn: Turn) -> Captured:
+        gathered = self._host.gather("capture_turn", turn=turn, session=self._seen.session)
+        drafts = tuple(draft for found in gathered for draft in found)
+        if not drafts:
+            return Captured(turn)
+        best = max([turn.importance, *(draft.importance for draft in drafts)])
+        tags = tuple(dict.fromkeys(tag for draft in drafts for tag in draft.tags))
+        return Captured(replace(turn, importance=round(best, 2), tags=tags), drafts)
+
+    def _remember(self, turn: Turn, line: bytes) -> None:
+        self._context = context_of(self._context, line)
+        if turn.ref:
+            self._refs.add(turn.ref)
+
+    def _read(self) -> None:
+        """Catch up with the file if another process wrote to it since we did."""
+        size = self._store.size(self.path)
+        if size == self._size:
+            return
+        lines = self._store.read(self.path).splitlines(keepends=True)
+        seen = read_transcript_lines(lines, self.path)
+        if seen.ended is not None:
+            raise UsageError(f"Session {seen.session.id} has ended. Start a new one.")
+        earlier = self._earlier(seen.session)
+        self._context = ""
+        self._refs = {turn.ref for turn in (*earlier, *seen.turns) if turn.ref}
+        for line in lines:
+            if b'"kind":"turn"' in line:
+                self._context = context_of(self._context, line)
+        self._first = earlier[-1].n + 1 if earlier else 1
+        self._seen = replace(seen, turns=seen.turns[-_RECENT:])
+        self._size = size
+
+    def _earlier(self, session: Session) -> tuple[Turn, ...]:
+        """Return the turns of the ended sessions this one continues."""
+        if not session.continues:
+            return ()
+        before = sessions.read(self._store, sessions.find(self._store, session.continues).path)
+        return (*self._earlier(before.session), *before.turns)
+
+    def _write(self, lines: list[bytes], seen: Transcript) -> None:
+        if not lines:
+            return
+        size, self._size = self._size, -1
+        self._store.append(self.path, lines, self._actor)
+        self._size = size + sum(map(len, lines))
+        self._seen = seen
+
+    def _view(self) -> None:
+        seen = self._seen
+        self._views.show(self.path.removesuffix("l"), lambda: view_json(seen))

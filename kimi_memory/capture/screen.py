@@ -1,0 +1,88 @@
+"""The screen between spoken words and the disk: secrets masked, injected text removed."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from kimi_memory.host import Host
+from kimi_memory.model.screen import Span
+from kimi_memory.text.fence import strip_injected
+
+MASK = re.compile(r"⟦redacted:[a-z0-9-]+:[0-9a-f]{4}⟧")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\U000e0000-\U000e007f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Screened:
+    """A text that may be stored."""
+
+    text: str
+    masked: int = 0
+    """How many secrets were masked."""
+    cut: int = 0
+    """How many bytes were cut off at the end."""
+
+
+class Screen:
+    """Asks the screening plugins and masks what they name.
+
+    Args:
+        host: the plugins.
+        key: machine-local key; equal secrets get equal tags that tell nothing else.
+        max_bytes: longer texts are cut, with a mark.
+    """
+
+    def __init__(self, host: Host, key: bytes, max_bytes: int = 65536) -> None:
+        self._host, self._key, self._max_bytes = host, key, max_bytes
+
+    def pass_text(self, text: str) -> Screened:
+        """Return `text` without injected blocks, control characters and secrets."""
+        if not text:
+            return Screened("")
+        plain = _CONTROL.sub("", strip_injected(text.replace("\r\n", "\n").replace("\r", "\n")))
+        plain = plain.encode("utf-8", "replace").decode("utf-8")
+        masked, count = self.mask(plain)
+        kept, cut = self._cut(masked)
+        return Screened(kept, count, cut)
+
+    def mask(self, text: str) -> tuple[str, int]:
+        """Return `text` with every secret replaced by ``⟦redacted:<rule>:<tag>⟧``."""
+        pieces, end, count = [], 0, 0
+        for span in _merged(self.spans(text)):
+            tag = hmac.new(self._key, text[span.start : span.end].encode(), hashlib.sha256)
+            pieces += [text[end : span.start], f"⟦redacted:{span.rule}:{tag.hexdigest()[:4]}⟧"]
+            end, count = span.end, count + 1
+        return "".join([*pieces, text[end:]]), count
+
+    def spans(self, text: str) -> list[Span]:
+        """Return what the plugins would mask, outside of earlier masks."""
+        found = [span for spans in self._host.gather("screen_text", text=text) for span in spans]
+        if not found:
+            return []
+        masks = [match.span() for match in MASK.finditer(text)]
+        return [s for s in found if not any(a < s.end and s.start < b for a, b in masks)]
+
+    def _cut(self, text: str) -> tuple[str, int]:
+        raw = text.encode("utf-8")
+        over = len(raw) - self._max_bytes
+        if over <= 0:
+            return text, 0
+        kept = raw[: self._max_bytes].decode("utf-8", "ignore")
+        return f"{kept}\n⟦cut: {over} bytes⟧", over
+
+
+def _merged(spans: Iterable[Span]) -> list[Span]:
+    """Join overlapping spans; the longest one gives the rule its name."""
+    joined: list[Span] = []
+    for span in sorted(spans, key=lambda s: (s.start, -s.end)):
+        if joined and span.start < joined[-1].end:
+            last = joined[-1]
+            rule = max(last, span, key=lambda s: s.end - s.start).rule
+            joined[-1] = Span(last.start, max(last.end, span.end), rule)
+        elif span.end > span.start:
+            joined.append(span)
+    return joined

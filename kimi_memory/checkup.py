@@ -1,0 +1,210 @@
+"""The state of a memory: status for people, verify and doctor for faults, fix for cures."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kimi_memory.consolidation.jobs import FOLDER as JOBS
+from kimi_memory.consolidation.trace import Tracer
+from kimi_memory.errors import FormatError
+from kimi_memory.memory import Memory
+from kimi_memory.model.card import Card
+from kimi_memory.model.event import Event
+from kimi_memory.model.health import Finding, Severity
+from kimi_memory.model.note import Note
+from kimi_memory.store import sessions
+from kimi_memory.store.shelf import Shelf
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What ``kimi-memory status`` shows."""
+
+    root: Path
+    open_sessions: int
+    ended_sessions: int
+    turns: int
+    waiting: int
+    """Ended sessions that were not distilled yet."""
+    notes: Mapping[str, Mapping[str, int]]
+    """How many notes of each kind, by type or status."""
+    jobs: int
+    index: str
+    history: str
+    external: int
+    """Files changed outside of kimi_memory since it last looked."""
+    broken: tuple[str, ...]
+    """One line a file that cannot be parsed."""
+
+
+def status(memory: Memory) -> Status:
+    """Count what is in a memory."""
+    places = list(sessions.places(memory.store))
+    counts: dict[str, Counter[str]] = {}
+    broken: list[str] = []
+    for note in _notes(memory, broken):
+        kind = getattr(note, "type", note.status)
+        counts.setdefault(note.kind, Counter())[str(kind)] += 1
+    return Status(
+        root=memory.root,
+        open_sessions=sum(place.open for place in places),
+        ended_sessions=sum(not place.open for place in places),
+        turns=sum(_turns(memory, place) for place in places),
+        waiting=len(memory.waiting()),
+        notes={kind: dict(found) for kind, found in sorted(counts.items())},
+        jobs=len(memory.store.files(JOBS)),
+        index=_index(memory),
+        history=_history(memory),
+        external=len(memory.store.reconcile()),
+        broken=tuple(broken),
+    )
+
+
+def verify(memory: Memory) -> list[Finding]:
+    """Check the journal's chain, every note, every quote, and the indexes."""
+    return [
+        *_check_journal(memory),
+        *_check_notes(memory),
+        *_check_sessions(memory),
+        *memory.index.verify(),
+    ]
+
+
+def doctor(memory: Memory) -> list[Finding]:
+    """Run every check, those of plugins included."""
+    found = [*verify(memory), *memory.history.check()]
+    for findings in memory.host.gather("check_health", root=memory.root):
+        found += findings
+    found += _check_plugins(memory)
+    if memory.store.read_only:
+        found.append(
+            Finding(
+                "store",
+                Severity.ERROR,
+                memory.store.read_only,
+                "Check the disk, then run 'kimi-memory doctor --fix'.",
+                fixable=True,
+            )
+        )
+    return found
+
+
+def fix(memory: Memory, findings: Sequence[Finding]) -> Iterator[str]:
+    """Mend what can be mended; only adds files, moves them, or rebuilds what is derived."""
+    checks = {finding.check for finding in findings if finding.fixable}
+    if "store" in checks:
+        memory.store.clear_read_only()
+        yield "the store takes writes again"
+    if "index" in checks:
+        memory.index.refresh(full=True)
+        yield "the index was rebuilt from the files"
+    if memory.history.ready():
+        commit = memory.history.commit("Files found changed by doctor")
+        if commit:
+            yield f"pending changes were committed as {commit[:10]}"
+
+
+def _notes(memory: Memory, broken: list[str]) -> Iterator[Note]:
+    shelf = Shelf(memory.store)
+    for entry in shelf.entries().values():
+        try:
+            yield shelf.file(entry.path).note
+        except FormatError as error:
+            broken.append(str(error))
+
+
+def _turns(memory: Memory, place: sessions.Place) -> int:
+    return memory.store.read(place.path).count(b'"kind":"turn"')
+
+
+def _index(memory: Memory) -> str:
+    found = memory.index.status()
+    if not found.generation:
+        size = f"{found.units} units in {found.files} files"
+        return f"none: {size} are searched directly; 'kimi-memory index' makes one"
+    pending = f", {found.pending} not indexed yet" if found.pending else ""
+    model = f", vectors of {found.model}" if found.model else ""
+    return f"{found.units} units of {found.files} files{pending}{model}"
+
+
+def _history(memory: Memory) -> str:
+    if not memory.history.ready():
+        return "off: no git repository of this memory"
+    commits = memory.history.log(limit=1)
+    if not commits:
+        return "no commit yet"
+    pending = ", changes pending" if memory.batch.pending() else ""
+    return f"{commits[0].hash[:10]} {commits[0].at:%Y-%m-%d %H:%M} {commits[0].subject}{pending}"
+
+
+def _check_journal(memory: Memory) -> Iterator[Finding]:
+    problems = memory.store.journal.verify()
+    for problem in problems:
+        yield Finding("journal", Severity.ERROR, problem, "Compare with 'kimi-memory log'.")
+    signed = (commit.trailers.get("Checkpoint", "") for commit in memory.history.log(limit=100))
+    last = next((found.split() for found in signed if found), [])
+    if len(last) == 2 and last[0].isdigit() and not problems:
+        # The journal is private to this machine: one that is gone is a fact, no damage.
+        for problem in memory.store.journal.verify((int(last[0]), last[1])):
+            yield Finding("journal", Severity.WARNING, problem, "Compare with 'kimi-memory log'.")
+
+
+def _check_notes(memory: Memory) -> Iterator[Finding]:
+    shelf, tracer = Shelf(memory.store), Tracer(memory.store, memory.history)
+    for entry in shelf.entries().values():
+        try:
+            note = shelf.file(entry.path).note
+        except FormatError as error:
+            yield Finding("notes", Severity.ERROR, error.why, f"{error.remedy}.", entry.path)
+            continue
+        if isinstance(note, Card | Event):
+            yield from _check_quotes(tracer, note, entry.path)
+
+
+def _check_quotes(tracer: Tracer, note: Note, path: str) -> Iterator[Finding]:
+    for evidence in tracer.evidence(note):
+        if (evidence.quote or evidence.source.quote) and not evidence.verified:
+            yield Finding(
+                "quotes",
+                Severity.ERROR,
+                f"a quote does not stand in {evidence.source.place}",
+                "Correct the quote, or the card's sources.",
+                path,
+            )
+
+
+def _check_sessions(memory: Memory) -> Iterator[Finding]:
+    for place in sessions.places(memory.store):
+        try:
+            problems = sessions.chain_problems(memory.store, place.path)
+        except ValueError as error:
+            problems = [f"it is no session file: {error}"]
+        for problem in problems:
+            yield Finding(
+                "sessions",
+                Severity.ERROR,
+                problem,
+                "Restore the file from git ('kimi-memory log --path').",
+                place.path,
+            )
+
+
+def _check_plugins(memory: Memory) -> Iterator[Finding]:
+    if not any("screen_text" in plugin.hooks for plugin in memory.host.loaded):
+        yield Finding(
+            "plugins",
+            Severity.ERROR,
+            "no plugin screens text, so secrets reach the disk",
+            "Enable 'privacy' in your config.toml.",
+        )
+    for plugin in memory.host.loaded:
+        if plugin.skipped:
+            yield Finding(
+                "plugins",
+                Severity.WARNING,
+                f"{plugin.name} from {plugin.origin} is not in use: {plugin.skipped}",
+                "Mend or remove it, or disable it in your config.toml.",
+            )

@@ -1,0 +1,236 @@
+"""Settings: what a memory folder may choose, and what only its user may.
+
+``memory.toml`` in the folder is data: tiers, thresholds, language, schedule. Code,
+hosts, keys and plugins are chosen in ``config.toml`` of the user's own config
+directory, because a memory folder may come from somebody else.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, Literal, TypeVar, cast
+
+from kimi_memory.errors import FormatError, UsageError
+
+T = TypeVar("T")
+
+MARKER = "memory.toml"
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryTable:
+    """``[memory]``"""
+
+    id: str = ""
+    """Made by init; names this memory in lock and key files."""
+    format: int = FORMAT
+    """Version of the file format."""
+    name: str = ""
+    """What people call it; the heading of the identity page."""
+    language: Literal["auto", "zh", "en"] = "auto"
+    """Language of generated pages; notes keep the language of their evidence."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureTable:
+    """``[capture]``"""
+
+    auto: bool = True
+    """Whether triggers may remember at once what a turn says is important."""
+    limit: int = 3
+    """At most so many auto-captured memories per exchange."""
+    min_chars: int = 10
+    """Shorter turns are not auto-captured (Chinese characters count double)."""
+    max_chars: int = 500
+    """Longer turns are not auto-captured."""
+    max_turn_bytes: int = 65536
+    """A longer turn is cut here, with a mark that says how much."""
+    duplicate: float = 0.95
+    """From this similarity on, an auto-captured memory counts as known."""
+
+
+@dataclass(frozen=True, slots=True)
+class DistilTable:
+    """``[distil]``"""
+
+    max_cards: int = 10
+    """At most so many cards per session, the most important ones; open to-dos do not count."""
+    min_turns: int = 2
+    """Shorter sessions are archived without being distilled."""
+    min_importance: float = 0.5
+    """Less important drafts are dropped."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecallTable:
+    """``[recall]``"""
+
+    limit: int = 6
+    """Hits returned when nothing is asked for."""
+    min_score: float = 0.0
+    """Hits below are dropped."""
+    snippet_chars: int = 700
+    """Longest snippet, in characters."""
+    vector_weight: float = 0.3
+    """Weight of the vector lane against the keyword lane."""
+    context_tokens: int = 2000
+    """Budget of a context block when none is given."""
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryTable:
+    """``[history]``"""
+
+    git: bool = True
+    """Whether changes are committed to git."""
+    quiet_seconds: float = 5.0
+    """A batch is committed after so long without a change …"""
+    max_seconds: float = 30.0
+    """… and no later than so long after its first change."""
+
+
+@dataclass(frozen=True, slots=True)
+class GatesTable:
+    """``[gates]``"""
+
+    max_loss: float = 0.25
+    """Largest part of earlier entries a job may take away."""
+    max_page_bytes: int = 65536
+    """Largest generated page."""
+    max_files: int = 500
+    """Most files one job may touch."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConsolidationTable:
+    """``[consolidation]``"""
+
+    daily_importance: float = 0.6
+    """Events from this importance on are folded into knowledge."""
+    stale_days: int = 30
+    """A card unverified for so long is marked stale."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All of ``memory.toml``; every value has a default."""
+
+    memory: MemoryTable = field(default_factory=MemoryTable)
+    capture: CaptureTable = field(default_factory=CaptureTable)
+    distil: DistilTable = field(default_factory=DistilTable)
+    recall: RecallTable = field(default_factory=RecallTable)
+    history: HistoryTable = field(default_factory=HistoryTable)
+    gates: GatesTable = field(default_factory=GatesTable)
+    consolidation: ConsolidationTable = field(default_factory=ConsolidationTable)
+
+
+@dataclass(frozen=True, slots=True)
+class UserConfig:
+    """``config.toml`` in the user's config directory."""
+
+    plugins: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """``[plugins.<name>]``: settings a plugin is made with."""
+    disabled: tuple[str, ...] = ()
+    """``disabled = ["name"]``: plugins that are not loaded."""
+    plugin_folder: Path | None = None
+    """Where one-file plugins lie: ``plugins/`` beside ``config.toml``."""
+
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "bool": (bool,),
+    "int": (int,),
+    "float": (float, int),
+    "str": (str,),
+}
+
+
+def parse_settings(text: str, path: str = MARKER) -> Settings:
+    """Read ``memory.toml``.
+
+    Unknown tables and keys are kept out of the way (a newer version may know them).
+
+    Raises:
+        FormatError: not TOML, a value of the wrong type, or a newer format.
+    """
+    document = _toml(text, path)
+    settings = Settings(
+        memory=_table(MemoryTable, document, path, "memory"),
+        capture=_table(CaptureTable, document, path, "capture"),
+        distil=_table(DistilTable, document, path, "distil"),
+        recall=_table(RecallTable, document, path, "recall"),
+        history=_table(HistoryTable, document, path, "history"),
+        gates=_table(GatesTable, document, path, "gates"),
+        consolidation=_table(ConsolidationTable, document, path, "consolidation"),
+    )
+    if settings.memory.format > FORMAT:
+        raise FormatError(
+            path,
+            1,
+            f"format {settings.memory.format} is newer than this program knows ({FORMAT})",
+            "Upgrade kimi_memory",
+        )
+    return settings
+
+
+def parse_user(text: str, folder: Path) -> UserConfig:
+    """Read the user's ``config.toml``, which lies in `folder`.
+
+    Raises:
+        FormatError: not TOML, or a value of the wrong type.
+    """
+    path = str(folder / "config.toml")
+    document = _toml(text, path)
+    plugins = document.get("plugins", {})
+    if not isinstance(plugins, dict) or not all(isinstance(v, dict) for v in plugins.values()):
+        raise FormatError(path, 1, "[plugins] holds a table per plugin", "Write [plugins.<name>]")
+    disabled = document.get("disabled", [])
+    if not isinstance(disabled, list) or not all(isinstance(v, str) for v in disabled):
+        raise FormatError(path, 1, "disabled is a list of plugin names", "Write it as a list")
+    return UserConfig(plugins, tuple(disabled), folder / "plugins")
+
+
+def read_user(folder: Path) -> UserConfig:
+    """Return the user's settings from their config directory; defaults where there are none."""
+    try:
+        text = (folder / "config.toml").read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return UserConfig(plugin_folder=folder / "plugins")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{folder / 'config.toml'} cannot be read: {error}. Mend it.") from error
+    return parse_user(text, folder)
+
+
+def _toml(text: str, path: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text.removeprefix("\ufeff"))
+    except (ValueError, RecursionError) as error:
+        # tomllib lets numbers of thousands of digits and deep nesting fail in their own way.
+        found = [int(part) for part in re.findall(r"\bline (\d{1,9})\b", str(error))]
+        raise FormatError(path, found[0] if found else 1, f"not TOML: {error}") from error
+
+
+def _table(kind: type[T], document: dict[str, Any], path: str, name: str) -> T:
+    values = document.get(name, {})
+    if not isinstance(values, dict):
+        raise FormatError(path, 1, f"{name} is not a table", f"Write it as [{name}]")
+    known = {f.name: f for f in fields(cast("Any", kind))}  # every table is a dataclass
+    chosen = {key: value for key, value in values.items() if key in known}
+    for key, value in chosen.items():
+        _check(str(known[key].type), value, f"{name}.{key}", path)
+    return kind(**chosen)
+
+
+def _check(type_name: str, value: object, key: str, path: str) -> None:
+    if type_name.startswith("Literal"):
+        allowed = [part.strip("\"' ") for part in type_name[8:-1].split(",")]
+        if value not in allowed:
+            raise FormatError(path, 1, f"{key} is {value!r}", f"Choose one of {', '.join(allowed)}")
+        return
+    wanted = _TYPES[type_name]
+    if not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted):
+        raise FormatError(path, 1, f"{key} is {value!r}", f"Give a value of type {type_name}")

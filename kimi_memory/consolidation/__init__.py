@@ -1,0 +1,1 @@
+"""Consolidation: what was said becomes knowledge, by jobs that can be undone."""

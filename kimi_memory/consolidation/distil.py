@@ -1,0 +1,110 @@
+"""Distilling a session: its archive, its readable page, events and cards."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from datetime import datetime
+from typing import cast
+
+from kimi_memory.config import DistilTable
+from kimi_memory.consolidation.fold import Fold
+from kimi_memory.consolidation.gates import DraftGate
+from kimi_memory.consolidation.plan import Plan, digest_of
+from kimi_memory.host import Host
+from kimi_memory.model.card import CardType
+from kimi_memory.model.change import Change, Create, Delete, digest
+from kimi_memory.model.draft import Draft
+from kimi_memory.model.note import Lang
+from kimi_memory.model.records import archive_path, transcript_markdown
+from kimi_memory.model.session import Transcript
+from kimi_memory.store import sessions
+from kimi_memory.store.shelf import Shelf
+from kimi_memory.store.store import Store
+from kimi_memory.text.language import language_of
+
+
+class Distil:
+    """Plans what becomes of a session.
+
+    Args:
+        store: where sessions lie.
+        host: asked for the drafts.
+        settings: limits.
+        gate: holds drafts back.
+        now: the moment of the job.
+    """
+
+    kind = "distil"
+
+    def __init__(
+        self, store: Store, host: Host, settings: DistilTable, gate: DraftGate, now: datetime
+    ) -> None:
+        self._store, self._host, self._settings = store, host, settings
+        self._gate, self._now = gate, now
+
+    def plan(self, id: str) -> Callable[[Shelf], Plan]:
+        """Return the planner for one session."""
+        return lambda shelf: self._plan(sessions.find(self._store, id), shelf)
+
+    def waiting(self, done: Callable[[str, str], bool]) -> list[str]:
+        """Return the ids of ended sessions that were not distilled yet, oldest first.
+
+        Args:
+            done: tells whether a job of a kind ran over inputs.
+        """
+        found = []
+        for place in sessions.places(self._store):
+            transcript = sessions.read(self._store, place.path)
+            ended = not place.open or transcript.ended is not None
+            if ended and not done(self.kind, inputs_of(transcript)):
+                found.append((transcript.session.started, place.id))
+        return [id for _, id in sorted(found)]
+
+    def _plan(self, place: sessions.Place, shelf: Shelf) -> Plan:
+        transcript = sessions.read(self._store, place.path)
+        texts = {turn.n: turn.text for turn in transcript.turns}
+        fold = Fold(shelf, self._host, self._gate, self._now)
+        for draft in self._drafts(transcript):
+            fold.add(draft, lambda quote: texts.get(quote.n))
+        folded = fold.result()
+        return Plan(
+            kind=self.kind,
+            subject=place.id,
+            inputs=inputs_of(transcript),
+            steps=tuple(folded.steps),
+            changes=tuple(self._archive(place, transcript)),
+            left_out=tuple(folded.left_out),
+        )
+
+    def _drafts(self, transcript: Transcript) -> list[Draft]:
+        if len(transcript.turns) < self._settings.min_turns:
+            return []
+        answer = self._host.answer("distil_session", transcript=transcript)
+        drafts = cast("list[Draft]", answer or [])  # what the hook's annotation says
+        good = [d for d in drafts if d.importance >= self._settings.min_importance]
+        tasks = {id(d) for d in good if d.type is CardType.TASK_STATE}
+        ranked = sorted((d for d in good if id(d) not in tasks), key=lambda d: -d.importance)
+        chosen = {id(draft) for draft in ranked[: self._settings.max_cards]} | tasks
+        return [draft for draft in good if id(draft) in chosen]
+
+    def _archive(self, place: sessions.Place, transcript: Transcript) -> list[Change]:
+        if not place.open:
+            return []
+        content = self._store.read(place.path)
+        path = archive_path(transcript.session)
+        page = transcript_markdown(transcript, language(transcript)).encode()
+        readable = f"{path.removesuffix('.jsonl')}.md"
+        return [Create(path, content), Create(readable, page), Delete(place.path, digest(content))]
+
+
+def inputs_of(transcript: Transcript) -> str:
+    """Return the digest of a session's turns, the same in short-term memory and archive."""
+    turns = (f"{turn.n} {turn.role} {turn.text}" for turn in transcript.turns)
+    return digest_of([transcript.session.id, *turns])
+
+
+def language(transcript: Transcript) -> Lang:
+    """Return the language most of a session's turns are in."""
+    counts = Counter(language_of(turn.text) for turn in transcript.turns[:200])
+    return Lang(max(counts, key=lambda lang: (counts[lang], lang), default="en"))

@@ -1,0 +1,233 @@
+"""Folding drafts into what is known: add, corroborate, refine, supersede, conflict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+
+from kimi_memory.consolidation.gates import DraftGate, content_of
+from kimi_memory.consolidation.plan import Folded
+from kimi_memory.host import Host
+from kimi_memory.model.card import Card, Link, LinkRel
+from kimi_memory.model.draft import Draft
+from kimi_memory.model.event import Event
+from kimi_memory.model.ids import derived_id
+from kimi_memory.model.job import Op
+from kimi_memory.model.note import Status
+from kimi_memory.model.source import Quote, Rel, Source
+from kimi_memory.model.step import Step, Verdict
+from kimi_memory.model.turn import Origin, least_trusted
+from kimi_memory.store.shelf import Shelf, mark
+from kimi_memory.text.normal import normalise
+
+_LIVE = {Status.CANDIDATE, Status.ACTIVE, Status.STALE, Status.CONFLICTED}
+_AGREEMENT = 0.3
+
+
+class Fold:
+    """Decides for each draft what it does to the cards and events there are.
+
+    Args:
+        shelf: the notes as they are.
+        host: asked to judge drafts against live cards of their key.
+        gate: holds drafts back.
+        now: the moment the job runs.
+    """
+
+    def __init__(self, shelf: Shelf, host: Host, gate: DraftGate, now: datetime) -> None:
+        self._shelf, self._host, self._gate, self._now = shelf, host, gate, now
+        self._cards: dict[str, Card] = {}
+        self._ops: dict[str, tuple[Op, str]] = {}
+        self._events: dict[str, Step] = {}
+        self._left_out: list[str] = []
+
+    def add(self, draft: Draft, turn_text: Callable[[Quote], str | None]) -> None:
+        """Fold one draft.
+
+        Args:
+            draft: the proposed knowledge.
+            turn_text: gives the stored text of the turn a quote names, if there is one.
+        """
+        proven = tuple(q for q in draft.quotes if q.stands_in(turn_text(q) or ""))
+        draft = replace(draft, quotes=proven)
+        why_not = self._gate.objection(draft)
+        if why_not:
+            self._left_out.append(f"{draft.key}: {why_not}")
+            return
+        if draft.event is not None:
+            self._add_event(draft)
+        self._add_card(draft)
+
+    def result(self) -> Folded:
+        """Return the steps decided so far, cards first."""
+        steps = [Step(op, self._cards[id], why) for id, (op, why) in self._ops.items()]
+        return Folded([*steps, *self._events.values()], list(self._left_out))
+
+    def _add_event(self, draft: Draft) -> None:
+        id = derived_id("event", draft.at, *_seed(draft), str(draft.event))
+        if id in self._shelf.entries() or draft.event is None:
+            return
+        event = Event(
+            id=id,
+            created=self._now,
+            updated=self._now,
+            tags=draft.tags,
+            sources=tuple(map(Source.of, draft.quotes)),
+            lang=draft.lang,
+            title=draft.title,
+            type=draft.event,
+            at=draft.at,
+            participants=draft.participants,
+            content=content_of(draft),
+            outcome=draft.outcome,
+            lesson=draft.lesson,
+            quotes=draft.quotes,
+            key=draft.key,
+            importance=draft.importance,
+            project=draft.project,
+        )
+        self._events[id] = Step(Op.ADD, event, f"{draft.event} said on {draft.at:%Y-%m-%d}")
+
+    def _add_card(self, draft: Draft) -> None:
+        card = self._live(draft)
+        if card is None:
+            self._put(Op.ADD, _new_card(draft, self._now), "new knowledge")
+            return
+        if set(map(mark, draft.quotes)) <= set(map(mark, card.quotes)):
+            return
+        verdict = self._host.answer("judge_conflict", card=card, draft=draft)
+        if draft.origin.rank > card.trust.rank and verdict is not Verdict.AGREES:
+            self._left_out.append(f"{draft.key}: {draft.origin} words cannot change {card.id}")
+        else:
+            self._settle(verdict, card, draft)
+
+    def _settle(self, verdict: Verdict | None, card: Card, draft: Draft) -> None:
+        since = card.valid_from or card.created
+        match verdict:
+            case Verdict.AGREES:
+                self._corroborate(card, draft)
+            case Verdict.REFINES:
+                self._refine(card, draft)
+            case Verdict.REPLACES | Verdict.CONFLICTS if draft.at < since:
+                # An older transcript came in late: what it says was so before, not now.
+                old = replace(_new_card(draft, self._now), status=Status.SUPERSEDED, valid_to=since)
+                self._put(Op.ADD, old, f"was so until {since:%Y-%m-%d}")
+            case Verdict.REPLACES:
+                self._supersede(card, draft)
+            case Verdict.CONFLICTS:
+                self._conflict(card, draft)
+            case _:
+                self._add_apart(draft)
+
+    def _live(self, draft: Draft) -> Card | None:
+        """Return the live card the draft is about: of its key, or resting on its quotes."""
+        quotes = frozenset(map(mark, draft.quotes))
+        stored = {card.id: card for card in self._shelf.cards(draft.key, quotes)}
+        here = {
+            id: card
+            for id, card in self._cards.items()
+            if card.key == draft.key or quotes & set(map(mark, card.quotes))
+        }
+        live = [card for card in {**stored, **here, **self._known(stored)}.values()]
+        live = [c for c in live if c.status in _LIVE and _same_scope(c, draft)]
+        return max(live, key=lambda c: (c.key == draft.key, c.updated, c.id), default=None)
+
+    def _known(self, stored: dict[str, Card]) -> dict[str, Card]:
+        """Return the newer values this fold has for stored cards."""
+        return {id: self._cards[id] for id in stored if id in self._cards}
+
+    def _corroborate(self, card: Card, draft: Draft) -> None:
+        new = _with_evidence(card, draft, Rel.SUPPORTS, self._now)
+        # Noisy-or: independent agreement leaves less room for doubt (Pearl 1988, 4.3.2).
+        confidence = round(1 - (1 - card.confidence) * (1 - _AGREEMENT), 3)
+        status = Status.ACTIVE if card.status is Status.STALE else card.status
+        new = replace(new, confidence=min(confidence, 0.99), status=status)
+        self._put(Op.CORROBORATE, new, f"said again on {draft.at:%Y-%m-%d}")
+
+    def _refine(self, card: Card, draft: Draft) -> None:
+        new = _with_evidence(card, draft, Rel.UPDATES, self._now)
+        if draft.at >= (card.verified or card.created) and len(draft.value) >= len(card.value):
+            trust = least_trusted([card.trust, draft.origin])
+            new = replace(new, value=content_of(draft), title=draft.title, trust=trust)
+        self._put(Op.REFINE, new, f"more detail from {draft.at:%Y-%m-%d}")
+
+    def _supersede(self, card: Card, draft: Draft) -> None:
+        fresh = _new_card(draft, self._now)
+        old = replace(card, status=Status.SUPERSEDED, valid_to=draft.at, updated=self._now)
+        self._put(Op.SUPERSEDE, old, f"replaced on {draft.at:%Y-%m-%d} by {fresh.id}")
+        self._put(Op.ADD, replace(fresh, supersedes=(card.id,)), f"replaces {card.id}")
+
+    def _conflict(self, card: Card, draft: Draft) -> None:
+        fresh = _new_card(draft, self._now)
+        why = "same key, incompatible values"
+        links = (*card.links, Link(fresh.id, LinkRel.CONTRADICTS, 1.0, why))
+        old = replace(card, status=Status.CONFLICTED, links=links, updated=self._now)
+        back = (Link(card.id, LinkRel.CONTRADICTS, 1.0, why),)
+        self._put(Op.CONFLICT, old, f"{fresh.id} says otherwise")
+        self._put(
+            Op.ADD, replace(fresh, status=Status.CONFLICTED, links=back), f"against {card.id}"
+        )
+
+    def _add_apart(self, draft: Draft) -> None:
+        """Add a card of its own for another matter that got the same key."""
+        key = f"{draft.key}.{normalise(draft.title).replace(' ', '-')[:40]}"
+        if key != draft.key and not self._shelf.cards(key):
+            self._put(Op.ADD, _new_card(replace(draft, key=key), self._now), "another matter")
+
+    def _put(self, op: Op, card: Card, why: str) -> None:
+        first, reason = self._ops.get(card.id, (op, why))
+        self._cards[card.id] = card
+        self._ops[card.id] = (first, reason) if first is Op.ADD else (op, why)
+
+
+def _same_scope(card: Card, draft: Draft) -> bool:
+    return not card.project or not draft.project or card.project == draft.project
+
+
+def _seed(draft: Draft) -> tuple[str, ...]:
+    first = draft.quotes[0]
+    return (first.session, str(first.n), draft.key, draft.type)
+
+
+def _new_card(draft: Draft, now: datetime) -> Card:
+    trusted = draft.origin.rank <= Origin.AGENT.rank
+    return Card(
+        id=derived_id("card", draft.at, *_seed(draft)),
+        created=now,
+        updated=now,
+        tags=draft.tags,
+        status=Status.ACTIVE if trusted else Status.CANDIDATE,
+        sources=tuple(map(Source.of, draft.quotes)),
+        lang=draft.lang,
+        title=draft.title,
+        type=draft.type,
+        key=draft.key,
+        value=content_of(draft),
+        applies=draft.applies,
+        caveats=draft.lesson,
+        quotes=draft.quotes,
+        category=draft.category,
+        project=draft.project,
+        confidence=draft.confidence,
+        importance=draft.importance,
+        trust=draft.origin,
+        verified=draft.at,
+        valid_from=draft.at,
+    )
+
+
+def _with_evidence(card: Card, draft: Draft, rel: Rel, now: datetime) -> Card:
+    """Return the card with the draft's quotes added to its own."""
+    known = set(map(mark, card.quotes))
+    quotes = tuple(quote for quote in draft.quotes if mark(quote) not in known)
+    verified = max(card.verified or draft.at, draft.at)
+    return replace(
+        card,
+        updated=now,
+        verified=verified,
+        sources=(*card.sources, *(Source.of(quote, rel) for quote in quotes)),
+        quotes=(*card.quotes, *quotes),
+        tags=tuple(dict.fromkeys((*card.tags, *draft.tags))),
+        importance=max(card.importance, draft.importance),
+    )

@@ -1,0 +1,172 @@
+"""Gates: what a draft or a whole job must pass before a byte is written."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+
+from kimi_memory.config import GatesTable
+from kimi_memory.consolidation.overview import is_generated
+from kimi_memory.errors import GateError
+from kimi_memory.model.change import Change, Delete, Update
+from kimi_memory.model.draft import Draft
+from kimi_memory.model.job import Op
+from kimi_memory.model.note import Lang
+from kimi_memory.model.step import Step
+from kimi_memory.model.tombstone import Tombstone
+from kimi_memory.text.normal import normalise
+
+PURGED = "⟦purged⟧"
+"""Stands where a text was destroyed."""
+_ALLOW = "undo that job to allow it again"
+_STATEMENT = 24
+"""From so many bytes on (8 Chinese characters) a value is barred under any key."""
+_LOSING = {Op.ARCHIVE, Op.FORGET}
+_FEW = 8
+"""Below so many entries a share says nothing."""
+
+
+class DraftGate:
+    """Holds back drafts without proof, with secrets, or barred by a tombstone.
+
+    Args:
+        tombstones: values that must not come back.
+        is_secret: whether a text holds something that would be masked.
+    """
+
+    def __init__(self, tombstones: Iterable[Tombstone], is_secret: Callable[[str], bool]) -> None:
+        self._tombstones = tuple(tombstones)
+        self._is_secret = is_secret
+
+    def objection(self, draft: Draft) -> str:
+        """Return why a draft must not become a note, or an empty string."""
+        if not draft.quotes:
+            return "no quote stands in a stored turn"
+        if "⟦redacted:" in _all_text(draft) or self._is_secret(_all_text(draft)):
+            return "it holds a secret"
+        if PURGED in _all_text(draft):
+            return "what it says was purged"
+        if _is_barred(self._tombstones, draft):
+            return f"it was forgotten on purpose ({_ALLOW})"
+        return ""
+
+
+def _all_text(draft: Draft) -> str:
+    parts = (draft.title, draft.value, draft.reason, draft.outcome, draft.lesson, draft.key)
+    return "\n".join(parts)
+
+
+def _is_barred(stones: Iterable[Tombstone], draft: Draft) -> bool:
+    near = [stone for stone in stones if stone.scope in _scopes(draft)]
+    if any(_bars(stone, draft) for stone in near):
+        return True
+    # What was refined later is forgotten with the words it was first made of.
+    barred = {stone.value for stone in near if stone.key in ("", draft.key) and stone.value}
+    return all(not barred.isdisjoint(_forms(quote.text)) for quote in draft.quotes)
+
+
+def _scopes(draft: Draft) -> set[str]:
+    sessions = {f"session:{quote.session}" for quote in draft.quotes}
+    alone = sessions if len(sessions) == 1 else set()
+    return {"memory", f"project:{draft.project}", *alone}
+
+
+def _bars(stone: Tombstone, draft: Draft) -> bool:
+    if not stone.value:
+        return stone.key in ("", draft.key)
+    words = [draft.value, content_of(draft)]
+    if stone.key not in ("", draft.key):
+        words = [text for text in words if len(normalise(text).encode()) >= _STATEMENT]
+    return any(stone.value in _forms(text) for text in words)
+
+
+def _forms(text: str) -> tuple[str, str]:
+    """Return what a tombstone holds of a text: its words, or only their hash."""
+    value = normalise(text)
+    return value, hashlib.sha256(value.encode()).hexdigest()
+
+
+def content_of(draft: Draft) -> str:
+    """Return what a card of the draft says: what is so, with the reason where one was given."""
+    if not draft.reason or normalise(draft.reason) in normalise(draft.value):
+        return draft.value
+    if draft.lang is Lang.ZH:
+        return f"{draft.value}（原因：{draft.reason}）"
+    return f"{draft.value} (Reason: {draft.reason})"
+
+
+class JobGates:
+    """Stops a job that would lose too much, touch too much or grow a page too far."""
+
+    def __init__(self, settings: GatesTable) -> None:
+        self._settings = settings
+
+    def check(
+        self,
+        steps: Iterable[Step],
+        changes: Iterable[Change],
+        *,
+        entries: int,
+        texts: Mapping[str, bytes],
+        asked: bool = False,
+    ) -> None:
+        """Raise GateError when a job must not go on.
+
+        Args:
+            steps: what it decided.
+            changes: the files it would write.
+            entries: how many live entries there are now.
+            texts: bytes of the files it would update, by path.
+            asked: a person named what goes, so nothing is lost unasked.
+        """
+        changes = list(changes)
+        self._files(changes)
+        if not asked:
+            self._loss(sum(step.op in _LOSING for step in steps), entries)
+        for change in changes:
+            if not asked and isinstance(change, Update) and change.path.endswith(".md"):
+                self._lines(change, texts[change.path])
+            self._size(change)
+
+    def _files(self, changes: list[Change]) -> None:
+        if len(changes) > self._settings.max_files:
+            raise GateError(
+                "files",
+                f"{len(changes)} files would change, {self._settings.max_files} may",
+                "Raise gates.max_files in memory.toml, or run the job on less",
+            )
+
+    def _loss(self, lost: int, entries: int) -> None:
+        if entries >= _FEW and lost > entries * self._settings.max_loss:
+            raise GateError(
+                "loss",
+                f"{lost} of {entries} entries would go",
+                "Look at the plan with --dry-run; raise gates.max_loss if it is right",
+            )
+
+    def _lines(self, change: Update, before: bytes) -> None:
+        if is_generated(before.decode("utf-8", "replace")):
+            return  # What it shows are cards, and those are counted.
+        old = [line.strip() for line in before.split(b"\n") if line.strip()]
+        kept = set(line.strip() for line in change.content.split(b"\n"))
+        lost = sum(line not in kept for line in old)
+        # Front matter of a note always changes in a few lines: its times and status.
+        if len(old) >= 4 * _FEW and lost > len(old) * self._settings.max_loss:
+            raise GateError(
+                "loss",
+                f"{lost} of {len(old)} lines of {change.path} would go",
+                "Look at the plan with --dry-run; raise gates.max_loss if it is right",
+            )
+
+    def _size(self, change: Change) -> None:
+        if isinstance(change, Delete) or not change.path.endswith(".md"):
+            return
+        if change.path.startswith("episodic/sessions/"):
+            return
+        size = len(getattr(change, "content", b""))
+        if size > self._settings.max_page_bytes:
+            raise GateError(
+                "size",
+                f"{change.path} would have {size} bytes",
+                "Split the page, or raise gates.max_page_bytes in memory.toml",
+            )

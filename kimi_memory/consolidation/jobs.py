@@ -1,0 +1,236 @@
+"""Running a job: gates, one transaction, one commit, a record that can be undone."""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from kimi_memory.config import Settings
+from kimi_memory.consolidation.gates import JobGates
+from kimi_memory.consolidation.plan import Plan, operations
+from kimi_memory.consolidation.render import Render
+from kimi_memory.errors import ChangedOnDiskError
+from kimi_memory.host import Host
+from kimi_memory.model.actor import Actor
+from kimi_memory.model.change import Append, Change, Create, Delete, Update, digest
+from kimi_memory.model.job import Effect, Job, Operation
+from kimi_memory.model.records import job_json, job_of
+from kimi_memory.store.history import History
+from kimi_memory.store.shelf import Shelf
+from kimi_memory.store.store import Store
+
+FOLDER = "mid-term/jobs"
+_TRIES = 3
+_LIVE = {"active", "stale", "candidate", "conflicted"}
+
+
+@dataclass(frozen=True, slots=True)
+class JobReport:
+    """What a job did, or with a dry run would do."""
+
+    id: str
+    """Empty when there was nothing to do."""
+    kind: str
+    subject: str
+    operations: tuple[Operation, ...] = ()
+    paths: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    diff: str = ""
+    """Unified diff, with a dry run only."""
+    commit: str = ""
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """How many operations of each type."""
+        return dict(Counter(str(operation.op) for operation in self.operations))
+
+
+def job_path(id: str) -> str:
+    """Return the path of a job's record."""
+    return f"{FOLDER}/{id}.json"
+
+
+class Jobs:
+    """Runs plans against one store.
+
+    Args:
+        store: the files.
+        history: where a job becomes a commit.
+        host: told of what was applied.
+        settings: the limits of the gates.
+        clock: tells the moment of a job.
+        save: commits what was written before the job, under a subject.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        history: History,
+        host: Host,
+        settings: Settings,
+        *,
+        clock: Callable[[], datetime],
+        save: Callable[[str], str],
+    ) -> None:
+        self._store, self._history, self._host = store, history, host
+        self._gates, self._clock, self._save = JobGates(settings.gates), clock, save
+
+    def done(self, kind: str, inputs: str) -> bool:
+        """Whether a job of this kind ran over the same inputs and was not undone."""
+        return self._store.exists(job_path(job_id(kind, inputs)))
+
+    def run(
+        self, make: Callable[[Shelf], Plan], actor: Actor, *, dry_run: bool = False
+    ) -> JobReport:
+        """Make a plan and carry it out, alone among jobs.
+
+        Args:
+            make: decides, given the notes as they are.
+            actor: on whose behalf.
+            dry_run: stop before the first byte and report the diff.
+
+        Raises:
+            GateError: a gate stopped it; memory is as it was.
+            ChangedOnDiskError: files kept changing while it ran.
+        """
+        if dry_run:
+            return self._attempt(make, actor, dry_run=True)
+        with self._store.lock("job"):
+            for attempt in range(_TRIES):
+                try:
+                    return self._attempt(make, actor, dry_run=False)
+                except ChangedOnDiskError:
+                    if attempt == _TRIES - 1:
+                        raise
+        raise AssertionError("unreachable")
+
+    def _attempt(self, make: Callable[[Shelf], Plan], actor: Actor, *, dry_run: bool) -> JobReport:
+        shelf = Shelf(self._store)
+        plan = make(shelf)
+        if plan.empty or self.done(plan.kind, plan.inputs):
+            return JobReport("", plan.kind, plan.subject, left_out=plan.left_out)
+        render = Render(self._store, shelf)
+        changes = [*plan.changes, *render.changes(plan.steps)]
+        if not changes:
+            return JobReport("", plan.kind, plan.subject, left_out=plan.left_out)
+        before = self._before(changes)
+        live = sum(e.status in _LIVE for e in shelf.entries().values() if e.kind == "card")
+        self._gates.check(plan.steps, changes, entries=live, texts=before, asked=plan.asked)
+        job = self._record(plan, changes, before)
+        if dry_run:
+            return self._report(plan, job, diff=_diff(changes, before))
+        return self._carry_out(plan, job, changes, actor)
+
+    def _carry_out(self, plan: Plan, job: Job, changes: list[Change], actor: Actor) -> JobReport:
+        self._save(f"Before {job.kind} {job.subject}".strip())
+        record = Create(job_path(job.id), job_json(job))
+        self._store.apply([*changes, record], actor, subject=job.id)
+        seq, head = self._store.journal.head()
+        signed = {**trailers(job), "Checkpoint": f"{seq} {head}"}
+        commit = self._history.commit(_subject(job), trailers=signed)
+        report = self._report(plan, job, commit=commit)
+        self._host.notice("changes_applied", paths=report.paths, job=job)
+        return report
+
+    def _before(self, changes: Iterable[Change]) -> dict[str, bytes]:
+        return {
+            change.path: self._store.read(change.path)
+            for change in changes
+            if not isinstance(change, Create) and self._store.exists(change.path)
+        }
+
+    def _record(self, plan: Plan, changes: list[Change], before: Mapping[str, bytes]) -> Job:
+        return Job(
+            id=job_id(plan.kind, plan.inputs),
+            kind=plan.kind,
+            at=self._clock(),
+            inputs=plan.inputs,
+            subject=plan.subject,
+            model=plan.model,
+            prompt=plan.prompt,
+            operations=operations(plan.steps),
+            effects=tuple(_effect(change, before) for change in changes),
+        )
+
+    def _report(self, plan: Plan, job: Job, *, diff: str = "", commit: str = "") -> JobReport:
+        paths = tuple(effect.path for effect in job.effects)
+        return JobReport(
+            job.id, job.kind, job.subject, job.operations, paths, plan.left_out, diff, commit
+        )
+
+    def load(self, id: str) -> Job:
+        """Return the record of a job, also by a unique prefix of its id.
+
+        Raises:
+            NotFoundError: there is none.
+        """
+        from kimi_memory.errors import NotFoundError
+
+        near = [path for path in self._store.files(FOLDER) if path.startswith(f"{FOLDER}/{id}")]
+        exact = [path for path in near if path == job_path(id)]
+        if not exact and len(near) != 1:
+            raise NotFoundError("job", id)
+        return job_of(self._store.read((exact or near)[0]))
+
+
+def job_id(kind: str, inputs: str) -> str:
+    """Return the id of the job over these inputs: the same inputs, the same job."""
+    return f"{kind}-{inputs[:12]}"
+
+
+def trailers(job: Job) -> dict[str, str]:
+    """Return the machine-readable lines of a job's commit message."""
+    counts = Counter(str(operation.op) for operation in job.operations)
+    lines = {
+        "Job": job.id,
+        "Kind": job.kind,
+        "Subject": job.subject,
+        "Model": job.model,
+        "Prompt-Sha": job.prompt,
+        "Inputs": job.inputs,
+        "Ops": ", ".join(f"{op} {count}" for op, count in sorted(counts.items())),
+    }
+    return {name: value for name, value in lines.items() if value}
+
+
+def _subject(job: Job) -> str:
+    return f"{job.kind}: {job.subject}" if job.subject else job.kind
+
+
+def _content(change: Change, before: Mapping[str, bytes]) -> bytes:
+    """Return the bytes the file has afterwards; empty when it is gone."""
+    match change:
+        case Create(content=content) | Update(content=content):
+            return content
+        case Append(path=path, lines=lines):
+            return before.get(path, b"") + b"".join(lines)
+        case _:
+            return b""
+
+
+def _effect(change: Change, before: Mapping[str, bytes]) -> Effect:
+    old = before.get(change.path)
+    gone = isinstance(change, Delete)
+    return Effect(
+        change.path,
+        "" if old is None else digest(old),
+        "" if gone else digest(_content(change, before)),
+    )
+
+
+def _diff(changes: Iterable[Change], before: Mapping[str, bytes]) -> str:
+    """Return a unified diff of what would change."""
+    shown: list[str] = []
+    for change in changes:
+        old = before.get(change.path, b"").decode("utf-8", "replace")
+        new = _content(change, before).decode("utf-8", "replace")
+        names = (
+            f"a/{change.path}" if old else "/dev/null",
+            f"b/{change.path}" if new else "/dev/null",
+        )
+        lines = difflib.unified_diff(old.splitlines(), new.splitlines(), *names, n=1, lineterm="")
+        shown += lines
+    return "\n".join(shown) + "\n" if shown else ""

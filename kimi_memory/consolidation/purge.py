@@ -1,0 +1,351 @@
+"""Purging: a text destroyed in every file of a memory, and what must be written for that."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import chain
+from pathlib import PurePosixPath
+
+from kimi_memory.config import Settings
+from kimi_memory.consolidation.forget import page_language, without_evidence
+from kimi_memory.consolidation.jobs import FOLDER, job_path
+from kimi_memory.consolidation.overview import PAGE, Overview, is_generated
+from kimi_memory.consolidation.plan import digest_of
+from kimi_memory.consolidation.render import Render
+from kimi_memory.consolidation.scrub import Scrub, Targets, literals_of
+from kimi_memory.errors import FormatError, NotFoundError, UsageError
+from kimi_memory.model import form
+from kimi_memory.model.card import Card
+from kimi_memory.model.change import Change, Create, Delete, Update, digest
+from kimi_memory.model.event import Event
+from kimi_memory.model.ids import safe_session_id
+from kimi_memory.model.job import Effect, Job, Op, Operation
+from kimi_memory.model.note import Note
+from kimi_memory.model.record import seal, unseal
+from kimi_memory.model.records import job_json, read_transcript_lines, tombstone_line, tombstone_of
+from kimi_memory.model.tombstone import Tombstone
+from kimi_memory.store import sessions
+from kimi_memory.store.shelf import Shelf
+from kimi_memory.store.store import Store
+from kimi_memory.store.tombstones import TOMBSTONES
+from kimi_memory.text.normal import normalise
+from kimi_memory.text.sentences import sentences
+
+SHORTEST = 4
+"""Fewer letters stand everywhere by chance; a Chinese character counts as two."""
+_LITERAL_BYTES = 24
+"""Turns of a purged session that are shorter are small talk, not traces."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doomed:
+    """What a person wants destroyed."""
+
+    texts: tuple[str, ...] = ()
+    sessions: tuple[str, ...] = ()
+    """Sessions of which every turn is to go; ids or unique prefixes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """What purging does to the files of truth."""
+
+    changes: tuple[Change, ...]
+    operations: tuple[Operation, ...]
+    lines: int
+    """Lines that hold a target now."""
+    found: bool
+    """Whether any file besides the tombstones changes."""
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files that are changed or deleted."""
+        return tuple(dict.fromkeys(change.path for change in self.changes))
+
+
+def check_texts(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the texts, stripped.
+
+    Raises:
+        UsageError: one is so short that it would hit what nobody means.
+    """
+    found = tuple(text.strip() for text in texts)
+    for text in found:
+        words = normalise(text)
+        weight = sum(2 if "\u3400" <= ch <= "\u9fff" else 1 for ch in words if ch.isalnum())
+        if weight < SHORTEST:
+            raise UsageError(
+                f"A text of {len(words)} characters is too short to purge. "
+                f"Give at least {SHORTEST} letters or {SHORTEST // 2} Chinese characters."
+            )
+    return found
+
+
+class Purge:
+    """Decides what purging does to the files of truth; others carry it out.
+
+    Args:
+        store: the files.
+        settings: name and language of the overview page.
+        by: who asks.
+        now: the moment.
+    """
+
+    def __init__(self, store: Store, settings: Settings, by: str, now: datetime) -> None:
+        self._store, self._settings, self._by, self._now = store, settings, by, now
+
+    def targets(self, doomed: Doomed, past: Iterable[tuple[str, bytes]] = ()) -> Targets:
+        """Return everything that must be found for what is doomed.
+
+        Args:
+            doomed: what a person named.
+            past: paths and bytes of files in history; asked for with sessions only.
+
+        Raises:
+            NotFoundError: there is no such session.
+        """
+        texts = check_texts(doomed.texts)
+        ids = frozenset(sessions.find(self._store, id).id for id in doomed.sessions)
+        spoken = [text for id in sorted(ids) for text in self._spoken(id)]
+        files = ((path, self._store.read(path)) for path in self._store.files())
+        derived = self._derived(chain(files, past), ids) if ids else []
+        scrub = Scrub(Targets(texts))
+        named = (place.id for place in sessions.places(self._store))
+        renamed = {id: safe_session_id(scrub.name(id)) for id in named if scrub.count(id.encode())}
+        literals = literals_of([*spoken, *derived], _LITERAL_BYTES)
+        return Targets(texts, literals, ids, renamed)
+
+    def removal(self, scrub: Scrub, doomed: Targets) -> Removal:
+        """Return the changes that take the targets out of every file of truth."""
+        changes: list[Change] = []
+        gone: list[Note] = []
+        kept: list[Card] = []
+        lines = 0
+        for path in self._ordered(but=(TOMBSTONES, job_path(id_of(doomed)))):
+            before = self._store.read(path)
+            lines += sum(scrub.count(line) > 0 for line in before.splitlines())
+            note = self._note(path, before)
+            if note is not None and _falls(note, scrub, doomed.sessions):
+                gone.append(note)
+                changes.append(Delete(path, digest(before)))
+                continue
+            kept += [note] if isinstance(note, Card) else []
+            after = self._after(scrub, path, before, note, doomed.sessions)
+            if path == PAGE and gone and is_generated(before.decode("utf-8", "replace")):
+                after = self._overview(kept)
+            scrub.learn(before, after)
+            _check_readable(path, before, after)
+            changes += _replaced(path, scrub.name(path), before, after)
+        found = bool(changes)
+        changes += self._tombstones(scrub, doomed, gone)
+        operations = [Operation(Op.FORGET, note.id, "", "purged") for note in gone]
+        return Removal(tuple(changes), tuple(operations), lines, found)
+
+    def _ordered(self, but: tuple[str, ...]) -> list[str]:
+        """Return all files but some; those that repeat or name others come last."""
+        last = (f"{FOLDER}/", PAGE)
+        files = sorted(self._store.files(), key=lambda path: path.startswith(last))
+        return [path for path in files if path not in but]
+
+    def _overview(self, cards: list[Card]) -> bytes:
+        render = Render(self._store, Shelf(self._store))
+        lang = page_language(self._settings, cards)
+        return Overview(render, self._settings.memory.name, lang).text(cards).encode()
+
+    def receipt(
+        self, doomed: Targets, removal: Removal, counts: Mapping[str, int], head: str
+    ) -> tuple[str, list[Change]]:
+        """Return the id of a purge and the change that files its record, without content."""
+        id, hashes = id_of(doomed), hashes_of(doomed)
+        scrub = Scrub(doomed)
+        effects = [_effect(change, scrub) for change in removal.changes]
+        # No undo can restore this: the old head is no more.
+        effects.append(Effect(".git", head or "none", ""))
+        job = Job(
+            id=id,
+            kind="purge",
+            at=self._now,
+            inputs=digest_of(["purge", *hashes]),
+            subject=subject_of(doomed),
+            operations=removal.operations,
+            effects=tuple(effects),
+        )
+        document = {**json.loads(job_json(job)), "hashes": hashes, "counts": dict(counts)}
+        content = f"{json.dumps(document, ensure_ascii=False, indent=2)}\n".encode()
+        path = job_path(id)
+        if not self._store.exists(path):
+            return id, [Create(path, content)]
+        return id, [Update(path, digest(self._store.read(path)), content)]
+
+    def _spoken(self, id: str) -> Iterator[str]:
+        transcript = sessions.read(self._store, sessions.find(self._store, id).path)
+        for turn in transcript.turns:
+            yield turn.text
+            yield from (turn.text[first:last] for first, last in sentences(turn.text))
+
+    def _derived(self, files: Iterable[tuple[str, bytes]], ids: frozenset[str]) -> list[str]:
+        """Return the words, keys and file names of notes that these sessions alone gave."""
+        found: list[str] = []
+        for path, content in files:
+            note = self._note(path, content)
+            words = list(_only_from(note, ids)) if isinstance(note, Card | Event) else []
+            found += [*words, PurePosixPath(path).stem] if words else []
+        return found
+
+    def _note(self, path: str, content: bytes) -> Note | None:
+        if not path.endswith(".md") or path.startswith("episodic/sessions/"):
+            return None
+        try:
+            return form.parse(content.decode("utf-8"), path)
+        except (FormatError, UnicodeDecodeError):
+            return None
+
+    def _after(
+        self, scrub: Scrub, path: str, before: bytes, note: Note | None, ids: frozenset[str]
+    ) -> bytes:
+        content = before
+        if note is not None and isinstance(note, Card | Event):
+            rest = note
+            for id in sorted(ids & {source.session for source in note.sources}):
+                rest = without_evidence(rest, id, self._now)
+            if rest != note:
+                content = form.patch(before.decode("utf-8"), note, rest, path).encode()
+        return scrub.content(path, content)
+
+    def _tombstones(self, scrub: Scrub, doomed: Targets, gone: Iterable[Note]) -> list[Change]:
+        old = self._store.read(TOMBSTONES) if self._store.exists(TOMBSTONES) else b""
+        lines = [_hashed(line, scrub) for line in old.splitlines(keepends=True)]
+        known = {(str(r.get("scope")), str(r.get("value"))) for r in map(unseal, lines)}
+        for scope, value in self._values(doomed, gone):
+            if (scope, value) not in known:
+                known.add((scope, value))
+                hashed = bool(value)
+                stone = Tombstone(scope, "", value, self._now, self._by, "purged", hashed)
+                lines.append(tombstone_line(stone))
+        new = b"".join(lines)
+        if new == old:
+            return []
+        return [Update(TOMBSTONES, digest(old), new) if old else Create(TOMBSTONES, new)]
+
+    def _values(self, doomed: Targets, gone: Iterable[Note]) -> Iterator[tuple[str, str]]:
+        """Yield scope and hash of what must not come back; a purged session bars whole."""
+        yield from (("memory", _hash(text)) for text in doomed.texts)
+        yield from ((f"session:{id}", "") for id in sorted(doomed.sessions))
+        for note in gone:
+            if isinstance(note, Card | Event):
+                said = note.value if isinstance(note, Card) else note.content
+                for text in (said, *(quote.text for quote in note.quotes)):
+                    if text.strip():
+                        yield "memory", _hash(text)
+
+
+def hashes_of(doomed: Targets) -> list[str]:
+    """Return what names the targets without saying them."""
+    return [*map(_hash, doomed.texts), *(f"session:{id}" for id in sorted(doomed.sessions))]
+
+
+def id_of(doomed: Targets) -> str:
+    """Return the id of the purge of these targets; run again, it has the same."""
+    return f"purge-{digest_of(['purge', *hashes_of(doomed)])[:12]}"
+
+
+def subject_of(doomed: Targets) -> str:
+    """Return what a purge was about, without saying it."""
+    parts = []
+    if doomed.texts:
+        parts.append(f"{len(doomed.texts)} text" + "s" * (len(doomed.texts) > 1))
+    if doomed.sessions:
+        parts.append(f"{len(doomed.sessions)} session" + "s" * (len(doomed.sessions) > 1))
+    return ", ".join(parts)
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(normalise(text).encode()).hexdigest()
+
+
+def _only_from(note: Card | Event, ids: frozenset[str]) -> Iterator[str]:
+    """Yield what a note says, where it rests on these sessions alone."""
+    if note.sources and {source.session for source in note.sources} <= ids:
+        yield from (note.key, *_words(note))
+
+
+def _falls(note: Note, scrub: Scrub, ids: frozenset[str]) -> bool:
+    if not isinstance(note, Card | Event):
+        return False
+    if ids and note.sources and {source.session for source in note.sources} <= ids:
+        return True
+    return any(scrub.count(text.encode("utf-8", "replace")) for text in _words(note))
+
+
+def _words(note: Card | Event) -> Iterator[str]:
+    yield from (note.title, note.key, *(quote.text for quote in note.quotes))
+    if isinstance(note, Card):
+        yield from (note.value, note.applies, note.usage, note.caveats)
+    else:
+        yield from (note.content, note.outcome, note.lesson)
+
+
+def _replaced(path: str, to: str, before: bytes, after: bytes) -> list[Change]:
+    if to != path:
+        return [Delete(path, digest(before)), Create(to, after)]
+    return [] if after == before else [Update(path, digest(before), after)]
+
+
+def _hashed(line: bytes, scrub: Scrub) -> bytes:
+    """Return a tombstone's line that holds only hashes where it held a target."""
+    if not scrub.count(line):
+        return line
+    stone = tombstone_of(unseal(line))
+    value = stone.value
+    if not stone.hashed and scrub.count(value.encode()):
+        stone = replace(stone, value=hashlib.sha256(value.encode()).hexdigest(), hashed=True)
+    clean = scrub.content(TOMBSTONES, tombstone_line(stone))
+    return seal(unseal(clean))
+
+
+def _check_readable(path: str, before: bytes, after: bytes) -> None:
+    """Refuse to break a file that could be read.
+
+    Raises:
+        UsageError: the text stands in dates, ids or other marks of the file.
+    """
+    reads = _reader(path)
+    if before == after or reads is None or not _is_read(reads, before, path):
+        return
+    if not _is_read(reads, after, path):
+        raise UsageError(
+            f"The text stands in dates or ids of {PurePosixPath(path).parent}, so purging it "
+            "would break files. Give more of it."
+        )
+
+
+def _reader(path: str) -> Callable[[bytes, str], object] | None:
+    if path.endswith(".jsonl") and PurePosixPath(path).name.startswith("session_"):
+        return lambda content, where: read_transcript_lines(content.splitlines(True), where)
+    if path.endswith(".md") and not path.startswith("episodic/sessions/"):
+        return lambda content, where: form.parse(content.decode("utf-8"), where)
+    return None
+
+
+def _is_read(reads: Callable[[bytes, str], object], content: bytes, path: str) -> bool:
+    try:
+        reads(content, path)
+    except (FormatError, ValueError, NotFoundError):
+        return False
+    return True
+
+
+def _effect(change: Change, scrub: Scrub) -> Effect:
+    path = scrub.name(change.path)
+    match change:
+        case Create(content=content):
+            return Effect(path, "", digest(content))
+        case Update(base=base, content=content):
+            return Effect(path, base, digest(content))
+        case Delete(base=base):
+            return Effect(path, base, "")
+    return Effect(path, "", "")

@@ -1,0 +1,73 @@
+"""Remembering at once: drafts that did not wait for the end of a session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from kimi_memory.config import CaptureTable
+from kimi_memory.consolidation.fold import Fold
+from kimi_memory.consolidation.gates import DraftGate
+from kimi_memory.consolidation.plan import Plan, digest_of
+from kimi_memory.host import Host
+from kimi_memory.model.card import Card
+from kimi_memory.model.draft import Draft
+from kimi_memory.model.note import Status
+from kimi_memory.model.source import Quote
+from kimi_memory.store.shelf import Shelf
+from kimi_memory.text.similar import similarity
+
+
+class Remember:
+    """Plans cards from drafts whose turns are stored already."""
+
+    kind = "remember"
+
+    def __init__(self, host: Host, settings: CaptureTable, gate: DraftGate, now: datetime) -> None:
+        self._host, self._settings, self._gate, self._now = host, settings, gate, now
+
+    def plan(
+        self, drafts: Sequence[Draft], turn_text: Callable[[Quote], str | None]
+    ) -> Callable[[Shelf], Plan]:
+        """Return the planner for some drafts.
+
+        Args:
+            drafts: what to remember.
+            turn_text: gives the stored text of the turn a quote names.
+        """
+        return lambda shelf: self._plan(shelf, drafts, turn_text)
+
+    def _plan(
+        self, shelf: Shelf, drafts: Sequence[Draft], turn_text: Callable[[Quote], str | None]
+    ) -> Plan:
+        fold = Fold(shelf, self._host, self._gate, self._now)
+        left_out = []
+        for draft in drafts:
+            twin = self._twin(shelf, draft)
+            if twin:
+                left_out.append(f"{draft.key}: known already as {twin}")
+            else:
+                fold.add(draft, turn_text)
+        folded = fold.result()
+        places = [f"{q.session}#{q.n} {q.hash}" for draft in drafts for q in draft.quotes]
+        return Plan(
+            kind=self.kind,
+            subject=", ".join(draft.key for draft in drafts)[:80],
+            inputs=digest_of([self.kind, *places]),
+            steps=tuple(folded.steps),
+            left_out=(*left_out, *folded.left_out),
+        )
+
+    def _twin(self, shelf: Shelf, draft: Draft) -> str:
+        """Return the id of a card of the same sort that says the same, if there is one."""
+        for filed in shelf.notes("card"):
+            card = filed.note
+            if (
+                isinstance(card, Card)
+                and card.status is not Status.ARCHIVED
+                and card.key != draft.key
+                and card.type is draft.type
+                and similarity(card.value, draft.value) >= self._settings.duplicate
+            ):
+                return card.id
+        return ""

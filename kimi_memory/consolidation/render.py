@@ -1,0 +1,78 @@
+"""From steps to changes: each note's file made, patched or moved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import PurePosixPath
+
+from kimi_memory.model import form
+from kimi_memory.model.change import Change, Create, Delete, Update, digest
+from kimi_memory.model.note import Note
+from kimi_memory.model.step import Step
+from kimi_memory.store.shelf import Shelf
+from kimi_memory.store.store import Store
+
+
+class Render:
+    """Turns the steps of one job into changes of files.
+
+    Args:
+        store: read for the bytes of files as they are.
+        shelf: tells where the notes lie.
+    """
+
+    def __init__(self, store: Store, shelf: Shelf) -> None:
+        self._store, self._shelf = store, shelf
+        self._taken: set[str] = set()
+        self.before: dict[str, bytes] = {}
+        """Bytes of every file that is updated or deleted, by path."""
+
+    def changes(self, steps: Iterable[Step]) -> list[Change]:
+        """Return the changes; the last value of a note counts."""
+        last: dict[str, Note] = {step.note.id: step.note for step in steps}
+        return [change for note in last.values() for change in self._note(note)]
+
+    def exists(self, path: str) -> bool:
+        """Whether the store has the file."""
+        return self._store.exists(path)
+
+    def text(self, path: str) -> str:
+        """Return a file's text; undecodable bytes are replaced."""
+        return self._store.read(path).decode("utf-8", "replace")
+
+    def replace_file(self, path: str, content: bytes) -> list[Change]:
+        """Return the change that gives a file these bytes; nothing if it has them."""
+        if not self._store.exists(path):
+            return [Create(path, content)]
+        old = self._read(path)
+        return [] if old == content else [Update(path, digest(old), content)]
+
+    def _read(self, path: str) -> bytes:
+        self.before[path] = self._store.read(path)
+        return self.before[path]
+
+    def _note(self, note: Note) -> list[Change]:
+        entry = self._shelf.entries().get(note.id)
+        if entry is None:
+            return [Create(self._free(note), form.render(note).encode())]
+        filed = self._shelf.file(entry.path)
+        new = form.patch(filed.text, filed.note, note, entry.path).encode()
+        to = form.place(note)
+        if (
+            form.place(filed.note) != to
+            and PurePosixPath(to).parent != PurePosixPath(entry.path).parent
+        ):
+            old = digest(self._read(entry.path))
+            return [Create(self._free(note), new), Delete(entry.path, old)]
+        if new == filed.text.encode():
+            return []
+        return [Update(entry.path, digest(self._read(entry.path)), new)]
+
+    def _free(self, note: Note) -> str:
+        """Return the note's path, with the end of its id where another note has that."""
+        path = form.place(note)
+        if path.casefold() in self._taken or self._store.exists(path):
+            plain = PurePosixPath(path)
+            path = str(plain.with_name(f"{plain.stem}-{note.id[-8:]}{plain.suffix}"))
+        self._taken.add(path.casefold())
+        return path

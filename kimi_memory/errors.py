@@ -1,0 +1,202 @@
+"""Errors of kimi_memory.
+
+The tree; the number is the exit code of the command line::
+
+    KimiMemoryError (1)
+    ├── UsageError (2)             a wrong argument or setting
+    ├── NotAMemoryError (10)       no memory folder here
+    ├── NotFoundError (11)         no note, session or job of that id
+    ├── AmbiguousIdError (12)      a short id that fits several notes
+    ├── FormatError (20)           a file we cannot parse: path, line, remedy
+    ├── UnsafePathError (21)       a path that leaves the folder or is not plain
+    ├── TranscriptError (22)       a transcript no reader understands
+    ├── StoreError (30)            a write that did not happen
+    │   ├── ChangedOnDiskError (31)    somebody edited the file since we read it
+    │   ├── LockTimeoutError (32)      somebody else holds the lock
+    │   ├── ReadOnlyError (33)         the store refuses writes until checked
+    │   └── DiskError (34)             the operating system refused a write
+    ├── HistoryError (40)          git refused, or the repository is not ours
+    ├── GateError (50)             a job stopped by one of its gates
+    ├── IndexDamagedError (60)     an index we will not open; it is rebuilt
+    ├── PluginError (70)           a plugin that cannot be loaded or failed
+    └── ModelError (80)            a model server that failed or answered badly
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+__all__ = [
+    "AmbiguousIdError",
+    "ChangedOnDiskError",
+    "DiskError",
+    "FormatError",
+    "GateError",
+    "HistoryError",
+    "IndexDamagedError",
+    "KimiMemoryError",
+    "LockTimeoutError",
+    "ModelError",
+    "NotAMemoryError",
+    "NotFoundError",
+    "PluginError",
+    "ReadOnlyError",
+    "StoreError",
+    "TranscriptError",
+    "UnsafePathError",
+    "UsageError",
+]
+
+
+class KimiMemoryError(Exception):
+    """Anything kimi_memory raises on purpose."""
+
+    exit_code = 1
+
+
+class UsageError(KimiMemoryError):
+    """A wrong argument or setting; the message names it and says what fits."""
+
+    exit_code = 2
+
+
+class NotAMemoryError(KimiMemoryError):
+    """There is no memory folder at the given place."""
+
+    exit_code = 10
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(
+            f"{path} is not a memory (no memory.toml). "
+            "Run 'kimi-memory init' there, or name one with --memory or KIMI_MEMORY."
+        )
+
+
+class NotFoundError(KimiMemoryError):
+    """No note, session or job has that id."""
+
+    exit_code = 11
+
+    def __init__(self, what: str, id: str) -> None:
+        command = "log" if what == "job" else "status"
+        super().__init__(f"No {what} {id!r}. List what there is with 'kimi-memory {command}'.")
+
+
+class AmbiguousIdError(KimiMemoryError):
+    """A shortened id fits more than one note."""
+
+    exit_code = 12
+
+    def __init__(self, id: str, found: list[str]) -> None:
+        shown = ", ".join(found[:5])
+        super().__init__(f"{id!r} fits {len(found)} notes ({shown}). Type more of it.")
+
+
+class FormatError(KimiMemoryError):
+    """A file we cannot parse; it is reported, never rewritten."""
+
+    exit_code = 20
+
+    def __init__(self, path: str, line: int, why: str, remedy: str = "Correct the line") -> None:
+        self.path, self.line, self.why, self.remedy = path, line, why, remedy
+        super().__init__(f"{path}:{line}: {why}. {remedy}.")
+
+
+class UnsafePathError(KimiMemoryError):
+    """A path that leaves the memory folder or is not a plain file of it."""
+
+    exit_code = 21
+
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__(f"{path!r} is not a safe place in a memory: {why}. Use a plain name.")
+
+
+class TranscriptError(KimiMemoryError):
+    """A transcript that no reader understands, or that is broken at a line."""
+
+    exit_code = 22
+
+    def __init__(self, path: str, line: int, why: str) -> None:
+        super().__init__(f"{path}:{line}: {why}. Nothing of this session was stored.")
+
+
+class StoreError(KimiMemoryError):
+    """A write that did not happen; the old content is intact."""
+
+    exit_code = 30
+
+
+class ChangedOnDiskError(StoreError):
+    """Somebody edited the file since we read it."""
+
+    exit_code = 31
+
+    def __init__(self, path: str, kept: str = "") -> None:
+        self.path, self.kept = path, kept
+        beside = f" Our version is kept in {kept}." if kept else ""
+        super().__init__(f"{path} changed on disk.{beside} Read it again, then retry.")
+
+
+class LockTimeoutError(StoreError):
+    """Somebody else held the lock for longer than we were told to wait."""
+
+    exit_code = 32
+
+    def __init__(self, name: str, holder: str, waited: float) -> None:
+        super().__init__(
+            f"Lock {name!r} is held by {holder}; waited {waited:.1f} s. "
+            "Retry, or end that process: its lock dies with it."
+        )
+
+
+class ReadOnlyError(StoreError):
+    """The store takes no writes, after a disk error or on read-only storage."""
+
+    exit_code = 33
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"The memory is read-only: {why}. Run 'kimi-memory doctor', then retry.")
+
+
+class DiskError(StoreError):
+    """The operating system refused a write; nothing was acknowledged."""
+
+    exit_code = 34
+
+    def __init__(self, path: str, cause: OSError, remedy: str) -> None:
+        self.cause = cause
+        super().__init__(f"{path}: {cause.strerror or cause}. Nothing was changed. {remedy}.")
+
+
+class HistoryError(KimiMemoryError):
+    """git refused a command, or the repository is not one we may write to."""
+
+    exit_code = 40
+
+
+class GateError(KimiMemoryError):
+    """A job was stopped by one of its gates; memory is as it was."""
+
+    exit_code = 50
+
+    def __init__(self, gate: str, why: str, remedy: str) -> None:
+        self.gate = gate
+        super().__init__(f"Gate {gate!r} stopped the job: {why}. {remedy}.")
+
+
+class IndexDamagedError(KimiMemoryError):
+    """An index that is damaged, foreign or stale; it is rebuilt, never opened."""
+
+    exit_code = 60
+
+
+class PluginError(KimiMemoryError):
+    """A plugin that could not be loaded, or whose hook failed."""
+
+    exit_code = 70
+
+
+class ModelError(KimiMemoryError):
+    """A model server that failed, was too slow, or answered badly."""
+
+    exit_code = 80

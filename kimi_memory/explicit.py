@@ -1,0 +1,61 @@
+"""What is remembered at once: by request, or by triggers within the limits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kimi_memory.capture.log import Captured
+from kimi_memory.config import CaptureTable
+from kimi_memory.errors import UsageError
+from kimi_memory.model.card import CardType
+from kimi_memory.model.draft import Draft
+from kimi_memory.model.note import Lang
+from kimi_memory.model.session import Session
+from kimi_memory.model.source import Quote
+from kimi_memory.text.language import language_of
+from kimi_memory.text.slug import slug
+
+
+def explicit_draft(captured: Captured, session: Session, key: str, type: str) -> Draft:
+    """Return the draft of something a person asked to remember."""
+    turn = captured.turn
+    lang = Lang(language_of(turn.text))
+    found = captured.drafts[0] if captured.drafts else None
+    title = " ".join(turn.text.split())[:60]
+    try:
+        kind = CardType(type) if type else (found.type if found else CardType.FACT)
+    except ValueError:
+        raise UsageError(f"{type!r} is no card type. Use one of {', '.join(CardType)}.") from None
+    return Draft(
+        type=kind,
+        key=key or (found.key if found else f"note.{slug(title, limit=40)}"),
+        title=found.title if found else title,
+        value=turn.text.strip(),
+        quotes=(Quote(session.id, turn.n, turn.text),),
+        at=turn.at,
+        lang=lang,
+        importance=0.9,
+        confidence=0.9,
+        reversal=bool(found and found.reversal),
+        origin=turn.origin,
+        category=session.project or (found.category if found else "general"),
+        project=session.project,
+    )
+
+
+def wanted(captured: Sequence[Captured], limits: CaptureTable) -> list[Draft]:
+    """Return the drafts of new turns that may become memories at once.
+
+    Args:
+        captured: the turns of one exchange and what triggers found in them.
+        limits: length window, and how many an exchange may add.
+    """
+    if not limits.auto:
+        return []
+    drafts = [d for one in captured if _fits(one.turn.text, limits) for d in one.drafts]
+    return drafts[: limits.limit]
+
+
+def _fits(text: str, limits: CaptureTable) -> bool:
+    weight = 2 if language_of(text) == "zh" else 1
+    return limits.min_chars <= len(text) * weight and len(text) <= limits.max_chars

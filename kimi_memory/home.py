@@ -1,0 +1,64 @@
+"""The user's own directories: settings, machine-local keys; the one reader of the environment."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+from kimi_memory.config import UserConfig, read_user
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """Where a user keeps what must not lie in a memory folder."""
+
+    config: Path
+    """Holds ``config.toml`` and ``plugins/``."""
+    state: Path
+    """Holds ``key``: 32 random bytes that never leave this machine."""
+
+    @classmethod
+    def of_user(cls) -> Home:
+        """Return the directories of the user who runs this process."""
+        import platformdirs
+
+        return cls(
+            platformdirs.user_config_path("kimi_memory", appauthor=False),
+            platformdirs.user_state_path("kimi_memory", appauthor=False),
+        )
+
+    def settings(self) -> UserConfig:
+        """Read the user's settings; defaults where there are none."""
+        return read_user(self.config)
+
+    def key(self) -> bytes:
+        """Return the machine's key, made at first use.
+
+        It signs indexes and the journal, and marks masked secrets. Where the
+        directory cannot be written, a key for this process alone is returned:
+        indexes are then rebuilt instead of trusted.
+        """
+        path = self.state / "key"
+        fresh = secrets.token_bytes(32)
+        with contextlib.suppress(OSError):
+            self.state.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with contextlib.suppress(FileExistsError):
+                _create(path, fresh)
+            stored = path.read_bytes()
+            if len(stored) == len(fresh):
+                return stored
+        return fresh
+
+
+def _create(path: Path, content: bytes) -> None:
+    """Make the key file whole or not at all: two first uses must agree on one key."""
+    part = path.with_name(f"key.{secrets.token_hex(8)}")
+    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(content)
+    try:
+        os.link(part, path)
+    finally:
+        part.unlink()

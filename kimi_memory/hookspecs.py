@@ -1,0 +1,169 @@
+"""The hooks, in the order a note meets them.
+
+Each docstring opens with its kind: **Answer** (the first result that is not None
+wins), **Gather** (all results are used) or **Notice** (no result, cannot veto; an
+error in one plugin does not reach the others).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pluggy
+
+from kimi_memory.model.card import Card
+from kimi_memory.model.command import Command
+from kimi_memory.model.draft import Draft
+from kimi_memory.model.engine import Embedding, KeywordIndex, Purpose, VectorIndex
+from kimi_memory.model.health import Finding
+from kimi_memory.model.job import Job
+from kimi_memory.model.screen import Span, TranscriptFile
+from kimi_memory.model.session import Session, Transcript
+from kimi_memory.model.step import DayView, Step, Verdict, WeekView
+from kimi_memory.model.turn import Turn
+from kimi_memory.model.unit import Chunk, Hit, Query, Unit
+
+if TYPE_CHECKING:
+    from kimi_memory.memory import Memory
+
+hookspec = pluggy.HookspecMarker("kimi_memory")
+hookimpl = pluggy.HookimplMarker("kimi_memory")
+
+# A memory comes into use
+
+
+@hookspec
+def memory_opened(memory: Memory) -> None:
+    """Notice: a memory was opened; recovery is over and nothing was read yet."""
+
+
+@hookspec
+def register_commands() -> list[Command]:  # type: ignore[empty-body]
+    """Gather: commands to add to the command line, asked once as it starts."""
+
+
+@hookspec
+def check_health(root: Path) -> list[Finding]:  # type: ignore[empty-body]
+    """Gather: what the doctor should report of the memory folder at `root`."""
+
+
+# Words come in
+
+
+@hookspec(firstresult=True)
+def read_transcript(file: TranscriptFile) -> Iterable[Transcript] | None:
+    """Answer: the sessions in a file of this plugin's format; None if it is another.
+
+    Judge by the name and the head. Read line by line: files may be large. Raise
+    TranscriptError for a file of this format that is broken.
+    """
+
+
+@hookspec
+def screen_text(text: str) -> list[Span]:  # type: ignore[empty-body]
+    """Gather: what in a text must be masked before its first byte reaches the disk."""
+
+
+@hookspec
+def capture_turn(turn: Turn, session: Session) -> list[Draft]:  # type: ignore[empty-body]
+    """Gather: what in a stored turn is worth remembering at once."""
+
+
+# A session ends
+
+
+@hookspec
+def session_ended(session: Session, turns: int) -> None:
+    """Notice: a session was archived and distilled."""
+
+
+@hookspec(firstresult=True)
+def distil_session(transcript: Transcript) -> list[Draft] | None:
+    """Answer: the knowledge in a session, each piece with its quotes; None passes on."""
+
+
+# Knowledge consolidates
+
+
+@hookspec
+def consolidate_day(day: DayView) -> list[Step]:  # type: ignore[empty-body]
+    """Gather: what the daily job should do with a day."""
+
+
+@hookspec
+def consolidate_week(week: WeekView) -> list[Step]:  # type: ignore[empty-body]
+    """Gather: what the weekly job should do with a week."""
+
+
+@hookspec(firstresult=True)
+def judge_conflict(card: Card, draft: Draft) -> Verdict | None:
+    """Answer: how a draft bears on a live card of its key; None passes on."""
+
+
+@hookspec
+def changes_applied(paths: Sequence[str], job: Job | None) -> None:
+    """Notice: files were written; `job` is None outside of jobs."""
+
+
+# Notes become searchable
+
+
+@hookspec(firstresult=True)
+def split_note(text: str) -> list[Chunk] | None:
+    """Answer: the chunks of a Markdown page without its front matter."""
+
+
+@hookspec(firstresult=True)
+def split_words(text: str) -> list[str] | None:
+    """Answer: the words of a text as the keyword index holds them, with repeats.
+
+    Notes and queries pass through the same answer; it must depend on `text` alone.
+    """
+
+
+@hookspec(firstresult=True)
+def embed_texts(texts: Sequence[str], purpose: Purpose) -> Embedding | None:
+    """Answer: vectors of texts; None passes on.
+
+    For "note" and "query" an answer switches the vector lane of recall on, so only
+    a model that knows meaning should give one. "similarity" finds near duplicates.
+    """
+
+
+@hookspec(firstresult=True)
+def open_keywords(folder: Path) -> KeywordIndex | None:
+    """Answer: the keyword index in a folder, made there if it is empty."""
+
+
+@hookspec(firstresult=True)
+def open_vectors(folder: Path, dimensions: int) -> VectorIndex | None:
+    """Answer: the vector index in a folder, made there if it is empty."""
+
+
+# Notes are recalled
+
+
+@hookspec
+def expand_query(query: Query, now: datetime) -> list[str]:  # type: ignore[empty-body]
+    """Gather: further words to look for, in the form the index holds them."""
+
+
+@hookspec
+def weigh_hit(unit: Unit, query: Query, now: datetime) -> Mapping[str, float]:  # type: ignore[empty-body]
+    """Gather: named factors for a candidate's score; 1.0 changes nothing."""
+
+
+@hookspec
+def recalled(query: Query, hits: Sequence[Hit]) -> None:
+    """Notice: these hits were shown for this query."""
+
+
+SPECS: dict[str, Any] = {
+    name: value
+    for name, value in list(globals().items())
+    if callable(value) and hasattr(value, "kimi_memory_spec")
+}
+"""Every hook by name, in story order."""

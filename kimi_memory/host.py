@@ -1,0 +1,223 @@
+"""The host of plugins: finds them, asks them, and keeps their failures apart.
+
+This is the one place that catches every exception, because a plugin is not ours.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import logging
+import sys
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pluggy
+
+from kimi_memory import hookspecs
+from kimi_memory.errors import KimiMemoryError, PluginError
+from kimi_memory.lazy import stand_in
+
+GROUP = "kimi_memory"
+log = logging.getLogger("kimi_memory.host")
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """One plugin the host knows of."""
+
+    name: str
+    origin: str
+    """``bundled``, ``entry point <dist>``, or the file it was read from."""
+    hooks: tuple[str, ...] = ()
+    skipped: str = ""
+    """Why it is not in use, else empty."""
+
+
+class Host:
+    """The plugins of one memory.
+
+    Args:
+        settings: the user's own settings per plugin name; a memory folder has no say.
+        folder: where one-file plugins of the user lie, if anywhere.
+        entry_points: whether installed third-party plugins are looked for.
+        disabled: names that are not to be loaded.
+    """
+
+    def __init__(
+        self,
+        settings: Mapping[str, Mapping[str, Any]] | None = None,
+        *,
+        folder: Path | None = None,
+        entry_points: bool = True,
+        disabled: Sequence[str] = (),
+    ) -> None:
+        self._settings = settings or {}
+        self._disabled = frozenset(disabled)
+        self._manager = pluggy.PluginManager("kimi_memory")
+        self._manager.add_hookspecs(hookspecs)
+        self.loaded: list[Loaded] = []
+        self._load_bundled()
+        if entry_points:
+            self._load_entry_points()
+        if folder is not None and folder.is_dir():
+            self._load_folder(folder)
+
+    def answer(self, hook: str, /, **arguments: Any) -> Any:
+        """Return the first result of an Answer hook, or None.
+
+        Raises:
+            PluginError: a plugin failed; it is named.
+        """
+        return self._ask(hook, arguments)
+
+    def gather(self, hook: str, /, **arguments: Any) -> list[Any]:
+        """Return all results of a Gather hook, last registered plugin first.
+
+        Raises:
+            PluginError: a plugin failed; it is named.
+        """
+        return list(self._ask(hook, arguments))
+
+    def notice(self, hook: str, /, **arguments: Any) -> None:
+        """Tell every plugin; one that fails is logged and does not stop the others."""
+        for implementation in reversed(getattr(self._manager.hook, hook).get_hookimpls()):
+            wanted = {name: arguments[name] for name in implementation.argnames}
+            try:
+                implementation.function(**wanted)
+            except Exception:
+                log.exception("plugin %s failed in %s", implementation.plugin_name, hook)
+
+    def register(self, plugin: object, name: str, origin: str = "given") -> None:
+        """Add a plugin: a module or object with hook implementations.
+
+        Raises:
+            PluginError: the name is taken, or a hook is misspelt.
+        """
+        made = self._make(plugin, name)
+        if self._manager.has_plugin(name):
+            raise PluginError(f"Plugin {name!r} does not fit: the name is taken.")
+        try:
+            self._manager.register(made, name)
+            self._check(name)
+        except (ValueError, pluggy.PluginValidationError) as error:
+            # pluggy keeps the hooks that it took before it found the one that does not fit
+            if self._manager.has_plugin(name):
+                self._manager.unregister(name=name)
+            raise PluginError(f"Plugin {name!r} does not fit: {error}.") from error
+        callers = self._manager.get_hookcallers(made) or []
+        self.loaded.append(Loaded(name, origin, tuple(sorted(c.name for c in callers))))
+
+    def _ask(self, hook: str, arguments: Mapping[str, Any]) -> Any:
+        try:
+            return getattr(self._manager.hook, hook)(**arguments)
+        except KimiMemoryError:
+            raise
+        except Exception as error:
+            culprit = self._culprit(hook, error)
+            raise PluginError(f"Plugin {culprit!r} failed in {hook}: {_reason(error)}.") from error
+
+    def _culprit(self, hook: str, error: Exception) -> str:
+        """Name the plugin whose implementation is the innermost in the traceback."""
+        names = {
+            getattr(inspect.unwrap(each.function), "__code__", None): each.plugin_name
+            for each in getattr(self._manager.hook, hook).get_hookimpls()
+        }
+        frames = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
+        return next((names[code] for code in reversed(frames) if code in names), "?")
+
+    def _make(self, plugin: object, name: str) -> object:
+        create: Callable[[Mapping[str, Any]], object] | None = getattr(plugin, "create", None)
+        if create is None:
+            return plugin
+        try:
+            return create(self._settings.get(name, {}))
+        except KimiMemoryError:
+            raise
+        except Exception as error:
+            raise PluginError(
+                f"Plugin {name!r} cannot be made with its settings: {_reason(error)}. "
+                f"Correct [plugins.{name}] of your settings."
+            ) from error
+
+    def _check(self, name: str) -> None:
+        """Refuse what pluggy would ignore: unknown hooks, and wrappers of a Notice."""
+        self._manager.check_pending()
+        plugin = self._manager.get_plugin(name)
+        for hook, spec in hookspecs.SPECS.items():
+            for each in getattr(self._manager.hook, hook).get_hookimpls():
+                wraps = each.plugin is plugin and (each.wrapper or each.hookwrapper)
+                if wraps and spec.__doc__.startswith("Notice"):
+                    raise pluggy.PluginValidationError(plugin, f"{hook} is told, not asked")
+
+    def _skip(self, name: str, origin: str, why: str) -> None:
+        self.loaded.append(Loaded(name, origin, skipped=why))
+
+    def _load(self, name: str, origin: str, find: Callable[[], object]) -> None:
+        if name in self._disabled:
+            self._skip(name, origin, "disabled in your settings")
+            return
+        if self._manager.has_plugin(name):
+            self._skip(name, origin, "the name is taken")
+            return
+        try:
+            self.register(find(), name, origin)
+        except Exception as error:  # noqa: BLE001  a broken plugin must not break the memory
+            log.warning("plugin %s from %s was skipped: %s", name, origin, error)
+            self._skip(name, origin, _reason(error))
+
+    def _load_bundled(self) -> None:
+        bundled = importlib.import_module("kimi_memory.plugins")
+        for name, hooks in bundled.NAMES.items():
+            if name in self._disabled:
+                self._skip(name, "bundled", "disabled in your settings")
+            elif name in self._settings:
+                # Imported now, so that a wrong setting is told at once.
+                self.register(_bundled(name), name, "bundled")
+            else:
+                find = partial(self._find_bundled, name)
+                self.register(stand_in(name, hooks, find), name, "bundled")
+
+    def _find_bundled(self, name: str) -> object:
+        return self._make(_bundled(name), name)
+
+    def _load_entry_points(self) -> None:
+        from importlib.metadata import entry_points
+
+        for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
+            origin = f"entry point {point.dist.name if point.dist else point.value}"
+            self._load(point.name, origin, point.load)
+
+    def _load_folder(self, folder: Path) -> None:
+        for path in sorted(folder.glob("*.py")):
+            self._load(path.stem, str(path), partial(_module, path))
+
+
+def _bundled(name: str) -> ModuleType:
+    return importlib.import_module(f"kimi_memory.plugins.{name}")
+
+
+def _reason(error: Exception) -> str:
+    """Say what went wrong; many exceptions are silent without their type."""
+    return f"{type(error).__name__}: {error}"
+
+
+def _module(path: Path) -> ModuleType:
+    """Import a one-file plugin under a name that shadows nothing."""
+    name = f"kimi_memory_plugin_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None  # it ends in .py
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look their module up there
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        sys.modules.pop(name, None)
+        raise
+    return module

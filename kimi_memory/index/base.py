@@ -1,0 +1,65 @@
+"""A generation opened for reading: table, postings, vectors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kimi_memory.errors import IndexDamagedError, PluginError
+from kimi_memory.host import Host
+from kimi_memory.index.generation import TABLE, VECTORS, WORDS, Generation
+from kimi_memory.index.pause import uncollected
+from kimi_memory.index.searcher import Cache, Lane, Postings, on_rows
+from kimi_memory.index.table import Table, load
+from kimi_memory.model.engine import KeywordIndex
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """The part of a memory that is on disk."""
+
+    generation: Generation
+    table: Table
+    postings: Postings
+    keywords: KeywordIndex
+    lane: Lane | None = None
+
+    def close(self) -> None:
+        """Release the files."""
+        self.keywords.close()
+        if self.lane is not None:
+            self.lane.close()
+
+
+def open_base(generation: Generation, host: Host, fingerprint: str) -> Base:
+    """Open a checked generation.
+
+    Raises:
+        IndexDamagedError: it was made by other plugins, or its engine cannot open it.
+    """
+    manifest, folder = generation.manifest, generation.folder
+    if manifest.words != fingerprint:
+        raise IndexDamagedError(f"{generation.name} holds words of another kind.")
+    try:
+        keywords = host.answer("open_keywords", folder=folder / WORDS)
+        if keywords is None or keywords.name != manifest.keywords:
+            raise IndexDamagedError(f"{generation.name} was made by {manifest.keywords}.")
+        with uncollected():
+            table = load((folder / TABLE).read_bytes())
+        postings = Cache(on_rows(keywords, table))
+        return Base(generation, table, postings, keywords, _lane(generation, host))
+    except (OSError, PluginError) as error:
+        raise IndexDamagedError(f"{generation.name} cannot be opened: {error}") from error
+
+
+def _lane(generation: Generation, host: Host) -> Lane | None:
+    manifest = generation.manifest
+    if not manifest.model:
+        return None
+    return Lane(
+        # Opened at the first query that has a vector: most have none.
+        lambda: host.answer(
+            "open_vectors", folder=generation.folder / VECTORS, dimensions=manifest.dimensions
+        ),
+        manifest.model,
+        manifest.vectors,
+    )

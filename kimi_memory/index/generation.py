@@ -1,0 +1,161 @@
+"""Generations: complete, signed states of the index, of which one is current.
+
+A generation is never changed once it is current. An update links the files of the
+old one into a new folder, writes there, signs, and flips ``CURRENT``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from kimi_memory.errors import IndexDamagedError
+from kimi_memory.index import manifest as manifests
+from kimi_memory.index.manifest import Manifest
+
+CURRENT = "CURRENT"
+WORDS = "words"
+VECTORS = "vectors"
+TABLE = "table.json"
+_NAME = re.compile(r"g(\d{6,})-[0-9a-f]{8}")
+_TRIES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """A checked generation: its folder and manifest."""
+
+    folder: Path
+    manifest: Manifest
+
+    @property
+    def name(self) -> str:
+        """Name of the folder."""
+        return self.folder.name
+
+
+class Shelf:
+    """The folder ``.kimi/index`` and the generations in it.
+
+    Args:
+        folder: where generations lie; made on the first write.
+        key: the machine's own secret, which signs manifests.
+    """
+
+    def __init__(self, folder: Path, key: bytes) -> None:
+        self.folder = folder
+        self._key = key
+
+    def current_name(self) -> str:
+        """Return the name of the current generation, empty when there is none."""
+        try:
+            name = (self.folder / CURRENT).read_text(encoding="ascii").strip()
+        except (OSError, UnicodeDecodeError):
+            return ""
+        return name if _NAME.fullmatch(name) else ""
+
+    def open(self) -> Generation | None:
+        """Return the current generation after checking it, or None when there is none.
+
+        Raises:
+            IndexDamagedError: it is there, but not as we wrote it.
+        """
+        for _ in range(_TRIES):
+            name = self.current_name()
+            if not name:
+                return None
+            try:
+                return Generation(self.folder / name, self._check(name))
+            except IndexDamagedError:
+                # Another process may have replaced and removed it while we looked.
+                if self.current_name() == name:
+                    raise
+        return None
+
+    def start(self, old: Generation | None) -> Path:
+        """Make the folder of a new generation, with the files of `old` linked into it."""
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        number = max([self._number(path) for path in self._folders()], default=0) + 1
+        folder = self.folder / f"g{number:06d}-{secrets.token_hex(4)}"
+        for part in (folder, folder / WORDS, folder / VECTORS):
+            part.mkdir(mode=0o700)
+        if old is not None:
+            for name in old.manifest.files:
+                if name != TABLE:
+                    _carry(old.folder / name, folder / name)
+        return folder
+
+    def publish(self, folder: Path, made: Manifest, old: Generation | None) -> Generation:
+        """Sign a finished folder, make it durable and current, and remove older ones."""
+        before = self.current_name()
+        linked = (old.folder, old.manifest.files) if old else ()
+        complete = replace(made, files=manifests.measure(folder, *linked))
+        (folder / manifests.NAME).write_bytes(manifests.sign(complete, self._key))
+        _sync(folder)
+        self._flip(folder.name)
+        self._sweep(keep={folder.name, before})
+        return Generation(folder, complete)
+
+    def drop(self) -> None:
+        """Remove the whole index."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _check(self, name: str) -> Manifest:
+        try:
+            return manifests.check(self.folder / name, self._key)
+        except OSError as error:
+            raise IndexDamagedError(f"{name} cannot be read: {error}.") from error
+
+    def _flip(self, name: str) -> None:
+        temporary = self.folder / f"{CURRENT}.{secrets.token_hex(4)}"
+        temporary.write_text(name + "\n", encoding="ascii")
+        _fsync(temporary)
+        temporary.replace(self.folder / CURRENT)
+        _fsync(self.folder)
+
+    def _sweep(self, keep: set[str]) -> None:
+        for path in self._folders():
+            if path.name not in keep:
+                shutil.rmtree(path, ignore_errors=True)
+
+    def _folders(self) -> list[Path]:
+        try:
+            return [path for path in self.folder.iterdir() if _NAME.fullmatch(path.name)]
+        except FileNotFoundError:
+            return []
+
+    def _number(self, path: Path) -> int:
+        found = _NAME.fullmatch(path.name)
+        return int(found[1]) if found else 0
+
+
+def _carry(old: Path, new: Path) -> None:
+    """Bring a file into a new generation: a segment by link, as it never changes."""
+    new.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    # Vector engines save in place, which through a link would ruin the old generation.
+    if old.parent.name == VECTORS:
+        shutil.copyfile(old, new)
+        return
+    try:
+        os.link(old, new)
+    except OSError:
+        # Some file systems have no hard links.
+        shutil.copyfile(old, new)
+
+
+def _sync(folder: Path) -> None:
+    for path in folder.rglob("*"):
+        _fsync(path)
+    _fsync(folder)
+
+
+def _fsync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,261 @@
+"""The index of a memory: what is on disk, kept in step with the files."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime
+
+from kimi_memory.errors import IndexDamagedError, KimiMemoryError, LockTimeoutError, ReadOnlyError
+from kimi_memory.host import Host
+from kimi_memory.index.base import Base, open_base
+from kimi_memory.index.build import Build
+from kimi_memory.index.embed import Embedder
+from kimi_memory.index.files import Stat, scan
+from kimi_memory.index.generation import Generation, Shelf
+from kimi_memory.index.searcher import Part, Searcher
+from kimi_memory.index.sync import Difference, Progress, Sync
+from kimi_memory.index.table import FileRow
+from kimi_memory.index.words import Words
+from kimi_memory.model.health import Finding, Severity
+from kimi_memory.model.unit import Chunk
+from kimi_memory.store.paths import PRIVATE
+from kimi_memory.store.store import Store
+
+FOLDER = f"{PRIVATE}/index"
+LOCK = "index"
+FLUSH_UNITS = 500
+"""From so many changed units on, recall updates the index on disk first."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexReport:
+    """What a refresh did."""
+
+    added: int
+    """Units written."""
+    removed: int
+    """Files whose units were taken out."""
+    units: int
+    """Units in the index now."""
+    files: int
+    broken: tuple[tuple[str, str], ...] = ()
+    """Files that cannot be parsed, and why."""
+    embedded: int = 0
+    """Units with a vector."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexStatus:
+    """How the index stands to the files."""
+
+    generation: str
+    """Empty when there is none, or none that may be opened."""
+    units: int
+    files: int
+    pending: int
+    """Units that differ from the index; recall answers them from memory."""
+    model: str = ""
+    broken: tuple[tuple[str, str], ...] = ()
+    why: str = ""
+    """Why the index on disk is not used."""
+
+
+class Index:
+    """The searchable state of one memory folder.
+
+    Args:
+        store: where the files are.
+        host: the plugins that split and embed texts and open the engines.
+        key: this machine's own secret; indexes it did not sign are not opened.
+        clock: tells the time.
+    """
+
+    def __init__(
+        self, store: Store, host: Host, *, key: bytes, clock: Callable[[], datetime]
+    ) -> None:
+        self._store, self._host, self._clock = store, host, clock
+        self.words = Words(host)
+        self._shelf = Shelf(store.root / FOLDER, key)
+        self._sync = Sync(store, self.words, self._split)
+        self._build = Build(self._shelf, host, self.words, Embedder(host, store, self._split))
+        self._base: Base | None = None
+        self._why = ""
+        self._searcher: tuple[object, Searcher] | None = None
+        self.guard = threading.RLock()
+        """Held while the engines are read: their files have one position for all threads."""
+
+    def refresh(self, *, full: bool = False, progress: Progress | None = None) -> IndexReport:
+        """Bring the index on disk in step with the files.
+
+        Args:
+            full: build it anew instead of adding what changed.
+            progress: told how many of how many units are written.
+
+        Raises:
+            LockTimeoutError: another process is writing the index.
+            ReadOnlyError: the folder takes no writes.
+        """
+        with self.guard, self._store.lock(LOCK):
+            self._open(ignore=full)
+            found = self._sync.look(self._files())
+            try:
+                made = self._build.run(None if full else self._base, found, progress)
+            except OSError as error:
+                raise ReadOnlyError(f"the index cannot be written: {error}") from error
+            if made:
+                self._open()
+        return self._report(found, made)
+
+    def searcher(self) -> Searcher:
+        """Return a view of the files as they are now.
+
+        Many changes are written to disk first, where that is possible at once.
+        """
+        with self.guard:
+            stats = self._scan_while_opening()
+            found = self._sync.look(self._files(), stats=stats)
+            if found.weight > FLUSH_UNITS and self._flush():
+                found = self._sync.look(self._files())
+            return self._view(found)
+
+    def status(self) -> IndexStatus:
+        """Return how the index stands to the files."""
+        with self.guard:
+            self._open()
+            found = self._sync.look(self._files())
+            view = self._view(found)
+            return IndexStatus(
+                generation=self._base.generation.name if self._base else "",
+                units=int(view.alive.sum()),
+                files=len(found.stats),
+                pending=found.weight,
+                model=self._base.generation.manifest.model if self._base else "",
+                broken=tuple(self._broken(found)),
+                why=self._why,
+            )
+
+    def verify(self) -> list[Finding]:
+        """Compare the index on disk with the files, word by word."""
+        with self.guard:
+            from kimi_memory.index.verify import compare
+
+            self._open()
+            found = self._sync.look(self._files())
+            findings = [_damaged(self._why)] if self._why else []
+            for path, why in self._broken(found):
+                findings.append(Finding("index", Severity.WARNING, why, "Mend the file", path))
+            if self._base is not None:
+                whole = Sync(self._store, self.words, self._split).look(())
+                findings += compare(self._view(found), self._view_of(whole))
+            return findings
+
+    def drop(self) -> None:
+        """Remove the index from disk; the next search works without, the next refresh builds."""
+        with self.guard:
+            self._close()
+            self._searcher = None
+            self._shelf.drop()
+
+    def close(self) -> None:
+        """Release the files of the index."""
+        with self.guard:
+            self._close()
+            self._searcher = None
+
+    def _split(self, text: str) -> list[Chunk]:
+        return list(self._host.answer("split_note", text=text) or ())
+
+    def _files(self) -> Iterator[FileRow]:
+        return iter(self._base.table.files if self._base else ())
+
+    def _flush(self) -> bool:
+        try:
+            with self._store.lock(LOCK, timeout_seconds=0):
+                self._open()
+                found = self._sync.look(self._files())
+                self._build.run(self._base, found, embed=False)
+        except (LockTimeoutError, KimiMemoryError, OSError):
+            return False
+        self._open()
+        return True
+
+    def _scan_while_opening(self) -> dict[str, Stat]:
+        """Scan the folder while the index is checked: hashing leaves the interpreter free."""
+        if self._is_open(self._shelf.current_name()):
+            return scan(self._store.root)
+        with ThreadPoolExecutor(max_workers=1) as beside:
+            checked = beside.submit(self._shelf.open)
+            stats = scan(self._store.root)
+        self._take(checked.result)
+        return stats
+
+    def _open(self, *, ignore: bool = False) -> None:
+        """Open the current generation if it is not open; a bad one counts as absent."""
+        name = "" if ignore else self._shelf.current_name()
+        if not self._is_open(name):
+            self._take(self._shelf.open if name else lambda: None)
+
+    def _is_open(self, name: str) -> bool:
+        return self._base is not None and self._base.generation.name == name
+
+    def _take(self, checked: Callable[[], Generation | None]) -> None:
+        self._close()
+        self._why = ""
+        try:
+            generation = checked()
+            if generation is not None:
+                self._base = open_base(generation, self._host, self.words.fingerprint)
+        except IndexDamagedError as error:
+            self._why = str(error)
+
+    def _close(self) -> None:
+        if self._base is not None:
+            self._base.close()
+        self._base = None
+
+    def _view(self, found: Difference) -> Searcher:
+        mark = (
+            self._base.generation.name if self._base else "",
+            found.dead,
+            tuple((path, read.stat, read.digest) for path, read in found.fresh.items()),
+        )
+        if self._searcher is None or self._searcher[0] != mark:
+            self._searcher = (mark, self._view_of(found, self._base))
+        return self._searcher[1]
+
+    def _view_of(self, found: Difference, base: Base | None = None) -> Searcher:
+        overlay = found.overlay()
+        parts = [Part(overlay.table, overlay.postings, vocabulary=overlay.vocabulary)]
+        if base is not None:
+            parts.insert(0, Part(base.table, base.postings, found.dead))
+        notes = (self._why,) if self._why else ()
+        lane = base.lane if base else None
+        return Searcher(parts, self.words, self._store, self._split, lane, notes)
+
+    def _broken(self, found: Difference) -> Iterator[tuple[str, str]]:
+        if self._base is not None:
+            for row in self._base.table.files:
+                if row.why and row.path not in found.dead:
+                    yield row.path, row.why
+        yield from ((path, read.why) for path, read in found.fresh.items() if read.why)
+
+    def _report(self, found: Difference, made: bool) -> IndexReport:
+        manifest = self._base.generation.manifest if self._base else None
+        table = self._base.table if self._base else None
+        return IndexReport(
+            added=sum(len(read.units) for read in found.fresh.values()) if made else 0,
+            removed=len(found.dead) if made else 0,
+            units=len(table) if table else 0,
+            files=len(found.stats),
+            broken=tuple((row.path, row.why) for row in (table.files if table else ()) if row.why),
+            embedded=manifest.embedded if manifest and manifest.model else 0,
+        )
+
+
+def _damaged(why: str) -> Finding:
+    return Finding(
+        "index", Severity.WARNING, why, "Run 'kimi-memory index --full'", FOLDER, fixable=True
+    )

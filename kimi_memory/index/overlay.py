@@ -1,0 +1,51 @@
+"""The overlay: files the disk index does not hold yet, indexed in memory."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from kimi_memory.index.files import Stat
+from kimi_memory.index.table import FileRow, Table
+from kimi_memory.model.unit import Unit
+
+if TYPE_CHECKING:
+    from kimi_memory.model.engine import Floats, Ints
+
+
+class Overlay:
+    """A table and its postings, grown file by file."""
+
+    def __init__(self) -> None:
+        self.table = Table()
+        self._postings: dict[str, tuple[list[int], list[int]]] = {}
+
+    def add(
+        self, path: str, stat: Stat, digest: str, units: Sequence[Unit], words: list[list[str]]
+    ) -> None:
+        """Append a file: its units and the words of each."""
+        first = len(self.table)
+        file = FileRow(path, stat, digest, first, len(units))
+        self.table.add(file, units, [len(found) for found in words])
+        for row, found in enumerate(words, start=first):
+            for word, count in Counter(found).items():
+                rows, counts = self._postings.setdefault(word, ([], []))
+                rows.append(row)
+                counts.append(count)
+
+    def fail(self, path: str, stat: Stat, digest: str, why: str) -> None:
+        """Append a file that cannot be parsed, so that it is not tried at every look."""
+        self.table.files.append(FileRow(path, stat, digest, len(self.table), 0, why))
+
+    @property
+    def vocabulary(self) -> list[str]:
+        """Every word of the overlay."""
+        return list(self._postings)
+
+    def postings(self, word: str) -> tuple[Ints, Floats]:
+        """Return the rows that hold `word`, ascending, and how often each does."""
+        import numpy as np
+
+        rows, counts = self._postings.get(word, ((), ()))
+        return np.asarray(rows, dtype=np.int64), np.asarray(counts, dtype=np.float64)

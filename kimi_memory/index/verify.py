@@ -1,0 +1,48 @@
+"""Whether the index on disk says what the files say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kimi_memory.index.searcher import Searcher
+from kimi_memory.model.health import Finding, Severity
+
+SHOWN = 5
+_REMEDY = "Run 'kimi-memory index --full'"
+
+
+def compare(view: Searcher, whole: Searcher) -> list[Finding]:
+    """Compare a view through the index with one read anew from all files.
+
+    Every unit must be in both, and every word must stand in the same units as often.
+    """
+    wrong = list(_units(view, whole)) or list(_words(view, whole))
+    shown = [Finding("index", Severity.ERROR, why, _REMEDY, fixable=True) for why in wrong[:SHOWN]]
+    if len(wrong) > SHOWN:
+        more = f"{len(wrong) - SHOWN} more differences"
+        shown.append(Finding("index", Severity.ERROR, more, _REMEDY, fixable=True))
+    return shown
+
+
+def _units(view: Searcher, whole: Searcher) -> Iterator[str]:
+    held, wanted = _living(view), _living(whole)
+    for id in sorted(wanted - held):
+        yield f"the index lacks {id}"
+    for id in sorted(held - wanted):
+        yield f"the index holds {id}, which no file does"
+
+
+def _living(searcher: Searcher) -> set[str]:
+    ids = searcher.column("id")
+    return {ids[row] for row in searcher.living()}
+
+
+def _words(view: Searcher, whole: Searcher) -> Iterator[str]:
+    for word in whole.vocabulary():
+        if _found(view, word) != _found(whole, word):
+            yield f"the index is wrong about the word {word!r}"
+
+
+def _found(searcher: Searcher, word: str) -> list[tuple[str, float]]:
+    ids, (rows, counts) = searcher.column("id"), searcher.postings(word)
+    return sorted((ids[row], float(count)) for row, count in zip(rows, counts, strict=True))

@@ -1,0 +1,61 @@
+"""Words of units and of queries, as the keyword index holds them."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import UTC, datetime
+
+from kimi_memory.host import Host
+from kimi_memory.model.unit import Query, Unit
+from kimi_memory.text.dates import date_words, day_words
+
+TITLE_WEIGHT = 2
+"""How often more a word of a title or heading counts than one of the text."""
+
+_PROBED = datetime(2026, 3, 4, tzinfo=UTC)
+_PROBE = (
+    "The deploy script's retries failed on 2026-03-01; Alice chose PostgreSQL 16.2 over MySQL. "
+    "上周五我们决定换成 PostgreSQL，因为并发写入太慢；資料庫已經遷移。 user_id=42 e-mail café"
+)
+
+
+class Words:
+    """Splits texts the way this memory's plugins do."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash that changes when the same text would yield other words."""
+        found = [*self.split(_PROBE), *date_words(_PROBE, _PROBED), str(TITLE_WEIGHT)]
+        return hashlib.sha256("\0".join(found).encode()).hexdigest()[:16]
+
+    def split(self, text: str) -> list[str]:
+        """Return the words of a text, with repeats."""
+        return list(self._host.answer("split_words", text=text) or ())
+
+    def of_unit(self, unit: Unit) -> list[str]:
+        """Return the words of a unit: text, speaker, dates, and its title with more weight."""
+        words = self.split(unit.text)
+        if unit.speaker:
+            words += self.split(unit.speaker)
+        if unit.title:
+            words += self.split(unit.title) * TITLE_WEIGHT
+        known = set(words)
+        return words + [word for word in _dates(unit) if word not in known]
+
+    def of_query(self, query: Query, now: datetime) -> list[str]:
+        """Return the words a question asks for, each once, in their order."""
+        words = self.split(query.text)
+        for further in self._host.gather("expand_query", query=query, now=now):
+            words += further
+        return list(dict.fromkeys(words))
+
+
+def _dates(unit: Unit) -> list[str]:
+    """Return the day a turn was said on, and the days it speaks of."""
+    said = date_words(unit.text, unit.at)
+    if unit.kind != "turn" or unit.at is None:
+        return said
+    return list(dict.fromkeys([*day_words(unit.at), *said]))

@@ -1,0 +1,391 @@
+"""A memory: the folder, opened."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from datetime import date
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Self
+
+from kimi_memory import stages
+from kimi_memory.capture.screen import Screen
+from kimi_memory.capture.views import Views
+from kimi_memory.config import MARKER
+from kimi_memory.errors import NotAMemoryError, UsageError
+from kimi_memory.home import Home
+from kimi_memory.model.actor import Actor
+from kimi_memory.model.ids import new_session_id, safe_session_id
+from kimi_memory.model.session import Session
+from kimi_memory.model.turn import Role
+from kimi_memory.model.unit import Query
+from kimi_memory.opening import Opening, read_settings, user_host
+from kimi_memory.store import sessions
+from kimi_memory.store.batch import Batch
+from kimi_memory.store.ground import lay
+from kimi_memory.store.history import History
+from kimi_memory.store.shelf import Filed, Shelf
+from kimi_memory.store.store import Store
+from kimi_memory.store.tombstones import read_tombstones
+
+if TYPE_CHECKING:
+    from kimi_memory.capture.ingest import Ingested
+    from kimi_memory.capture.log import Captured
+    from kimi_memory.consolidation.distil import Distil
+    from kimi_memory.consolidation.gates import DraftGate
+    from kimi_memory.consolidation.jobs import JobReport, Jobs
+    from kimi_memory.consolidation.periods import Period
+    from kimi_memory.consolidation.plan import Plan
+    from kimi_memory.consolidation.trace import Trace
+    from kimi_memory.handle import SessionHandle
+    from kimi_memory.index import Index
+    from kimi_memory.model.draft import Draft
+    from kimi_memory.model.job import Job
+    from kimi_memory.model.screen import TranscriptFile
+    from kimi_memory.recall import Answer, Recall
+    from kimi_memory.recall.context import Context
+    from kimi_memory.recall.receipts import Receipts
+
+_VIEW_SECONDS = 0.25
+
+
+class Memory:
+    """One memory folder.
+
+    Open it with `Memory.open`; use it as a context manager or call `close`.
+    """
+
+    def __init__(self, root: Path, opening: Opening) -> None:
+        home = opening.home or Home.of_user()
+        self.root, self.clock, self.actor = root, opening.clock, opening.actor
+        self._key = home.key()
+        self.settings = read_settings(root)
+        self.host = opening.host or user_host(home)
+        self.store = Store.open(root, key=self._key, clock=self.clock)
+        self.history = History(
+            root,
+            lock=lambda: self.store.lock("git"),
+            clock=self.clock,
+            enabled=self.settings.history.git,
+        )
+        self.batch = Batch(
+            self.history,
+            clock=self.clock,
+            quiet_seconds=self.settings.history.quiet_seconds,
+            max_seconds=self.settings.history.max_seconds,
+            trailers=self._checkpoint,
+        )
+        self._background = opening.background
+        self.screen = Screen(self.host, self._key, self.settings.capture.max_turn_bytes)
+        self._views = Views(self.store, _VIEW_SECONDS if opening.background else 0.0)
+        self.host.notice("memory_opened", memory=self)
+
+    @classmethod
+    def open(cls, path: Path | str, opening: Opening | None = None) -> Self:
+        """Open the memory in a folder.
+
+        Args:
+            path: the folder that holds ``memory.toml``.
+            opening: clock, plugins and the like, where the defaults do not fit.
+
+        Raises:
+            NotAMemoryError: there is none.
+        """
+        root = Path(path).expanduser().resolve()
+        if not (root / MARKER).is_file():
+            raise NotAMemoryError(root)
+        return cls(root, opening or Opening())
+
+    @classmethod
+    def create(
+        cls,
+        path: Path | str,
+        *,
+        name: str = "",
+        language: Literal["auto", "zh", "en"] = "auto",
+        opening: Opening | None = None,
+    ) -> Self:
+        """Make a memory in a new or empty folder, with history, and open it.
+
+        A folder that is a memory already stays as it is, but gets its history.
+
+        Raises:
+            HistoryError: the folder lies where a repository of its own must not be.
+        """
+        root = Path(path).expanduser().resolve()
+        opening = opening or Opening()
+        fresh = not (root / MARKER).is_file()
+        lay(root, ())
+        # Where git may not be, nothing else is written either.
+        git = fresh or read_settings(root).history.git
+        history = History(root, lock=nullcontext, clock=opening.clock, enabled=git)
+        notes = () if history.ready() else history.init()
+        if fresh:
+            lay(root, stages.TIERS)
+            files = stages.starter(name, language, opening.clock())
+            with Store.open(root, key=(opening.home or Home.of_user()).key()) as store:
+                store.apply([f for f in files if not store.exists(f.path)], opening.actor)
+        memory = cls(root, opening)
+        memory.notes = notes
+        if not memory.history.head():
+            memory.history.commit("A new memory", trailers={"Kind": "init"})
+        return memory
+
+    notes: Sequence[str] = ()
+    """What `create` has to tell, one line each."""
+
+    # Capture
+
+    def session(
+        self,
+        id: str = "",
+        *,
+        agent: str = "",
+        user: str = "",
+        project: str = "",
+        host: str = "",
+        title: str = "",
+    ) -> SessionHandle:
+        """Start a session, or go on with the open one of that id.
+
+        An id whose session has ended gets a continuation, ``<id>.2``.
+        """
+        now = self.clock()
+        root = safe_session_id(id) if id else new_session_id(now)
+        header = Session(root, now, agent=agent, user=user, project=project, host=host, title=title)
+        header = sessions.next_part(self.store, header)
+        actor = replace(self.actor, session=header.id)
+        log = stages.SessionLog(self.store, self.host, self.screen, actor, self._views)
+        log.start(header)
+        self._written()
+        return stages.SessionHandle(log, self.clock, self._captured, self.end)
+
+    def remember(self, text: str, *, key: str = "", type: str = "", project: str = "") -> JobReport:
+        """Keep a statement at once, as a turn and as a card that quotes it.
+
+        Args:
+            text: one statement.
+            key: what it is about, such as ``db.choice``; found by rules if not given.
+            type: one of the card types; found by rules if not given.
+            project: the project it belongs to.
+        """
+        if not text.strip():
+            raise UsageError("There is nothing to remember. Give one statement.")
+        handle = self.session(f"remembered-{self.clock():%Y%m%d}", project=project, host="remember")
+        said = stages.Said(Role.USER, text, self.clock(), origin=self.actor.origin)
+        captured = handle.log.add([said])
+        self._written()
+        if not captured:
+            raise UsageError("Nothing is left of that text once injected blocks are removed.")
+        draft = stages.explicit_draft(captured[0], handle.header, key, type)
+        return self._remember([draft], captured)
+
+    def ingest(
+        self, files: Iterable[TranscriptFile], progress: Callable[[int], None] = lambda count: None
+    ) -> Iterator[Ingested]:
+        """Store the sessions of transcript files, each turn once; yields a report a session."""
+        taking = stages.Ingest(self.store, self.host, self.screen, self.actor)
+        for file in files:
+            yield from taking.take(file, progress)
+            self._written()
+
+    # Consolidation
+
+    @cached_property
+    def jobs(self) -> Jobs:
+        """What carries out plans and knows what was done."""
+        clock, save = self.clock, self.batch.flush
+        return stages.Jobs(
+            self.store, self.history, self.host, self.settings, clock=clock, save=save
+        )
+
+    def end(self, id: str) -> JobReport:
+        """End a session: mark it, archive it, distil it."""
+        return self.distil(self.mark_ended(id))
+
+    def mark_ended(self, id: str) -> str:
+        """End a session and leave it to a later `distil`; returns its whole id."""
+        place = sessions.find(self.store, id)
+        transcript = sessions.read(self.store, place.path)
+        if place.open and transcript.ended is None:
+            actor = replace(self.actor, session=place.id)
+            log = stages.SessionLog(self.store, self.host, self.screen, actor)
+            log.end(max(self.clock(), transcript.latest))
+            self._written()
+        return place.id
+
+    def distil(self, id: str, *, dry_run: bool = False) -> JobReport:
+        """Distil one session; nothing to do when it was distilled before."""
+        place = sessions.find(self.store, id)
+        transcript = sessions.read(self.store, place.path)
+        report = self._run(self._distil().plan(place.id), "distil", dry_run=dry_run)
+        if report.id:
+            self.host.notice(
+                "session_ended", session=transcript.session, turns=len(transcript.turns)
+            )
+        if place.open and not dry_run and not self.store.exists(place.path):
+            self.store.unview(place.path.removesuffix("l"))
+        return report
+
+    def waiting(self) -> list[str]:
+        """Return the ids of ended sessions that were not distilled yet."""
+        return self._distil().waiting(self.jobs.done)
+
+    def consolidate(
+        self, period: Period, day: date | None = None, *, dry_run: bool = False
+    ) -> list[JobReport]:
+        """Run the daily or weekly job for one period, or for all that have news.
+
+        Args:
+            period: daily or weekly.
+            day: the day, or any day of the week; all periods in order if not given.
+            dry_run: report the diff and write nothing.
+        """
+        if not dry_run:
+            self.store.reconcile()
+        periods = stages.Periods(self.store, self.host, self.settings, self.clock())
+        plans = periods.plans(period, day)
+        reports = [self._run(plan, period, dry_run=dry_run) for plan in plans]
+        if not dry_run:
+            self.store.drop_undo()
+        return reports
+
+    def undo(self, job: str) -> Job:
+        """Take a job back: every file it changed is again what it was, byte for byte."""
+        undone, _ = stages.Undo(self.store, self.history, self.jobs).job(job, self.actor)
+        self.host.notice(
+            "changes_applied", paths=[effect.path for effect in undone.effects], job=None
+        )
+        return undone
+
+    # Recall
+
+    @cached_property
+    def index(self) -> Index:
+        """The indexes, opened when first asked for."""
+        from kimi_memory.index import Index
+
+        return Index(self.store, self.host, key=self._key, clock=self.clock)
+
+    @cached_property
+    def _recall(self) -> Recall:
+        from kimi_memory.recall import Recall
+
+        return Recall(self.index, self.host, self.settings.recall, self.clock)
+
+    @cached_property
+    def _receipts(self) -> Receipts:
+        from kimi_memory.recall.receipts import Receipts
+
+        return Receipts(self.store, self.clock, lambda text: self.screen.pass_text(text).text)
+
+    def recall(self, query: Query | str, *, limit: int = 0) -> Answer:
+        """Find the lines that answer a question.
+
+        Args:
+            query: words, or a `Query` with filters.
+            limit: most hits; the setting ``recall.limit`` if 0.
+        """
+        if isinstance(query, str):
+            query = Query(text=query, limit=limit or self.settings.recall.limit)
+        answer = self._recall.search(query)
+        self._receipts.add(query.text, [hit.unit.id for hit in answer.hits], self.actor)
+        self.host.notice("recalled", query=query, hits=answer.hits)
+        return answer
+
+    def context(
+        self,
+        purpose: Literal["start", "task", "live"] = "task",
+        query: str = "",
+        *,
+        budget: int = 0,
+        session: str = "",
+    ) -> Context:
+        """Return a block of memory to put into a prompt, fenced as data.
+
+        Args:
+            purpose: start of a session, a task, or the next turn.
+            query: what it is about; not needed for start.
+            budget: most tokens; the setting ``recall.context_tokens`` if 0.
+            session: the running session, whose last turns may be repeated.
+        """
+        from kimi_memory.recall.context import Request, build
+
+        request = Request(
+            purpose=purpose,
+            budget=budget or self.settings.recall.context_tokens,
+            nonce=self._nonce(session or purpose),
+            query=query,
+            session=session,
+        )
+        built = build(self._recall, request)
+        self._receipts.add(query, built.lines, self.actor)
+        return built
+
+    def get(self, id: str) -> Filed:
+        """Return a note by its id, or a unique prefix of it."""
+        shelf = Shelf(self.store)
+        return shelf.file(shelf.find(id).path)
+
+    def trace(self, id: str) -> Trace:
+        """Return where a note comes from: quotes, turns, session files, commits."""
+        return stages.Tracer(self.store, self.history).trace(id)
+
+    # Life
+
+    def close(self) -> None:
+        """Commit what is pending (in a long-lived process) and let go of the folder."""
+        self._views.close()
+        self.batch.close()
+        if self._background and self.batch.pending():
+            self.batch.flush()
+        if "index" in self.__dict__:
+            self.index.close()
+        self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        self.close()
+
+    def _run(self, plan: Callable[[Shelf], Plan], kind: str, *, dry_run: bool) -> JobReport:
+        actor = Actor(f"job:{kind}", self.actor.origin, job=kind)
+        return self.jobs.run(plan, actor, dry_run=dry_run)
+
+    def _distil(self) -> Distil:
+        gate, now = self._draft_gate(), self.clock()
+        return stages.Distil(self.store, self.host, self.settings.distil, gate, now)
+
+    def _draft_gate(self) -> DraftGate:
+        barred = read_tombstones(self.store)
+        return stages.DraftGate(barred, lambda text: bool(self.screen.spans(text)))
+
+    def _captured(self, captured: Sequence[Captured]) -> None:
+        self._written()
+        drafts = stages.wanted(captured, self.settings.capture)
+        if drafts:
+            self._remember(drafts, captured)
+
+    def _remember(self, drafts: Sequence[Draft], captured: Sequence[Captured]) -> JobReport:
+        texts = {one.turn.n: one.turn.text for one in captured}
+        job = stages.Remember(self.host, self.settings.capture, self._draft_gate(), self.clock())
+        plan = job.plan(drafts, lambda quote: texts.get(quote.n))
+        return self._run(plan, "remember", dry_run=False)
+
+    def _written(self) -> None:
+        self.batch.note()
+        if self._background:
+            self.batch.start()
+
+    def _nonce(self, subject: str) -> str:
+        """Return the mark of a session's blocks, steady so that prompt caches keep them."""
+        return hmac.new(self._key, subject.encode(), hashlib.sha256).hexdigest()[:16]
+
+    def _checkpoint(self) -> Mapping[str, str]:
+        seq, head = self.store.journal.head()
+        return {"Checkpoint": f"{seq} {head}"} if seq else {}

@@ -1,0 +1,61 @@
+"""Changes: what a stage wants written. Only the store carries them out.
+
+Paths are relative to the memory folder, with forward slashes. `base` is the
+SHA-256 (hex) of the bytes the stage read; a change over another content is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+
+def digest(content: bytes) -> str:
+    """Return the SHA-256 of a file's bytes, as changes and jobs carry it."""
+    return hashlib.sha256(content).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    """A new file; refused where one exists."""
+
+    path: str
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """New bytes for the file whose bytes hashed to `base`."""
+
+    path: str
+    base: str
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Append:
+    """Whole lines at the end of a file, made if it is not there."""
+
+    path: str
+    lines: tuple[bytes, ...]
+    """Each ends in a newline and holds no other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """The same bytes at another path; refused where that exists."""
+
+    path: str
+    to: str
+    base: str
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """No file any more; its bytes stay in history and in the undo area."""
+
+    path: str
+    base: str
+
+
+Change = Create | Update | Append | Move | Delete

@@ -1,0 +1,19 @@
+"""A command of the command line, so that plugins can add theirs."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One word after ``kimi-memory``."""
+
+    name: str
+    help: str
+    """One imperative line."""
+    add_arguments: Callable[[ArgumentParser], None]
+    run: Callable[[Namespace], int]
+    """Returns the exit code; errors of the tree carry their own."""

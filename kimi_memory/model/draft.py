@@ -1,0 +1,44 @@
+"""A draft: what a distiller proposes; the gates decide what becomes of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from kimi_memory.model.card import CardType
+from kimi_memory.model.event import EventType
+from kimi_memory.model.note import Lang
+from kimi_memory.model.source import Quote
+from kimi_memory.model.turn import Origin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """Proposed knowledge, with the words it rests on."""
+
+    type: CardType
+    key: str
+    """Stable name of what it is about, such as ``db.choice``."""
+    title: str
+    value: str
+    """What is so, in the language of the evidence."""
+    quotes: tuple[Quote, ...]
+    """At least one; each must stand in its turn."""
+    at: datetime
+    """When it was said (the last quote)."""
+    lang: Lang
+    event: EventType | None = None
+    """Set when it is also something that happened."""
+    reason: str = ""
+    outcome: str = ""
+    lesson: str = ""
+    applies: str = ""
+    importance: float = 0.5
+    confidence: float = 0.6
+    reversal: bool = False
+    """The speaker takes back or replaces what was so before."""
+    origin: Origin = Origin.HUMAN
+    tags: tuple[str, ...] = ()
+    category: str = "general"
+    project: str = ""
+    participants: tuple[str, ...] = ()

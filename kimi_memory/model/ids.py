@@ -1,0 +1,57 @@
+"""Ids of notes: a kind prefix and a ULID in lower case.
+
+The ULID layout (48-bit milliseconds, 80 random bits, Crockford base 32) is that of
+https://github.com/ulid/spec.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+from datetime import datetime
+
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+_SESSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
+
+
+def _encode(number: int, length: int) -> str:
+    digits = []
+    for _ in range(length):
+        number, rest = divmod(number, 32)
+        digits.append(_ALPHABET[rest])
+    return "".join(reversed(digits))
+
+
+def _ulid(at: datetime, entropy: int) -> str:
+    millis = max(0, int(at.timestamp() * 1000)) & (2**48 - 1)
+    return _encode(millis, 10) + _encode(entropy & (2**80 - 1), 16)
+
+
+def new_id(kind: str, at: datetime) -> str:
+    """Return a fresh id such as ``card-01jd…``; ids of later moments sort later."""
+    return f"{kind}-{_ulid(at, secrets.randbits(80))}"
+
+
+def derived_id(kind: str, at: datetime, *seed: str) -> str:
+    """Return the id of a note derived from others: the same seed gives the same id."""
+    digest = hashlib.sha256("\0".join(seed).encode()).digest()
+    return f"{kind}-{_ulid(at, int.from_bytes(digest[:10], 'big'))}"
+
+
+def new_session_id(at: datetime) -> str:
+    """Return a fresh session id, a bare ULID."""
+    return _ulid(at, secrets.randbits(80))
+
+
+def safe_session_id(id: str) -> str:
+    """Return `id` if it can be part of a file name, else a name made from it.
+
+    A name that had to be changed ends in a hash of the original, so that two
+    hostile names never meet in one file.
+    """
+    if _SESSION.fullmatch(id) and not id.endswith("."):
+        return id
+    plain = re.sub(r"[^A-Za-z0-9_-]+", "-", id).strip("-_")[:40]
+    mark = hashlib.sha256(id.encode("utf-8", "surrogatepass")).hexdigest()[:10]
+    return f"{plain or 'session'}-{mark}"

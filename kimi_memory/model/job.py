@@ -1,0 +1,60 @@
+"""A job: what it read, what it decided and why, what it changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+
+class Op(StrEnum):
+    """The typed operations a job is made of."""
+
+    ADD = "ADD"
+    CORROBORATE = "CORROBORATE"
+    REFINE = "REFINE"
+    SUPERSEDE = "SUPERSEDE"
+    CONFLICT = "CONFLICT"
+    MERGE = "MERGE"
+    LINK = "LINK"
+    ARCHIVE = "ARCHIVE"
+    FORGET = "FORGET"
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One decision of a job and its reason."""
+
+    op: Op
+    target: str
+    """Id of the note it concerns."""
+    key: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """One file a job changed: hashes before and after, empty for absent."""
+
+    path: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """``mid-term/jobs/<job>.json``."""
+
+    id: str
+    kind: str
+    """distil, daily, weekly, introspect, import, merge, remember …"""
+    at: datetime
+    inputs: str
+    """SHA-256 over everything the job read: the same inputs give nothing to do."""
+    subject: str = ""
+    """The session, day or week it is about."""
+    model: str = "rules"
+    prompt: str = ""
+    """Version hash of the prompt where a model took part."""
+    operations: tuple[Operation, ...] = ()
+    effects: tuple[Effect, ...] = ()

@@ -1,0 +1,79 @@
+"""Pages that gather notes: projects, agents, identity, days, proposals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from typing import ClassVar
+
+from kimi_memory.model.note import Note
+
+
+@dataclass(frozen=True, slots=True)
+class Todo:
+    """One line of a project's list: ``- [ ] text`` or ``- [x] text``."""
+
+    text: str
+    done: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project(Note):
+    """``mid-term/projects/<project>.md``."""
+
+    kind: ClassVar[str] = "project"
+    name: str
+    finished: bool = False
+    progress: tuple[str, ...] = ()
+    todos: tuple[Todo, ...] = ()
+    decisions: tuple[str, ...] = ()
+    preferences: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agent(Note):
+    """``mid-term/agents/<agent>.md``."""
+
+    kind: ClassVar[str] = "agent"
+    name: str
+    persona: str = ""
+    skills: tuple[str, ...] = ()
+    relationships: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity(Note):
+    """``long-term/IDENTITY.md``."""
+
+    kind: ClassVar[str] = "identity"
+    name: str
+    who: str = ""
+    beliefs: tuple[str, ...] = ()
+    mission: str = ""
+    abilities: tuple[str, ...] = ()
+    growth: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Day(Note):
+    """``episodic/daily/YYYY-MM-DD.md``, the log of a day."""
+
+    kind: ClassVar[str] = "day"
+    date: date
+    sessions: tuple[str, ...] = ()
+    events: tuple[str, ...] = ()
+    knowledge: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal(Note):
+    """``review/<id>.md``: a change that waits for a person."""
+
+    kind: ClassVar[str] = "proposal"
+    title: str
+    target: str
+    """Path in the memory of the page it would change."""
+    section: str
+    """Label of the section of that page, such as ``beliefs``."""
+    text: str
+    reason: str = ""

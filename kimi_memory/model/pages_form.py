@@ -1,0 +1,191 @@
+"""The text forms of projects, agents and identity."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+from kimi_memory.model import shape
+from kimi_memory.model.clean import clean, one_line
+from kimi_memory.model.keys import Keys
+from kimi_memory.model.layout import Body, Layout, Style
+from kimi_memory.model.pages import Agent, Identity, Project, Todo
+from kimi_memory.model.scalar import Value
+
+_BOX = re.compile(r"\[(?P<mark>[ xX])\](?:[ \t]+|$)")
+
+_PROJECT = Layout(
+    prefix="project",
+    sections=dict.fromkeys(("progress", "todos", "decisions", "preferences"), Style.LIST),
+)
+_AGENT = Layout(
+    prefix="agent",
+    sections={"persona": Style.TEXT, "skills": Style.LIST, "relationships": Style.LIST},
+)
+_IDENTITY = Layout(
+    prefix="identity",
+    sections={
+        "who": Style.TEXT,
+        "beliefs": Style.LIST,
+        "mission": Style.TEXT,
+        "abilities": Style.LIST,
+        "growth": Style.LIST,
+    },
+)
+
+
+def _text(body: Body, name: str) -> str:
+    return "".join(body.sections.get(name, ()))
+
+
+def _one(text: str) -> tuple[str, ...]:
+    return (text,) if text else ()
+
+
+def _todo_block(todo: Todo) -> str:
+    return f"[{'x' if todo.done else ' '}] {todo.text}"
+
+
+def _todo(block: str) -> Todo:
+    box = _BOX.match(block)
+    return Todo(block[box.end() :], box["mark"] in "xX") if box else Todo(block)
+
+
+def _todos(blocks: Iterable[str]) -> tuple[Todo, ...]:
+    return tuple(todo for block in blocks if (todo := _todo(block)).text)
+
+
+def _project_values(project: Project) -> dict[str, Value]:
+    return shape.values(project, {}, {"finished": True if project.finished else None})
+
+
+def _project_body(project: Project) -> Body:
+    sections = {
+        "progress": project.progress,
+        "todos": tuple(_todo_block(todo) for todo in project.todos),
+        "decisions": project.decisions,
+        "preferences": project.preferences,
+    }
+    return Body(project.name, {}, sections)
+
+
+def _build_project(keys: Keys, body: Body) -> Project:
+    return Project(
+        **shape.common(keys),
+        name=body.title,
+        finished=keys.flag("finished"),
+        progress=body.sections.get("progress", ()),
+        todos=_todos(body.sections.get("todos", ())),
+        decisions=body.sections.get("decisions", ()),
+        preferences=body.sections.get("preferences", ()),
+    )
+
+
+def _clean_project(project: Project) -> Project:
+    todos = (Todo(clean(todo.text), todo.done) for todo in project.todos)
+    return replace(
+        project,
+        **shape.clean_common(project),
+        name=one_line(project.name),
+        progress=shape.texts(project.progress),
+        todos=tuple(todo for todo in todos if todo.text),
+        decisions=shape.texts(project.decisions),
+        preferences=shape.texts(project.preferences),
+    )
+
+
+def _project_place(project: Project) -> str:
+    folder = "mid-term/projects/archive" if project.finished else "mid-term/projects"
+    return f"{folder}/{shape.slug(project.name)}.md"
+
+
+def _agent_values(agent: Agent) -> dict[str, Value]:
+    return shape.values(agent, {}, {})
+
+
+def _agent_body(agent: Agent) -> Body:
+    sections = {
+        "persona": _one(agent.persona),
+        "skills": agent.skills,
+        "relationships": agent.relationships,
+    }
+    return Body(agent.name, {}, sections)
+
+
+def _build_agent(keys: Keys, body: Body) -> Agent:
+    return Agent(
+        **shape.common(keys),
+        name=body.title,
+        persona=_text(body, "persona"),
+        skills=body.sections.get("skills", ()),
+        relationships=body.sections.get("relationships", ()),
+    )
+
+
+def _clean_agent(agent: Agent) -> Agent:
+    return replace(
+        agent,
+        **shape.clean_common(agent),
+        name=one_line(agent.name),
+        persona=clean(agent.persona),
+        skills=shape.texts(agent.skills),
+        relationships=shape.texts(agent.relationships),
+    )
+
+
+def _agent_place(agent: Agent) -> str:
+    return f"mid-term/agents/{shape.slug(agent.name)}.md"
+
+
+def _identity_values(identity: Identity) -> dict[str, Value]:
+    return shape.values(identity, {}, {})
+
+
+def _identity_body(identity: Identity) -> Body:
+    sections = {
+        "who": _one(identity.who),
+        "beliefs": identity.beliefs,
+        "mission": _one(identity.mission),
+        "abilities": identity.abilities,
+        "growth": identity.growth,
+    }
+    return Body(identity.name, {}, sections)
+
+
+def _build_identity(keys: Keys, body: Body) -> Identity:
+    return Identity(
+        **shape.common(keys),
+        name=body.title,
+        who=_text(body, "who"),
+        beliefs=body.sections.get("beliefs", ()),
+        mission=_text(body, "mission"),
+        abilities=body.sections.get("abilities", ()),
+        growth=body.sections.get("growth", ()),
+    )
+
+
+def _clean_identity(identity: Identity) -> Identity:
+    return replace(
+        identity,
+        **shape.clean_common(identity),
+        name=one_line(identity.name),
+        who=clean(identity.who),
+        beliefs=shape.texts(identity.beliefs),
+        mission=clean(identity.mission),
+        abilities=shape.texts(identity.abilities),
+        growth=shape.texts(identity.growth),
+    )
+
+
+def _identity_place(_: Identity) -> str:
+    return "long-term/IDENTITY.md"
+
+
+PROJECT = shape.Shape(
+    _PROJECT, _project_values, _project_body, _build_project, _clean_project, _project_place
+)
+AGENT = shape.Shape(_AGENT, _agent_values, _agent_body, _build_agent, _clean_agent, _agent_place)
+IDENTITY = shape.Shape(
+    _IDENTITY, _identity_values, _identity_body, _build_identity, _clean_identity, _identity_place
+)

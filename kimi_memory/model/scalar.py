@@ -1,0 +1,99 @@
+"""Scalars of front matter: which are typed, and how they are written.
+
+Only JSON's own words and numbers are typed, and only where writing the value gives
+the same characters again. ``no``, ``12:30``, ``0123``, ``1.10`` and dates stay the
+strings a person sees.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+Value = None | bool | int | float | str | list["Value"] | dict[str, "Value"]
+
+_WORDS: dict[str, bool | None] = {"": None, "null": None, "true": True, "false": False}
+_INT = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
+_FLOAT = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?")
+_NUMERIC = frozenset("-0123456789")
+
+# Other programs read YAML 1.1: what they would not take for a string is quoted.
+_TRAP_WORDS = "y n yes no on off true false null none ~ = << .nan .inf -.inf +.inf"
+_TRAPS = frozenset(_TRAP_WORDS.split(" "))
+_NUMBER_LIKE = re.compile(r"[-+.]?[0-9][0-9_.,:a-fA-FxoXO+-]*")
+_MOMENT = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?)?"
+)
+_KEY = re.compile(r"[^\W\d][\w.-]*(?: [\w.-]+)*")
+_NOT_FIRST = frozenset("-?:,[]{}#&*!|>'\"%@`")
+_NEVER_PLAIN = re.compile(
+    "[\x00-\x1f\x7f-\xa0\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]|: | #|:$|^ | $"
+)
+_FLOW_MARK = re.compile(r"[,\[\]{}:#]")
+_ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+
+
+def typed(text: str) -> bool | int | float | str | None:
+    """Return the value of an unquoted scalar."""
+    if text[:1] not in _NUMERIC:
+        return _WORDS.get(text, text)
+    if text[4:5] == "-" and text[3:4] != "e":  # a date: no number has a dash there
+        return text
+    if _INT.fullmatch(text):
+        return text if text == "-0" else int(text)
+    if _FLOAT.fullmatch(text) and repr(float(text)) == text:
+        return float(text)
+    return text
+
+
+def _is_plain(text: str, *, flow: bool) -> bool:
+    if not text or text[0] in _NOT_FIRST or _NEVER_PLAIN.search(text):
+        return False
+    if text.lower() in _TRAPS or (flow and _FLOW_MARK.search(text)):
+        return False
+    return not _NUMBER_LIKE.fullmatch(text) or _MOMENT.fullmatch(text) is not None
+
+
+def _quoted(text: str) -> str:
+    escaped = json.dumps(text, ensure_ascii=False)
+    return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", escaped)
+
+
+def written(value: Value, *, flow: bool = False) -> str:
+    """Return the one-line form of a value; `flow` where it stands between brackets."""
+    if isinstance(value, str):
+        return value if _is_plain(value, flow=flow) else _quoted(value)
+    if isinstance(value, list):
+        return f"[{', '.join(written(item, flow=True) for item in value)}]"
+    if isinstance(value, dict):
+        pairs = (f"{_quoted(key)}: {written(item, flow=True)}" for key, item in value.items())
+        return f"{{{', '.join(pairs)}}}"
+    if isinstance(value, float):
+        return repr(value)
+    return json.dumps(value)
+
+
+def entry(name: str, value: Value) -> list[str]:
+    """Return the lines of one key as a new file has them: lists one item a line."""
+    first, *rest = after_key(value)
+    return [(name if _KEY.fullmatch(name) else _quoted(name)) + first, *rest]
+
+
+def after_key(value: Value) -> list[str]:
+    """Return the lines of a key without the key itself."""
+    if isinstance(value, list) and value:
+        return [":", *(f"  - {written(item, flow=_nested(item))}" for item in value)]
+    return [f": {written(value)}"]
+
+
+def _nested(value: Value) -> bool:
+    return isinstance(value, list | dict)
+
+
+def same(one: object, other: object) -> bool:
+    """Whether two values are equal and of the same type all the way down."""
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    return type(one) is type(other) and one == other

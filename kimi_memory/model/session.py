@@ -1,0 +1,50 @@
+"""A session: its header, its turns, its task and variables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from kimi_memory.model.turn import Turn
+
+Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """The header of a session: the first line of its JSONL file."""
+
+    id: str
+    started: datetime
+    agent: str = ""
+    user: str = ""
+    project: str = ""
+    channel: str = ""
+    host: str = ""
+    """The program it was captured from: claude, codex, openclaw, cli, api …"""
+    continues: str = ""
+    """The ended session whose later turns these are; turn numbers go on from it."""
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """A session with all that was said in it."""
+
+    session: Session
+    turns: tuple[Turn, ...] = ()
+    task: Mapping[str, Json] = field(default_factory=dict)
+    """The current task, last one set."""
+    variables: Mapping[str, Json] = field(default_factory=dict)
+    """Temporary variables, last values set."""
+    ended: datetime | None = None
+
+    @property
+    def latest(self) -> datetime:
+        """The moment of the last turn, or of the start where there is none."""
+        return self.turns[-1].at if self.turns else self.session.started
+
+    def turn(self, n: int) -> Turn | None:
+        """Return turn number `n`, or None."""
+        return next((turn for turn in self.turns if turn.n == n), None)

@@ -1,0 +1,73 @@
+"""A step of a job's plan, and what a job gets to see: the day, the week."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from enum import StrEnum
+
+from kimi_memory.model.card import Card
+from kimi_memory.model.event import Event
+from kimi_memory.model.job import Op
+from kimi_memory.model.note import Lang, Note
+from kimi_memory.model.pages import Identity, Project
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One decision and the note as it should be afterwards.
+
+    A note that exists already (same id) is patched to the new value, any other
+    is made. Where its path follows from its value (an archived project), it moves.
+    """
+
+    op: Op
+    note: Note
+    why: str
+
+
+class Verdict(StrEnum):
+    """How a draft bears on a live card of the same key."""
+
+    AGREES = "agrees"
+    REFINES = "refines"
+    REPLACES = "replaces"
+    CONFLICTS = "conflicts"
+    UNRELATED = "unrelated"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DayView:
+    """Everything a daily consolidation may look at."""
+
+    date: date
+    now: datetime
+    lang: Lang
+    events: tuple[Event, ...]
+    """Events of that day."""
+    cards: tuple[Card, ...]
+    """All cards that are not archived."""
+    projects: tuple[Project, ...]
+    sessions: tuple[str, ...] = ()
+    """Sessions ended that day."""
+    usage: Mapping[str, int] = field(default_factory=dict)
+    """How often each note was shown that day, by id."""
+    min_importance: float = 0.6
+    """Events from this importance on are folded into knowledge."""
+    stale_days: int = 30
+    """A card unverified for so long is stale."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeekView:
+    """Everything a weekly consolidation may look at; the week is ISO, Monday first."""
+
+    first: date
+    last: date
+    now: datetime
+    lang: Lang
+    events: tuple[Event, ...]
+    cards: tuple[Card, ...]
+    projects: tuple[Project, ...]
+    identity: Identity | None = None

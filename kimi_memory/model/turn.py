@@ -1,0 +1,60 @@
+"""A turn: one thing said in a session, by whom, when and how sure of its origin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+
+class Role(StrEnum):
+    """Who speaks, in the words of chat APIs."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+    SYSTEM = "system"
+
+
+class Origin(StrEnum):
+    """Where words come from; listed from most to least trusted."""
+
+    HUMAN = "human"
+    AGENT = "agent"
+    TOOL = "tool"
+    IMPORT = "import"
+    REMOTE = "remote"
+
+    @property
+    def rank(self) -> int:
+        """0 for the most trusted origin, growing as trust falls."""
+        return list(Origin).index(self)
+
+
+def least_trusted(origins: list[Origin]) -> Origin:
+    """Return the origin a note derived from all of these has; REMOTE for none."""
+    return max(origins, key=lambda origin: origin.rank, default=Origin.REMOTE)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One screened turn as it stands in a session's JSONL file."""
+
+    n: int
+    """Position in its session, from 1."""
+    at: datetime
+    """When it was said, aware, in UTC."""
+    role: Role
+    text: str
+    speaker: str = ""
+    """A name where one is known, else empty."""
+    origin: Origin = Origin.HUMAN
+    importance: float = 0.5
+    """0 to 1, by rules at capture."""
+    tags: tuple[str, ...] = ()
+    context: str = ""
+    """First 12 hex digits of the SHA-256 chain over the turns before this one."""
+    ref: str = ""
+    """The host's own id of the message; the same ref is stored once per session."""
+    masked: int = 0
+    """How many secrets were masked in the text."""

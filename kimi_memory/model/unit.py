@@ -1,0 +1,91 @@
+"""Units of recall and what a query finds: unit, chunk, query, hit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A piece of a Markdown page: its lines, text and heading trail."""
+
+    first: int
+    """First line, from 1."""
+    last: int
+    text: str
+    trail: tuple[str, ...] = ()
+    """Headings above it, outermost first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """The smallest thing recall returns: a turn, a card, or a chunk of a page."""
+
+    id: str
+    """``session:<id>#<n>`` for a turn, the note's id for a card, ``<path>#L<n>`` else."""
+    kind: str
+    """turn, card, event, project, agent, identity, day, page."""
+    tier: str
+    """short-term, episodic, mid-term, semantic, long-term, or ``page`` at top level."""
+    path: str
+    first: int
+    last: int
+    text: str
+    title: str = ""
+    session: str = ""
+    """Root session id, the same for its continuations."""
+    n: int = 0
+    speaker: str = ""
+    role: str = ""
+    at: datetime | None = None
+    type: str = ""
+    key: str = ""
+    status: str = "active"
+    tags: tuple[str, ...] = ()
+    project: str = ""
+    agent: str = ""
+    confidence: float = 1.0
+    importance: float = 0.5
+    trust: str = "human"
+    valid_to: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """A question to the memory and its filters; empty tuples filter nothing."""
+
+    text: str
+    limit: int = 10
+    min_score: float = 0.0
+    tier: tuple[str, ...] = ()
+    kind: tuple[str, ...] = ()
+    type: tuple[str, ...] = ()
+    tag: tuple[str, ...] = ()
+    status: tuple[str, ...] = ()
+    project: str = ""
+    agent: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One found unit and why it was found."""
+
+    unit: Unit
+    score: float
+    """0 to 1 within one answer; higher is better."""
+    snippet: str
+    parts: Mapping[str, float] = field(default_factory=dict)
+    """Summands and factors of the score by name: turn, window, session, vector, speaker …"""
+    lanes: tuple[str, ...] = ()
+    """Which lanes found it: keyword, vector, key."""
+
+    @property
+    def citation(self) -> str:
+        """``path#L2`` or ``path#L2-L5``."""
+        unit = self.unit
+        run = "" if unit.last == unit.first else f"-L{unit.last}"
+        return f"{unit.path}#L{unit.first}{run}"

@@ -1,0 +1,73 @@
+"""What a new memory starts with."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from kimi_memory.config import FORMAT, MARKER
+from kimi_memory.consolidation.overview import PAGE, Overview
+from kimi_memory.model import form
+from kimi_memory.model.change import Create
+from kimi_memory.model.ids import derived_id, new_id
+from kimi_memory.model.note import Lang
+from kimi_memory.model.pages import Identity
+from kimi_memory.templating import fill
+
+TIERS = ("short-term", "episodic", "mid-term", "semantic", "long-term")
+"""The five folders of truth."""
+_SETTINGS = """\
+# Settings of this memory: data only. Hosts, keys and plugins are chosen in your own
+# config directory. All settings: docs/settings.md.
+
+[memory]
+id = "{id}"
+format = {format}
+name = {name}
+language = "{language}"
+"""
+
+
+def starter(name: str, language: str, now: datetime) -> list[Create]:
+    """Return the files of a new memory.
+
+    Args:
+        name: what people call it; may be empty.
+        language: ``auto``, ``zh`` or ``en``; pages are English for ``auto``.
+        now: the moment it is made.
+    """
+    lang = Lang.ZH if language == "zh" else Lang.EN
+    settings = _SETTINGS.format(
+        id=new_id("memory", now), format=FORMAT, name=_quoted(name), language=language
+    )
+    identity = _identity(name, lang, now)
+    pages = {
+        MARKER: settings,
+        PAGE: Overview.of_nothing(name, lang),
+        "USER.md": fill("starter/USER", lang, name=name),
+        "PROJECT.md": fill("starter/PROJECT", lang, name=name),
+        form.place(identity): form.render(identity),
+    }
+    return [Create(path, text.encode()) for path, text in pages.items()]
+
+
+def _quoted(text: str) -> str:
+    """Return a TOML basic string; JSON's escapes are valid TOML."""
+    import json
+
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _identity(name: str, lang: Lang, now: datetime) -> Identity:
+    who = "一个有记忆的智能体。" if lang is Lang.ZH else "An agent that remembers."
+    mission = (
+        "记住重要的事，并能说明依据。" if lang is Lang.ZH else "Keep what matters, with proof."
+    )
+    return Identity(
+        id=derived_id("identity", now, name),
+        created=now,
+        updated=now,
+        lang=lang,
+        name=name or ("智能体" if lang is Lang.ZH else "Agent"),
+        who=who,
+        mission=mission,
+    )

@@ -1,0 +1,1 @@
+"""The one gateway that writes: files, locks, journal, transactions and history."""

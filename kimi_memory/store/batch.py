@@ -1,0 +1,156 @@
+"""Batches: commits that follow behind the acknowledgement of writes."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from kimi_memory.errors import HistoryError, KimiMemoryError
+from kimi_memory.store.history import History
+
+_SUBJECT = "Update memory"
+log = logging.getLogger("kimi_memory.store.batch")
+
+
+class Batch:
+    """What was written since the last commit of a memory, by any process.
+
+    ``.kimi/pending`` marks it: its content is the moment of the first write (in ns), its
+    modification time that of the last. A flush sets the mark aside first, so a write
+    during the commit starts a batch of its own.
+
+    Args:
+        history: where batches are committed.
+        clock: tells the time.
+        quiet_seconds: a batch is due after so long without a write …
+        max_seconds: … and no later than so long after its first.
+        trailers: gives the trailers of a commit when it is made.
+    """
+
+    def __init__(
+        self,
+        history: History,
+        *,
+        clock: Callable[[], datetime],
+        quiet_seconds: float,
+        max_seconds: float,
+        trailers: Callable[[], Mapping[str, str]],
+    ) -> None:
+        self._history, self._clock, self._trailers = history, clock, trailers
+        self._quiet, self._max = quiet_seconds, max_seconds
+        self._mark = history.root / ".kimi" / "pending"
+        self._aside = self._mark.with_name("pending-flush")
+        self._retry_after: datetime | None = None
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def note(self) -> None:
+        """Note that something was written."""
+        if not self._history.enabled:
+            return
+        moment = int(self._clock().timestamp() * 1_000_000_000)
+        try:
+            os.utime(self._mark, ns=(moment, moment))
+        except FileNotFoundError:
+            self._begin(moment)
+
+    def pending(self) -> bool:
+        """Whether something was written that is not committed."""
+        return self._mark.exists() or self._aside.exists()
+
+    def due(self) -> bool:
+        """Whether the batch should be committed now."""
+        now = self._clock()
+        if self._retry_after is not None and now < self._retry_after:
+            return False
+        return self._aside.exists() or self._is_ripe(now)
+
+    def flush(self, subject: str = "") -> str:
+        """Commit the batch; return the commit, an empty string when nothing changed.
+
+        Raises:
+            HistoryError: git refused; the batch stays pending.
+        """
+        self._set_aside()
+        try:
+            made = self._history.commit(subject or _SUBJECT, trailers=self._trailers())
+        except KimiMemoryError:
+            self._retry_after = _later(self._clock(), self._quiet)
+            if not self._aside.exists():
+                # Another process flushed meanwhile; it need not have seen our writes.
+                self.note()
+            raise
+        self._retry_after = None
+        self._aside.unlink(missing_ok=True)
+        return made
+
+    def start(self) -> None:
+        """Commit due batches in the background, until closed."""
+        if self._thread is None and self._history.enabled:
+            self._stop.clear()
+            self._thread = threading.Thread(target=self._run, name="history", daemon=True)
+            self._thread.start()
+
+    def close(self, *, flush: bool = False) -> str:
+        """End the background work; with `flush`, commit what is pending.
+
+        Raises:
+            HistoryError: git refused the flush; the batch stays pending.
+        """
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+        return self.flush() if flush and self.pending() else ""
+
+    def _begin(self, moment: int) -> None:
+        self._mark.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._mark.write_bytes(b"%d" % moment)
+        os.utime(self._mark, ns=(moment, moment))
+
+    def _is_ripe(self, now: datetime) -> bool:
+        span = _span(self._mark)
+        if span is None:
+            return False
+        first, last = span
+        quiet, age = (now - last).total_seconds(), (now - first).total_seconds()
+        # A clock that was set back must not keep a batch waiting for ever.
+        return quiet >= self._quiet or age >= self._max or quiet < 0 or age < 0
+
+    def _set_aside(self) -> None:
+        try:
+            self._mark.replace(self._aside)
+        except FileNotFoundError:
+            return
+
+    def _run(self) -> None:
+        while not self._stop.wait(max(0.02, min(1.0, self._quiet / 4))):
+            if not self.due():
+                continue
+            try:
+                self.flush()
+            except HistoryError as error:
+                log.warning("history is behind: %s", error)
+            except KimiMemoryError as error:
+                log.info("history waits: %s", error)
+
+
+def _later(now: datetime, seconds: float) -> datetime:
+    return datetime.fromtimestamp(now.timestamp() + seconds, UTC)
+
+
+def _span(mark: Path) -> tuple[datetime, datetime] | None:
+    """Return first and last write of a batch; a damaged mark counts as ancient."""
+    try:
+        text, changed = mark.read_bytes(), mark.stat().st_mtime
+    except FileNotFoundError:
+        return None
+    last = datetime.fromtimestamp(changed, UTC)
+    try:
+        return datetime.fromtimestamp(int(text) / 1_000_000_000, UTC), last
+    except (ValueError, OverflowError, OSError):
+        return datetime.fromtimestamp(0, UTC), last

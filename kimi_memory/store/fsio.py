@@ -1,0 +1,227 @@
+"""The disk: every system call that opens, writes, names or syncs a file of a memory.
+
+No other module opens a file for writing. All calls pass through `Disk.perform`, so
+a test can make the N-th of them fail, kill the process there, or lose what was not
+synced.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+from collections.abc import Callable
+from types import TracebackType
+from typing import ParamSpec, TypeVar
+
+from kimi_memory.errors import DiskError
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+NOREPLACE = 1
+EXCHANGE = 2
+_RENAMEAT2 = {"x86_64": 316, "aarch64": 276}.get(os.uname().machine, 276)
+_UNSUPPORTED = frozenset({errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP})
+_READ = 1 << 20
+
+_REMEDIES = {
+    errno.ENOSPC: "Free some space on that disk, then retry",
+    errno.EDQUOT: "Your disk quota is used up: free some space, then retry",
+    errno.EROFS: "The file system is mounted read-only: remount it for writing, then retry",
+    errno.EMFILE: "Too many files are open: close some, or raise 'ulimit -n', then retry",
+    errno.ENFILE: "The system has too many open files: close programs, then retry",
+    errno.EACCES: "Give your user write permission on the memory folder, then retry",
+    errno.EPERM: "The file or folder is write-protected (see 'lsattr'): unlock it, then retry",
+    errno.EFBIG: "A file size limit was reached (see 'ulimit -f'): raise it, then retry",
+    errno.EIO: "The disk reports an error: check it, then run 'kimi-memory doctor'",
+}
+
+
+class SyncError(OSError):
+    """An fsync that met a broken disk: what the disk holds of that file is unknown from here on."""
+
+
+def refusal(path: str, error: OSError) -> DiskError:
+    """Return the error to show for a refused system call, with what to do about it."""
+    remedy = _REMEDIES.get(error.errno or 0, "Check the disk and the folder, then retry")
+    return DiskError(path, error, remedy)
+
+
+class Refusing:
+    """Translates what the system refuses within a ``with`` block into the error to show.
+
+    Args:
+        path: what it is about.
+        stop: told why nothing more may be written, where the disk broke.
+    """
+
+    __slots__ = ("_path", "_stop")
+
+    def __init__(self, path: str, stop: Callable[[str], None]) -> None:
+        self._path, self._stop = path, stop
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if isinstance(error, SyncError):
+            self._stop(f"the disk failed to store {self._path}: {error.strerror}")
+        if isinstance(error, OSError):
+            raise refusal(self._path, error) from error
+
+
+def _libc_rename() -> Callable[[int, bytes, int, bytes, int], int]:
+    libc = ctypes.CDLL(None, use_errno=True)
+    if hasattr(libc, "renameat2"):
+        call: Callable[[int, bytes, int, bytes, int], int] = libc.renameat2
+        return call
+    return lambda a, b, c, d, flags: int(libc.syscall(_RENAMEAT2, a, b, c, d, flags))
+
+
+_renameat2 = _libc_rename()
+
+
+def _rename(old_fd: int, old: str, new_fd: int, new: str, flags: int) -> None:
+    if _renameat2(old_fd, os.fsencode(old), new_fd, os.fsencode(new), flags) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number), new)
+
+
+class Disk:
+    """System calls by name; a folder is given as its descriptor, a file as its name in it."""
+
+    def perform(self, name: str, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Carry out one system call; `name` says which, for those who watch or interfere."""
+        return call(*args, **kwargs)
+
+    def open(self, name: str, flags: int, *, at: int | None = None, mode: int = 0o600) -> int:
+        """Open a file or folder without following a link in its last component."""
+        full = flags | os.O_NOFOLLOW | os.O_CLOEXEC
+        return self.perform("open", os.open, name, full, mode, dir_fd=at)
+
+    def close(self, fd: int) -> None:
+        """Close a descriptor; never made to fail, so that no test leaks one."""
+        os.close(fd)
+
+    def stat(self, name: str, at: int) -> os.stat_result:
+        """Return the status of a name, not of what it links to."""
+        return self.perform("stat", os.stat, name, dir_fd=at, follow_symlinks=False)
+
+    def names(self, at: int) -> list[str]:
+        """Return the names in an open folder."""
+        return self.perform("list", os.listdir, at)
+
+    def read(self, fd: int) -> bytes:
+        """Return all bytes from the descriptor's position on."""
+        parts = []
+        while part := self.perform("read", os.read, fd, _READ):
+            parts.append(part)
+        return b"".join(parts)
+
+    def read_at(self, fd: int, size: int, offset: int) -> bytes:
+        """Return up to `size` bytes at an offset."""
+        return self.perform("read", os.pread, fd, size, offset)
+
+    def write(self, fd: int, content: bytes) -> None:
+        """Write all bytes, in as many calls as the system wants."""
+        done = 0
+        while done < len(content):
+            done += self.write_once(fd, memoryview(content)[done:] if done else content)
+
+    def write_once(self, fd: int, content: bytes | memoryview) -> int:
+        """Write in one call; return how many bytes were taken.
+
+        Raises:
+            OSError: ENOSPC where the system took nothing without saying why.
+        """
+        taken = self.perform("write", os.write, fd, content)
+        if taken == 0 and content:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return taken
+
+    def truncate(self, fd: int, size: int) -> None:
+        """Cut an open file to a size."""
+        self.perform("truncate", os.ftruncate, fd, size)
+
+    def chmod(self, fd: int, mode: int) -> None:
+        """Set the permission bits of an open file."""
+        self.perform("chmod", os.fchmod, fd, mode)
+
+    def fsync(self, fd: int) -> None:
+        """Make an open file or folder durable.
+
+        Raises:
+            SyncError: the system could not; do not sync the same descriptor again, it
+                may claim success for pages it has dropped.
+        """
+        self._sync("fsync", os.fsync, fd)
+
+    def fdatasync(self, fd: int) -> None:
+        """Make the bytes and size of an open file durable; SyncError as for `fsync`."""
+        self._sync("fdatasync", os.fdatasync, fd)
+
+    def _sync(self, name: str, call: Callable[[int], None], fd: int) -> None:
+        try:
+            self.perform(name, call, fd)
+        except OSError as error:
+            if error.errno == errno.EIO:
+                raise SyncError(error.errno, error.strerror) from error
+            raise
+
+    def mkdir(self, name: str, at: int) -> None:
+        """Make a folder only its owner can enter; one that is there already is fine."""
+        try:
+            self.perform("mkdir", os.mkdir, name, 0o700, dir_fd=at)
+        except FileExistsError:
+            return
+
+    def rmdir(self, name: str, at: int) -> None:
+        """Remove an empty folder."""
+        self.perform("rmdir", os.rmdir, name, dir_fd=at)
+
+    def unlink(self, name: str, at: int) -> None:
+        """Remove a name."""
+        self.perform("unlink", os.unlink, name, dir_fd=at)
+
+    def link(self, old: str, old_at: int, new: str, new_at: int) -> None:
+        """Give a file a second name."""
+        self.perform(
+            "link", os.link, old, new, src_dir_fd=old_at, dst_dir_fd=new_at, follow_symlinks=False
+        )
+
+    def rename(self, old: str, old_at: int, new: str, new_at: int) -> None:
+        """Rename, replacing what has the new name."""
+        self.perform("rename", os.rename, old, new, src_dir_fd=old_at, dst_dir_fd=new_at)
+
+    def rename_noreplace(self, old: str, old_at: int, new: str, new_at: int) -> None:
+        """Rename; FileExistsError where the new name is taken."""
+        try:
+            self.perform("noreplace", _rename, old_at, old, new_at, new, NOREPLACE)
+        except OSError as error:
+            if error.errno not in _UNSUPPORTED:
+                raise
+            self.link(old, old_at, new, new_at)
+            self.unlink(old, old_at)
+
+    def exchange(self, old: str, old_at: int, new: str, new_at: int) -> None:
+        """Swap the files of two names in one step.
+
+        Where the file system cannot, the file at `new` gets a second name first and
+        is then replaced, which leaves a window of one system call in which a file
+        that somebody renames into place is replaced unseen.
+        """
+        try:
+            self.perform("exchange", _rename, old_at, old, new_at, new, EXCHANGE)
+        except OSError as error:
+            if error.errno not in _UNSUPPORTED:
+                raise
+            spare = f"{old}.spare"
+            self.link(new, new_at, spare, old_at)
+            self.rename(old, old_at, new, new_at)
+            self.rename(spare, old_at, old, old_at)

@@ -1,0 +1,233 @@
+"""The git binary: every call with the same safe settings, and its failures in words.
+
+A repository may come from somebody else, and its configuration can name programs.
+So a call never discovers a repository, never runs hooks, filters, monitors, pagers or
+transports, and never sees the caller's GIT_* variables.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kimi_memory.errors import HistoryError
+
+NAME = "kimi_memory"
+EMAIL = "kimi-memory@localhost"
+SAFE = {
+    "core.fsync": "all",
+    "core.fsyncMethod": "fsync",
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+    "core.autocrlf": "false",
+    "core.fileMode": "false",
+    "core.quotePath": "false",
+    "core.precomposeUnicode": "true",
+    "merge.conflictStyle": "diff3",
+}
+"""Settings that init writes into a repository, and that every call repeats."""
+
+_CALL = {
+    **SAFE,
+    "core.hooksPath": "/dev/null",
+    "core.fsmonitor": "false",
+    "core.attributesFile": "/dev/null",
+    "core.excludesFile": "/dev/null",
+    "core.untrackedCache": "false",
+    "protocol.ext.allow": "never",
+    "safe.bareRepository": "explicit",
+    "i18n.commitEncoding": "utf-8",
+    "i18n.logOutputEncoding": "utf-8",
+    "fastimport.unpackLimit": "100",
+}
+_FLAGS = [
+    "--no-pager",
+    *(part for key, value in _CALL.items() for part in ("-c", f"{key}={value}")),
+]
+_ENVIRONMENT = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_LITERAL_PATHSPECS": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    # A partial clone fetches missing objects by running what its configuration names.
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_AUTHOR_NAME": NAME,
+    "GIT_AUTHOR_EMAIL": EMAIL,
+    "GIT_COMMITTER_NAME": NAME,
+    "GIT_COMMITTER_EMAIL": EMAIL,
+    "LC_ALL": "C",
+}
+_REMEDIES = (
+    ("dubious ownership", "Run as the owner of the folder, or change its owner with chown"),
+    (".lock'", "Another git command is running here; retry when it has ended"),
+    ("No space left", "Free some space, then retry"),
+    ("Permission denied", "Make .git writable for you, then retry"),
+    ("Read-only file system", "Mount it writable, then retry"),
+    ("not a git repository", "Run 'kimi-memory init' to start the history again"),
+)
+_TIMEOUT_SECONDS = 600
+MISSING = (
+    "git is not installed or not on PATH, so there is no history. Install git "
+    "(https://git-scm.com), or set 'git = false' under [history] in memory.toml."
+)
+
+
+def encode(path: str) -> bytes:
+    """Return the bytes git stores for a path of ours."""
+    return path.encode("utf-8", "surrogateescape")
+
+
+def decode(path: bytes) -> str:
+    """Return a path of ours from git's bytes; bytes that are not UTF-8 survive."""
+    return path.decode("utf-8", "surrogateescape")
+
+
+def clean_environment(**extra: str) -> dict[str, str]:
+    """Return our environment without what would steer git, and with what makes it safe."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    return {**kept, **_ENVIRONMENT, **extra}
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a git command answered."""
+
+    code: int
+    out: bytes
+    err: str
+
+    @property
+    def text(self) -> str:
+        """The answer as one stripped line of text."""
+        return self.out.decode("utf-8", "replace").strip()
+
+
+class Git:
+    """Git over one work tree.
+
+    Args:
+        root: the work tree.
+        folder: the repository's folder; None lets git discover one upwards from root.
+        index: an index file to use in place of the person's.
+        environment: further variables for every call.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        folder: Path | None,
+        *,
+        index: Path | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self.root, self.folder = root, folder
+        extra = dict(environment or {})
+        if folder is not None:
+            extra |= {"GIT_DIR": str(folder), "GIT_WORK_TREE": str(root)}
+        if index is not None:
+            extra["GIT_INDEX_FILE"] = str(index)
+        self._extra = extra
+
+    def using(self, index: Path, objects: Path | None = None) -> Git:
+        """Return the same repository seen through another index.
+
+        Args:
+            index: the index file.
+            objects: where new objects go instead of the repository, which stays as it is.
+        """
+        extra = dict(self._extra)
+        if objects is not None:
+            extra["GIT_OBJECT_DIRECTORY"] = str(objects)
+            extra["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = _quoted(self.common() / "objects")
+        return Git(self.root, self.folder, index=index, environment=extra)
+
+    def call(self, *arguments: str | bytes, feed: bytes = b"", **extra: str) -> Result:
+        """Run a command; its failure is a result.
+
+        Args:
+            arguments: the command and its arguments.
+            feed: what it reads from standard input.
+            extra: further environment variables.
+
+        Raises:
+            HistoryError: git is not there or did not end.
+        """
+        try:
+            done = subprocess.run(
+                ["git", *_FLAGS, *arguments],
+                input=feed,
+                cwd=self.root,
+                env=clean_environment(**self._extra, **extra),
+                capture_output=True,
+                check=False,
+                timeout=_TIMEOUT_SECONDS,
+            )
+        except FileNotFoundError as error:
+            raise self._missing() from error
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise HistoryError(f"git could not be run: {error}. Retry.") from error
+        return Result(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace"))
+
+    def run(self, *arguments: str | bytes, feed: bytes = b"", **extra: str) -> bytes:
+        """Run a command and return its output.
+
+        Raises:
+            HistoryError: it failed; the message holds git's own words and a remedy.
+        """
+        result = self.call(*arguments, feed=feed, **extra)
+        if result.code != 0:
+            raise refusal(arguments, result.err)
+        return result.out
+
+    def stream(self, *arguments: str) -> subprocess.Popen[bytes]:
+        """Start a command that is fed piece by piece; only standard input is a pipe.
+
+        Raises:
+            HistoryError: git is not there.
+        """
+        try:
+            return subprocess.Popen(
+                ["git", *_FLAGS, *arguments],
+                cwd=self.root,
+                env=clean_environment(**self._extra),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+            )
+        except FileNotFoundError as error:
+            raise self._missing() from error
+
+    def _missing(self) -> HistoryError:
+        gone = f"The folder {self.root} is gone. Bring it back, then retry."
+        return HistoryError(MISSING if self.root.is_dir() else gone)
+
+    def common(self) -> Path:
+        """Return the folder that worktrees of one repository share."""
+        folder = self.folder or self.root / ".git"
+        if not (folder / "commondir").exists():
+            return folder
+        shown = self.run("rev-parse", "--path-format=absolute", "--git-common-dir")
+        return Path(os.fsdecode(shown.removesuffix(b"\n")))
+
+
+def _quoted(path: Path) -> str:
+    """Return a path as an element of a list that colons separate."""
+    plain = str(path).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{plain}"'
+
+
+def refusal(arguments: Sequence[str | bytes], err: str) -> HistoryError:
+    """Return the error for a git command that failed."""
+    lines = [line.strip() for line in err.splitlines() if line.strip()]
+    said = next((line for line in lines if line.startswith(("fatal:", "error:"))), "")
+    said = said or (lines[-1] if lines else "it gave no reason")
+    remedy = next((r for mark, r in _REMEDIES if mark in err), "Run 'kimi-memory doctor'")
+    verb = os.fsdecode(arguments[0]) if arguments else ""
+    return HistoryError(f"git {verb} failed: {said.rstrip('.')}. {remedy}.")

@@ -1,0 +1,185 @@
+"""Making a commit of what is on disk: no staging area, no hooks, no lost race."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from kimi_memory.errors import HistoryError
+from kimi_memory.store.git import Git, refusal
+from kimi_memory.store.gitcache import Cache, carry, load_cache, save_cache
+from kimi_memory.store.gitindex import Owed
+from kimi_memory.store.gittree import (
+    NOTHING,
+    Blobs,
+    Difference,
+    adopt,
+    compare,
+    list_tree,
+    prepare_index,
+    write_tree,
+)
+
+_TRIES = 5
+_LEFTOVER_SECONDS = 3600.0
+_BUSY = {
+    "MERGE_HEAD": "merge",
+    "rebase-merge": "rebase",
+    "rebase-apply": "rebase",
+    "CHERRY_PICK_HEAD": "cherry-pick",
+    "REVERT_HEAD": "revert",
+}
+
+
+def busy_with(folder: Path) -> str:
+    """Return what the person has under way in the repository, else an empty string."""
+    return next((verb for name, verb in _BUSY.items() if (folder / name).exists()), "")
+
+
+def branch(git: Git) -> tuple[str, str]:
+    """Return the current branch's ref, empty when detached, and its commit, empty before one."""
+    form = "--format=%(HEAD)%(refname)%00%(objectname)"
+    for row in git.run("for-each-ref", form, "refs/heads").splitlines():
+        if row.startswith(b"*"):
+            ref, _, head = os.fsdecode(row[1:]).partition("\0")
+            return ref, head
+    return os.fsdecode(git.call("symbolic-ref", "-q", "HEAD").out.rstrip(b"\n")), ""
+
+
+def writable_branch(git: Git, folder: Path) -> tuple[str, str]:
+    """Return the branch to commit to.
+
+    Raises:
+        HistoryError: the person is in the middle of something.
+    """
+    verb = busy_with(folder)
+    if verb:
+        raise HistoryError(
+            f"A {verb} is under way in this memory. Finish it with git, or abort it; "
+            "what was written since is committed afterwards."
+        )
+    ref, head = branch(git)
+    if not ref:
+        raise HistoryError(
+            "The memory is on no branch (detached HEAD). Go back with 'git switch -'; "
+            "what was written since is committed afterwards."
+        )
+    return ref, head
+
+
+class Committer:
+    """Commits of one repository, made while our lock is held.
+
+    Args:
+        git: the repository.
+        folder: its folder.
+        side: where derived files lie.
+    """
+
+    def __init__(self, git: Git, folder: Path, side: Path) -> None:
+        self._git, self._folder = git, folder
+        self._cache, self._index = side / "git-cache", side / "git-index"
+        self._owed = Owed(side / "git-owed")
+
+    def commit(self, message: bytes, who: Mapping[str, str]) -> str:
+        """Commit what differs from the branch; return the commit, empty for no difference.
+
+        Raises:
+            HistoryError: git refused, or the person is in the middle of something.
+        """
+        self._sweep()
+        for _ in range(_TRIES):
+            ref, head = writable_branch(self._git, self._folder)
+            self._owed.settle(self._git)
+            made = self._attempt(ref, head, message, who)
+            if made is not None:
+                return made
+        raise HistoryError("Somebody keeps committing to this memory at the same time. Retry.")
+
+    def _attempt(self, ref: str, head: str, message: bytes, who: Mapping[str, str]) -> str | None:
+        """Return the new commit, an empty string for none, None when the branch moved."""
+        cache = known(self._git, self._cache, head)
+        before = dict(cache.entries)
+        with Blobs(self._git) as blobs:
+            differences, _ = compare(self._git, cache, blobs)
+        if not differences:
+            if cache.entries != before:
+                save_cache(self._cache, cache)
+            return ""
+        with self._work() as work:
+            prepare_index(self._git, work, self._index, cache)
+            tree = write_tree(self._git, work, differences)
+            commit = self._write(tree, head, message, who)
+            self._owed.note(head, commit)
+            if not self._publish(ref, commit, head):
+                return None
+            fresh = adopt(cache, differences, work, commit)
+            work.replace(self._index)
+        save_cache(self._cache, fresh)
+        self._owed.settle(self._git)
+        return commit
+
+    def _write(self, tree: str, head: str, message: bytes, who: Mapping[str, str]) -> str:
+        parent = ["-p", head] if head else []
+        out = self._git.run("commit-tree", tree, *parent, "-F", "-", feed=message, **who)
+        return out.decode("ascii").strip()
+
+    def _publish(self, ref: str, commit: str, head: str) -> bool:
+        """Move the branch; False when it is not where we found it."""
+        note = f"-mkimi_memory: {commit[:12]}"
+        result = self._git.call("update-ref", note, ref, commit, head or NOTHING)
+        if result.code == 0:
+            return True
+        if branch(self._git) == (ref, head):
+            raise refusal(("update-ref",), result.err)
+        return False
+
+    @contextmanager
+    def _work(self) -> Iterator[Path]:
+        """Give the path of an index of this commit alone.
+
+        A git that outlives us when we are killed can then spoil nobody else's.
+        """
+        work = self._index.with_name(f"git-index-{os.getpid()}-{secrets.token_hex(4)}")
+        work.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            yield work
+        finally:
+            work.unlink(missing_ok=True)
+
+    def _sweep(self) -> None:
+        for left in self._index.parent.glob("git-*-*"):
+            if time.time() - left.stat().st_mtime > _LEFTOVER_SECONDS:
+                left.unlink(missing_ok=True)
+
+
+def known(git: Git, path: Path, head: str) -> Cache:
+    """Return what is known of a commit: the cache when it is of it, else its tree."""
+    cache = load_cache(path)
+    if cache.head == head:
+        return cache
+    return Cache(head, "", carry(cache.entries, list_tree(git, head)))
+
+
+@contextmanager
+def disk_tree(git: Git, side: Path) -> Iterator[tuple[Git, str]]:
+    """Give the tree of what is on disk, and git to see it with; the repository stays as it is."""
+    _, head = branch(git)
+    head = head or git.call("rev-parse", "-q", "--verify", "HEAD").text
+    with tempfile.TemporaryDirectory(prefix="kimi-memory-") as place:
+        aside = git.using(Path(place) / "index", Path(place) / "objects")
+        (Path(place) / "objects").mkdir()
+        cache = known(git, side / "git-cache", head)
+        with Blobs(aside) as blobs:
+            differences, _ = compare(aside, cache, blobs)
+        yield aside, _tree_of(aside, Path(place) / "index", side / "git-index", cache, differences)
+
+
+def _tree_of(git: Git, work: Path, kept: Path, cache: Cache, differences: list[Difference]) -> str:
+    prepare_index(git, work, kept, cache)
+    return write_tree(git, work, differences)

@@ -1,0 +1,348 @@
+"""The journal: who changed which file when, as a chain nobody edits unseen.
+
+One sealed record per change in ``.kimi/journal/YYYY-MM-DD.jsonl``. Each carries the
+hash of the line before it and an HMAC under a key that does not lie in the memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+
+from kimi_memory.model.actor import Actor
+from kimi_memory.model.record import encode, is_whole, seal_bytes
+from kimi_memory.model.session import Json
+from kimi_memory.store.locks import Locks, boot_id
+from kimi_memory.store.paths import PRIVATE
+from kimi_memory.store.tail import append_whole, mend
+from kimi_memory.store.tree import Place, Tree
+
+FOLDER = f"{PRIVATE}/journal"
+EXTERNAL = "external"
+"""Name and origin of whoever changes files without asking the store."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One change to be journaled: content marks before and after, empty for absent."""
+
+    op: str
+    path: str
+    before: str = ""
+    after: str = ""
+    was: str = ""
+    """The path it had, for a move."""
+    undo: str = ""
+    """Name of the file in the undo area that holds the bytes before."""
+    of: str = ""
+    """The path whose other version a conflict copy is."""
+    origin: str = ""
+    """Where the content comes from, when not from the actor."""
+
+
+@dataclass(slots=True)
+class _Cursor:
+    """How far the journal was read: a segment, and the bytes of it."""
+
+    segment: str = ""
+    inode: int = 0
+    offset: int = 0
+    seq: int = 0
+    last: str = ""
+    """Hash of the last line read."""
+
+
+class Journal:
+    """The journal of one memory, shared by all its processes."""
+
+    def __init__(self, tree: Tree, locks: Locks, key: bytes, clock: Callable[[], datetime]) -> None:
+        self._tree, self._locks, self._clock = tree, locks, clock
+        self._signer = hmac.new(key, digestmod=hashlib.sha256)
+        self._guard = threading.Lock()
+        self._head = _Cursor()
+        self._read = _Cursor()
+        self._known: dict[str, str] = {}
+        self._origins: dict[str, str] = {}
+
+    def start(self) -> None:
+        """Cut a torn tail off into lost+found; begin a chain where there is none."""
+        with self._alone(), self._tree.folder(FOLDER, make=True) as folder:
+            self._find_head(folder)
+
+    def add(
+        self, entries: Sequence[Entry], actor: Actor, *, txn: str = "", sync: bool = True
+    ) -> None:
+        """Write records for some changes in one piece."""
+        if not entries:
+            return
+        with self._alone(), self._tree.folder(FOLDER, make=True) as folder:
+            seq, last = self._find_head(folder)
+            records = []
+            for entry in entries:
+                seq += 1
+                records.append(self._record(entry, actor, txn, (seq, last)))
+                last = _hash(records[-1])
+            self._write(folder, records, (seq, last), sync=sync)
+
+    def head(self) -> tuple[int, str]:
+        """Return number and hash of the last record, to be kept as a checkpoint elsewhere."""
+        with self._alone(), self._tree.folder(FOLDER, make=True) as folder:
+            return self._find_head(folder)
+
+    def known(self) -> Mapping[str, str]:
+        """Return the content mark each journaled path has now, empty for deleted ones."""
+        with self._guard:
+            self._catch_up()
+            return dict(self._known)
+
+    def mark_of(self, path: str) -> str | None:
+        """Return the content mark a path has now; None if it was never journaled."""
+        with self._guard:
+            self._catch_up()
+            return self._known.get(path)
+
+    def origin_of(self, path: str) -> str:
+        """Return where the present content of a path comes from; empty if not journaled."""
+        with self._guard:
+            self._catch_up()
+            return self._origins.get(path, "")
+
+    def has(self, txn: str) -> bool:
+        """Whether a transaction was journaled."""
+        return any(record.get("txn") == txn for record in self.records())
+
+    def born(self) -> int:
+        """Return when the chain began, in nanoseconds of the system clock."""
+        first = next(self.records(), {})
+        return int(str(first.get("after"))) if first.get("op") == "genesis" else 0
+
+    def records(self) -> Iterator[dict[str, Json]]:
+        """Yield all records that can be read, oldest first."""
+        for segment in self._segments():
+            for line in self._lines(segment):
+                record = _parsed(line)
+                if record is not None:
+                    yield record
+
+    def verify(self, checkpoint: tuple[int, str] | None = None) -> list[str]:
+        """Return what is wrong with the chain; an empty list when nothing is.
+
+        Args:
+            checkpoint: an earlier `head`, kept where the journal's editor could not
+                reach it; shows that the end of the chain was cut off.
+        """
+        problems: list[str] = []
+        foreign, total, last, seq = 0, 0, "", 0
+        met = checkpoint is None
+        for where, line in self._placed_lines():
+            total += 1
+            record = _parsed(line)
+            if record is None or not is_whole(line):
+                problems.append(f"{where}: the line is not whole")
+            if record is not None:
+                problems += _misfits(record, where, seq + 1, last)
+                foreign += not self._is_ours(record)
+            seq, last = _number(record, seq + 1), _hash(line)
+            met = met or (seq, last) == checkpoint
+        problems += _foreign(foreign, total)
+        if not met and checkpoint is not None:
+            problems.append(f"record {checkpoint[0]} of the checkpoint is missing or altered")
+        return problems
+
+    def _is_ours(self, record: Mapping[str, Json]) -> bool:
+        body = {name: value for name, value in record.items() if name not in {"mac", "sum"}}
+        return hmac.compare_digest(self._mac(encode(body)), str(record.get("mac")).encode())
+
+    def _mac(self, body: bytes) -> bytes:
+        signer = self._signer.copy()
+        signer.update(body)
+        return signer.hexdigest().encode()
+
+    def _record(self, entry: Entry, actor: Actor, txn: str, at: tuple[int, str]) -> bytes:
+        body: dict[str, Json] = {
+            "seq": at[0],
+            "at": self._clock().isoformat(),
+            "mono": time.monotonic_ns(),
+            "boot": boot_id(),
+            "actor": actor.name,
+            "origin": entry.origin or _origin(actor),
+            "session": actor.session,
+            "job": actor.job,
+            "op": entry.op,
+            "path": entry.path,
+            "before": entry.before,
+            "after": entry.after,
+            "txn": txn,
+            "prev": at[1],
+        }
+        more = {"was": entry.was, "undo": entry.undo, "of": entry.of}
+        body |= {name: value for name, value in more.items() if value}
+        signed = encode(body)
+        return seal_bytes(b'%b,"mac":"%b"}' % (signed[:-1], self._mac(signed)))
+
+    def _alone(self) -> AbstractContextManager[None]:
+        return self._locks.hold("journal", op="journal")
+
+    def _find_head(self, folder: int) -> tuple[int, str]:
+        """Return number and hash of the last record, after mending a torn tail."""
+        segments = self._segments_in(folder)
+        if not segments:
+            self._head = _Cursor()
+            born = Entry("genesis", "", after=str(time.time_ns()))
+            line = self._record(born, Actor(name="store"), "", (1, ""))
+            self._write(folder, [line], (1, _hash(line)), sync=True)
+            return 1, _hash(line)
+        head, place = self._head, Place(folder, segments[-1])
+        found = self._tree.disk.stat(place.name, place.folder)
+        now = (place.name, found.st_ino, found.st_size)
+        if now != (head.segment, head.inode, head.offset):
+            self._head = self._read_head(place)
+        return self._head.seq, self._head.last
+
+    def _read_head(self, place: Place) -> _Cursor:
+        stamp = f"{self._clock():%Y%m%dT%H%M%SZ}"
+        fd = self._tree.open_file(place, os.O_RDWR | os.O_APPEND, place.name)
+        try:
+            size, line = mend(self._tree, fd, f"journal-{place.name}", stamp)
+            inode = os.fstat(fd).st_ino
+        finally:
+            self._tree.disk.close(fd)
+        seq, last = _number(_parsed(line), 0), _hash(line)
+        if not line:
+            seq, last = self._end_before(place.name)
+        return _Cursor(place.name, inode, size, seq, last)
+
+    def _end_before(self, segment: str) -> tuple[int, str]:
+        """Return the head as of the segments before one that holds nothing whole."""
+        seq, last = 0, ""
+        for other in self._segments():
+            for line in self._lines(other) if other < segment else ():
+                seq, last = _number(_parsed(line), seq + 1), _hash(line)
+        return seq, last
+
+    def _write(
+        self, folder: int, lines: Sequence[bytes], end: tuple[int, str], *, sync: bool
+    ) -> None:
+        disk = self._tree.disk
+        # A clock that was set back must not open a segment before the last one.
+        segment = max(f"{self._clock().date()}.jsonl", self._head.segment)
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
+        fd = self._tree.open_file(Place(folder, segment), flags, segment)
+        try:
+            found = os.fstat(fd)
+            append_whole(disk, fd, b"".join(lines), found.st_size, sync=sync)
+            if segment != self._head.segment:
+                disk.fsync(folder)
+            size = found.st_size + sum(map(len, lines))
+            self._head = _Cursor(segment, found.st_ino, size, *end)
+        finally:
+            disk.close(fd)
+
+    def _segments(self) -> list[str]:
+        try:
+            with self._tree.folder(FOLDER) as folder:
+                return self._segments_in(folder)
+        except FileNotFoundError:
+            return []
+
+    def _segments_in(self, folder: int) -> list[str]:
+        names = self._tree.disk.names(folder)
+        return sorted(name for name in names if name.endswith(".jsonl"))
+
+    def _lines(self, segment: str) -> list[bytes]:
+        return _whole_lines(self._tree.read(f"{FOLDER}/{segment}"))
+
+    def _placed_lines(self) -> Iterator[tuple[str, bytes]]:
+        for segment in self._segments():
+            content = self._tree.read(f"{FOLDER}/{segment}")
+            for number, line in enumerate(content.splitlines(keepends=True), 1):
+                yield f"{segment}:{number}", line
+
+    def _catch_up(self) -> None:
+        """Read what was added to the journal since the last time."""
+        segments = self._segments()
+        if self._read.segment and not self._goes_on():
+            self._read, self._known, self._origins = _Cursor(), {}, {}
+        for segment in segments:
+            if segment >= self._read.segment:
+                self._catch_up_in(segment)
+
+    def _goes_on(self) -> bool:
+        """Whether what was read of the last segment is still what it begins with."""
+        try:
+            with self._tree.place(f"{FOLDER}/{self._read.segment}") as place:
+                found = self._tree.disk.stat(place.name, place.folder)
+        except FileNotFoundError:
+            return False
+        return found.st_ino == self._read.inode and found.st_size >= self._read.offset
+
+    def _catch_up_in(self, segment: str) -> None:
+        offset = self._read.offset if segment == self._read.segment else 0
+        with self._tree.place(f"{FOLDER}/{segment}") as place:
+            fd = self._tree.open_file(place, os.O_RDONLY, place.name)
+            try:
+                found = os.fstat(fd)
+                content = self._tree.disk.read_at(fd, found.st_size - offset, offset)
+            finally:
+                self._tree.disk.close(fd)
+        lines = _whole_lines(content)
+        for line in lines:
+            self._learn(_parsed(line) or {})
+        self._read = _Cursor(segment, found.st_ino, offset + sum(map(len, lines)))
+
+    def _learn(self, record: Mapping[str, Json]) -> None:
+        path, was = str(record.get("path", "")), str(record.get("was", ""))
+        if was:
+            self._known[was] = ""
+            self._origins.pop(was, None)
+        if path:
+            self._known[path] = str(record.get("after", ""))
+            self._origins[path] = str(record.get("origin", ""))
+
+
+def _origin(actor: Actor) -> str:
+    return EXTERNAL if actor.name == EXTERNAL else str(actor.origin)
+
+
+def _whole_lines(content: bytes) -> list[bytes]:
+    return content[: content.rfind(b"\n") + 1].splitlines(keepends=True)
+
+
+def _hash(line: bytes) -> str:
+    return hashlib.sha256(line).hexdigest() if line else ""
+
+
+def _parsed(line: bytes) -> dict[str, Json] | None:
+    try:
+        record = json.loads(line)
+    except ValueError:
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def _number(record: Mapping[str, Json] | None, otherwise: int) -> int:
+    seq = (record or {}).get("seq")
+    return seq if isinstance(seq, int) else otherwise
+
+
+def _misfits(record: Mapping[str, Json], where: str, seq: int, last: str) -> list[str]:
+    problems = []
+    if record.get("seq") != seq:
+        problems.append(f"{where}: record {record.get('seq')} stands where {seq} is due")
+    if record.get("prev") != last:
+        problems.append(f"{where}: the record does not follow the line before it")
+    return problems
+
+
+def _foreign(count: int, total: int) -> list[str]:
+    if count and count == total:
+        return ["every record was written with another key: the journal is a foreign chain"]
+    return [f"{count} records were not written with this memory's key"] if count else []

@@ -1,0 +1,177 @@
+"""Paths of a memory: which are safe, which hold truth, and how a folder is opened.
+
+A path is relative to the memory folder, with forward slashes. Opening never follows
+a link and never leaves the folder, whatever is swapped while we look.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import re
+import sys
+import unicodedata
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+from kimi_memory.errors import UnsafePathError
+
+PRIVATE = ".kimi"
+"""The folder of everything machine-local."""
+
+_DEVICES = frozenset(
+    {"con", "prn", "aux", "nul", "conin$", "conout$"}
+    | {f"{port}{n}" for port in ("com", "lpt") for n in "0123456789¹²³"}
+)
+_PASSING = re.compile(
+    r"~|.*~|#.*#|4913|.*\.sw[a-p]|.*\.(?:tmp|temp|part|crdownload|swp)|.*\.tmp[.\w-]*"
+    r"|.*\.sb-[\w-]+|~\$.*"
+)
+_VIEW = re.compile(r"short-term/[^/]+\.json")
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_OPENAT2 = 437
+_RESOLVE = 0x02 | 0x04 | 0x08  # no magic links, no symbolic links, beneath
+_LINK_ERRORS = frozenset({errno.ELOOP, errno.ENOTDIR, errno.EXDEV})
+
+
+@lru_cache(maxsize=1024)
+def check(path: str) -> tuple[str, ...]:
+    """Return the components of a safe path.
+
+    Raises:
+        UnsafePathError: it could leave the folder, or would mean something else to
+            another system.
+    """
+    parts = tuple(path.split("/"))
+    for part in parts:
+        why = _fault(part)
+        if why:
+            raise UnsafePathError(path, why)
+    return parts
+
+
+def is_plain(path: str) -> bool:
+    """Whether `check` takes the path."""
+    return not any(_fault(part) for part in path.split("/"))
+
+
+@lru_cache(maxsize=4096)
+def _fault(part: str) -> str:
+    """Say what is wrong with one component, or return an empty string."""
+    if part in {"", ".", ".."}:
+        return "it has an empty or dotted component"
+    if part[0] in ".-":
+        return "a component starts with a dot or a hyphen"
+    return _bad_characters(part) or _bad_name(part)
+
+
+def _bad_characters(part: str) -> str:
+    if any(c in "\\:" or unicodedata.category(c) == "Cc" for c in part):
+        return "it has a control character, a backslash or a colon"
+    if any("\ud800" <= c <= "\udfff" for c in part):
+        return "it is not Unicode"
+    return ""
+
+
+def _bad_name(part: str) -> str:
+    if len(part.encode()) > 255:
+        return "a component is longer than 255 bytes"
+    if not unicodedata.is_normalized("NFC", part):
+        return "it is not in Unicode normal form C"
+    if part[-1] in " .":
+        return "a component ends in a space or a dot"
+    if part.split(".", maxsplit=1)[0].rstrip().lower() in _DEVICES:
+        return "a component is the name of a device on Windows"
+    return ""
+
+
+def fold(name: str) -> str:
+    """Return the form under which names meet on systems that ignore case."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+
+
+def is_passing(name: str) -> bool:
+    """Whether a file name is one that editors and downloads use for a moment."""
+    return _PASSING.fullmatch(name) is not None
+
+
+@lru_cache(maxsize=1024)
+def is_truth(path: str) -> bool:
+    """Whether a path holds truth: not hidden, not a view, not an editor's temporary."""
+    parts = path.split("/")
+    if any(part.startswith(".") for part in parts) or is_passing(parts[-1]):
+        return False
+    return _VIEW.fullmatch(path) is None
+
+
+class _How(ctypes.Structure):
+    _fields_ = (
+        ("flags", ctypes.c_uint64),
+        ("mode", ctypes.c_uint64),
+        ("resolve", ctypes.c_uint64),
+    )
+
+
+def _openat2() -> Callable[[int, str], int] | None:
+    """Return the beneath-open of this kernel, or None where there is none."""
+    if sys.platform != "linux":
+        return None  # pragma: no cover  other systems walk
+    libc = ctypes.CDLL(None, use_errno=True)
+    how = _How(_DIRECTORY, 0, _RESOLVE)
+    reference, size = ctypes.byref(how), ctypes.sizeof(how)
+    syscall = libc.syscall
+
+    def call(root: int, path: str) -> int:
+        fd: int = syscall(_OPENAT2, root, os.fsencode(path), reference, size)
+        if fd < 0:
+            number = ctypes.get_errno()
+            raise OSError(number, os.strerror(number), path)
+        return fd
+
+    return call
+
+
+beneath = _openat2()
+
+
+def open_folder(root: int, parts: Sequence[str]) -> int:
+    """Open a folder of the memory whose folder is open as `root`.
+
+    Raises:
+        FileNotFoundError: it is not there.
+        UnsafePathError: a component is a link or no folder.
+    """
+    path = "/".join(parts) or "."
+    try:
+        return _resolve(root, path, parts)
+    except OSError as error:
+        if error.errno in _LINK_ERRORS:
+            raise UnsafePathError(path, "a component is a link or no folder") from error
+        raise
+
+
+def _resolve(root: int, path: str, parts: Sequence[str]) -> int:
+    if len(parts) == 1 and "/" not in path and path != "..":
+        # One name that is no link leads nowhere else, and `os.open` is the quicker call.
+        return os.open(parts[0], _DIRECTORY, dir_fd=root)
+    if beneath is not None:
+        try:
+            return beneath(root, path)
+        except OSError as error:
+            # EAGAIN: something was renamed meanwhile; the walk needs no such luck.
+            if error.errno not in {errno.ENOSYS, errno.EPERM, errno.EAGAIN}:
+                raise
+    return walk(root, parts)
+
+
+def walk(root: int, parts: Sequence[str]) -> int:
+    """Open a folder component by component, following no link."""
+    fd = os.open(".", _DIRECTORY, dir_fd=root)
+    for part in parts:
+        try:
+            below = os.open(part, _DIRECTORY, dir_fd=fd)
+        finally:
+            os.close(fd)
+        fd = below
+    return fd

@@ -1,0 +1,176 @@
+"""Reconciling: what changed in the folder without the store being asked."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from os import stat_result
+from typing import Literal
+
+from kimi_memory.errors import UnsafePathError
+from kimi_memory.model.actor import Actor
+from kimi_memory.model.change import digest
+from kimi_memory.store.journal import EXTERNAL, Entry, Journal
+from kimi_memory.store.locks import Locks
+from kimi_memory.store.paths import PRIVATE
+from kimi_memory.store.tail import is_mark, mark_of
+from kimi_memory.store.tree import Tree
+
+SNAPSHOT = f"{PRIVATE}/snapshot.json"
+_RACY_NS = 50_000_000
+_OUTSIDER = Actor(name=EXTERNAL)
+ADOPTED = "adopted"
+"""Stands for the content of a file that was there before the journal."""
+
+Kind = Literal["created", "edited", "renamed", "deleted"]
+Seen = tuple[int, int, int, str]
+"""Size, mtime in ns, inode, and SHA-256 of a file when it was last looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class External:
+    """A change that came from outside: an editor, a sync tool, git."""
+
+    path: str
+    kind: Kind
+    before: str
+    after: str
+    was: str = ""
+    """The path it had, where it was renamed."""
+    flag: str = ""
+    """``sync-conflict`` for the losing copy a sync tool leaves beside a file."""
+
+
+class Reconciler:
+    """Compares the folder with what the store last saw and wrote itself."""
+
+    def __init__(
+        self, tree: Tree, locks: Locks, journal: Journal, save: Callable[[str, bytes], None]
+    ) -> None:
+        self._tree, self._locks, self._journal, self._save = tree, locks, journal, save
+        self._seen: dict[str, Seen] | None = None
+
+    def run(self) -> list[External]:
+        """Return and journal what changed from outside since the last run."""
+        with self._locks.hold("reconcile", op="reconcile"):
+            return self._run()
+
+    def _run(self) -> list[External]:
+        begun = time.time_ns()
+        old = self._load()
+        now = {path: _look(found) for path, found in self._tree.walk()}
+        new = {
+            path: old[path] for path, look in now.items() if path in old and old[path][:3] == look
+        }
+        pending = [path for path in now if path not in new]
+        gone = [path for path in old if path not in now]
+        known = self._journal.known()
+        gone += [
+            path for path, mark in known.items() if mark and path not in old and path not in now
+        ]
+        if not pending and not gone:
+            return []
+        found = self._compare(sorted(gone), sorted(pending), old, new)
+        steady = {path: _steady(seen, begun) for path, seen in new.items()}
+        self._save(SNAPSHOT, json.dumps(steady, ensure_ascii=False).encode())
+        self._seen = steady
+        return found
+
+    def _compare(
+        self, gone: list[str], pending: list[str], old: Mapping[str, Seen], new: dict[str, Seen]
+    ) -> list[External]:
+        found = [self._examine(path, old.get(path), new, {}) for path in gone]
+        lost = {e.before: e for e in found if e is not None and e.kind == "deleted"}
+        found = [e for e in found if e is not None and e.kind != "deleted"]
+        found += [self._examine(path, old.get(path), new, lost) for path in pending]
+        for external in lost.values():
+            self._note(external)
+        return [e for e in (*found, *lost.values()) if e is not None]
+
+    def _examine(
+        self, path: str, seen: Seen | None, new: dict[str, Seen], lost: dict[str, External]
+    ) -> External | None:
+        """Look at one file while nobody else of us can write it."""
+        with self._locks.hold("store", shared=True), self._locks.stripes([path], op="reconcile"):
+            look, content = self._content(path)
+            before = self._expected(path, seen, look)
+            after = "" if content is None else digest(content)
+            if content is not None and look is not None:
+                new[path] = (*_look(look), after)
+            if (content is None and not before) or _matches(content, before, seen):
+                return None
+            external = _judge(path, before, after)
+            if external.kind == "deleted":
+                return external
+            twin = lost.pop(after, None) or lost.pop(mark_of(content or b""), None)
+            if twin is not None and external.kind == "created":
+                external = External(path, "renamed", twin.before, after, twin.path, external.flag)
+            self._note(external)
+            return external
+
+    def _content(self, path: str) -> tuple[stat_result | None, bytes | None]:
+        try:
+            with self._tree.place(path) as place:
+                look = self._tree.disk.stat(place.name, place.folder)
+                return look, self._tree.read_place(place, path)
+        except (FileNotFoundError, UnsafePathError):
+            return None, None
+
+    def _expected(self, path: str, seen: Seen | None, look: stat_result | None) -> str:
+        """Return the content mark the file should have; what was there first is taken as it is."""
+        mark = self._journal.mark_of(path)
+        if mark is not None:
+            return mark
+        if seen is not None:
+            return seen[3]
+        return ADOPTED if look is not None and look.st_ctime_ns < self._journal.born() else ""
+
+    def _note(self, external: External) -> None:
+        origin = self._journal.origin_of(external.was) if external.was else ""
+        entry = Entry(
+            external.kind,
+            external.path,
+            external.before,
+            external.after,
+            was=external.was,
+            origin=origin,
+        )
+        self._journal.add([entry], _OUTSIDER)
+
+    def _load(self) -> dict[str, Seen]:
+        if self._seen is None:
+            try:
+                document = json.loads(self._tree.read(SNAPSHOT))
+                self._seen = {path: tuple(seen) for path, seen in document.items()}
+            except (FileNotFoundError, UnsafePathError, ValueError, AttributeError, TypeError):
+                self._seen = {}
+        return self._seen
+
+
+def _look(found: stat_result) -> tuple[int, int, int]:
+    return found.st_size, found.st_mtime_ns, found.st_ino
+
+
+def _steady(seen: Seen, begun: int) -> Seen:
+    """Return what is safe to compare with: a file this fresh may change within its time stamp."""
+    return (seen[0], -1, *seen[2:]) if seen[1] > begun - _RACY_NS else seen
+
+
+def _matches(content: bytes | None, before: str, seen: Seen | None) -> bool:
+    if content is None:
+        return False
+    if before == ADOPTED:
+        return True
+    if not is_mark(before):
+        return digest(content) == before
+    whole = seen is None or seen[0] > len(content) or digest(content[: seen[0]]) == seen[3]
+    return whole and mark_of(content) == before
+
+
+def _judge(path: str, before: str, after: str) -> External:
+    flag = "sync-conflict" if ".sync-conflict-" in path else ""
+    if not after:
+        return External(path, "deleted", before, "", flag=flag)
+    return External(path, "edited" if before else "created", before, after, flag=flag)

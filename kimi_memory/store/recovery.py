@@ -1,0 +1,97 @@
+"""Recovery: what a crash left is finished, dropped or kept where a person finds it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from kimi_memory.model.actor import Actor
+from kimi_memory.store.journal import Entry, Journal
+from kimi_memory.store.locks import Locks, is_dead
+from kimi_memory.store.tail import LOST, mend
+from kimi_memory.store.tree import Place, Tree
+from kimi_memory.store.txn import FOLDER, TEMPORARIES, Transactions, is_ours
+
+GROWING = ("short-term", "mid-term")
+"""Folders whose ``.jsonl`` files are appended to."""
+STORE = Actor(name="store")
+_STAGES = (".tmp", ".commit", ".done")
+
+
+class Recovery:
+    """Brings a memory into a whole state; needs the ``store`` lock alone."""
+
+    def __init__(
+        self, tree: Tree, locks: Locks, journal: Journal, transactions: Transactions
+    ) -> None:
+        self._tree, self._disk = tree, tree.disk
+        self._locks, self._journal, self._transactions = locks, journal, transactions
+
+    def is_due(self) -> bool:
+        """Whether a process that is gone left something behind."""
+        staged = (name.split(".")[1:2] for name in self._staged())
+        passing = (name.split(".")[1:2] for name in self._names(TEMPORARIES))
+        return any(is_dead("".join(mark)) for mark in (*staged, *passing))
+
+    def run(self) -> list[Entry]:
+        """Finish committed transactions, drop unfinished ones, sweep temporaries.
+
+        Nobody else writes meanwhile, so whatever is left belongs to nobody.
+        """
+        found: list[Entry] = []
+        for name in self._staged():
+            if name.endswith(".commit"):
+                found += self._finish(name)
+            else:
+                self._transactions.drop(name)
+        kept = self._sweep()
+        self._journal.add(kept, STORE)
+        return found + kept
+
+    def _staged(self) -> list[str]:
+        return [name for name in self._names(FOLDER) if name.endswith(_STAGES)]
+
+    def _finish(self, name: str) -> list[Entry]:
+        try:
+            intent = self._transactions.read(name)
+        except (ValueError, KeyError, TypeError, FileNotFoundError):
+            # Damaged by the disk: nobody can finish it, and nothing of it is thrown away.
+            with self._tree.folder(FOLDER) as folder, self._tree.folder(LOST, make=True) as lost:
+                self._disk.rename(name, folder, name, lost)
+            return []
+        return self._transactions.complete(name, intent, resumed=True).entries
+
+    def mend_tails(self, stamp: str) -> None:
+        """Cut torn last lines of growing files off into lost+found."""
+        for path in self._growing():
+            with self._locks.stripes([path], op="mend"), self._tree.place(path) as place:
+                fd = self._tree.open_file(place, os.O_RDWR | os.O_APPEND, path)
+                try:
+                    mend(self._tree, fd, path, stamp)
+                finally:
+                    self._disk.close(fd)
+
+    def _growing(self) -> Iterable[str]:
+        for folder in GROWING:
+            for name in self._names(folder):
+                if name.endswith(".jsonl"):
+                    yield f"{folder}/{name}"
+
+    def _names(self, path: str) -> list[str]:
+        try:
+            with self._tree.folder(path) as folder:
+                return sorted(self._disk.names(folder))
+        except FileNotFoundError:
+            return []
+
+    def _sweep(self) -> list[Entry]:
+        """Remove temporaries; one that was swapped may hold a person's bytes and is kept."""
+        kept: list[Entry] = []
+        with self._tree.folder(TEMPORARIES, make=True) as folder:
+            for name in sorted(self._disk.names(folder)):
+                place = Place(folder, name)
+                if is_ours(self._tree, place):
+                    self._disk.unlink(name, folder)
+                else:
+                    kept.append(self._transactions.keeper.keep_beside(place, "recovered.md"))
+        return kept

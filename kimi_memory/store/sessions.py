@@ -1,0 +1,127 @@
+"""Where sessions lie: open ones in short-term memory, ended ones in the archive."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+
+from kimi_memory.errors import NotFoundError
+from kimi_memory.model.record import is_whole, unseal
+from kimi_memory.model.records import context_of, read_transcript_lines, turn_of
+from kimi_memory.model.session import Session, Transcript
+from kimi_memory.store.store import Store
+
+SHORT = "short-term"
+ARCHIVE = "episodic/sessions"
+_NAME = re.compile(r"session_(?P<id>.+)\.jsonl")
+_PART = re.compile(r"(?P<root>.+)\.(?P<part>[2-9]|[1-9]\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One session file."""
+
+    id: str
+    path: str
+
+    @property
+    def open(self) -> bool:
+        """Whether the session still takes turns."""
+        return self.path.startswith(f"{SHORT}/")
+
+    @property
+    def root(self) -> str:
+        """The id without the number of the continuation."""
+        return split_part(self.id)[0]
+
+
+def split_part(id: str) -> tuple[str, int]:
+    """Return the root id and the part: ``("a", 2)`` for ``a.2``, ``("a", 1)`` for ``a``."""
+    found = _PART.fullmatch(id)
+    return (found["root"], int(found["part"])) if found else (id, 1)
+
+
+def places(store: Store) -> Iterator[Place]:
+    """Yield every session file, archived ones first, in order of path."""
+    yield from _places_in(store, ARCHIVE)
+    yield from _places_in(store, SHORT)
+
+
+def _places_in(store: Store, under: str) -> Iterator[Place]:
+    for path in store.files(under):
+        found = _NAME.fullmatch(PurePosixPath(path).name)
+        if found is not None:
+            yield Place(found["id"], path)
+
+
+def parts(store: Store, root: str) -> list[Place]:
+    """Return the files of one conversation, its continuations in order."""
+    found = [place for place in places(store) if place.root == root]
+    return sorted(found, key=_number)
+
+
+def next_part(store: Store, session: Session) -> Session:
+    """Return the header under which more turns of a session are to be written.
+
+    That is the open part of the session; a new continuation when all have ended;
+    the session itself when there is none.
+    """
+    here = [place for place in _places_in(store, SHORT) if place.root == session.id]
+    last = max(here, key=_number, default=None)
+    if last is not None and not _has_ended(store, last):
+        return replace(session, id=last.id)
+    ended = parts(store, session.id)
+    if not ended:
+        return session
+    return replace(session, id=f"{session.id}.{_number(ended[-1]) + 1}", continues=ended[-1].id)
+
+
+def _has_ended(store: Store, place: Place) -> bool:
+    """Whether a session in short-term memory only waits to be distilled."""
+    lines = store.read(place.path).splitlines()
+    return bool(lines) and lines[-1].startswith(b'{"kind":"end"')
+
+
+def _number(place: Place) -> int:
+    return split_part(place.id)[1]
+
+
+def find(store: Store, id: str) -> Place:
+    """Return the file of a session, also by a unique prefix of its id.
+
+    Raises:
+        NotFoundError: there is none.
+    """
+    direct = f"{SHORT}/session_{id}.jsonl"
+    if store.exists(direct):
+        return Place(id, direct)
+    near = [place for place in places(store) if place.id.startswith(id)]
+    exact = [place for place in near if place.id == id]
+    if exact or len(near) == 1:
+        return (exact or near)[0]
+    raise NotFoundError("session", id)
+
+
+def read(store: Store, path: str) -> Transcript:
+    """Read a session file whole."""
+    return read_transcript_lines(store.read(path).splitlines(keepends=True), path)
+
+
+def chain_problems(store: Store, path: str) -> list[str]:
+    """Return what shows that a session file was edited.
+
+    That is a line without its own sum, or a turn that does not follow from the others.
+    """
+    problems, context, last = [], "", 0
+    for number, line in enumerate(store.read(path).splitlines(keepends=True), 1):
+        if not is_whole(line):
+            problems.append(f"line {number} was changed after it was written")
+        if b'"kind":"turn"' not in line:
+            continue
+        turn = turn_of(unseal(line))
+        if turn.context != context or (last and turn.n != last + 1):
+            problems.append(f"turn {turn.n} (line {number}) does not follow from those before it")
+        context, last = context_of(context, line), turn.n
+    return problems

@@ -1,0 +1,393 @@
+"""The store: the one way files of a memory are read and written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from errno import EACCES, EPERM, EROFS
+from pathlib import Path
+from stat import S_ISREG
+
+from kimi_memory.errors import NotFoundError, ReadOnlyError, StoreError, UnsafePathError
+from kimi_memory.model.actor import Actor
+from kimi_memory.model.change import Append, Change
+from kimi_memory.model.ids import new_id
+from kimi_memory.model.job import Effect
+from kimi_memory.store import recovery, undo
+from kimi_memory.store.fsio import Disk, Refusing, refusal
+from kimi_memory.store.journal import Entry, Journal
+from kimi_memory.store.locks import Locks, owner
+from kimi_memory.store.paths import PRIVATE, is_truth
+from kimi_memory.store.plan import check_lines, paths_of, plan
+from kimi_memory.store.reconcile import External, Reconciler
+from kimi_memory.store.tail import append_whole, cut_back, mark, mend, sound_end
+from kimi_memory.store.tree import Place, Tree
+from kimi_memory.store.txn import TEMPORARIES, Intent, Transactions
+
+FOLDERS = ("tmp", "txn", "locks", "undo", "lost+found", "journal")
+_READ_ONLY = f"{PRIVATE}/read-only"
+_REFUSED = frozenset({EROFS, EACCES, EPERM})
+
+
+def utcnow() -> datetime:
+    """Return the present moment, aware, in UTC."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What `Store.apply` did; all of it is durable."""
+
+    id: str
+    effects: tuple[Effect, ...] = ()
+    kept: tuple[str, ...] = ()
+    """Conflict copies, made where somebody else saved a file at the same moment."""
+
+
+class Store:
+    """The files of one memory. Make one with `Store.open`.
+
+    It may be used by many threads; other processes may have the same memory open.
+    """
+
+    read_only: str
+    """Why nothing can be written; empty when writing is possible."""
+
+    def __init__(
+        self, tree: Tree, key: bytes, clock: Callable[[], datetime], timeout_seconds: float
+    ) -> None:
+        self.root = tree.root
+        self.read_only = ""
+        self._tree, self._disk, self._clock = tree, tree.disk, clock
+        self._locks = Locks(tree, timeout_seconds)
+        self.journal = Journal(tree, self._locks, key, clock)
+        self._transactions = Transactions(tree, self.journal, clock)
+        self._recovery = recovery.Recovery(tree, self._locks, self.journal, self._transactions)
+        self._reconciler = Reconciler(tree, self._locks, self.journal, self.view)
+
+    @classmethod
+    def open(
+        cls,
+        root: Path,
+        *,
+        key: bytes,
+        clock: Callable[[], datetime] = utcnow,
+        timeout_seconds: float = 30.0,
+        disk: Disk | None = None,
+    ) -> Store:
+        """Open the memory in a folder and finish what a crash left undone.
+
+        Args:
+            root: the folder; it must exist.
+            key: secret of this machine, under which the journal is signed.
+            clock: where the time comes from.
+            timeout_seconds: longest wait for a lock.
+            disk: the system calls to use.
+
+        Raises:
+            DiskError: the folder cannot be opened, or the disk failed.
+            LockTimeoutError: somebody holds the store alone.
+        """
+        try:
+            tree = Tree(root, disk or Disk())
+        except OSError as error:
+            raise refusal(str(root), error) from error
+        store = cls(tree, key, clock, timeout_seconds)
+        try:
+            store._start()
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    def close(self) -> None:
+        """Close the folder; nothing is pending, as every write is durable when it returns."""
+        self._tree.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def read(self, path: str) -> bytes:
+        """Return the bytes of a file.
+
+        Raises:
+            NotFoundError: there is none.
+            UnsafePathError: the path leaves the folder, or is no plain file of it.
+        """
+        try:
+            return self._tree.read(path)
+        except FileNotFoundError as error:
+            raise NotFoundError("file", path) from error
+        except OSError as error:
+            raise refusal(path, error) from error
+
+    def exists(self, path: str) -> bool:
+        """Whether there is a plain file at a path."""
+        try:
+            with self._tree.place(path) as place:
+                self._disk.close(self._tree.open_file(place, os.O_RDONLY, path))
+        except (FileNotFoundError, UnsafePathError):
+            return False
+        except OSError as error:
+            raise refusal(path, error) from error
+        return True
+
+    def size(self, path: str) -> int:
+        """Return the size of a file in bytes, 0 where there is none."""
+        try:
+            with self._tree.place(path) as place:
+                return self._disk.stat(place.name, place.folder).st_size
+        except FileNotFoundError:
+            return 0
+        except OSError as error:
+            raise refusal(path, error) from error
+
+    def files(self, under: str = "") -> list[str]:
+        """Return the sorted paths of all files of truth in a folder and below."""
+        return sorted(path for path, _ in self._tree.walk(under.strip("/")))
+
+    def strays(self) -> list[str]:
+        """Return sorted paths that are left alone: links, devices, names that are not safe."""
+        return self._tree.strays()
+
+    def apply(self, changes: Sequence[Change], actor: Actor, *, subject: str = "") -> Receipt:
+        """Carry out all changes or none; they are durable when this returns.
+
+        Where somebody saves one of the files at the same moment, theirs stays in
+        place and ours is kept under ``conflicts/``.
+
+        Raises:
+            ChangedOnDiskError: a file is not what a change was made for; nothing was done.
+            UnsafePathError: a path is not safe; nothing was done.
+            DiskError: the system refused; the old bytes are there.
+            ReadOnlyError: the store takes no writes.
+        """
+        paths = paths_of(changes)
+        id = new_id("txn", self._clock())
+        with self._writing(paths, op=subject or f"apply for {actor.name}", whole=True):
+            steps = plan(self._tree, changes, self._stamp())
+            if not steps:
+                return Receipt(id)
+            outcome = self._transactions.run(Intent(id, tuple(steps), actor))
+        return Receipt(id, tuple(outcome.effects), outcome.kept)
+
+    def append(self, path: str, lines: Sequence[bytes], actor: Actor) -> None:
+        """Add whole lines to the end of a file, durably; the file is made if need be.
+
+        The quick way for turns: one write and one sync. The journal's record of it is
+        not synced for itself.
+
+        Raises:
+            DiskError: the system refused; nothing was added.
+            ReadOnlyError: the store takes no writes.
+        """
+        paths = paths_of([Append(path, tuple(lines))])
+        if not check_lines(lines):
+            return
+        self._check_writable()
+        with (
+            self._refusing(path),
+            self._locks.writing(paths, op="append"),
+            self._tree.place(path, make=True) as place,
+        ):
+            self._append(place, path, lines, actor)
+
+    def view(self, path: str, content: bytes) -> None:
+        """Replace a file that is derived from others; not durable, not journaled.
+
+        Raises:
+            StoreError: the path holds truth.
+        """
+        if is_truth(path):
+            raise StoreError(f"{path} holds truth; it is changed by 'apply'.")
+        with self._writing([], op="view"):
+            spare = f"{new_id('view', self._clock())}.{owner()}.part"
+            with ExitStack() as stack:
+                place = stack.enter_context(self._tree.place(path, make=True))
+                passing = Place(
+                    stack.enter_context(self._tree.folder(TEMPORARIES, make=True)), spare
+                )
+                self._tree.write(passing, content, sync=False)
+                self._swap_in(passing, place)
+
+    def unview(self, path: str) -> None:
+        """Remove a file that is derived from others, if it is there.
+
+        Raises:
+            StoreError: the path holds truth.
+        """
+        if is_truth(path):
+            raise StoreError(f"{path} holds truth; it is removed by 'apply'.")
+        with self._writing([], op="view"):
+            try:
+                with self._tree.place(path) as place:
+                    self._disk.unlink(place.name, place.folder)
+            except FileNotFoundError:
+                return
+
+    def reconcile(self) -> list[External]:
+        """Return, and journal, what was changed in the folder from outside."""
+        with self._refusing("the memory folder"):
+            self._check_writable()
+            return self._reconciler.run()
+
+    def drop_undo(
+        self,
+        grace_seconds: float = undo.GRACE_SECONDS,
+        deleted_seconds: float = undo.DELETED_SECONDS,
+    ) -> tuple[str, ...]:
+        """Remove replaced and deleted bytes that were kept long enough.
+
+        Bytes that an editor wrote after they were replaced go to ``conflicts/``;
+        their paths are returned.
+        """
+        with self._writing([], op="undo", alone=True):
+            entries = self._transactions.keeper.drop(grace_seconds, deleted_seconds)
+            self.journal.add(entries, recovery.STORE)
+        return tuple(entry.path for entry in entries)
+
+    def holding(self, path: str) -> AbstractContextManager[None]:
+        """Let nobody else write to a file, so that what is read of it stays so.
+
+        Writes to that file may be made inside; others must wait until the end.
+
+        Raises:
+            LockTimeoutError: somebody else wrote to it all the time.
+        """
+        return self._locks.writing([path], op="append")
+
+    def lock(
+        self, name: str, *, shared: bool = False, timeout_seconds: float | None = None
+    ) -> AbstractContextManager[None]:
+        """Hold a named lock of this memory, such as ``job``, ``git`` or ``index``.
+
+        The thread that holds it may take it again.
+
+        Raises:
+            LockTimeoutError: somebody else held it all the time; they are named.
+        """
+        return self._locks.hold(name, shared=shared, timeout_seconds=timeout_seconds)
+
+    def clear_read_only(self) -> None:
+        """Take writes again, after the disk was checked; unfinished work is finished first."""
+        with self._refusing(str(self.root)), self._tree.folder(PRIVATE) as folder:
+            self._tree.discard(Place(folder, "read-only"))
+        self.read_only = ""
+        self._start(force=True)
+
+    def _start(self, *, force: bool = False) -> None:
+        try:
+            self._make_folders()
+            self._mark_read()
+            if not self.read_only:
+                self.journal.start()
+                self._recover(force=force)
+                self._recovery.mend_tails(self._stamp())
+        except OSError as error:
+            if error.errno not in _REFUSED:
+                raise refusal(str(self.root), error) from error
+            self.read_only = f"{error.strerror} ({self.root})"
+
+    def _make_folders(self) -> None:
+        for name in FOLDERS:
+            with self._tree.folder(f"{PRIVATE}/{name}", make=True):
+                pass
+        with self._tree.folder(PRIVATE) as folder:
+            try:
+                self._tree.write(Place(folder, ".gitignore"), b"*\n", sync=False)
+            except FileExistsError:
+                return
+
+    def _mark_read(self) -> None:
+        try:
+            self.read_only = self._tree.read(_READ_ONLY).decode("utf-8", "replace")
+        except FileNotFoundError:
+            self.read_only = ""
+
+    def _recover(self, *, force: bool) -> None:
+        if force or self._recovery.is_due():
+            with self._locks.hold("store", op="recovery"):
+                self._recovery.run()
+
+    def _stamp(self) -> str:
+        return f"{self._clock():%Y%m%dT%H%M%SZ}"
+
+    @contextmanager
+    def _writing(
+        self, paths: Sequence[str], *, op: str, alone: bool = False, whole: bool = False
+    ) -> Iterator[None]:
+        """Hold what a write needs, and translate what the system says."""
+        with self._refusing(paths[0] if paths else str(self.root)):
+            self._check_writable()
+            if whole:
+                self._recover(force=self._transactions.owes)
+            with self._locks.writing(paths, op=op, alone=alone):
+                yield
+
+    def _check_writable(self) -> None:
+        if self.read_only:
+            raise ReadOnlyError(self.read_only)
+
+    def _refusing(self, path: str) -> Refusing:
+        return Refusing(path, self._stop)
+
+    def _stop(self, why: str) -> None:
+        """Take no more writes, in this process and, if the disk lets us say so, in others."""
+        self.read_only = why
+        try:
+            with self._tree.folder(PRIVATE) as folder:
+                self._tree.write(Place(folder, "read-only"), why.encode())
+        except OSError:
+            return
+
+    def _swap_in(self, passing: Place, place: Place) -> None:
+        """Give a file its final name without a sync.
+
+        Where a rename replaces a file, ext4 writes the new one out at once, which a
+        view is not worth; swapping the two and removing the old one is as atomic.
+        """
+        disk = self._disk
+        try:
+            is_plain = S_ISREG(disk.stat(place.name, place.folder).st_mode)
+        except FileNotFoundError:
+            is_plain = False
+        if is_plain:
+            disk.exchange(passing.name, passing.folder, place.name, place.folder)
+            disk.unlink(passing.name, passing.folder)
+        else:
+            disk.rename(passing.name, passing.folder, place.name, place.folder)
+
+    def _append(self, place: Place, path: str, lines: Sequence[bytes], actor: Actor) -> None:
+        disk, flags, added = self._disk, os.O_RDWR | os.O_APPEND, b"".join(lines)
+        try:
+            fd, new = self._tree.open_file(place, flags, path), False
+        except FileNotFoundError:
+            self._tree.refuse_twin(place, path)
+            fd, new = self._tree.open_file(place, flags | os.O_CREAT | os.O_EXCL, path), True
+        size = -1
+        try:
+            size, line = (0, b"") if new else self._end(fd, path)
+            append_whole(disk, fd, added, size)
+            if new:
+                disk.fsync(place.folder)
+            after = mark(lines[-1], size + len(added))
+            self.journal.add([Entry("append", path, mark(line, size), after)], actor, sync=False)
+        except OSError:
+            if size >= 0:
+                cut_back(disk, fd, size)
+            if new:
+                self._tree.discard(place)
+            raise
+        finally:
+            disk.close(fd)
+
+    def _end(self, fd: int, path: str) -> tuple[int, bytes]:
+        # The stamp costs as much as the look, and is needed once in a crash.
+        found = sound_end(self._disk, fd, path)
+        return found or mend(self._tree, fd, path, self._stamp())

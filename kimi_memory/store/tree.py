@@ -1,0 +1,229 @@
+"""The folder of a memory as the store sees it: places, reading, walking, temporaries."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+from kimi_memory.errors import UnsafePathError
+from kimi_memory.store.fsio import Disk
+from kimi_memory.store.paths import PRIVATE, check, fold, is_plain, is_truth, open_folder
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A name in an open folder."""
+
+    folder: int
+    name: str
+
+
+class _Folder:
+    """A folder of the memory, open from the beginning of a ``with`` block to its end."""
+
+    # A generator would do the same, at several times the cost: every turn takes seven.
+    __slots__ = ("_fd", "_make", "_parts", "_tree")
+
+    def __init__(self, tree: Tree, parts: list[str], *, make: bool) -> None:
+        self._tree, self._parts, self._make = tree, parts, make
+
+    def __enter__(self) -> int:
+        self._fd = self._tree.enter(self._parts, make=self._make)
+        return self._fd
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._tree.disk.close(self._fd)
+
+
+class _Spot:
+    """A name in such a folder."""
+
+    __slots__ = ("_folder", "_name")
+
+    def __init__(self, tree: Tree, parts: list[str], name: str, *, make: bool) -> None:
+        self._folder, self._name = _Folder(tree, parts, make=make), name
+
+    def __enter__(self) -> Place:
+        return Place(self._folder.__enter__(), self._name)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._folder.__exit__(kind, error, trace)
+
+
+class Tree:
+    """A folder that is never left; everything in it is opened through here."""
+
+    def __init__(self, root: Path, disk: Disk) -> None:
+        self.root = root
+        self.disk = disk
+        self.fd = disk.open(str(root), os.O_RDONLY | os.O_DIRECTORY)
+
+    def close(self) -> None:
+        """Close the folder."""
+        if self.fd >= 0:
+            self.disk.close(self.fd)
+            self.fd = -1
+
+    def folder(self, path: str, *, make: bool = False) -> _Folder:
+        """Open a folder of the memory by its trusted path; make it durably if asked."""
+        return _Folder(self, path.split("/") if path else [], make=make)
+
+    def place(self, path: str, *, make: bool = False) -> _Spot:
+        """Open the folder of a checked path."""
+        *above, name = parts_of(path)
+        return _Spot(self, above, name, make=make)
+
+    def enter(self, parts: list[str], *, make: bool) -> int:
+        """Return a descriptor of a folder, which the caller closes; see `folder`."""
+        return self._made(parts) if make else self._opened(parts)
+
+    def _opened(self, parts: list[str]) -> int:
+        return self.disk.perform("open", open_folder, self.fd, parts)
+
+    def _made(self, parts: list[str]) -> int:
+        try:
+            return self._opened(parts)
+        except FileNotFoundError:
+            above = self._made(parts[:-1])
+        try:
+            if PRIVATE not in parts:
+                self.refuse_twin(Place(above, parts[-1]), "/".join(parts))
+            self.disk.mkdir(parts[-1], above)
+            self.disk.fsync(above)
+        finally:
+            self.disk.close(above)
+        return self._opened(parts)
+
+    def refuse_twin(self, place: Place, path: str) -> None:
+        """Refuse a new name that another system would take for one that is there.
+
+        Raises:
+            UnsafePathError: the two names differ only in case or Unicode form.
+        """
+        wanted = fold(place.name)
+        for name in self.disk.names(place.folder):
+            if name != place.name and fold(name) == wanted:
+                raise UnsafePathError(path, f"it differs from {name!r} only in case")
+
+    def open_file(self, place: Place, flags: int, path: str) -> int:
+        """Open a plain file with one name.
+
+        Raises:
+            FileNotFoundError: it is not there.
+            UnsafePathError: it is a link, a device, a folder, or has a second name.
+        """
+        try:
+            fd = self.disk.open(place.name, flags | os.O_NONBLOCK, at=place.folder)
+        except OSError as error:
+            if error.errno in {errno.ELOOP, errno.EISDIR, errno.ENXIO}:
+                raise UnsafePathError(path, "it is a link or no plain file") from error
+            raise
+        found = os.fstat(fd)
+        why = "" if stat.S_ISREG(found.st_mode) else "it is no plain file"
+        if not why and found.st_nlink > 1:
+            why = "the file has a second name elsewhere (a hard link)"
+        if why:
+            self.disk.close(fd)
+            raise UnsafePathError(path, why)
+        return fd
+
+    def read(self, path: str) -> bytes:
+        """Return the bytes of a file; FileNotFoundError or UnsafePathError as they come."""
+        with self.place(path) as place:
+            return self.read_place(place, path)
+
+    def read_place(self, place: Place, path: str) -> bytes:
+        """Return the bytes of a file in an open folder."""
+        fd = self.open_file(place, os.O_RDONLY, path)
+        try:
+            return self.disk.read(fd)
+        finally:
+            self.disk.close(fd)
+
+    def digest(self, place: Place, path: str) -> str:
+        """Return the SHA-256 of a file, or an empty string where there is none."""
+        try:
+            return hashlib.sha256(self.read_place(place, path)).hexdigest()
+        except FileNotFoundError:
+            return ""
+
+    def write(self, place: Place, content: bytes, *, mode: int = 0o600, sync: bool = True) -> None:
+        """Write a new file, whole and durable, or leave none."""
+        disk = self.disk
+        fd = disk.open(
+            place.name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, at=place.folder, mode=0o600
+        )
+        try:
+            disk.write(fd, content)
+            if mode != 0o600:
+                disk.chmod(fd, mode)
+            if sync:
+                disk.fsync(fd)
+        except OSError:
+            self.discard(place)
+            raise
+        finally:
+            disk.close(fd)
+
+    def discard(self, place: Place) -> None:
+        """Remove a file of ours; what cannot be removed now is swept at the next start."""
+        try:
+            self.disk.unlink(place.name, place.folder)
+        except OSError:
+            return
+
+    def walk(self, under: str = "") -> Iterator[tuple[str, os.stat_result]]:
+        """Yield path and status of every plain file of truth with a safe path."""
+        for path, entry in self._entries(under):
+            if is_truth(path) and is_plain(path):
+                yield path, entry.stat(follow_symlinks=False)
+
+    def strays(self) -> list[str]:
+        """Return paths that hold no truth only because their name or kind is unsafe."""
+        found = [path for path, _ in self._entries("", strange=True)]
+        return sorted(path for path in found if is_truth(path))
+
+    def _entries(
+        self, under: str, *, strange: bool = False
+    ) -> Iterator[tuple[str, os.DirEntry[str]]]:
+        pending = [under]
+        while pending:
+            folder = pending.pop()
+            prefix = f"{folder}/" if folder else ""
+            try:
+                found = os.scandir(self.root / folder)
+            except (FileNotFoundError, NotADirectoryError, PermissionError):
+                continue
+            with found:
+                for entry in found:
+                    path = prefix + entry.name
+                    if entry.name.startswith("."):
+                        continue
+                    if entry.is_dir(follow_symlinks=False):
+                        pending.append(path)
+                    elif entry.is_file(follow_symlinks=False) != strange or (
+                        strange and not is_plain(path)
+                    ):
+                        yield path, entry
+
+
+def parts_of(path: str) -> tuple[str, ...]:
+    """Check a path and return its components; the private folder may lead it."""
+    head, _, rest = path.partition("/")
+    return (head, *check(rest)) if head == PRIVATE else check(path)

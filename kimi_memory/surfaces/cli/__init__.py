@@ -1,0 +1,117 @@
+"""The command line: one file a command, lazily imported."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from pathlib import Path
+
+from kimi_memory.errors import KimiMemoryError
+from kimi_memory.model.command import Command
+from kimi_memory.text.terminal import printable
+
+COMMANDS: dict[str, str] = {
+    "init": "make a memory in a folder",
+    "session": "start a session, add turns, end it",
+    "remember": "keep one statement at once",
+    "ingest": "store transcripts of other programs, each turn once",
+    "recall": "find the lines that answer a question",
+    "get": "show a note, or lines of a file",
+    "context": "print a block of memory for a prompt",
+    "distill": "turn ended sessions into events and cards",
+    "consolidate": "run the daily or weekly job",
+    "forget": "archive notes and keep them from coming back",
+    "purge": "destroy a text or a session everywhere, with proof",
+    "trace": "show where a note comes from",
+    "log": "show the history",
+    "diff": "show what changed",
+    "undo": "take a job back, byte for byte",
+    "index": "bring the indexes up to date, or rebuild them",
+    "verify": "check journal, notes, quotes and indexes",
+    "status": "show what is in the memory",
+    "doctor": "look for faults, and mend them",
+    "plugins": "list plugins: loaded, from where, skipped and why",
+}
+"""Every built-in command and what it does."""
+ALIASES = {"search": "recall", "distil": "distill"}
+
+
+def parser(only: str = "") -> ArgumentParser:
+    """Return the parser of the command line.
+
+    Args:
+        only: a command whose arguments are all that is needed; all if empty.
+    """
+    top = ArgumentParser(
+        prog="kimi-memory",
+        description="Git for beliefs: an agent's memory as a folder of Markdown you own.",
+    )
+    top.add_argument("--version", action="version", version=_version())
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, help in COMMANDS.items():
+        if only in ("", name):
+            _add(commands, builtin(name, help))
+    if only not in COMMANDS:
+        for command in _from_plugins():
+            _add(commands, command)
+    return top
+
+
+def builtin(name: str, help: str) -> Command:
+    """Return a built-in command; its module is imported now."""
+    module = importlib.import_module(f"kimi_memory.surfaces.cli.{name}")
+    return Command(name, help, module.add_arguments, module.run)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run a command line and return its exit code."""
+    words = list(arguments)
+    if words and words[0] in ALIASES:
+        words[0] = ALIASES[words[0]]
+    first = words[0] if words else ""
+    try:
+        chosen = parser(first if first in COMMANDS else "").parse_args(words)
+        return int(chosen.run(chosen))
+    except KimiMemoryError as error:
+        print(f"kimi-memory: {printable(str(error))}", file=sys.stderr)
+        return error.exit_code
+    except BrokenPipeError:
+        # The reader of a pipe went away (head, less): not our failure.
+        sys.stderr.close()
+        return 0
+    except KeyboardInterrupt:
+        print("kimi-memory: interrupted; nothing half-written was kept.", file=sys.stderr)
+        return 130
+
+
+def _add(commands, command: Command) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001  argparse's own class is private
+    sub = commands.add_parser(command.name, help=command.help, description=_sentence(command.help))
+    command.add_arguments(sub)
+    sub.add_argument("--json", action="store_true", help="print JSON for programs")
+    sub.add_argument(
+        "--memory",
+        type=Path,
+        metavar="PATH",
+        help="the memory folder; else KIMI_MEMORY, else the nearest one above",
+    )
+    sub.set_defaults(run=command.run)
+
+
+def _sentence(help: str) -> str:
+    return f"{help[0].upper()}{help[1:]}."
+
+
+def _from_plugins() -> list[Command]:
+    from kimi_memory.home import Home
+    from kimi_memory.opening import user_host
+
+    gathered = user_host(Home.of_user()).gather("register_commands")
+    return [command for found in gathered for command in found]
+
+
+def _version() -> str:
+    from kimi_memory import __version__
+
+    return f"kimi-memory {__version__}"

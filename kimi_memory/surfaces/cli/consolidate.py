@@ -1,0 +1,25 @@
+"""``consolidate``: run the daily or weekly job."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from kimi_memory.surfaces.cli.shared import finish_reports, moment, open_memory
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("period", choices=["daily", "weekly"], help="which job")
+    parser.add_argument("--date", default="", help="one day or week; default: all with news")
+    parser.add_argument("--dry-run", action="store_true", help="show the diff, write nothing")
+
+
+def run(arguments: Namespace) -> int:
+    """Distil what waits, then consolidate."""
+    day = moment(arguments.date).date() if arguments.date else None
+    with open_memory(arguments) as memory:
+        reports = []
+        if not arguments.dry_run:
+            reports += [memory.distil(id) for id in memory.waiting()]
+        reports += memory.consolidate(arguments.period, day, dry_run=arguments.dry_run)
+    return finish_reports(arguments, reports)

@@ -1,0 +1,21 @@
+"""``distill``: turn ended sessions into events and cards."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from kimi_memory.surfaces.cli.shared import finish_reports, open_memory
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("--session", default="", help="one session; default: all that wait")
+    parser.add_argument("--dry-run", action="store_true", help="show the diff, write nothing")
+
+
+def run(arguments: Namespace) -> int:
+    """Distil one session or every one that ended and was not distilled."""
+    with open_memory(arguments) as memory:
+        ids = [arguments.session] if arguments.session else memory.waiting()
+        reports = [memory.distil(id, dry_run=arguments.dry_run) for id in ids]
+    return finish_reports(arguments, reports)

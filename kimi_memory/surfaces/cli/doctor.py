@@ -1,0 +1,25 @@
+"""``doctor``: look for faults, and mend them."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from kimi_memory.checkup import doctor, fix
+from kimi_memory.surfaces.cli.findings import show_findings
+from kimi_memory.surfaces.cli.shared import open_memory, show
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("--fix", action="store_true", help="mend what can be; only adds or moves")
+
+
+def run(arguments: Namespace) -> int:
+    """Examine, mend if asked, and print."""
+    with open_memory(arguments) as memory:
+        findings = doctor(memory)
+        if arguments.fix:
+            for done in fix(memory, findings):
+                show(f"fixed: {done}")
+            findings = doctor(memory)
+    return show_findings(arguments, findings, "All checks passed.")

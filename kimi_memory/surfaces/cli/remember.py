@@ -1,0 +1,33 @@
+"""``remember``: keep one statement at once."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+
+from kimi_memory.model.card import CardType
+from kimi_memory.surfaces.cli.shared import finish_reports, open_memory
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("text", nargs="?", help="one statement; default: standard input")
+    parser.add_argument("--key", default="", help="what it is about, such as db.choice")
+    parser.add_argument(
+        "--type",
+        default="",
+        choices=["", *map(str, CardType)],
+        metavar="TYPE",
+        help="what kind of knowledge it is; default: found by rules",
+    )
+    parser.add_argument("--project", default="", help="project it belongs to")
+
+
+def run(arguments: Namespace) -> int:
+    """Store the turn and the card that quotes it."""
+    text = sys.stdin.read() if arguments.text is None else arguments.text
+    with open_memory(arguments) as memory:
+        report = memory.remember(
+            text, key=arguments.key, type=arguments.type, project=arguments.project
+        )
+    return finish_reports(arguments, [report])

@@ -1,0 +1,125 @@
+"""What commands share: finding the memory, printing values."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import sys
+from argparse import Namespace
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kimi_memory.config import MARKER
+from kimi_memory.errors import NotAMemoryError, UsageError
+from kimi_memory.memory import Memory
+from kimi_memory.model.actor import Actor
+from kimi_memory.model.turn import Origin
+from kimi_memory.opening import Opening
+from kimi_memory.text.terminal import printable
+
+if TYPE_CHECKING:
+    from kimi_memory.consolidation.jobs import JobReport
+
+PERSON = Actor("cli", Origin.HUMAN)
+
+
+def find_memory(arguments: Namespace) -> Path:
+    """Return the memory folder a command is about.
+
+    Raises:
+        NotAMemoryError: none was named and none lies above the working directory.
+    """
+    named = arguments.memory or os.environ.get("KIMI_MEMORY")
+    if named:
+        return Path(named)
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        if (folder / MARKER).is_file():
+            return folder
+    raise NotAMemoryError(here)
+
+
+def open_memory(arguments: Namespace, actor: Actor = PERSON) -> Memory:
+    """Open the memory a command is about; history is committed by jobs and by `leave`."""
+    return Memory.open(find_memory(arguments), Opening(actor=actor, background=False))
+
+
+def leave(memory: Memory) -> None:
+    """Commit what earlier commands left pending, if it is time; nothing is lost if not."""
+    if memory.batch.due():
+        memory.batch.flush()
+
+
+def show(text: str = "") -> None:
+    """Print text for people, with control characters made visible."""
+    print(printable(text))
+
+
+def show_json(value: object) -> None:
+    """Print a value as JSON."""
+    print(json.dumps(plain(value), ensure_ascii=False, indent=2))
+
+
+def plain(value: object) -> object:
+    """Return a value made of what JSON knows."""
+    if isinstance(value, Enum):
+        return value.value
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item) for item in value]
+    return str(value) if isinstance(value, Path) else value
+
+
+def moment(text: str) -> datetime:
+    """Read a date or time argument; without a zone it is UTC.
+
+    Raises:
+        UsageError: it is neither.
+    """
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise UsageError(f"{text!r} is no date. Write 2026-02-27 or 2026-02-27T09:30.") from None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def show_report(report: JobReport) -> None:
+    """Print what a job did."""
+    if not report.id:
+        show(f"{report.kind} {report.subject}: nothing to do")
+    else:
+        counts = ", ".join(f"{count} {op}" for op, count in sorted(report.counts.items()))
+        show(f"{report.kind} {report.subject}: {counts or 'files only'}  [{report.id}]")
+        for operation in report.operations:
+            show(f"  {operation.op:<12} {operation.key or operation.target}  {operation.why}")
+    for line in report.left_out:
+        show(f"  left out     {line}")
+    if report.diff:
+        show(report.diff)
+
+
+def finish_reports(arguments: Namespace, reports: list[JobReport]) -> int:
+    """Print the reports of a command, for people or as JSON."""
+    if arguments.json:
+        show_json(reports)
+        return 0
+    for report in reports:
+        if report.id or report.left_out or len(reports) == 1:
+            show_report(report)
+    if reports and not any(report.id for report in reports) and len(reports) > 1:
+        show(f"{reports[0].kind}: nothing to do in {len(reports)} periods")
+    return 0
+
+
+def on_terminal() -> bool:
+    """Whether a person watches standard error."""
+    return sys.stderr.isatty()

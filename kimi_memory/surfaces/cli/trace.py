@@ -1,0 +1,53 @@
+"""``trace``: show where a note comes from."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from kimi_memory.consolidation.trace import Evidence, Trace
+from kimi_memory.surfaces.cli.shared import open_memory, show, show_json
+
+_LONGEST = 400
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("id", help="the id of a note, or the beginning of one")
+
+
+def run(arguments: Namespace) -> int:
+    """Print note, quotes, turns, files and commits."""
+    with open_memory(arguments) as memory:
+        trace = memory.trace(arguments.id)
+    if arguments.json:
+        show_json(trace)
+    else:
+        _show(trace)
+    return 0
+
+
+def _show(trace: Trace) -> None:
+    note = trace.note
+    show(f"{note.id}  {getattr(note, 'title', getattr(note, 'name', ''))}")
+    show(f"  file     {trace.path}")
+    show(f"  status   {note.status}")
+    value = getattr(note, "value", "")
+    if value:
+        show(f"  says     {value}")
+    for evidence in trace.evidence:
+        _show_evidence(evidence)
+    for commit in trace.commits:
+        show(f"  commit   {commit.hash[:10]}  {commit.at:%Y-%m-%d %H:%M}  {commit.subject}")
+
+
+def _show_evidence(evidence: Evidence) -> None:
+    mark = "verified" if evidence.verified else "NOT VERIFIED"
+    show(f"  {evidence.source.rel:<8} {evidence.source.place}  {mark if evidence.quote else ''}")
+    if evidence.quote:
+        show(f"    quote  {evidence.quote}")
+    for turn in evidence.turns:
+        who = turn.speaker or turn.role
+        text = " ".join(turn.text.split())
+        cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+        show(f"    turn   {turn.at:%Y-%m-%d %H:%M} {who}: {cut}")
+    show(f"    file   {evidence.path}#L{evidence.line}" if evidence.path else "    file   gone")

@@ -1,0 +1,48 @@
+"""Templates: pages and blocks rendered from packaged Jinja files, per language."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from kimi_memory.errors import UsageError
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    from jinja2 import PackageLoader, StrictUndefined
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    env = ImmutableSandboxedEnvironment(
+        loader=PackageLoader("kimi_memory.templates", ""),
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=False,
+    )
+    for name in ("range", "lipsum", "cycler", "joiner", "namespace"):
+        env.globals.pop(name, None)
+    return env
+
+
+def fill(template: str, lang: str, /, **values: object) -> str:
+    """Render ``templates/<template>.<lang>.md.j2``.
+
+    Args:
+        template: folder and stem, such as ``starter/MEMORY``.
+        lang: ``zh`` or ``en``.
+        values: plain text, numbers, lists and dicts; memory text is only ever a value.
+
+    Raises:
+        UsageError: there is no such template, or a value is missing.
+    """
+    from jinja2 import TemplateError
+
+    try:
+        return _environment().get_template(f"{template}.{lang}.md.j2").render(values)
+    except TemplateError as error:
+        raise UsageError(f"Template {template}.{lang} cannot be rendered: {error}.") from error

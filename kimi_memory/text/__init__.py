@@ -1,0 +1,1 @@
+"""Words, sentences, languages and lengths of Chinese and English text. No I/O here."""

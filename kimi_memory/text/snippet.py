@@ -1,0 +1,105 @@
+"""The part of a text that answers a query, in whole sentences."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from math import log
+
+from kimi_memory.text.han import HAN, simplify
+from kimi_memory.text.normal import normalise
+from kimi_memory.text.regex import regex
+from kimi_memory.text.sentences import Span, pieces, sentences
+
+_HAN_WORD = regex(f"[{HAN}]+")
+_TYPED = regex(r"[a-z]{1,2}:")
+
+
+def snippet(text: str, words: Iterable[str], limit: int = 700) -> tuple[str, int, int]:
+    """Return the run of sentences that holds the most of `words`, and its place.
+
+    A text within `limit` is returned whole. A sentence longer than `limit` is cut at a
+    clause, shown by "…"; the offsets are of the text itself, without the marks.
+
+    Args:
+        text: The text to quote from.
+        words: Words as the keyword index holds them; Latin ones are matched as the
+            beginning of a word, Chinese ones anywhere. Rare ones weigh more.
+        limit: Most characters to return.
+    """
+    spans = sentences(text)
+    if not spans:
+        return "", 0, 0
+    first, last = spans[0][0], spans[-1][1]
+    if last - first > limit:
+        first, last = _best(text, _units(text, spans, limit), list(words), limit)
+    head = "" if _starts(spans, first) else "…"
+    tail = "" if _stops(spans, last) else "…"
+    return head + text[first:last].strip() + tail, first, last
+
+
+def _units(text: str, spans: list[Span], limit: int) -> list[Span]:
+    room = max(1, limit - 2)
+    return [
+        piece
+        for start, end in spans
+        for piece in (
+            [(start, end)] if end - start <= limit else pieces(text, start, end, max(1, room // 2))
+        )
+    ]
+
+
+def _best(text: str, units: list[Span], words: list[str], limit: int) -> Span:
+    held = _held(text, units, words)
+    weights = _weights(held)
+    best, span = (-1.0, -1.0), (units[0][0], units[0][1])
+    cover: Counter[str] = Counter()
+    total, last = 0.0, 0
+    room = max(1, limit - 2)
+    for first, (start, _) in enumerate(units):
+        while last < len(units) and (units[last][1] - start <= room or last == first):
+            total += sum(weights[word] for word in held[last])
+            cover.update(held[last])
+            last += 1
+        score = (round(sum(weights[word] for word in cover), 6), round(total, 6))
+        if score > best:
+            best, span = score, (start, units[last - 1][1])
+        total -= sum(weights[word] for word in held[first])
+        cover -= Counter(held[first])
+    return span
+
+
+def _held(text: str, units: list[Span], words: list[str]) -> list[frozenset[str]]:
+    """Return which words each unit holds."""
+    tests = {word: _pattern(word) for word in words if word and not _TYPED.match(word)}
+    folded = [simplify(normalise(text[start:end])) for start, end in units]
+    return [
+        frozenset(word for word, pattern in tests.items() if pattern.search(part))
+        for part in folded
+    ]
+
+
+def _pattern(word: str) -> re.Pattern[str]:
+    folded = simplify(normalise(word))
+    if _HAN_WORD.fullmatch(folded):
+        return re.compile(re.escape(folded))
+    # Stems end in "i" where the word ends in "y".
+    stem = re.escape(folded[:-1]) + "[iy]" if folded[-1:] == "i" else re.escape(folded)
+    return re.compile(rf"(?<![^\W_{HAN}]){stem}")
+
+
+def _weights(held: list[frozenset[str]]) -> dict[str, float]:
+    often = Counter(word for words in held for word in words)
+    return {
+        word: (0.4 if len(word) == 1 else 1.0) * (1 + log(len(held) / n))
+        for word, n in often.items()
+    }
+
+
+def _starts(spans: list[Span], at: int) -> bool:
+    return any(start == at for start, _ in spans)
+
+
+def _stops(spans: list[Span], at: int) -> bool:
+    return any(end == at for _, end in spans)

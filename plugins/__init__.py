@@ -1,0 +1,33 @@
+"""Bundled plugins, one file each; `NAMES` is the order in which they are registered.
+
+pluggy asks the last registered first, so later names come before earlier ones. A plugin
+is imported when one of its hooks is first asked, so its hooks are stated here.
+"""
+
+NAMES: dict[str, tuple[str, ...]] = {
+    "activity": ("memory_opened", "session_ended", "changes_applied", "recalled"),
+    "filesystem": ("check_health",),
+    "demo": ("register_commands",),
+    "words": ("split_words trylast",),
+    "markdown": ("split_note trylast",),
+    "dates": ("expand_query",),
+    "privacy": ("screen_text",),
+    "triggers": ("capture_turn",),
+    "read_markdown": ("read_transcript",),
+    "read_messages": ("read_transcript",),
+    "read_session": ("read_transcript",),
+    "read_openclaw": ("read_transcript",),
+    "read_codex": ("read_transcript",),
+    "read_claude": ("read_transcript",),
+    "distiller": ("distil_session trylast",),
+    "todos": ("distil_session wrapper",),
+    "conflicts": ("judge_conflict trylast",),
+    "daily": ("consolidate_day",),
+    "weekly": ("consolidate_week",),
+    "weights": ("weigh_hit",),
+    "ngrams": ("embed_texts trylast",),
+    "ollama_embed": ("embed_texts",),
+    "whoosh_index": ("open_keywords trylast",),
+    "usearch_index": ("open_vectors trylast",),
+}
+"""The hooks of each plugin, with what its ``hookimpl`` says."""

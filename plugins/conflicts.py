@@ -1,0 +1,189 @@
+"""How a new statement bears on a card of the same key, judged by rules.
+
+Why it exists: the same thing said again must strengthen a card, more of it must refine
+the card, a later choice must replace it, and what cannot both be true must wait for a
+person, all without a model and in both languages. Compared are the claims: a
+statement without its reason, its warm-up and, where it replaces something, without
+what it replaces.
+
+=========  ===================================================================
+agrees     the same words in any order, with the same figures, days and polarity
+refines    one claim holds all of the other and adds to it
+replaces   the speaker takes the old back, or a person later makes another choice
+conflicts  another figure, date or polarity, or another choice at the same time
+unrelated  they share a key but hardly a word
+=========  ===================================================================
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from datetime import datetime
+
+from kimi_memory import hookimpl
+from kimi_memory.model.card import Card
+from kimi_memory.model.draft import Draft
+from kimi_memory.model.step import Verdict
+from kimi_memory.model.turn import Origin
+from kimi_memory.text import cues, people
+from kimi_memory.text.regex import regex
+from kimi_memory.text.similar import CEILING, similarity
+from kimi_memory.text.topics import KNOWN
+
+SHARED = 0.34
+"""From this part of common words on, two claims are about the same."""
+
+_OLD = regex(
+    r"\bi(?:'ve)? changed my mind\b[^:,.;]{0,40}[:,.;]?|\bfrom [\w.+#-]+(?: [\w.+#-]+)?(?= to\b)"
+    r"|,? ?\b(?:instead of|rather than|in place of|no longer|not)\b [^,.;]{1,40}(?: any ?more)?"
+    r"|不(?:再)?用[^，,。；;]{1,20}了|不再[^，,。；;]{1,20}|而不是[^，,。；;]{1,20}"
+    r"|[，,]?(?:以前|之前|原来|本来)[^，,。；;]{1,20}(?:[，,。；;]|$)|(?:从|把)[^，,。；;]{1,12}(?=换|改)"
+)
+_WHY = regex(r" ?\((?:Reason|原因): ?[^()]{1,400}\)$")
+_FIGURE = regex(r"\d+(?:[.:/-]\d+)*")
+_UNIT = regex(r"\d[\d.,:]* ?(%|[a-z]{1,12}|[\u3400-\u9fff])")
+_HAN_FIGURE = regex(
+    r"[零〇一二两三四五六七八九十百千万]+(?=[个条次点号天周月年秒分小兆倍人块只格])"
+)
+_DAY = regex(
+    r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|(?:周|星期|礼拜)([一二三四五六日天末])"
+    r"|\b(?:january|february|march|april|june|july|august|september|october|november|december)\b"
+)
+_COUNTED = "zero one two three four five six seven eight nine ten eleven twelve"
+_NUMBER_WORD = {word: str(number) for number, word in enumerate(_COUNTED.split())}
+_HAN_DIGIT = {han: str(number) for number, han in enumerate("零一二三四五六七八九")}
+_HAN_DIGIT |= {"两": "2", "〇": "0"}
+_CHANGED = regex(r"(?:换|改|定|采|选)(?:成|到|为|在|用)")
+_PLURAL = regex(r"(?<=[a-rt-z]{3})s$")
+_WORD = regex(r"[a-z][a-z0-9+#.'-]*[a-z0-9+#]|[a-z]|[\u3400-\u9fff]")
+_SMALL = """
+    a an the and or to of in on at by for from with as is are was were be we i you it my our your
+    that this will let let's use uses using used we'll i'll we're i'm it's go going prefer like now
+    always usually really please should want our so do does has have had chose decided decide switch
+    switched move moved live named called name stay keep over still there
+    的 了 是 在 用 我 们 就 先 把 还 也 吧 呢 啊 要 将 会 有 做 当 为 以 后 这 那 个 改 换
+    习 惯 喜 欢 一 直 般 统 采 选 咱 来 叫 与
+"""
+_DULL = frozenset(_SMALL.split())
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """What a statement says, made comparable."""
+
+    text: str
+    words: frozenset[str]
+    figures: frozenset[str]
+    days: frozenset[str]
+    negated: bool
+
+
+@hookimpl(trylast=True)
+def judge_conflict(card: Card, draft: Draft) -> Verdict:
+    """Compare the claims of a card and a draft, without a model."""
+    old, new = _claim(card.value, swap=True), _claim(draft.value, swap=draft.reversal)
+    if old.text == new.text or (old.words == new.words and _exact(old, new)):
+        return Verdict.AGREES
+    if draft.reversal and _later(card, draft):
+        return Verdict.REPLACES
+    if _related(card, draft, old, new):
+        return _compared(card, draft, old, new)
+    return Verdict.UNRELATED
+
+
+def _compared(card: Card, draft: Draft, old: _Claim, new: _Claim) -> Verdict:
+    if old.negated != new.negated or _differ(old, new):
+        return Verdict.CONFLICTS
+    if _exact(old, new) and similarity(old.text, new.text) > CEILING:
+        return Verdict.AGREES
+    if old.words <= new.words or new.words <= old.words:
+        return Verdict.REFINES
+    if not _single(draft.key):
+        return Verdict.UNRELATED if _common(old, new) < 2 * SHARED else Verdict.REFINES
+    by_person = draft.origin is Origin.HUMAN or draft.origin.rank < card.trust.rank
+    return Verdict.REPLACES if by_person and _later(card, draft) else Verdict.CONFLICTS
+
+
+def _claim(statement: str, *, swap: bool) -> _Claim:
+    plain = _WHY.sub("", unicodedata.normalize("NFKC", cues.clean(statement)))
+    told = cues.split_reason(plain)[0]
+    low = cues.fold_case(told).strip(" .。!！~")
+    if swap and cues.REVERSAL.search(low):
+        low = _OLD.sub(" ", low).strip(" ,，;；.") or low
+    days = frozenset(found[1] or found[0].rstrip("s") for found in _DAY.finditer(low))
+    bare = _spelled(_DAY.sub(" ", low))
+    return _Claim(
+        " ".join(low.split()),
+        _words(bare),
+        frozenset(_measures(bare)),
+        days,
+        len(cues.NEGATION.findall(low)) % 2 == 1,
+    )
+
+
+def _words(text: str) -> frozenset[str]:
+    plain = _CHANGED.sub(" ", _FIGURE.sub(" ", text))
+    found = {_PLURAL.sub("", word) for word in _WORD.findall(plain) if word not in _DULL}
+    return frozenset(found)
+
+
+def _spelled(text: str) -> str:
+    """Return a text with small numbers in words written as digits."""
+    digits = _HAN_FIGURE.sub(lambda found: _han_number(found[0]), text)
+    return re.sub(r"\b[a-z]+\b", lambda found: _NUMBER_WORD.get(found[0], found[0]), digits)
+
+
+def _han_number(numeral: str) -> str:
+    """Return a Chinese numeral under a hundred in digits; larger ones stay as they are."""
+    tens, ten, ones = numeral.partition("十")
+    if len(tens) > 1 or len(ones) > 1 or not {*tens, *ones} <= _HAN_DIGIT.keys():
+        return numeral
+    if not ten:
+        return _HAN_DIGIT[tens]
+    return str(int(_HAN_DIGIT.get(tens, "1")) * 10 + int(_HAN_DIGIT.get(ones, "0")))
+
+
+def _measures(text: str) -> list[str]:
+    plain = re.sub(r"(?<=\d),(?=\d{3})", "", text)
+    units = {found.start(): found[1] for found in _UNIT.finditer(plain)}
+    return [f"{found[0]}{units.get(found.start(), '')}" for found in _FIGURE.finditer(plain)]
+
+
+def _exact(old: _Claim, new: _Claim) -> bool:
+    return (old.figures, old.days, old.negated) == (new.figures, new.days, new.negated)
+
+
+def _differ(old: _Claim, new: _Claim) -> bool:
+    """Whether both give figures or days, and neither has all of the other's."""
+    return any(
+        a and b and not (a <= b or b <= a)
+        for a, b in ((old.figures, new.figures), (old.days, new.days))
+    )
+
+
+def _common(old: _Claim, new: _Claim) -> float:
+    fewer = min(len(old.words), len(new.words))
+    return len(old.words & new.words) / fewer if fewer else 0.0
+
+
+def _related(card: Card, draft: Draft, old: _Claim, new: _Claim) -> bool:
+    if card.key == draft.key and _single(draft.key):
+        return True
+    return _common(old, new) >= SHARED
+
+
+def _single(key: str) -> bool:
+    """Whether a key holds one value at a time."""
+    first, _, last = key.rpartition(".")
+    choice = last in KNOWN and not first.endswith(("lesson", "pattern", "finding", "rule"))
+    return choice or key.endswith(people.SINGLE)
+
+
+def _later(card: Card, draft: Draft) -> bool:
+    return draft.at > _said(card)
+
+
+def _said(card: Card) -> datetime:
+    return card.valid_from or card.verified or card.created

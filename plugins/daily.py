@@ -1,0 +1,178 @@
+"""The daily job without a model: project pages, the day's page, candidates, staleness.
+
+Why it exists: events are read once and forgotten; a project page and a day page are
+what people open the next morning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from kimi_memory import hookimpl
+from kimi_memory.model.card import Card, CardType
+from kimi_memory.model.event import Event, EventType
+from kimi_memory.model.ids import derived_id
+from kimi_memory.model.job import Op
+from kimi_memory.model.note import Lang, Status
+from kimi_memory.model.pages import Day, Project, Todo
+from kimi_memory.model.step import DayView, Step
+
+_CARD_TYPES = {
+    EventType.DECISION: CardType.DECISION,
+    EventType.FINDING: CardType.FACT,
+    EventType.FAILURE: CardType.GOTCHA,
+    EventType.SUCCESS: CardType.PATTERN,
+}
+
+
+@hookimpl
+def consolidate_day(day: DayView) -> list[Step]:
+    """Fold a day's events into projects, knowledge and its page."""
+    return [*_projects(day), *_knowledge(day), *_stale(day), *_page(day)]
+
+
+def _projects(day: DayView) -> Iterable[Step]:
+    known = {project.name: project for project in day.projects}
+    names = {event.project for event in day.events} | {
+        card.project for card in day.cards if _seen_on(card, day)
+    }
+    for name in sorted(names - {""}):
+        old = known.get(name) or _new_project(name, day)
+        new = _grown(old, day)
+        if name not in known:
+            yield Step(Op.ADD, new, f"first day of work on {name}")
+        elif new != old:
+            yield Step(Op.REFINE, new, f"work of {day.date}")
+
+
+def _new_project(name: str, day: DayView) -> Project:
+    start = datetime.combine(day.date, datetime.min.time(), UTC)
+    id = derived_id("project", start, name)
+    return Project(id=id, created=day.now, updated=day.now, lang=day.lang, name=name)
+
+
+def _grown(project: Project, day: DayView) -> Project:
+    events = [event for event in day.events if event.project == project.name]
+    cards = [c for c in day.cards if c.project == project.name and c.status is Status.ACTIVE]
+    live = {card.key for card in cards}
+    past = {q.hash for c in day.cards if c.status is Status.SUPERSEDED for q in c.quotes}
+    grown = replace(
+        project,
+        progress=_joined(project.progress, [_line(e) for e in events if _is_progress(e)]),
+        decisions=_joined(
+            project.decisions,
+            [
+                _line(event)
+                for event in events
+                if event.type is EventType.DECISION
+                and event.key in live
+                and not {quote.hash for quote in event.quotes} & past
+            ],
+        ),
+        preferences=_joined(
+            project.preferences,
+            [c.value for c in cards if c.type is CardType.PREFERENCE and _seen_on(c, day)],
+        ),
+        todos=_todos(project, [c for c in cards if c.type is CardType.TASK_STATE]),
+    )
+    return project if grown == project else replace(grown, updated=day.now)
+
+
+def _todos(project: Project, cards: list[Card]) -> tuple[Todo, ...]:
+    listed = {todo.text for todo in project.todos}
+    new = [Todo(card.value) for card in cards if card.value not in listed]
+    return (*project.todos, *new)
+
+
+def _is_progress(event: Event) -> bool:
+    return event.type is not EventType.DECISION
+
+
+def _line(event: Event) -> str:
+    return f"{event.at:%Y-%m-%d} {event.title}"
+
+
+def _joined(old: tuple[str, ...], new: list[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*old, *new)))
+
+
+def _seen_on(card: Card, day: DayView) -> bool:
+    return card.verified is not None and card.verified.astimezone(UTC).date() == day.date
+
+
+def _knowledge(day: DayView) -> Iterable[Step]:
+    """Make knowledge of important events that no card holds yet."""
+    quoted = {quote.hash for card in day.cards for quote in card.quotes}
+    keys = {card.key for card in day.cards}
+    for event in day.events:
+        new = event.importance >= day.min_importance and event.key and event.key not in keys
+        if new and not {quote.hash for quote in event.quotes} & quoted:
+            yield Step(Op.ADD, _card(event, day.now), f"{event.type} of {day.date}")
+
+
+def _card(event: Event, now: datetime) -> Card:
+    return Card(
+        id=derived_id("card", event.at, event.id, event.key),
+        created=now,
+        updated=now,
+        tags=event.tags,
+        status=Status.CANDIDATE,
+        sources=event.sources,
+        lang=event.lang,
+        title=event.title,
+        type=_CARD_TYPES[event.type],
+        key=event.key,
+        value=event.content,
+        caveats=event.lesson,
+        quotes=event.quotes,
+        category=event.project or "general",
+        project=event.project,
+        importance=event.importance,
+        verified=event.at,
+        valid_from=event.at,
+    )
+
+
+def _stale(day: DayView) -> Iterable[Step]:
+    for card in day.cards:
+        seen = card.verified or card.created
+        if card.status is Status.ACTIVE and day.now - seen > timedelta(days=day.stale_days):
+            old = replace(card, status=Status.STALE, updated=day.now)
+            yield Step(Op.REFINE, old, f"unverified since {seen:%Y-%m-%d}")
+
+
+def _page(day: DayView) -> Iterable[Step]:
+    if not day.events and not day.sessions:
+        return
+    start = datetime.combine(day.date, datetime.min.time(), UTC)
+    seen = [card for card in day.cards if _seen_on(card, day) and card.status is Status.ACTIVE]
+    yield Step(
+        Op.REFINE,
+        Day(
+            id=derived_id("day", start, day.date.isoformat()),
+            created=start,
+            updated=start,
+            lang=day.lang,
+            date=day.date,
+            sessions=tuple(f"[[session_{id}]]" for id in day.sessions),
+            events=tuple(_event_line(event, day.lang) for event in day.events),
+            knowledge=tuple(f"{card.key}: {' '.join(card.value.split())}" for card in seen),
+        ),
+        f"what happened on {day.date}",
+    )
+
+
+_NAMES = {
+    EventType.DECISION: "决策",
+    EventType.FINDING: "发现",
+    EventType.FAILURE: "失败",
+    EventType.SUCCESS: "成功",
+}
+
+
+def _event_line(event: Event, lang: Lang) -> str:
+    name = _NAMES[event.type] if lang is Lang.ZH else str(event.type)
+    colon = "：" if lang is Lang.ZH else ": "
+    return f"{event.at:%H:%M} {name}{colon}{event.title}"

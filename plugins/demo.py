@@ -1,0 +1,127 @@
+"""The command ``demo``: the main job end to end, on two bundled conversations.
+
+Why it exists: a stranger should see a memory grow, be asked and explain itself within
+a minute, without a model and without a network.
+"""
+
+from __future__ import annotations
+
+import shutil
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from kimi_memory import Memory, Opening, hookimpl
+from kimi_memory.errors import UsageError
+from kimi_memory.model.card import CardType
+from kimi_memory.model.command import Command
+from kimi_memory.model.screen import TranscriptFile
+from kimi_memory.text.terminal import printable
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+NOW = datetime(2026, 3, 9, 8, tzinfo=UTC)
+"""The Monday after the conversations: their time is the demo's time."""
+QUESTIONS = (
+    "我们最后决定用什么数据库，为什么？",
+    "What must never happen on a Friday?",
+    "上次部署失败的教训是什么？",
+)
+
+
+@hookimpl
+def register_commands() -> list[Command]:
+    """Add ``demo``."""
+    return [Command("demo", "show the main job on two bundled conversations", _arguments, _run)]
+
+
+def _arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "folder", type=Path, nargs="?", default=Path("demo-memory"), help="default: demo-memory"
+    )
+    parser.add_argument("--fresh", action="store_true", help="replace an earlier demo there")
+
+
+def _run(arguments: Namespace) -> int:
+    folder: Path = arguments.folder
+    if arguments.fresh and (folder / "memory.toml").is_file() and _is_demo(folder):
+        shutil.rmtree(folder)
+    if folder.exists() and any(folder.iterdir()):
+        raise UsageError(f"{folder} is not empty. Name another folder, or add --fresh.")
+    opening = Opening(clock=lambda: NOW, background=False)
+    with Memory.create(folder, name="Demo", opening=opening) as memory:
+        for line in _show(memory):
+            print(printable(line), flush=True)  # noqa: T201  a command talks to a person
+    return 0
+
+
+def _is_demo(folder: Path) -> bool:
+    return 'name = "Demo"' in (folder / "memory.toml").read_text(encoding="utf-8")
+
+
+def _show(memory: Memory) -> Iterator[str]:
+    """Run the main job and tell what happens."""
+    yield f"1 · A new memory in {memory.root}"
+    yield "2 · Two conversations come in; secrets are masked before the first byte is written"
+    for report in memory.ingest(_transcripts()):
+        masked = sum(captured.turn.masked for captured in report.captured)
+        yield f"    {report.session}: {report.stored} turns stored, {masked} secrets masked"
+        distilled = memory.end(report.session)
+        yield f"    … ended and distilled: {_counts(distilled.counts)}"
+    again = sum(report.stored for report in memory.ingest(_transcripts()))
+    yield f"    the same files once more: {again} new turns"
+    for number, period in ((3, "daily"), (4, "weekly")):
+        yield f"{number} · The {period} job"
+        for job in memory.consolidate("daily" if period == "daily" else "weekly"):
+            yield f"    {job.subject}: {_counts(job.counts)}"
+            yield from (f"      {o.op} {o.key or o.target}: {o.why}" for o in job.operations[:3])
+    yield "5 · Three questions"
+    for question in QUESTIONS:
+        yield from _ask(memory, question)
+    yield "6 · Where a belief comes from"
+    yield from _trace(memory)
+    yield f"Look around: {memory.root}/MEMORY.md, episodic/, semantic/, git log"
+
+
+def _transcripts() -> Iterator[TranscriptFile]:
+    folder = files("kimi_memory.templates") / "starter" / "transcripts"
+    for name in ("zh.jsonl", "en.jsonl"):
+        yield _file(folder / name)
+
+
+def _file(resource: Traversable) -> TranscriptFile:
+    def open_it() -> BinaryIO:
+        return resource.open("rb")  # type: ignore[return-value]  # a binary mode gives bytes
+
+    return TranscriptFile(resource.name, resource.read_bytes()[:65536], open_it)
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {op}" for op, count in sorted(counts.items())) or "nothing to do"
+
+
+def _ask(memory: Memory, question: str) -> Iterator[str]:
+    yield f"  ? {question}"
+    for hit in memory.recall(question, limit=3).hits:
+        first = hit.snippet.strip().splitlines()[0] if hit.snippet.strip() else ""
+        yield f"    {hit.score:.2f}  {first[:100]}"
+        yield f"          {hit.citation}"
+
+
+def _trace(memory: Memory) -> Iterator[str]:
+    cards = [hit.unit for hit in memory.recall(QUESTIONS[0], limit=20).hits]
+    card = next(unit for unit in cards if unit.kind == "card" and unit.type == CardType.DECISION)
+    trace = memory.trace(card.id)
+    yield f"    {card.key}: {card.text.strip().splitlines()[0][:100]}"
+    for evidence in trace.evidence:
+        mark = "stands there" if evidence.verified else "does NOT stand there"
+        yield f"    quote “{evidence.quote[:80]}” {mark}"
+        for turn in evidence.turns:
+            yield f"    said {turn.at:%Y-%m-%d %H:%M} by {turn.speaker or turn.role}"
+        yield f"    in {evidence.path}#L{evidence.line}"
+    for commit in trace.commits:
+        yield f"    commit {commit.hash[:10]} {commit.subject}"

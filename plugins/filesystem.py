@@ -1,0 +1,45 @@
+"""Checks that the memory lies on storage that can keep its promises.
+
+Why it exists: locks and durable writes hold on local disks; network mounts and
+folders of cloud drives may break both without a word.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from kimi_memory import hookimpl
+from kimi_memory.model.health import Finding, Severity
+
+WEAK = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "fuse.rclone", "afs"}
+CLOUD = ("Dropbox", "OneDrive", "Google Drive", "iCloud", "Mobile Documents", "坚果云", "Nutstore")
+
+
+@hookimpl
+def check_health(root: Path) -> list[Finding]:
+    """Report a file system or folder with weaker locks."""
+    kind = filesystem_of(root)
+    cloud = next((name for name in CLOUD if name in str(root)), "")
+    if kind in WEAK:
+        return [_warn(f"{root} lies on {kind}", "Move the memory to a local disk.")]
+    if cloud:
+        return [_warn(f"{root} lies in a {cloud} folder", "Share it through git instead.")]
+    return [Finding("filesystem", Severity.OK, f"{kind or 'unknown file system'}, locks hold")]
+
+
+def _warn(what: str, remedy: str) -> Finding:
+    why = "locks and durable writes may not hold there"
+    return Finding("filesystem", Severity.WARNING, f"{what}: {why}", remedy)
+
+
+def filesystem_of(path: Path) -> str:
+    """Return the type of the mount that holds `path`; empty where it cannot be told."""
+    try:
+        lines = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    mounts = [(fields[1].replace("\\040", " "), fields[2]) for fields in map(str.split, lines)]
+    real = os.path.realpath(path)
+    holding = [m for m in mounts if real == m[0] or real.startswith(m[0].rstrip("/") + "/")]
+    return max(holding, key=lambda mount: len(mount[0]), default=("", ""))[1]

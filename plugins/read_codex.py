@@ -1,0 +1,183 @@
+"""Sessions of the Codex command line, from its rollout JSONL files.
+
+Why it exists: a rollout holds what the host told the model, three times over. A
+*spoken turn* is a ``response_item`` line whose payload is a ``message`` of role
+``user`` or ``assistant`` with text parts left after those the host wrote (`_MACHINE`).
+Files of the first versions have the payload as the line itself. Where a file has no
+such message at all, its ``event_msg`` lines ``user_message`` and ``agent_message``
+are the turns instead; never both. The rollout of a sub-agent has none.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import PurePath
+from typing import Any
+
+from kimi_memory import hookimpl
+from kimi_memory.errors import TranscriptError
+from kimi_memory.model.ids import safe_session_id
+from kimi_memory.model.screen import TranscriptFile
+from kimi_memory.model.session import Session, Transcript
+from kimi_memory.model.turn import Origin, Role, Turn
+from kimi_memory.text.moments import EPOCH, find_moment, moment
+
+log = logging.getLogger(__name__)
+
+_ROLES = {"user": (Role.USER, Origin.HUMAN), "assistant": (Role.ASSISTANT, Origin.AGENT)}
+_EVENTS = {"user_message": "user", "agent_message": "assistant"}
+_PARTS = ("input_text", "output_text", "text")
+_LINES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
+_ITEMS = ("message", "reasoning", "function_call", "function_call_output")
+_MACHINE = (
+    "<environment_context>",
+    "<user_instructions>",
+    "<user_action>",
+    "<user_shell_command>",
+    "<permissions instructions>",
+    "<collaboration_mode>",
+    "<turn_aborted>",
+    "<subagent_notification>",
+    "<skill>",
+    "<INSTRUCTIONS>",
+    "# AGENTS.md instructions for ",
+)
+
+
+@hookimpl
+def read_transcript(file: TranscriptFile) -> Iterable[Transcript] | None:
+    """Read a Codex rollout; None for any other file."""
+    return _sessions(file) if _fits(file) else None
+
+
+@dataclass(slots=True)
+class _Rollout:
+    """A rollout while its lines are read."""
+
+    id: str
+    at: datetime
+    cwd: str = ""
+    started: datetime | None = None
+    named: bool = False
+    is_child: bool = False
+    items: list[Turn] = field(default_factory=list)
+    events: list[Turn] = field(default_factory=list)
+
+    def meet(self, meta: dict[str, Any]) -> None:
+        """Take the first header; a forked rollout repeats those of its ancestors."""
+        if self.named:
+            return
+        self.named = True
+        self.id = _string(meta, "id") or self.id
+        self.cwd = _string(meta, "cwd")
+        self.started = moment(meta.get("timestamp"))
+        self.at = self.started or self.at
+        self.is_child = isinstance(meta.get("source"), dict) and "subagent" in meta["source"]
+
+    def done(self) -> Iterator[Transcript]:
+        turns = self.items or self.events
+        if not turns or self.is_child:
+            return
+        session = Session(
+            safe_session_id(self.id),
+            self.started or turns[0].at,
+            agent="codex",
+            project=PurePath(self.cwd.replace("\\", "/")).name,
+            host="codex",
+        )
+        yield Transcript(session, tuple(turns))
+
+
+def _fits(file: TranscriptFile) -> bool:
+    first = file.head.lstrip().partition(b"\n")
+    if not first[1]:
+        return first[0].startswith(b"{") and b'"session_meta"' in first[0]
+    lines = [_object(raw) for raw in file.head.split(b"\n")[:20]]
+    known = [line for line in lines if line is not None]
+    if any(
+        _string(line, "type") in _LINES and isinstance(line.get("payload"), dict) for line in known
+    ):
+        return True
+    is_rollout = PurePath(file.name).name.startswith("rollout-")
+    return is_rollout and any(_string(line, "type") in _ITEMS for line in known)
+
+
+def _object(raw: bytes) -> dict[str, Any] | None:
+    try:
+        line = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    return line if isinstance(line, dict) else None
+
+
+def _string(table: dict[str, Any], key: str) -> str:
+    value = table.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _sessions(file: TranscriptFile) -> Iterator[Transcript]:
+    name = PurePath(file.name).name
+    rollout = _Rollout(PurePath(name).stem, find_moment(name) or EPOCH)
+    broken, first, whole = 0, 0, False
+    with file.open() as stream:
+        for number, raw in enumerate(stream, 1):
+            line = _object(raw)
+            if line is not None:
+                whole = True
+                _take(line, number, rollout)
+            elif raw.strip():
+                broken, first = broken + 1, first or number
+    if broken:
+        log.warning("%s: %d lines skipped, the first is line %d", name, broken, first)
+    if broken and not whole:
+        raise TranscriptError(name, first, "no line of this Codex rollout is whole")
+    yield from rollout.done()
+
+
+def _take(line: dict[str, Any], number: int, rollout: _Rollout) -> None:
+    rollout.at = moment(line.get("timestamp")) or rollout.at
+    payload = line.get("payload")
+    match line.get("type"), payload:
+        case "session_meta", dict():
+            rollout.meet(payload)
+        case "response_item", dict():
+            _take_item(payload, number, rollout)
+        case "event_msg", dict():
+            _take_event(payload, number, rollout)
+        case "message", None:
+            _take_item(line, number, rollout)
+        case None, None if "id" in line and "instructions" in line:
+            rollout.meet(line)
+
+
+def _take_item(item: dict[str, Any], number: int, rollout: _Rollout) -> None:
+    role, content = _string(item, "role"), item.get("content")
+    if item.get("type") != "message" or role not in _ROLES or not isinstance(content, list):
+        return
+    ref = _string(item, "id") or f"line-{number}"
+    _add(rollout.items, role, [_part(part) for part in content], (rollout.at, ref))
+
+
+def _take_event(event: dict[str, Any], number: int, rollout: _Rollout) -> None:
+    role = _EVENTS.get(_string(event, "type"))
+    if role is not None:
+        _add(rollout.events, role, [_string(event, "message")], (rollout.at, f"line-{number}"))
+
+
+def _part(part: object) -> str:
+    return (
+        _string(part, "text") if isinstance(part, dict) and _string(part, "type") in _PARTS else ""
+    )
+
+
+def _add(turns: list[Turn], name: str, parts: list[str], mark: tuple[datetime, str]) -> None:
+    said = [part.strip() for part in parts if not part.lstrip().startswith(_MACHINE)]
+    text = "\n\n".join(part for part in said if part)
+    if text:
+        role, origin = _ROLES[name]
+        at, ref = mark
+        turns.append(Turn(len(turns) + 1, at, role, text, origin=origin, ref=ref))

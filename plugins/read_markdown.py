@@ -1,0 +1,288 @@
+"""Conversations as plain Markdown or text: exports, logs and pasted chats.
+
+Why it exists: what people save of a chat is seldom JSON. A file is a transcript when
+its head opens at least two turns in one of the styles below, both of a user and of an
+assistant where the style names roles (one turn is enough for the first style):
+
+* ``_**User (2026-03-01 10:00:00Z)**_`` as SpecStory writes it
+* ``## User`` / ``### 助手 (2026-03-01)``
+* ``**User:** text`` / ``**助手：** text``
+* ``User: text`` / ``用户：text``
+* ``[2026-03-01 10:00] 张三: text``
+* ``张三 2026-03-01 10:00`` or ``2026-03-01 10:00 张三`` over the text, as chat programs export
+
+Only openings of the file's own style count, and none inside a code fence or a tool
+block. A *spoken turn* is an opening of a user, an assistant or a named person with text
+left after thoughts, tool calls and command lines are taken out; sub-agents
+(``Agent - sidechain``), tools and systems do not speak. Named people are not known
+to be the owner: their words have the origin ``import``.
+"""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import io
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import PurePath
+from typing import BinaryIO
+
+from kimi_memory import hookimpl
+from kimi_memory.model.ids import safe_session_id
+from kimi_memory.model.screen import TranscriptFile
+from kimi_memory.model.session import Session, Transcript
+from kimi_memory.model.turn import Origin, Role, Turn
+from kimi_memory.text.moments import EPOCH, find_moment, moment
+
+_USERS = "user|human|you|me|用户|我|人类|提问者|问"
+_AGENTS = (
+    "assistant|agent|ai|bot|chatgpt|gpt-?[\\w.]*|claude|codex|copilot|gemini|kimi|deepseek"
+    "|助手|助理|机器人|智能体|答"
+)
+_OTHERS = "system|tool|developer|系统|工具"
+_ROLE = f"(?P<role>{_USERS}|{_AGENTS}|{_OTHERS})"
+_MARK = r"(?:\s*[(（](?P<mark>[^)）]*)[)）])?"
+_WHEN = (
+    r"(?P<when>\d{4}[-/.年]\s?\d{1,2}[-/.月]\s?\d{1,2}日?[T ,]*(?:(?:星期|周).\s*)?"
+    r"(?:上午|中午|下午|凌晨|晚上|早上)?\s?\d{1,2}[:：]\d{2}(?:[:：]\d{2})?(?:\s?[AaPp][Mm])?)"
+)
+_NAME = r"(?P<name>[^\s\d:：#>*|\[\]()<`\"'-][^:：|<>`\"]{0,30}?)"
+_STYLES = {
+    "specstory": rf"_\*\*{_ROLE}(?P<side> - \w+)?(?: \((?P<mark>[^)]*)\))?\*\*_\s*",
+    "heading": rf"#{{1,4}} (?:\W{{1,3}} )?\**{_ROLE}\**{_MARK}\**\s*[:：]?\s*",
+    "bold": rf"\*\*{_ROLE}{_MARK}(?:\s*[:：]\s*\*\*|\*\*\s*[:：])(?P<text>.*)",
+    "plain": rf"{_ROLE}{_MARK}\s*[:：](?!//)(?P<text>.*)",
+    "chat": rf"\[{_WHEN}\]\s*{_NAME}\s*[:：](?P<text>.*)",
+    "export": rf"{_NAME}\s+{_WHEN}\s*",
+    "stamped": rf"{_WHEN}\s+{_NAME}\s*",
+}
+_NAMED = ("chat", "export", "stamped")
+_LEVELS = frozenset(
+    ["trace", "debug", "info", "notice", "warn", "warning", "error", "fatal", "critical"]
+)
+_FENCE = re.compile(r" {0,3}(?:```|~~~)")
+_JOINT = re.compile(r"\d{4}-\d\d-\d\d(?P<joint>\D)")
+_TAKEN_OUT = re.compile(
+    r"<(?P<tag>think|command-(?:name|message|args)|local-command-[a-z]+|system-reminder)>"
+    r".*?(?:</(?P=tag)>|\Z)",
+    re.DOTALL,
+)
+_RULE = re.compile(r"(?:\A|\n)[ \t]*(?:---+|\*\*\*+|___+)\s*\Z")
+_SESSION = re.compile(r"<!-- (?P<program>[\w ]+?) Session (?P<id>[\w.-]+)(?: \([^)]*\))? -->")
+_MEMBER = re.compile(
+    r"(?P<key>title|project|session_id|session|标题|项目)\s*[:：]\s*(?P<value>\S.*)"
+)
+_KEYS = {"标题": "title", "项目": "project", "session_id": "session"}
+_MODEL_DATE = re.compile(r"[a-z][\w.]*(?:-[\w.]+)+", re.IGNORECASE)
+"""A model's name may end in a date: ``claude-opus-4-5-20251101``."""
+_SUFFIXES = frozenset({"", ".md", ".markdown", ".txt", ".text"})
+
+
+@hookimpl
+def read_transcript(file: TranscriptFile) -> Iterable[Transcript] | None:
+    """Read a Markdown or text transcript; None for any other file."""
+    if PurePath(file.name).suffix.lower() not in _SUFFIXES or b"\0" in file.head:
+        return None
+    encoding = _encoding(file.head)
+    lines = file.head.decode(encoding, "replace").splitlines()
+    style = next((name for name in _STYLES if _fits(name, lines)), None)
+    return _sessions(file, style, encoding) if style is not None else None
+
+
+@dataclass(slots=True)
+class _Growing:
+    """The session while its lines are read."""
+
+    style: str
+    at: datetime
+    joint: str = ""
+    """What stands between date and time in the openings of this file."""
+    opening: re.Match[str] | None = None
+    lines: list[str] = field(default_factory=list)
+    is_fenced: bool = False
+    is_tool: bool = False
+    turns: list[Turn] = field(default_factory=list)
+    repeats: Counter[str] = field(default_factory=Counter)
+    preamble: list[str] = field(default_factory=list)
+
+    def read(self, line: str) -> None:
+        """Take one line, which opens a turn, belongs to one, or comes before the first."""
+        opening = self._opens(line)
+        if opening is not None:
+            self.close()
+            self.opening, self.is_fenced = opening, False
+            self.lines = [opening.groupdict().get("text") or ""]
+        elif self.opening is None:
+            self.preamble.append(line[:500])
+            del self.preamble[200:]
+        elif not self._is_tool(line):
+            self.is_fenced ^= bool(_FENCE.match(line))
+            self.lines.append(line)
+
+    def close(self) -> None:
+        """Make a turn of the lines since the last opening, if something was said."""
+        if self.opening is None:
+            return
+        self.at = _stamp(self.opening) or self.at
+        role, origin, speaker = _speaker(self.opening)
+        text = _TAKEN_OUT.sub("", "\n".join(self.lines)).strip()
+        text = _RULE.sub("", text).strip()
+        if role is not None and text:
+            ref = self._ref(f"{role}\0{speaker}\0{text}")
+            at, n = self.at, len(self.turns) + 1
+            self.turns.append(Turn(n, at, role, text, speaker=speaker, origin=origin, ref=ref))
+
+    def _opens(self, line: str) -> re.Match[str] | None:
+        is_hidden = self.is_fenced and self.style != "specstory"
+        if self.is_tool or is_hidden or (len(line) > 10_000 and self.style != "plain"):
+            return None
+        found = _match(self.style, line)
+        if found is None or self.style != "specstory":
+            return found
+        # A quoted transcript of another version writes its times differently.
+        joint = _JOINT.search(found["mark"] or "")
+        if joint is None:
+            return found
+        self.joint = self.joint or joint["joint"]
+        return found if joint["joint"] == self.joint else None
+
+    def _is_tool(self, line: str) -> bool:
+        """Whether a line belongs to a tool block; SpecStory puts each in one element."""
+        if self.style != "specstory":
+            return False
+        was, opens = self.is_tool, line.startswith("<tool-use")
+        if was or opens:
+            self.is_tool = "</tool-use>" not in line
+        return was or opens
+
+    def _ref(self, seed: str) -> str:
+        """Name a turn by its words and how often they were said, stable as the file grows."""
+        digest = _digest(seed)
+        self.repeats[digest] += 1
+        return f"{digest}.{self.repeats[digest]}"
+
+
+@cache
+def _pattern(style: str) -> re.Pattern[str]:
+    return re.compile(_STYLES[style], re.IGNORECASE)
+
+
+def _match(style: str, line: str) -> re.Match[str] | None:
+    found = _pattern(style).fullmatch(line.rstrip())
+    if found is None or style not in _NAMED:
+        return found
+    return None if found["name"].strip().lower() in _LEVELS else found
+
+
+def _fits(style: str, lines: list[str]) -> bool:
+    """Whether the head opens enough turns in a style to be a transcript of it."""
+    found = [match for line in lines if len(line) <= 10_000 and (match := _match(style, line))]
+    if style == "specstory":
+        return bool(found)
+    if style == "stamped":  # a diary looks the same, but nobody speaks twice in it
+        names = Counter(_plain_name(match["name"]) for match in found)
+        return any(count > 1 for count in names.values())
+    if style in _NAMED:
+        return len(found) > 1
+    roles = {_speaker(match)[0] for match in found}
+    return {Role.USER, Role.ASSISTANT} <= roles
+
+
+def _speaker(opening: re.Match[str]) -> tuple[Role | None, Origin, str]:
+    """Return role, origin and name of who speaks; no role for those who do not."""
+    found = opening.groupdict()
+    name = (found.get("role") or found.get("name") or "").strip()
+    if found.get("side"):
+        return None, Origin.IMPORT, ""
+    if re.fullmatch(_USERS, name, re.IGNORECASE):
+        return Role.USER, Origin.HUMAN, ""
+    if re.fullmatch(_AGENTS, name, re.IGNORECASE):
+        return Role.ASSISTANT, Origin.AGENT, ""
+    if re.fullmatch(_OTHERS, name, re.IGNORECASE):
+        return None, Origin.IMPORT, ""
+    return Role.USER, Origin.IMPORT, _plain_name(name)
+
+
+def _plain_name(name: str) -> str:
+    """Return a name without the number that chat programs put after it."""
+    return re.sub(r"\s*[(（]\d+[)）]$", "", name.strip())
+
+
+def _stamp(opening: re.Match[str]) -> datetime | None:
+    found = opening.groupdict()
+    if found.get("when"):
+        return moment(found["when"])
+    return find_moment(_MODEL_DATE.sub("", found.get("mark") or ""))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
+
+
+def _encoding(head: bytes) -> str:
+    """Return UTF-8 or, for what is none, the encoding older Chinese programs write."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return "gb18030"
+    return "utf-8-sig"
+
+
+def _date(file: TranscriptFile, stream: BinaryIO) -> datetime:
+    """Return the date in the file's name, else its own, else the epoch."""
+    named = find_moment(PurePath(file.name).name)
+    if named is not None:
+        return named
+    try:
+        return datetime.fromtimestamp(os.fstat(stream.fileno()).st_mtime, UTC)
+    except (io.UnsupportedOperation, OSError):
+        return EPOCH
+
+
+def _sessions(file: TranscriptFile, style: str, encoding: str) -> Iterator[Transcript]:
+    with io.TextIOWrapper(file.open(), encoding, "replace") as stream:
+        growing = _Growing(style, _date(file, stream.buffer))
+        for line in stream:
+            growing.read(line.rstrip("\r\n"))
+        growing.close()
+    if growing.turns:
+        yield Transcript(_session(file, growing), tuple(growing.turns))
+
+
+def _session(file: TranscriptFile, growing: _Growing) -> Session:
+    path = PurePath(file.name.replace("\\", "/"))
+    members = _members(growing.preamble)
+    first = growing.turns[0]
+    made = f"{path.stem}-{_digest(f'{first.role}{first.text}')[:8]}"
+    if ".specstory" in path.parts[1:]:
+        members.setdefault("project", path.parts[path.parts.index(".specstory") - 1])
+    return Session(
+        safe_session_id(members.get("session") or made),
+        first.at,
+        agent=members.get("agent", ""),
+        project=members.get("project", ""),
+        host="specstory" if growing.style == "specstory" else "markdown",
+        title=members.get("title", "")[:120],
+    )
+
+
+def _members(preamble: list[str]) -> dict[str, str]:
+    """Return what stands above the first turn: title, project, session, agent."""
+    found: dict[str, str] = {}
+    for line in preamble:
+        if header := _SESSION.search(line):
+            # The same session may come from the host's own file: keep the two apart.
+            found["session"] = f"specstory-{header['id']}"
+            found["agent"] = header["program"].split()[0].lower()
+        elif line.startswith("# "):
+            found.setdefault("title", line[2:].strip())
+        elif member := _MEMBER.fullmatch(line.strip()):
+            key = _KEYS.get(member["key"], member["key"])
+            found.setdefault(key, member["value"].strip().strip("\"'"))
+    return found

@@ -1,0 +1,260 @@
+"""Conversations as lists of chat messages, the common coin of chat APIs.
+
+Why it exists: exports and datasets of many programs hold ``{"role", "content"}``
+objects. Understood are a JSON array of them, an object with ``messages`` (or
+``conversations`` of ``{"from", "value"}``), an array of such objects, and JSONL of
+either. In JSONL a line ``{"session": id, "project", "agent", "started"}`` begins a
+session of its own. A *spoken turn* is a message of a user or assistant role with non-blank text:
+string content, or the text parts of a list. Files that name no session get an id
+from their name and their first turn, so that a grown file stays the same session.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import PurePath
+from typing import Any, BinaryIO
+
+from kimi_memory import hookimpl
+from kimi_memory.errors import TranscriptError
+from kimi_memory.model.ids import safe_session_id
+from kimi_memory.model.screen import TranscriptFile
+from kimi_memory.model.session import Session, Transcript
+from kimi_memory.model.turn import Origin, Role, Turn
+from kimi_memory.text.moments import EPOCH, find_moment, moment
+
+_USER, _AGENT = (Role.USER, Origin.HUMAN), (Role.ASSISTANT, Origin.AGENT)
+_ROLES = {
+    "user": _USER,
+    "human": _USER,
+    "assistant": _AGENT,
+    "ai": _AGENT,
+    "bot": _AGENT,
+    "gpt": _AGENT,
+    "model": _AGENT,
+}
+_OTHERS = frozenset({"system", "developer", "tool", "function"})
+_LISTS = ("messages", "conversations", "conversation")
+_TIMES = ("timestamp", "started", "created_at", "create_time", "created", "time", "date")
+_IDS = ("session", "session_id", "conversation_id", "thread_id", "uuid", "id")
+_PARTS = ("text", "input_text", "output_text")
+_CUT_LIST = (b'"messages"', b'"conversations"', b'"role"')
+
+
+@hookimpl
+def read_transcript(file: TranscriptFile) -> Iterable[Transcript] | None:
+    """Read lists of chat messages; None for any other file."""
+    head = file.head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if head[:1] == b"[":
+        return _whole(file) if _opens_list(head) else None
+    if head[:1] != b"{":
+        return None
+    first = _parsed(head.partition(b"\n")[0])
+    if isinstance(first, dict):
+        known = _is_message(first) or _is_header(first) or _messages(first) is not None
+        return _lined(file) if known else None
+    return _whole(file) if _opens_object(head) else None
+
+
+@dataclass(slots=True)
+class _Growing:
+    """A conversation while its messages are read."""
+
+    at: datetime
+    turns: list[Turn] = field(default_factory=list)
+    repeats: Counter[str] = field(default_factory=Counter)
+
+    def take(self, message: Mapping[str, Any]) -> None:
+        self.at = _first_moment(message) or self.at
+        role, text = _role(message), _text(message)
+        if role not in _ROLES or not text:
+            return
+        kind, origin = _ROLES[role]
+        name = message.get("name")
+        self.turns.append(
+            Turn(
+                len(self.turns) + 1,
+                self.at,
+                kind,
+                text,
+                speaker=name if isinstance(name, str) else "",
+                origin=origin,
+                ref=self._ref(message, f"{role}\0{text}"),
+            )
+        )
+
+    def _ref(self, message: Mapping[str, Any], seed: str) -> str:
+        """Name a message by its id, else by its words and how often they were said."""
+        id = message.get("id")
+        if isinstance(id, str) and id:
+            return id
+        digest = _digest(seed)
+        self.repeats[digest] += 1
+        return f"{digest}.{self.repeats[digest]}"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
+
+
+def _opens_list(head: bytes) -> bool:
+    """Whether an array begins with a message, or an object that holds messages."""
+    rest = head[1:].lstrip()
+    try:
+        first, _ = json.JSONDecoder().raw_decode(rest.decode("utf-8", "ignore"))
+    except (ValueError, RecursionError):
+        return rest[:1] == b"{" and any(mark in rest for mark in _CUT_LIST)
+    return isinstance(first, dict) and (_is_message(first) or _messages(first) is not None)
+
+
+def _opens_object(head: bytes) -> bool:
+    """Whether an object spread over lines, or cut off by the head, holds messages."""
+    whole = _parsed(head)
+    if isinstance(whole, dict):
+        return _messages(whole) is not None
+    return any(mark in head for mark in _CUT_LIST[:2])
+
+
+def _parsed(raw: bytes) -> object:
+    try:
+        return json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _role(message: Mapping[str, Any]) -> str:
+    role = message.get("role", message.get("from"))
+    return role.lower() if isinstance(role, str) else ""
+
+
+def _is_message(value: object) -> bool:
+    return (
+        isinstance(value, dict)
+        and (_role(value) in _ROLES or _role(value) in _OTHERS)
+        and ("content" in value or "value" in value)
+        and "turns" not in value
+    )
+
+
+def _is_header(value: Mapping[str, Any]) -> bool:
+    """Whether a line of JSONL begins a session."""
+    named = isinstance(value.get("session"), str) and bool(value["session"])
+    return named and not {"role", "from", "kind", "type"} & set(value)
+
+
+def _messages(value: Mapping[str, Any]) -> list[Any] | None:
+    """Return the list of messages an object holds, or None."""
+    for key in _LISTS:
+        found = value.get(key)
+        if isinstance(found, list) and (not found or any(_is_message(one) for one in found)):
+            return found
+    return None
+
+
+def _text(message: Mapping[str, Any]) -> str:
+    content = message.get("content", message.get("value"))
+    if isinstance(content, str):
+        return content.strip()
+    parts = content if isinstance(content, list) else []
+    said = [part if isinstance(part, str) else _part(part) for part in parts]
+    return "\n\n".join(part.strip() for part in said if part.strip())
+
+
+def _part(part: object) -> str:
+    if isinstance(part, dict) and part.get("type") in _PARTS:
+        text = part.get("text")
+        return text if isinstance(text, str) else ""
+    return ""
+
+
+def _first_moment(value: Mapping[str, Any]) -> datetime | None:
+    return next((at for key in _TIMES if (at := moment(value.get(key)))), None)
+
+
+def _date(file: TranscriptFile, stream: BinaryIO) -> datetime:
+    """Return the date in the file's name, else its own, else the epoch."""
+    named = find_moment(PurePath(file.name).name)
+    if named is not None:
+        return named
+    try:
+        return datetime.fromtimestamp(os.fstat(stream.fileno()).st_mtime, UTC)
+    except (io.UnsupportedOperation, OSError):
+        return EPOCH
+
+
+def _whole(file: TranscriptFile) -> Iterator[Transcript]:
+    """Read a file that is one JSON value."""
+    with file.open() as stream:
+        date = _date(file, stream)
+        try:
+            value = json.loads(stream.read().decode("utf-8-sig"))
+        except (ValueError, RecursionError) as error:
+            line = getattr(error, "lineno", 1)
+            raise TranscriptError(file.name, line, "the JSON is broken") from error
+    if isinstance(value, dict) or all(_is_message(one) for one in value[:1]):
+        yield from _conversation(value, file.name, date)
+        return
+    for one in value:
+        if isinstance(one, dict):
+            yield from _conversation(one, file.name, date)
+
+
+def _lined(file: TranscriptFile) -> Iterator[Transcript]:
+    """Read JSONL: messages of one conversation, or one conversation a line."""
+    with file.open() as stream:
+        date = _date(file, stream)
+        growing, header = _Growing(date), dict[str, Any]()
+        for number, raw in enumerate(stream, 1):
+            line = _parsed(raw.removeprefix(b"\xef\xbb\xbf"))
+            if not isinstance(line, dict):
+                if raw.strip():
+                    raise TranscriptError(file.name, number, "the line is not a JSON object")
+            elif _messages(line) is not None:
+                yield from _conversation(line, file.name, date)
+            elif _is_header(line):
+                yield from _done(growing, header, file.name)
+                growing, header = _Growing(_first_moment(line) or date), line
+            else:
+                growing.take(line)
+    yield from _done(growing, header, file.name)
+
+
+def _conversation(value: object, name: str, date: datetime) -> Iterator[Transcript]:
+    top = value if isinstance(value, dict) else {}
+    messages = _messages(top) if top else value
+    growing = _Growing(_first_moment(top) or date)
+    for message in messages if isinstance(messages, list) else []:
+        if isinstance(message, dict):
+            growing.take(message)
+    yield from _done(growing, top, name)
+
+
+def _done(growing: _Growing, top: Mapping[str, Any], name: str) -> Iterator[Transcript]:
+    if not growing.turns:
+        return
+    first = growing.turns[0]
+    given = next((top[key] for key in _IDS if isinstance(top.get(key), str) and top[key]), "")
+    stem = PurePath(name).stem
+    id = given or f"{stem}-{_digest(f'{first.role}{first.text}')[:8]}"
+    session = Session(
+        safe_session_id(id),
+        _first_moment(top) or first.at,
+        agent=_named(top, "agent"),
+        user=_named(top, "user"),
+        project=_named(top, "project"),
+        host="messages",
+        title=_named(top, "title"),
+    )
+    yield Transcript(session, tuple(growing.turns))
+
+
+def _named(top: Mapping[str, Any], member: str) -> str:
+    value = top.get(member)
+    return value.strip()[:120] if isinstance(value, str) else ""

@@ -1,0 +1,119 @@
+"""Sessions of OpenClaw, from its JSONL transcripts.
+
+Why it exists: OpenClaw and the agents it is built on keep a session as a header
+line and a tree of entries. A *spoken turn* is a ``message`` entry of role ``user`` or
+``assistant`` with non-blank ``text`` blocks (or string content) that is neither a
+heartbeat nor a silent reply (`_MACHINE`, `_SILENT`), nor the copy of the answer before
+it that the delivery writes under the model ``delivery-mirror``.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import PurePath
+from typing import Any
+
+from kimi_memory import hookimpl
+from kimi_memory.model.ids import safe_session_id
+from kimi_memory.model.screen import TranscriptFile
+from kimi_memory.model.session import Session, Transcript
+from kimi_memory.model.turn import Origin, Role, Turn
+from kimi_memory.text.moments import EPOCH, find_moment, moment
+
+log = logging.getLogger(__name__)
+
+_ROLES = {"user": (Role.USER, Origin.HUMAN), "assistant": (Role.ASSISTANT, Origin.AGENT)}
+_SILENT = frozenset({"NO_REPLY", "HEARTBEAT_OK"})
+_MACHINE = ("Read HEARTBEAT.md if it exists", "A new session was started via /new or /reset")
+
+
+@hookimpl
+def read_transcript(file: TranscriptFile) -> Iterable[Transcript] | None:
+    """Read an OpenClaw transcript; None for any other file."""
+    header = _object(file.head.lstrip().partition(b"\n")[0])
+    if header is None or header.get("type") != "session" or not _string(header, "id"):
+        return None
+    return _sessions(file, header) if "cwd" in header or "timestamp" in header else None
+
+
+@dataclass(slots=True)
+class _Growing:
+    """The session while its entries are read."""
+
+    at: datetime
+    turns: list[Turn] = field(default_factory=list)
+
+    def take(self, entry: dict[str, Any], message: dict[str, Any]) -> None:
+        self.at = moment(entry.get("timestamp")) or moment(message.get("timestamp")) or self.at
+        role, text = _string(message, "role"), _spoken(message)
+        if role not in _ROLES or not text or self._is_copy(message, text):
+            return
+        kind, origin = _ROLES[role]
+        self.turns.append(
+            Turn(len(self.turns) + 1, self.at, kind, text, origin=origin, ref=_string(entry, "id"))
+        )
+
+    def _is_copy(self, message: dict[str, Any], text: str) -> bool:
+        is_mirror = message.get("model") == "delivery-mirror"
+        return is_mirror and bool(self.turns) and self.turns[-1].text == text
+
+
+def _object(raw: bytes) -> dict[str, Any] | None:
+    try:
+        line = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    return line if isinstance(line, dict) else None
+
+
+def _string(table: dict[str, Any], key: str) -> str:
+    value = table.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _sessions(file: TranscriptFile, header: dict[str, Any]) -> Iterator[Transcript]:
+    name = PurePath(file.name).name
+    started = moment(header.get("timestamp")) or find_moment(name)
+    growing, broken = _Growing(started or EPOCH), 0
+    with file.open() as stream:
+        for raw in stream:
+            entry = _object(raw)
+            if entry is None:
+                broken += bool(raw.strip())
+            elif entry.get("type") == "message" and isinstance(entry.get("message"), dict):
+                growing.take(entry, entry["message"])
+    if broken:
+        log.warning("%s: %d lines skipped", name, broken)
+    if growing.turns:
+        cwd = PurePath(_string(header, "cwd").replace("\\", "/"))
+        session = Session(
+            safe_session_id(_string(header, "id")),
+            started or growing.turns[0].at,
+            agent=_agent(file.name),
+            project=cwd.name,
+            host="openclaw",
+        )
+        yield Transcript(session, tuple(growing.turns))
+
+
+def _agent(name: str) -> str:
+    """Return the agent that a path ``agents/<agent>/sessions/<id>.jsonl`` names."""
+    parts = PurePath(name.replace("\\", "/")).parts
+    under = parts[-4:] if len(parts) >= 4 else ()
+    return under[1] if under and under[0] == "agents" and under[2] == "sessions" else "openclaw"
+
+
+def _spoken(message: dict[str, Any]) -> str:
+    content = message.get("content")
+    blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
+    said = [_string(block, "text").strip() for block in blocks if _is_text(block)]
+    text = "\n\n".join(block for block in said if block)
+    return "" if text in _SILENT or text.startswith(_MACHINE) else text
+
+
+def _is_text(block: object) -> bool:
+    return isinstance(block, dict) and block.get("type") == "text"

@@ -1,0 +1,155 @@
+"""Session files: our own JSONL, and the session JSON that memory designs agree on.
+
+Why it exists: a memory can be fed with the sessions of another one, and with files of
+programs that write ``{"id", "timestamp", "channel", "agent", "turns": [{"role",
+"content", "timestamp"}]}`` or the view ``{"session_id", "timestamp", "context",
+"current_task", "temp_vars"}``. A *spoken turn* is a ``turn`` record of our JSONL, or a
+user or assistant entry of the JSON with non-blank text. A view with numbered entries
+is the end of a session of ours and is left to the JSONL beside it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from hashlib import sha256
+from pathlib import PurePath
+from typing import Any
+
+from kimi_memory import hookimpl
+from kimi_memory.errors import FormatError, TranscriptError
+from kimi_memory.model.ids import safe_session_id
+from kimi_memory.model.records import read_transcript_lines
+from kimi_memory.model.screen import TranscriptFile
+from kimi_memory.model.session import Session, Transcript
+from kimi_memory.model.turn import Origin, Role, Turn
+from kimi_memory.text.moments import EPOCH, find_moment, moment
+
+_ROLES = {"user": (Role.USER, Origin.HUMAN), "assistant": (Role.ASSISTANT, Origin.AGENT)}
+_IDS = ("id", "session_id")
+_LISTS = ("turns", "context")
+_TURNS = (b'"turns"', b'"context"')
+_CUT_IDS = (b'"id"', b'"session_id"')
+
+
+@hookimpl
+def read_transcript(file: TranscriptFile) -> Iterable[Transcript] | None:
+    """Read session JSONL of a memory, or session JSON; None for any other file."""
+    head = file.head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if not head.startswith(b"{"):
+        return None
+    first = _object(head.partition(b"\n")[0])
+    if first is not None and first.get("kind") == "session" and "started" in first:
+        return _sealed(file)
+    whole = first if first is not None and "kind" not in first else _object(head)
+    fits = _is_session(whole) if whole is not None else _looks_cut(head, file.head)
+    return _plain(file) if fits else None
+
+
+def _object(raw: bytes) -> dict[str, Any] | None:
+    try:
+        value = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _is_session(value: Mapping[str, Any]) -> bool:
+    return _entries(value) is not None and any(isinstance(value.get(id), str) for id in _IDS)
+
+
+def _looks_cut(head: bytes, whole: bytes) -> bool:
+    """Whether a head too short for the JSON of its file opens a session."""
+    has_members = any(id in head for id in _CUT_IDS) and any(name in head for name in _TURNS)
+    return len(whole) >= 65536 and has_members and b'"role"' in head
+
+
+def _entries(value: Mapping[str, Any]) -> list[Any] | None:
+    for name in _LISTS:
+        found = value.get(name)
+        if isinstance(found, list) and all(
+            isinstance(e, dict) and isinstance(e.get("role"), str) for e in found
+        ):
+            return found
+    return None
+
+
+def _sealed(file: TranscriptFile) -> Iterator[Transcript]:
+    with file.open() as stream:
+        try:
+            transcript = read_transcript_lines(stream, file.name)
+        except FormatError as error:
+            raise TranscriptError(file.name, error.line, error.why) from error
+    if transcript.turns:
+        yield transcript
+
+
+def _plain(file: TranscriptFile) -> Iterator[Transcript]:
+    with file.open() as stream:
+        try:
+            value = json.loads(stream.read().decode("utf-8-sig"))
+        except (ValueError, RecursionError) as error:
+            line = getattr(error, "lineno", 1)
+            raise TranscriptError(file.name, line, "the JSON is broken") from error
+    entries = (_entries(value) or []) if isinstance(value, dict) else []
+    if not entries or "n" in entries[0]:
+        return
+    dated = moment(value.get("timestamp")) or find_moment(PurePath(file.name).name)
+    turns = tuple(_turns(entries, dated or EPOCH))
+    if turns:
+        session = _session(value, turns[0].at)
+        task, variables = value.get("current_task"), value.get("temp_vars")
+        yield Transcript(
+            session,
+            turns,
+            task if isinstance(task, dict) else {},
+            variables if isinstance(variables, dict) else {},
+        )
+
+
+def _session(value: Mapping[str, Any], started: datetime) -> Session:
+    id = next(value[name] for name in _IDS if isinstance(value.get(name), str))
+    texts = {
+        name: value[name]
+        for name in ("agent", "user", "project", "channel", "title")
+        if isinstance(value.get(name), str)
+    }
+    return Session(safe_session_id(id), started, host="session", **texts)
+
+
+def _turns(entries: list[Any], at: datetime) -> Iterator[Turn]:
+    number, repeats = 0, Counter[str]()
+    for entry in entries:
+        at = moment(entry.get("timestamp", entry.get("at"))) or at
+        text, role = _text(entry), entry["role"]
+        if role not in _ROLES or not text:
+            continue
+        number += 1
+        digest = sha256(f"{role}\0{text}".encode("utf-8", "replace")).hexdigest()[:12]
+        repeats[digest] += 1
+        kind, origin = _ROLES[role]
+        id = entry.get("id", entry.get("ref"))
+        ref = id if isinstance(id, str) and id else f"{digest}.{repeats[digest]}"
+        yield Turn(number, at, kind, text, speaker=_speaker(entry), origin=origin, ref=ref)
+
+
+def _speaker(entry: Mapping[str, Any]) -> str:
+    name = entry.get("speaker", entry.get("name"))
+    return name if isinstance(name, str) else ""
+
+
+def _text(entry: Mapping[str, Any]) -> str:
+    content = entry.get("content", entry.get("text"))
+    if isinstance(content, str):
+        return content.strip()
+    parts = content if isinstance(content, list) else []
+    said = [
+        part["text"].strip()
+        for part in parts
+        if isinstance(part, dict)
+        and part.get("type", "text") == "text"
+        and isinstance(part.get("text"), str)
+    ]
+    return "\n\n".join(one for one in said if one)

@@ -1,0 +1,291 @@
+"""What a person wants remembered at once: requests, preferences, decisions, who they are.
+
+Why it exists: distilling waits for the end of a session, but "remember that …" should
+count in the next sentence. Only spoken sentences of a human turn trigger, in Chinese
+and in English; questions, jokes, hearsay, hypotheses, quotations, markup and masked
+secrets do not. Keys are those of the distiller, so that both meet on one card.
+
+Settings, in the user's own ``config.toml``::
+
+    [plugins.triggers]
+    min_chars = 10       # shorter turns are left alone; Chinese characters count double
+    max_chars = 500      # longer ones are pasted text
+"""
+
+# ruff: noqa: E501  an alternation of phrases is read by its groups, not by its width
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from kimi_memory import hookimpl
+from kimi_memory.errors import PluginError
+from kimi_memory.model.card import CardType
+from kimi_memory.model.draft import Draft
+from kimi_memory.model.note import Lang
+from kimi_memory.model.session import Session
+from kimi_memory.model.source import Quote
+from kimi_memory.model.turn import Origin, Role, Turn
+from kimi_memory.text import cues, people
+from kimi_memory.text.cues import Bar
+from kimi_memory.text.han import HAN, simplify
+from kimi_memory.text.language import language_of
+from kimi_memory.text.prose import said
+from kimi_memory.text.regex import regex
+from kimi_memory.text.slug import slug
+from kimi_memory.text.topics import known_topic, name_of, topic_of
+
+_REMEMBER = regex(
+    r"(?:^|[,.;:!] ?|\b(?:please|pls|and|also|but|so|just|to|should|must|always) )remember\b"
+    r"|\bdon'?t (?:you )?(?:ever )?forget\b|\bkeep (?:this |that |it )?in mind\b"
+    r"|(?:^|[,.;:!] ?|\bplease )(?:take |make a )?note (?:that|this|of|:|,)|\bfor (?:future reference|the record)\b"
+    r"|记住|记下|记好|记一下|记牢|牢记|切记|谨记|备忘|(?:别|不要|勿|不能)忘|帮我记"
+    r"|(?:^|[，,。；：！\s]|请|要|得|你|务必|一定)记得(?!吗|你|我|上次|不)"
+)
+_RECALLED = regex(
+    r"\b(?:i|you|we|they|he|she|don't|can't|cannot|didn't|couldn't|to) (?:\w+ )?remember (?:when|how|if|whether|where|what|who)\b"
+    r"|\b(?:i|we)(?:'ll| will|'d| would)? (?:always |never |still |just |vaguely )*(?:remember|forget)\b"
+    r"|\bremember (?:when|how we|the time|me)\b|\b(?:i|we) (?:still |just |don't |can't |vaguely )?remember\b"
+    r"|(?:还|不|没|(?<![帮给替让])我)(?:也|都|还|能)?记得|[不没]记住|记不住|忘记(?:了|密码)|记得吗"
+)
+_LIKING = regex(
+    r"\bi (?:really |also |still |quite )?(?:like|love|enjoy|adore)\b(?! (?:it|that|this|to know|the idea|how|what|where)\b)"
+    r"|\bi(?:'d| would) rather\b|\bi want you to (?:always|never)\b"
+    r"|我[^，。]{0,4}(?:最爱|爱(?:吃|喝|看|听|用|玩)|更想用|反感|不爱|厌恶|钟爱|钟情)|我(?:们)?从(?:来)?不"
+    r"|\b(?:always|never) (?:answer|reply|respond|address|call me|greet|speak)\b"
+    r"|(?:以后|今后)[^，。]{0,6}[用以][^，。]{1,10}(?:回答|回复|跟我说|和我说)"
+)
+_UNDECIDED = regex(
+    r"\b(?:haven't|have not|hasn't|not|didn't|never) (?:yet |really )?(?:been )?(?:decided?|settled?|chosen|agreed?)\b|\bdecided nothing\b"
+    r"|\bundecided\b|\bstill (?:discussing|deciding|debating|thinking|unsure)\b|\bno decision\b"
+    r"|没(?:有)?(?:最后|完全)?(?:决定|定下|定好|想好|选定|敲定)|尚未(?:决定|确定|选定)|未定|还在(?:讨论|纠结|犹豫|想)"
+)
+_EMPHASIS = regex(
+    r"\b(?:very |really |super |most |extremely )?important(?:ly)?\b(?: that\b| to (?:note|know|remember|keep|use|never|always|check)\b|:| thing| point)"
+    r"|\bit(?:'s| is) (?:very |really |absolutely )?(?:crucial|critical|essential|mandatory) (?:that|to)\b"
+    r"|(?:^|[,;:] ?)(?:important|critical|crucial)\b ?[:!]"
+    r"|\b(?:we|you|it|they|everyone) must (?!have\b|be\b|feel\b|admit\b|say\b)"
+    r"|(?:很|最|非常|特别|尤其|极其)(?:重要|关键)(?!吗)|重要(?:的是|提示|提醒|[：:])|关键(?:的是|在于|[：:])|务必|千万|一定要"
+)
+_MINE = regex(
+    r"(?<!in )(?<!of )(?<!for )(?<!to )(?<!on )\bmy (?P<en>[a-z][a-z -]{1,28}?)(?: (?:is|are|has changed to|changed to|has moved to)| ?:) (?!not |so |too |very |about |important|really )"
+    r"|我(?:们)?(?:家)?的(?P<zh>[\u3400-\u9fff]{1,7}?)(?:现在|已经|以后|目前|暂定)?"
+    r"(?:是|叫|为|换成了?|改成了?|变成了?|在[\u3400-\u9fff])"
+)
+_NOT_A_SLOT = regex(
+    r"\b(?:question|point|problem|issue|guess|opinion|understanding|mistake|fault|bad|concern|idea|plan|turn"
+    r"|suggestion|thoughts?|code|tests?|build|internet|head|brain|hope|goal here|impression|worry|feeling"
+    r"|computer|bus|train|flight|proposal|recommendation)$"
+    r"|问题|意思|想法|理解|建议|疑问|错|锅|感觉|目的|猜测|观点|看法|代码|天|印象|提议|担心|电脑"
+)
+_SLOTS = {
+    "邮箱": "email", "邮件地址": "email", "email address": "email", "e-mail": "email", "mail": "email",
+    "电话": "phone", "手机": "phone", "手机号": "phone", "手机号码": "phone", "电话号码": "phone",
+    "phone number": "phone", "number": "phone", "cell": "phone", "地址": "address", "家庭住址": "address",
+    "时区": "timezone", "time zone": "timezone", "生日": "birthday", "名字": "name", "微信": "wechat",
+    "微信号": "wechat", "母语": "native-language", "native language": "native-language", "职业": "job",
+    "工作": "job", "老板": "boss", "领导": "boss", "manager": "boss", "团队": "team", "公司": "company",
+}  # fmt: skip
+_CONTACT = regex(r"[\w.+-]{1,64}@[\w-]{1,63}\.[a-z]{2}|\+?\d(?:[ -]?\d){9,14}")
+_REACH_ME = regex(
+    r"\b(?:my|reach me|contact me|call me|mail me|email me|write to me)\b|我的|联系我|打给我|找我"
+)
+_MARKUP = regex(r"</?[a-z][\w-]*(?:\s[^<>]*)?/?>", re.IGNORECASE)
+_QUOTED = regex(r"[“「『][^”」』\n]*[”」』]|\"[^\"\n]*\"|(?<![\w])'[^'\n]{3,}'(?!\w)|`[^`\n]*`")
+_HAN = regex(f"[{HAN}]")
+_UNASKED = frozenset({Bar.FLEETING, Bar.FINISHED, Bar.HEDGE, Bar.HEARSAY})
+"""What bars a sentence unless its speaker asks to remember it."""
+_THAT = regex(
+    r"^(?:(?:and|so|but|also),? )?(?:please |pls )?(?:remember|(?:do not|don['’]?t) (?:ever )?forget|keep in mind|(?:take |make a )?note)"
+    r"(?: (?:that|this))?[:,]? +|^(?:请|你|帮我|一定要?|务必|千万)*(?:记住|记得|记一下|记下|牢记|切记|谨记|(?:别|不要)忘(?:了|记)?)[了，,：:\s]*",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sort:
+    """One sort of memory a sentence can trigger."""
+
+    type: CardType
+    prefix: str
+    tag: str
+    importance: float
+    confidence: float
+
+
+_PREFERENCE = _Sort(CardType.PREFERENCE, "preference", "preference", 0.7, 0.8)
+_RULE = _Sort(CardType.RULE, "rule", "preference", 0.75, 0.8)
+_DECISION = _Sort(CardType.DECISION, "decision", "decision", 0.75, 0.8)
+_ENTITY = _Sort(CardType.ENTITY, "user", "entity", 0.7, 0.8)
+_FACT = _Sort(CardType.FACT, "user", "fact", 0.65, 0.75)
+_NOTE = _Sort(CardType.FACT, "note", "other", 0.6, 0.6)
+_CHOICES = (
+    (_PREFERENCE, cues.PREFERENCE),
+    (_PREFERENCE, _LIKING),
+    (_RULE, cues.RULE),
+    (_DECISION, cues.DECISION),
+    (_DECISION, cues.REVERSAL),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Triggers:
+    """The plugin with its window of lengths."""
+
+    min_chars: int = 10
+    max_chars: int = 500
+
+    @hookimpl
+    def capture_turn(self, turn: Turn, session: Session) -> list[Draft]:
+        """Return a draft for every sentence of a human turn that asks to be kept."""
+        if not self._may_trigger(turn):
+            return []
+        return [
+            _draft(turn, session, text, found, asked)
+            for text in _sentences(turn.text)
+            if (found := _triggered(text, asked := _is_asked(text))) is not None
+        ]
+
+    def _may_trigger(self, turn: Turn) -> bool:
+        if turn.role is not Role.USER or turn.origin is not Origin.HUMAN:
+            return False
+        size = len(turn.text) + len(_HAN.findall(turn.text))
+        fits = self.min_chars <= size <= self.max_chars
+        return fits and not _MARKUP.search(turn.text)
+
+
+def create(settings: Mapping[str, Any]) -> Triggers:
+    """Make the plugin with the window of lengths that the user chose.
+
+    Raises:
+        PluginError: a length is no whole number.
+    """
+    chosen = {name: settings[name] for name in ("min_chars", "max_chars") if name in settings}
+    for name, value in chosen.items():
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            raise PluginError(f"[plugins.triggers] {name} is {value!r}. Give a whole number.")
+    return Triggers(**chosen)
+
+
+def _sentences(text: str) -> Iterator[str]:
+    return (text[start:end] for start, end in said(text))
+
+
+@lru_cache(maxsize=64)
+def _own(sentence: str) -> str:
+    """Return a sentence for matching: simplified, lower case, quotations blanked."""
+    low = cues.fold_case(simplify(sentence))
+    return _QUOTED.sub(lambda found: " " * len(found[0]), low)
+
+
+def _is_asked(sentence: str) -> bool:
+    """Whether the speaker asks to remember, rather than tells of remembering."""
+    own = _own(sentence)
+    return _REMEMBER.search(own) is not None and _RECALLED.search(own) is None
+
+
+def _triggered(sentence: str, asked: bool) -> tuple[_Sort, str] | None:
+    """Return what sort of memory a sentence is and its key, or None."""
+    own = _own(sentence)
+    contact = _contact(own)
+    found = (
+        (_ENTITY, contact)
+        if contact
+        else _person(own)
+        or _choice(own, _THAT.sub("", sentence))
+        or _mine(own)
+        or _told(own, asked)
+    )
+    return None if found is None or _is_barred(sentence, own, contact, asked) else found
+
+
+def _is_barred(sentence: str, own: str, contact: str, asked: bool) -> bool:
+    """Whether something in a sentence that would trigger says that it should not."""
+    bars = cues.bars_of(simplify(sentence))
+    if contact:
+        return not bars <= {Bar.SECRET}
+    return bool(bars - (_UNASKED if asked else frozenset())) or bool(_UNDECIDED.search(own))
+
+
+def _contact(own: str) -> str:
+    """Return the key of a way to reach the speaker that was not masked."""
+    found = _CONTACT.search(own)
+    if found is None or not _REACH_ME.search(own) or "⟦redacted" in own:
+        return ""
+    return "user.email" if "@" in found[0] else "user.phone"
+
+
+def _person(own: str) -> tuple[_Sort, str] | None:
+    told = people.introduced(own)
+    if not told:
+        return None
+    known, words = told[0]
+    # Hobbies and the like hold several values at a time, so the value is in the key.
+    several = f".{name_of(people.told(words), 3)}" if known.slot in people.OPEN else ""
+    return (_ENTITY if known.entity else _FACT), f"user.{known.slot}{several}"
+
+
+def _choice(own: str, claim: str) -> tuple[_Sort, str] | None:
+    for sort, pattern in _CHOICES:
+        if pattern.search(own):
+            return sort, f"{sort.prefix}.{topic_of(claim)}"
+    return None
+
+
+def _mine(own: str) -> tuple[_Sort, str] | None:
+    """Return the slot that "my … is …" fills, so that a new value meets the old one."""
+    found = _MINE.search(own)
+    slot = (found["en"] or found["zh"] or "").strip() if found else ""
+    if not slot or _NOT_A_SLOT.search(slot):
+        return None
+    return _FACT, f"user.{_SLOTS.get(slot) or known_topic(slot) or slug(slot, 40)}"
+
+
+def _told(own: str, asked: bool) -> tuple[_Sort, str] | None:
+    if not asked and not _EMPHASIS.search(own):
+        return None
+    plain = _EMPHASIS.sub(" ", _REMEMBER.sub(" ", own))
+    return _NOTE, f"note.{known_topic(plain) or name_of(plain)}"
+
+
+def _draft(
+    turn: Turn, session: Session, sentence: str, found: tuple[_Sort, str], asked: bool
+) -> Draft:
+    sort, key = found
+    value = cues.clean(sentence)
+    own = _own(sentence)
+    return Draft(
+        type=sort.type,
+        key=key,
+        title=_title(_THAT.sub("", value) or value),
+        value=value,
+        quotes=(Quote(session.id, turn.n, sentence),),
+        at=turn.at,
+        lang=Lang(language_of(value)),
+        importance=min(1.0, sort.importance + (0.15 if asked else 0.0)),
+        confidence=min(1.0, sort.confidence + (0.15 if asked else 0.0)),
+        reversal=cues.REVERSAL.search(own) is not None,
+        origin=turn.origin,
+        tags=(sort.tag,),
+        category=_category(sort, session),
+        project=session.project,
+        participants=(turn.speaker or session.user or str(turn.role),),
+    )
+
+
+def _category(sort: _Sort, session: Session) -> str:
+    if sort.prefix == "user":
+        return "people"
+    if sort.type is CardType.PREFERENCE:
+        return "preferences"
+    return slug(session.project, 40) if session.project else "general"
+
+
+def _title(value: str) -> str:
+    limit = 60 if value.isascii() else 32
+    short = value if len(value) <= limit else f"{value[:limit].rstrip()}…"
+    return short.rstrip(" .。,，;；!！")

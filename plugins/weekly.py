@@ -1,0 +1,130 @@
+"""The weekly job without a model: finished projects, growth, proposals for identity.
+
+Why it exists: what a week taught belongs into long-term memory in one line, and who
+one is must never change without a person's word.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import UTC, datetime, time
+
+from kimi_memory import hookimpl
+from kimi_memory.model.card import Card, CardType
+from kimi_memory.model.event import Event, EventType
+from kimi_memory.model.ids import derived_id
+from kimi_memory.model.job import Op
+from kimi_memory.model.note import Lang, Status
+from kimi_memory.model.pages import Project, Proposal
+from kimi_memory.model.step import Step, WeekView
+
+_FINISHED = (
+    "项目完成",
+    "项目结束",
+    "正式上线",
+    "全部完成",
+    "收工",
+    "验收通过",
+    "project is done",
+    "project is finished",
+    "project is complete",
+    "we shipped it",
+    "shipped 1.0",
+    "launched",
+    "wrapped up the project",
+)
+_SURE = 0.75
+
+
+@hookimpl
+def consolidate_week(week: WeekView) -> list[Step]:
+    """Archive finished projects, add a line of growth, propose beliefs and abilities."""
+    return [*_archive(week), *_growth(week), *_proposals(week)]
+
+
+def _archive(week: WeekView) -> Iterable[Step]:
+    for project in week.projects:
+        why = "" if project.finished else _why_finished(project, week.events)
+        if why:
+            done = replace(project, finished=True, status=Status.ARCHIVED, updated=week.now)
+            yield Step(Op.ARCHIVE, done, why)
+
+
+def _why_finished(project: Project, events: tuple[Event, ...]) -> str:
+    if project.todos and all(todo.done for todo in project.todos):
+        return "all of its to-dos are done"
+    for event in events:
+        text = f"{event.title} {event.content} {event.outcome}".casefold()
+        if (
+            event.project == project.name
+            and event.type is EventType.SUCCESS
+            and any(cue in text for cue in _FINISHED)
+        ):
+            return f"{event.id} says it is finished"
+    return ""
+
+
+def _growth(week: WeekView) -> Iterable[Step]:
+    identity = week.identity
+    if identity is None or not week.events:
+        return
+    line = _growth_line(week, identity.lang)
+    if not any(old.startswith(line[:10]) for old in identity.growth):
+        new = replace(identity, growth=(*identity.growth, line), updated=week.now)
+        yield Step(Op.REFINE, new, f"growth in the week of {week.first}")
+
+
+def _growth_line(week: WeekView, lang: Lang) -> str:
+    counts = Counter(event.type for event in week.events)
+    lessons = [e for e in week.events if e.lesson]
+    best = max(lessons, key=lambda event: (event.importance, event.id), default=None)
+    lesson = " ".join(best.lesson.split()) if best else ""
+    decided, failed = counts[EventType.DECISION], counts[EventType.FAILURE]
+    found, done = counts[EventType.FINDING], counts[EventType.SUCCESS]
+    if lang is Lang.ZH:
+        line = (
+            f"{week.first} 这一周：{decided} 个决策，{found} 个发现，{done} 次成功，{failed} 次失败"
+        )
+        return f"{line}；学到：{lesson}" if lesson else line
+    line = (
+        f"{week.first} this week: {decided} decisions, {found} findings, "
+        f"{done} successes, {failed} failures"
+    )
+    return f"{line}; learned: {lesson}" if lesson else line
+
+
+def _proposals(week: WeekView) -> Iterable[Step]:
+    if week.identity is None:
+        return
+    known = {*week.identity.beliefs, *week.identity.abilities}
+    for card in week.cards:
+        section = _section(card)
+        fresh = card.verified is not None and week.first <= card.verified.date() <= week.last
+        if section and fresh and card.value not in known:
+            yield Step(Op.ADD, _proposal(card, section, week), f"{card.id} held all week")
+
+
+def _section(card: Card) -> str:
+    """Return which part of the identity a card could become, if any."""
+    if card.status is not Status.ACTIVE or card.confidence < _SURE:
+        return ""
+    return {CardType.RULE: "beliefs", CardType.PATTERN: "abilities"}.get(card.type, "")
+
+
+def _proposal(card: Card, section: str, week: WeekView) -> Proposal:
+    start = datetime.combine(week.first, time(), UTC)
+    return Proposal(
+        id=derived_id("proposal", start, card.id, section),
+        created=week.now,
+        updated=week.now,
+        status=Status.CANDIDATE,
+        sources=card.sources,
+        lang=card.lang,
+        title=card.title,
+        target="long-term/IDENTITY.md",
+        section=section,
+        text=card.value,
+        reason=f"{card.id} ({card.key}), confidence {card.confidence:.2f}",
+    )

@@ -1,0 +1,1 @@
+"""Templates of notes, contexts and prompts, one per language."""

@@ -1,0 +1,164 @@
+"""Sessions: turns are durable, numbered, chained, and stored once."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kimi_memory import Memory, Opening
+from kimi_memory.capture.log import Said, SessionLog
+from kimi_memory.errors import UsageError
+from kimi_memory.model.turn import Origin, Role
+from kimi_memory.store import sessions
+
+
+def lines(memory: Memory, id: str) -> list[dict[str, object]]:
+    text = (memory.root / f"short-term/session_{id}.jsonl").read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_a_turn_stands_in_the_file_when_the_call_returns(memory: Memory) -> None:
+    turn = memory.session("s", project="p").turn("user", "今天天气不错", speaker="小明")
+    assert turn is not None
+    header, stored = lines(memory, "s")
+    assert header["kind"] == "session"
+    assert header["project"] == "p"
+    assert (stored["n"], stored["text"], stored["speaker"]) == (1, "今天天气不错", "小明")
+
+
+def test_roles_decide_whose_words_they_are(memory: Memory) -> None:
+    session = memory.session("s")
+    origins = [session.turn(role, "hello there") for role in Role]
+    assert [turn.origin for turn in origins if turn] == [
+        Origin.HUMAN,
+        Origin.AGENT,
+        Origin.TOOL,
+        Origin.TOOL,
+    ]
+
+
+def test_turns_chain_and_an_edit_shows(memory: Memory) -> None:
+    session = memory.session("s")
+    for text in ("one", "two", "three"):
+        session.turn("user", text)
+    path = "short-term/session_s.jsonl"
+    assert sessions.chain_problems(memory.store, path) == []
+    file = memory.root / path
+    file.write_text(file.read_text(encoding="utf-8").replace("two", "2wo"), encoding="utf-8")
+    problems = sessions.chain_problems(memory.store, path)
+    assert "line 3 was changed after it was written" in problems
+
+
+def test_a_removed_turn_shows(memory: Memory) -> None:
+    session = memory.session("s")
+    for text in ("one", "two", "three"):
+        session.turn("user", text)
+    file = memory.root / "short-term/session_s.jsonl"
+    kept = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(b"".join([*kept[:2], *kept[3:]]))
+    problems = sessions.chain_problems(memory.store, "short-term/session_s.jsonl")
+    assert problems == ["turn 3 (line 3) does not follow from those before it"]
+
+
+def test_the_same_ref_is_stored_once(memory: Memory) -> None:
+    session = memory.session("s")
+    assert session.turn("user", "hello", ref="m1") is not None
+    assert session.turn("user", "hello", ref="m1") is None
+    assert session.turn("user", "hello", ref="m2") is not None
+    assert len(lines(memory, "s")) == 3
+
+
+def test_an_injected_block_alone_is_no_turn(memory: Memory) -> None:
+    block = "<relevant-memories>\nold\n</relevant-memories>"
+    assert memory.session("s").turn("user", block) is None
+    assert len(lines(memory, "s")) == 1
+
+
+def test_two_handles_share_one_numbering(memory: Memory) -> None:
+    first, second = memory.session("s"), memory.session("s")
+    for _ in range(3):
+        first.turn("user", "from the first")
+        second.turn("assistant", "from the second")
+    assert [line.get("n") for line in lines(memory, "s")[1:]] == [1, 2, 3, 4, 5, 6]
+    assert sessions.chain_problems(memory.store, "short-term/session_s.jsonl") == []
+
+
+def test_the_view_shows_the_last_ten_turns_and_the_state(memory: Memory) -> None:
+    session = memory.session("s")
+    for n in range(12):
+        session.turn("user", f"turn {n}")
+    session.state(task={"title": "写报告"}, variables={"a": 1})
+    session.state(variables={"b": 2})
+    view = json.loads((memory.root / "short-term/session_s.json").read_text(encoding="utf-8"))
+    assert view["session_id"] == "s"
+    assert len(view["context"]) == 10
+    assert (
+        view["context"][-1]["content" if "content" in view["context"][-1] else "text"] == "turn 11"
+    )
+    assert view["current_task"] == {"title": "写报告"}
+    assert view["temp_vars"] == {"a": 1, "b": 2}
+
+
+def test_an_ended_session_takes_no_turns(memory: Memory) -> None:
+    session = memory.session("s")
+    session.turn("user", "hello")
+    memory.mark_ended("s")
+    with pytest.raises(UsageError, match="has ended"):
+        session.turn("user", "more")
+
+
+def test_a_continuation_goes_on_numbering_and_knows_earlier_refs(memory: Memory) -> None:
+    session = memory.session("s")
+    session.turn("user", "first part", ref="a")
+    session.turn("assistant", "answer", ref="b")
+    memory.end("s")
+    more = memory.session("s")
+    assert more.id == "s.2"
+    assert more.header.continues == "s"
+    assert more.turn("user", "first part", ref="a") is None
+    third = more.turn("user", "second part", ref="c")
+    assert third is not None
+    assert third.n == 3
+    assert memory.session("s").id == "s.2"
+
+
+def test_a_session_that_waits_to_be_distilled_is_continued_too(memory: Memory) -> None:
+    memory.session("s").turn("user", "first part", ref="a")
+    memory.mark_ended("s")
+    more = memory.session("s")
+    assert more.id == "s.2"
+    assert more.turn("user", "first part", ref="a") is None
+    second = more.turn("user", "second part", ref="b")
+    assert second is not None
+    assert second.n == 2
+
+
+def test_a_hostile_id_becomes_a_safe_file(memory: Memory) -> None:
+    session = memory.session("../../etc/passwd")
+    session.turn("user", "hello")
+    assert "/" not in session.id
+    assert (memory.root / f"short-term/session_{session.id}.jsonl").is_file()
+
+
+def test_what_failed_is_read_again_from_the_file(memory: Memory, clock, opening: Opening) -> None:
+    actor = replace(opening.actor, session="s")
+    log = SessionLog(memory.store, memory.host, memory.screen, actor)
+    memory.session("s")
+    log.start(memory.session("s").header)
+    log.add([Said(Role.USER, "one", clock(), ref="a")])
+    with pytest.raises(AttributeError):
+        log.add([Said(Role.USER, "two", clock(), ref="b"), "not a turn"])
+    assert [c.turn.n for c in log.add([Said(Role.USER, "two", clock(), ref="b")])] == [2]
+
+
+def test_a_view_is_no_truth_and_may_vanish(memory: Memory) -> None:
+    session = memory.session("s")
+    session.turn("user", "hello")
+    view = Path(memory.root / "short-term/session_s.json")
+    view.unlink()
+    session.turn("user", "again")
+    assert view.is_file()
+    assert "short-term/session_s.json" not in memory.store.files()

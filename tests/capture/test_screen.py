@@ -1,0 +1,87 @@
+"""The screen: masks, injected blocks, cuts."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kimi_memory import hookimpl
+from kimi_memory.capture.screen import MASK, Screen
+from kimi_memory.host import Host
+from kimi_memory.model.screen import Span
+
+
+class Digits:
+    """Wants every run of digits masked, and every run that is longer twice."""
+
+    @hookimpl
+    def screen_text(self, text: str) -> list[Span]:
+        import re
+
+        runs = [Span(m.start(), m.end(), "digits") for m in re.finditer(r"[0-9]+", text)]
+        return [*runs, *(Span(s.start, s.end + 1, "long") for s in runs if s.end < len(text))]
+
+
+def screen(key: bytes = b"k" * 32, max_bytes: int = 65536) -> Screen:
+    host = Host(entry_points=False, disabled=["privacy"])
+    host.register(Digits(), "digits")
+    return Screen(host, key, max_bytes)
+
+
+def test_a_secret_never_passes() -> None:
+    passed = screen().pass_text("the code is 4711")
+    assert "4711" not in passed.text
+    assert passed.masked == 1
+    assert MASK.search(passed.text)
+
+
+def test_overlapping_spans_become_one_mask_named_by_the_longest() -> None:
+    text, count = screen().mask("a 12 b")
+    assert count == 1
+    assert text.startswith("a ⟦redacted:long:")
+    assert text.endswith("⟧b")
+
+
+def test_equal_secrets_get_equal_tags_and_other_keys_other_tags() -> None:
+    first = screen().pass_text("a 77").text
+    assert first == screen().pass_text("a 77").text
+    others = {screen(bytes([n]) * 32).pass_text("a 77").text for n in range(8)}
+    assert len(others) > 1
+
+
+def test_masked_text_passes_unchanged() -> None:
+    once = screen().pass_text("pin 123456 end").text
+    again = screen().pass_text(once)
+    assert again.text == once
+    assert again.masked == 0
+
+
+def test_recalled_blocks_are_not_captured_again() -> None:
+    text = "before\n<relevant-memories>\n1. old\n</relevant-memories>\nafter"
+    passed = screen().pass_text(text).text
+    assert "old" not in passed
+    assert "before" in passed
+    assert "after" in passed
+
+
+def test_a_long_turn_is_cut_at_a_character_and_says_so() -> None:
+    passed = screen(max_bytes=100).pass_text("记" * 200)
+    assert passed.cut == 500
+    assert passed.text.startswith("记" * 33 + "\n⟦cut: 500 bytes⟧")
+
+
+@pytest.mark.parametrize("raw", ["a\x00b", "a\x1b[31mb", "a\U000e0041b"])
+def test_control_and_tag_characters_vanish(raw: str) -> None:
+    text = screen().pass_text(raw).text
+    assert not any(ord(c) < 9 or ord(c) == 27 or 0xE0000 <= ord(c) <= 0xE007F for c in text)
+
+
+@given(st.text())
+def test_whatever_comes_in_can_be_stored_as_utf8(text: str) -> None:
+    passed = screen().pass_text(text).text
+    assert passed.encode("utf-8").decode("utf-8") == passed
+
+
+def test_a_lone_surrogate_is_replaced() -> None:
+    assert screen().pass_text("a\ud800b").text == "a?b"

@@ -1,0 +1,147 @@
+"""The daily and weekly jobs: what they see, what they leave, and that they run once."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from kimi_memory import Memory, hookimpl
+from kimi_memory.model.pages import Day, Identity, Project
+from kimi_memory.store.shelf import Shelf
+from tests.consolidation.test_jobs import talk, tree
+
+
+@pytest.fixture
+def lived(memory: Memory) -> Memory:
+    """A memory with one distilled session."""
+    talk(memory)
+    memory.distil("s")
+    return memory
+
+
+def test_the_daily_job_writes_project_day_and_overview(lived: Memory) -> None:
+    [report] = lived.consolidate("daily")
+    assert report.subject == "2026-02-27"
+    shelf = Shelf(lived.store)
+    [project] = [filed.note for filed in shelf.notes("project")]
+    assert isinstance(project, Project)
+    assert project.name == "菜谱"
+    assert any("MongoDB" in line for line in project.decisions)
+    [day] = [filed.note for filed in shelf.notes("day")]
+    assert isinstance(day, Day)
+    assert day.date == date(2026, 2, 27)
+    assert day.sessions == ("[[session_s]]",)
+    assert len(day.events) >= 2
+    assert "MongoDB" in lived.store.read("MEMORY.md").decode()
+
+
+@pytest.mark.parametrize("period", ["daily", "weekly"])
+def test_a_second_run_does_nothing(lived: Memory, period: str) -> None:
+    lived.consolidate("daily")
+    lived.consolidate("weekly")
+    before = tree(lived.root)
+    assert [report.id for report in lived.consolidate(period)] == [""]
+    assert tree(lived.root) == before
+
+
+def test_missed_days_run_in_order(memory: Memory, clock) -> None:
+    for id in ("a", "b", "c"):
+        talk(memory, id)
+        memory.distil(id)
+        clock.move(days=1)
+    done = [report.subject for report in memory.consolidate("daily") if report.id]
+    assert done == ["2026-02-27", "2026-02-28", "2026-03-01"]
+
+
+def test_news_of_a_done_day_are_folded_in(lived: Memory) -> None:
+    lived.consolidate("daily")
+    session = lived.session("later", project="菜谱")
+    session.turn("user", "编辑器我们决定用 VS Code，因为快捷键都背熟了。")
+    session.turn("assistant", "好。")
+    session.end()
+    [report] = lived.consolidate("daily")
+    assert report.id
+    [project] = [filed.note for filed in Shelf(lived.store).notes("project")]
+    assert isinstance(project, Project)
+    assert any("VS Code" in line for line in project.decisions)
+    assert any("MongoDB" in line for line in project.decisions)
+
+
+def test_the_weekly_job_appends_growth_and_proposes_beliefs(lived: Memory) -> None:
+    lived.consolidate("daily")
+    identity_before = _identity(lived)
+    [report] = lived.consolidate("weekly")
+    assert report.subject == "2026-W09"
+    identity = _identity(lived)
+    assert identity.beliefs == identity_before.beliefs
+    assert len(identity.growth) == 1
+    assert identity.growth[0].startswith("2026-02-23")
+    assert any(path.startswith("review/") for path in report.paths)
+
+
+def _identity(memory: Memory) -> Identity:
+    [note] = [filed.note for filed in Shelf(memory.store).notes("identity")]
+    assert isinstance(note, Identity)
+    return note
+
+
+def test_a_finished_project_moves_to_the_archive_and_back_by_undo(lived: Memory) -> None:
+    lived.consolidate("daily")
+    session = lived.session("done", project="菜谱")
+    session.turn(
+        "user",
+        "小程序今天正式上线，项目完成，效果很好。关键是每天晚上上线一个小功能，这个做法以后继续用。",
+    )
+    session.turn("assistant", "恭喜！")
+    session.end()
+    lived.consolidate("daily")
+    path = "mid-term/projects/菜谱.md"
+    page = lived.store.read(path).decode()
+    lived.store.apply([_update(path, page, page + "\n## 待办\n\n- [x] 上线\n")], lived.actor)
+    before = tree(lived.root)
+    [report] = lived.consolidate("weekly")
+    assert lived.store.exists("mid-term/projects/archive/菜谱.md")
+    assert not lived.store.exists(path)
+    lived.undo(report.id)
+    assert tree(lived.root) == before
+
+
+def _update(path: str, old: str, new: str):
+    from kimi_memory.model.change import Update, digest
+
+    return Update(path, digest(old.encode()), new.encode())
+
+
+def test_a_dry_run_of_a_period_writes_no_byte(lived: Memory) -> None:
+    before = tree(lived.root)
+    [report] = lived.consolidate("daily", dry_run=True)
+    assert "MEMORY.md" in report.diff
+    assert tree(lived.root) == before
+
+
+def test_settings_decide_what_is_important_and_what_is_stale(
+    memory: Memory, opening, clock
+) -> None:
+    toml = memory.root / "memory.toml"
+    more = "[consolidation]\ndaily_importance = 0.99\nstale_days = 3\n"
+    toml.write_text(toml.read_text(encoding="utf-8") + more, encoding="utf-8")
+    seen = []
+
+    class Watch:
+        @hookimpl
+        def consolidate_day(self, day):
+            seen.append((day.min_importance, day.stale_days))
+            return []
+
+    opening.host.register(Watch(), "watch")
+    with Memory.open(memory.root, opening) as strict:
+        strict.remember("我住在成都", key="me.city", type="fact")
+        clock.move(days=4)
+        talk(strict, "later")
+        strict.distil("later")
+        strict.consolidate("daily")
+        statuses = {e.key: e.status for e in Shelf(strict.store).entries().values()}
+    assert set(seen) == {(0.99, 3)}
+    assert statuses["me.city"] == "stale"
+    assert statuses["decision.database"] == "active"

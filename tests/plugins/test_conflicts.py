@@ -1,0 +1,191 @@
+"""Verdicts on pairs of statements, in both languages."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from kimi_memory.plugins.conflicts import judge_conflict
+
+from kimi_memory.model.card import Card, CardType
+from kimi_memory.model.draft import Draft
+from kimi_memory.model.note import Lang
+from kimi_memory.model.source import Quote
+from kimi_memory.model.step import Verdict
+from kimi_memory.model.turn import Origin
+from kimi_memory.text import cues
+from kimi_memory.text.language import language_of
+
+THEN = datetime(2026, 2, 25, 12, tzinfo=UTC)
+
+
+def card(value: str, key: str, trust: Origin = Origin.HUMAN) -> Card:
+    return Card(
+        id="card-01",
+        created=THEN,
+        updated=THEN,
+        title=value,
+        type=CardType.FACT,
+        key=key,
+        value=value,
+        trust=trust,
+    )
+
+
+def draft(value: str, key: str, *, origin: Origin = Origin.HUMAN, days: int = 3) -> Draft:
+    return Draft(
+        type=CardType.FACT,
+        key=key,
+        title=value,
+        value=value,
+        quotes=(Quote("s", 1, value),),
+        at=THEN + timedelta(days=days),
+        lang=Lang(language_of(value)),
+        origin=origin,
+        reversal=cues.REVERSAL.search(cues.fold_case(value)) is not None,
+    )
+
+
+A, R, X, C, U = (
+    Verdict.AGREES,
+    Verdict.REFINES,
+    Verdict.REPLACES,
+    Verdict.CONFLICTS,
+    Verdict.UNRELATED,
+)
+PAIRS = [
+    ("decision.database", "We use SQLite for the database.", "we use sqlite for the database", A),
+    (
+        "decision.database",
+        "We use SQLite for the database.",
+        "Let's use SQLite for the database, because it is one file.",
+        A,
+    ),
+    ("decision.database", "For the database we use SQLite", "We use SQLite for the database", A),
+    ("decision.database", "数据库用 SQLite", "数据库用 SQLite。", A),
+    ("decision.database", "用 SQLite 做数据库", "数据库就用 SQLite，因为轻", A),
+    ("user.city", "我住在成都", "对了，我住在成都。", A),
+    ("decision.cache", "缓存用 Redis。（原因：团队都熟）", "缓存用 Redis", A),
+    (
+        "decision.cache",
+        "Use Redis for the cache (Reason: we know it)",
+        "Use Redis for the cache",
+        A,
+    ),
+    ("user.name", "My name is Maya Brodie", "My name is Maya Brodie.", A),
+    ("preference.indentation", "I prefer four spaces", "I prefer 4 spaces.", A),
+    ("preference.indentation", "缩进我习惯用四个空格", "缩进用 4 个空格", A),
+    ("rule.deploy-time", "Never deploy on Friday", "Never deploy on Fridays.", A),
+    ("rule.deploy-time", "周五不要发版", "星期五不要发版", A),
+    ("decision.database", "数据库不用 MongoDB 了，改用 SQLite", "数据库用 SQLite", A),
+    (
+        "decision.database",
+        "We use SQLite for the database",
+        "We use SQLite with WAL for the database",
+        R,
+    ),
+    ("decision.database", "数据库用 SQLite", "数据库用 SQLite，打开 WAL 模式", R),
+    ("user.pet", "我家的猫叫豆包", "我家的猫叫豆包，三岁，橘色", R),
+    ("user.pet", "My dog is called Biscuit, he's a beagle", "My dog is called Biscuit", R),
+    (
+        "preference.answer-style",
+        "I prefer short answers",
+        "I prefer short answers with the conclusion first",
+        R,
+    ),
+    ("preference.answer-style", "我喜欢简短的回答", "我喜欢简短的回答，先给结论", R),
+    (
+        "rule.migration",
+        "Always run a migration on a copy",
+        "Always run a migration on a copy of the data first",
+        R,
+    ),
+    (
+        "decision.database",
+        "Let's use Postgres for the database",
+        "We switch from Postgres to SQLite",
+        X,
+    ),
+    (
+        "decision.database",
+        "Let's use Postgres for the database",
+        "I changed my mind about the database: we use SQLite",
+        X,
+    ),
+    ("decision.database", "数据库先用 MongoDB", "数据库不用 MongoDB 了，改用 SQLite", X),
+    (
+        "decision.database",
+        "Let's use Postgres for the database",
+        "Let's use SQLite for the database",
+        X,
+    ),
+    ("decision.frontend", "前端用 Vue", "前端用 React", X),
+    ("user.city", "我住在成都", "我住在北京", X),
+    ("user.city", "I live in Edinburgh", "I live in Glasgow", X),
+    ("preference.editor", "My editor is Vim", "My editor is Helix", X),
+    ("preference.editor", "编辑器我一直用 VS Code", "编辑器我一直用 Zed", X),
+    ("decision.deploy-time", "部署时间定在周二晚上", "部署时间改到周三晚上", X),
+    (
+        "decision.deploy-time",
+        "We deploy on Thursday evening",
+        "We move to deploy on Wednesday instead of Thursday",
+        X,
+    ),
+    ("rule.deploy-time", "Never deploy on Friday", "We deploy on Friday", C),
+    ("rule.deploy-time", "周五不要发版", "周五可以发版", C),
+    ("rule.deploy-time", "Never deploy on Friday", "Never deploy on Monday", C),
+    ("rule.deploy-time", "周五不要发版", "周一不要发版", C),
+    ("preference.indentation", "I prefer four spaces", "I prefer two spaces", C),
+    ("preference.indentation", "缩进我习惯用四个空格", "缩进我习惯用两个空格", C),
+    ("finding.loan-search", "The loan search takes 9 ms", "The loan search takes 12 ms", C),
+    ("finding.loan-search", "The loan search takes 9 ms", "The loan search takes 9 seconds", C),
+    ("finding.搜索", "按食材搜索平均 12 毫秒", "按食材搜索平均 40 毫秒", C),
+    ("finding.搜索", "按食材搜索平均 12 毫秒", "按食材搜索平均 12 秒", C),
+    ("preference.notification", "我喜欢弹窗提示", "我不喜欢弹窗提示", C),
+    ("preference.notification", "I like pop-ups", "I don't like pop-ups", C),
+    ("user.birthday", "My birthday is 4 March", "My birthday is 5 March", C),
+    ("finding.first", "The export takes 9 ms", "Tents are lent most often", U),
+    ("finding.first", "首页加载很快", "妈妈最常用的是剩菜搜索", U),
+    (
+        "lesson.testing",
+        "Tests need a real file because mocks lie",
+        "Slow suites hide flaky cases",
+        U,
+    ),
+]
+
+
+@pytest.mark.parametrize(("key", "before", "after", "verdict"), PAIRS)
+def test_a_pair_is_judged_as_labelled(key: str, before: str, after: str, verdict: Verdict) -> None:
+    assert judge_conflict(card(before, key), draft(after, key)) is verdict
+
+
+def test_another_choice_at_the_same_time_is_a_conflict() -> None:
+    key = "decision.database"
+    said = draft("Let's use SQLite for the database", key, days=0)
+    assert judge_conflict(card("Let's use Postgres for the database", key), said) is C
+
+
+def test_an_agent_does_not_replace_what_a_person_chose() -> None:
+    key = "decision.database"
+    said = draft("数据库用 SQLite", key, origin=Origin.AGENT)
+    assert judge_conflict(card("数据库用 MongoDB", key), said) is C
+
+
+def test_a_reversal_that_is_older_than_the_card_replaces_nothing() -> None:
+    key = "decision.database"
+    said = draft("数据库不用 MongoDB 了，改用 SQLite", key, days=-1)
+    assert judge_conflict(card("数据库用 MongoDB", key), said) is not X
+
+
+@given(st.text(max_size=120), st.text(max_size=120))
+def test_any_two_texts_get_a_verdict(before: str, after: str) -> None:
+    key = "decision.database"
+    assert judge_conflict(card(before, key), draft(after, key)) in Verdict
+
+
+@given(st.text(min_size=1, max_size=120))
+def test_the_same_words_agree(text: str) -> None:
+    assert judge_conflict(card(text, "decision.api"), draft(text, "decision.api")) is A

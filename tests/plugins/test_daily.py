@@ -1,0 +1,133 @@
+"""The bundled daily job: what it makes of a day."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+
+from kimi_memory.plugins.daily import consolidate_day
+
+from kimi_memory.model.card import Card, CardType
+from kimi_memory.model.event import Event, EventType
+from kimi_memory.model.job import Op
+from kimi_memory.model.note import Lang, Status
+from kimi_memory.model.pages import Day, Project, Todo
+from kimi_memory.model.source import Quote, Source
+from kimi_memory.model.step import DayView, Step
+
+DAY = date(2026, 2, 27)
+NOON = datetime(2026, 2, 27, 12, tzinfo=UTC)
+QUOTE = Quote("s", 1, "we chose SQLite")
+
+
+def event(title: str, type: EventType = EventType.DECISION, **more: object) -> Event:
+    base = Event(
+        id=f"event-{title}",
+        created=NOON,
+        updated=NOON,
+        title=title,
+        type=type,
+        at=NOON,
+        key="decision.database",
+        importance=0.8,
+        project="p",
+        content=title,
+        quotes=(QUOTE,),
+        sources=(Source.of(QUOTE),),
+    )
+    return replace(base, **more)
+
+
+def card(value: str, **more: object) -> Card:
+    base = Card(
+        id=f"card-{value}",
+        created=NOON,
+        updated=NOON,
+        title=value,
+        type=CardType.DECISION,
+        key="decision.database",
+        value=value,
+        verified=NOON,
+        project="p",
+    )
+    return replace(base, **more)
+
+
+def day(**parts: object) -> DayView:
+    base = DayView(date=DAY, now=NOON, lang=Lang.EN, events=(), cards=(), projects=())
+    return replace(base, **parts)
+
+
+def notes(steps: list[Step], kind: type) -> list:
+    return [step.note for step in steps if isinstance(step.note, kind)]
+
+
+def test_an_important_event_without_a_card_becomes_a_candidate() -> None:
+    [made] = notes(consolidate_day(day(events=(event("use SQLite"),))), Card)
+    assert made.status is Status.CANDIDATE
+    assert made.quotes == (QUOTE,)
+
+
+def test_an_event_whose_words_a_card_quotes_is_not_made_again() -> None:
+    known = card("use SQLite", key="decision.db", quotes=(QUOTE,))
+    assert notes(consolidate_day(day(events=(event("use SQLite"),), cards=(known,))), Card) == []
+
+
+def test_an_unimportant_event_makes_no_knowledge() -> None:
+    assert notes(consolidate_day(day(events=(event("x", importance=0.5),))), Card) == []
+
+
+def test_a_card_unverified_for_a_month_goes_stale() -> None:
+    old = card("old", verified=NOON - timedelta(days=31))
+    fresh = card("fresh", verified=NOON - timedelta(days=29))
+    [stale] = notes(consolidate_day(day(cards=(old, fresh))), Card)
+    assert (stale.id, stale.status) == (old.id, Status.STALE)
+
+
+def test_a_project_gathers_progress_decisions_preferences_and_todos() -> None:
+    view = day(
+        events=(event("use SQLite"), event("import lost data", EventType.FAILURE, key="lesson.x")),
+        cards=(
+            card("use SQLite", quotes=(QUOTE,)),
+            card("short answers", type=CardType.PREFERENCE, key="preference.answers"),
+            card("write the report", type=CardType.TASK_STATE, key="task.report"),
+        ),
+    )
+    [project] = notes(consolidate_day(view), Project)
+    assert project.decisions == ("2026-02-27 use SQLite",)
+    assert project.progress == ("2026-02-27 import lost data",)
+    assert project.preferences == ("short answers",)
+    assert project.todos == (Todo("write the report"),)
+
+
+def test_a_decision_taken_back_by_then_is_not_listed() -> None:
+    old = card("use Mongo", quotes=(QUOTE,), status=Status.SUPERSEDED)
+    view = day(events=(event("use Mongo"),), cards=(old, card("use SQLite")))
+    [project] = notes(consolidate_day(view), Project)
+    assert project.decisions == ()
+
+
+def test_what_a_person_ticked_stays_ticked() -> None:
+    known = Project(
+        id="project-p", created=NOON, updated=NOON, name="p", todos=(Todo("write", done=True),)
+    )
+    view = day(projects=(known,), cards=(card("write", type=CardType.TASK_STATE),))
+    assert [s for s in consolidate_day(view) if isinstance(s.note, Project)] == []
+
+
+def test_the_page_speaks_the_language_of_the_day() -> None:
+    view = day(lang=Lang.ZH, events=(event("用 SQLite", lang=Lang.ZH),), sessions=("s",))
+    [page] = notes(consolidate_day(view), Day)
+    assert page.events == ("12:00 决策：用 SQLite",)
+    assert page.sessions == ("[[session_s]]",)
+
+
+def test_an_empty_day_gives_nothing() -> None:
+    assert consolidate_day(day()) == []
+
+
+def test_hook_consolidate_day() -> None:
+    from kimi_memory.host import Host
+
+    [steps] = Host(entry_points=False).gather("consolidate_day", day=day(events=(event("a"),)))
+    assert Op.ADD in {step.op for step in steps}

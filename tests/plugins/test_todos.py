@@ -1,0 +1,58 @@
+"""Check lists: open items are kept, ticked ones and code are not."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from kimi_memory.plugins.todos import open_tasks
+
+from kimi_memory.host import Host
+from kimi_memory.model.card import CardType
+from kimi_memory.model.session import Session, Transcript
+from kimi_memory.model.turn import Origin, Role, Turn
+
+NOW = datetime(2026, 2, 27, tzinfo=UTC)
+
+
+def said(*texts: str, origin: Origin = Origin.HUMAN) -> Transcript:
+    turns = (Turn(n, NOW, Role.USER, text, origin=origin) for n, text in enumerate(texts, start=1))
+    return Transcript(Session("s", NOW, project="p"), tuple(turns))
+
+
+LIST = "待办列一下：\n- [x] 首页\n- [ ] 食材搜索页\n* [ ] export for the treasurer"
+
+
+def test_open_items_become_tasks_with_their_own_language() -> None:
+    tasks = open_tasks(said(LIST))
+    assert [(task.value, str(task.lang)) for task in tasks] == [
+        ("食材搜索页", "zh"),
+        ("export for the treasurer", "en"),
+    ]
+    assert {task.type for task in tasks} == {CardType.TASK_STATE}
+    assert all(task.quotes[0].stands_in(LIST) for task in tasks)
+
+
+def test_an_item_ticked_later_is_done() -> None:
+    tasks = open_tasks(said(LIST, "- [x] 食材搜索页"))
+    assert [task.value for task in tasks] == ["export for the treasurer"]
+
+
+@pytest.mark.parametrize(
+    "transcript",
+    [
+        said("```\n- [ ] in code\n```"),
+        said("- [ ] from the web", origin=Origin.REMOTE),
+        said("a [ ] b", "- [] nothing", "- [ ]"),
+    ],
+)
+def test_code_and_strangers_give_no_tasks(transcript: Transcript) -> None:
+    assert open_tasks(transcript) == []
+
+
+def test_hook_distil_session() -> None:
+    drafts = Host(entry_points=False).answer("distil_session", transcript=said(LIST, "好的"))
+    assert [d.value for d in drafts if d.type is CardType.TASK_STATE] == [
+        "食材搜索页",
+        "export for the treasurer",
+    ]

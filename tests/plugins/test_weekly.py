@@ -1,0 +1,133 @@
+"""The bundled weekly job: archive, growth, proposals."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, date, datetime
+
+import pytest
+from kimi_memory.plugins.weekly import consolidate_week
+
+from kimi_memory.model.card import Card, CardType
+from kimi_memory.model.event import Event, EventType
+from kimi_memory.model.note import Lang
+from kimi_memory.model.pages import Identity, Project, Proposal, Todo
+from kimi_memory.model.step import WeekView
+
+NOON = datetime(2026, 2, 27, 12, tzinfo=UTC)
+WHO = Identity(id="identity-1", created=NOON, updated=NOON, name="K")
+
+
+def event(type: EventType, title: str = "t", **more: object) -> Event:
+    base = Event(
+        id="event-1", created=NOON, updated=NOON, title=title, type=type, at=NOON, project="p"
+    )
+    return replace(base, **more)
+
+
+def week(**parts: object) -> WeekView:
+    base = WeekView(
+        first=date(2026, 2, 23),
+        last=date(2026, 3, 1),
+        now=NOON,
+        lang=Lang.EN,
+        events=(),
+        cards=(),
+        projects=(),
+        identity=WHO,
+    )
+    return replace(base, **parts)
+
+
+def project(*todos: Todo) -> Project:
+    return Project(id="project-1", created=NOON, updated=NOON, name="p", todos=todos)
+
+
+@pytest.mark.parametrize(
+    ("todos", "events", "finished"),
+    [
+        ((Todo("a", done=True),), (), True),
+        ((Todo("a", done=True), Todo("b")), (), False),
+        ((), (), False),
+        ((), (event(EventType.SUCCESS, "We shipped it today"),), True),
+        ((), (event(EventType.SUCCESS, "小程序正式上线"),), True),
+        ((), (event(EventType.FINDING, "We shipped it today"),), False),
+        ((), (event(EventType.SUCCESS, "We shipped it", project="other"),), False),
+    ],
+)
+def test_a_project_is_finished_when_its_todos_or_an_event_say_so(
+    todos: tuple[Todo, ...], events: tuple[Event, ...], finished: bool
+) -> None:
+    steps = consolidate_week(week(projects=(project(*todos),), events=events))
+    archived = [s.note for s in steps if isinstance(s.note, Project)]
+    assert [note.finished for note in archived] == ([True] if finished else [])
+
+
+def test_growth_is_one_line_a_week_with_the_weightiest_lesson() -> None:
+    events = (
+        event(EventType.FAILURE, id="event-a", lesson="back up first", importance=0.9),
+        event(EventType.FAILURE, id="event-b", lesson="lesser", importance=0.3),
+        event(EventType.DECISION, id="event-c"),
+    )
+    [step] = consolidate_week(week(events=events))
+    assert isinstance(step.note, Identity)
+    [line] = step.note.growth
+    assert line == (
+        "2026-02-23 this week: 1 decisions, 0 findings, 0 successes, 2 failures; "
+        "learned: back up first"
+    )
+    again = consolidate_week(week(events=events, identity=step.note))
+    assert again == []
+
+
+def test_growth_is_written_in_the_language_of_the_identity() -> None:
+    zh = replace(WHO, lang=Lang.ZH)
+    [step] = consolidate_week(week(events=(event(EventType.DECISION),), identity=zh))
+    assert isinstance(step.note, Identity)
+    assert step.note.growth[0].startswith("2026-02-23 这一周：1 个决策")
+
+
+def rule(**more: object) -> Card:
+    base = Card(
+        id="card-1",
+        created=NOON,
+        updated=NOON,
+        title="Fridays",
+        type=CardType.RULE,
+        key="rule.friday",
+        value="Never deploy on Friday.",
+        confidence=0.9,
+        verified=NOON,
+    )
+    return replace(base, **more)
+
+
+def test_a_sure_rule_is_proposed_as_a_belief_and_changes_nothing_itself() -> None:
+    [step] = consolidate_week(week(cards=(rule(),)))
+    assert isinstance(step.note, Proposal)
+    assert (step.note.section, step.note.text) == ("beliefs", "Never deploy on Friday.")
+    assert step.note.target == "long-term/IDENTITY.md"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        rule(confidence=0.5),
+        rule(type=CardType.FACT),
+        rule(verified=datetime(2026, 1, 1, tzinfo=UTC)),
+    ],
+)
+def test_others_are_not_proposed(other: Card) -> None:
+    assert consolidate_week(week(cards=(other,))) == []
+
+
+def test_what_is_believed_already_is_not_proposed() -> None:
+    believer = replace(WHO, beliefs=("Never deploy on Friday.",))
+    assert consolidate_week(week(cards=(rule(),), identity=believer)) == []
+
+
+def test_hook_consolidate_week() -> None:
+    from kimi_memory.host import Host
+
+    gathered = Host(entry_points=False).gather("consolidate_week", week=week(cards=(rule(),)))
+    assert [len(steps) for steps in gathered] == [1]

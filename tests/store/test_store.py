@@ -1,0 +1,458 @@
+"""The store's surface: read, apply, append, view."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import threading
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kimi_memory.errors import (
+    ChangedOnDiskError,
+    DiskError,
+    LockTimeoutError,
+    NotFoundError,
+    ReadOnlyError,
+    StoreError,
+    UnsafePathError,
+)
+from kimi_memory.model.actor import Actor
+from kimi_memory.model.change import Append, Change, Create, Delete, Move, Update, digest
+from kimi_memory.model.job import Effect
+from kimi_memory.model.record import seal
+from kimi_memory.store.fsio import Disk
+from kimi_memory.store.store import Receipt, Store, utcnow
+
+KEY = b"a key of this machine"
+ONE = "第一版\n".encode()
+TWO = b"second\n"
+LINE = seal({"n": 1, "text": "你好"})
+LINE2 = seal({"n": 2, "text": "hello"})
+
+
+def test_a_new_file_is_read_back(store: Store, folder: Path, actor: Actor) -> None:
+    receipt = store.apply([Create("semantic/部署.md", ONE)], actor)
+    assert receipt.effects == (Effect("semantic/部署.md", "", digest(ONE)),)
+    assert receipt.kept == ()
+    assert store.read("semantic/部署.md") == ONE
+    assert store.size("semantic/部署.md") == len(ONE)
+    assert store.exists("semantic/部署.md")
+    assert store.files() == ["semantic/部署.md"]
+    assert stat.S_IMODE((folder / "semantic/部署.md").stat().st_mode) == 0o600
+    assert stat.S_IMODE((folder / "semantic").stat().st_mode) == 0o700
+    assert stat.S_IMODE((folder / ".kimi").stat().st_mode) == 0o700
+    assert (folder / ".kimi/.gitignore").read_bytes() == b"*\n"
+
+
+def test_a_wide_umask_changes_nothing(store: Store, folder: Path, actor: Actor) -> None:
+    old = os.umask(0)
+    try:
+        store.apply([Create("a/b.md", ONE)], actor)
+        store.append("a/s.jsonl", [LINE], actor)
+    finally:
+        os.umask(old)
+    for path in folder.rglob("*"):
+        assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600)
+
+
+def test_an_update_keeps_the_mode(store: Store, folder: Path, actor: Actor) -> None:
+    store.apply([Create("a.md", ONE)], actor)
+    (folder / "a.md").chmod(0o644)
+    receipt = store.apply([Update("a.md", digest(ONE), TWO)], actor)
+    assert receipt.effects == (Effect("a.md", digest(ONE), digest(TWO)),)
+    assert store.read("a.md") == TWO
+    assert stat.S_IMODE((folder / "a.md").stat().st_mode) == 0o644
+
+
+def test_what_was_replaced_is_kept_for_a_while(store: Store, folder: Path, actor: Actor) -> None:
+    store.apply([Create("a.md", ONE), Create("b.md", ONE)], actor)
+    store.apply([Update("a.md", digest(ONE), TWO)], actor)
+    store.apply([Delete("b.md", digest(ONE))], actor)
+    assert [p.read_bytes() for p in (folder / ".kimi/undo").iterdir()] == [ONE, ONE]
+    assert store.drop_undo() == ()
+    assert len(list((folder / ".kimi/undo").iterdir())) == 2
+    assert store.drop_undo(0) == ()
+    (gone,) = (folder / ".kimi/undo").iterdir()
+    assert gone.name.startswith("gone.")
+    assert store.drop_undo(0, 0) == ()
+    assert list((folder / ".kimi/undo").iterdir()) == []
+
+
+def test_an_editor_that_writes_late_is_kept_beside(
+    store: Store, folder: Path, actor: Actor
+) -> None:
+    store.apply([Create("semantic/页.md", ONE)], actor)
+    with (folder / "semantic/页.md").open("ab") as editor:
+        store.apply([Update("semantic/页.md", digest(ONE), TWO)], actor)
+        editor.write("人的话\n".encode())
+    (kept,) = store.drop_undo(0)
+    assert kept.startswith("conflicts/页.20260301T093000Z.")
+    assert store.read(kept) == ONE + "人的话\n".encode()
+    assert store.read("semantic/页.md") == TWO
+    assert store.journal.known()[kept] == digest(ONE + "人的话\n".encode())
+    (folder / ".kimi/undo/strange").write_bytes(b"?")
+    (kept,) = store.drop_undo(0)
+    assert store.read(kept) == b"?"
+
+
+STALE: dict[str, Change] = {
+    "create over a file": Create("a.md", TWO),
+    "create over a folder": Create("dir", TWO),
+    "update of another content": Update("a.md", digest(TWO), TWO),
+    "update of nothing": Update("none.md", digest(ONE), TWO),
+    "update below nothing": Update("none/x.md", digest(ONE), TWO),
+    "move onto a file": Move("a.md", "b.md", digest(ONE)),
+    "move of another content": Move("a.md", "c.md", digest(TWO)),
+    "delete of another content": Delete("a.md", digest(TWO)),
+}
+
+
+@pytest.mark.parametrize("name", STALE)
+def test_a_stale_change_does_nothing(name: str, store: Store, folder: Path, actor: Actor) -> None:
+    store.apply([Create("a.md", ONE), Create("b.md", TWO), Create("dir/x.md", TWO)], actor)
+    before = store.journal.head()
+    for changes in ([STALE[name]], [Create("other.md", TWO), STALE[name]]):
+        with pytest.raises(ChangedOnDiskError):
+            store.apply(changes, actor)
+    assert store.files() == ["a.md", "b.md", "dir/x.md"]
+    assert store.read("a.md") == ONE
+    assert store.journal.head() == before
+    assert list((folder / ".kimi/tmp").iterdir()) == []
+
+
+def test_many_changes_are_one(store: Store, actor: Actor) -> None:
+    store.apply([Create("a.md", ONE), Create("b.md", ONE), Create("c.md", ONE)], actor)
+    store.append("mid-term/u.jsonl", [LINE], actor)
+    receipt = store.apply(
+        [
+            Create("new/深/d.md", TWO),
+            Update("a.md", digest(ONE), TWO),
+            Move("b.md", "new/b.md", digest(ONE)),
+            Delete("c.md", digest(ONE)),
+            Append("mid-term/u.jsonl", (LINE2,)),
+            Append("mid-term/v.jsonl", (LINE, LINE2)),
+        ],
+        actor,
+        subject="job",
+    )
+    assert {path: store.read(path) for path in store.files()} == {
+        "a.md": TWO,
+        "new/b.md": ONE,
+        "new/深/d.md": TWO,
+        "mid-term/u.jsonl": LINE + LINE2,
+        "mid-term/v.jsonl": LINE + LINE2,
+    }
+    assert {(e.path, bool(e.before), bool(e.after)) for e in receipt.effects} == {
+        ("new/深/d.md", False, True),
+        ("a.md", True, True),
+        ("b.md", True, False),
+        ("new/b.md", False, True),
+        ("c.md", True, False),
+        ("mid-term/u.jsonl", True, True),
+        ("mid-term/v.jsonl", False, True),
+    }
+    assert store.journal.verify() == []
+
+
+def test_nothing_to_do_is_nothing_done(store: Store, actor: Actor) -> None:
+    store.apply([Create("a.md", ONE)], actor)
+    head = store.journal.head()
+    assert store.apply([], actor).effects == ()
+    assert store.apply([Update("a.md", digest(ONE), ONE)], actor).effects == ()
+    assert isinstance(store.apply([], actor), Receipt)
+    store.append("short-term/s.jsonl", [], actor)
+    assert store.journal.head() == head
+    assert store.files() == ["a.md"]
+
+
+def test_one_set_names_a_path_once(store: Store, actor: Actor) -> None:
+    with pytest.raises(StoreError, match="names it twice"):
+        store.apply([Create("a.md", ONE), Append("a.md", (LINE,))], actor)
+    with pytest.raises(StoreError, match="names it twice"):
+        store.apply([Create("a.md", ONE), Move("b.md", "a.md", "")], actor)
+
+
+@pytest.mark.parametrize("lines", [(b"x",), (b"x\ny\n",), (b"",)])
+def test_lines_are_whole(lines: tuple[bytes, ...], store: Store, actor: Actor) -> None:
+    with pytest.raises(StoreError, match="ends in a newline"):
+        store.append("short-term/s.jsonl", lines, actor)
+    with pytest.raises(StoreError, match="ends in a newline"):
+        store.apply([Append("short-term/s.jsonl", lines)], actor)
+
+
+def test_names_that_differ_in_case_are_refused(store: Store, actor: Actor) -> None:
+    store.apply([Create("Notes/Straße.md", ONE)], actor)
+    for path in ("Notes/STRASSE.md", "notes/x.md", "NOTES/straße.md"):
+        with pytest.raises(UnsafePathError, match="only in case"):
+            store.apply([Create(path, ONE)], actor)
+        with pytest.raises(UnsafePathError, match="only in case"):
+            store.append(path.replace(".md", ".md"), [LINE], actor)
+    assert store.files() == ["Notes/Straße.md"]
+
+
+def test_links_and_second_names_are_not_opened(
+    store: Store, folder: Path, tmp_path: Path, actor: Actor
+) -> None:
+    outside = tmp_path / "outside.md"
+    outside.write_bytes(ONE)
+    (folder / "link.md").symlink_to(outside)
+    (folder / "hard.md").hardlink_to(outside)
+    (folder / "out").symlink_to(tmp_path)
+    os.mkfifo(folder / "pipe.md")
+    (folder / "dir.md").mkdir()
+    for path in ("link.md", "hard.md", "out/outside.md", "pipe.md", "dir.md"):
+        with pytest.raises(UnsafePathError):
+            store.read(path)
+        assert not store.exists(path)
+        with pytest.raises(UnsafePathError):
+            store.append(path, [LINE], actor)
+        with pytest.raises((UnsafePathError, ChangedOnDiskError)):
+            store.apply([Update(path, digest(ONE), TWO)], actor)
+    assert outside.read_bytes() == ONE
+    assert store.files() == ["hard.md"]
+    assert store.strays() == ["link.md", "out", "pipe.md"]
+
+
+def test_files_with_strange_names_are_strays(store: Store, folder: Path) -> None:
+    for name in ("a:b.md", "-x.md", "fine.md"):
+        (folder / name).write_bytes(b"")
+    assert store.files() == ["fine.md"]
+    assert store.strays() == ["-x.md", "a:b.md"]
+
+
+def test_what_is_not_there_is_not_found(store: Store) -> None:
+    for path in ("none.md", "none/x.md"):
+        with pytest.raises(NotFoundError):
+            store.read(path)
+        assert not store.exists(path)
+        assert store.size(path) == 0
+    assert store.files("none") == []
+
+
+def test_truth_leaves_out_what_passes(store: Store, folder: Path, actor: Actor) -> None:
+    for path in (".obsidian/x.json", ".git/HEAD", "a/.hidden/x.md", "a/x.md~", "4913", "a/y.md"):
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(b"")
+    store.view("short-term/session_1.json", b"{}")
+    assert store.files() == ["a/y.md"]
+    assert store.files("a") == store.files("a/") == ["a/y.md"]
+    for path in ("a/x.md~", "short-term/session_1.json"):
+        with pytest.raises(StoreError, match="only truth"):
+            store.apply([Create(path, b"")], actor)
+
+
+def test_turns_are_appended(store: Store, actor: Actor) -> None:
+    store.append("short-term/s.jsonl", [LINE], actor)
+    store.append("short-term/s.jsonl", [LINE2, LINE], actor)
+    assert store.read("short-term/s.jsonl") == LINE + LINE2 + LINE
+    after = store.journal.known()["short-term/s.jsonl"]
+    assert after == f"{LINE[-15:-3].decode()}@{len(LINE + LINE2 + LINE)}"
+
+
+def test_a_torn_turn_is_cut_off_into_lost_and_found(
+    store: Store, folder: Path, actor: Actor
+) -> None:
+    path = folder / "short-term/s.jsonl"
+    for how in ("append", "apply", "open"):
+        shutil.rmtree(folder / "short-term", ignore_errors=True)
+        shutil.rmtree(folder / ".kimi/lost+found")
+        store.append("short-term/s.jsonl", [LINE], actor)
+        path.write_bytes(LINE + LINE2[:-5])
+        if how == "append":
+            store.append("short-term/s.jsonl", [LINE2], actor)
+        elif how == "apply":
+            store.apply([Append("short-term/s.jsonl", (LINE2,))], actor)
+        else:
+            Store.open(folder, key=KEY).close()
+        assert path.read_bytes() == (LINE if how == "open" else LINE + LINE2)
+        (lost,) = (folder / ".kimi/lost+found").iterdir()
+        assert lost.read_bytes() == LINE2[:-5]
+
+
+def test_a_persons_last_line_is_not_torn(store: Store, folder: Path, actor: Actor) -> None:
+    cases = {
+        "short-term/s.jsonl": LINE.rstrip(),
+        "short-term/t.jsonl": b'{"by":"hand"}',
+        "日记.md": "没有换行".encode(),
+    }
+    (folder / "short-term").mkdir()
+    for path, content in cases.items():
+        (folder / path).write_bytes(content)
+        store.append(path, [LINE2], actor)
+        assert store.read(path) == content + b"\n" + LINE2
+        (folder / path).write_bytes(content)
+        store.apply([Append(path, (LINE2,))], actor)
+        assert store.read(path) == content + b"\n" + LINE2
+    assert list((folder / ".kimi/lost+found").iterdir()) == []
+
+
+def test_the_same_torn_bytes_are_lost_once(store: Store, folder: Path, actor: Actor) -> None:
+    for _ in range(2):
+        shutil.rmtree(folder / "short-term", ignore_errors=True)
+        (folder / "short-term").mkdir()
+        (folder / "short-term/s.jsonl").write_bytes(b"torn" * 4000)
+        store.append("short-term/s.jsonl", [LINE], actor)
+        assert store.read("short-term/s.jsonl") == LINE
+    assert len(list((folder / ".kimi/lost+found").iterdir())) == 1
+
+
+def test_long_lines_are_found_from_the_end(store: Store, actor: Actor) -> None:
+    long = seal({"text": "长" * 20_000})
+    store.append("short-term/s.jsonl", [LINE, long], actor)
+    store.append("short-term/s.jsonl", [LINE2], actor)
+    assert store.read("short-term/s.jsonl") == LINE + long + LINE2
+
+
+def test_views_come_and_go(store: Store, folder: Path) -> None:
+    for content in (b"{}", b'{"a":1}'):
+        store.view("short-term/session_1.json", content)
+        assert store.read("short-term/session_1.json") == content
+    store.view(".kimi/cache/x.json", b"x")
+    assert store.read(".kimi/cache/x.json") == b"x"
+    assert list((folder / ".kimi/tmp").iterdir()) == []
+    store.unview("short-term/session_1.json")
+    store.unview("short-term/session_1.json")
+    assert not store.exists("short-term/session_1.json")
+    for act in (lambda: store.view("a.md", b""), lambda: store.unview("a.md")):
+        with pytest.raises(StoreError, match="holds truth"):
+            act()
+
+
+def test_private_paths_are_checked_too(store: Store) -> None:
+    for path in (".kimi/../x", ".kimi/.x", ".kimi/"):
+        with pytest.raises(UnsafePathError):
+            store.read(path)
+
+
+def test_threads_share_a_store(store: Store, actor: Actor) -> None:
+    def work(who: int) -> None:
+        for n in range(20):
+            store.append("short-term/s.jsonl", [seal({"who": who, "n": n})], actor)
+
+    threads = [threading.Thread(target=work, args=(who,)) for who in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert store.read("short-term/s.jsonl").count(b"\n") == 80
+    assert store.journal.verify() == []
+
+
+def test_named_locks_exclude(store: Store, folder: Path) -> None:
+    with Store.open(folder, key=KEY) as other, store.lock("job"):
+        met = []
+
+        def work() -> None:
+            try:
+                with other.lock("job", timeout_seconds=0.01):
+                    pass
+            except LockTimeoutError as error:
+                met.append(error)
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        assert len(met) == 1
+        with other.lock("git", shared=True):
+            pass
+
+
+def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(DiskError, match="No such file"):
+        Store.open(tmp_path / "none", key=KEY)
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(DiskError):
+        Store.open(tmp_path / "file", key=KEY)
+
+
+def test_private_folders_may_vanish(store: Store, folder: Path, actor: Actor) -> None:
+    store.apply([Create("a.md", ONE)], actor)
+    shutil.rmtree(folder / ".kimi")
+    store.apply([Update("a.md", digest(ONE), TWO), Create("b.md", ONE)], actor)
+    shutil.rmtree(folder / ".kimi")
+    store.append("short-term/s.jsonl", [LINE], actor)
+    shutil.rmtree(folder / ".kimi")
+    assert store.drop_undo() == ()
+    store.view("short-term/s.json", b"")
+    assert store.files() == ["a.md", "b.md", "short-term/s.jsonl"]
+
+
+class _ReadOnlyDisk(Disk):
+    def perform(self, name, call, *args, **kwargs):
+        writing = name == "open" and args and isinstance(args[-1], int) and args[1] & os.O_CREAT
+        if writing or name in {"mkdir", "write"}:
+            raise OSError(30, "Read-only file system")
+        return super().perform(name, call, *args, **kwargs)
+
+
+def test_a_read_only_disk_is_read(folder: Path, actor: Actor) -> None:
+    with Store.open(folder, key=KEY) as store:
+        store.apply([Create("a.md", ONE)], actor)
+    with Store.open(folder, key=KEY, disk=_ReadOnlyDisk()) as store:
+        assert store.read("a.md") == ONE
+        assert "Read-only" in store.read_only
+        for act in (
+            lambda: store.apply([Create("b.md", ONE)], actor),
+            lambda: store.append("s.jsonl", [LINE], actor),
+            lambda: store.view("short-term/s.json", b""),
+            store.reconcile,
+            store.drop_undo,
+        ):
+            with pytest.raises(ReadOnlyError, match="Read-only"):
+                act()
+
+
+def test_the_clock_is_aware() -> None:
+    assert utcnow().tzinfo is not None
+    assert abs((utcnow() - datetime.now(UTC)).total_seconds()) < 5
+
+
+@settings(max_examples=15)
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.binary(max_size=20)), max_size=12))
+def test_the_store_is_a_dictionary(
+    tmp_path_factory: pytest.TempPathFactory, writes: list[tuple[str, bytes]]
+) -> None:
+    model: dict[str, bytes] = {}
+    me = Actor("cli")
+    with Store.open(tmp_path_factory.mktemp("m"), key=KEY) as store:
+        for name, content in writes:
+            path = f"{name}/{name}.md"
+            if path not in model:
+                store.apply([Create(path, content)], me)
+            elif content:
+                store.apply([Update(path, digest(model[path]), content)], me)
+            else:
+                store.apply([Delete(path, digest(model.pop(path)))], me)
+                continue
+            model[path] = content
+        assert {path: store.read(path) for path in store.files()} == model
+        known = {path: mark for path, mark in store.journal.known().items() if mark}
+        assert known == {path: digest(content) for path, content in model.items()}
+        assert store.reconcile() == []
+
+
+def test_a_log_whose_end_cannot_be_read_is_left_alone(folder: Path, actor: Actor) -> None:
+    class Unreadable(Disk):
+        broken = False
+
+        def perform(self, name, call, *args, **kwargs):
+            if self.broken and name == "read":
+                raise OSError(5, "Input/output error")
+            return super().perform(name, call, *args, **kwargs)
+
+    disk = Unreadable()
+    with Store.open(folder, key=KEY, disk=disk) as store:
+        store.append("short-term/s.jsonl", [LINE], actor)
+        disk.broken = True
+        with pytest.raises(DiskError):
+            store.append("short-term/s.jsonl", [LINE2], actor)
+        disk.broken = False
+        assert store.read("short-term/s.jsonl") == LINE
+        store.append("short-term/s.jsonl", [LINE2], actor)
+        assert store.read("short-term/s.jsonl") == LINE + LINE2

@@ -1,0 +1,245 @@
+"""The command line as a whole: help, errors, exit codes, finding the memory."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kimi_memory import __version__
+from kimi_memory.surfaces.cli import COMMANDS, parser, run
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> Path:
+    """A memory made by ``init``, found through the environment."""
+    path = tmp_path / "memory"
+    assert run(["init", str(path), "--name", "测试", "--language", "zh"]) == 0
+    capsys.readouterr()
+    monkeypatch.setenv("KIMI_MEMORY", str(path))
+    return path
+
+
+def answer(capsys, *words: str) -> object:
+    """Run a command with --json and return what it printed."""
+    assert run([words[0], "--json", *words[1:]]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_every_command_has_help_and_json() -> None:
+    actions = next(a for a in parser()._actions if a.dest == "command").choices
+    assert actions is not None
+    assert set(COMMANDS) <= set(actions)
+    for name, sub in actions.items():
+        assert "--json" in sub.format_help(), name
+        assert sub.description.endswith("."), name
+
+
+def test_init_makes_the_five_tiers_and_a_repository(folder: Path) -> None:
+    for tier in ("short-term", "episodic", "mid-term", "semantic", "long-term"):
+        assert (folder / tier).is_dir()
+    for page in ("MEMORY.md", "USER.md", "PROJECT.md", "long-term/IDENTITY.md", "memory.toml"):
+        assert (folder / page).is_file()
+    assert "关于使用者" in (folder / "USER.md").read_text(encoding="utf-8")
+    log = subprocess.run(
+        ["git", "-C", folder, "log", "--oneline"], capture_output=True, text=True, check=True
+    )
+    assert "A new memory" in log.stdout
+
+
+def test_init_twice_changes_nothing(folder: Path, capsys) -> None:
+    before = (folder / "memory.toml").read_bytes()
+    assert run(["init", str(folder), "--name", "other"]) == 0
+    assert (folder / "memory.toml").read_bytes() == before
+
+
+def test_the_main_job_by_hand(folder: Path, capsys) -> None:
+    assert answer(capsys, "session", "start", "s1", "--project", "菜谱")["id"] == "s1"
+    turn = answer(capsys, "session", "turn", "s1", "我们决定用 SQLite 当数据库，因为部署简单。")
+    assert turn["n"] == 1
+    answer(capsys, "session", "turn", "s1", "好的。", "--role", "assistant")
+    [report] = answer(capsys, "session", "end", "s1")
+    assert report["kind"] == "distil"
+    assert [r["subject"] for r in answer(capsys, "consolidate", "daily")]
+    assert answer(capsys, "consolidate", "weekly")
+    hits = answer(capsys, "recall", "数据库用什么")["hits"]
+    assert any("SQLite" in hit["snippet"] for hit in hits)
+    card = next(hit["unit"]["id"] for hit in hits if hit["unit"]["kind"] == "card")
+    trace = answer(capsys, "trace", card)
+    assert [evidence["verified"] for evidence in trace["evidence"]] == [True]
+    kinds = {commit["trailers"].get("Kind") for commit in answer(capsys, "log")}
+    assert {"init", "distil", "daily", "weekly"} <= kinds
+    assert answer(capsys, "undo", report["id"], "--dry-run")["id"] == report["id"]
+
+
+def test_search_is_recall(folder: Path, capsys) -> None:
+    run(["remember", "The train to Oslo leaves at nine.", "--key", "train.oslo"])
+    capsys.readouterr()
+    assert run(["search", "train", "Oslo"]) == 0
+    assert "train.oslo" in capsys.readouterr().out
+
+
+def test_a_question_without_an_answer_says_so(folder: Path, capsys) -> None:
+    assert run(["recall", "zzzunknownzzz"]) == 0
+    assert capsys.readouterr().out == "Nothing found.\n"
+
+
+def test_get_prints_lines_of_a_file_and_notes_by_short_id(folder: Path, capsys) -> None:
+    assert run(["get", "memory.toml", "--from", "4", "--lines", "1"]) == 0
+    assert capsys.readouterr().out == "[memory]\n"
+    report = answer(capsys, "remember", "端口是 8080", "--key", "port.web", "--type", "fact")
+    card = report[0]["operations"][0]["target"] if isinstance(report, list) else ""
+    assert run(["get", card[:-2]]) == 0
+    assert "端口是 8080" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "why"),
+    [
+        (["get", "no-such-thing"], 11, "No note or file"),
+        (["get", "../../etc/passwd"], 21, "not a safe place"),
+        (["get", "MEMORY.md", "--from", "0"], 2, "counted from 1"),
+        (["trace", "card-nothing"], 11, "No note"),
+        (["undo", "distil-nothing"], 11, "No job"),
+        (["recall", "x", "--limit", "-1"], 2, "below zero"),
+        (["recall", "x", "--since", "yesterday"], 2, "is no date"),
+        (["context", "x", "--budget", "-5"], 2, "below zero"),
+        (["session", "end", "nothing"], 11, "No session"),
+        (["session", "state", "s", "--task", "[1]"], 2, "Not an object"),
+        (["session", "state", "s", "--task", "{"], 2, "Not JSON"),
+        (["ingest", "nowhere.jsonl"], 2, "does not exist"),
+        (["consolidate", "daily", "--date", "2026-13-01"], 2, "is no date"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_mistakes_are_one_line_with_a_remedy_and_an_exit_code(
+    folder: Path, capsys, words: list[str], code: int, why: str
+) -> None:
+    assert run(words) == code
+    error = capsys.readouterr().err
+    assert why in error
+    assert error.count("\n") == 1
+    assert error.startswith("kimi-memory: ")
+
+
+def test_a_broken_settings_file_is_named_with_its_line(folder: Path, capsys) -> None:
+    (folder / "memory.toml").write_text("[memory]\nlanguage = 'fr'\n", encoding="utf-8")
+    assert run(["status"]) == 20
+    assert "memory.language is 'fr'. Choose one of auto, zh, en." in capsys.readouterr().err
+
+
+def test_without_a_memory_the_remedy_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    monkeypatch.delenv("KIMI_MEMORY", raising=False)
+    monkeypatch.chdir(tmp_path)
+    assert run(["status"]) == 10
+    assert "kimi-memory init" in capsys.readouterr().err
+
+
+def test_the_nearest_folder_above_is_found(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    monkeypatch.delenv("KIMI_MEMORY")
+    monkeypatch.chdir(folder / "semantic")
+    assert answer(capsys, "status")["root"] == str(folder)
+
+
+def test_control_characters_never_reach_the_terminal(folder: Path, capsys) -> None:
+    page = folder / "semantic/evil.md"
+    page.write_text("# evil \u202egnp.exe\u009b31m page\n", encoding="utf-8")
+    run(["recall", "evil page"])
+    out = capsys.readouterr().out
+    assert "\u202e" not in out
+    assert "\u009b" not in out
+    assert "evil" in out
+
+
+def test_status_verify_and_doctor_agree_that_all_is_well(folder: Path, capsys) -> None:
+    run(["remember", "我住在成都", "--key", "me.city"])
+    capsys.readouterr()
+    assert answer(capsys, "status")["notes"]["card"] == {"fact": 1}
+    assert run(["verify"]) == 0
+    assert run(["doctor"]) == 0
+    assert "✗" not in capsys.readouterr().out
+
+
+def test_doctor_finds_an_edited_quote_and_a_broken_note(folder: Path, capsys) -> None:
+    run(["remember", "我住在成都", "--key", "me.city"])
+    card = next((folder / "semantic").rglob("*.md"))
+    card.write_text(
+        card.read_text(encoding="utf-8").replace("> 我住在成都", "> 我住在北京"), encoding="utf-8"
+    )
+    (folder / "semantic/bad.md").write_text("---\nid: card-x\nid: card-y\n---\n", encoding="utf-8")
+    capsys.readouterr()
+    assert run(["doctor"]) == 1
+    out = capsys.readouterr().out
+    assert "a quote does not stand in" in out
+    assert "semantic/bad.md" in out
+
+
+def test_ingest_reads_standard_input_in_a_real_process(folder: Path) -> None:
+    chat = json.dumps(
+        {"id": "c", "messages": [{"role": "user", "content": "我叫林夏，住在成都。"}]}
+    )
+    command = [sys.executable, "-m", "kimi_memory", "ingest", "--json"]
+    done = subprocess.run(command, input=chat.encode(), capture_output=True, check=True)
+    report = json.loads(done.stdout)
+    assert [(s["spoken"], s["stored"]) for s in report["sessions"]] == [(1, 1)]
+    again = json.loads(
+        subprocess.run(command, input=chat.encode(), capture_output=True, check=True).stdout
+    )
+    assert [(s["spoken"], s["stored"]) for s in again["sessions"]] == [(1, 0)]
+
+
+def test_files_no_reader_knows_are_named_and_the_rest_is_stored(
+    folder: Path, tmp_path: Path, capsys
+) -> None:
+    files = tmp_path / "in"
+    files.mkdir()
+    (files / "a.json").write_text(
+        '{"id": "a", "messages": [{"role": "user", "content": "hello there"}]}'
+    )
+    (files / "b.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    report = answer(capsys, "ingest", str(files))
+    assert [s["stored"] for s in report["sessions"]] == [1]
+    assert "b.png" in report["failed"][0]
+
+
+def test_ingest_can_leave_sessions_open_or_undistilled(
+    folder: Path, tmp_path: Path, capsys
+) -> None:
+    for id in ("a", "b"):
+        (tmp_path / f"{id}.json").write_text(
+            json.dumps({"id": id, "messages": [{"role": "user", "content": f"hello {id}"}]})
+        )
+    answer(capsys, "ingest", str(tmp_path / "a.json"), "--open")
+    assert answer(capsys, "session", "list") == ["a"]
+    answer(capsys, "ingest", str(tmp_path / "b.json"), "--no-distill")
+    assert [r["subject"] for r in answer(capsys, "distill")] == ["b"]
+    assert answer(capsys, "distill") == []
+
+
+def test_plugins_lists_where_each_comes_from(capsys) -> None:
+    assert run(["plugins"]) == 0
+    out = capsys.readouterr().out
+    assert "words" in out
+    assert "bundled" in out
+
+
+def test_the_version_is_told(capsys) -> None:
+    with pytest.raises(SystemExit) as stop:
+        run(["--version"])
+    assert stop.value.code == 0
+    assert __version__ in capsys.readouterr().out
+
+
+def test_a_closed_pipe_is_no_error(folder: Path) -> None:
+    command = f"{sys.executable} -m kimi_memory plugins | head -1"
+    done = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, check=False
+    )
+    assert b"Traceback" not in done.stderr

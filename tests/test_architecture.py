@@ -1,0 +1,393 @@
+"""The architecture: who may import whom, who may touch files, who may read the environment."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+LAYERS = (
+    {"__main__"},
+    {"surfaces"},
+    {"nodes", "checkup", "forgetting"},
+    {"memory"},
+    {"capture", "consolidation", "recall"},
+    {"index"},
+    {"store"},
+    {"host"},
+    {"home", "lazy", "templating"},
+    {"hookspecs"},
+    {"model"},
+    {"config", "text"},
+    {"errors", "templates"},
+)
+PARTS = dict.fromkeys(("opening", "handle", "explicit", "starter", "stages"), "memory")
+"""Modules beside `memory` that are parts of it."""
+
+RANK = {unit: rank for rank, layer in enumerate(LAYERS) for unit in layer}
+
+PUBLIC = ("kimi_memory.model", "kimi_memory.text", "kimi_memory.errors")
+"""What a plugin may import besides the names in ``kimi_memory.__all__``."""
+
+HEAVY = {
+    *("whoosh", "usearch", "watchfiles", "ollama", "jinja2", "yaml", "frontmatter", "re2"),
+    *("Stemmer", "platformdirs", "pluggy", "numpy", "httpx"),
+}
+"""Third-party libraries: each is known to one module."""
+
+SHARED = {
+    # the markers stand beside the specifications, the plugin manager in the host
+    "pluggy": ("kimi_memory/hookspecs.py", "kimi_memory/host.py"),
+    # arrays are the currency of scores, from postings to ranking
+    "numpy": (
+        "kimi_memory/index/*.py",
+        "kimi_memory/recall/*.py",
+        "plugins/whoosh_index.py",
+        "plugins/usearch_index.py",
+        "plugins/ngrams.py",
+    ),
+}
+
+WRITERS = {
+    "kimi_memory/store/*.py": "the gateway",
+    "kimi_memory/index/*.py": "derived files under .kimi/index, which may vanish at any moment",
+    "kimi_memory/home.py": "the machine's key, outside of every memory folder",
+    "plugins/usearch_index.py": "an index file, to a temporary name and renamed, under .kimi/index",
+    "plugins/demo.py": "replaces a demonstration that it made itself",
+}
+"""Modules that may change files, and why."""
+
+ENVIRONMENT = {
+    "kimi_memory/surfaces/*": "the outermost layer",
+    "kimi_memory/__main__.py": "the outermost layer",
+    "kimi_memory/home.py": "the user's own directories, asked for in one place",
+    "kimi_memory/store/git.py": "git inherits ours, without what would steer it",
+    "kimi_memory/store/nested.py": "whose repositories git trusts stands in the home directory",
+    "kimi_memory/memory.py": "a path that a person gives may begin with ~",
+}
+"""Modules that may read the environment, and why."""
+
+
+def unit_of(name: str) -> str:
+    """Return the part of the package a dotted name belongs to: a folder or a module."""
+    unit = name.split(".")[1] if "." in name else ""
+    return PARTS.get(unit, unit)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A module: its path from the project's root and its text."""
+
+    path: str
+    text: str
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        return ast.parse(self.text, self.path)
+
+    @cached_property
+    def name(self) -> str:
+        dotted = self.path.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
+        return f"kimi_memory.{dotted}" if dotted.split(".")[0] == "plugins" else dotted
+
+    @property
+    def unit(self) -> str:
+        return unit_of(self.name)
+
+    def within(self, patterns: Iterator[str] | dict[str, str] | tuple[str, ...]) -> bool:
+        return any(fnmatch(self.path, pattern) for pattern in patterns)
+
+
+Rule = Callable[[list[Source]], Iterator[str]]
+
+
+def sources() -> list[Source]:
+    paths = [*(ROOT / "kimi_memory").rglob("*.py"), *(ROOT / "plugins").rglob("*.py")]
+    return [
+        Source(path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8"))
+        for path in sorted(paths)
+    ]
+
+
+def at_runtime(tree: ast.AST) -> Iterator[ast.AST]:
+    """Walk a tree without what only a type checker sees."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+            yield from (inner for branch in node.orelse for inner in (branch, *at_runtime(branch)))
+        else:
+            yield node
+            yield from at_runtime(node)
+
+
+def imports(source: Source) -> Iterator[tuple[int, str, str]]:
+    """Yield line, module and imported name ("" for a whole module)."""
+    package = source.name if source.path.endswith("__init__.py") else source.name.rpartition(".")[0]
+    for node in at_runtime(source.tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name, "") for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package.split(".")
+            parts = base[: len(base) - node.level + 1] if node.level else []
+            module = ".".join([*parts, *([node.module] if node.module else [])])
+            yield from ((node.lineno, module, alias.name) for alias in node.names)
+
+
+def internal(source: Source) -> Iterator[tuple[int, str]]:
+    """Yield line and dotted name of everything imported from the package."""
+    for line, module, name in imports(source):
+        if module.split(".")[0] == "kimi_memory":
+            yield line, f"{module}.{name}" if name else module
+
+
+# Rules about imports
+
+
+def layers_hold(found: list[Source]) -> Iterator[str]:
+    """A module imports from layers to its right, or from its own unit."""
+    for source in found:
+        if source.unit in {"", "plugins", "templates"}:
+            continue
+        if source.unit not in RANK:
+            yield f"{source.path}: {source.unit} is in no layer"
+            continue
+        for line, target in internal(source):
+            unit = unit_of(target)
+            if unit in {source.unit, "__version__", "plugins"}:
+                continue
+            if unit not in RANK:
+                yield f"{source.path}:{line}: imports {target}, the public face, from inside"
+            elif RANK[unit] <= RANK[source.unit]:
+                yield f"{source.path}:{line}: {source.unit} imports {target}, left of or beside it"
+
+
+def nothing_is_circular(found: list[Source]) -> Iterator[str]:
+    """No modules import each other in a ring, not even inside functions."""
+    known = {source.name for source in found if source.name != "kimi_memory"}
+    graph: dict[str, set[str]] = defaultdict(set)
+    for source in found:
+        if source.name in known:
+            targets = {target for _, target in internal(source)}
+            graph[source.name] = {t if t in known else t.rpartition(".")[0] for t in targets}
+            graph[source.name] &= known - {source.name}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        yield f"a ring of imports: {' → '.join(reversed(error.args[1]))}"
+
+
+def plugins_use_the_public_face(found: list[Source]) -> Iterator[str]:
+    """A plugin imports what any third-party plugin may, and no other plugin."""
+    public = ast.literal_eval(
+        next(
+            ast.unparse(node.value)
+            for node in ast.parse((ROOT / "kimi_memory/__init__.py").read_text("utf-8")).body
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+        )
+    )
+    allowed = {f"kimi_memory.{name}" for name in public}
+    for source in (s for s in found if s.unit == "plugins" and s.name != "kimi_memory.plugins"):
+        for line, target in internal(source):
+            if target not in allowed and not f"{target}.".startswith(
+                tuple(f"{p}." for p in PUBLIC)
+            ):
+                yield f"{source.path}:{line}: imports {target}, which is not public"
+
+
+def plugins_are_not_imported(found: list[Source]) -> Iterator[str]:
+    """Nobody imports a plugin: they are reached through hooks."""
+    for source in found:
+        for line, target in internal(source):
+            if target.startswith("kimi_memory.plugins"):
+                yield f"{source.path}:{line}: imports {target}"
+
+
+def libraries_have_one_home(found: list[Source]) -> Iterator[str]:
+    """Each heavy library is imported in one module, or in its listed ones."""
+    users: dict[str, list[Source]] = defaultdict(list)
+    for source in found:
+        for library in {module.split(".")[0] for _, module, _ in imports(source)} & HEAVY:
+            users[library].append(source)
+    for library, homes in sorted(users.items()):
+        strangers = [s for s in homes if not s.within(SHARED.get(library, ()))]
+        if library in SHARED:
+            yield from (f"{s.path}: {library} has listed homes, not this one" for s in strangers)
+        elif len(strangers) > 1:
+            yield f"{library} is imported in {', '.join(s.path for s in strangers)}"
+
+
+def libraries_are_known(found: list[Source]) -> Iterator[str]:
+    """A third-party library is in the list above, so that it gets one home."""
+    for source in found:
+        for line, module, _ in imports(source):
+            top = module.split(".")[0]
+            if top not in {"kimi_memory", *HEAVY, *sys.stdlib_module_names}:
+                yield f"{source.path}:{line}: {top} is no listed library"
+
+
+# Rules about the world outside
+
+_OS_WRITES = {
+    *("open", "write", "rename", "replace", "unlink", "remove", "mkdir", "makedirs", "rmdir"),
+    *("link", "symlink", "truncate", "ftruncate", "removedirs", "renames", "chmod", "utime"),
+}
+_SHUTIL_WRITES = {"copy", "copy2", "copyfile", "copyfileobj", "copytree", "move", "rmtree"}
+_PATH_WRITES = {
+    *("write_text", "write_bytes", "touch", "unlink", "rmdir", "mkdir", "rename"),
+    *("symlink_to", "hardlink_to"),
+}
+
+
+def _writes(call: ast.Call) -> bool:
+    name = ast.unparse(call.func)
+    owner, _, verb = name.rpartition(".")
+    if owner == "os":
+        return verb in _OS_WRITES
+    if owner == "shutil":
+        return verb in _SHUTIL_WRITES
+    if verb == "open":
+        words = [*call.args, *(k.value for k in call.keywords if k.arg == "mode")]
+        modes = [w.value for w in words if isinstance(w, ast.Constant) and isinstance(w.value, str)]
+        return any(len(mode) <= 3 and set(mode) & set("wax+") for mode in modes)
+    # a path's replace takes one argument; those of text take two, of dates keywords
+    one = len(call.args) == 1 and not call.keywords
+    return bool(owner) and (verb in _PATH_WRITES or (verb == "replace" and one))
+
+
+def only_the_store_writes(found: list[Source]) -> Iterator[str]:
+    """Files are changed, and git is run, through the gateway alone."""
+    for source in (s for s in found if not s.within(WRITERS)):
+        for node in at_runtime(source.tree):
+            if isinstance(node, ast.Call) and _writes(node):
+                yield f"{source.path}:{node.lineno}: {ast.unparse(node.func)}() changes files"
+        for line, module, name in imports(source):
+            if module.split(".")[0] in {"subprocess", "tempfile"}:
+                yield f"{source.path}:{line}: imports {module}"
+            if (module, name in _OS_WRITES) == ("os", True):
+                yield f"{source.path}:{line}: imports os.{name}"
+
+
+def only_surfaces_read_the_environment(found: list[Source]) -> Iterator[str]:
+    """Environment, home and config directories are read once, at the edge."""
+    for source in (s for s in found if not s.within(ENVIRONMENT)):
+        for node in at_runtime(source.tree):
+            text = ast.unparse(node) if isinstance(node, ast.Attribute) else ""
+            if text in {"os.environ", "os.getenv", "Path.home"} or text.endswith(".expanduser"):
+                yield f"{source.path}:{node.lineno}: reads {text}"
+        for line, module, name in imports(source):
+            if module == "platformdirs" or (module == "os" and name in {"environ", "getenv"}):
+                yield f"{source.path}:{line}: imports {module} {name}".rstrip()
+
+
+def only_the_host_catches_all(found: list[Source]) -> Iterator[str]:
+    """Broad excepts stand around plugins, nowhere else."""
+    broad = {"Exception", "BaseException"}
+    for source in (s for s in found if s.path != "kimi_memory/host.py"):
+        for node in ast.walk(source.tree):
+            caught: list[ast.expr] = []
+            if isinstance(node, ast.ExceptHandler):
+                caught = [node.type] if node.type else [ast.Name("Exception")]
+                # what cleans up and goes on raising swallows nothing
+                if ast.unparse(node).startswith("except BaseException:") and (
+                    isinstance(node.body[-1], ast.Raise) and node.body[-1].exc is None
+                ):
+                    continue
+            elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("suppress"):
+                caught = node.args
+            names = {ast.unparse(n) for c in caught for n in getattr(c, "elts", [c])}
+            if names & broad:
+                yield f"{source.path}:{node.lineno}: catches everything"
+
+
+RULES: tuple[Rule, ...] = (
+    layers_hold,
+    nothing_is_circular,
+    plugins_use_the_public_face,
+    plugins_are_not_imported,
+    libraries_have_one_home,
+    libraries_are_known,
+    only_the_store_writes,
+    only_surfaces_read_the_environment,
+    only_the_host_catches_all,
+)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_the_architecture_holds(rule: Rule) -> None:
+    broken = list(rule(sources()))
+    assert not broken, f"{rule.__doc__}\n" + "\n".join(broken)
+
+
+PLANTED: list[tuple[Rule, str, str]] = [
+    (layers_hold, "store/a.py", "from kimi_memory.index.manifest import read"),
+    (layers_hold, "store/a.py", "def f():\n    from kimi_memory import index"),
+    (layers_hold, "recall/a.py", "from kimi_memory.capture import screen"),
+    (layers_hold, "store/a.py", "from ..index import manifest"),
+    (layers_hold, "store/a.py", "from kimi_memory import Memory"),
+    (layers_hold, "nowhere/a.py", "import json"),
+    (layers_hold, "memory.py", "from kimi_memory.surfaces.cli import run"),
+    (nothing_is_circular, "store/a.py", "from kimi_memory.store import b"),
+    (plugins_use_the_public_face, "plugins/a.py", "from kimi_memory.store import journal"),
+    (plugins_use_the_public_face, "plugins/a.py", "from kimi_memory.hookspecs import hookimpl"),
+    (plugins_use_the_public_face, "plugins/a.py", "from kimi_memory.plugins import words"),
+    (plugins_are_not_imported, "index/a.py", "import kimi_memory.plugins.words"),
+    (libraries_have_one_home, "store/a.py", "import yaml"),
+    (libraries_have_one_home, "store/a.py", "import numpy as np"),
+    (libraries_are_known, "store/a.py", "import requests"),
+    (only_the_store_writes, "capture/a.py", "open(path, 'a')"),
+    (only_the_store_writes, "capture/a.py", "path.open(mode='wb')"),
+    (only_the_store_writes, "capture/a.py", "path.replace(other)"),
+    (only_the_store_writes, "capture/a.py", "os.rename(a, b)"),
+    (only_the_store_writes, "capture/a.py", "path.write_text('x')"),
+    (only_the_store_writes, "capture/a.py", "import subprocess"),
+    (only_the_store_writes, "plugins/a.py", "shutil.rmtree(path)"),
+    (only_surfaces_read_the_environment, "config.py", "x = os.environ['HOME']"),
+    (only_surfaces_read_the_environment, "config.py", "import platformdirs"),
+    (only_surfaces_read_the_environment, "plugins/a.py", "from os import getenv"),
+    (only_the_host_catches_all, "store/a.py", "try:\n    x()\nexcept Exception:\n    y()"),
+    (only_the_host_catches_all, "store/a.py", "try:\n    x()\nexcept:\n    y()"),
+    (only_the_host_catches_all, "store/a.py", "try:\n    x()\nexcept BaseException:\n    y()"),
+    (only_the_host_catches_all, "store/a.py", "with suppress(OSError, Exception):\n    x()"),
+]
+
+BESIDE = Source("kimi_memory/store/b.py", "import yaml\nfrom kimi_memory.store import a")
+
+
+def plant(path: str, text: str) -> list[Source]:
+    return [Source(path if path.startswith("plugins/") else f"kimi_memory/{path}", text), BESIDE]
+
+
+@pytest.mark.parametrize(
+    ("rule", "path", "text"), PLANTED, ids=[f"{r.__name__}-{t[:40]}" for r, _, t in PLANTED]
+)
+def test_a_planted_violation_is_found(rule: Rule, path: str, text: str) -> None:
+    assert list(rule(plant(path, text)))
+
+
+INNOCENT = '''
+from __future__ import annotations
+from typing import TYPE_CHECKING
+from kimi_memory import __version__
+from kimi_memory.errors import UsageError
+if TYPE_CHECKING:
+    import numpy
+    from kimi_memory.memory import Memory
+def f(text, path, day):
+    """os.environ and open(x, "w") in words only."""
+    with path.open("rb") as file:
+        return text.replace("a", "b"), day.replace(year=2026), file.read()
+'''
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_innocent_code_breaks_no_rule(rule: Rule) -> None:
+    assert not list(rule([Source("kimi_memory/capture/a.py", INNOCENT)]))

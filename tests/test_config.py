@@ -1,0 +1,60 @@
+"""Settings: every value has a default, wrong ones are named, unknown ones kept out."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+import kimi_memory
+from kimi_memory.config import Settings, parse_settings
+from kimi_memory.errors import FormatError
+
+
+def test_an_empty_file_gives_the_defaults() -> None:
+    assert parse_settings("") == Settings()
+
+
+def test_a_byte_order_mark_is_no_error() -> None:
+    assert parse_settings("\ufeff[recall]\nlimit = 3\n").recall.limit == 3
+
+
+def test_unknown_tables_and_keys_are_left_to_newer_versions() -> None:
+    assert parse_settings("[future]\nx = 1\n[recall]\nwhat = 2\n") == Settings()
+
+
+def test_a_whole_number_serves_as_a_fraction() -> None:
+    assert parse_settings("[history]\nquiet_seconds = 2\n").history.quiet_seconds == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("[recall]\nlimit = 'x'\n", "recall.limit is 'x'. Give a value of type int"),
+        ("[recall]\nlimit = true\n", "recall.limit is True"),
+        ("[capture]\nauto = 1\n", "capture.auto is 1. Give a value of type bool"),
+        ("[memory]\nlanguage = 'de'\n", "Choose one of auto, zh, en"),
+        ("recall = 3\n", r"recall is not a table. Write it as \[recall\]"),
+        ("a = 1\na = 2\n", "memory.toml:2: not TOML"),
+        ("a = " + "9" * 5000, "memory.toml:1: not TOML"),
+        ("a = " + "[" * 5000, "memory.toml:1: not TOML"),
+        ("[memory]\nformat = 2\n", "Upgrade kimi_memory"),
+    ],
+)
+def test_wrong_values_are_named_with_what_fits(text: str, why: str) -> None:
+    with pytest.raises(FormatError, match=why):
+        parse_settings(text)
+
+
+def test_every_setting_is_read_somewhere() -> None:
+    root = Path(kimi_memory.__file__).parent
+    sources = [*root.rglob("*.py"), *(root.parent / "plugins").glob("*.py")]
+    code = "\n".join(p.read_text(encoding="utf-8") for p in sources if p.name != "config.py")
+    tables = [getattr(Settings(), table.name) for table in fields(Settings)]
+    names = {field.name for table in tables for field in fields(table)} - WRITTEN
+    assert {name for name in names if f".{name}" not in code} == set()
+
+
+WRITTEN = {"id", "format"}
+"""What init writes for later versions and other machines."""

@@ -1,0 +1,176 @@
+"""The pages: generated ones are fresh, code blocks run, links lead somewhere."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([*(ROOT / "docs").glob("*.md"), *ROOT.glob("*.md"), *ROOT.glob("*/README.md")])
+BLOCK = re.compile(r"^```python(?P<title>[^\n]*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+SHELL = re.compile(r"^```sh run\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\[[^\]\n]+\]\((?!\w+:)(?P<path>[^)#\s]*)(?:#(?P<anchor>[^)\s]+))?\)")
+
+
+@pytest.fixture(scope="module")
+def generate() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("docs_generate", ROOT / "docs/generate.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_generated_pages_are_fresh(generate: ModuleType) -> None:
+    assert not generate.stale(ROOT / "docs"), "run python -m docs.generate"
+
+
+def test_a_stale_page_is_named(
+    generate: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert generate.main(["--folder", str(tmp_path)]) == 0
+    assert generate.main(["--folder", str(tmp_path), "--check"]) == 0
+    (tmp_path / "errors.md").write_text("old", encoding="utf-8")
+    (tmp_path / "hooks.md").unlink()
+    assert generate.main(["--folder", str(tmp_path), "--check"]) == 1
+    assert [line.split()[0] for line in capsys.readouterr().err.splitlines()] == [
+        "hooks.md",
+        "errors.md",
+    ]
+
+
+def test_every_setting_has_a_meaning(generate: ModuleType) -> None:
+    bare = [line for line in generate.settings().splitlines() if re.search(r"\|\s*\|$", line)]
+    assert not bare
+
+
+def test_every_command_and_argument_has_a_meaning(generate: ModuleType) -> None:
+    page = generate.commands()
+    assert page is not None, "there is no command line to describe"
+    bare = [line for line in page.splitlines() if re.search(r"\| +\|$|\|  ?One of", line)]
+    bare += re.findall(r"^#+ (.+)\n\n(?=#|\|)", page, re.MULTILINE)
+    assert not bare, "without help: " + "; ".join(bare)
+
+
+def test_arguments_are_described_with_their_choices(generate: ModuleType) -> None:
+    import argparse
+
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--for", choices=["start", "task"], help="what it is for")
+    parser.add_argument("words", nargs="+", help="what to look for")
+    below = parser.add_subparsers().add_parser("end", aliases=["stop"], help="end it")
+    below.add_argument("--json", action="store_true", help="for machines")
+    page = "\n".join(generate.command(parser, "kmem", "ask"))
+    assert page.startswith("## kmem\n\nAsk.\n")
+    assert "| `--for FOR` | What it is for. One of `start`, `task`. |" in page
+    assert "| `words` | What to look for. |" in page
+    assert "### kmem end\n\nEnd it.\n" in page and "kmem stop" not in page
+    assert "| `--json` | For machines. |" in page
+
+
+def blocks(page: Path) -> Iterator[tuple[int, str, str]]:
+    """Yield line, file name ("" to run) and code of a page's Python blocks."""
+    text = page.read_text(encoding="utf-8")
+    for found in BLOCK.finditer(text):
+        title = re.search(r"file=(\S+)", found["title"])
+        yield text.count("\n", 0, found.start()) + 1, title[1] if title else "", found["code"]
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if any(blocks(p))], ids=lambda page: page.name)
+def test_code_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page's blocks run in order, in one folder; those with file= are put there instead."""
+    monkeypatch.chdir(tmp_path)
+    space: dict[str, object] = {"__name__": page.stem}
+    for line, name, code in blocks(page):
+        if name:
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_text(code, encoding="utf-8")
+        else:
+            # as many lines before it as on the page, so that a traceback points there
+            exec(compile("\n" * line + code, str(page), "exec"), space)
+
+
+@pytest.mark.parametrize(
+    "page", [p for p in PAGES if SHELL.search(p.read_text("utf-8"))], ids=lambda page: page.name
+)
+def test_command_lines_run(page: Path, tmp_path: Path) -> None:
+    """A page's blocks marked ``sh run`` run in order, in one shell, beside the sample."""
+    shutil.copytree(ROOT / "memory", tmp_path / "memory")
+    lines = "\n".join(found["code"] for found in SHELL.finditer(page.read_text("utf-8")))
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    argv = ["bash", "-euo", "pipefail", "-xc", lines]
+    environ = os.environ | {"PATH": path}
+    ran = subprocess.run(
+        argv, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stdout[-1500:] + ran.stderr[-1500:]
+
+
+def anchors(page: Path) -> set[str]:
+    text = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def broken(page: Path) -> Iterator[str]:
+    for found in LINK.finditer(page.read_text(encoding="utf-8")):
+        target = page.parent / found["path"] if found["path"] else page
+        if not target.exists():
+            yield f"{page.name}: {found[0]}"
+        elif found["anchor"] and target.suffix == ".md" and found["anchor"] not in anchors(target):
+            yield f"{page.name}: {found[0]} names no heading there"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    assert not list(broken(page))
+
+
+def test_a_broken_link_is_found(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "LICENSE", tmp_path)
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# 标题\n[a](LICENSE) [b](gone.md) [c](#标题) [d](#gone) [e](https://x.org)\n", "utf-8"
+    )
+    assert [line.split()[1] for line in broken(page)] == ["[b](gone.md)", "[d](#gone)"]
+
+
+def test_a_failing_block_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# x\n\n```python file=a.py\nx = 1\n```\n\n```python\nassert False\n```\n", "utf-8"
+    )
+    with pytest.raises(AssertionError) as caught:
+        test_code_blocks_run(page, tmp_path, monkeypatch)
+    assert (tmp_path / "a.py").read_text("utf-8") == "x = 1\n"
+    assert caught.traceback[-1].lineno + 1 == 8
+
+
+def test_every_page_is_reached_from_the_index() -> None:
+    index = (ROOT / "docs/index.md").read_text(encoding="utf-8")
+    linked = {found["path"] for found in LINK.finditer(index)}
+    assert {page.name for page in (ROOT / "docs").glob("*.md")} - {"index.md"} <= linked
+
+
+KINDS = ("added", "changed", "fixed", "removed", "security")
+
+
+def test_changelog_fragments_are_named_and_written_for_users() -> None:
+    fragments = sorted((ROOT / "changelog.d").glob("*.md"))
+    assert fragments
+    for path in fragments:
+        if path.name != "README.md":
+            assert re.fullmatch(rf"[a-z][a-z0-9-]*\.({'|'.join(KINDS)})\.md", path.name), path.name
+            text = path.read_text(encoding="utf-8")
+            assert text.rstrip().endswith((".", "。")) and not text.startswith("#"), path.name
+    readme = (ROOT / "changelog.d/README.md").read_text(encoding="utf-8")
+    assert all(f"`{kind}`" in readme for kind in KINDS)

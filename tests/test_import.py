@@ -1,0 +1,88 @@
+"""What an import loads: little, because every hook command of an editor starts with it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+NEVER = {
+    *("numpy", "usearch", "whoosh", "ollama", "jinja2", "watchfiles", "yaml", "frontmatter"),
+    *("re2", "Stemmer", "platformdirs", "importlib.metadata", "asyncio", "sqlite3", "http"),
+    *("kimi_memory.surfaces", "kimi_memory.plugins"),
+}
+"""Loaded when first needed, never by an import of the public face."""
+
+BARE = {"kimi_memory", "kimi_memory.errors", "kimi_memory.hookspecs"}
+"""What `import kimi_memory` loads of the package, beside the values of `model` and `text`."""
+
+LOADED = """
+import sys
+before = set(sys.modules)
+{statement}
+print("\\n".join(sorted(set(sys.modules) - before)))
+"""
+
+
+def loads(statement: str) -> set[str]:
+    """The modules that a statement adds in a fresh interpreter."""
+    # -I: neither the working directory nor the environment adds anything
+    argv = [sys.executable, "-I", "-c", LOADED.format(statement=statement)]
+    return set(subprocess.run(argv, capture_output=True, text=True, check=True).stdout.split())
+
+
+def ours(modules: set[str]) -> set[str]:
+    return {name for name in modules if name.split(".")[0] == "kimi_memory"}
+
+
+def foreign(modules: set[str]) -> set[str]:
+    tops = {name.split(".")[0] for name in modules}
+    return tops - set(sys.stdlib_module_names) - {"kimi_memory"}
+
+
+@pytest.mark.parametrize("statement", ["import kimi_memory", "from kimi_memory import Memory"])
+def test_an_import_loads_nothing_heavy(statement: str) -> None:
+    assert not loads(statement) & NEVER
+
+
+def test_the_bare_import_loads_values_and_hooks_alone() -> None:
+    loaded = ours(loads("import kimi_memory"))
+    stray = {m for m in loaded - BARE if m.split(".")[1] not in {"model", "text"}}
+    assert not stray
+    assert loaded >= BARE
+
+
+@pytest.mark.parametrize("statement", ["import kimi_memory", "from kimi_memory import Memory"])
+def test_pluggy_is_the_one_foreign_library(statement: str) -> None:
+    assert foreign(loads(statement)) == {"pluggy"}
+
+
+HEAVY = {"numpy", "usearch", "whoosh", "ollama", "jinja2", "watchfiles", "importlib.metadata"}
+
+
+def test_the_bundled_plugins_load_their_libraries_when_asked() -> None:
+    statement = "from kimi_memory.host import Host; Host(entry_points=False)"
+    assert not loads(statement) & HEAVY
+
+
+def test_capturing_a_turn_loads_nothing_heavy(tmp_path: Path) -> None:
+    from kimi_memory import Memory
+
+    Memory.create(tmp_path / "记忆").close()
+    captured = "turn(Role.USER, '记住：端口是 5432。')"
+    loaded = loads(
+        "from kimi_memory import Memory\n"
+        "from kimi_memory.model.turn import Role\n"
+        f"with Memory.open({str(tmp_path / '记忆')!r}) as memory:\n"
+        f"    memory.session('s1').{captured}"
+    )
+    assert "kimi_memory.capture.log" in loaded
+    assert not loaded & (HEAVY - {"importlib.metadata"}), (
+        "installed plugins are looked for, no more"
+    )
+
+
+def test_a_loaded_library_would_be_seen() -> None:
+    assert loads("import yaml, importlib.metadata") & NEVER == {"yaml", "importlib.metadata"}

@@ -1,0 +1,261 @@
+"""The house style: sizes, docstrings, names, suppressions, and where tests lie."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tokenize
+from collections.abc import Callable, Iterator
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+CODE = ("kimi_memory", "plugins", "templates", "docs", "benchmarks", "integrations", "tests")
+
+MAX_FILE, MAX_FUNCTION, MAX_POSITIONAL = 400, 50, 5
+
+BANNED_NAMES = re.compile(r"(Manager|Helper|Handler|Processor|Utils?|Data|Info)$")
+BANNED_MODULES = {"utils", "util", "helpers", "helper", "data", "info", "misc", "common", "manager"}
+VERBS = {
+    *("return", "returns", "get", "gets", "make", "makes", "provide", "provides", "contain"),
+    *("contains", "implement", "implements", "handle", "handles", "define", "defines", "this"),
+    *("these", "here", "create", "creates", "read", "reads", "write", "writes", "run", "runs"),
+    *("build", "builds", "parse", "parses", "do", "does"),
+}
+SUPPRESSION = re.compile(
+    r"(noqa|type: ignore|pragma: no (?:cover|branch))"
+    r"(\[[\w, -]+\]|: ?[A-Z]+\d+(?:, ?[A-Z]+\d+)*)?"
+)
+WHOLE = {
+    "test_architecture.py": "imports of all modules",
+    "test_style.py": "all sources",
+    "test_import.py": "what an import loads",
+    "test_packaging.py": "the wheel",
+    "test_docs.py": "the pages",
+    "test_sample.py": "the sample memory",
+    "test_hooks.py": "every hook with its bundled plugins",
+    "test_demo.py": "the demonstration",
+    "test_life.py": "the life of a memory from end to end",
+    "test_real_data.py": "real conversations through the whole system",
+    "faults/*": "kills, injected errors and races",
+    "power/*": "power cuts",
+    "fuzz/*": "hostile input to any parser",
+    "speed/*": "ratios of whole processes",
+}
+"""Test modules of the whole system, which mirror no module, and what they are about."""
+
+Check = Callable[[str, str], Iterator[str]]
+
+
+def functions(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+def comments(text: str) -> Iterator[tuple[int, str]]:
+    for token in tokenize.generate_tokens(StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], token.string
+
+
+def sizes_hold(path: str, text: str) -> Iterator[str]:
+    """A file has at most 400 lines, a function 50; tables of test cases may be longer."""
+    if path.startswith("tests/"):
+        return
+    if (lines := text.count("\n")) > MAX_FILE:
+        yield f"{path}: {lines} lines"
+    for node in functions(ast.parse(text)):
+        if (lines := (node.end_lineno or 0) - node.lineno + 1) > MAX_FUNCTION:
+            yield f"{path}:{node.lineno}: {node.name} has {lines} lines"
+
+
+def parameters_are_few(path: str, text: str) -> Iterator[str]:
+    """A function takes at most five positional parameters."""
+    for node in functions(ast.parse(text)):
+        names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
+        if (many := len([n for n in names if n not in {"self", "cls"}])) > MAX_POSITIONAL:
+            yield f"{path}:{node.lineno}: {node.name} takes {many} positional parameters"
+
+
+def modules_say_what_they_are_about(path: str, text: str) -> Iterator[str]:
+    """The first line of a module's docstring is a noun phrase with a full stop."""
+    line = (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
+    if not line:
+        yield f"{path}: no docstring"
+    elif not line.endswith((".", "。", "::", ":")):
+        yield f"{path}: the docstring's first line does not end: {line!r}"
+    elif line.split()[0].lower() in VERBS:
+        yield f"{path}: the docstring opens with {line.split()[0]!r}, not with a noun"
+
+
+def names_mean_something(path: str, text: str) -> Iterator[str]:
+    """No Manager, Helper, Handler, Processor, utils, data, info, do_."""
+    if Path(path).stem in BANNED_MODULES:
+        yield f"{path}: a module's name says its subject"
+    for node in ast.walk(ast.parse(text)):
+        name = getattr(node, "name", None)
+        if isinstance(node, ast.ClassDef) and BANNED_NAMES.search(node.name):
+            yield f"{path}:{node.lineno}: class {name}"
+        elif (
+            isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            and node.name.startswith(("do_", "_do_", "handle_", "process_"))
+            # what http.server calls for a request has a name of its own
+            and not re.fullmatch("do_[A-Z]+", node.name)
+        ):
+            yield f"{path}:{node.lineno}: function {name}"
+
+
+def suppressions_give_reasons(path: str, text: str) -> Iterator[str]:
+    """A suppression names its rule and then its reason; mypy wants a # before the reason."""
+    for line, comment in comments(text):
+        mark = SUPPRESSION.search(comment)
+        if mark is None:
+            continue
+        kind, rule, reason = mark[1], mark[2], comment[mark.end() :]
+        if rule is None and not kind.startswith("pragma"):
+            yield f"{path}:{line}: {kind} names no rule"
+        # a hook specification has no body: the rule is the reason
+        elif rule != "[empty-body]" and not re.search(r"\w", reason):
+            yield f"{path}:{line}: {kind} gives no reason"
+        elif kind.startswith("type") and reason.strip() and not reason.strip().startswith("#"):
+            yield f"{path}:{line}: mypy ignores a type: ignore without # before its reason"
+
+
+def nothing_is_unfinished(path: str, text: str) -> Iterator[str]:
+    """No open ends and no places of the machine the code was written on."""
+    marks = ["TO" + "DO", "FIX" + "ME", "XX" + "X", "NotImplemented" + "Error"]
+    marks += [str(ROOT)] if len(ROOT.parts) > 2 else []
+    for number, line in enumerate(text.splitlines(), 1):
+        yield from (f"{path}:{number}: {mark}" for mark in marks if mark in line)
+
+
+CHECKS: tuple[Check, ...] = (
+    sizes_hold,
+    parameters_are_few,
+    modules_say_what_they_are_about,
+    names_mean_something,
+    suppressions_give_reasons,
+    nothing_is_unfinished,
+)
+
+
+def sources() -> Iterator[tuple[str, str]]:
+    for folder in CODE:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            yield path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_the_style_holds(check: Check) -> None:
+    broken = [line for path, text in sources() for line in check(path, text)]
+    assert not broken, f"{check.__doc__}\n" + "\n".join(broken)
+
+
+LONG = "def f():\n" + "    x = 1\n" * 50
+PLANTED: list[tuple[Check, str]] = [
+    (sizes_hold, "x = 1\n" * 401),
+    (sizes_hold, LONG),
+    (parameters_are_few, "def f(a, b, c, d, e, f): ..."),
+    (modules_say_what_they_are_about, "x = 1"),
+    (modules_say_what_they_are_about, '"""Words of text"""'),
+    (modules_say_what_they_are_about, '"""This module reads words."""'),
+    (names_mean_something, "class CardManager: ..."),
+    (names_mean_something, "def do_it(): ..."),
+    (suppressions_give_reasons, "x = 1  # no" + "qa"),
+    (suppressions_give_reasons, "x = 1  # no" + "qa: S603"),
+    (suppressions_give_reasons, "x = 1  # type: " + "ignore[misc]"),
+    (suppressions_give_reasons, "x = 1  # type: " + "ignore[misc]  a good reason"),
+    (suppressions_give_reasons, "x = 1  # pragma: " + "no cover"),
+    (nothing_is_unfinished, "x = 1  # TO" + "DO: later"),
+    (nothing_is_unfinished, f"x = '{ROOT}/a'"),
+]
+
+
+@pytest.mark.parametrize(("check", "text"), PLANTED)
+def test_a_planted_breach_is_found(check: Check, text: str) -> None:
+    assert list(check("kimi_memory/a.py", text))
+
+
+GOOD = (
+    '''"""Words of Chinese and English text."""
+
+
+class Words:
+    def split(self, a, b, c, d, e, *, flag=False):
+        return a  # no'''
+    + """qa: S603  our own argv
+"""
+)
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_good_code_passes(check: Check) -> None:
+    assert not list(check("kimi_memory/text/words.py", GOOD))
+
+
+def mirrored(path: str, modules: set[str]) -> bool:
+    """Whether a path under tests/ is that of a module's tests, or listed above."""
+    if any(Path(path).match(pattern) for pattern in WHOLE):
+        return True
+    folder, _, name = path.rpartition("/")
+    stem = name.removeprefix("test_").removesuffix(".py")
+    place = folder if folder.split("/")[0] == "plugins" else f"kimi_memory/{folder}".rstrip("/")
+    return bool({f"{place}/{stem}.py", f"{place}/{stem}/__init__.py"} & modules) or (
+        f"{place}/__init__.py" in modules and stem == place.split("/")[-1]
+    )
+
+
+TEXTS = ("*.md", "docs/*.md", "changelog.d/*.md", "integrations/**/*.md", "Makefile", "*.toml")
+
+
+def test_no_text_names_a_machine_or_an_open_end() -> None:
+    paths = [path for pattern in TEXTS for path in ROOT.glob(pattern)]
+    broken = [
+        line
+        for path in paths
+        for line in nothing_is_unfinished(path.name, path.read_text(encoding="utf-8"))
+    ]
+    assert len(paths) > 8
+    assert not broken, "\n".join(broken)
+
+
+def test_every_test_module_mirrors_a_module() -> None:
+    modules = {
+        p.relative_to(ROOT).as_posix()
+        for f in ("kimi_memory", "plugins")
+        for p in (ROOT / f).rglob("*.py")
+    }
+    tests = [p.relative_to(ROOT / "tests").as_posix() for p in (ROOT / "tests").rglob("test_*.py")]
+    strays = [path for path in sorted(tests) if not mirrored(path, modules)]
+    assert not strays, f"these mirror no module: {', '.join(strays)}"
+
+
+@pytest.mark.parametrize(
+    ("path", "belongs"),
+    [
+        ("store/test_journal.py", True),
+        ("plugins/test_words.py", True),
+        ("test_host.py", True),
+        ("test_style.py", True),
+        ("store/test_store.py", True),
+        ("store/test_misc.py", False),
+        ("test_words.py", False),
+    ],
+)
+def test_mirroring_is_judged_by_path(path: str, belongs: bool) -> None:
+    modules = {"kimi_memory/store/journal.py", "kimi_memory/store/__init__.py"}
+    assert mirrored(path, modules | {"kimi_memory/host.py", "plugins/words.py"}) is belongs
+
+
+def test_tests_are_named_as_sentences() -> None:
+    short = [
+        f"{path}: {node.name}"
+        for path, text in sources()
+        if path.startswith("tests/")
+        for node in functions(ast.parse(text))
+        if node.name.startswith("test_") and node.name.count("_") < 2
+    ]
+    assert not short, "\n".join(short)

@@ -1,0 +1,66 @@
+"""Snippets: the sentences that answer."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kimi_memory.text.snippet import snippet
+
+FILLER = "Nothing of interest was said here at all. "
+FILLER_ZH = "这里没有说什么有意思的事情。"
+
+
+def test_short_text_comes_whole() -> None:
+    assert snippet("  We use Postgres. 就这样。 ", ["postgr"]) == (
+        "We use Postgres. 就这样。",
+        2,
+        23,
+    )
+
+
+def test_the_sentence_with_the_words_is_shown() -> None:
+    text = FILLER * 40 + "We chose Postgres for its replication. " + FILLER * 40
+    shown, start, end = snippet(text, ["postgr", "replic", "here"], 200)
+    assert "We chose Postgres for its replication." in shown
+    assert shown == text[start:end] and len(shown) <= 200
+
+
+def test_chinese_sentences_are_found_and_whole() -> None:
+    text = FILLER_ZH * 60 + "数据库最后选了达梦。" + FILLER_ZH * 60
+    shown, start, end = snippet(text, ["数据", "据库", "达梦", "数"], 80)
+    assert "数据库最后选了达梦。" in shown and shown.endswith("。")
+    assert text[start:end] == shown
+
+
+def test_traditional_text_answers_simplified_words() -> None:
+    text = FILLER_ZH * 60 + "資料庫選了達夢。" + FILLER_ZH * 60
+    assert "資料庫選了達夢。" in snippet(text, ["资料", "料库"], 80)[0]
+
+
+def test_rare_words_weigh_more_than_common_ones() -> None:
+    text = ("The server restarted again today. " * 30) + "The server key is zebra. " + FILLER * 30
+    assert "zebra" in snippet(text, ["server", "today", "restart", "zebra"], 120)[0]
+
+
+def test_stems_match_the_beginning_of_words_only() -> None:
+    text = "Unhappy redeploy. " * 30 + "A happy end. " + FILLER * 20
+    assert "A happy end." in snippet(text, ["happi"], 60)[0]
+
+
+def test_one_long_sentence_is_cut_with_marks() -> None:
+    text = "很长的话" * 300 + "密钥是斑马" + "很长的话" * 300
+    shown, start, end = snippet(text, ["斑马"], 100)
+    assert "斑马" in shown and shown[0] == shown[-1] == "…"
+    assert shown[1:-1] == text[start:end] and len(shown) <= 100
+
+
+def test_empty_text_has_an_empty_snippet() -> None:
+    assert snippet(" \n", ["a"]) == ("", 0, 0)
+
+
+@given(st.text(), st.lists(st.text(max_size=4), max_size=4), st.integers(5, 60))
+def test_offsets_point_at_what_is_shown(text: str, words: list[str], limit: int) -> None:
+    shown, start, end = snippet(text, words, limit)
+    assert len(shown) <= limit
+    assert shown.removeprefix("…").removesuffix("…").strip("…") == text[start:end].strip().strip(
+        "…"
+    )
