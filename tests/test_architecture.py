@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent
 LAYERS = (
     {"__main__"},
     {"surfaces"},
-    {"nodes", "checkup", "forgetting"},
+    {"nodes", "care"},
     {"memory"},
     {"capture", "consolidation", "recall"},
     {"index"},

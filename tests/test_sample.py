@@ -16,7 +16,7 @@ from types import ModuleType
 import pytest
 
 from kimi_memory import Memory, Opening
-from kimi_memory.checkup import status, verify
+from kimi_memory.care.checkup import status, verify
 from kimi_memory.errors import UsageError
 from kimi_memory.home import Home
 from kimi_memory.model import form

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from kimi_memory import Memory
+from kimi_memory.care.forgetting import forget
 from kimi_memory.consolidation.forget import Wanted
 from kimi_memory.consolidation.jobs import JobReport
 from kimi_memory.errors import NotFoundError, UsageError
-from kimi_memory.forgetting import forget
 from kimi_memory.model.card import Card
 from kimi_memory.model.event import Event
 from kimi_memory.model.note import Note

@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from kimi_memory import Memory, Opening, forgetting
-from kimi_memory.checkup import doctor
+from kimi_memory import Memory, Opening
+from kimi_memory.care import forgetting
+from kimi_memory.care.checkup import doctor
+from kimi_memory.care.forgetting import Doomed, forget, purge
 from kimi_memory.consolidation.forget import Wanted
 from kimi_memory.consolidation.overview import is_generated
 from kimi_memory.errors import GateError, HistoryError, NotFoundError, ReadOnlyError, UsageError
-from kimi_memory.forgetting import Doomed, forget, purge
 from kimi_memory.home import Home
 from kimi_memory.host import Host
 from kimi_memory.model.health import Severity

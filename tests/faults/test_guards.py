@@ -17,7 +17,7 @@ NOTICED_BY = {
     ),
     "drafts are gated": "consolidation/test_fold.py::test_a_secret_in_a_draft_is_held_back",
     "jobs are gated": "consolidation/test_jobs.py::test_a_gate_stops_a_job_before_the_first_byte",
-    "jobs run once": "test_checkup.py::test_status_counts_what_is_there",
+    "jobs run once": "care/test_checkup.py::test_status_counts_what_is_there",
     "secrets are masked": "capture/test_ingest.py::test_a_secret_is_masked_and_still_known_again",
     "recalled blocks are removed": (
         "capture/test_screen.py::test_recalled_blocks_are_not_captured_again"

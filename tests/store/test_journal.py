@@ -164,6 +164,15 @@ def test_days_are_segments_of_one_chain(store: Store, folder: Path, tick, actor:
     assert store.journal.known().keys() == {"a.md", "b.md", "c.md"}
 
 
+def test_a_day_that_was_read_is_not_read_again(store: Store, tick, actor: Actor) -> None:
+    store.apply([Create("a.md", b"1")], actor)
+    for day in (2, 3):
+        tick.now = datetime(2026, 3, day, tzinfo=UTC)
+        store.apply([Create(f"b{day}.md", b"")], actor)
+        assert store.journal.mark_of("a.md") == digest(b"1")
+    assert store.journal.known().keys() == {"a.md", "b2.md", "b3.md"}
+
+
 def test_a_torn_record_is_cut_before_the_next(chain: Store, folder: Path, actor: Actor) -> None:
     path = _segment(folder)
     whole = path.read_bytes()

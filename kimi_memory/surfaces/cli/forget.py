@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
+from kimi_memory.care.forgetting import forget
 from kimi_memory.consolidation.forget import Wanted
-from kimi_memory.forgetting import forget
 from kimi_memory.surfaces.cli.shared import finish_reports, open_memory
 
 

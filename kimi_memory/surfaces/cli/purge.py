@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser, Namespace
 
-from kimi_memory.forgetting import Doomed, PurgeReport, purge
+from kimi_memory.care.forgetting import Doomed, PurgeReport, purge
 from kimi_memory.surfaces.cli.shared import open_memory, show, show_json
 from kimi_memory.text.terminal import printable
 

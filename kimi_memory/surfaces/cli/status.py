@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from kimi_memory.checkup import Status, status
+from kimi_memory.care.checkup import Status, status
 from kimi_memory.surfaces.cli.shared import leave, open_memory, show, show_json
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from kimi_memory.checkup import verify
+from kimi_memory.care.checkup import verify
 from kimi_memory.surfaces.cli.findings import show_findings
 from kimi_memory.surfaces.cli.shared import open_memory
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from kimi_memory import Memory, Opening
-from kimi_memory.checkup import doctor, fix, status, verify
+from kimi_memory.care.checkup import doctor, fix, status, verify
 from kimi_memory.host import Host
 from kimi_memory.model.health import Severity
 from tests.consolidation.test_jobs import talk

@@ -1,0 +1,1 @@
+"""What a person or a schedule asks of an opened memory: check it, correct it, look after it."""
