@@ -7,27 +7,27 @@ error in one plugin does not reach the others).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pluggy
 
-from kimi_memory.model.card import Card
-from kimi_memory.model.command import Command
-from kimi_memory.model.draft import Draft
-from kimi_memory.model.engine import Embedding, KeywordIndex, Purpose, VectorIndex
-from kimi_memory.model.health import Finding
-from kimi_memory.model.job import Job
-from kimi_memory.model.screen import Span, TranscriptFile
-from kimi_memory.model.session import Session, Transcript
-from kimi_memory.model.step import DayView, Step, Verdict, WeekView
-from kimi_memory.model.turn import Turn
-from kimi_memory.model.unit import Chunk, Hit, Query, Unit
-
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
     from kimi_memory.memory import Memory
+    from kimi_memory.model.card import Card
+    from kimi_memory.model.command import Command
+    from kimi_memory.model.draft import Draft
+    from kimi_memory.model.engine import Embedding, KeywordIndex, Purpose, VectorIndex
+    from kimi_memory.model.health import Finding
+    from kimi_memory.model.job import Job
+    from kimi_memory.model.screen import Span, TranscriptFile
+    from kimi_memory.model.session import Session, Transcript
+    from kimi_memory.model.step import DayView, Step, Verdict, WeekView
+    from kimi_memory.model.turn import Turn
+    from kimi_memory.model.unit import Chunk, Hit, Query, Unit
 
 hookspec = pluggy.HookspecMarker("kimi_memory")
 hookimpl = pluggy.HookimplMarker("kimi_memory")

@@ -9,6 +9,7 @@ import importlib
 import importlib.util
 import inspect
 import logging
+import os
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -25,6 +26,7 @@ from kimi_memory.errors import KimiMemoryError, PluginError
 from kimi_memory.lazy import stand_in
 
 GROUP = "kimi_memory"
+_METADATA = (".dist-info", ".egg-info")
 log = logging.getLogger("kimi_memory.host")
 
 
@@ -188,6 +190,8 @@ class Host:
         return self._make(_bundled(name), name)
 
     def _load_entry_points(self) -> None:
+        if not any(map(_names_us, sys.path)):
+            return
         from importlib.metadata import entry_points
 
         for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
@@ -197,6 +201,27 @@ class Host:
     def _load_folder(self, folder: Path) -> None:
         for path in sorted(folder.glob("*.py")):
             self._load(path.stem, str(path), partial(_module, path))
+
+
+def _names_us(folder: str) -> bool:
+    """Whether a distribution in a folder of `sys.path` may have plugins of ours.
+
+    Reading all metadata takes longer than a search; most often there is nothing to read.
+    """
+    try:
+        found = [entry for entry in os.scandir(folder or ".") if entry.name.endswith(_METADATA)]
+    except NotADirectoryError:
+        return True  # An archive: only the import system can read it.
+    except OSError:
+        return False
+    return any(_mentions(Path(entry.path) / "entry_points.txt") for entry in found)
+
+
+def _mentions(path: Path) -> bool:
+    try:
+        return f"[{GROUP}]".encode() in path.read_bytes()
+    except OSError:
+        return False
 
 
 def _bundled(name: str) -> ModuleType:

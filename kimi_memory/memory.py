@@ -4,85 +4,47 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from datetime import date
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
 from kimi_memory import stages
-from kimi_memory.capture.screen import Screen
-from kimi_memory.capture.views import Views
 from kimi_memory.config import MARKER
 from kimi_memory.errors import NotAMemoryError, UsageError
 from kimi_memory.home import Home
 from kimi_memory.model.actor import Actor
 from kimi_memory.model.ids import new_session_id, safe_session_id
-from kimi_memory.model.session import Session
-from kimi_memory.model.turn import Role
 from kimi_memory.model.unit import Query
-from kimi_memory.opening import Opening, read_settings, user_host
-from kimi_memory.store import sessions
-from kimi_memory.store.batch import Batch
-from kimi_memory.store.ground import lay
-from kimi_memory.store.history import History
-from kimi_memory.store.shelf import Filed, Shelf
+from kimi_memory.opening import Opening, read_settings
+from kimi_memory.parts import Parts
 from kimi_memory.store.store import Store
-from kimi_memory.store.tombstones import read_tombstones
 
 if TYPE_CHECKING:
     from kimi_memory.capture.ingest import Ingested
     from kimi_memory.capture.log import Captured
     from kimi_memory.consolidation.distil import Distil
     from kimi_memory.consolidation.gates import DraftGate
-    from kimi_memory.consolidation.jobs import JobReport, Jobs
+    from kimi_memory.consolidation.jobs import JobReport
     from kimi_memory.consolidation.periods import Period
     from kimi_memory.consolidation.plan import Plan
     from kimi_memory.consolidation.trace import Trace
     from kimi_memory.handle import SessionHandle
-    from kimi_memory.index import Index
     from kimi_memory.model.draft import Draft
     from kimi_memory.model.job import Job
     from kimi_memory.model.screen import TranscriptFile
-    from kimi_memory.recall import Answer, Recall
+    from kimi_memory.recall import Answer
     from kimi_memory.recall.context import Context
-    from kimi_memory.recall.receipts import Receipts
-
-_VIEW_SECONDS = 0.25
+    from kimi_memory.store.shelf import Filed, Shelf
 
 
-class Memory:
+class Memory(Parts):
     """One memory folder.
 
     Open it with `Memory.open`; use it as a context manager or call `close`.
     """
-
-    def __init__(self, root: Path, opening: Opening) -> None:
-        home = opening.home or Home.of_user()
-        self.root, self.clock, self.actor = root, opening.clock, opening.actor
-        self._key = home.key()
-        self.settings = read_settings(root)
-        self.host = opening.host or user_host(home)
-        self.store = Store.open(root, key=self._key, clock=self.clock)
-        self.history = History(
-            root,
-            lock=lambda: self.store.lock("git"),
-            clock=self.clock,
-            enabled=self.settings.history.git,
-        )
-        self.batch = Batch(
-            self.history,
-            clock=self.clock,
-            quiet_seconds=self.settings.history.quiet_seconds,
-            max_seconds=self.settings.history.max_seconds,
-            trailers=self._checkpoint,
-        )
-        self._background = opening.background
-        self.screen = Screen(self.host, self._key, self.settings.capture.max_turn_bytes)
-        self._views = Views(self.store, _VIEW_SECONDS if opening.background else 0.0)
-        self.host.notice("memory_opened", memory=self)
 
     @classmethod
     def open(cls, path: Path | str, opening: Opening | None = None) -> Self:
@@ -119,13 +81,13 @@ class Memory:
         root = Path(path).expanduser().resolve()
         opening = opening or Opening()
         fresh = not (root / MARKER).is_file()
-        lay(root, ())
+        stages.lay(root, ())
         # Where git may not be, nothing else is written either.
         git = fresh or read_settings(root).history.git
-        history = History(root, lock=nullcontext, clock=opening.clock, enabled=git)
+        history = stages.History(root, lock=nullcontext, clock=opening.clock, enabled=git)
         notes = () if history.ready() else history.init()
         if fresh:
-            lay(root, stages.TIERS)
+            stages.lay(root, stages.TIERS)
             files = stages.starter(name, language, opening.clock())
             with Store.open(root, key=(opening.home or Home.of_user()).key()) as store:
                 store.apply([f for f in files if not store.exists(f.path)], opening.actor)
@@ -156,8 +118,10 @@ class Memory:
         """
         now = self.clock()
         root = safe_session_id(id) if id else new_session_id(now)
-        header = Session(root, now, agent=agent, user=user, project=project, host=host, title=title)
-        header = sessions.next_part(self.store, header)
+        header = stages.Session(
+            root, now, agent=agent, user=user, project=project, host=host, title=title
+        )
+        header = stages.sessions.next_part(self.store, header)
         actor = replace(self.actor, session=header.id)
         log = stages.SessionLog(self.store, self.host, self.screen, actor, self._views)
         log.start(header)
@@ -176,7 +140,7 @@ class Memory:
         if not text.strip():
             raise UsageError("There is nothing to remember. Give one statement.")
         handle = self.session(f"remembered-{self.clock():%Y%m%d}", project=project, host="remember")
-        said = stages.Said(Role.USER, text, self.clock(), origin=self.actor.origin)
+        said = stages.Said(stages.Role.USER, text, self.clock(), origin=self.actor.origin)
         captured = handle.log.add([said])
         self._written()
         if not captured:
@@ -195,22 +159,14 @@ class Memory:
 
     # Consolidation
 
-    @cached_property
-    def jobs(self) -> Jobs:
-        """What carries out plans and knows what was done."""
-        clock, save = self.clock, self.batch.flush
-        return stages.Jobs(
-            self.store, self.history, self.host, self.settings, clock=clock, save=save
-        )
-
     def end(self, id: str) -> JobReport:
         """End a session: mark it, archive it, distil it."""
         return self.distil(self.mark_ended(id))
 
     def mark_ended(self, id: str) -> str:
         """End a session and leave it to a later `distil`; returns its whole id."""
-        place = sessions.find(self.store, id)
-        transcript = sessions.read(self.store, place.path)
+        place = stages.sessions.find(self.store, id)
+        transcript = stages.sessions.read(self.store, place.path)
         if place.open and transcript.ended is None:
             actor = replace(self.actor, session=place.id)
             log = stages.SessionLog(self.store, self.host, self.screen, actor)
@@ -220,8 +176,8 @@ class Memory:
 
     def distil(self, id: str, *, dry_run: bool = False) -> JobReport:
         """Distil one session; nothing to do when it was distilled before."""
-        place = sessions.find(self.store, id)
-        transcript = sessions.read(self.store, place.path)
+        place = stages.sessions.find(self.store, id)
+        transcript = stages.sessions.read(self.store, place.path)
         report = self._run(self._distil().plan(place.id), "distil", dry_run=dry_run)
         if report.id:
             self.host.notice(
@@ -263,25 +219,6 @@ class Memory:
         return undone
 
     # Recall
-
-    @cached_property
-    def index(self) -> Index:
-        """The indexes, opened when first asked for."""
-        from kimi_memory.index import Index
-
-        return Index(self.store, self.host, key=self._key, clock=self.clock)
-
-    @cached_property
-    def _recall(self) -> Recall:
-        from kimi_memory.recall import Recall
-
-        return Recall(self.index, self.host, self.settings.recall, self.clock)
-
-    @cached_property
-    def _receipts(self) -> Receipts:
-        from kimi_memory.recall.receipts import Receipts
-
-        return Receipts(self.store, self.clock, lambda text: self.screen.pass_text(text).text)
 
     def recall(self, query: Query | str, *, limit: int = 0) -> Answer:
         """Find the lines that answer a question.
@@ -328,7 +265,7 @@ class Memory:
 
     def get(self, id: str) -> Filed:
         """Return a note by its id, or a unique prefix of it."""
-        shelf = Shelf(self.store)
+        shelf = stages.Shelf(self.store)
         return shelf.file(shelf.find(id).path)
 
     def trace(self, id: str) -> Trace:
@@ -336,16 +273,6 @@ class Memory:
         return stages.Tracer(self.store, self.history).trace(id)
 
     # Life
-
-    def close(self) -> None:
-        """Commit what is pending (in a long-lived process) and let go of the folder."""
-        self._views.close()
-        self.batch.close()
-        if self._background and self.batch.pending():
-            self.batch.flush()
-        if "index" in self.__dict__:
-            self.index.close()
-        self.store.close()
 
     def __enter__(self) -> Self:
         return self
@@ -362,7 +289,7 @@ class Memory:
         return stages.Distil(self.store, self.host, self.settings.distil, gate, now)
 
     def _draft_gate(self) -> DraftGate:
-        barred = read_tombstones(self.store)
+        barred = stages.read_tombstones(self.store)
         return stages.DraftGate(barred, lambda text: bool(self.screen.spans(text)))
 
     def _captured(self, captured: Sequence[Captured]) -> None:
@@ -385,7 +312,3 @@ class Memory:
     def _nonce(self, subject: str) -> str:
         """Return the mark of a session's blocks, steady so that prompt caches keep them."""
         return hmac.new(self._key, subject.encode(), hashlib.sha256).hexdigest()[:16]
-
-    def _checkpoint(self) -> Mapping[str, str]:
-        seq, head = self.store.journal.head()
-        return {"Checkpoint": f"{seq} {head}"} if seq else {}

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from kimi_memory.capture.ingest import Ingest
     from kimi_memory.capture.log import Said, SessionLog
+    from kimi_memory.capture.screen import Screen
+    from kimi_memory.capture.views import Views
     from kimi_memory.consolidation.distil import Distil
     from kimi_memory.consolidation.gates import DraftGate
     from kimi_memory.consolidation.jobs import Jobs
@@ -17,9 +19,27 @@ if TYPE_CHECKING:
     from kimi_memory.consolidation.undo import Undo
     from kimi_memory.explicit import explicit_draft, wanted
     from kimi_memory.handle import SessionHandle
+    from kimi_memory.model.session import Session
+    from kimi_memory.model.turn import Role
     from kimi_memory.starter import TIERS, starter
+    from kimi_memory.store import sessions
+    from kimi_memory.store.batch import Batch
+    from kimi_memory.store.ground import lay
+    from kimi_memory.store.history import History
+    from kimi_memory.store.shelf import Shelf
+    from kimi_memory.store.tombstones import read_tombstones
 
 _HOMES = {
+    "Batch": "store.batch",
+    "History": "store.history",
+    "Role": "model.turn",
+    "Screen": "capture.screen",
+    "Session": "model.session",
+    "Shelf": "store.shelf",
+    "Views": "capture.views",
+    "lay": "store.ground",
+    "read_tombstones": "store.tombstones",
+    "sessions": "store.sessions",
     "Ingest": "capture.ingest",
     "Said": "capture.log",
     "SessionLog": "capture.log",
@@ -39,18 +59,28 @@ _HOMES = {
 
 __all__ = [
     "TIERS",
+    "Batch",
     "Distil",
     "DraftGate",
+    "History",
     "Ingest",
     "Jobs",
     "Periods",
     "Remember",
+    "Role",
     "Said",
+    "Screen",
+    "Session",
     "SessionHandle",
     "SessionLog",
+    "Shelf",
     "Tracer",
     "Undo",
+    "Views",
     "explicit_draft",
+    "lay",
+    "read_tombstones",
+    "sessions",
     "starter",
     "wanted",
 ]
@@ -60,4 +90,5 @@ def __getattr__(name: str) -> object:
     """Import a stage."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"kimi_memory.{_HOMES[name]}"), name)
+    home = importlib.import_module(f"kimi_memory.{_HOMES[name]}")
+    return home if _HOMES[name].endswith(f".{name}") else getattr(home, name)

@@ -31,7 +31,7 @@ LAYERS = (
     {"config", "text"},
     {"errors", "templates"},
 )
-PARTS = dict.fromkeys(("opening", "handle", "explicit", "starter", "stages"), "memory")
+PARTS = dict.fromkeys(("opening", "handle", "explicit", "starter", "stages", "parts"), "memory")
 """Modules beside `memory` that are parts of it."""
 
 RANK = {unit: rank for rank, layer in enumerate(LAYERS) for unit in layer}

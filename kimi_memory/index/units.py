@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kimi_memory.errors import FormatError
-from kimi_memory.model import form
-from kimi_memory.model.card import Card
-from kimi_memory.model.event import Event
+from kimi_memory.index.tiers import tier_of
 from kimi_memory.model.frontmatter import decode, read
-from kimi_memory.model.note import Note
-from kimi_memory.model.pages import Project, Proposal
-from kimi_memory.model.record import unseal
-from kimi_memory.model.records import read_transcript_lines
-from kimi_memory.model.session import Session
 from kimi_memory.model.unit import Chunk, Unit
+
+if TYPE_CHECKING:
+    from kimi_memory.model.session import Session
 
 Split = Callable[[str], list[Chunk]]
 
-TIERS = ("short-term", "episodic", "mid-term", "semantic", "long-term")
 _REPEAT = re.compile(r"^.* \^card-[0-9a-z-]+[ \t]*$", re.MULTILINE)
 _PART = re.compile(r"(.+)\.(?:[2-9]|[1-9]\d+)")
 
@@ -37,15 +31,15 @@ def read_units(path: str, content: bytes, split: Split) -> list[Unit]:
     text = decode(content, path)
     matter = read(text, path)
     kind = str(matter.values.get("kind", ""))
-    note = form.parse(text, path) if matter.values.get("id") and kind else None
-    match note:
-        case Card():
-            return [_card(note, path, text)]
-        case Event():
-            return [_event(note, path, text)]
-        case Proposal():
-            return []  # It repeats a card, and nobody has said yes to more.
-    head: dict[str, Any] = {"kind": "page"} if note is None else _head(note)
+    head: dict[str, Any] = {"kind": "page"}
+    if matter.values.get("id") and kind:
+        # Most pages of people are no notes; what parses notes is loaded for the first one.
+        from kimi_memory.index.notes import read_note
+
+        found = read_note(path, text)
+        if isinstance(found, list):
+            return found
+        head = found
     # Pages repeat cards line by line; the card itself is the unit.
     body = _REPEAT.sub("", matter.body)
     shift = matter.first_body_line - 1
@@ -59,12 +53,6 @@ def _says_something(chunk: Chunk, thinned: bool) -> bool:
     return bool(lines) and not (thinned and all(line.startswith("#") for line in lines))
 
 
-def tier_of(path: str) -> str:
-    """Return the tier a path lies in, ``page`` outside of all."""
-    head = path.partition("/")[0]
-    return head if head in TIERS else "page"
-
-
 def root_of(session: Session) -> str:
     """Return the id a session shares with those it continues."""
     id = session.continues or session.id
@@ -73,6 +61,8 @@ def root_of(session: Session) -> str:
 
 
 def _turns(path: str, content: bytes) -> list[Unit]:
+    from kimi_memory.model.records import read_transcript_lines
+
     lines = content.splitlines(keepends=True)
     transcript = read_transcript_lines(lines, path)
     session = transcript.session
@@ -116,82 +106,12 @@ def _is_turn(line: bytes) -> bool:
         return True
     if b"turn" not in line:
         return False
+    from kimi_memory.model.record import unseal
+
     try:
         return unseal(line).get("kind") == "turn"
     except (ValueError, RecursionError):
         return False
-
-
-def _card(card: Card, path: str, text: str) -> Unit:
-    parts = [card.value, card.applies, card.usage, card.caveats]
-    return Unit(
-        id=card.id,
-        path=path,
-        first=1,
-        last=max(1, len(text.splitlines())),
-        text="\n".join(part for part in parts if part),
-        title=card.title,
-        type=str(card.type),
-        key=card.key,
-        project=card.project,
-        confidence=card.confidence,
-        importance=card.importance,
-        trust=str(card.trust),
-        valid_to=card.valid_to or card.expires,
-        **_shared(card, path),
-    )
-
-
-def _event(event: Event, path: str, text: str) -> Unit:
-    parts = [event.content, event.outcome, event.lesson]
-    return Unit(
-        id=event.id,
-        path=path,
-        first=1,
-        last=max(1, len(text.splitlines())),
-        text="\n".join(part for part in parts if part),
-        title=event.title,
-        type=str(event.type),
-        key=event.key,
-        project=event.project,
-        importance=event.importance,
-        trust=_trust(event),
-        **_shared(event, path),
-    )
-
-
-def _trust(note: Note) -> str:
-    """Return whose word a note without evidence of its own is: jobs write all but identity."""
-    return "human" if note.kind == "identity" else "agent"
-
-
-def _head(note: Note) -> dict[str, Any]:
-    project = note.name if isinstance(note, Project) else getattr(note, "project", "")
-    shared = _shared(note, "")
-    del shared["tier"]
-    return {
-        **shared,
-        "project": project,
-        "agent": getattr(note, "name", "") if note.kind == "agent" else "",
-        "type": str(getattr(note, "type", "")),
-        "importance": float(getattr(note, "importance", 0.5)),
-        "trust": _trust(note),
-    }
-
-
-def _shared(note: Note, path: str) -> dict[str, Any]:
-    return {
-        "kind": note.kind,
-        "tier": tier_of(path),
-        "at": _moment(note),
-        "status": str(note.status),
-        "tags": note.tags,
-    }
-
-
-def _moment(note: Note) -> datetime:
-    at = getattr(note, "at", None)
-    return at if isinstance(at, datetime) else note.updated
 
 
 def _chunk(chunk: Chunk, path: str, shift: int, head: dict[str, Any]) -> Unit:

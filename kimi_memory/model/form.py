@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
+from importlib import import_module
 from typing import Any
 
 from kimi_memory.errors import FormatError
-from kimi_memory.model import (
-    card_form,
-    day_form,
-    event_form,
-    frontmatter,
-    layout,
-    pages_form,
-    splice,
-)
+from kimi_memory.model import frontmatter, layout, splice
 from kimi_memory.model.clean import lines_of
 from kimi_memory.model.keys import Keys
 from kimi_memory.model.note import Note
@@ -21,29 +15,37 @@ from kimi_memory.model.patch import patch_values
 from kimi_memory.model.scalar import Value, entry
 from kimi_memory.model.shape import Shape
 
-# The notes of a shape are of one class; which one, only the kind tells.
-_SHAPES: dict[str, Shape[Any]] = {
-    "event": event_form.SHAPE,
-    "card": card_form.SHAPE,
-    "project": pages_form.PROJECT,
-    "agent": pages_form.AGENT,
-    "identity": pages_form.IDENTITY,
-    "day": day_form.DAY,
-    "proposal": day_form.PROPOSAL,
+_SHAPES = {
+    "event": ("event_form", "SHAPE"),
+    "card": ("card_form", "SHAPE"),
+    "project": ("pages_form", "PROJECT"),
+    "agent": ("pages_form", "AGENT"),
+    "identity": ("pages_form", "IDENTITY"),
+    "day": ("day_form", "DAY"),
+    "proposal": ("day_form", "PROPOSAL"),
 }
+"""Where the shape of each kind stands; it is imported when a note of that kind is met."""
 KINDS = tuple(_SHAPES)
 """Every kind of note that has a file of its own."""
 
 
+# The notes of a shape are of one class; which one, only the kind tells.
+@cache
+def _shape(kind: str) -> Shape[Any]:
+    module, name = _SHAPES[kind]
+    shape: Shape[Any] = getattr(import_module(f"kimi_memory.model.{module}"), name)
+    return shape
+
+
 def clean(note: Note) -> Note:
     """Return a note as its file can hold it: what is rendered parses back to this."""
-    cleaned: Note = _SHAPES[note.kind].clean(note)
+    cleaned: Note = _shape(note.kind).clean(note)
     return cleaned
 
 
 def render(note: Note) -> str:
     """Return the text of a new file that holds a note."""
-    shape, tidy = _SHAPES[note.kind], clean(note)
+    shape, tidy = _shape(note.kind), clean(note)
     head = [line for name, value in shape.values(tidy).items() for line in entry(name, value)]
     body = layout.write(shape.body(tidy), shape.layout, tidy.lang)
     return layout.body_lines(["---", *head, "---", "", *body])
@@ -61,7 +63,7 @@ def parse(text: str, path: str) -> Note:
     if kind not in _SHAPES:
         why = f"unknown kind {kind!r}" if kind else "no 'kind' in the front matter"
         raise keys.refusal("kind", why, f"Write one of {', '.join(KINDS)}")
-    shape = _SHAPES[kind]
+    shape = _shape(kind)
     note: Note = shape.build(keys, layout.read(lines_of(front.body), shape.layout))
     return note
 
@@ -74,7 +76,7 @@ def patch(text: str, old: Note, new: Note, path: str) -> str:
     Raises:
         FormatError: The text cannot be made to say `new` without harm to the rest.
     """
-    before, after, shape = clean(old), clean(new), _SHAPES[new.kind]
+    before, after, shape = clean(old), clean(new), _shape(new.kind)
     if before == after:
         return text
     values, wanted = shape.values(before), shape.values(after)
@@ -98,5 +100,5 @@ def patch(text: str, old: Note, new: Note, path: str) -> str:
 
 def place(note: Note) -> str:
     """Return the path in the memory where a note belongs."""
-    path: str = _SHAPES[note.kind].place(clean(note))
+    path: str = _shape(note.kind).place(clean(note))
     return path

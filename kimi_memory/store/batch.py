@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
+from kimi_memory.config import HistoryTable
 from kimi_memory.errors import HistoryError, KimiMemoryError
-from kimi_memory.store.history import History
 
 _SUBJECT = "Update memory"
 log = logging.getLogger("kimi_memory.store.batch")
@@ -24,25 +24,26 @@ class Batch:
     during the commit starts a batch of its own.
 
     Args:
-        history: where batches are committed.
+        root: the memory folder.
+        commit: commits what there is under a subject and trailers; returns the commit.
+        table: whether there is history, and how long a batch may wait.
         clock: tells the time.
-        quiet_seconds: a batch is due after so long without a write …
-        max_seconds: … and no later than so long after its first.
         trailers: gives the trailers of a commit when it is made.
     """
 
     def __init__(
         self,
-        history: History,
+        root: Path,
+        commit: Callable[[str, Mapping[str, str]], str],
+        table: HistoryTable,
         *,
         clock: Callable[[], datetime],
-        quiet_seconds: float,
-        max_seconds: float,
         trailers: Callable[[], Mapping[str, str]],
     ) -> None:
-        self._history, self._clock, self._trailers = history, clock, trailers
-        self._quiet, self._max = quiet_seconds, max_seconds
-        self._mark = history.root / ".kimi" / "pending"
+        self._commit, self._clock, self._trailers = commit, clock, trailers
+        self._enabled = table.git
+        self._quiet, self._max = table.quiet_seconds, table.max_seconds
+        self._mark = root / ".kimi" / "pending"
         self._aside = self._mark.with_name("pending-flush")
         self._retry_after: datetime | None = None
         self._stop = threading.Event()
@@ -50,7 +51,7 @@ class Batch:
 
     def note(self) -> None:
         """Note that something was written."""
-        if not self._history.enabled:
+        if not self._enabled:
             return
         moment = int(self._clock().timestamp() * 1_000_000_000)
         try:
@@ -77,7 +78,7 @@ class Batch:
         """
         self._set_aside()
         try:
-            made = self._history.commit(subject or _SUBJECT, trailers=self._trailers())
+            made = self._commit(subject or _SUBJECT, self._trailers())
         except KimiMemoryError:
             self._retry_after = _later(self._clock(), self._quiet)
             if not self._aside.exists():
@@ -90,7 +91,7 @@ class Batch:
 
     def start(self) -> None:
         """Commit due batches in the background, until closed."""
-        if self._thread is None and self._history.enabled:
+        if self._thread is None and self._enabled:
             self._stop.clear()
             self._thread = threading.Thread(target=self._run, name="history", daemon=True)
             self._thread.start()

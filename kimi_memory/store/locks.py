@@ -14,7 +14,6 @@ import fcntl
 import json
 import os
 import random
-import socket
 import threading
 import time
 import zlib
@@ -257,7 +256,7 @@ class Locks:
 
 @lru_cache(maxsize=16)
 def _signature(pid: int) -> str:
-    return json.dumps({"pid": pid, "boot": boot_id(), "host": socket.gethostname()})[:-1]
+    return json.dumps({"pid": pid, "boot": boot_id(), "host": os.uname().nodename})[:-1]
 
 
 @lru_cache(maxsize=2 * STRIPES)

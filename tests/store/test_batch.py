@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from kimi_memory.config import HistoryTable
 from kimi_memory.errors import HistoryError, LockTimeoutError
 from kimi_memory.store.batch import Batch
 from kimi_memory.store.history import History
@@ -50,10 +51,11 @@ def history(seed: Path, tmp_path: Path, clock: Clock) -> History:
 
 def batch(history: History, clock: Clock, **options) -> Batch:
     return Batch(
-        history,
+        history.root,
+        lambda subject, trailers: history.commit(subject, trailers=trailers),
+        HistoryTable(**{"git": history.enabled, **options}),
         clock=clock,
         trailers=lambda: {"Checkpoint": "7:abc"},
-        **{"quiet_seconds": 5.0, "max_seconds": 30.0, **options},
     )
 
 

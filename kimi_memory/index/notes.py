@@ -1,0 +1,103 @@
+"""Units of notes: a card or an event is one, other notes lend their head to their chunks."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from kimi_memory.index.tiers import tier_of
+from kimi_memory.model import form
+from kimi_memory.model.card import Card
+from kimi_memory.model.event import Event
+from kimi_memory.model.note import Note
+from kimi_memory.model.pages import Project, Proposal
+from kimi_memory.model.unit import Unit
+
+
+def read_note(path: str, text: str) -> list[Unit] | dict[str, Any]:
+    """Return the units of a note, or what its head says of every chunk of its body.
+
+    Raises:
+        FormatError: the note cannot be parsed.
+    """
+    note = form.parse(text, path)
+    match note:
+        case Card():
+            return [_card(note, path, text)]
+        case Event():
+            return [_event(note, path, text)]
+        case Proposal():
+            return []  # It repeats a card, and nobody has said yes to more.
+    return _head(note)
+
+
+def _card(card: Card, path: str, text: str) -> Unit:
+    parts = [card.value, card.applies, card.usage, card.caveats]
+    return Unit(
+        id=card.id,
+        path=path,
+        first=1,
+        last=max(1, len(text.splitlines())),
+        text="\n".join(part for part in parts if part),
+        title=card.title,
+        type=str(card.type),
+        key=card.key,
+        project=card.project,
+        confidence=card.confidence,
+        importance=card.importance,
+        trust=str(card.trust),
+        valid_to=card.valid_to or card.expires,
+        **_shared(card, path),
+    )
+
+
+def _event(event: Event, path: str, text: str) -> Unit:
+    parts = [event.content, event.outcome, event.lesson]
+    return Unit(
+        id=event.id,
+        path=path,
+        first=1,
+        last=max(1, len(text.splitlines())),
+        text="\n".join(part for part in parts if part),
+        title=event.title,
+        type=str(event.type),
+        key=event.key,
+        project=event.project,
+        importance=event.importance,
+        trust=_trust(event),
+        **_shared(event, path),
+    )
+
+
+def _trust(note: Note) -> str:
+    """Return whose word a note without evidence of its own is: jobs write all but identity."""
+    return "human" if note.kind == "identity" else "agent"
+
+
+def _head(note: Note) -> dict[str, Any]:
+    project = note.name if isinstance(note, Project) else getattr(note, "project", "")
+    shared = _shared(note, "")
+    del shared["tier"]
+    return {
+        **shared,
+        "project": project,
+        "agent": getattr(note, "name", "") if note.kind == "agent" else "",
+        "type": str(getattr(note, "type", "")),
+        "importance": float(getattr(note, "importance", 0.5)),
+        "trust": _trust(note),
+    }
+
+
+def _shared(note: Note, path: str) -> dict[str, Any]:
+    return {
+        "kind": note.kind,
+        "tier": tier_of(path),
+        "at": _moment(note),
+        "status": str(note.status),
+        "tags": note.tags,
+    }
+
+
+def _moment(note: Note) -> datetime:
+    at = getattr(note, "at", None)
+    return at if isinstance(at, datetime) else note.updated

@@ -1,0 +1,112 @@
+"""What an opened memory is made of; each part is made when it is first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kimi_memory import stages
+from kimi_memory.home import Home
+from kimi_memory.opening import Opening, read_settings, user_host
+from kimi_memory.store.store import Store
+
+if TYPE_CHECKING:
+    from kimi_memory.capture.screen import Screen
+    from kimi_memory.capture.views import Views
+    from kimi_memory.consolidation.jobs import Jobs
+    from kimi_memory.index import Index
+    from kimi_memory.recall import Recall
+    from kimi_memory.recall.receipts import Receipts
+    from kimi_memory.store.batch import Batch
+    from kimi_memory.store.history import History
+
+_VIEW_SECONDS = 0.25
+
+
+class Parts:
+    """The parts of one memory folder: files, plugins, history, indexes."""
+
+    def __init__(self, root: Path, opening: Opening) -> None:
+        home = opening.home or Home.of_user()
+        self.root, self.clock, self.actor = root, opening.clock, opening.actor
+        self._key = home.key()
+        self.settings = read_settings(root)
+        self.host = opening.host or user_host(home)
+        self.store = Store.open(root, key=self._key, clock=self.clock)
+        self._background = opening.background
+        self.host.notice("memory_opened", memory=self)
+
+    @cached_property
+    def history(self) -> History:
+        """The commits of the folder."""
+        return stages.History(
+            self.root,
+            lock=lambda: self.store.lock("git"),
+            clock=self.clock,
+            enabled=self.settings.history.git,
+        )
+
+    @cached_property
+    def batch(self) -> Batch:
+        """What was written since the last commit."""
+        return stages.Batch(
+            self.root,
+            lambda subject, trailers: self.history.commit(subject, trailers=trailers),
+            self.settings.history,
+            clock=self.clock,
+            trailers=self._checkpoint,
+        )
+
+    @cached_property
+    def screen(self) -> Screen:
+        """What takes secrets and injected blocks out of texts."""
+        return stages.Screen(self.host, self._key, self.settings.capture.max_turn_bytes)
+
+    @cached_property
+    def _views(self) -> Views:
+        return stages.Views(self.store, _VIEW_SECONDS if self._background else 0.0)
+
+    @cached_property
+    def jobs(self) -> Jobs:
+        """What carries out plans and knows what was done."""
+        clock, save = self.clock, self.batch.flush
+        return stages.Jobs(
+            self.store, self.history, self.host, self.settings, clock=clock, save=save
+        )
+
+    @cached_property
+    def index(self) -> Index:
+        """The indexes, opened when first asked for."""
+        from kimi_memory.index import Index
+
+        return Index(self.store, self.host, key=self._key, clock=self.clock)
+
+    @cached_property
+    def _recall(self) -> Recall:
+        from kimi_memory.recall import Recall
+
+        return Recall(self.index, self.host, self.settings.recall, self.clock)
+
+    @cached_property
+    def _receipts(self) -> Receipts:
+        from kimi_memory.recall.receipts import Receipts
+
+        return Receipts(self.store, self.clock, lambda text: self.screen.pass_text(text).text)
+
+    def close(self) -> None:
+        """Commit what is pending (in a long-lived process) and let go of the folder."""
+        if "_views" in self.__dict__:
+            self._views.close()
+        if self._background or "batch" in self.__dict__:
+            self.batch.close()
+        if self._background and self.batch.pending():
+            self.batch.flush()
+        if "index" in self.__dict__:
+            self.index.close()
+        self.store.close()
+
+    def _checkpoint(self) -> Mapping[str, str]:
+        seq, head = self.store.journal.head()
+        return {"Checkpoint": f"{seq} {head}"} if seq else {}
