@@ -161,9 +161,9 @@ def test_a_byte_order_mark_is_kept_as_text():
 
 def test_a_large_body_is_read_in_no_time():
     text = "---\nid: a\n---\n" + "---\n" * 2_500_000
-    begin = time.perf_counter()
+    begin = time.process_time()
     assert len(read(text, "x.md").body) == 10_000_000
-    assert time.perf_counter() - begin < 5
+    assert time.process_time() - begin < 5
 
 
 _LINES = st.one_of(

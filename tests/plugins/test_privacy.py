@@ -428,9 +428,9 @@ def test_time_grows_with_the_text_only(piece: str) -> None:
         text = (piece * size)[:size]
         best = 1e9
         for _ in range(3):
-            start = time.perf_counter()
+            start = time.process_time()
             plugin.screen_text(text)
-            best = min(best, time.perf_counter() - start)
+            best = min(best, time.process_time() - start)
         return best
 
     spent(1000)
