@@ -83,7 +83,8 @@ class Journal:
         """Write records for some changes in one piece."""
         if not entries:
             return
-        with self._alone(), self._tree.folder(FOLDER, make=True) as folder:
+        with self._alone():
+            folder = self._tree.kept(FOLDER)
             seq, last = self._find_head(folder)
             records = []
             for entry in entries:

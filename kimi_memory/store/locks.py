@@ -25,7 +25,7 @@ from types import TracebackType
 
 from kimi_memory.errors import LockTimeoutError, StoreError
 from kimi_memory.store.paths import PRIVATE, check
-from kimi_memory.store.tree import Tree
+from kimi_memory.store.tree import Tree, same
 
 FOLDER = f"{PRIVATE}/locks"
 STRIPES = 256
@@ -211,23 +211,23 @@ class Locks:
 
     def _attempt(self, wish: _Wish) -> int | None:
         disk, file = self._tree.disk, _file(wish.name)
-        with self._tree.folder(FOLDER, make=True) as folder:
-            fd = disk.open(file, os.O_RDWR | os.O_CREAT, at=folder)
-            kind = fcntl.LOCK_SH if wish.shared else fcntl.LOCK_EX
-            try:
-                disk.perform("flock", fcntl.flock, fd, kind | fcntl.LOCK_NB)
-                found = os.fstat(fd)
-                if _same(found, disk.stat(file, folder)):
-                    # Of many who share a lock, any could be named.
-                    if not wish.shared:
-                        self._sign(fd, wish.op, found.st_size)
-                    return fd
-            except (BlockingIOError, FileNotFoundError):
-                pass  # taken, or the folder was just removed: another attempt decides
-            except BaseException:
-                disk.close(fd)  # an interrupt must not leave the lock behind
-                raise
-            disk.close(fd)
+        folder = self._tree.kept(FOLDER)
+        fd = disk.open(file, os.O_RDWR | os.O_CREAT, at=folder)
+        kind = fcntl.LOCK_SH if wish.shared else fcntl.LOCK_EX
+        try:
+            disk.perform("flock", fcntl.flock, fd, kind | fcntl.LOCK_NB)
+            found = os.fstat(fd)
+            if same(found, disk.stat(file, folder)):
+                # Of many who share a lock, any could be named.
+                if not wish.shared:
+                    self._sign(fd, wish.op, found.st_size)
+                return fd
+        except (BlockingIOError, FileNotFoundError):
+            pass  # taken, or the folder was just removed: another attempt decides
+        except BaseException:
+            disk.close(fd)  # an interrupt must not leave the lock behind
+            raise
+        disk.close(fd)
         return None
 
     def _sign(self, fd: int, op: str, size: int) -> None:
@@ -275,6 +275,3 @@ def _striped(paths: tuple[str, ...], op: str) -> tuple[_Wish, ...]:
 def _rank(name: str) -> int:
     return _RANKS.get(name.partition("-")[0], -1)
 
-
-def _same(one: os.stat_result, other: os.stat_result) -> bool:
-    return (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)

@@ -73,12 +73,35 @@ class Tree:
         self.root = root
         self.disk = disk
         self.fd = disk.open(str(root), os.O_RDONLY | os.O_DIRECTORY)
+        self._kept: dict[str, tuple[int, os.stat_result]] = {}
+        self._left: list[int] = []
 
     def close(self) -> None:
         """Close the folder."""
         if self.fd >= 0:
-            self.disk.close(self.fd)
-            self.fd = -1
+            for fd in (*self._left, *(fd for fd, _ in self._kept.values()), self.fd):
+                self.disk.close(fd)
+            self._kept, self._left, self.fd = {}, [], -1
+
+    def kept(self, path: str) -> int:
+        """Return a descriptor of a private folder that stays open; the caller leaves it open.
+
+        Every turn needs these folders several times. Somebody may remove them at any
+        moment: what is returned is the folder that is at its path now.
+        """
+        held = self._kept.get(path)
+        if held is not None:
+            try:
+                if same(held[1], self.disk.stat(path, self.fd)):
+                    return held[0]
+            except FileNotFoundError:
+                pass
+            # Another thread may be using it just now.
+            self._left.append(held[0])
+            self._kept.pop(path, None)
+        fd = self.enter(path.split("/"), make=True)
+        self._kept[path] = fd, os.fstat(fd)
+        return fd
 
     def folder(self, path: str, *, make: bool = False) -> _Folder:
         """Open a folder of the memory by its trusted path; make it durably if asked."""
@@ -221,6 +244,11 @@ class Tree:
                         strange and not is_plain(path)
                     ):
                         yield path, entry
+
+
+def same(one: os.stat_result, other: os.stat_result) -> bool:
+    """Whether two looks were at the same file or folder."""
+    return (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
 
 
 def parts_of(path: str) -> tuple[str, ...]:

@@ -223,6 +223,7 @@ def test_a_replaced_segment_is_read_anew(chain: Store, folder: Path) -> None:
     path.write_bytes(b"".join(lines[:3]) + b"[]\n")
     assert chain.journal.known()["semantic/笔记0.md"] == digest(b"0")
     assert chain.journal.born() > 0
+    assert len(list(chain.journal.records())) == 3
     path.write_bytes(b"")
     assert chain.journal.born() == 0
     path.unlink()

@@ -1,0 +1,73 @@
+"""The folder of a memory as the store sees it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from kimi_memory.errors import UnsafePathError
+from kimi_memory.model.change import Create
+from kimi_memory.store.fsio import Disk
+from kimi_memory.store.tree import Tree
+
+LOCKS = ".kimi/locks"
+
+
+@pytest.fixture
+def tree(folder: Path):
+    (folder / LOCKS).mkdir(parents=True)
+    made = Tree(folder, Disk())
+    yield made
+    made.close()
+
+
+def test_a_kept_folder_stays_open(tree: Tree, folder: Path) -> None:
+    fd = tree.kept(LOCKS)
+    assert tree.kept(LOCKS) == fd
+    assert os.fstat(fd).st_ino == (folder / LOCKS).stat().st_ino
+
+
+def test_a_kept_folder_is_the_one_at_its_path_now(tree: Tree, folder: Path) -> None:
+    first = tree.kept(LOCKS)
+    (folder / ".kimi").rename(folder / ".moved")
+    (folder / LOCKS).mkdir(parents=True)
+    second = tree.kept(LOCKS)
+    assert os.fstat(second).st_ino == (folder / LOCKS).stat().st_ino
+    assert os.fstat(first).st_ino == (folder / ".moved/locks").stat().st_ino
+
+
+def test_a_kept_folder_that_was_removed_is_made_again(tree: Tree, folder: Path) -> None:
+    tree.kept(LOCKS)
+    shutil.rmtree(folder / ".kimi")
+    fd = tree.kept(LOCKS)
+    assert os.fstat(fd).st_ino == (folder / LOCKS).stat().st_ino
+
+
+def test_a_kept_folder_does_not_follow_a_link(tree: Tree, folder: Path, tmp_path: Path) -> None:
+    tree.kept(LOCKS)
+    shutil.rmtree(folder / ".kimi")
+    (tmp_path / "elsewhere/locks").mkdir(parents=True)
+    (folder / ".kimi").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UnsafePathError):
+        tree.kept(LOCKS)
+
+
+def test_closing_lets_go_of_every_kept_folder(tree: Tree, folder: Path) -> None:
+    kept = [tree.kept(LOCKS)]
+    shutil.rmtree(folder / ".kimi")
+    kept.append(tree.kept(LOCKS))
+    tree.close()
+    for fd in kept:
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(fd)
+
+
+def test_writes_go_on_where_the_private_folder_was_removed(store, folder, actor) -> None:
+    store.apply([Create("a.md", b"1")], actor)
+    shutil.rmtree(folder / ".kimi")
+    store.apply([Create("b.md", b"2")], actor)
+    assert store.read("b.md") == b"2"
+    assert list((folder / LOCKS).iterdir())
