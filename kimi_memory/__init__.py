@@ -6,12 +6,10 @@ Everything a program or a plugin needs stands here, in `kimi_memory.model`,
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from kimi_memory.errors import KimiMemoryError
-from kimi_memory.hookspecs import hookimpl
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from kimi_memory.errors import KimiMemoryError
+    from kimi_memory.hookspecs import hookimpl
     from kimi_memory.memory import Memory
     from kimi_memory.opening import Opening
 
@@ -19,13 +17,20 @@ __version__ = "0.1.0"
 __all__ = ["KimiMemoryError", "Memory", "Opening", "__version__", "hookimpl"]
 
 
-_LAZY = {"Memory": "kimi_memory.memory", "Opening": "kimi_memory.opening"}
+_LAZY = {
+    "KimiMemoryError": "kimi_memory.errors",
+    "Memory": "kimi_memory.memory",
+    "Opening": "kimi_memory.opening",
+    "hookimpl": "kimi_memory.hookspecs",
+}
 
 
 def __getattr__(name: str) -> object:
-    """Load `Memory` and `Opening` when they are first asked for: plugins import this too."""
+    """Load a name when it is first asked for: a hook needs none of them."""
     if name in _LAZY:
         import importlib
 
-        return getattr(importlib.import_module(_LAZY[name]), name)
+        value = getattr(importlib.import_module(_LAZY[name]), name)
+        globals()[name] = value
+        return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

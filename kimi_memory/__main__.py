@@ -12,6 +12,11 @@ YOUNG = 300_000
 
 def main() -> int:
     """Run one command; the exit code is that of its error, if any."""
+    if sys.argv[1:3] == ["hook", "run"]:
+        # A person waits for this one at every prompt: it needs no command line.
+        from kimi_memory.surfaces.hook.quick import main as quick
+
+        return quick(sys.argv[3:])
     # Set before numpy is loaded: starting threads takes longer than our sums.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     gc.set_threshold(YOUNG)

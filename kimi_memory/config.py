@@ -139,6 +139,8 @@ class UserConfig:
     """``disabled = ["name"]``: plugins that are not loaded."""
     plugin_folder: Path | None = None
     """Where one-file plugins lie: ``plugins/`` beside ``config.toml``."""
+    server: str = "auto"
+    """``server``: auto lets a hook start a server that keeps the memory open; never does not."""
 
 
 _TYPES: dict[str, tuple[type, ...]] = {
@@ -191,7 +193,10 @@ def parse_user(text: str, folder: Path) -> UserConfig:
     disabled = document.get("disabled", [])
     if not isinstance(disabled, list) or not all(isinstance(v, str) for v in disabled):
         raise FormatError(path, 1, "disabled is a list of plugin names", "Write it as a list")
-    return UserConfig(plugins, tuple(disabled), folder / "plugins")
+    server = document.get("server", "auto")
+    if server not in ("auto", "never"):
+        raise FormatError(path, 1, f"server is {server!r}", "Write 'auto' or 'never'")
+    return UserConfig(plugins, tuple(disabled), folder / "plugins", server)
 
 
 def read_user(folder: Path) -> UserConfig:

@@ -43,6 +43,7 @@ WHOLE = {
     "power/*": "power cuts",
     "fuzz/*": "hostile input to any parser",
     "speed/*": "ratios of whole processes",
+    "hosts/*": "agent programs, the real ones, with our hooks in an empty home",
 }
 """Test modules of the whole system, which mirror no module, and what they are about."""
 

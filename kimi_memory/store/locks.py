@@ -274,4 +274,3 @@ def _striped(paths: tuple[str, ...], op: str) -> tuple[_Wish, ...]:
 @lru_cache(maxsize=2 * STRIPES)
 def _rank(name: str) -> int:
     return _RANKS.get(name.partition("-")[0], -1)
-

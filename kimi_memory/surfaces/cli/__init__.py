@@ -32,6 +32,7 @@ COMMANDS: dict[str, str] = {
     "verify": "check journal, notes, quotes and indexes",
     "status": "show what is in the memory",
     "doctor": "look for faults, and mend them",
+    "hook": "answer agent programs, and put the hooks into their settings",
     "plugins": "list plugins: loaded, from where, skipped and why",
 }
 """Every built-in command and what it does."""

@@ -1,0 +1,99 @@
+"""How long a hook keeps a person waiting: ``python -m benchmarks.hook --notes 10000 --json``.
+
+The real command as an agent program runs it, for a prompt with and without a server, at the
+end of a turn and of a session; each is set against a process that takes its turn with it:
+the interpreter with json and socket, and the bare import of what recall needs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from benchmarks.recall_start import COMMAND, QUESTION, memory
+from kimi_memory.surfaces.hook import wire
+
+BARE = (sys.executable, "-c", "import json, socket")
+IMPORTS = (sys.executable, "-W", "ignore", "-c", "import numpy, whoosh.index, pluggy, yaml")
+EVENTS = {"prompt": "UserPromptSubmit", "turn": "Stop", "session end": "SessionEnd"}
+
+
+def payload(event: str) -> bytes:
+    """Return what Claude Code writes to a hook."""
+    said = {"session_id": "bench", "cwd": "/", "hook_event_name": event, "prompt": QUESTION}
+    return json.dumps(said | {"transcript_path": "/nowhere.jsonl"}).encode()
+
+
+def spent(command: Sequence[str], home: Mapping[str, str], given: bytes = b"") -> float:
+    """Return the wall time of a command in milliseconds."""
+    began = time.perf_counter()
+    subprocess.run(command, input=given, check=True, stdout=subprocess.DEVNULL, env=home)
+    return (time.perf_counter() - began) * 1000
+
+
+@contextmanager
+def served(root: Path, home: Mapping[str, str]) -> Iterator[None]:
+    """Keep a server of a memory running."""
+    server = subprocess.Popen([*COMMAND, "hook", "serve", "--memory", str(root)], env=home)
+    try:
+        while wire.ask(str(root), {"ping": True}) is None:
+            time.sleep(0.05)
+        yield
+    finally:
+        server.kill()
+        server.wait()
+
+
+def _race(
+    hook: list[str], event: str, peer: Sequence[str], home: Mapping[str, str], pairs: int
+) -> dict[str, float]:
+    ours, theirs = [], []
+    spent(hook, home, payload(event))
+    for _ in range(pairs):
+        ours.append(spent(hook, home, payload(event)))
+        theirs.append(spent(peer, home))
+    mine, other = statistics.median(ours), statistics.median(theirs)
+    return {"ms": round(mine, 1), "peer_ms": round(other, 1), "ratio": round(mine / other, 2)}
+
+
+def measure(notes: int, pairs: int) -> dict[str, dict[str, float]]:
+    """Return median times and ratios of each kind of event."""
+    with memory(notes) as (root, home):
+        config = Path(home["HOME"]) / ".config/kimi_memory"
+        config.mkdir(parents=True)
+        (config / "config.toml").write_text('server = "never"\n', encoding="utf-8")
+        hook = [*COMMAND, "hook", "run", "--host", "claude", "--memory", str(root)]
+        found = {"prompt, no server": _race(hook, EVENTS["prompt"], IMPORTS, home, pairs)}
+        for name in ("turn", "session end"):
+            found[f"{name}, no server"] = _race(hook, EVENTS[name], BARE, home, pairs)
+        with served(root, home):
+            for name, event in EVENTS.items():
+                found[f"{name}, server"] = _race(hook, event, BARE, home, pairs)
+    return found
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(prog="benchmarks.hook", description=__doc__)
+    parser.add_argument("--notes", type=int, default=10_000)
+    parser.add_argument("--pairs", type=int, default=15)
+    parser.add_argument("--json", action="store_true", help="one JSON object for machines")
+    chosen = parser.parse_args(arguments)
+    found = measure(chosen.notes, chosen.pairs)
+    if chosen.json:
+        print(json.dumps(found))
+    else:
+        for name, row in found.items():
+            print(f"{name:24}{row['ms']:>10} ms{row['peer_ms']:>10} ms{row['ratio']:>8}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,89 @@
+"""``hook``: what agent programs call, and putting it into their settings."""
+
+from __future__ import annotations
+
+import sys
+from argparse import SUPPRESS, ArgumentParser, Namespace
+from pathlib import Path
+
+from kimi_memory.surfaces.cli.shared import find_memory, show, show_json
+from kimi_memory.surfaces.hook import dialects
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    steps = parser.add_subparsers(dest="step", metavar="STEP", required=True)
+    run = steps.add_parser("run", help="answer one event, JSON on standard input")
+    run.add_argument("--host", required=True, choices=sorted(dialects.EVENTS), help="the program")
+    drain = steps.add_parser("drain", help="take in what hooks left for later")
+    serve = steps.add_parser("serve", help="keep the memory open, so that hooks answer at once")
+    serve.add_argument(
+        "--idle", type=float, default=600.0, metavar="SECONDS", help="go after so long unasked"
+    )
+    for step in (run, drain, serve):
+        _take_memory(step)
+    for name, help in _STEPS.items():
+        step = steps.add_parser(name, help=help)
+        _take_memory(step)
+        step.add_argument(
+            "--host", required=True, choices=sorted(dialects.EVENTS), help="the program"
+        )
+        step.add_argument("--dry-run", action="store_true", help="show the change, write nothing")
+
+
+def _take_memory(parser: ArgumentParser) -> None:
+    # Also after the step: programs are given the whole command in this order.
+    parser.add_argument("--memory", type=Path, default=SUPPRESS, help=SUPPRESS)
+
+
+_STEPS = {
+    "install": "put the hooks into a program's settings",
+    "remove": "take them out again",
+    "status": "say whether they are there",
+}
+
+
+def run(arguments: Namespace) -> int:
+    """Do one step."""
+    steps = {"run": _run, "drain": _drain, "serve": _serve}
+    return steps.get(arguments.step, _settle)(arguments)
+
+
+def _run(arguments: Namespace) -> int:
+    from kimi_memory.surfaces.hook import quick
+
+    named = ["--memory", str(arguments.memory)] if arguments.memory else []
+    return quick.main(["--host", arguments.host, *named])
+
+
+def _drain(arguments: Namespace) -> int:
+    from kimi_memory.surfaces.hook.here import drain_here
+
+    count = drain_here(find_memory(arguments))
+    if arguments.json:
+        show_json({"events": count})
+    else:
+        show(f"{count} events taken in.")
+    return 0
+
+
+def _serve(arguments: Namespace) -> int:
+    from kimi_memory.surfaces.hook.server import serve
+
+    if serve(find_memory(arguments), idle_seconds=arguments.idle):
+        return 0
+    print("kimi-memory: another server has this memory open.", file=sys.stderr)
+    return 0
+
+
+def _settle(arguments: Namespace) -> int:
+    from kimi_memory.surfaces.hook.settle import settle
+
+    report = settle(
+        arguments.step, arguments.host, find_memory(arguments).resolve(), dry_run=arguments.dry_run
+    )
+    if arguments.json:
+        show_json(report)
+    else:
+        show(report.text())
+    return 0 if report.ok else 1

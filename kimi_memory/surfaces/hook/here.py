@@ -1,0 +1,39 @@
+"""An answer in the hook's own process, where no server runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from kimi_memory.home import Home
+from kimi_memory.memory import Memory
+from kimi_memory.model.actor import Actor
+from kimi_memory.model.turn import Origin
+from kimi_memory.opening import Opening
+from kimi_memory.surfaces.hook.reply import Reply
+
+
+def open_here(root: Path, host: str) -> Memory:
+    """Open a memory for a short time."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    actor = Actor(f"hook:{host}", Origin.AGENT)
+    return Memory.open(root, Opening(actor=actor, background=False))
+
+
+def answer_here(root: str, event: Mapping[str, Any]) -> str:
+    """Answer one event and close the memory again."""
+    with open_here(Path(root), event["host"]) as memory:
+        return Reply(memory).to(event)
+
+
+def may_serve() -> bool:
+    """Whether the user lets a hook start a server."""
+    return Home.of_user().settings().server == "auto"
+
+
+def drain_here(root: Path) -> int:
+    """Work off the spool of a memory; return how many events there were."""
+    with open_here(root, "drain") as memory:
+        return Reply(memory).drain()

@@ -1,0 +1,112 @@
+"""The first thing a hook runs: ask the server, or leave the event, or answer in this process.
+
+Nothing here may break the program that called: the exit code is 0 whatever happens, and
+where something fails there is no output. Few modules are imported, because a person waits.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+from kimi_memory.surfaces.hook import dialects, spool, wire
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+CHILD = "KIMI_MEMORY_CHILD"
+"""Set for programs that memory itself starts; their hooks do nothing, or it never ends."""
+MARKER = "memory.toml"
+LIMIT_SECONDS = 8
+"""An answer that takes longer is not given; every program waits at least ten seconds."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Answer one event, which stands as JSON on standard input; always 0."""
+    try:
+        if not os.environ.get(CHILD):
+            _run(dict(_options(arguments)))
+    except Exception as error:  # noqa: BLE001  a hook must never break its host
+        if os.environ.get("KIMI_MEMORY_DEBUG"):
+            sys.stderr.write(f"kimi-memory: {type(error).__name__}: {error}\n")
+    return 0
+
+
+def _options(arguments: Sequence[str]) -> list[tuple[str, str]]:
+    words = [word for given in arguments for word in given.split("=", 1)]
+    return [(name.lstrip("-"), value) for name, value in zip(words[::2], words[1::2], strict=False)]
+
+
+def _run(options: dict[str, str]) -> None:
+    host = options["host"]
+    payload = json.loads(sys.stdin.buffer.read())
+    moment = dialects.moment_of(host, payload)
+    root = _memory(options.get("memory", ""), str(payload.get("cwd") or "."))
+    if not moment or not root:
+        return
+    event = {"host": host, "moment": moment, "payload": payload}
+    found = wire.ask(root, event)
+    if found is not None:
+        _say(str(found.get("out", "")))
+    elif moment in (dialects.START, dialects.PROMPT) or host not in dialects.TRANSCRIPTS:
+        _say(_answer(root, event))
+    else:
+        _leave(root, event)
+
+
+def _memory(named: str, cwd: str) -> str:
+    """Return the memory folder, empty where there is none."""
+    named = named or os.environ.get("KIMI_MEMORY", "")
+    if named:
+        root = os.path.abspath(os.path.expanduser(named))
+        return root if os.path.isfile(os.path.join(root, MARKER)) else ""
+    folder = os.path.abspath(cwd)
+    while not os.path.isfile(os.path.join(folder, MARKER)):
+        above = os.path.dirname(folder)
+        if above == folder:
+            return ""
+        folder = above
+    return folder
+
+
+def _say(text: str) -> None:
+    if text:
+        sys.stdout.buffer.write(text.encode("utf-8", "replace"))
+        sys.stdout.buffer.flush()
+
+
+def _leave(root: str, event: dict[str, Any]) -> None:
+    """Leave where the transcript is; at the end of a session, start the work and go."""
+    payload = event["payload"]
+    kept = ("session_id", "transcript_path", "cwd")
+    spool.put(root, {**event, "payload": {name: payload.get(name) for name in kept}})
+    if event["moment"] != dialects.TURN:
+        _detach(root, "drain")
+
+
+def _detach(root: str, step: str) -> None:
+    """Start a process of its own, and do not wait for it."""
+    command = [sys.executable, "-m", "kimi_memory", "hook", step, "--memory", root]
+    nothing = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in (0, 1, 2)]
+    environment = {**os.environ, CHILD: "1"}
+    os.posix_spawn(sys.executable, command, environment, file_actions=nothing, setsid=True)
+
+
+def _answer(root: str, event: dict[str, Any]) -> str:
+    import signal
+
+    # Only a signal ends a wait for a lock or a slow disk; what is half done is journaled.
+    signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
+    signal.alarm(LIMIT_SECONDS)
+    from kimi_memory.surfaces.hook.here import answer_here, may_serve
+
+    said = answer_here(root, event)
+    signal.alarm(0)
+    if may_serve():
+        _detach(root, "serve")  # The next one is answered sooner; it works off the spool too.
+    elif event["moment"] == dialects.START and spool.take(root):
+        _detach(root, "drain")
+    return said

@@ -1,0 +1,153 @@
+"""What a memory does at a moment of an agent's session, and what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from kimi_memory.capture.ingest import open_file
+from kimi_memory.errors import NotFoundError, TranscriptError
+from kimi_memory.model.ids import safe_session_id
+from kimi_memory.model.turn import Origin
+from kimi_memory.store import sessions
+from kimi_memory.surfaces.hook import dialects, spool
+from kimi_memory.surfaces.hook.gate import question_of
+
+if TYPE_CHECKING:
+    from kimi_memory.memory import Memory
+
+START_TOKENS, PROMPT_TOKENS = 1500, 900
+"""Budgets of the block at the start of a session and of the one for a prompt."""
+_LEAST_TOKENS = 100
+STALE_HOURS = 6
+"""A session that was silent so long has ended, also where its program never said so."""
+
+
+class Reply:
+    """Answers the events of agent programs for one memory."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    def to(self, event: Mapping[str, Any]) -> str:
+        """Do what an event asks for; return what the program should print."""
+        host, moment, payload = event["host"], event["moment"], event["payload"]
+        session = _session(host, payload)
+        if moment == dialects.START:
+            return self._say(event, self._block(host, "start", "", session))
+        if moment == dialects.PROMPT:
+            return self._say(event, self._prompt(host, payload, session))
+        if host in dialects.TRANSCRIPTS:
+            self.capture(event)
+        else:
+            self._heard(host, moment, payload, session)
+        return ""
+
+    def capture(self, event: Mapping[str, Any]) -> None:
+        """Take in what is new in a session's transcript; end the session if it has ended."""
+        path = Path(str(event["payload"].get("transcript_path") or ""))
+        if path.is_file():
+            try:
+                for _ in self._memory.ingest([open_file(path)]):
+                    pass
+            except TranscriptError:
+                return  # A format that is newer than our reader; ingest says so to a person.
+        if event["moment"] == dialects.END:
+            self._end(dialects.session_of(event["payload"]))
+
+    def drain(self) -> int:
+        """Work off the spool, and end sessions that went silent; return how many events."""
+        events = spool.take(str(self._memory.root))
+        for path, event in _latest(events):
+            self.capture(event)
+            spool.drop(path)
+        for id in list(self._silent()):
+            self._end(id)
+        return len(events)
+
+    def _prompt(self, host: str, payload: Mapping[str, Any], session: str) -> str:
+        said = dialects.prompt_of(payload)
+        first = host in dialects.DEAF_AT_START and not self._known(session)
+        question = question_of(said)
+        block = self._block(host, "task", question, session) if question else ""
+        if host not in dialects.TRANSCRIPTS and question:
+            self._turn(host, session, "user", said, payload)
+        if first:
+            standing = self._block(host, "start", "", session)
+            both = f"{standing}\n{block}".strip()
+            return both if dialects.fits(host, both) else standing
+        return block
+
+    def _block(self, host: str, purpose: Literal["start", "task"], query: str, session: str) -> str:
+        """Return a block that the program passes on whole."""
+        budget = START_TOKENS if purpose == "start" else PROMPT_TOKENS
+        while budget >= _LEAST_TOKENS:
+            block = self._memory.context(purpose, query, budget=budget, session=session)
+            if dialects.fits(host, block.text):
+                return block.text
+            budget //= 2
+        return ""
+
+    def _say(self, event: Mapping[str, Any], text: str) -> str:
+        return dialects.answer(event["host"], event["payload"], text)
+
+    def _heard(self, host: str, moment: str, payload: Mapping[str, Any], session: str) -> None:
+        """Store what an event itself carries."""
+        if moment == dialects.TURN and (reply := dialects.reply_of(payload)):
+            self._turn(host, session, "assistant", reply, payload)
+        elif moment == dialects.END:
+            self._end(session)
+
+    def _turn(
+        self, host: str, session: str, role: str, text: str, payload: Mapping[str, Any]
+    ) -> None:
+        project = Path(str(payload.get("cwd") or "")).name
+        number = payload.get("prompt_id") or payload.get("turn_id") or payload.get("promptId")
+        handle = self._memory.session(session, agent=host, host=host, project=project)
+        origin = Origin.HUMAN if role == "user" else Origin.AGENT
+        handle.turn(role, text, ref=f"{number}:{role}" if number else "", origin=origin)
+
+    def _known(self, session: str) -> bool:
+        try:
+            sessions.find(self._memory.store, session)
+        except NotFoundError:
+            return False
+        return True
+
+    def _end(self, session: str) -> None:
+        store = self._memory.store
+        for place in sessions.parts(store, safe_session_id(session)):
+            if place.open:
+                self._memory.end(place.id)
+
+    def _silent(self) -> Iterator[str]:
+        """Yield the sessions of agent programs that nobody spoke in for hours."""
+        now = self._memory.clock()
+        for place in sessions.places(self._memory.store):
+            if not place.open:
+                continue
+            transcript = sessions.read(self._memory.store, place.path)
+            quiet = (now - transcript.latest).total_seconds() / 3600
+            if transcript.session.host in dialects.EVENTS and quiet > STALE_HOURS:
+                yield place.root
+
+
+def _session(host: str, payload: Mapping[str, Any]) -> str:
+    """Return the id a program's session has here; of readers of transcripts, their own."""
+    id = dialects.session_of(payload)
+    return id if host in dialects.TRANSCRIPTS else safe_session_id(f"{host}-{id}" if id else host)
+
+
+def _latest(
+    events: list[tuple[str, dict[str, Any]]],
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the last event of each transcript; what is dropped before says nothing more."""
+    last = {(e.get("host"), dialects.session_of(e.get("payload") or {})): p for p, e in events}
+    kept = set(last.values())
+    for path, event in events:
+        whole = event.get("host") in dialects.EVENTS and isinstance(event.get("payload"), dict)
+        if whole and (path in kept or event.get("moment") == dialects.END):
+            yield path, event
+        else:
+            spool.drop(path)

@@ -1,0 +1,127 @@
+"""The server of one memory: it keeps the memory open, so that hooks answer at once.
+
+It listens on a socket inside the memory folder that only its owner can open, answers one
+event at a time, and goes when nobody has asked for a while. It is never needed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socketserver
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from kimi_memory.errors import KimiMemoryError, LockTimeoutError
+from kimi_memory.memory import Memory
+from kimi_memory.model.actor import Actor
+from kimi_memory.model.turn import Origin
+from kimi_memory.opening import Opening
+from kimi_memory.surfaces.hook import dialects, wire
+from kimi_memory.surfaces.hook.reply import Reply
+
+IDLE_SECONDS = 600.0
+LOCK = "server"
+_LATER = (dialects.TURN, dialects.COMPACT, dialects.END)
+
+
+def serve(root: Path, *, idle_seconds: float = IDLE_SECONDS) -> bool:
+    """Serve a memory until nobody has asked for so long; False when another server does.
+
+    Args:
+        root: the memory folder.
+        idle_seconds: how long to stay without a question.
+    """
+    opening = Opening(actor=Actor("server", Origin.AGENT), background=True)
+    with Memory.open(root, opening) as memory:
+        try:
+            with memory.store.lock(LOCK, timeout_seconds=0.0):
+                _Server(memory).run(idle_seconds)
+        except LockTimeoutError:
+            return False
+    return True
+
+
+class _Server(socketserver.ThreadingUnixStreamServer):
+    daemon_threads = True
+    request_queue_size = 64
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory, self._reply = memory, Reply(memory)
+        self._guard = threading.Lock()
+        self._asked = time.monotonic()
+        self._due: list[Mapping[str, Any]] = []
+        self._news = threading.Event()
+        address = wire.address(str(memory.root))
+        with contextlib.suppress(FileNotFoundError):
+            Path(address).unlink()  # We hold the lock, so whoever made it is gone.
+        super().__init__(address, _Line)
+        Path(address).chmod(0o600)
+        self._path = memory.root / wire.NAME
+        self._mark = self._path.stat().st_ino
+
+    def run(self, idle_seconds: float) -> None:
+        """Answer until nobody asks any more, or the socket is no longer ours."""
+        threads = [
+            threading.Thread(target=work, daemon=True) for work in (self.serve_forever, self._work)
+        ]
+        for thread in threads:
+            thread.start()
+        while time.monotonic() - self._asked < idle_seconds and self._is_ours():
+            time.sleep(min(1.0, idle_seconds / 4))
+        self.shutdown()
+        self._finish()
+        self.server_close()
+        if self._is_ours():
+            self._path.unlink()
+
+    def answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Answer a request; what only takes something in is done behind the answer."""
+        self._asked = time.monotonic()
+        if request.get("ping"):
+            return {"pid": os.getpid()}
+        if request["moment"] in _LATER and request["host"] in dialects.TRANSCRIPTS:
+            self._due.append(dict(request))
+            self._news.set()
+            return {"out": ""}
+        with self._guard:
+            return {"out": self._reply.to(request)}
+
+    def _is_ours(self) -> bool:
+        try:
+            return self._path.stat().st_ino == self._mark
+        except FileNotFoundError:
+            return False
+
+    def _work(self) -> None:
+        with self._guard:
+            self._reply.drain()
+        while True:
+            self._news.wait()
+            self._news.clear()
+            self._finish()
+
+    def _finish(self) -> None:
+        with self._guard:
+            while self._due:
+                with contextlib.suppress(KimiMemoryError):
+                    self._reply.capture(self._due.pop(0))
+
+
+class _Line(socketserver.StreamRequestHandler):
+    timeout = 10.0
+
+    def handle(self) -> None:
+        server = self.server
+        assert isinstance(server, _Server)
+        try:
+            request = json.loads(wire.receive(self.connection))
+            answer = server.answer(request)
+        except (KimiMemoryError, ValueError, KeyError, TypeError, OSError) as error:
+            answer = {"error": f"{type(error).__name__}: {error}"}
+        with contextlib.suppress(OSError):
+            self.wfile.write(json.dumps(answer).encode() + b"\n")

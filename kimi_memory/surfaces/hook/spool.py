@@ -1,0 +1,64 @@
+"""The spool: events that a hook left for later, one file each under ``.kimi/spool``.
+
+It holds no words of a conversation, only where they stand: what is not screened yet may
+not reach the disk.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+FOLDER = ".kimi/spool"
+
+
+def put(root: str, event: Mapping[str, Any]) -> None:
+    """Leave an event; it is whole or not there."""
+    folder = os.path.join(root, FOLDER)
+    name = f"{time.time_ns():020d}-{os.getpid()}"
+    part, path = (os.path.join(folder, name + end) for end in (".part", ".json"))
+    try:
+        fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileNotFoundError:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        os.write(fd, json.dumps(event).encode())
+    finally:
+        os.close(fd)
+    os.rename(part, path)
+
+
+def take(root: str) -> list[tuple[str, dict[str, Any]]]:
+    """Return the events left, oldest first, each with its file; damaged ones are removed."""
+    folder = os.path.join(root, FOLDER)
+    try:
+        names = sorted(name for name in os.listdir(folder) if name.endswith(".json"))
+    except FileNotFoundError:
+        return []
+    found = []
+    for name in names:
+        path = os.path.join(folder, name)
+        try:
+            with open(path, encoding="utf-8") as file:
+                event = json.load(file)
+        except (OSError, ValueError):
+            drop(path)
+            continue
+        if isinstance(event, dict):
+            found.append((path, event))
+    return found
+
+
+def drop(path: str) -> None:
+    """Remove an event that was dealt with."""
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return

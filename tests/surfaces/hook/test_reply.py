@@ -1,0 +1,154 @@
+"""What a memory does at a moment of an agent's session."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kimi_memory import Memory
+from kimi_memory.store import sessions
+from kimi_memory.surfaces.hook import dialects, spool
+from kimi_memory.surfaces.hook.reply import Reply
+
+SAID = "Remember: the staging database listens on port 6543, not on the default one."
+
+
+def event(host: str, moment: str, **payload: object) -> dict:
+    names = {known: name for name, known in dialects.EVENTS[host].items()}
+    base = {"session_id": "s1", "cwd": "/home/me/shop", "hook_event_name": names[moment]}
+    return {"host": host, "moment": moment, "payload": {**base, **payload}}
+
+
+def transcript(path: Path, *texts: str, session: str = "s1") -> Path:
+    lines = [
+        {
+            "type": ("user", "assistant")[n % 2],
+            "uuid": f"u{n}",
+            "parentUuid": f"u{n - 1}" if n else None,
+            "sessionId": session,
+            "timestamp": f"2026-02-27T09:{n:02}:00Z",
+            "cwd": "/home/me/shop",
+            "message": {"role": ("user", "assistant")[n % 2], "content": text},
+        }
+        for n, text in enumerate(texts)
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def turns(memory: Memory) -> list[str]:
+    places = sessions.places(memory.store)
+    return [t.text for p in places for t in sessions.read(memory.store, p.path).turns]
+
+
+def test_a_prompt_is_answered_from_an_earlier_session(memory: Memory, tmp_path: Path) -> None:
+    path = transcript(tmp_path / "s1.jsonl", SAID, "Noted.")
+    reply = Reply(memory)
+    assert reply.to(event("claude", "end", transcript_path=str(path))) == ""
+    said = reply.to(event("claude", "prompt", session_id="s2", prompt="Which port is staging on?"))
+    inner = json.loads(said)["hookSpecificOutput"]
+    assert inner["hookEventName"] == "UserPromptSubmit"
+    assert "6543" in inner["additionalContext"]
+
+
+def test_small_talk_gets_no_answer(memory: Memory) -> None:
+    memory.remember(SAID)
+    assert Reply(memory).to(event("claude", "prompt", prompt="好的，继续")) == ""
+
+
+def test_a_growing_transcript_is_stored_once(memory: Memory, tmp_path: Path) -> None:
+    reply, path = Reply(memory), tmp_path / "s1.jsonl"
+    for texts in (("one", "two"), ("one", "two", "three", "four")):
+        transcript(path, *texts)
+        reply.to(event("claude", "turn", transcript_path=str(path)))
+        reply.to(event("claude", "compact", transcript_path=str(path)))
+    assert turns(memory) == ["one", "two", "three", "four"]
+    reply.to(event("claude", "end", transcript_path=str(path)))
+    reply.to(event("claude", "end", transcript_path=str(path)))
+    assert not [p for p in sessions.places(memory.store) if p.open]
+    assert turns(memory) == ["one", "two", "three", "four"]
+
+
+@pytest.mark.parametrize("text", [None, "", "not a transcript"])
+def test_a_transcript_that_cannot_be_read_harms_nothing(
+    memory: Memory, tmp_path: Path, text: str | None
+) -> None:
+    path = tmp_path / "s1.jsonl"
+    if text is not None:
+        path.write_text(text, encoding="utf-8")
+    assert Reply(memory).to(event("claude", "end", transcript_path=str(path))) == ""
+    assert turns(memory) == []
+
+
+@pytest.mark.parametrize(
+    ("host", "name"),
+    [("gemini", "prompt_response"), ("qwen", "last_assistant_message"), ("hermes", "response")],
+)
+def test_programs_without_a_transcript_tell_what_was_said(
+    memory: Memory, host: str, name: str
+) -> None:
+    reply = Reply(memory)
+    reply.to(event(host, "prompt", prompt="把部署改到周五。", prompt_id="p1"))
+    reply.to(event(host, "prompt", prompt="把部署改到周五。", prompt_id="p1"))
+    reply.to(event(host, "turn", **{name: "好，周五部署。"}))
+    assert turns(memory) == ["把部署改到周五。", "好，周五部署。"]
+    reply.to(event(host, "end"))
+    assert not [p for p in sessions.places(memory.store) if p.open]
+
+
+def test_a_program_that_is_deaf_at_the_start_hears_it_with_its_first_prompt(
+    memory: Memory,
+) -> None:
+    memory.remember("I prefer tabs over spaces in Makefiles.")
+    reply = Reply(memory)
+    first = reply.to(event("kimi", "prompt", prompt="Write the release notes for version two."))
+    assert "tabs over spaces" in first
+    assert not first.startswith("{")
+    second = reply.to(event("kimi", "prompt", prompt="And the changelog of version two, please."))
+    assert "tabs over spaces" not in second
+
+
+def test_what_was_recalled_is_never_stored_again(memory: Memory) -> None:
+    memory.remember(SAID)
+    reply = Reply(memory)
+    block = reply.to(event("kimi", "prompt", prompt="Which port is staging on?"))
+    assert "6543" in block
+    reply.to(event("kimi", "prompt", prompt=f"{block}\nWhich host is it?", prompt_id="p2"))
+    assert "Which host is it?" in [turn.strip() for turn in turns(memory)]
+    assert len([turn for turn in turns(memory) if "6543" in turn]) == 1
+
+
+@pytest.mark.parametrize("host", ["claude", "codex"])
+def test_the_block_fits_what_the_program_passes_on(memory: Memory, host: str) -> None:
+    for n in range(8):
+        memory.remember(f"规则{n}：第{n}个服务的超时必须设为{n}秒，" + "否则网关会重试。" * 60)
+    block = Reply(memory).to(event(host, "start"))
+    assert block
+    inner = json.loads(block)["hookSpecificOutput"]["additionalContext"]
+    assert dialects.fits(host, inner)
+
+
+def test_the_spool_is_worked_off_once(memory: Memory, tmp_path: Path) -> None:
+    root, path = str(memory.root), transcript(tmp_path / "s1.jsonl", "one", "two")
+    for moment in ("turn", "turn", "end"):
+        spool.put(root, event("claude", moment, transcript_path=str(path)))
+    spool.put(root, {"host": "nobody", "moment": "turn", "payload": {}})
+    assert Reply(memory).drain() == 4
+    assert turns(memory) == ["one", "two"]
+    assert spool.take(root) == []
+    assert not [p for p in sessions.places(memory.store) if p.open]
+    assert Reply(memory).drain() == 0
+
+
+def test_a_session_whose_end_was_never_told_is_ended(memory: Memory, clock, tmp_path: Path) -> None:
+    path = transcript(tmp_path / "s1.jsonl", "one", "two")
+    Reply(memory).to(event("claude", "turn", transcript_path=str(path)))
+    memory.session("mine", host="cli").turn("user", "this one is a person's own and stays open")
+    clock.move(hours=1)
+    Reply(memory).drain()
+    assert len([p for p in sessions.places(memory.store) if p.open]) == 2
+    clock.move(hours=6)
+    Reply(memory).drain()
+    assert [p.id for p in sessions.places(memory.store) if p.open] == ["mine"]

@@ -1,0 +1,147 @@
+"""The server of one memory."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from kimi_memory import Memory, Opening
+from kimi_memory.store import sessions
+from kimi_memory.surfaces.hook import wire
+
+ASKED = {
+    "host": "claude",
+    "moment": "prompt",
+    "payload": {
+        "session_id": "s9",
+        "hook_event_name": "UserPromptSubmit",
+        "prompt": "Which port is staging on?",
+    },
+}
+
+
+@pytest.fixture
+def root(tmp_path: Path, opening: Opening) -> Path:
+    with Memory.create(tmp_path / "m", opening=opening) as memory:
+        memory.remember("The staging database listens on port 6543.")
+    return tmp_path / "m"
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> dict[str, str]:
+    (tmp_path / "home").mkdir()
+    return {"PATH": os.environ["PATH"], "HOME": str(tmp_path / "home")}
+
+
+def start(root: Path, user: dict[str, str], idle: float = 60) -> subprocess.Popen[bytes]:
+    argv = [sys.executable, "-m", "kimi_memory", "hook", "serve", "--idle", str(idle)]
+    return subprocess.Popen([*argv, "--memory", str(root)], env=user, stderr=subprocess.PIPE)
+
+
+def pid_of(root: Path) -> int:
+    """The process that answers, once one does."""
+    deadline = time.monotonic() + 60
+    while (found := wire.ask(str(root), {"ping": True})) is None:
+        assert time.monotonic() < deadline, "no server came up"
+        time.sleep(0.05)
+    return int(found["pid"])
+
+
+@pytest.fixture
+def server(root: Path, user: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+    process = start(root, user)
+    assert pid_of(root) == process.pid
+    yield process
+    process.kill()
+    process.communicate()
+
+
+def test_it_answers_as_the_hook_itself_would(root: Path, server: object) -> None:
+    found = wire.ask(str(root), ASKED)
+    assert found is not None
+    inner = json.loads(found["out"])["hookSpecificOutput"]
+    assert "6543" in inner["additionalContext"]
+
+
+def test_nobody_else_may_ask(root: Path, server: object) -> None:
+    assert (root / wire.NAME).stat().st_mode & 0o077 == 0
+
+
+def test_a_broken_request_is_told_and_the_next_one_answered(root: Path, server: object) -> None:
+    assert "error" in (wire.ask(str(root), {"moment": "prompt"}) or {})
+    assert "out" in (wire.ask(str(root), ASKED) or {})
+
+
+def test_many_ask_at_once(root: Path, server: object) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: wire.ask(str(root), ASKED), range(40)))
+    assert all(one and "6543" in one["out"] for one in found)
+
+
+def test_a_second_server_leaves_the_memory_to_the_first(
+    root: Path, user: dict[str, str], server: subprocess.Popen[bytes]
+) -> None:
+    second = start(root, user)
+    _, told = second.communicate(timeout=60)
+    assert (second.returncode, b"another server" in told) == (0, True)
+    assert pid_of(root) == server.pid
+
+
+def test_it_goes_when_nobody_asks(root: Path, user: dict[str, str]) -> None:
+    process = start(root, user, idle=0.5)
+    assert process.wait(timeout=60) == 0
+    process.communicate()
+    assert not (root / wire.NAME).exists()
+
+
+def test_one_that_was_killed_is_replaced(
+    root: Path, user: dict[str, str], server: subprocess.Popen[bytes]
+) -> None:
+    os.kill(server.pid, signal.SIGKILL)
+    server.wait()
+    assert wire.ask(str(root), {"ping": True}) is None
+    second = start(root, user)
+    assert pid_of(root) == second.pid
+    second.kill()
+    second.communicate()
+
+
+def test_it_goes_with_the_memory(
+    root: Path, server: subprocess.Popen[bytes], tmp_path: Path
+) -> None:
+    root.rename(tmp_path / "moved")
+    assert server.wait(timeout=60) == 0
+
+
+def test_transcripts_are_taken_in_behind_the_answer(root: Path, server: object) -> None:
+    path = root.parent / "s1.jsonl"
+    line = {
+        "type": "user",
+        "uuid": "u1",
+        "parentUuid": None,
+        "sessionId": "s1",
+        "timestamp": "2026-02-27T09:00:00Z",
+        "message": {"role": "user", "content": "把部署改到周五。"},
+    }
+    path.write_text(json.dumps(line) + "\n", encoding="utf-8")
+    payload = {"session_id": "s1", "transcript_path": str(path)}
+    assert wire.ask(str(root), {"host": "claude", "moment": "end", "payload": payload}) == {
+        "out": ""
+    }
+    deadline = time.monotonic() + 60
+    while True:
+        with Memory.open(root) as memory:
+            found = [p for p in sessions.places(memory.store) if p.root == "s1" and not p.open]
+        if found:
+            break
+        assert time.monotonic() < deadline
+        time.sleep(0.1)

@@ -1,0 +1,88 @@
+"""Installing and removing hooks in real settings files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kimi_memory.errors import UsageError
+from kimi_memory.surfaces.hook.settle import settle
+
+ROOT = Path("/home/me/memory")
+
+
+@pytest.fixture
+def claude(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The settings of Claude Code of a user of their own."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    return tmp_path / ".claude/settings.json"
+
+
+@pytest.mark.parametrize(
+    "own", [None, b"{}", b'{\n    "theme":"dark",   "n": [1,2]}', '\ufeff{"a": "茶"}\r\n'.encode()]
+)
+def test_remove_brings_back_the_very_bytes(claude: Path, own: bytes | None) -> None:
+    if own is not None:
+        claude.parent.mkdir()
+        claude.write_bytes(own)
+    assert settle("install", "claude", ROOT).state == "installed"
+    assert settle("status", "claude", ROOT).state == "present"
+    settle("install", "claude", Path("/other"))
+    assert settle("remove", "claude", ROOT).state == "removed"
+    assert (claude.read_bytes() if claude.exists() else None) == own
+    assert not settle("status", "claude", ROOT).ok
+
+
+def test_a_file_that_changed_since_keeps_what_changed(claude: Path) -> None:
+    settle("install", "claude", ROOT)
+    document = json.loads(claude.read_bytes())
+    claude.write_text(json.dumps({**document, "theme": "light"}), encoding="utf-8")
+    settle("remove", "claude", ROOT)
+    assert json.loads(claude.read_bytes()) == {"theme": "light"}
+
+
+def test_a_dry_run_shows_the_change_and_writes_nothing(claude: Path, tmp_path: Path) -> None:
+    report = settle("install", "claude", ROOT, dry_run=True)
+    assert "+" in report.text()
+    assert "UserPromptSubmit" in report.diff
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_installed_is_nothing_to_remove(claude: Path) -> None:
+    claude.parent.mkdir()
+    claude.write_bytes(b'{"a":1}')
+    settle("remove", "claude", ROOT)
+    assert claude.read_bytes() == b'{"a":1}'
+
+
+def test_settings_that_are_a_link_stay_one(claude: Path, tmp_path: Path) -> None:
+    real = tmp_path / "dotfiles/settings.json"
+    real.parent.mkdir()
+    real.write_bytes(b"{}")
+    real.chmod(0o640)
+    claude.parent.mkdir()
+    claude.symlink_to(real)
+    settle("install", "claude", ROOT)
+    assert claude.is_symlink()
+    assert b"hook run" in real.read_bytes()
+    assert real.stat().st_mode & 0o777 == 0o640
+    settle("remove", "claude", ROOT)
+    assert real.read_bytes() == b"{}"
+
+
+def test_settings_in_another_encoding_are_refused(claude: Path) -> None:
+    claude.parent.mkdir()
+    claude.write_bytes(b'{"a": "\xff"}')
+    with pytest.raises(UsageError, match="not UTF-8"):
+        settle("install", "claude", ROOT)
+
+
+def test_a_damaged_record_of_before_is_no_obstacle(claude: Path, tmp_path: Path) -> None:
+    settle("install", "claude", ROOT)
+    for path in (tmp_path / "state").rglob("claude.json"):
+        path.write_bytes(b"{")
+    settle("remove", "claude", ROOT)
+    assert json.loads(claude.read_bytes()) == {}
