@@ -43,7 +43,7 @@ def measures(folder: Path | None, notes: int) -> dict[str, Measure]:
 def _quality(path: Path) -> Mapping[str, Any]:
     with path.open(encoding="utf-8") as lines:
         table = quality.measure(lines)
-    return {name: value for name, value in table.items() if name != "categories"}
+    return {name: value for name, value in table.items() if not isinstance(value, dict)}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

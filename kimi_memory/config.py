@@ -77,7 +77,11 @@ class RecallTable:
     snippet_chars: int = 700
     """Longest snippet, in characters."""
     vector_weight: float = 0.3
-    """Weight of the vector lane against the keyword lane."""
+    """Weight of the vector lane of a small model against the keyword lane; 0 turns it off."""
+    fusion: Literal["score", "70/30", "rrf"] = "score"
+    """How the lanes are joined: by weighted score, vectors first, or by rank."""
+    hops: int = 0
+    """How many links are followed from the best hits into the answer, up to 2."""
     context_tokens: int = 2000
     """Budget of a context block when none is given."""
 
@@ -104,6 +108,14 @@ class GatesTable:
     """Largest generated page."""
     max_files: int = 500
     """Most files one job may touch."""
+    max_seconds: float = 900.0
+    """Longest that a job may take to decide what to do."""
+    max_tokens: int = 500_000
+    """Most tokens a job may spend on a model."""
+    max_failures: int = 3
+    """A periodic job that failed so often in a row rests …"""
+    breaker_hours: float = 24.0
+    """… for so many hours after the last failure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +126,67 @@ class ConsolidationTable:
     """Events from this importance on are folded into knowledge."""
     stale_days: int = 30
     """A card unverified for so long is marked stale."""
+    external_edits: Literal["auto", "trust", "review"] = "auto"
+    """Edits of generated pages: taken as a person's (trust), left to review, or (auto) to
+    review where a session was open when the page was edited."""
+
+
+@dataclass(frozen=True, slots=True)
+class TemperatureTable:
+    """``[temperature]``"""
+
+    hot: float = 0.7
+    """A card is hot from this temperature on."""
+    warm: float = 0.3
+    """A card is warm from this temperature on."""
+    hot_days: int = 7
+    """A card made or shown within so many days is hot at any temperature."""
+    hot_uses: int = 10
+    """A card shown more often than this is hot at any temperature."""
+    cold_days: int = 30
+    """A card stays warm until it was neither made nor shown for so many days."""
+    hot_limit: int = 5000
+    """Most hot cards; the coolest of more are warm."""
+    warm_limit: int = 20000
+    """Most warm cards; the coolest of more are cold."""
+    recency_days: float = 30.0
+    """A card of this age has lost all but 37 % (1/e) of its recency."""
+    frequency_cap: int = 20
+    """So many uses count as often; more add nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class IntrospectTable:
+    """``[introspect]``"""
+
+    merge: float = 0.95
+    """Cards more alike than this that claim the same are merged."""
+    suggest: float = 0.7
+    """Cards from this likeness on get a suggested link."""
+    accept: float = 0.85
+    """Suggested links from this weight on are confirmed by the weekly job."""
+    forget_below: float = 0.1
+    """Only cards colder than this are forgotten …"""
+    forget_days: int = 90
+    """… that were neither made, verified nor shown for so many days …"""
+    forget_uses: int = 3
+    """… and were shown less often than this."""
+    keep_importance: float = 0.6
+    """Cards from this importance on are never forgotten for being cold."""
+    prune_days: int = 90
+    """Unimportant events are archived after so many days."""
+    prune_importance: float = 0.6
+    """Events below this importance count as unimportant."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleTable:
+    """``[schedule]``"""
+
+    daily: str = "03:15"
+    """When ``schedule`` lets the daily job run, in the time of the machine."""
+    weekly: str = "sun 04:00"
+    """When it lets the weekly job run: a day (mon to sun) and a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +200,9 @@ class Settings:
     history: HistoryTable = field(default_factory=HistoryTable)
     gates: GatesTable = field(default_factory=GatesTable)
     consolidation: ConsolidationTable = field(default_factory=ConsolidationTable)
+    temperature: TemperatureTable = field(default_factory=TemperatureTable)
+    introspect: IntrospectTable = field(default_factory=IntrospectTable)
+    schedule: ScheduleTable = field(default_factory=ScheduleTable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +244,9 @@ def parse_settings(text: str, path: str = MARKER) -> Settings:
         history=_table(HistoryTable, document, path, "history"),
         gates=_table(GatesTable, document, path, "gates"),
         consolidation=_table(ConsolidationTable, document, path, "consolidation"),
+        temperature=_table(TemperatureTable, document, path, "temperature"),
+        introspect=_table(IntrospectTable, document, path, "introspect"),
+        schedule=_table(ScheduleTable, document, path, "schedule"),
     )
     if settings.memory.format > FORMAT:
         raise FormatError(

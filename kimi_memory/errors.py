@@ -19,7 +19,8 @@ The tree; the number is the exit code of the command line::
     ├── GateError (50)             a job stopped by one of its gates
     ├── IndexDamagedError (60)     an index we will not open; it is rebuilt
     ├── PluginError (70)           a plugin that cannot be loaded or failed
-    └── ModelError (80)            a model server that failed or answered badly
+    ├── ModelError (80)            a model server that failed or answered badly
+    └── ServerError (90)           a memory server that refused, or is not there
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ __all__ = [
     "NotFoundError",
     "PluginError",
     "ReadOnlyError",
+    "ServerError",
     "StoreError",
     "TranscriptError",
     "UnsafePathError",
@@ -200,3 +202,17 @@ class ModelError(KimiMemoryError):
     """A model server that failed, was too slow, or answered badly."""
 
     exit_code = 80
+
+    def __init__(self, why: str, *, passing: bool = False, status: int = 0) -> None:
+        self.passing, self.status = passing, status
+        super().__init__(why)
+
+
+class ServerError(KimiMemoryError):
+    """A memory server that refused a request, or did not answer."""
+
+    exit_code = 90
+
+    def __init__(self, why: str, *, status: int = 0, code: str = "server") -> None:
+        self.status, self.code = status, code
+        super().__init__(why)

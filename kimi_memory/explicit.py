@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
+from datetime import datetime
 
 from kimi_memory.capture.log import Captured
 from kimi_memory.config import CaptureTable
@@ -14,6 +16,13 @@ from kimi_memory.model.session import Session
 from kimi_memory.model.source import Quote
 from kimi_memory.text.language import language_of
 from kimi_memory.text.slug import slug
+
+
+def remembered_in(at: datetime, project: str = "", agent: str = "") -> str:
+    """Return the session that holds what is remembered on a day: one for each project and agent."""
+    whose = f"\0{project}\0{agent}" if project or agent else ""
+    mark = f"-{hashlib.sha256(whose.encode()).hexdigest()[:10]}" if whose else ""
+    return f"remembered-{at:%Y%m%d}{mark}"
 
 
 def explicit_draft(captured: Captured, session: Session, key: str, type: str) -> Draft:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from kimi_memory.model.engine import Embedding, KeywordIndex, Purpose, VectorIndex
     from kimi_memory.model.health import Finding
     from kimi_memory.model.job import Job
+    from kimi_memory.model.memo import Memo
+    from kimi_memory.model.prompt import Ask, Prompt, Reply
     from kimi_memory.model.screen import Span, TranscriptFile
     from kimi_memory.model.session import Session, Transcript
     from kimi_memory.model.step import DayView, Step, Verdict, WeekView
@@ -62,6 +64,15 @@ def read_transcript(file: TranscriptFile) -> Iterable[Transcript] | None:
     """
 
 
+@hookspec(firstresult=True)
+def read_memories(file: TranscriptFile, system: str) -> Iterable[Memo] | None:
+    """Answer: what a file of a store of memories holds; None if it is of another format.
+
+    Judge by the name and the head; the text is UTF-8 with plain newlines, a database as
+    it is. `system` names the one system that is wanted; any if empty.
+    """
+
+
 @hookspec
 def screen_text(text: str) -> list[Span]:  # type: ignore[empty-body]
     """Gather: what in a text must be masked before its first byte reaches the disk."""
@@ -81,8 +92,23 @@ def session_ended(session: Session, turns: int) -> None:
 
 
 @hookspec(firstresult=True)
-def distil_session(transcript: Transcript) -> list[Draft] | None:
-    """Answer: the knowledge in a session, each piece with its quotes; None passes on."""
+def distil_session(transcript: Transcript, ask: Ask) -> list[Draft] | None:
+    """Answer: the knowledge in a session, each piece with its quotes; None passes on.
+
+    `ask` reaches a model where one is configured; it may be left out of the arguments.
+    """
+
+
+# A model is asked
+
+
+@hookspec(firstresult=True)
+def generate_text(prompt: Prompt) -> Reply | None:
+    """Answer: what a language model says to a prompt; None when no model is configured.
+
+    Plugins do not ask this hook: they use the `ask` they are given, which parses, checks
+    and counts. Raise ModelError when the server fails; then rules decide alone.
+    """
 
 
 # Knowledge consolidates
@@ -99,8 +125,11 @@ def consolidate_week(week: WeekView) -> list[Step]:  # type: ignore[empty-body]
 
 
 @hookspec(firstresult=True)
-def judge_conflict(card: Card, draft: Draft) -> Verdict | None:
-    """Answer: how a draft bears on a live card of its key; None passes on."""
+def judge_conflict(card: Card, draft: Draft, ask: Ask) -> Verdict | None:
+    """Answer: how a draft bears on a live card of its key; None passes on.
+
+    `ask` reaches a model where one is configured; it may be left out of the arguments.
+    """
 
 
 @hookspec
@@ -154,6 +183,15 @@ def expand_query(query: Query, now: datetime) -> list[str]:  # type: ignore[empt
 @hookspec
 def weigh_hit(unit: Unit, query: Query, now: datetime) -> Mapping[str, float]:  # type: ignore[empty-body]
     """Gather: named factors for a candidate's score; 1.0 changes nothing."""
+
+
+@hookspec(firstresult=True)
+def rerank(query: str, texts: Sequence[str], ask: Ask) -> Sequence[float] | None:
+    """Answer: how well each text answers a question, larger is better; None passes on.
+
+    Only the best candidates of recall are shown. Raise ModelError when the server
+    fails; then the ranking stays as it was.
+    """
 
 
 @hookspec

@@ -12,18 +12,22 @@ import logging
 import os
 import sys
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pluggy
 
 from kimi_memory import hookspecs
 from kimi_memory.errors import KimiMemoryError, PluginError
 from kimi_memory.lazy import stand_in
+
+if TYPE_CHECKING:
+    from kimi_memory.model.prompt import Ask
 
 GROUP = "kimi_memory"
 _METADATA = (".dist-info", ".egg-info")
@@ -74,9 +78,13 @@ class Host:
     def answer(self, hook: str, /, **arguments: Any) -> Any:
         """Return the first result of an Answer hook, or None.
 
+        A hook that may ask a model is given the line to it.
+
         Raises:
             PluginError: a plugin failed; it is named.
         """
+        if "ask" in getattr(self._manager.hook, hook).spec.argnames:
+            arguments.setdefault("ask", self.line)
         return self._ask(hook, arguments)
 
     def gather(self, hook: str, /, **arguments: Any) -> list[Any]:
@@ -87,6 +95,19 @@ class Host:
         """
         return list(self._ask(hook, arguments))
 
+    def gather_each(self, hook: str, /, calls: Iterable[Mapping[str, Any]]) -> list[list[Any]]:
+        """Return what `gather` returns for each of many calls, without what one costs alone.
+
+        Raises:
+            PluginError: a plugin failed; it is named.
+        """
+        found = getattr(self._manager.hook, hook).get_hookimpls()
+        if any(each.wrapper or each.hookwrapper for each in found):
+            return [self.gather(hook, **arguments) for arguments in calls]
+        asked = [(each.function, each.argnames) for each in reversed(found)]
+        with self._blaming(hook):
+            return [[told for told in _told(asked, call) if told is not None] for call in calls]
+
     def notice(self, hook: str, /, **arguments: Any) -> None:
         """Tell every plugin; one that fails is logged and does not stop the others."""
         for implementation in reversed(getattr(self._manager.hook, hook).get_hookimpls()):
@@ -95,6 +116,19 @@ class Host:
                 implementation.function(**wanted)
             except Exception:
                 log.exception("plugin %s failed in %s", implementation.plugin_name, hook)
+
+    @cached_property
+    def line(self) -> Ask:
+        """The line to whichever model the plugins have."""
+        from kimi_memory.asking.ladder import Ladder
+
+        return Ladder(lambda prompt: self.answer("generate_text", prompt=prompt), self._has_model)
+
+    def _has_model(self) -> bool:
+        """Whether a plugin may have a model: a bundled one has none without settings."""
+        bundled = {each.name for each in self.loaded if each.origin == "bundled"}
+        names = {each.plugin_name for each in self._manager.hook.generate_text.get_hookimpls()}
+        return bool(names - bundled or names & set(self._settings))
 
     def register(self, plugin: object, name: str, origin: str = "given") -> None:
         """Add a plugin: a module or object with hook implementations.
@@ -117,8 +151,14 @@ class Host:
         self.loaded.append(Loaded(name, origin, tuple(sorted(c.name for c in callers))))
 
     def _ask(self, hook: str, arguments: Mapping[str, Any]) -> Any:
-        try:
+        with self._blaming(hook):
             return getattr(self._manager.hook, hook)(**arguments)
+
+    @contextmanager
+    def _blaming(self, hook: str) -> Iterator[None]:
+        """Name the plugin that fails in a hook."""
+        try:
+            yield
         except KimiMemoryError:
             raise
         except Exception as error:
@@ -201,6 +241,13 @@ class Host:
     def _load_folder(self, folder: Path) -> None:
         for path in sorted(folder.glob("*.py")):
             self._load(path.stem, str(path), partial(_module, path))
+
+
+def _told(
+    asked: Iterable[tuple[Callable[..., Any], Iterable[str]]], arguments: Mapping[str, Any]
+) -> Iterator[Any]:
+    for function, names in asked:
+        yield function(*[arguments[name] for name in names])
 
 
 def _names_us(folder: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Generator, Iterable
 from functools import cache, wraps
 from types import ModuleType
@@ -17,7 +18,8 @@ def stand_in(name: str, hooks: Iterable[str], find: Find) -> ModuleType:
 
     Args:
         name: what the stand-in is called.
-        hooks: each hook by name, with ``trylast`` or ``wrapper`` after it.
+        hooks: each hook by name, with ``trylast`` or ``wrapper`` after it, or ``configured``
+            where the plugin answers None without settings, so that it need not be found.
         find: returns the plugin itself; called once.
     """
     module, find = ModuleType(name), cache(find)
@@ -25,29 +27,60 @@ def stand_in(name: str, hooks: Iterable[str], find: Find) -> ModuleType:
         hook, *options = stated.split()
         wraps_others = "wrapper" in options
         mark = hookimpl(trylast="trylast" in options, wrapper=wraps_others)
-        make = _wrapping if wraps_others else _calling
+        make = _wrapping if wraps_others else _silent if "configured" in options else _calling
         setattr(module, hook, mark(make(hook, find)))
     return module
+
+
+def _silent(hook: str, find: Find) -> Callable[..., Any]:
+    @wraps(SPECS[hook])
+    def call(*_: Any, **__: Any) -> None:
+        """Pass on: a plugin with settings is imported and has no stand-in."""
+
+    return call
 
 
 def _calling(hook: str, find: Find) -> Callable[..., Any]:
     # It takes the arguments of the specification, which is what pluggy looks at.
     @wraps(SPECS[hook])
     def call(*arguments: Any, **named: Any) -> Any:
-        return _real(call, hook, find)(*arguments, **named)
+        found, wanted = real(call)
+        return found(**_picked(hook, wanted, arguments, named))
 
+    real = _real(hook, find)
     return call
 
 
 def _wrapping(hook: str, find: Find) -> Callable[..., Any]:
     @wraps(SPECS[hook])
     def call(*arguments: Any, **named: Any) -> Generator[None, Any, Any]:
-        return (yield from _real(call, hook, find)(*arguments, **named))
+        found, wanted = real(call)
+        return (yield from found(**_picked(hook, wanted, arguments, named)))
 
+    real = _real(hook, find)
     return call
 
 
-def _real(call: Any, hook: str, find: Find) -> Callable[..., Any]:
-    """Return the plugin's own function, and let tracebacks be traced to it."""
-    call.__wrapped__ = found = getattr(find(), hook)
-    return found  # type: ignore[no-any-return]  # a plugin may be any object
+def _real(hook: str, find: Find) -> Callable[[Any], tuple[Callable[..., Any], tuple[str, ...]]]:
+    """Return what finds the plugin's own function and the names of its arguments."""
+
+    @cache
+    def real(call: Any) -> tuple[Callable[..., Any], tuple[str, ...]]:
+        # Tracebacks are traced to the plugin by this.
+        call.__wrapped__ = found = getattr(find(), hook)
+        return found, tuple(inspect.signature(found).parameters)
+
+    return real
+
+
+def _picked(
+    hook: str, wanted: tuple[str, ...], arguments: tuple[Any, ...], named: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the arguments a plugin takes: it may leave out what it does not need."""
+    every = dict(zip(_names(hook), arguments, strict=False)) | named
+    return {name: every[name] for name in wanted}
+
+
+@cache
+def _names(hook: str) -> tuple[str, ...]:
+    return tuple(inspect.signature(SPECS[hook]).parameters)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, Self
 
 from kimi_memory import stages
 from kimi_memory.config import MARKER
-from kimi_memory.errors import NotAMemoryError, UsageError
+from kimi_memory.errors import GateError, NotAMemoryError, UsageError
 from kimi_memory.home import Home
 from kimi_memory.model.actor import Actor
 from kimi_memory.model.ids import new_session_id, safe_session_id
@@ -98,7 +98,7 @@ class Memory(Parts):
         return memory
 
     notes: Sequence[str] = ()
-    """What `create` has to tell, one line each."""
+    """What `create` has to tell, and gates that held an auto-captured card; one line each."""
 
     # Capture
 
@@ -125,10 +125,12 @@ class Memory(Parts):
         actor = replace(self.actor, session=header.id)
         log = stages.SessionLog(self.store, self.host, self.screen, actor, self._views)
         log.start(header)
-        self._written()
+        self.written()
         return stages.SessionHandle(log, self.clock, self._captured, self.end)
 
-    def remember(self, text: str, *, key: str = "", type: str = "", project: str = "") -> JobReport:
+    def remember(
+        self, text: str, *, key: str = "", type: str = "", project: str = "", agent: str = ""
+    ) -> JobReport:
         """Keep a statement at once, as a turn and as a card that quotes it.
 
         Args:
@@ -136,13 +138,15 @@ class Memory(Parts):
             key: what it is about, such as ``db.choice``; found by rules if not given.
             type: one of the card types; found by rules if not given.
             project: the project it belongs to.
+            agent: the agent it was said to.
         """
         if not text.strip():
             raise UsageError("There is nothing to remember. Give one statement.")
-        handle = self.session(f"remembered-{self.clock():%Y%m%d}", project=project, host="remember")
+        id = stages.remembered_in(self.clock(), project, agent)
+        handle = self.session(id, agent=agent, project=project, host="remember")
         said = stages.Said(stages.Role.USER, text, self.clock(), origin=self.actor.origin)
         captured = handle.log.add([said])
-        self._written()
+        self.written()
         if not captured:
             raise UsageError("Nothing is left of that text once injected blocks are removed.")
         draft = stages.explicit_draft(captured[0], handle.header, key, type)
@@ -155,7 +159,7 @@ class Memory(Parts):
         taking = stages.Ingest(self.store, self.host, self.screen, self.actor)
         for file in files:
             yield from taking.take(file, progress)
-            self._written()
+            self.written()
 
     # Consolidation
 
@@ -171,7 +175,7 @@ class Memory(Parts):
             actor = replace(self.actor, session=place.id)
             log = stages.SessionLog(self.store, self.host, self.screen, actor)
             log.end(max(self.clock(), transcript.latest))
-            self._written()
+            self.written()
         return place.id
 
     def distil(self, id: str, *, dry_run: bool = False) -> JobReport:
@@ -203,12 +207,25 @@ class Memory(Parts):
         """
         if not dry_run:
             self.store.reconcile()
+        edits = self.take_edits(dry_run=dry_run)
         periods = stages.Periods(self.store, self.host, self.settings, self.clock())
         plans = periods.plans(period, day)
         reports = [self._run(plan, period, dry_run=dry_run) for plan in plans]
+        reports[:0] = [edits] if edits.id or edits.left_out else []
         if not dry_run:
             self.store.drop_undo()
         return reports
+
+    def take_edits(self, *, meant: bool = False, dry_run: bool = False) -> JobReport:
+        """Take over what a person changed on generated pages into the cards.
+
+        Args:
+            meant: lines that are gone are meant to be, however many they are.
+            dry_run: report the diff and write nothing.
+        """
+        job = stages.Twoway.of(self.store, self.history, self.settings, self.clock())
+        plan = job.plan(lambda text: self.screen.pass_text(text).text, meant=meant)
+        return self._run(plan, job.kind, dry_run=dry_run)
 
     def undo(self, job: str) -> Job:
         """Take a job back: every file it changed is again what it was, byte for byte."""
@@ -224,13 +241,15 @@ class Memory(Parts):
         """Find the lines that answer a question.
 
         Args:
-            query: words, or a `Query` with filters.
+            query: a line, see `kimi_memory.recall.syntax`, or a `Query` with filters.
             limit: most hits; the setting ``recall.limit`` if 0.
         """
         if isinstance(query, str):
-            query = Query(text=query, limit=limit or self.settings.recall.limit)
+            from kimi_memory.recall.syntax import parse
+
+            query = parse(query, self.clock(), limit=limit or self.settings.recall.limit)
         answer = self._recall.search(query)
-        self._receipts.add(query.text, [hit.unit.id for hit in answer.hits], self.actor)
+        self._receipts.add(query.text, {hit.unit.id: hit.score for hit in answer.hits}, self.actor)
         self.host.notice("recalled", query=query, hits=answer.hits)
         return answer
 
@@ -241,6 +260,7 @@ class Memory(Parts):
         *,
         budget: int = 0,
         session: str = "",
+        beside: str = "",
     ) -> Context:
         """Return a block of memory to put into a prompt, fenced as data.
 
@@ -249,15 +269,17 @@ class Memory(Parts):
             query: what it is about; not needed for start.
             budget: most tokens; the setting ``recall.context_tokens`` if 0.
             session: the running session, whose last turns may be repeated.
+            beside: a session whose turns are in the prompt already; nothing of it is shown.
         """
         from kimi_memory.recall.context import Request, build
 
         request = Request(
             purpose=purpose,
             budget=budget or self.settings.recall.context_tokens,
-            nonce=self._nonce(session or purpose),
+            nonce=self._nonce(session or beside or purpose),
             query=query,
             session=session,
+            beside=beside,
         )
         built = build(self._recall, request)
         self._receipts.add(query, built.lines, self.actor)
@@ -293,10 +315,14 @@ class Memory(Parts):
         return stages.DraftGate(barred, lambda text: bool(self.screen.spans(text)))
 
     def _captured(self, captured: Sequence[Captured]) -> None:
-        self._written()
+        self.written()
         drafts = stages.wanted(captured, self.settings.capture)
         if drafts:
-            self._remember(drafts, captured)
+            try:
+                self._remember(drafts, captured)
+            except GateError as error:
+                # The turn is stored; what may not become a card of it is no reason to fail.
+                self.notes = (*self.notes, str(error))
 
     def _remember(self, drafts: Sequence[Draft], captured: Sequence[Captured]) -> JobReport:
         texts = {one.turn.n: one.turn.text for one in captured}
@@ -304,7 +330,8 @@ class Memory(Parts):
         plan = job.plan(drafts, lambda quote: texts.get(quote.n))
         return self._run(plan, "remember", dry_run=False)
 
-    def _written(self) -> None:
+    def written(self) -> None:
+        """Note that files were written, so that a commit of them follows."""
         self.batch.note()
         if self._background:
             self.batch.start()

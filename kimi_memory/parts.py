@@ -91,12 +91,15 @@ class Parts:
 
     @cached_property
     def _receipts(self) -> Receipts:
-        from kimi_memory.recall.receipts import Receipts
+        from kimi_memory.recall.receipts import PAUSE_SECONDS, Receipts
 
-        return Receipts(self.store, self.clock, lambda text: self.screen.pass_text(text).text)
+        screen, pause = self.screen, PAUSE_SECONDS if self._background else 0.0
+        return Receipts(self.store, self.clock, lambda text: screen.pass_text(text).text, pause)
 
     def close(self) -> None:
         """Commit what is pending (in a long-lived process) and let go of the folder."""
+        if "_receipts" in self.__dict__:
+            self._receipts.close()
         if "_views" in self.__dict__:
             self._views.close()
         if self._background or "batch" in self.__dict__:

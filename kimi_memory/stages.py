@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from kimi_memory.consolidation.periods import Periods
     from kimi_memory.consolidation.remember import Remember
     from kimi_memory.consolidation.trace import Tracer
+    from kimi_memory.consolidation.twoway import Twoway
     from kimi_memory.consolidation.undo import Undo
-    from kimi_memory.explicit import explicit_draft, wanted
+    from kimi_memory.explicit import explicit_draft, remembered_in, wanted
     from kimi_memory.handle import SessionHandle
     from kimi_memory.model.session import Session
     from kimi_memory.model.turn import Role
@@ -49,8 +50,10 @@ _HOMES = {
     "Periods": "consolidation.periods",
     "Remember": "consolidation.remember",
     "Tracer": "consolidation.trace",
+    "Twoway": "consolidation.twoway",
     "Undo": "consolidation.undo",
     "explicit_draft": "explicit",
+    "remembered_in": "explicit",
     "wanted": "explicit",
     "SessionHandle": "handle",
     "TIERS": "starter",
@@ -75,11 +78,13 @@ __all__ = [
     "SessionLog",
     "Shelf",
     "Tracer",
+    "Twoway",
     "Undo",
     "Views",
     "explicit_draft",
     "lay",
     "read_tombstones",
+    "remembered_in",
     "sessions",
     "starter",
     "wanted",

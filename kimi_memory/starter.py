@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from kimi_memory.config import FORMAT, MARKER
-from kimi_memory.consolidation.overview import PAGE, Overview
+from kimi_memory.consolidation.overview import PAGE, empty_page
 from kimi_memory.model import form
 from kimi_memory.model.change import Create
 from kimi_memory.model.ids import derived_id, new_id
@@ -42,7 +42,7 @@ def starter(name: str, language: str, now: datetime) -> list[Create]:
     identity = _identity(name, lang, now)
     pages = {
         MARKER: settings,
-        PAGE: Overview.of_nothing(name, lang),
+        PAGE: empty_page(name, lang),
         "USER.md": fill("starter/USER", lang, name=name),
         "PROJECT.md": fill("starter/PROJECT", lang, name=name),
         form.place(identity): form.render(identity),

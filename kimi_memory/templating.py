@@ -29,6 +29,22 @@ def _environment() -> Environment:
     return env
 
 
+def source(template: str, lang: str) -> str:
+    """Return the text of ``templates/<template>.<lang>.md.j2`` as it lies there.
+
+    Raises:
+        UsageError: there is no such template.
+    """
+    from jinja2 import TemplateError
+
+    env = _environment()
+    try:
+        assert env.loader is not None  # it was made with one
+        return env.loader.get_source(env, f"{template}.{lang}.md.j2")[0]
+    except TemplateError as error:
+        raise UsageError(f"There is no template {template}.{lang}: {error}.") from error
+
+
 def fill(template: str, lang: str, /, **values: object) -> str:
     """Render ``templates/<template>.<lang>.md.j2``.
 

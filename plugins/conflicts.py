@@ -15,6 +15,8 @@ unrelated  they share a key but hardly a word
 =========  ===================================================================
 """
 
+# ruff: noqa: E501  an alternation of phrases is read by its groups, not by its width
+
 from __future__ import annotations
 
 import re
@@ -27,23 +29,35 @@ from kimi_memory.model.card import Card
 from kimi_memory.model.draft import Draft
 from kimi_memory.model.step import Verdict
 from kimi_memory.model.turn import Origin
-from kimi_memory.text import cues, people
+from kimi_memory.text import cues, news, people
 from kimi_memory.text.regex import regex
 from kimi_memory.text.similar import CEILING, similarity
+from kimi_memory.text.subjects import kin, subject_of
 from kimi_memory.text.topics import KNOWN
 
 SHARED = 0.34
 """From this part of common words on, two claims are about the same."""
 
+_V = r"[\w.+#:/-]+(?: [\w.+#-]+){0,3}?"
 _OLD = regex(
-    r"\bi(?:'ve)? changed my mind\b[^:,.;]{0,40}[:,.;]?|\bfrom [\w.+#-]+(?: [\w.+#-]+)?(?= to\b)"
-    r"|,? ?\b(?:instead of|rather than|in place of|no longer|not)\b [^,.;]{1,40}(?: any ?more)?"
-    r"|不(?:再)?用[^，,。；;]{1,20}了|不再[^，,。；;]{1,20}|而不是[^，,。；;]{1,20}"
-    r"|[，,]?(?:以前|之前|原来|本来)[^，,。；;]{1,20}(?:[，,。；;]|$)|(?:从|把)[^，,。；;]{1,12}(?=换|改)"
+    rf"\bi(?:'ve)? changed my mind\b[^:,.;]{{0,40}}[:,.;]?|\bfrom {_V}(?= to\b)"
+    rf"|,? ?\b(?:instead of|rather than|in place of|no longer|not)\b [^,.;]{{1,40}}(?: any ?more)?"
+    rf"|\b(?:isn't|aren't|don't|doesn't) [^,.;]{{1,40}} any ?(?:more|longer)\b|\bused to (?:be )?[^,.;]{{1,40}}"
+    rf"|\b(?:replaced|swapped|swap|replace) {_V}(?= (?:with|for|by)\b)|\bin favou?r\b"
+    rf"|\b(?:ditched|dropped|scratch|abandoned|left|quit|done with) {_V}(?= and\b|[,;])"
+    r"|不(?:再)?(?:用|是|住|喝|要|在|对)[^，,。；;]{1,20}了?(?=[，,。；;]|$)|不再[^，,。；;]{1,20}|(?:而)?不是[^，,。；;是]{1,20}"
+    r"|[，,]?(?:以前|之前|原来|本来)[^，,。；;]{1,20}(?:[，,。；;]|$)|(?:从|把|由)[^，,。；;]{1,16}(?=换|改|变|调|搬|升|转)"
+    r"|(?:弃用|戒了|戒掉|放弃)[^，,。；;]{1,16}|从[^，,。；;]{1,16}离职"
+)
+_ASIDE = regex(
+    r"[，,](?:千万)?(?:别|不要)(?:弄|搞|记|忘)[^，,。]{0,6}|, (?:don't forget|so plan[^,.]{0,20}|mind you)\b"
 )
 _WHY = regex(r" ?\((?:Reason|原因): ?[^()]{1,400}\)$")
 _FIGURE = regex(r"\d+(?:[.:/-]\d+)*")
-_UNIT = regex(r"\d[\d.,:]* ?(%|[a-z]{1,12}|[\u3400-\u9fff])")
+_UNIT = regex(
+    r"\d[\d.,:]* ?(%|(?!(?:as|is|for|now|and|or|to|in|on|at|the|so|not|instead|rather|we|i|it|was|will|from|than|of|but)\b)"
+    r"[a-z]{1,12}|[个条次点号天周月年秒分时兆倍人块只格元万亿岁度米里斤台位名层楼室页行字日])"
+)
 _HAN_FIGURE = regex(
     r"[零〇一二两三四五六七八九十百千万]+(?=[个条次点号天周月年秒分小兆倍人块只格])"
 )
@@ -66,6 +80,16 @@ _SMALL = """
     的 了 是 在 用 我 们 就 先 把 还 也 吧 呢 啊 要 将 会 有 做 当 为 以 后 这 那 个 改 换
     习 惯 喜 欢 一 直 般 统 采 选 咱 来 叫 与
 """
+_PROPER = re.compile(
+    r"(?<=[a-z,:(] )[A-Z][\w+#.-]*|(?<=[\u3400-\u9fff])[A-Za-z][\w+#.-]*|[A-Z]{2,}\w*"
+)
+# What frames a statement and is no part of the value.
+_FRAMING = """
+    set agreed agree remember note record know told tell team decide picked choose chosen plan around
+    about mind by way just so please sure confirm regard fyi put down stand one thing fix
+    定 记 住 请 下 一 跟 你 说 对 备 忘 商 量 好 于 决 确 认 知 道 到 件 事 要 大 家 同 意 敲 目 前
+"""
+_FRAME = frozenset(_FRAMING.split())
 _DULL = frozenset(_SMALL.split())
 
 
@@ -86,6 +110,8 @@ def judge_conflict(card: Card, draft: Draft) -> Verdict:
     old, new = _claim(card.value, swap=True), _claim(draft.value, swap=draft.reversal)
     if old.text == new.text or (old.words == new.words and _exact(old, new)):
         return Verdict.AGREES
+    if _same_value(card, draft, old, new):
+        return Verdict.AGREES
     if draft.reversal and _later(card, draft):
         return Verdict.REPLACES
     if _related(card, draft, old, new):
@@ -100,7 +126,7 @@ def _compared(card: Card, draft: Draft, old: _Claim, new: _Claim) -> Verdict:
         return Verdict.AGREES
     if old.words <= new.words or new.words <= old.words:
         return Verdict.REFINES
-    if not _single(draft.key):
+    if not _holds_one(draft):
         return Verdict.UNRELATED if _common(old, new) < 2 * SHARED else Verdict.REFINES
     by_person = draft.origin is Origin.HUMAN or draft.origin.rank < card.trust.rank
     return Verdict.REPLACES if by_person and _later(card, draft) else Verdict.CONFLICTS
@@ -109,8 +135,8 @@ def _compared(card: Card, draft: Draft, old: _Claim, new: _Claim) -> Verdict:
 def _claim(statement: str, *, swap: bool) -> _Claim:
     plain = _WHY.sub("", unicodedata.normalize("NFKC", cues.clean(statement)))
     told = cues.split_reason(plain)[0]
-    low = cues.fold_case(told).strip(" .。!！~")
-    if swap and cues.REVERSAL.search(low):
+    low = _ASIDE.sub("", cues.fold_case(told).strip(" .。!！~"))
+    if swap and (cues.REVERSAL.search(low) or news.changes(low)):
         low = _OLD.sub(" ", low).strip(" ,，;；.") or low
     days = frozenset(found[1] or found[0].rstrip("s") for found in _DAY.finditer(low))
     bare = _spelled(_DAY.sub(" ", low))
@@ -169,9 +195,46 @@ def _common(old: _Claim, new: _Claim) -> float:
 
 
 def _related(card: Card, draft: Draft, old: _Claim, new: _Claim) -> bool:
-    if card.key == draft.key and _single(draft.key):
+    if card.key in kin(draft.key) and _holds_one(draft):
         return True
     return _common(old, new) >= SHARED
+
+
+def _holds_one(draft: Draft) -> bool:
+    """Whether the draft's key holds one value at a time."""
+    subject = subject_of(draft.value)
+    return _single(draft.key) or (subject is not None and subject.key == draft.key)
+
+
+def _same_value(card: Card, draft: Draft, old: _Claim, new: _Claim) -> bool:
+    """Whether both give the same value to the same subject, in whatever words.
+
+    What is left without the words that name the subject is the value and what frames
+    it; the value is in both where one holds all figures and names of the other.
+    """
+    if card.key not in kin(draft.key) or not _holds_one(draft) or old.negated != new.negated:
+        return False
+    first, second = _value(card.value, old), _value(draft.value, new)
+    if not first or not second:
+        return False
+    strong = first | second <= _strong(card.value, old) | _strong(draft.value, new)
+    more = old.words <= new.words or new.words <= old.words
+    within = first <= second or second <= first
+    return first == second or (not strong and not more and within)
+
+
+def _strong(statement: str, claim: _Claim) -> frozenset[str]:
+    """Return the figures, days and names of a claim."""
+    names = {cues.fold_case(name).strip(".-") for name in _PROPER.findall(statement)}
+    return frozenset({*claim.figures, *claim.days, *(names & claim.words)})
+
+
+def _value(statement: str, claim: _Claim) -> frozenset[str]:
+    """Return the figures, days, names and, for lack of those, the words of a value."""
+    subject = subject_of(statement)
+    about = set(_words(_spelled(cues.fold_case(subject.words)))) if subject else set()
+    strong = _strong(statement, claim) - about
+    return strong or frozenset(claim.words - about - _FRAME)
 
 
 def _single(key: str) -> bool:

@@ -13,12 +13,15 @@ from datetime import UTC, datetime, timedelta
 from kimi_memory import hookimpl
 from kimi_memory.model.card import Card, CardType
 from kimi_memory.model.event import Event, EventType
+from kimi_memory.model.head import Cards, Head
 from kimi_memory.model.ids import derived_id
 from kimi_memory.model.job import Op
 from kimi_memory.model.note import Lang, Status
 from kimi_memory.model.pages import Day, Project, Todo
 from kimi_memory.model.step import DayView, Step
 
+MOST_STALE = 200
+"""So many cards a day, so that a memory that lay idle does not stop at its gates."""
 _CARD_TYPES = {
     EventType.DECISION: CardType.DECISION,
     EventType.FINDING: CardType.FACT,
@@ -36,7 +39,7 @@ def consolidate_day(day: DayView) -> list[Step]:
 def _projects(day: DayView) -> Iterable[Step]:
     known = {project.name: project for project in day.projects}
     names = {event.project for event in day.events} | {
-        card.project for card in day.cards if _seen_on(card, day)
+        head.project for head in Cards.of(day.cards).heads if _seen_on(head, day)
     }
     for name in sorted(names - {""}):
         old = known.get(name) or _new_project(name, day)
@@ -55,9 +58,11 @@ def _new_project(name: str, day: DayView) -> Project:
 
 def _grown(project: Project, day: DayView) -> Project:
     events = [event for event in day.events if event.project == project.name]
-    cards = [c for c in day.cards if c.project == project.name and c.status is Status.ACTIVE]
-    live = {card.key for card in cards}
-    past = {q.hash for c in day.cards if c.status is Status.SUPERSEDED for q in c.quotes}
+    known = Cards.of(day.cards)
+    heads = [head for head in known.heads if head.project == project.name]
+    live = {head.key for head in heads if head.status is Status.ACTIVE}
+    past = {h for one in known.heads if one.status is Status.SUPERSEDED for h in one.quoted}
+    cards = known.where(lambda head: _is_listed(head, project.name, day))
     grown = replace(
         project,
         progress=_joined(project.progress, [_line(e) for e in events if _is_progress(e)]),
@@ -73,11 +78,19 @@ def _grown(project: Project, day: DayView) -> Project:
         ),
         preferences=_joined(
             project.preferences,
-            [c.value for c in cards if c.type is CardType.PREFERENCE and _seen_on(c, day)],
+            [card.value for card in cards if card.type is CardType.PREFERENCE],
         ),
         todos=_todos(project, [c for c in cards if c.type is CardType.TASK_STATE]),
     )
     return project if grown == project else replace(grown, updated=day.now)
+
+
+def _is_listed(head: Head, project: str, day: DayView) -> bool:
+    """Whether a project's page may show a card: a preference of the day, or a task."""
+    if head.project != project or head.status is not Status.ACTIVE:
+        return False
+    preferred = head.type is CardType.PREFERENCE and _seen_on(head, day)
+    return preferred or head.type is CardType.TASK_STATE
 
 
 def _todos(project: Project, cards: list[Card]) -> tuple[Todo, ...]:
@@ -98,14 +111,15 @@ def _joined(old: tuple[str, ...], new: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*old, *new)))
 
 
-def _seen_on(card: Card, day: DayView) -> bool:
+def _seen_on(card: Head, day: DayView) -> bool:
     return card.verified is not None and card.verified.astimezone(UTC).date() == day.date
 
 
 def _knowledge(day: DayView) -> Iterable[Step]:
     """Make knowledge of important events that no card holds yet."""
-    quoted = {quote.hash for card in day.cards for quote in card.quotes}
-    keys = {card.key for card in day.cards}
+    heads = Cards.of(day.cards).heads
+    quoted = {hash for head in heads for hash in head.quoted}
+    keys = {head.key for head in heads}
     for event in day.events:
         new = event.importance >= day.min_importance and event.key and event.key not in keys
         if new and not {quote.hash for quote in event.quotes} & quoted:
@@ -136,18 +150,25 @@ def _card(event: Event, now: datetime) -> Card:
 
 
 def _stale(day: DayView) -> Iterable[Step]:
-    for card in day.cards:
-        seen = card.verified or card.created
-        if card.status is Status.ACTIVE and day.now - seen > timedelta(days=day.stale_days):
-            old = replace(card, status=Status.STALE, updated=day.now)
-            yield Step(Op.REFINE, old, f"unverified since {seen:%Y-%m-%d}")
+    """Mark what was not said for long; of many the longest unsaid first, the rest tomorrow."""
+    limit = timedelta(days=day.stale_days)
+    known = Cards.of(day.cards)
+    active = (head for head in known.heads if head.status is Status.ACTIVE)
+    late = sorted((head.seen, head.id) for head in active if day.now - head.seen > limit)
+    due = {id: seen for seen, id in late[:MOST_STALE]}
+    cards = {card.id: card for card in known.where(lambda head: head.id in due)}
+    for id, seen in due.items():
+        old = replace(cards[id], status=Status.STALE, updated=day.now)
+        yield Step(Op.REFINE, old, f"unverified since {seen:%Y-%m-%d}")
 
 
 def _page(day: DayView) -> Iterable[Step]:
     if not day.events and not day.sessions:
         return
     start = datetime.combine(day.date, datetime.min.time(), UTC)
-    seen = [card for card in day.cards if _seen_on(card, day) and card.status is Status.ACTIVE]
+    seen = Cards.of(day.cards).where(
+        lambda head: head.status is Status.ACTIVE and _seen_on(head, day)
+    )
     yield Step(
         Op.REFINE,
         Day(

@@ -19,6 +19,7 @@ from kimi_memory.errors import UsageError
 from kimi_memory.model.card import CardType
 from kimi_memory.model.command import Command
 from kimi_memory.model.screen import TranscriptFile
+from kimi_memory.model.unit import Query
 from kimi_memory.text.terminal import printable
 
 if TYPE_CHECKING:
@@ -113,8 +114,8 @@ def _ask(memory: Memory, question: str) -> Iterator[str]:
 
 
 def _trace(memory: Memory) -> Iterator[str]:
-    cards = [hit.unit for hit in memory.recall(QUESTIONS[0], limit=20).hits]
-    card = next(unit for unit in cards if unit.kind == "card" and unit.type == CardType.DECISION)
+    decisions = Query(text=QUESTIONS[0], kind=("card",), type=(CardType.DECISION,), limit=1)
+    card = memory.recall(decisions).hits[0].unit
     trace = memory.trace(card.id)
     yield f"    {card.key}: {card.text.strip().splitlines()[0][:100]}"
     for evidence in trace.evidence:

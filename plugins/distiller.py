@@ -36,14 +36,15 @@ from kimi_memory.model.note import Lang
 from kimi_memory.model.session import Transcript
 from kimi_memory.model.source import Quote
 from kimi_memory.model.turn import Origin, Role, Turn, least_trusted
-from kimi_memory.text import cues, people
+from kimi_memory.text import cues, news, people
 from kimi_memory.text.cues import Bar
 from kimi_memory.text.language import language_of
 from kimi_memory.text.prose import headline, said
 from kimi_memory.text.regex import regex
 from kimi_memory.text.similar import similarity
 from kimi_memory.text.slug import slug
-from kimi_memory.text.topics import KNOWN, known_topic, name_of, topic_of
+from kimi_memory.text.subjects import is_named, key_of, subject_of
+from kimi_memory.text.topics import KNOWN, known_topic, name_of
 
 MAX_TURN = 2500
 """A longer turn of a person is a paste or a template, not speech."""
@@ -51,7 +52,6 @@ REACH = 6
 """So many turns back a lesson looks for its failure."""
 SAME = 0.8
 """From this similarity on, two values of a key are the same statement."""
-
 # Prefix of the key, weight, and the event it is too.
 _KINDS: dict[CardType, tuple[str, float, EventType | None]] = {
     CardType.DECISION: ("decision", 0.1, EventType.DECISION),
@@ -184,13 +184,16 @@ class _Scribe:
         reason = cues.split_reason(line.text)[1] or self._reason_after(at)
         personal = self.chat and type is not CardType.RULE
         owner = f"{slug(line.turn.speaker, 30)}." if personal else ""
-        key = f"{owner}{_KINDS[type][0]}.{topic_of(line.text)}"
+        swap = type is CardType.DECISION and line.human and not line.says(cues.DECISION)
+        prefix = "reversal" if swap else _KINDS[type][0]
+        key = owner + key_of(prefix, line.text, self.transcript.session.project)
         draft = self._write(type, key, line, reason=reason, also=yes)
-        if yes is not None:
-            value = cues.offered(line.text)
-            draft = replace(draft, value=value, title=headline(value))
+        if not owner and is_named(key):
+            draft = replace(draft, project="", category=key.partition(".")[0])
+        value = cues.offered(line.text) if yes else draft.value
         swaps = line.says(cues.REVERSAL) or (line.says(cues.INSTEAD) and type is CardType.DECISION)
-        return replace(draft, reversal=True) if swaps else draft
+        swaps = swaps or (subject_of(line.text) is not None and news.changes(line.text))
+        return replace(draft, value=value, title=headline(value), reversal=swaps)
 
     def _reason_after(self, at: int) -> str:
         for line in self.lines[at + 1 : at + 2]:
@@ -274,6 +277,7 @@ class _Scribe:
             quotes=(Quote(self.transcript.session.id, line.turn.n, words),),
             category="people",
             event=EventType.FINDING if known.news else None,
+            reversal=f".{known.slot}" in people.SINGLE and news.changes(words),
         )
 
     def _write(
@@ -362,23 +366,21 @@ def _merged(drafts: list[Draft]) -> list[Draft]:
     kept: dict[str, Draft] = {}
     for new in drafts:
         before = kept.get(new.key)
-        apart = before is not None and not (_same(before, new) or _replaces(new))
+        apart = before is not None and not (
+            similarity(before.value, new.value) >= SAME or _replaces(new)
+        )
         draft = replace(new, key=f"{new.key}.{name_of(new.value, 3)}") if apart else new
         known = kept.get(draft.key)
-        again = known is not None and _same(known, draft)
+        again = known is not None and similarity(known.value, draft.value) >= SAME
         kept[draft.key] = _repeated(known, draft) if known and again else draft
     return list(kept.values())
-
-
-def _same(before: Draft, draft: Draft) -> bool:
-    return similarity(before.value, draft.value) >= SAME
 
 
 def _replaces(draft: Draft) -> bool:
     """Whether a key holds one choice at a time, so that another value takes its place."""
     choice = draft.type in {CardType.DECISION, CardType.PREFERENCE} or draft.reversal
-    known = draft.key.rpartition(".")[2] in KNOWN
-    return (choice and known) or draft.key.endswith(people.SINGLE)
+    known = choice and draft.key.rpartition(".")[2] in KNOWN
+    return known or is_named(draft.key) or draft.key.endswith(people.SINGLE)
 
 
 def _repeated(before: Draft, draft: Draft) -> Draft:

@@ -30,14 +30,15 @@ from kimi_memory.model.note import Lang
 from kimi_memory.model.session import Session
 from kimi_memory.model.source import Quote
 from kimi_memory.model.turn import Origin, Role, Turn
-from kimi_memory.text import cues, people
+from kimi_memory.text import cues, news, people
 from kimi_memory.text.cues import Bar
 from kimi_memory.text.han import HAN, simplify
 from kimi_memory.text.language import language_of
 from kimi_memory.text.prose import said
 from kimi_memory.text.regex import regex
 from kimi_memory.text.slug import slug
-from kimi_memory.text.topics import known_topic, name_of, topic_of
+from kimi_memory.text.subjects import ME, is_named, key_of, subject_of
+from kimi_memory.text.topics import known_topic, name_of
 
 _REMEMBER = regex(
     r"(?:^|[,.;:!] ?|\b(?:please|pls|and|also|but|so|just|to|should|must|always) )remember\b"
@@ -120,15 +121,17 @@ class _Sort:
 _PREFERENCE = _Sort(CardType.PREFERENCE, "preference", "preference", 0.7, 0.8)
 _RULE = _Sort(CardType.RULE, "rule", "preference", 0.75, 0.8)
 _DECISION = _Sort(CardType.DECISION, "decision", "decision", 0.75, 0.8)
+_REVERSAL = _Sort(CardType.DECISION, "reversal", "decision", 0.75, 0.8)
 _ENTITY = _Sort(CardType.ENTITY, "user", "entity", 0.7, 0.8)
 _FACT = _Sort(CardType.FACT, "user", "fact", 0.65, 0.75)
 _NOTE = _Sort(CardType.FACT, "note", "other", 0.6, 0.6)
+_GONE = _Sort(CardType.FACT, "gone", "retraction", 1.0, 1.0)
 _CHOICES = (
     (_PREFERENCE, cues.PREFERENCE),
     (_PREFERENCE, _LIKING),
     (_RULE, cues.RULE),
     (_DECISION, cues.DECISION),
-    (_DECISION, cues.REVERSAL),
+    (_REVERSAL, cues.REVERSAL),
 )
 
 
@@ -147,7 +150,7 @@ class Triggers:
         return [
             _draft(turn, session, text, found, asked)
             for text in _sentences(turn.text)
-            if (found := _triggered(text, asked := _is_asked(text))) is not None
+            if (found := _triggered(text, asked := _is_asked(text), session.project)) is not None
         ]
 
     def _may_trigger(self, turn: Turn) -> bool:
@@ -188,17 +191,19 @@ def _is_asked(sentence: str) -> bool:
     return _REMEMBER.search(own) is not None and _RECALLED.search(own) is None
 
 
-def _triggered(sentence: str, asked: bool) -> tuple[_Sort, str] | None:
+def _triggered(sentence: str, asked: bool, project: str) -> tuple[_Sort, str] | None:
     """Return what sort of memory a sentence is and its key, or None."""
     own = _own(sentence)
     contact = _contact(own)
+    claim = _THAT.sub("", sentence)
     found = (
         (_ENTITY, contact)
         if contact
-        else _person(own)
-        or _choice(own, _THAT.sub("", sentence))
-        or _mine(own)
-        or _told(own, asked)
+        else _gone(claim, project)
+        or _person(own)
+        or _choice(own, claim, project)
+        or _mine(own, claim)
+        or _told(own, asked, claim, project)
     )
     return None if found is None or _is_barred(sentence, own, contact, asked) else found
 
@@ -208,7 +213,18 @@ def _is_barred(sentence: str, own: str, contact: str, asked: bool) -> bool:
     bars = cues.bars_of(simplify(sentence))
     if contact:
         return not bars <= {Bar.SECRET}
-    return bool(bars - (_UNASKED if asked else frozenset())) or bool(_UNDECIDED.search(own))
+    reported = asked and _is_reported(own)
+    return (
+        reported
+        or bool(bars - (_UNASKED if asked else frozenset()))
+        or bool(_UNDECIDED.search(own))
+    )
+
+
+def _is_reported(own: str) -> bool:
+    """Whether it is somebody else's words that ask to remember."""
+    who, ask = cues.HEARSAY.search(own), _REMEMBER.search(own)
+    return who is not None and ask is not None and who.start() < ask.start()
 
 
 def _contact(own: str) -> str:
@@ -229,15 +245,28 @@ def _person(own: str) -> tuple[_Sort, str] | None:
     return (_ENTITY if known.entity else _FACT), f"user.{known.slot}{several}"
 
 
-def _choice(own: str, claim: str) -> tuple[_Sort, str] | None:
-    for sort, pattern in _CHOICES:
-        if pattern.search(own):
-            return sort, f"{sort.prefix}.{topic_of(claim)}"
+def _gone(claim: str, project: str) -> tuple[_Sort, str] | None:
+    """Return the key of what the speaker takes back, where it is named."""
+    if news.takes_back(claim) and subject_of(claim) is not None:
+        return _GONE, key_of("fact", claim, project)
     return None
 
 
-def _mine(own: str) -> tuple[_Sort, str] | None:
+def _choice(own: str, claim: str, project: str) -> tuple[_Sort, str] | None:
+    for sort, pattern in _CHOICES:
+        if pattern.search(own):
+            return sort, key_of(sort.prefix, claim, project)
+    return None
+
+
+def _mine(own: str, claim: str) -> tuple[_Sort, str] | None:
     """Return the slot that "my … is …" fills, so that a new value meets the old one."""
+    subject = subject_of(claim)
+    if subject is not None and subject.known and news.states(claim, subject):
+        if subject.owner == ME:
+            return _FACT, subject.key
+        if _MINE.search(own) and not subject.owner:
+            return _FACT, key_of("fact", claim)
     found = _MINE.search(own)
     slot = (found["en"] or found["zh"] or "").strip() if found else ""
     if not slot or _NOT_A_SLOT.search(slot):
@@ -245,9 +274,11 @@ def _mine(own: str) -> tuple[_Sort, str] | None:
     return _FACT, f"user.{_SLOTS.get(slot) or known_topic(slot) or slug(slot, 40)}"
 
 
-def _told(own: str, asked: bool) -> tuple[_Sort, str] | None:
+def _told(own: str, asked: bool, claim: str, project: str) -> tuple[_Sort, str] | None:
     if not asked and not _EMPHASIS.search(own):
         return None
+    if subject_of(claim) is not None:
+        return _NOTE, key_of("note", claim, project)
     plain = _EMPHASIS.sub(" ", _REMEMBER.sub(" ", own))
     return _NOTE, f"note.{known_topic(plain) or name_of(plain)}"
 
@@ -268,13 +299,20 @@ def _draft(
         lang=Lang(language_of(value)),
         importance=min(1.0, sort.importance + (0.15 if asked else 0.0)),
         confidence=min(1.0, sort.confidence + (0.15 if asked else 0.0)),
-        reversal=cues.REVERSAL.search(own) is not None,
+        reversal=cues.REVERSAL.search(own) is not None or _is_change(key, sentence),
+        gone=sort is _GONE,
         origin=turn.origin,
         tags=(sort.tag,),
-        category=_category(sort, session),
-        project=session.project,
+        category=key.partition(".")[0] if is_named(key) else _category(sort, session),
+        project="" if is_named(key) else session.project,
         participants=(turn.speaker or session.user or str(turn.role),),
     )
+
+
+def _is_change(key: str, sentence: str) -> bool:
+    """Whether a sentence gives something that holds one value at a time a new one."""
+    one = subject_of(sentence) is not None or key.endswith(people.SINGLE)
+    return one and news.changes(sentence)
 
 
 def _category(sort: _Sort, session: Session) -> str:

@@ -1,11 +1,13 @@
 """Vector index on usearch: exact up to 30,000 vectors, a graph above.
 
 Why it exists: scanning half-precision vectors is exact and takes two milliseconds at
-30,000; above, a graph finds the same neighbours in less.
+30,000; above, a graph finds the same neighbours in less. Who only searches maps the
+file and reads what a query touches.
 """
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,12 +16,18 @@ from kimi_memory import hookimpl
 from kimi_memory.errors import ModelError
 
 if TYPE_CHECKING:
-    from kimi_memory.model.engine import VectorIndex
+    from kimi_memory.model.engine import Ints, VectorIndex
 
 NAME = "vectors.usearch"
 EXACT = 30_000
 """Up to so many vectors a scan is as fast as the graph, and misses nothing."""
 FORMAT = "f16/cos/32"
+FEW = 1000
+"""Up to so many vectors that count are compared one by one."""
+CHURN = 2
+"""When half as many vectors were removed as there are, the graph is made anew."""
+WIDER = 4
+"""A filtered search that found too little is tried again with so many times more."""
 
 
 @hookimpl(trylast=True)
@@ -29,22 +37,15 @@ def open_vectors(folder: Path, dimensions: int) -> VectorIndex:
 
 
 class UsearchIndex:
-    """Vectors of one folder, held in memory, saved whole."""
+    """Vectors of one folder: mapped to be searched, in memory to be changed, saved at the end."""
 
     def __init__(self, folder: Path, dimensions: int) -> None:
-        from usearch.index import Index
-
         self._path, self._dimensions = folder / NAME, dimensions
-        self._index: Any = Index(
-            ndim=dimensions,
-            metric="cos",
-            dtype="f16",
-            connectivity=32,
-            expansion_add=128,
-            expansion_search=128,
-        )
+        self._index: Any = self._made()
+        self._churn = 0
+        self._changed = False
         if self._path.exists():
-            self._index.load(str(self._path))
+            self._index.view(str(self._path))
 
     @property
     def name(self) -> str:
@@ -53,38 +54,108 @@ class UsearchIndex:
 
         return f"usearch {usearch.__version__} {FORMAT} {self._dimensions}"
 
-    def search(self, vector: Sequence[float], limit: int) -> list[tuple[int, float]]:
-        """Return up to `limit` (key, cosine) pairs, nearest first, ties by key."""
-        size = len(self._index)
-        if not size:
+    def search(
+        self, vector: Sequence[float], limit: int, among: Ints | None = None
+    ) -> list[tuple[int, float]]:
+        """Return up to `limit` (key, cosine) pairs, nearest first, ties by key.
+
+        Args:
+            vector: what to be near to.
+            limit: most pairs.
+            among: the only keys that count, in any order.
+        """
+        import numpy as np
+
+        size, row = len(self._index), self._rows([vector])[0]
+        if not size or (among is not None and not len(among)):
             return []
-        found = self._index.search(self._rows([vector])[0], min(limit, size), exact=size <= EXACT)
-        pairs = zip(found.keys.tolist(), found.distances.tolist(), strict=True)
-        return sorted(
-            ((int(key), 1.0 - float(distance)) for key, distance in pairs),
-            key=lambda pair: (-pair[1], pair[0]),
-        )
+        if among is not None and len(among) <= FEW:
+            return _first(*self._scanned(row, among), limit)
+        # So many that a few which do not count cost no second search.
+        room = min(size, limit if among is None else limit + min(limit, max(0, size - len(among))))
+        while True:
+            found = self._index.search(row, room, exact=size <= EXACT)
+            keys, near = found.keys.astype(np.int64), 1.0 - found.distances.astype(np.float64)
+            if among is not None:
+                kept = np.isin(keys, among)
+                keys, near = keys[kept], near[kept]
+            if len(keys) >= limit or room >= size:
+                return _first(keys, near, limit)
+            room = min(size, room * WIDER)
 
     def write(self, add: Iterable[tuple[int, Sequence[float]]], remove: Iterable[int]) -> None:
-        """Remove vectors by key, add others, then save.
+        """Remove vectors by key, add others; all is saved when the index is closed.
 
         Raises:
             ModelError: a vector has another length, or a number in it is not finite.
         """
         import numpy as np
 
-        pairs = list(add)
+        pairs, gone = list(add), list(remove)
         rows = self._rows([vector for _, vector in pairs])
-        for key in remove:
-            self._index.remove(key)
+        if not self._changed:
+            self._load()
+        for key in gone:
+            self._churn += int(self._index.remove(key))
         if pairs:
             self._index.add(np.asarray([key for key, _ in pairs], dtype=np.uint64), rows)
-        # In place, as usearch does it: nobody reads a generation that is being made.
-        self._index.save(str(self._path))
+        if self._churn * CHURN > len(self._index):
+            self._compact()
 
     def close(self) -> None:
-        """Release the memory; the index is not used afterwards."""
+        """Save what changed and release the memory; the index is not used afterwards."""
+        if self._changed:
+            self._save()
         self._index.reset()
+
+    def _made(self) -> Any:
+        from usearch.index import Index
+
+        return Index(
+            ndim=self._dimensions,
+            metric="cos",
+            dtype="f16",
+            connectivity=32,
+            expansion_add=128,
+            expansion_search=128,
+        )
+
+    def _load(self) -> None:
+        """Read the mapped file into memory, where it can be changed."""
+        self._changed, self._index = True, self._made()
+        if self._path.exists():
+            self._index.load(str(self._path))
+            # A file keeps the places of removed vectors.
+            self._churn = self._index.capacity - len(self._index)
+
+    def _compact(self) -> None:
+        """Make the graph anew from the vectors that are left."""
+        keys = [int(key) for key in self._index.keys]
+        old, self._index, self._churn = self._index, self._made(), 0
+        if keys:
+            import numpy as np
+
+            array = np.asarray(keys, dtype=np.uint64)
+            self._index.add(array, np.asarray(old.get(array, np.float32)))
+
+    def _save(self) -> None:
+        """Write the file beside the old one: who has that mapped would crash if it changed."""
+        written = self._path.with_name(f"{NAME}.{secrets.token_hex(4)}")
+        self._index.save(str(written))
+        written.replace(self._path)
+        self._changed = False
+
+    def _scanned(self, row: Any, among: Ints) -> tuple[Any, Any]:
+        """Return the keys that have a vector, and the cosine of each."""
+        import numpy as np
+
+        keys = among[self._index.contains(among.astype(np.uint64))]
+        if not len(keys):
+            return keys, np.empty(0)
+        held = np.asarray(self._index.get(keys.astype(np.uint64), np.float32))
+        norms = np.linalg.norm(held, axis=1) * (float(np.linalg.norm(row)) or 1.0)
+        near = np.divide(held @ row, norms, out=np.zeros(len(keys), np.float32), where=norms > 0)
+        return keys, near.astype(np.float64)
 
     def _rows(self, vectors: Sequence[Sequence[float]]) -> Any:
         import numpy as np
@@ -100,3 +171,9 @@ class UsearchIndex:
                 "Check the embedding model, then run 'kimi-memory index --full'."
             )
         return rows
+
+
+def _first(keys: Any, near: Any, limit: int) -> list[tuple[int, float]]:
+    """Return the nearest pairs, ties by key."""
+    pairs = zip(keys.tolist(), near.tolist(), strict=True)
+    return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))[:limit]

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from kimi_memory import hookimpl
+from kimi_memory.model.card import COLD_BELOW
 from kimi_memory.model.unit import Query, Unit
 
 STATUS = {"candidate": 0.85, "stale": 0.85, "conflicted": 0.95, "superseded": 0.6, "archived": 0.6}
@@ -19,6 +20,8 @@ KIND = {"day": 0.8, "project": 0.85}
 """Pages that gather what other notes say: the note itself should come first."""
 LEAST_SURE = 0.85
 """Factor of a note of confidence 0; one of confidence 1 keeps its score."""
+COLD = 0.9
+"""Factor of a card that nobody asked for in a long time."""
 EXPIRED = 0.7
 """Factor of what is not valid any more."""
 
@@ -31,6 +34,7 @@ def weigh_hit(unit: Unit, query: Query, now: datetime) -> Mapping[str, float]:
         "kind": KIND.get(unit.kind, 1.0),
         "status": STATUS.get(unit.status, 1.0),
         "trust": TRUST.get(unit.trust, 1.0),
+        "temperature": COLD if unit.temperature < COLD_BELOW else 1.0,
         "validity": EXPIRED if unit.valid_to is not None and unit.valid_to < now else 1.0,
     }
     return {name: factor for name, factor in factors.items() if factor != 1.0}

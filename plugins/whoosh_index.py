@@ -8,20 +8,36 @@ itself and only needs postings, which come out of a block as whole arrays.
 from __future__ import annotations
 
 import warnings
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from io import BytesIO
+from itertools import chain, islice
+from operator import sub
 from pathlib import Path
+from pickle import dumps, load, loads
+from struct import Struct
 from typing import TYPE_CHECKING, Any
 
 from kimi_memory import hookimpl
+
+_FIELD, _TERM = Struct("!H"), Struct("!BfIBBfII")
+"""The number of a field; what a term's entry says of it before the place of its postings."""
+_EXTENT, _LENGTH = Struct("!qi"), Struct("!i")
+_MAGIC = b"W3Bl"
+PROTOCOL = 2
+"""Of pickles, as Whoosh writes them."""
 
 if TYPE_CHECKING:
     from kimi_memory.model.engine import Floats, Ints, KeywordIndex
 
 FIELD = "words"
 KEY = "key"
-FORMAT = "w3/1024/0"
+BLOCK = 16_384
+"""Postings in one block."""
+FORMAT = f"w3/{BLOCK}/array"
+SHORT = 16
+"""From so many postings on, a block is written as arrays."""
 BATCH = 10_000
 """Documents in one commit: larger ones spill to disk and grow slower."""
 BULK = 1_000
@@ -46,7 +62,126 @@ def _whoosh() -> Any:
         import whoosh.filedb.filestore
         import whoosh.formats
         import whoosh.index
+    _read_in_place(whoosh)
     return whoosh
+
+
+def _read_in_place(whoosh: Any) -> None:
+    """Have segments read where they are mapped; Whoosh would copy each into memory whole."""
+    from whoosh.filedb import compound
+    from whoosh.filedb.structfile import BufferFile
+
+    if compound.BufferFile is BufferFile:
+        compound.BufferFile = _mapped(BufferFile)
+
+
+def _mapped(kind: Any) -> Any:
+    class Mapped(kind):  # type: ignore[misc]  # Whoosh has no types
+        """A part of a mapped file."""
+
+        def __init__(self, buf: Any, name: str | None = None, onclose: Any = None) -> None:
+            self._buf, self._name, self.onclose = memoryview(buf), name, onclose
+            self._at = 0
+            self.file = self
+            self.is_real = self.is_closed = False
+
+        def read(self, size: int = -1) -> bytes:
+            end = len(self._buf) if size < 0 else self._at + size
+            found = bytes(self._buf[self._at : end])
+            self._at += len(found)
+            return found
+
+        def readline(self) -> bytes:
+            return self.read(bytes(self._buf[self._at :]).find(b"\n") + 1)
+
+        def seek(self, where: int, whence: int = 0) -> None:
+            self._at = where + (0, self._at, len(self._buf))[whence]
+
+        def tell(self) -> int:
+            return self._at
+
+        def subset(self, position: int, length: int, name: str | None = None) -> Any:
+            return Mapped(self._buf[position : position + length], name or self._name)
+
+        def close(self) -> None:
+            self.is_closed = True
+
+    return Mapped
+
+
+class _Pool:
+    """Postings by word while documents are added; Whoosh's own makes a tuple of each."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, tuple[array[int], array[float]]] = {}
+
+    def add(self, word: str, row: int, count: float) -> None:
+        """Add a posting; rows must ascend."""
+        held = self._held.get(word)
+        if held is None:
+            held = self._held[word] = array("I"), array("f")
+        held[0].append(row)
+        held[1].append(count)
+
+    def write(self, fields: Any, schema: Any, merged: Iterable[Any]) -> None:
+        """Write every term, in order; rows of merged segments follow those that were added.
+
+        The bytes are those Whoosh would write, but for long blocks, which hold arrays that
+        it reads like its own. Its way there makes a dozen calls for a term.
+        """
+        for _, word, row, count, _ in merged:
+            self.add(word.decode(), row, count)
+        if not self._held:
+            return
+        fields.start_field(FIELD, schema[FIELD])
+        posts, terms, field = fields._postfile, fields._tindex, _FIELD.pack(fields._fieldid)
+        for word in sorted(self._held):
+            ids, weights = self._held.pop(word)
+            start, content = posts.tell(), _content(ids, weights)
+            posts.write(content)
+            facts = (False, sum(weights), len(ids), 0, 0, max(weights), ids[0], ids[-1])
+            place = _EXTENT.pack(start, len(content))
+            terms.add(field + word.encode(), _TERM.pack(*facts) + place)
+        fields.finish_field()
+
+
+def _content(ids: array[int], weights: array[float]) -> bytes:
+    """Return the postings of a term in blocks: length, facts about the block, the block."""
+    parts = [_MAGIC]
+    for at in range(0, len(ids), BLOCK):
+        held, counts = ids[at : at + BLOCK], weights[at : at + BLOCK]
+        facts = dumps((len(held), held[-1], max(counts), 0, 0, 0), PROTOCOL)
+        block = dumps((_deltas(held), _counts(counts), None), PROTOCOL)
+        size = len(facts) + len(block)
+        # The last block has a negative length.
+        parts += [_LENGTH.pack(size if at + BLOCK < len(ids) else -size), facts, block]
+    return b"".join(parts)
+
+
+def _deltas(ids: array[int]) -> Any:
+    if len(ids) < SHORT:
+        return tuple(map(sub, ids, chain((0,), ids)))
+    import numpy as np
+
+    deltas = np.diff(np.frombuffer(ids, dtype=np.uint32), prepend=np.uint32(0))
+    return _Packed("I", deltas.tobytes())
+
+
+def _counts(weights: array[float]) -> Any:
+    first = weights[0]
+    if weights.count(first) == len(weights):
+        return None if first == 1.0 else first
+    return _Packed("f", weights.tobytes()) if len(weights) >= SHORT else tuple(weights)
+
+
+class _Packed:
+    """An array that every pickle protocol writes as its bytes."""
+
+    def __init__(self, kind: str, content: bytes) -> None:
+        self._kind, self._content = kind, content
+
+    def __reduce__(self) -> tuple[type[array[Any]], tuple[str, bytes]]:
+        return array, (self._kind, self._content)
 
 
 class WhooshIndex:
@@ -54,8 +189,7 @@ class WhooshIndex:
 
     def __init__(self, folder: Path) -> None:
         self._whoosh = _whoosh()
-        # A mapped segment would be copied whole into memory when it is opened.
-        storage = self._whoosh.filedb.filestore.FileStorage(str(folder), supports_mmap=False)
+        storage = self._whoosh.filedb.filestore.FileStorage(str(folder))
         self._index = (
             storage.open_index() if storage.index_exists() else storage.create_index(self._schema())
         )
@@ -119,16 +253,15 @@ class WhooshIndex:
         return [int(row) for row in np.flatnonzero(np.isin(self.keys(), wanted))]
 
     def _commit(self, add: Sequence[tuple[int, Sequence[str]]], remove: Sequence[int]) -> None:
-        codec = self._whoosh.codec.whoosh3.W3Codec(blocklimit=1024, compression=0)
-        writer = self._index.writer(codec=codec, compound=True)
-        write = writer.fieldwriter.add_postings
-        # Without a length column Whoosh looks for its file once per posting.
-        writer.fieldwriter.add_postings = lambda schema, _, items: write(schema, None, items)
+        codec = self._whoosh.codec.whoosh3.W3Codec(blocklimit=BLOCK, compression=0)
+        writer = self._index.writer(codec=codec, compound=True, limitmb=256)
+        pool, fields = _Pool(), writer.fieldwriter
+        fields.add_postings = lambda schema, _, merged: pool.write(fields, schema, merged)
         try:
             for row in remove:
                 writer.delete_document(row)
             for key, words in add:
-                _add(writer, key, words)
+                _add(writer, pool, key, words)
             writer.commit(merge=len(add) < BULK)
         except BaseException:
             # An abandoned writer keeps the lock of the folder.
@@ -139,14 +272,11 @@ class WhooshIndex:
             self._reader = None
 
 
-def _add(writer: Any, key: int, words: Sequence[str]) -> None:
-    """Add a document, its postings straight into the pool that sorts them.
-
-    The field's own way makes an object of every word and costs a third more.
-    """
-    add, row = writer.pool.add, writer.docnum
+def _add(writer: Any, pool: _Pool, key: int, words: Sequence[str]) -> None:
+    """Add a document, its postings straight into our pool."""
+    add, row = pool.add, writer.docnum
     for word, count in Counter(words).items():
-        add((FIELD, word.encode(), row, float(count), b""))
+        add(word, row, count)
     writer.add_document(**{KEY: key})
 
 
@@ -173,33 +303,43 @@ def _blocks(leaf: Any, word: str) -> Iterator[tuple[Ints, Floats]]:
     from whoosh.reading import TermNotFound
 
     terms = getattr(leaf, "_terms", None)
-    try:
-        if terms is None:
-            matcher = leaf.postings(FIELD, word)
-        else:
-            # The public way wraps deletions around each matcher, which skips blocks.
-            matcher = terms.matcher(FIELD, word.encode(), leaf.schema[FIELD].format)
-    except TermNotFound:
-        return
-    if hasattr(matcher, "_read_data"):
-        yield from _raw(matcher)
+    if terms is None:
+        try:
+            yield _walk(leaf.postings(FIELD, word))
+        except TermNotFound:
+            return
     else:
-        yield _walk(matcher)
+        yield from _raw(terms, word)
 
 
-def _raw(matcher: Any) -> Iterator[tuple[Ints, Floats]]:
-    """Read whole blocks: a pickled tuple of id deltas, weights and values."""
+def _raw(terms: Any, word: str) -> Iterator[tuple[Ints, Floats]]:
+    """Read whole blocks: two pickles each, of facts about it, and of deltas and weights.
+
+    Whoosh's own matcher makes the same of them with a dozen calls a block.
+    """
     import numpy as np
 
-    while not matcher._atend:
-        matcher._read_data()
-        deltas, weights = matcher._data[0], matcher._data[1]
+    try:
+        place, size = terms._tindex.range_for_key(terms._keycoder(FIELD, word.encode()))
+    except KeyError:
+        return
+    info = terms._tindex.dbfile.get(place, size)
+    if info[0]:  # so few that they stand in the term table
+        ids, weights, _ = loads(info[_TERM.size :])  # noqa: S301  signed by the manifest
+        yield np.asarray(ids, dtype=np.int64), np.asarray(weights, dtype=np.float64)
+        return
+    content = BytesIO(terms._postfile.get(*_EXTENT.unpack_from(info, _TERM.size)))
+    content.seek(len(_MAGIC))
+    length = 1
+    while length > 0:  # the last block has a negative one
+        (length,) = _LENGTH.unpack(content.read(_LENGTH.size))
+        load(content)  # noqa: S301  as above
+        deltas, weights, _ = load(content)  # noqa: S301  as above
         ids = np.cumsum(np.asarray(deltas, dtype=np.int64))
-        if isinstance(weights, tuple):
-            yield ids, np.asarray(weights, dtype=np.float64)
-        else:
+        if weights is None or isinstance(weights, float):
             yield ids, np.full(len(ids), 1.0 if weights is None else weights)
-        matcher._next_block()
+        else:
+            yield ids, np.asarray(weights, dtype=np.float64)
 
 
 def _walk(matcher: Any) -> tuple[Ints, Floats]:

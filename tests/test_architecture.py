@@ -18,16 +18,19 @@ ROOT = Path(__file__).parent.parent
 
 LAYERS = (
     {"__main__"},
-    {"surfaces"},
+    {"client"},
+    {"surfaces", "adapters"},
     {"nodes", "care"},
     {"memory"},
     {"capture", "consolidation", "recall"},
     {"index"},
     {"store"},
     {"host"},
+    {"asking"},
     {"home", "lazy", "templating"},
     {"hookspecs"},
     {"model"},
+    {"remote"},
     {"config", "text"},
     {"errors", "templates"},
 )
@@ -36,22 +39,28 @@ PARTS = dict.fromkeys(("opening", "handle", "explicit", "starter", "stages", "pa
 
 RANK = {unit: rank for rank, layer in enumerate(LAYERS) for unit in layer}
 
-PUBLIC = ("kimi_memory.model", "kimi_memory.text", "kimi_memory.errors")
+PUBLIC = ("kimi_memory.model", "kimi_memory.text", "kimi_memory.errors", "kimi_memory.remote")
 """What a plugin may import besides the names in ``kimi_memory.__all__``."""
 
 HEAVY = {
     *("whoosh", "usearch", "watchfiles", "ollama", "jinja2", "yaml", "frontmatter", "re2"),
     *("Stemmer", "platformdirs", "pluggy", "numpy", "httpx"),
+    *("mcp", "pydantic", "typing_extensions"),
+    *("starlette", "uvicorn"),
+    *("anthropic", "langgraph", "langchain", "langchain_core", "agents", "pydantic_ai"),
 }
 """Third-party libraries: each is known to one module."""
 
 SHARED = {
     # the markers stand beside the specifications, the plugin manager in the host
     "pluggy": ("kimi_memory/hookspecs.py", "kimi_memory/host.py"),
+    # one asks model servers within a bound of bytes and time, the other is our own client
+    "httpx": ("kimi_memory/remote/wire.py", "kimi_memory/client/*.py"),
     # arrays are the currency of scores, from postings to ranking
     "numpy": (
         "kimi_memory/index/*.py",
         "kimi_memory/recall/*.py",
+        "kimi_memory/consolidation/merge.py",
         "plugins/whoosh_index.py",
         "plugins/usearch_index.py",
         "plugins/ngrams.py",
@@ -63,6 +72,8 @@ WRITERS = {
     "kimi_memory/index/*.py": "derived files under .kimi/index, which may vanish at any moment",
     "kimi_memory/home.py": "the machine's key, outside of every memory folder",
     "plugins/usearch_index.py": "an index file, to a temporary name and renamed, under .kimi/index",
+    "kimi_memory/surfaces/outside.py": "a person's own files outside of memories, on their word",
+    "kimi_memory/care/export.py": "files for other programs, outside of every memory folder",
     "kimi_memory/surfaces/hook/spool.py": "notes under .kimi/spool, before the store is loaded",
     "kimi_memory/surfaces/hook/wire.py": "opens the folder of a socket, to name it in short",
     "kimi_memory/surfaces/hook/server.py": "its own socket under .kimi",
@@ -72,6 +83,7 @@ WRITERS = {
 """Modules that may change files, and why."""
 
 ENVIRONMENT = {
+    "kimi_memory/remote/keys.py": "the user's own settings name the variable that holds a key",
     "kimi_memory/surfaces/*": "the outermost layer",
     "kimi_memory/__main__.py": "the outermost layer",
     "kimi_memory/home.py": "the user's own directories, asked for in one place",

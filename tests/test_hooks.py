@@ -161,6 +161,14 @@ def test_hook_read_transcript_passes_on_what_nobody_knows(host: Host) -> None:
     assert host.answer("read_transcript", file=picture) is None
 
 
+def test_hook_read_memories(host: Host) -> None:
+    export = {"results": [{"id": "m1", "memory": "用户喜欢绿茶", "categories": ["food"]}]}
+    file = transcript_file("export.json", json.dumps(export, ensure_ascii=False).encode())
+    [memo] = host.answer("read_memories", file=file, system="")
+    assert (memo.system, memo.text, memo.tags) == ("mem0", "用户喜欢绿茶", ("food",))
+    assert host.answer("read_memories", file=file, system="memex") is None
+
+
 # in two pieces, so that no scanner takes this file for a leak
 AWS = "AKIA" + "IOSFODNN7EXAMPLQ"
 GITHUB = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"

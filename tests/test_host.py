@@ -313,3 +313,37 @@ def test_a_hook_says_its_kind_first(hook: str) -> None:
     assert doc.split(":")[0] in KINDS
     first_result = SPECS[hook].kimi_memory_spec["firstresult"]
     assert first_result is doc.startswith("Answer"), "an Answer, and only an Answer, ends early"
+
+
+def test_many_calls_are_answered_like_each_alone() -> None:
+    class Named:
+        @hookimpl
+        def screen_text(self, text: str) -> list[Span] | None:
+            return [Span(0, len(text), "named")] if text else None
+
+    class Wrapping:
+        @hookimpl(wrapper=True)
+        def screen_text(self):
+            return [*(yield), [Span(0, 0, "wrapped")]]
+
+    host = Host(entry_points=False)
+    host.register(Named(), "named")
+    calls = [{"text": text} for text in ("ada@example.com", "", "端口是 5432")]
+    for plugin in (None, Wrapping()):
+        if plugin is not None:
+            host.register(plugin, "wrapping")
+        alone = [host.gather("screen_text", **call) for call in calls]
+        assert host.gather_each("screen_text", calls) == alone
+        assert [Span(0, 15, "named")] in alone[0]
+
+
+def test_a_plugin_that_fails_in_many_calls_is_named() -> None:
+    class Failing:
+        @hookimpl
+        def screen_text(self, text: str) -> list[Span]:
+            raise ValueError("no")
+
+    host = Host(entry_points=False)
+    host.register(Failing(), "failing")
+    with pytest.raises(PluginError, match="failing"):
+        host.gather_each("screen_text", [{"text": "a"}])

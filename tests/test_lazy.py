@@ -35,7 +35,7 @@ def test_what_is_stated_of_a_plugin_is_what_it_has(name: str) -> None:
     plugin = module.create({}) if hasattr(module, "create") else module
     assert marks(stand_in(name, NAMES[name], lambda: plugin)) == marks(plugin)
     for hook in marks(plugin):
-        assert arguments(getattr(plugin, hook)) == arguments(SPECS[hook]), hook
+        assert set(arguments(getattr(plugin, hook))) <= set(arguments(SPECS[hook])), hook
 
 
 def test_a_host_imports_no_plugin_before_its_hook_is_asked() -> None:

@@ -25,6 +25,7 @@ def test_a_missing_template_is_named() -> None:
 
 
 def test_memory_text_is_only_a_value() -> None:
-    page = fill("notes/MEMORY", "en", name="{{ 7 * 7 }}", groups=[], more=0, mark="0")
+    rest = {"groups": [], "more": 0, "mark": "0", "notes": "", "notes_title": ""}
+    page = fill("notes/MEMORY", "en", name="{{ 7 * 7 }}", **rest)
     assert "{{ 7 * 7 }}" in page
     assert "49" not in page

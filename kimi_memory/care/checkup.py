@@ -7,12 +7,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from kimi_memory.care.links import check_links
+from kimi_memory.care.pages import asking
+from kimi_memory.consolidation.breaker import PERIODIC, Breaker
 from kimi_memory.consolidation.jobs import FOLDER as JOBS
+from kimi_memory.consolidation.ledger import LIVE
+from kimi_memory.consolidation.temperature import counted, heats, histogram
 from kimi_memory.consolidation.trace import Tracer
+from kimi_memory.consolidation.usage import Usage
 from kimi_memory.errors import FormatError
 from kimi_memory.memory import Memory
 from kimi_memory.model.card import Card
 from kimi_memory.model.event import Event
+from kimi_memory.model.graph import links_of
 from kimi_memory.model.health import Finding, Severity
 from kimi_memory.model.note import Note
 from kimi_memory.store import sessions
@@ -38,6 +45,16 @@ class Status:
     """Files changed outside of kimi_memory since it last looked."""
     broken: tuple[str, ...]
     """One line a file that cannot be parsed."""
+    failing: tuple[str, ...]
+    """One line a periodic job that failed last time, and whether it rests."""
+    links: Mapping[str, int]
+    """How many links of each relation the notes state."""
+    bands: Mapping[str, int]
+    """How many cards are hot, warm and cold now."""
+    temperatures: Mapping[str, int]
+    """How many cards there are in each step of temperature, hottest first."""
+    asks: Mapping[str, int]
+    """How much waits for a person, by the command that deals with it."""
 
 
 def status(memory: Memory) -> Status:
@@ -45,9 +62,14 @@ def status(memory: Memory) -> Status:
     places = list(sessions.places(memory.store))
     counts: dict[str, Counter[str]] = {}
     broken: list[str] = []
+    cards: list[Card] = []
     for note in _notes(memory, broken):
         kind = getattr(note, "type", note.status)
         counts.setdefault(note.kind, Counter())[str(kind)] += 1
+        if isinstance(note, Card) and note.status in LIVE:
+            cards.append(note)
+    uses, table = Usage(memory.store).all(), memory.settings.temperature
+    found = heats(cards, uses, memory.clock(), table).values()
     return Status(
         root=memory.root,
         open_sessions=sum(place.open for place in places),
@@ -60,6 +82,11 @@ def status(memory: Memory) -> Status:
         history=_history(memory),
         external=len(memory.store.reconcile()),
         broken=tuple(broken),
+        failing=tuple(Breaker(memory.store, memory.settings.gates).state(memory.clock())),
+        links=Counter(str(link.rel) for card in cards for link in links_of(card)),
+        bands=counted(found),
+        temperatures=histogram(found),
+        asks=asking(memory),
     )
 
 
@@ -78,7 +105,7 @@ def doctor(memory: Memory) -> list[Finding]:
     found = [*verify(memory), *memory.history.check()]
     for findings in memory.host.gather("check_health", root=memory.root):
         found += findings
-    found += _check_plugins(memory)
+    found += [*_check_plugins(memory), *check_links(memory)]
     if memory.store.read_only:
         found.append(
             Finding(
@@ -95,6 +122,8 @@ def doctor(memory: Memory) -> list[Finding]:
 def fix(memory: Memory, findings: Sequence[Finding]) -> Iterator[str]:
     """Mend what can be mended; only adds files, moves them, or rebuilds what is derived."""
     checks = {finding.check for finding in findings if finding.fixable}
+    for kind in sorted(PERIODIC):
+        Breaker(memory.store, memory.settings.gates).worked(kind)
     if "store" in checks:
         memory.store.clear_read_only()
         yield "the store takes writes again"

@@ -56,13 +56,17 @@ def forget(memory: Memory, wanted: Wanted, *, dry_run: bool = False) -> JobRepor
 
     Args:
         memory: an open memory.
-        wanted: a note, a key or a session.
+        wanted: a note, a key, a session, words or a time.
         dry_run: report the diff and write nothing.
 
     Raises:
         NotFoundError: there is no such note, key or session.
         UsageError: not exactly one of them is named.
     """
+    wanted.check()
+    if not dry_run:
+        # A page that holds an edit is not written anew, and would go on showing it.
+        memory.take_edits()
     job = Forget(memory.store, memory.settings, memory.actor.name, memory.clock())
     actor = Actor(f"job:{job.kind}", memory.actor.origin, job=job.kind)
     return memory.jobs.run(job.plan(wanted), actor, dry_run=dry_run)

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import cast
 
 from kimi_memory.config import DistilTable
+from kimi_memory.consolidation import retract
 from kimi_memory.consolidation.fold import Fold
 from kimi_memory.consolidation.gates import DraftGate
 from kimi_memory.consolidation.plan import Plan, digest_of
@@ -22,6 +23,9 @@ from kimi_memory.store import sessions
 from kimi_memory.store.shelf import Shelf
 from kimi_memory.store.store import Store
 from kimi_memory.text.language import language_of
+
+IMPORTED = "import"
+"""The host of a session that an import made."""
 
 
 class Distil:
@@ -57,6 +61,8 @@ class Distil:
         for place in sessions.places(self._store):
             transcript = sessions.read(self._store, place.path)
             ended = not place.open or transcript.ended is not None
+            # What was imported has its cards already.
+            ended = ended and transcript.session.host != IMPORTED
             if ended and not done(self.kind, inputs_of(transcript)):
                 found.append((transcript.session.started, place.id))
         return [id for _, id in sorted(found)]
@@ -72,8 +78,8 @@ class Distil:
             kind=self.kind,
             subject=place.id,
             inputs=inputs_of(transcript),
-            steps=tuple(folded.steps),
-            changes=tuple(self._archive(place, transcript)),
+            steps=(*folded.steps, *retract.pages(shelf, folded.gone, self._now)),
+            changes=(*self._archive(place, transcript), *retract.stones(folded.gone, self._now)),
             left_out=tuple(folded.left_out),
         )
 

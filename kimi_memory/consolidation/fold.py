@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
 from kimi_memory.consolidation.gates import DraftGate, content_of
 from kimi_memory.consolidation.plan import Folded
+from kimi_memory.consolidation.retract import WHY, let_go
 from kimi_memory.host import Host
 from kimi_memory.model.card import Card, Link, LinkRel
 from kimi_memory.model.draft import Draft
@@ -20,9 +22,11 @@ from kimi_memory.model.step import Step, Verdict
 from kimi_memory.model.turn import Origin, least_trusted
 from kimi_memory.store.shelf import Shelf, mark
 from kimi_memory.text.normal import normalise
+from kimi_memory.text.subjects import kin
 
 _LIVE = {Status.CANDIDATE, Status.ACTIVE, Status.STALE, Status.CONFLICTED}
 _AGREEMENT = 0.3
+_FIGURE = re.compile(r"\d+(?:[.:/-]\d+)*")
 
 
 class Fold:
@@ -41,6 +45,7 @@ class Fold:
         self._ops: dict[str, tuple[Op, str]] = {}
         self._events: dict[str, Step] = {}
         self._left_out: list[str] = []
+        self._gone: dict[str, Card] = {}
 
     def add(self, draft: Draft, turn_text: Callable[[Quote], str | None]) -> None:
         """Fold one draft.
@@ -52,8 +57,11 @@ class Fold:
         proven = tuple(q for q in draft.quotes if q.stands_in(turn_text(q) or ""))
         draft = replace(draft, quotes=proven)
         why_not = self._gate.objection(draft)
+        if draft.gone:
+            why_not = self._let_go(draft)
         if why_not:
             self._left_out.append(f"{draft.key}: {why_not}")
+        if why_not or draft.gone:
             return
         if draft.event is not None:
             self._add_event(draft)
@@ -62,7 +70,19 @@ class Fold:
     def result(self) -> Folded:
         """Return the steps decided so far, cards first."""
         steps = [Step(op, self._cards[id], why) for id, (op, why) in self._ops.items()]
-        return Folded([*steps, *self._events.values()], list(self._left_out))
+        left_out, gone = list(self._left_out), tuple(self._gone.values())
+        return Folded([*steps, *self._events.values()], left_out, gone)
+
+    def _let_go(self, draft: Draft) -> str:
+        """Archive what a person takes back; returns why nothing was."""
+        if draft.origin is not Origin.HUMAN or not draft.quotes:
+            return "only a person's own words take something back"
+        found = [c for c in self._about(draft) if c.status is not Status.ARCHIVED]
+        found = [c for c in found if _said(c) <= draft.at and _is_meant(c, draft)]
+        for card in found:
+            self._gone[card.id] = let_go(card, draft.at, self._now)
+            self._put(Op.FORGET, self._gone[card.id], f"{WHY} on {draft.at:%Y-%m-%d}")
+        return "" if found else "nothing is known of what it takes back"
 
     def _add_event(self, draft: Draft) -> None:
         id = derived_id("event", draft.at, *_seed(draft), str(draft.event))
@@ -121,17 +141,23 @@ class Fold:
                 self._add_apart(draft)
 
     def _live(self, draft: Draft) -> Card | None:
-        """Return the live card the draft is about: of its key, or resting on its quotes."""
-        quotes = frozenset(map(mark, draft.quotes))
-        stored = {card.id: card for card in self._shelf.cards(draft.key, quotes)}
+        """Return the live card the draft is about: of its key or kin, or resting on its quotes.
+
+        Of several the latest said counts: it is what a new value must be held against.
+        """
+        live = [card for card in self._about(draft) if card.status in _LIVE]
+        return max(live, key=lambda c: (_said(c), c.key == draft.key, c.id), default=None)
+
+    def _about(self, draft: Draft) -> list[Card]:
+        quotes, keys = frozenset(map(mark, draft.quotes)), kin(draft.key)
+        stored = {card.id: card for card in self._shelf.cards(keys, quotes)}
         here = {
             id: card
             for id, card in self._cards.items()
-            if card.key == draft.key or quotes & set(map(mark, card.quotes))
+            if card.key in keys or quotes & set(map(mark, card.quotes))
         }
-        live = [card for card in {**stored, **here, **self._known(stored)}.values()]
-        live = [c for c in live if c.status in _LIVE and _same_scope(c, draft)]
-        return max(live, key=lambda c: (c.key == draft.key, c.updated, c.id), default=None)
+        found = {**stored, **here, **self._known(stored)}.values()
+        return [card for card in found if _same_scope(card, draft)]
 
     def _known(self, stored: dict[str, Card]) -> dict[str, Card]:
         """Return the newer values this fold has for stored cards."""
@@ -172,13 +198,23 @@ class Fold:
     def _add_apart(self, draft: Draft) -> None:
         """Add a card of its own for another matter that got the same key."""
         key = f"{draft.key}.{normalise(draft.title).replace(' ', '-')[:40]}"
-        if key != draft.key and not self._shelf.cards(key):
+        if key != draft.key and not self._shelf.cards({key}):
             self._put(Op.ADD, _new_card(replace(draft, key=key), self._now), "another matter")
 
     def _put(self, op: Op, card: Card, why: str) -> None:
         first, reason = self._ops.get(card.id, (op, why))
         self._cards[card.id] = card
         self._ops[card.id] = (first, reason) if first is Op.ADD else (op, why)
+
+
+def _said(card: Card) -> datetime:
+    return card.valid_from or card.verified or card.created
+
+
+def _is_meant(card: Card, draft: Draft) -> bool:
+    """Whether a card says the value that is taken back, where one is named."""
+    named = set(_FIGURE.findall(draft.value)) - set(_FIGURE.findall(draft.key))
+    return not named or bool(named & set(_FIGURE.findall(card.value)))
 
 
 def _same_scope(card: Card, draft: Draft) -> bool:

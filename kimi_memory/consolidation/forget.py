@@ -4,32 +4,33 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeVar
 
 from kimi_memory.config import Settings
-from kimi_memory.consolidation.overview import Overview
+from kimi_memory.consolidation.pages import Pages
 from kimi_memory.consolidation.plan import Plan, digest_of
-from kimi_memory.consolidation.render import Render
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.model.card import Card
 from kimi_memory.model.change import Append, Change
 from kimi_memory.model.event import Event
 from kimi_memory.model.job import Op
-from kimi_memory.model.note import Lang, Note, Status
+from kimi_memory.model.note import Note, Status
 from kimi_memory.model.pages import Day, Project
 from kimi_memory.model.record import unseal
 from kimi_memory.model.records import tombstone_line
-from kimi_memory.model.source import Quote
+from kimi_memory.model.source import Quote, Rel, Source
 from kimi_memory.model.step import Step
-from kimi_memory.model.tombstone import Tombstone
+from kimi_memory.model.tombstone import Tombstone, hash_of
 from kimi_memory.store import sessions
 from kimi_memory.store.shelf import Shelf, mark
 from kimi_memory.store.store import Store
-from kimi_memory.store.tombstones import TOMBSTONES
-from kimi_memory.text.normal import normalise
+from kimi_memory.store.tombstones import TOMBSTONES, read_tombstones
+from kimi_memory.text.normal import bare, normalise
 
+SHORTEST_WORDS = 8
+"""Fewer bytes of words stand everywhere by chance."""
 _SHORTEST_LINE = 4
 
 T = TypeVar("T", bound=Note)
@@ -37,16 +38,71 @@ T = TypeVar("T", bound=Note)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """What a person wants forgotten: exactly one of a note, a key, a session."""
+    """What a person wants forgotten: a note, a key, a session, words, or a time."""
 
     note: str = ""
     """Id of a card or event, or a unique prefix."""
     key: str = ""
     session: str = ""
     """Id of a session, or a unique prefix; its continuations are named one by one."""
+    query: str = ""
+    """Words; everything that says them goes, however they are typed."""
+    since: datetime | None = None
+    """With `until`: all that rests on what was said from this moment on …"""
+    until: datetime | None = None
+    """… and before this one."""
     why: str = ""
     hashed: bool = False
     """Whether the tombstone holds only the hash of the value."""
+
+    @property
+    def subject(self) -> str:
+        """What is wanted, in a few words."""
+        if self.since or self.until:
+            return " to ".join(f"{at:%Y-%m-%d %H:%M}" if at else "…" for at in self._span)
+        return self.note or self.key or self.session or f"what says {self.query!r}"
+
+    @property
+    def broad(self) -> bool:
+        """Whether it may take more than a person has in mind."""
+        return not (self.note or self.key)
+
+    @property
+    def _span(self) -> tuple[datetime | None, datetime | None]:
+        return self.since, self.until
+
+    def check(self) -> None:
+        """Raise UsageError unless exactly one thing is wanted, and that with enough words."""
+        named = (self.note, self.key, self.session, self.query, self.since or self.until)
+        if sum(map(bool, named)) != 1:
+            raise UsageError(
+                "Say what to forget: one note id, one key, one session, words, or a time."
+            )
+        if self.query and len(bare(self.query).encode()) < SHORTEST_WORDS:
+            raise UsageError(
+                f"{self.query!r} is too short to forget by: it stands everywhere. "
+                "Give at least 8 letters or 3 Chinese characters."
+            )
+
+
+@dataclass(slots=True)
+class _Fall:
+    """What falls with what is wanted."""
+
+    subject: str
+    gone: list[Note] = field(default_factory=list)
+    """Notes that are archived."""
+    kept: list[Note] = field(default_factory=list)
+    """Notes that lose evidence only, as they will be."""
+    sessions: list[str] = field(default_factory=list)
+    """Sessions of which nothing is to be shown or learned again."""
+    words: list[str] = field(default_factory=list)
+    """Further words that must not be shown again."""
+
+    @property
+    def notes(self) -> list[Note]:
+        """All of them."""
+        return [*self.gone, *self.kept]
 
 
 class Forget:
@@ -68,42 +124,46 @@ class Forget:
         """Return the planner for what is wanted.
 
         Raises:
-            UsageError: none, or more than one, of note, key and session is given.
+            UsageError: not exactly one thing is wanted.
         """
-        if sum(map(bool, (wanted.note, wanted.key, wanted.session))) != 1:
-            raise UsageError("Say what to forget: one note id, one key, or one session.")
+        wanted.check()
         return lambda shelf: self._plan(shelf, wanted)
 
     def _plan(self, shelf: Shelf, wanted: Wanted) -> Plan:
-        subject, gone, kept = self._chosen(shelf, wanted)
+        fall = self._chosen(shelf, wanted)
         why = wanted.why or "forgotten on request"
-        steps = [Step(Op.FORGET, self._archived(note), why) for note in gone]
-        steps += [Step(Op.REFINE, note, f"lost its evidence from {subject}") for note in kept]
-        steps += self._pages(shelf, gone) if gone else []
-        stones = self._stones(wanted, subject, gone)
+        steps = [Step(Op.FORGET, self._archived(note), why) for note in fall.gone]
+        steps += [Step(Op.REFINE, n, f"lost its evidence from {fall.subject}") for n in fall.kept]
+        steps += self._pages(shelf, fall.gone) if fall.gone else []
+        stones = self._stones(wanted, fall)
         changes: list[Change] = []
         if stones:
             changes.append(Append(TOMBSTONES, tuple(map(tombstone_line, stones))))
-        pages, left_out = self._overview(shelf, steps)
+        pages, left_out = self._generated(shelf, steps) if steps else ([], [])
         return Plan(
             kind=self.kind,
-            subject=subject,
-            inputs=digest_of([self.kind, subject, *self._marks(shelf, [*gone, *kept])]),
+            subject=fall.subject,
+            inputs=digest_of([self.kind, fall.subject, *self._marks(shelf, fall.notes)]),
             steps=tuple(steps),
             changes=(*changes, *pages),
             left_out=tuple(left_out),
             asked=True,
         )
 
-    def _chosen(self, shelf: Shelf, wanted: Wanted) -> tuple[str, list[Note], list[Note]]:
-        """Return the subject, the notes that fall, and those that lose evidence only."""
+    def _chosen(self, shelf: Shelf, wanted: Wanted) -> _Fall:
         if wanted.session:
-            place = sessions.find(self._store, wanted.session)
-            gone, kept = self._without_session(shelf, place.id)
-            return place.id, gone, kept
-        found = self._named(shelf, wanted)
-        subject = wanted.key or found[0].id
-        return subject, [*found, *_resting_on(shelf, found)], []
+            id = sessions.find(self._store, wanted.session).id
+            fall = self._without(shelf, lambda source: source.session == id, id)
+            fall.sessions.append(id)
+            return fall
+        if wanted.since or wanted.until:
+            return self._within(shelf, wanted)
+        found = self._saying(shelf, wanted) if wanted.query else self._named(shelf, wanted)
+        subject = found[0].id if wanted.note else wanted.subject
+        fall = _Fall(subject, [*found, *_resting_on(shelf, found)])
+        fall.kept += self._bereft(shelf, fall.gone)
+        fall.words += [wanted.query] if wanted.query else []
+        return fall
 
     def _named(self, shelf: Shelf, wanted: Wanted) -> list[Note]:
         if wanted.note:
@@ -118,27 +178,74 @@ class Forget:
             raise NotFoundError("card with the key", wanted.key)
         return found
 
-    def _without_session(self, shelf: Shelf, id: str) -> tuple[list[Note], list[Note]]:
-        gone: list[Note] = []
-        kept: list[Note] = []
-        for note in (*_all(shelf, Card), *_all(shelf, Event)):
-            rest = tuple(source for source in note.sources if source.session != id)
-            if not _stands(note) or len(rest) == len(note.sources):
-                continue
-            if not rest:
-                gone.append(note)
+    def _saying(self, shelf: Shelf, wanted: Wanted) -> list[Note]:
+        words = bare(wanted.query)
+        return [
+            note
+            for note in (*_all(shelf, Card), *_all(shelf, Event))
+            if _stands(note) and any(words in bare(text) for text in _texts(note))
+        ]
+
+    def _within(self, shelf: Shelf, wanted: Wanted) -> _Fall:
+        """Return what falls with the turns of a time."""
+        said: dict[str, set[int]] = {}
+        fall = _Fall(wanted.subject)
+        for place in sessions.places(self._store):
+            turns = sessions.read(self._store, place.path).turns
+            hit = [turn for turn in turns if _is_between(turn.at, wanted.since, wanted.until)]
+            said[place.id] = {turn.n for turn in hit}
+            if hit and len(hit) == len(turns) and not place.open:
+                fall.sessions.append(place.id)
             else:
-                kept.append(without_evidence(note, id, self._now))
-        return gone, kept
+                fall.words += [turn.text for turn in hit]
+
+        def gone(source: Source) -> bool:
+            return said.get(source.session, set()).issuperset(range(source.first, source.last + 1))
+
+        lost = self._without(shelf, gone, wanted.subject)
+        return replace(fall, gone=lost.gone, kept=lost.kept)
+
+    def _without(self, shelf: Shelf, lost: Callable[[Source], bool], subject: str) -> _Fall:
+        """Return what rests on some turns: alone it falls, else it loses that evidence."""
+        fall = _Fall(subject)
+        for note in (*_all(shelf, Card), *_all(shelf, Event)):
+            if _stands(note) and any(map(lost, note.sources)):
+                rest = bereaved(note, lost, self._now)
+                if rest.sources:
+                    fall.kept.append(rest)
+                else:
+                    fall.gone.append(note)
+        return fall
+
+    def _bereft(self, shelf: Shelf, gone: Iterable[Note]) -> Iterator[Note]:
+        """Yield cards that rest on the words of what goes, without that evidence."""
+        gone = list(gone)
+        ids = {note.id for note in gone}
+        marks = {mark(quote) for note in gone for quote in supporting(note)}
+
+        def lost(source: Source) -> bool:
+            return f"{source.session}#{source.first} {source.quote}" in marks
+
+        for card in _all(shelf, Card):
+            if card.id in ids or not _stands(card) or not any(map(lost, card.sources)):
+                continue
+            rest = bereaved(card, lost, self._now)
+            proven = any(source.rel is not Rel.CONTRADICTS for source in rest.sources)
+            held = rest.status in (Status.ACTIVE, Status.STALE)
+            yield replace(rest, status=Status.CANDIDATE) if held and not proven else rest
 
     def _archived(self, note: Note) -> Note:
         return replace(note, status=Status.ARCHIVED, updated=self._now)
 
-    def _stones(self, wanted: Wanted, subject: str, gone: Iterable[Note]) -> list[Tombstone]:
-        found = [self._stone(wanted, *about) for note in gone for about in _values(note)]
-        if wanted.session and not self._is_barred(f"session:{subject}"):
-            found.append(self._stone(wanted, f"session:{subject}", "", ""))
-        return list(dict.fromkeys(found))
+    def _stones(self, wanted: Wanted, fall: _Fall) -> list[Tombstone]:
+        found = [self._stone(wanted, *about) for note in fall.gone for about in _values(note)]
+        found += [self._stone(wanted, "memory", "", words) for words in fall.words]
+        for id in fall.sessions:
+            if not self._is_barred(f"session:{id}"):
+                found.append(self._stone(wanted, f"session:{id}", "", ""))
+        known = set(read_tombstones(self._store))
+        fresh = (s for s in found if replace(s, at=self._now) not in known)
+        return list(dict.fromkeys(fresh))
 
     def _is_barred(self, scope: str) -> bool:
         known = self._store.read(TOMBSTONES) if self._store.exists(TOMBSTONES) else b""
@@ -148,7 +255,7 @@ class Forget:
         words = normalise(value)
         hashed = wanted.hashed and bool(words)
         if hashed:
-            words = hashlib.sha256(words.encode()).hexdigest()
+            words = hash_of(bare(value))
         return Tombstone(scope, key, words, self._now, self._by, wanted.why, hashed)
 
     def _pages(self, shelf: Shelf, gone: Iterable[Note]) -> Iterator[Step]:
@@ -161,12 +268,11 @@ class Forget:
             if cut != page:
                 yield Step(Op.REFINE, replace(cut, updated=self._now), "repeats what is forgotten")
 
-    def _overview(self, shelf: Shelf, steps: Iterable[Step]) -> tuple[list[Change], list[str]]:
+    def _generated(self, shelf: Shelf, steps: Iterable[Step]) -> tuple[list[Change], list[str]]:
         new = {step.note.id: step.note for step in steps}
         cards = [new.get(card.id, card) for card in _all(shelf, Card)]
         whole = [card for card in cards if isinstance(card, Card)]
-        lang = page_language(self._settings, whole)
-        return Overview(Render(self._store, shelf), self._settings.memory.name, lang).changes(whole)
+        return Pages(self._store, shelf, self._settings).changes(whole)
 
     def _marks(self, shelf: Shelf, notes: Iterable[Note]) -> list[str]:
         """Return what tells this forgetting from an earlier one of the same notes."""
@@ -175,24 +281,34 @@ class Forget:
         return [str(size), *(hashlib.sha256(self._store.read(p)).hexdigest() for p in paths)]
 
 
-def page_language(settings: Settings, cards: Iterable[Card]) -> Lang:
-    """Return the language of an overview of these cards."""
-    chosen = settings.memory.language
-    if chosen != "auto":
-        return Lang(chosen)
-    live = [card for card in cards if _stands(card)]
-    chinese = sum(card.lang is Lang.ZH for card in live)
-    return Lang.ZH if live and chinese * 2 >= len(live) else Lang.EN
+def bereaved(note: T, lost: Callable[[Source], bool], now: datetime) -> T:
+    """Return a note without the sources that are lost, and without their quotes."""
+    rest = tuple(source for source in note.sources if not lost(source))
+    fresh = replace(note, sources=rest, updated=now)
+    if isinstance(fresh, Card | Event):
+        # A quote without a source of its own goes with its session.
+        held = {(source.session, source.quote) for source in rest}
+        told = {source.session for source in rest if not source.quote}
+        quotes = tuple(
+            quote
+            for quote in fresh.quotes
+            if (quote.session, quote.hash) in held or quote.session in told
+        )
+        return replace(fresh, quotes=quotes)
+    return fresh
 
 
 def without_evidence(note: T, session: str, now: datetime) -> T:
     """Return a note without the sources and quotes of one session."""
-    rest = tuple(source for source in note.sources if source.session != session)
-    fresh = replace(note, sources=rest, updated=now)
-    if isinstance(fresh, Card | Event):
-        quotes = tuple(quote for quote in fresh.quotes if quote.session != session)
-        return replace(fresh, quotes=quotes)
-    return fresh
+    return bereaved(note, lambda source: source.session == session, now)
+
+
+def supporting(note: Note) -> tuple[Quote, ...]:
+    """Return the quotes a note rests on, without those that speak against it."""
+    against = {s.quote for s in note.sources if s.rel is Rel.CONTRADICTS}
+    against -= {s.quote for s in note.sources if s.rel is not Rel.CONTRADICTS}
+    quotes = note.quotes if isinstance(note, Card | Event) else ()
+    return tuple(quote for quote in quotes if quote.hash not in against)
 
 
 def _all(shelf: Shelf, kind: type[T]) -> Iterator[T]:
@@ -205,13 +321,22 @@ def _stands(note: Note) -> bool:
     return note.status is not Status.ARCHIVED
 
 
-def _quotes(note: Note) -> tuple[Quote, ...]:
-    return note.quotes if isinstance(note, Card | Event) else ()
+def _is_between(at: datetime, since: datetime | None, until: datetime | None) -> bool:
+    return (since is None or at >= since) and (until is None or at < until)
+
+
+def _texts(note: Note) -> Iterator[str]:
+    """Yield all that a note says."""
+    if isinstance(note, Card):
+        yield from (note.title, note.value, note.applies, note.usage, note.caveats)
+    elif isinstance(note, Event):
+        yield from (note.title, note.content, note.outcome, note.lesson)
+    yield from (quote.text for quote in supporting(note))
 
 
 def _resting_on(shelf: Shelf, found: Iterable[Note]) -> Iterator[Note]:
     """Yield events that hold nothing but the words the found notes rest on."""
-    quoted = {mark(quote) for note in found for quote in _quotes(note)}
+    quoted = {mark(quote) for note in found for quote in supporting(note)}
     ids = {note.id for note in found}
     for event in _all(shelf, Event):
         marks = set(map(mark, event.quotes))
@@ -225,7 +350,7 @@ def _values(note: Note) -> Iterator[tuple[str, str, str]]:
         return
     scope = f"project:{note.project}" if note.project else "memory"
     said = note.value if isinstance(note, Card) else note.content
-    for value in (said, *(quote.text for quote in note.quotes)):
+    for value in (said, *(quote.text for quote in supporting(note))):
         if value.strip():
             yield scope, note.key, value
 

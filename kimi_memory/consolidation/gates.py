@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Mapping
 
 from kimi_memory.config import GatesTable
+from kimi_memory.consolidation.barred import Barred
 from kimi_memory.consolidation.overview import is_generated
+from kimi_memory.consolidation.pages import is_page
+from kimi_memory.consolidation.retract import WHY
 from kimi_memory.errors import GateError
+from kimi_memory.model.card import Card
 from kimi_memory.model.change import Change, Delete, Update
 from kimi_memory.model.draft import Draft
-from kimi_memory.model.job import Op
+from kimi_memory.model.job import Op, Spent
 from kimi_memory.model.note import Lang
 from kimi_memory.model.step import Step
 from kimi_memory.model.tombstone import Tombstone
@@ -19,8 +22,6 @@ from kimi_memory.text.normal import normalise
 PURGED = "⟦purged⟧"
 """Stands where a text was destroyed."""
 _ALLOW = "undo that job to allow it again"
-_STATEMENT = 24
-"""From so many bytes on (8 Chinese characters) a value is barred under any key."""
 _LOSING = {Op.ARCHIVE, Op.FORGET}
 _FEW = 8
 """Below so many entries a share says nothing."""
@@ -35,7 +36,7 @@ class DraftGate:
     """
 
     def __init__(self, tombstones: Iterable[Tombstone], is_secret: Callable[[str], bool]) -> None:
-        self._tombstones = tuple(tombstones)
+        self._barred = Barred(tombstones)
         self._is_secret = is_secret
 
     def objection(self, draft: Draft) -> str:
@@ -46,7 +47,7 @@ class DraftGate:
             return "it holds a secret"
         if PURGED in _all_text(draft):
             return "what it says was purged"
-        if _is_barred(self._tombstones, draft):
+        if self._barred.draft(draft, (draft.value, content_of(draft))):
             return f"it was forgotten on purpose ({_ALLOW})"
         return ""
 
@@ -56,34 +57,10 @@ def _all_text(draft: Draft) -> str:
     return "\n".join(parts)
 
 
-def _is_barred(stones: Iterable[Tombstone], draft: Draft) -> bool:
-    near = [stone for stone in stones if stone.scope in _scopes(draft)]
-    if any(_bars(stone, draft) for stone in near):
-        return True
-    # What was refined later is forgotten with the words it was first made of.
-    barred = {stone.value for stone in near if stone.key in ("", draft.key) and stone.value}
-    return all(not barred.isdisjoint(_forms(quote.text)) for quote in draft.quotes)
-
-
-def _scopes(draft: Draft) -> set[str]:
-    sessions = {f"session:{quote.session}" for quote in draft.quotes}
-    alone = sessions if len(sessions) == 1 else set()
-    return {"memory", f"project:{draft.project}", *alone}
-
-
-def _bars(stone: Tombstone, draft: Draft) -> bool:
-    if not stone.value:
-        return stone.key in ("", draft.key)
-    words = [draft.value, content_of(draft)]
-    if stone.key not in ("", draft.key):
-        words = [text for text in words if len(normalise(text).encode()) >= _STATEMENT]
-    return any(stone.value in _forms(text) for text in words)
-
-
-def _forms(text: str) -> tuple[str, str]:
-    """Return what a tombstone holds of a text: its words, or only their hash."""
-    value = normalise(text)
-    return value, hashlib.sha256(value.encode()).hexdigest()
+def _was_due(step: Step) -> bool:
+    """Whether a card goes because its time was set to end."""
+    expires = step.note.expires if isinstance(step.note, Card) else None
+    return expires is not None and expires <= step.note.updated
 
 
 def content_of(draft: Draft) -> str:
@@ -93,6 +70,11 @@ def content_of(draft: Draft) -> str:
     if draft.lang is Lang.ZH:
         return f"{draft.value}（原因：{draft.reason}）"
     return f"{draft.value} (Reason: {draft.reason})"
+
+
+def _is_loss(step: Step) -> bool:
+    """Whether a step takes an entry away that nobody asked to let go."""
+    return step.op in _LOSING and not _was_due(step) and not step.why.startswith(WHY)
 
 
 class JobGates:
@@ -122,17 +104,36 @@ class JobGates:
         changes = list(changes)
         self._files(changes)
         if not asked:
-            self._loss(sum(step.op in _LOSING for step in steps), entries)
+            self._loss(sum(map(_is_loss, steps)), entries)
         for change in changes:
             if not asked and isinstance(change, Update) and change.path.endswith(".md"):
                 self._lines(change, texts[change.path])
             self._size(change)
 
+    def budget(self, seconds: float, spent: Spent) -> None:
+        """Raise GateError when deciding took too long, or asked a model too much."""
+        tokens = spent.tokens_in + spent.tokens_out
+        if seconds > self._settings.max_seconds:
+            raise GateError(
+                "time",
+                f"it took {seconds:.0f} seconds to decide, "
+                f"{self._settings.max_seconds:.0f} are allowed",
+                "Raise gates.max_seconds in memory.toml, or run the job on less",
+            )
+        if tokens > self._settings.max_tokens:
+            raise GateError(
+                "tokens",
+                f"it spent {tokens} tokens, {self._settings.max_tokens} are allowed",
+                "Raise gates.max_tokens in memory.toml, or run the job on less",
+            )
+
     def _files(self, changes: list[Change]) -> None:
-        if len(changes) > self._settings.max_files:
+        # Pages that only show cards follow from the cards, and those are counted.
+        many = sum(not is_page(change.path) for change in changes)
+        if many > self._settings.max_files:
             raise GateError(
                 "files",
-                f"{len(changes)} files would change, {self._settings.max_files} may",
+                f"{many} files would change, {self._settings.max_files} may",
                 "Raise gates.max_files in memory.toml, or run the job on less",
             )
 

@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 import difflib
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
+from kimi_memory.asking.meter import Meter, metered
 from kimi_memory.config import Settings
+from kimi_memory.consolidation.barred import Barred
+from kimi_memory.consolidation.breaker import Breaker
+from kimi_memory.consolidation.daypage import with_edits
+from kimi_memory.consolidation.disputes import page_changes
+from kimi_memory.consolidation.forbidden import Forbidden
 from kimi_memory.consolidation.gates import JobGates
 from kimi_memory.consolidation.plan import Plan, operations
 from kimi_memory.consolidation.render import Render
-from kimi_memory.errors import ChangedOnDiskError
+from kimi_memory.errors import ChangedOnDiskError, FormatError, KimiMemoryError
 from kimi_memory.host import Host
 from kimi_memory.model.actor import Actor
 from kimi_memory.model.change import Append, Change, Create, Delete, Update, digest
-from kimi_memory.model.job import Effect, Job, Operation
+from kimi_memory.model.job import NOTHING, Effect, Job, Operation, Spent
 from kimi_memory.model.records import job_json, job_of
+from kimi_memory.model.step import Step
 from kimi_memory.store.history import History
 from kimi_memory.store.shelf import Shelf
 from kimi_memory.store.store import Store
+from kimi_memory.store.tombstones import read_tombstones
 
 FOLDER = "mid-term/jobs"
 _TRIES = 3
@@ -41,6 +50,9 @@ class JobReport:
     diff: str = ""
     """Unified diff, with a dry run only."""
     commit: str = ""
+    model: str = "rules"
+    spent: Spent = NOTHING
+    """What asking a model cost."""
 
     @property
     def counts(self) -> Mapping[str, int]:
@@ -77,6 +89,7 @@ class Jobs:
     ) -> None:
         self._store, self._history, self._host = store, history, host
         self._gates, self._clock, self._save = JobGates(settings.gates), clock, save
+        self._breaker = Breaker(store, settings.gates)
 
     def done(self, kind: str, inputs: str) -> bool:
         """Whether a job of this kind ran over the same inputs and was not undone."""
@@ -97,40 +110,77 @@ class Jobs:
             ChangedOnDiskError: files kept changing while it ran.
         """
         if dry_run:
-            return self._attempt(make, actor, dry_run=True)
+            return self._attempt(make, actor, Shelf(self._store), dry_run=True)
         with self._store.lock("job"):
-            for attempt in range(_TRIES):
-                try:
-                    return self._attempt(make, actor, dry_run=False)
-                except ChangedOnDiskError:
-                    if attempt == _TRIES - 1:
-                        raise
+            self._breaker.check(actor.job, self._clock())
+            try:
+                report = self._tried(make, actor)
+            except KimiMemoryError as error:
+                self._breaker.failed(actor.job, error, self._clock())
+                raise
+            self._breaker.worked(actor.job)
+            return report
+
+    def _tried(self, make: Callable[[Shelf], Plan], actor: Actor) -> JobReport:
+        for attempt in range(_TRIES):
+            shelf = Shelf(self._store)
+            try:
+                report = self._attempt(make, actor, shelf, dry_run=False)
+            except ChangedOnDiskError:
+                if attempt == _TRIES - 1:
+                    raise
+            else:
+                shelf.keep()
+                return report
         raise AssertionError("unreachable")
 
-    def _attempt(self, make: Callable[[Shelf], Plan], actor: Actor, *, dry_run: bool) -> JobReport:
-        shelf = Shelf(self._store)
-        plan = make(shelf)
+    def _attempt(
+        self, make: Callable[[Shelf], Plan], actor: Actor, shelf: Shelf, *, dry_run: bool
+    ) -> JobReport:
+        began = time.monotonic()
+        with metered() as meter:
+            plan = self._lawful(_with_model(make(shelf), meter), shelf)
+        self._gates.budget(time.monotonic() - began, plan.spent)
         if plan.empty or self.done(plan.kind, plan.inputs):
             return JobReport("", plan.kind, plan.subject, left_out=plan.left_out)
         render = Render(self._store, shelf)
         changes = [*plan.changes, *render.changes(plan.steps)]
+        listed = {change.path for change in changes}
+        disputed = page_changes(render, shelf, plan.steps)
+        changes += [change for change in disputed if change.path not in listed]
         if not changes:
             return JobReport("", plan.kind, plan.subject, left_out=plan.left_out)
         before = self._before(changes)
         live = sum(e.status in _LIVE for e in shelf.entries().values() if e.kind == "card")
         self._gates.check(plan.steps, changes, entries=live, texts=before, asked=plan.asked)
+        if not plan.asked:
+            Forbidden(self._store, self._host, self._clock).check(changes, before)
         job = self._record(plan, changes, before)
         if dry_run:
             return self._report(plan, job, diff=_diff(changes, before))
         return self._carry_out(plan, job, changes, actor)
 
+    def _lawful(self, plan: Plan, shelf: Shelf) -> Plan:
+        """Return a plan without what was forgotten, and with what people wrote themselves."""
+        if plan.asked:
+            return plan
+        steps, left_out = Barred(read_tombstones(self._store)).steps(plan.steps, shelf)
+        kept: list[Step] = []
+        for step in steps:
+            try:
+                kept.append(with_edits(step, shelf, self._history))
+            except FormatError as error:  # A file that cannot be read is never rewritten.
+                left_out.append(str(error))
+        return replace(plan, steps=tuple(kept), left_out=(*plan.left_out, *left_out))
+
     def _carry_out(self, plan: Plan, job: Job, changes: list[Change], actor: Actor) -> JobReport:
         self._save(f"Before {job.kind} {job.subject}".strip())
         record = Create(job_path(job.id), job_json(job))
-        self._store.apply([*changes, record], actor, subject=job.id)
+        receipt = self._store.apply([*changes, record], actor, subject=job.id)
+        written = [*(effect.path for effect in receipt.effects), *receipt.kept]
         seq, head = self._store.journal.head()
         signed = {**trailers(job), "Checkpoint": f"{seq} {head}"}
-        commit = self._history.commit(_subject(job), trailers=signed)
+        commit = self._history.commit(_subject(job), trailers=signed, only=written)
         report = self._report(plan, job, commit=commit)
         self._host.notice("changes_applied", paths=report.paths, job=job)
         return report
@@ -151,6 +201,7 @@ class Jobs:
             subject=plan.subject,
             model=plan.model,
             prompt=plan.prompt,
+            spent=plan.spent,
             operations=operations(plan.steps),
             effects=tuple(_effect(change, before) for change in changes),
         )
@@ -158,7 +209,16 @@ class Jobs:
     def _report(self, plan: Plan, job: Job, *, diff: str = "", commit: str = "") -> JobReport:
         paths = tuple(effect.path for effect in job.effects)
         return JobReport(
-            job.id, job.kind, job.subject, job.operations, paths, plan.left_out, diff, commit
+            job.id,
+            job.kind,
+            job.subject,
+            job.operations,
+            paths,
+            plan.left_out,
+            diff,
+            commit,
+            job.model,
+            job.spent,
         )
 
     def load(self, id: str) -> Job:
@@ -179,6 +239,19 @@ class Jobs:
 def job_id(kind: str, inputs: str) -> str:
     """Return the id of the job over these inputs: the same inputs, the same job."""
     return f"{kind}-{inputs[:12]}"
+
+
+def _with_model(plan: Plan, meter: Meter) -> Plan:
+    """Return a plan that says which model took part in it, and what that cost."""
+    if not meter.calls and not meter.notes:
+        return plan
+    return replace(
+        plan,
+        model=", ".join(meter.models) or plan.model,
+        prompt=", ".join(meter.prompts) or plan.prompt,
+        spent=Spent(meter.calls, meter.tokens_in, meter.tokens_out),
+        left_out=(*plan.left_out, *meter.notes),
+    )
 
 
 def trailers(job: Job) -> dict[str, str]:

@@ -1,69 +1,111 @@
-"""MEMORY.md: active knowledge by type, generated until a person edits it."""
+"""MEMORY.md: active knowledge by type, generated anew whenever a job changes it."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from kimi_memory.consolidation.render import Render
-from kimi_memory.model.card import Card, CardType
-from kimi_memory.model.change import Change
+from kimi_memory.model.card import CardType
+from kimi_memory.model.frontmatter import BOM
+from kimi_memory.model.head import Head
 from kimi_memory.model.note import Lang, Status
-from kimi_memory.templating import fill
+from kimi_memory.model.page_lines import NOTES, TITLES, UNSURE, read_page
+from kimi_memory.model.turn import Origin
+from kimi_memory.templating import fill, source
 
 PAGE = "MEMORY.md"
+ROOM = 48 * 1024
+"""Most bytes of lines on a page; the rest is counted."""
 _MARK = re.compile(r"^generated: ([0-9a-f]{12})$", re.MULTILINE)
 _BLANK = "0" * 12
 _MOST = 200
 
 
-class Overview:
-    """Writes the overview page, unless somebody edited it since.
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A page that shows cards by type, surest first."""
 
-    Args:
-        render: reads and compares files.
-        name: what the memory is called.
-        lang: language of the page.
-    """
-
-    def __init__(self, render: Render, name: str, lang: Lang) -> None:
-        self._render, self._name, self._lang = render, name, lang
-
-    def changes(self, cards: Iterable[Card]) -> tuple[list[Change], list[str]]:
-        """Return the change of the page and a note where it was left alone."""
-        if not self._render.exists(PAGE):
-            return self._render.replace_file(PAGE, self.text(cards).encode()), []
-        if not is_generated(self._render.text(PAGE)):
-            return [], [f"{PAGE} was edited by hand and stays as it is"]
-        return self._render.replace_file(PAGE, self.text(cards).encode()), []
+    path: str
+    template: str
+    name: str
+    """Its heading: what the memory, the category or the thing is called."""
+    lang: Lang
+    heads: tuple[Head, ...]
+    """The cards that have room, in order."""
+    more: int = 0
+    """So many cards have none."""
 
     @classmethod
-    def of_nothing(cls, name: str, lang: Lang) -> str:
-        """Return the page of a new memory."""
-        return _page([], name, lang)
+    def of(cls, path: str, about: tuple[str, str, Lang], cards: Iterable[Head], room: int) -> Sheet:
+        """Return the page for some cards.
 
-    def text(self, cards: Iterable[Card]) -> str:
-        """Return the page for these cards, signed with its own hash."""
-        live = [card for card in cards if card.status is Status.ACTIVE]
-        live.sort(key=lambda card: (-card.confidence, card.key, card.id))
-        return _page(live, self._name, self._lang)
+        Args:
+            path: where it lies.
+            about: its template, heading and language.
+            cards: all that belong on it.
+            room: most bytes of lines.
+        """
+        ranked = sorted(cards, key=lambda card: (-card.confidence, card.key, card.id))
+        fitting = _fitting(ranked, room)
+        return cls(path, *about, tuple(ranked[:fitting]), len(ranked) - fitting)
+
+    @property
+    def mark(self) -> str:
+        """What two sheets share when they have the same text, but for the reader's notes."""
+        form = source(f"notes/{self.template}", self.lang)
+        rows = [(head.type, head.status, head.line) for head in self.heads]
+        parts = [form, self.name, self.lang, self.more, rows]
+        return hashlib.sha256(repr(parts).encode("utf-8", "replace")).hexdigest()
+
+    def text(self, notes: str = "") -> str:
+        """Return the page, signed with its own hash.
+
+        Args:
+            notes: the reader's own section.
+        """
+        text = fill(
+            f"notes/{self.template}",
+            self.lang,
+            name=self.name,
+            groups=_groups(self.heads, self.lang),
+            more=self.more,
+            notes_title=_of(NOTES, self.lang),
+            notes=notes,
+            mark=_BLANK,
+        )
+        return signed(text)
 
 
-def _page(live: list[Card], name: str, lang: Lang) -> str:
-    groups = [
-        {"type": str(type), "cards": [_line(c) for c in live[:_MOST] if c.type is type]}
-        for type in CardType
-    ]
-    text = fill(
-        "notes/MEMORY",
-        lang,
-        name=name,
-        groups=[group for group in groups if group["cards"]],
-        more=max(0, len(live) - _MOST),
-        mark=_BLANK,
-    )
+def empty_page(name: str, lang: Lang) -> str:
+    """Return the overview of a new memory."""
+    return Sheet(PAGE, "MEMORY", name, lang, ()).text()
+
+
+def may_rewrite(text: str) -> bool:
+    """Whether nobody would miss what a page says: it is generated, or empty."""
+    return is_generated(text) or not text.removeprefix(BOM).strip()
+
+
+def notes_of(render: Render, path: str) -> str:
+    """Return the reader's own section of a page that is there."""
+    text = render.text(path) if render.exists(path) else ""
+    # Most pages have none, and reading one line by line takes longer than this look.
+    low = text.casefold()
+    return read_page(text).notes if any(title.casefold() in low for title in NOTES) else ""
+
+
+def signed(text: str) -> str:
+    """Return a page with its own hash where zeros stand."""
     return text.replace(f"generated: {_BLANK}", f"generated: {_sign(text)}", 1)
+
+
+def sign_of(text: str) -> str:
+    """Return the hash a page was generated with; empty for a page that was not."""
+    found = _MARK.search(_plain(text))
+    return found[1] if found else ""
 
 
 def is_generated(text: str) -> bool:
@@ -75,14 +117,37 @@ def is_generated(text: str) -> bool:
     return _sign(blank) == found[1]
 
 
+def _plain(text: str) -> str:
+    return text.removeprefix(BOM).replace("\r\n", "\n").replace("\r", "\n")
+
+
 def _sign(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def _line(card: Card) -> dict[str, str]:
-    return {
-        "id": card.id,
-        "key": card.key,
-        "value": " ".join(card.value.split()),
-        "confidence": f"{card.confidence:.2f}",
-    }
+def belongs(card: Head) -> bool:
+    """Whether a card is held to be so, or is a person's own that waits for a word."""
+    mine = card.status is Status.CANDIDATE and card.trust is Origin.HUMAN and not card.sourced
+    return card.status is Status.ACTIVE or mine
+
+
+def _fitting(cards: Sequence[Head], room: int) -> int:
+    """Return how many of the first cards have room on a page."""
+    for number, card in enumerate(cards[:_MOST]):
+        room -= len(card.line.encode()) + 1
+        if room < 0:
+            return number
+    return min(len(cards), _MOST)
+
+
+def _groups(cards: Sequence[Head], lang: Lang) -> list[dict[str, object]]:
+    sure = [card for card in cards if card.status is not Status.CANDIDATE]
+    groups = [
+        (_of(TITLES[type], lang), [card for card in sure if card.type is type]) for type in CardType
+    ]
+    groups.append((_of(UNSURE, lang), [c for c in cards if c.status is Status.CANDIDATE]))
+    return [{"title": title, "lines": [card.line for card in of]} for title, of in groups if of]
+
+
+def _of(words: tuple[str, str], lang: Lang) -> str:
+    return words[0] if lang is Lang.ZH else words[1]

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Literal, TypeVar
 
 from kimi_memory.config import Settings
-from kimi_memory.consolidation.overview import Overview
+from kimi_memory.consolidation.barred import Barred
+from kimi_memory.consolidation.pages import Pages
 from kimi_memory.consolidation.plan import Plan, digest_of
-from kimi_memory.consolidation.render import Render
 from kimi_memory.consolidation.usage import Usage
 from kimi_memory.host import Host
 from kimi_memory.model.card import Card
 from kimi_memory.model.event import Event
+from kimi_memory.model.head import Cards, Head
+from kimi_memory.model.moment import moment
 from kimi_memory.model.note import Lang, Note, Status
 from kimi_memory.model.pages import Identity, Project
+from kimi_memory.model.records import read_transcript_lines
 from kimi_memory.model.step import DayView, Step, WeekView
 from kimi_memory.store import sessions
-from kimi_memory.store.shelf import Shelf
+from kimi_memory.store.shelf import Entry, Shelf
 from kimi_memory.store.store import Store
+from kimi_memory.store.tombstones import read_tombstones
 
 T = TypeVar("T", bound=Note)
 Period = Literal["daily", "weekly"]
@@ -42,8 +46,8 @@ class Periods:
     def days(self) -> list[date]:
         """Return the days that have sessions or events, oldest first, up to today."""
         shelf = Shelf(self._store)
-        days = {event.at.astimezone(UTC).date() for event in _events(shelf)}
-        days |= set(self._session_days())
+        days = {_day(event.at) for event in _events(shelf)}
+        days |= {day for _, day in self._session_days(shelf)}
         return sorted(day for day in days if day <= self._now.date())
 
     def weeks(self) -> list[date]:
@@ -70,14 +74,16 @@ class Periods:
         return lambda shelf: self._plan_week(shelf, monday)
 
     def _plan_day(self, shelf: Shelf, day: date) -> Plan:
-        events = tuple(e for e in _events(shelf) if e.at.astimezone(UTC).date() == day)
-        ended = tuple(id for id, on in self._session_days_by_id() if on == day)
+        events = tuple(_events(shelf, day, day))
+        ended = tuple(id for id, on in self._session_days(shelf) if on == day)
+        heads = [head for head in shelf.heads() if head.status is not Status.ARCHIVED]
+        cards = Cards(heads, shelf.card)
         view = DayView(
             date=day,
             now=self._now,
             lang=self._lang(events),
             events=events,
-            cards=tuple(c for c in _notes(shelf, Card) if c.status is not Status.ARCHIVED),
+            cards=cards,
             projects=tuple(_notes(shelf, Project)),
             sessions=ended,
             usage=self._usage.of(day),
@@ -85,23 +91,23 @@ class Periods:
             stale_days=self._settings.consolidation.stale_days,
         )
         gathered = self._host.gather("consolidate_day", day=view)
-        steps = tuple(step for found in gathered for step in found)
-        cards = _after(view.cards, steps)
-        name, lang = self._settings.memory.name, self._lang(cards)
-        pages, left_out = Overview(Render(self._store, shelf), name, lang).changes(cards)
+        found = (step for steps in gathered for step in steps)
+        steps, barred = Barred(read_tombstones(self._store)).steps(found, shelf)
+        known = _after(cards, steps)
+        pages, left_out = Pages(self._store, shelf, self._settings).changes(known)
         marks = (f"{e.id} {e.updated.isoformat()}" for e in events)
         return Plan(
             kind="daily",
             subject=day.isoformat(),
             inputs=digest_of(["daily", day.isoformat(), *ended, *marks]),
-            steps=steps,
+            steps=tuple(steps),
             changes=(*pages, *self._usage.fold(day)),
-            left_out=tuple(left_out),
+            left_out=(*barred, *left_out),
         )
 
     def _plan_week(self, shelf: Shelf, monday: date) -> Plan:
         last = monday + timedelta(days=6)
-        events = tuple(e for e in _events(shelf) if monday <= e.at.astimezone(UTC).date() <= last)
+        events = tuple(_events(shelf, monday, last))
         view = WeekView(
             first=monday,
             last=last,
@@ -111,6 +117,7 @@ class Periods:
             cards=tuple(_notes(shelf, Card)),
             projects=tuple(_notes(shelf, Project)),
             identity=next(iter(_notes(shelf, Identity)), None),
+            accept=self._settings.introspect.accept,
         )
         gathered = self._host.gather("consolidate_week", week=view)
         name = f"{monday.isocalendar().year}-W{monday.isocalendar().week:02d}"
@@ -130,16 +137,28 @@ class Periods:
         chinese = sum(note.lang is Lang.ZH for note in notes)
         return Lang.ZH if notes and chinese * 2 >= len(notes) else Lang.EN
 
-    def _session_days(self) -> Iterable[date]:
-        return (day for _, day in self._session_days_by_id())
-
-    def _session_days_by_id(self) -> list[tuple[str, date]]:
+    def _session_days(self, shelf: Shelf) -> list[tuple[str, date]]:
+        """Return the archived sessions and the days they began on."""
         found = []
         for place in sessions.places(self._store):
             if not place.open:
-                started = sessions.read(self._store, place.path).session.started
-                found.append((place.id, started.astimezone(UTC).date()))
+                began = shelf.survey.fact(place.path, "began", _began_in(place.path))
+                found.append((place.id, date.fromisoformat(began)))
         return sorted(found)
+
+
+def _began_in(path: str) -> Callable[[bytes], str]:
+    """Return what tells the day of a session by the content of its file."""
+
+    def read(content: bytes) -> str:
+        transcript = read_transcript_lines(content.splitlines(keepends=True), path)
+        return _day(transcript.session.started).isoformat()
+
+    return read
+
+
+def _day(at: datetime) -> date:
+    return at.astimezone(UTC).date()
 
 
 def _monday(day: date) -> date:
@@ -152,12 +171,25 @@ def _notes(shelf: Shelf, kind: type[T]) -> Iterable[T]:
             yield filed.note
 
 
-def _events(shelf: Shelf) -> Iterable[Event]:
-    return (event for event in _notes(shelf, Event) if event.status is not Status.ARCHIVED)
+def _events(shelf: Shelf, first: date = date.min, last: date = date.max) -> Iterator[Event]:
+    """Yield the events of some days; of the others no file is read."""
+
+    def may_fit(entry: Entry) -> bool:
+        try:
+            return first <= _day(moment(entry.at)) <= last
+        except ValueError:
+            return True  # It is written in some other way, which reading the file will tell.
+
+    for filed in shelf.notes(Event.kind, may_fit):
+        event = filed.note
+        if not isinstance(event, Event) or event.status is Status.ARCHIVED:
+            continue
+        if first <= _day(event.at) <= last:
+            yield event
 
 
-def _after(cards: tuple[Card, ...], steps: tuple[Step, ...]) -> list[Card]:
+def _after(cards: Cards, steps: Iterable[Step]) -> list[Card | Head]:
     """Return the cards as they will be once the steps are done."""
     new = {step.note.id: step.note for step in steps if isinstance(step.note, Card)}
-    kept = [card for card in cards if card.id not in new]
-    return [*kept, *(note for note in new.values() if isinstance(note, Card))]
+    kept = [head for head in cards.heads if head.id not in new]
+    return [*kept, *new.values()]

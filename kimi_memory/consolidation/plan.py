@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from kimi_memory.model.card import Card
 from kimi_memory.model.change import Change
-from kimi_memory.model.job import Operation
+from kimi_memory.model.job import NOTHING, Operation, Spent
 from kimi_memory.model.note import Note
 from kimi_memory.model.step import Step
 
@@ -29,6 +29,8 @@ class Plan:
     """One line for each draft that a gate or a rule held back."""
     model: str = "rules"
     prompt: str = ""
+    spent: Spent = NOTHING
+    """What asking a model cost."""
     asked: bool = False
     """A person named what goes; how much that is, is theirs to say."""
 
@@ -44,6 +46,8 @@ class Folded:
 
     steps: list[Step] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
+    gone: tuple[Card, ...] = ()
+    """Cards that a person took back in words."""
 
 
 def digest_of(parts: Iterable[str]) -> str:

@@ -11,11 +11,11 @@ from itertools import chain
 from pathlib import PurePosixPath
 
 from kimi_memory.config import Settings
-from kimi_memory.consolidation.forget import page_language, without_evidence
+from kimi_memory.consolidation.forget import without_evidence
 from kimi_memory.consolidation.jobs import FOLDER, job_path
-from kimi_memory.consolidation.overview import PAGE, Overview, is_generated
+from kimi_memory.consolidation.overview import is_generated
+from kimi_memory.consolidation.pages import Pages, is_page
 from kimi_memory.consolidation.plan import digest_of
-from kimi_memory.consolidation.render import Render
 from kimi_memory.consolidation.scrub import Scrub, Targets, literals_of
 from kimi_memory.errors import FormatError, NotFoundError, UsageError
 from kimi_memory.model import form
@@ -135,8 +135,11 @@ class Purge:
                 continue
             kept += [note] if isinstance(note, Card) else []
             after = self._after(scrub, path, before, note, doomed.sessions)
-            if path == PAGE and gone and is_generated(before.decode("utf-8", "replace")):
-                after = self._overview(kept)
+            if gone and is_page(path) and is_generated(before.decode("utf-8", "replace")):
+                after = scrub.content(path, self._page(path, kept))
+                if not after:
+                    changes.append(Delete(path, digest(before)))
+                    continue
             scrub.learn(before, after)
             _check_readable(path, before, after)
             changes += _replaced(path, scrub.name(path), before, after)
@@ -147,14 +150,13 @@ class Purge:
 
     def _ordered(self, but: tuple[str, ...]) -> list[str]:
         """Return all files but some; those that repeat or name others come last."""
-        last = (f"{FOLDER}/", PAGE)
-        files = sorted(self._store.files(), key=lambda path: path.startswith(last))
+        files = sorted(self._store.files(), key=_is_last)
         return [path for path in files if path not in but]
 
-    def _overview(self, cards: list[Card]) -> bytes:
-        render = Render(self._store, Shelf(self._store))
-        lang = page_language(self._settings, cards)
-        return Overview(render, self._settings.memory.name, lang).text(cards).encode()
+    def _page(self, path: str, cards: list[Card]) -> bytes:
+        """Return a page that shows cards, empty when it has none to show any more."""
+        pages = Pages(self._store, Shelf(self._store), self._settings)
+        return pages.texts(cards, {}).get(path, "").encode()
 
     def receipt(
         self, doomed: Targets, removal: Removal, counts: Mapping[str, int], head: str
@@ -241,6 +243,10 @@ class Purge:
                 for text in (said, *(quote.text for quote in note.quotes)):
                     if text.strip():
                         yield "memory", _hash(text)
+
+
+def _is_last(path: str) -> bool:
+    return path.startswith(f"{FOLDER}/") or is_page(path)
 
 
 def hashes_of(doomed: Targets) -> list[str]:

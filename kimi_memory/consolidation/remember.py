@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
+from kimi_memory.asking.meter import unasked
 from kimi_memory.config import CaptureTable
+from kimi_memory.consolidation import retract
 from kimi_memory.consolidation.fold import Fold
 from kimi_memory.consolidation.gates import DraftGate
 from kimi_memory.consolidation.plan import Plan, digest_of
@@ -37,13 +39,14 @@ class Remember:
         """
         return lambda shelf: self._plan(shelf, drafts, turn_text)
 
+    @unasked()
     def _plan(
         self, shelf: Shelf, drafts: Sequence[Draft], turn_text: Callable[[Quote], str | None]
     ) -> Plan:
         fold = Fold(shelf, self._host, self._gate, self._now)
         left_out = []
         for draft in drafts:
-            twin = self._twin(shelf, draft)
+            twin = "" if draft.gone else self._twin(shelf, draft)
             if twin:
                 left_out.append(f"{draft.key}: known already as {twin}")
             else:
@@ -54,7 +57,8 @@ class Remember:
             kind=self.kind,
             subject=", ".join(draft.key for draft in drafts)[:80],
             inputs=digest_of([self.kind, *places]),
-            steps=tuple(folded.steps),
+            steps=(*folded.steps, *retract.pages(shelf, folded.gone, self._now)),
+            changes=tuple(retract.stones(folded.gone, self._now)),
             left_out=(*left_out, *folded.left_out),
         )
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from kimi_memory.errors import IndexDamagedError, PluginError
 from kimi_memory.host import Host
 from kimi_memory.index.generation import TABLE, VECTORS, WORDS, Generation
+from kimi_memory.index.layout import Layout
 from kimi_memory.index.pause import uncollected
 from kimi_memory.index.searcher import Cache, Lane, Postings, on_rows
-from kimi_memory.index.table import Table, load
+from kimi_memory.index.stored import Stored
 from kimi_memory.model.engine import KeywordIndex
 
 
@@ -18,7 +19,8 @@ class Base:
     """The part of a memory that is on disk."""
 
     generation: Generation
-    table: Table
+    table: Stored
+    layout: Layout
     postings: Postings
     keywords: KeywordIndex
     lane: Lane | None = None
@@ -44,9 +46,10 @@ def open_base(generation: Generation, host: Host, fingerprint: str) -> Base:
         if keywords is None or keywords.name != manifest.keywords:
             raise IndexDamagedError(f"{generation.name} was made by {manifest.keywords}.")
         with uncollected():
-            table = load((folder / TABLE).read_bytes())
-        postings = Cache(on_rows(keywords, table))
-        return Base(generation, table, postings, keywords, _lane(generation, host))
+            table = Stored.open(folder / TABLE)
+            layout = Layout.of(table)
+        postings = Cache(on_rows(keywords, layout.keys))
+        return Base(generation, table, layout, postings, keywords, _lane(generation, host))
     except (OSError, PluginError) as error:
         raise IndexDamagedError(f"{generation.name} cannot be opened: {error}") from error
 

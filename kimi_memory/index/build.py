@@ -2,20 +2,45 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from kimi_memory.errors import PluginError
 from kimi_memory.host import Host
-from kimi_memory.index.base import Base
 from kimi_memory.index.embed import Embedded, Embedder
-from kimi_memory.index.generation import TABLE, VECTORS, WORDS, Shelf
+from kimi_memory.index.generation import TABLE, VECTORS, WORDS, Generation, Shelf
 from kimi_memory.index.manifest import Manifest
-from kimi_memory.index.sync import Difference, Progress
+from kimi_memory.index.stored import Stored
+from kimi_memory.index.sync import Progress, Read, Sync
 from kimi_memory.index.table import FileRow, Table
 from kimi_memory.index.words import Words
+
+BATCH_UNITS = 10_000
+"""Units that are read before they are written; a build goes on from the last such step."""
+
+
+@dataclass(slots=True)
+class Built:
+    """What a build did."""
+
+    added: int = 0
+    """Units written."""
+    removed: int = 0
+    """Files whose units were taken out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What a build starts from: a generation and its table, or nothing."""
+
+    generation: Generation | None = None
+    table: Stored = field(default_factory=Stored)
+
+    @property
+    def manifest(self) -> Manifest:
+        """What the generation was made of."""
+        return self.generation.manifest if self.generation else Manifest("", "", scratch=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,64 +51,98 @@ class Build:
     host: Host
     words: Words
     embedder: Embedder
+    sync: Sync
+
+    def start(self, current: Start, *, full: bool) -> Start:
+        """Return what to start from: a build that was cut short before anything else."""
+        found = self.shelf.unfinished(scratch=full)
+        if found is not None and found.manifest.words == self.words.fingerprint:
+            return Start(found, Stored.open(found.folder / TABLE))
+        return Start() if full else current
 
     def run(
-        self,
-        base: Base | None,
-        found: Difference,
-        progress: Progress | None = None,
-        *,
-        embed: bool = True,
-    ) -> bool:
-        """Write and publish a generation; False when the current one is already right.
+        self, start: Start, progress: Progress | None = None, *, embed: bool = True
+    ) -> Built | None:
+        """Write and publish a generation; None when the one to start from is already right.
 
         Args:
-            base: the current generation, None to start from nothing.
-            found: what differs from it.
-            progress: told how many of how many units are written.
+            start: what to add to.
+            progress: told how many of about how many units are written.
             embed: whether a model may be asked, which can take long.
 
         Raises:
             OSError: the folder takes no writes; the current generation stands.
         """
-        if base is not None and not (found.fresh or found.dead or (embed and self._lacks(base))):
-            return False
-        folder = self.shelf.start(base.generation if base else None)
+        paths = sorted(self.sync.survey(start.table))
+        reads = self._reads(start.table, paths)
+        first = next(reads, None)
+        lacks = embed and self._lacks(start)
+        finished = start.generation is not None and not start.manifest.partial
+        if first is None and finished and not lacks:
+            return None
+        folder = self.shelf.start(start.generation)
         try:
-            self._write(folder, (base, found), progress, embed=embed)
+            return self._write(folder, start, _Steps(first, reads, len(paths), progress), embed)
         except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
+            self.shelf.abandon(folder)
             raise
-        return True
 
-    def _lacks(self, base: Base) -> bool:
-        manifest = base.generation.manifest
-        return self.embedder.lacks(manifest.model, manifest.embedded, base.table)
+    def _lacks(self, start: Start) -> bool:
+        manifest = start.manifest
+        return self.embedder.lacks(manifest.model, manifest.embedded, start.table)
 
-    def _write(
-        self,
-        folder: Path,
-        change: tuple[Base | None, Difference],
-        progress: Progress | None,
-        *,
-        embed: bool,
-    ) -> None:
-        base, found = change
-        table = base.table.without(found.dead) if base else Table()
-        first = table.next_key
-        for path, read in found.fresh.items():
-            file = FileRow(path, read.stat, read.digest, len(table), len(read.units), read.why)
-            table.add(file, read.units, [len(words) for words in read.words])
-        name = self._keywords(folder / WORDS, _told(found, first, progress), _gone(base, found))
-        before = base.generation.manifest if base else Manifest("", "")
-        made = self.embedder.run(folder / VECTORS, before, table, _gone(base, found), ask=embed)
-        (folder / TABLE).write_bytes(table.dump())
-        self.shelf.publish(
-            folder, _manifest(self.words.fingerprint, name, made), base.generation if base else None
+    def _reads(self, table: Stored, paths: Sequence[str]) -> Iterator[dict[str, Read | None]]:
+        """Yield files as they are read, so many at once as are written at once; gone ones None."""
+        batch: dict[str, Read | None] = {}
+        units = 0
+        for path in paths:
+            stat = self.sync.stats.get(path)
+            found = None if stat is None else self.sync.load(path, stat, table)
+            if found is not None or stat is None:
+                batch[path] = found
+                units += len(found.units) if found else 0
+            if units >= BATCH_UNITS:
+                yield batch
+                batch, units = {}, 0
+        if batch:
+            yield batch
+
+    def _write(self, folder: Path, start: Start, steps: _Steps, embed: bool) -> Built:
+        made, table, last, name = Built(), start.table, start.generation, start.manifest.keywords
+        removed: list[int] = []
+        for batch, more in steps:
+            gone = [path for path in batch if path in table.stats]
+            keys = [key for path in gone for key in _keys(table, path)]
+            fresh = _fresh(table.next_key, batch)
+            name = self._keywords(folder / WORDS, steps.told(_words(fresh, batch)), keys)
+            table.grow(folder / TABLE, fresh, gone)
+            table = Stored.open(folder / TABLE)
+            made.added, made.removed = made.added + len(fresh), made.removed + len(gone)
+            removed += keys
+            if more:
+                manifest = self._manifest(name, start, Embedded())
+                last = self.shelf.checkpoint(folder, manifest, last)
+        if not name:
+            name = self._keywords(folder / WORDS, (), ())
+            table.grow(folder / TABLE, Table(), ())
+            table = Stored.open(folder / TABLE)
+        done = self.embedder.run(folder / VECTORS, start.manifest, table, removed, ask=embed)
+        self.shelf.publish(folder, self._manifest(name, start, done), last)
+        return made
+
+    def _manifest(self, name: str, start: Start, made: Embedded) -> Manifest:
+        return Manifest(
+            words=self.words.fingerprint,
+            keywords=name,
+            vectors=made.engine,
+            model=made.model,
+            dimensions=made.dimensions,
+            embedded=made.upto,
+            scratch=start.manifest.scratch and (not start.generation or start.manifest.partial),
         )
 
     def _keywords(
-        self, folder: Path, add: Iterator[tuple[int, Sequence[str]]], remove: Sequence[int]
+        self, folder: Path, add: Iterable[tuple[int, Sequence[str]]], remove: Sequence[int]
     ) -> str:
         index = self.host.answer("open_keywords", folder=folder)
         if index is None:
@@ -95,31 +154,53 @@ class Build:
             index.close()
 
 
-def _manifest(words: str, name: str, made: Embedded) -> Manifest:
-    return Manifest(
-        words=words,
-        keywords=name,
-        vectors=made.engine,
-        model=made.model,
-        dimensions=made.dimensions,
-        embedded=made.upto,
-    )
+class _Steps:
+    """Batches of files, the next one read before the last is done with."""
+
+    def __init__(
+        self,
+        first: dict[str, Read | None] | None,
+        rest: Iterator[dict[str, Read | None]],
+        files: int,
+        progress: Progress | None,
+    ) -> None:
+        self._next, self._rest, self._progress = first, rest, progress
+        self._files, self._read, self._units = files, 0, 0
+
+    def __iter__(self) -> Iterator[tuple[dict[str, Read | None], bool]]:
+        while self._next is not None:
+            batch = self._next
+            self._read += len(batch)
+            yield batch, self._read < self._files
+            self._next = next(self._rest, None)
+
+    def told(
+        self, pairs: Iterable[tuple[int, Sequence[str]]]
+    ) -> Iterator[tuple[int, Sequence[str]]]:
+        """Yield words by key, telling how far we are of how much that promises to be."""
+        batch = list(pairs)
+        whole = round((self._units + len(batch)) * self._files / max(1, self._read))
+        for pair in batch:
+            yield pair
+            self._units += 1
+            if self._progress is not None:
+                self._progress(self._units, max(self._units, whole))
 
 
-def _told(
-    found: Difference, key: int, progress: Progress | None
-) -> Iterator[tuple[int, Sequence[str]]]:
-    """Yield the fresh units' words by key, telling how far we are."""
-    every = [words for read in found.fresh.values() for words in read.words]
-    for number, words in enumerate(every):
-        yield key + number, words
-        if progress is not None:
-            progress(number + 1, len(every))
+def _fresh(next_key: int, batch: dict[str, Read | None]) -> Table:
+    table = Table(next_key=next_key)
+    for path, read in batch.items():
+        if read is not None:
+            file = FileRow(path, read.stat, read.digest, len(table), len(read.units), read.why)
+            table.add(file, read.units, [len(words) for words in read.words])
+    return table
 
 
-def _gone(base: Base | None, found: Difference) -> list[int]:
-    if base is None:
-        return []
-    table = base.table
-    files = [file for file in table.files if file.path in found.dead]
-    return [key for file in files for key in table.keys[file.first : file.first + file.rows]]
+def _words(table: Table, batch: dict[str, Read | None]) -> Iterator[tuple[int, Sequence[str]]]:
+    words = (words for read in batch.values() if read is not None for words in read.words)
+    return zip(table.keys, words, strict=True)
+
+
+def _keys(table: Stored, path: str) -> list[int]:
+    file = table.file(path)
+    return table.keys[file.first : file.first + file.rows]

@@ -8,14 +8,18 @@ from pathlib import Path
 
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.host import Host
+from kimi_memory.index.cache import Cache, Kept
 from kimi_memory.index.files import Files
 from kimi_memory.index.manifest import Manifest
-from kimi_memory.index.table import FileRow, Table
+from kimi_memory.index.stored import Stored
+from kimi_memory.index.table import FileRow
 from kimi_memory.index.units import Split, guard
+from kimi_memory.model.card import COLD_BELOW
 from kimi_memory.model.engine import Embedding, VectorIndex
 from kimi_memory.model.unit import Unit
 
-BATCH = 32
+BATCH = 256
+"""Units between two writes; what a model is sent at once, its plugin decides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,11 @@ def passage(unit: Unit) -> str:
     return "\n".join([*(" ".join(part for part in head if part),), unit.text]).strip()
 
 
+def _is_near(unit: Unit) -> bool:
+    """Whether a unit has a vector; cold cards are left to keyword search."""
+    return unit.temperature >= COLD_BELOW
+
+
 @dataclass(frozen=True, slots=True)
 class Embedder:
     """Asks the embedding model, where there is one, and fills the vector index."""
@@ -42,8 +51,9 @@ class Embedder:
     host: Host
     files: Files
     split: Split
+    cache: Cache
 
-    def lacks(self, model: str, upto: int, table: Table) -> bool:
+    def lacks(self, model: str, upto: int, table: Stored) -> bool:
         """Whether a model answers now and rows of the table have no vector by it."""
         if not len(table):
             return False
@@ -51,7 +61,7 @@ class Embedder:
         return probe is not None and (probe.model != model or upto < table.next_key)
 
     def run(
-        self, folder: Path, before: Manifest, table: Table, gone: Sequence[int], *, ask: bool
+        self, folder: Path, before: Manifest, table: Stored, gone: Sequence[int], *, ask: bool
     ) -> Embedded:
         """Take out vectors that are gone and, if we may ask, add missing ones.
 
@@ -72,29 +82,51 @@ class Embedder:
         start = before.embedded if kept else 0
         try:
             index.write((), gone if kept else ())
-            upto = self._fill(index, model, table, start) if probe is not None else start
+            made_by = (model, dimensions)
+            upto = self._fill(index, made_by, table, start) if probe is not None else start
             return Embedded(index.name, model, dimensions, upto)
         finally:
             index.close()
 
-    def _fill(self, index: VectorIndex, model: str, table: Table, start: int) -> int:
+    def _fill(self, index: VectorIndex, made_by: tuple[str, int], table: Stored, start: int) -> int:
         """Add vectors of rows from key `start` on; return the key it came to."""
-        upto, pairs = start, list(self._missing(table, start))
+        upto, pairs, kept = start, list(self._missing(table, start)), None
         for at in range(0, len(pairs), BATCH):
             batch = pairs[at : at + BATCH]
-            found = self._embed([passage(unit) for _, unit in batch])
-            if found is None or found.model != model or len(found.vectors) != len(batch):
+            kept = kept or self.cache.open(*made_by)
+            rows = self._vectors([passage(unit) for _, unit in batch], made_by, kept)
+            if rows is None:
                 return upto
             keys = [key for key, _ in batch]
-            index.write(zip(keys, found.vectors, strict=True), ())
+            index.write(zip(keys, rows, strict=True), ())
             upto = keys[-1] + 1
         return table.next_key
 
-    def _missing(self, table: Table, start: int) -> Iterator[tuple[int, Unit]]:
+    def _vectors(
+        self, texts: list[str], made_by: tuple[str, int], kept: Kept
+    ) -> list[Sequence[float]] | None:
+        """Return the vectors of texts, known ones without asking; None when the model fails."""
+        known: dict[str, Sequence[float]] = dict(kept.get(texts))
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        found = self._embed(new) if new else Embedding(made_by[0], ())
+        if found is None or found.model != made_by[0] or len(found.vectors) != len(new):
+            return None
+        if any(len(row) != made_by[1] for row in found.vectors):
+            return None
+        fresh = dict(zip(new, found.vectors, strict=True))
+        kept.put(fresh)
+        known |= fresh
+        return [known[text] for text in texts]
+
+    def _missing(self, table: Stored, start: int) -> Iterator[tuple[int, Unit]]:
         for file in table.files:
             keys = table.keys[file.first : file.first + file.rows]
             if keys and keys[-1] >= start:
-                yield from ((key, unit) for key, unit in self._read(file, keys) if key >= start)
+                yield from (
+                    (key, unit)
+                    for key, unit in self._read(file, keys)
+                    if key >= start and _is_near(unit)
+                )
 
     def _read(self, file: FileRow, keys: Sequence[int]) -> list[tuple[int, Unit]]:
         try:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -39,54 +41,79 @@ class Stat(NamedTuple):
     inode: int
 
 
+class Listed(NamedTuple):
+    """One folder as it was listed."""
+
+    at: int
+    """When the folder itself had changed last; 0 where that may not be relied on."""
+    files: dict[str, Stat]
+    """Searchable files by path."""
+    folders: list[str]
+    """Paths of folders in it, each with a slash at the end."""
+
+
+YOUNG_NS = 2_000_000_000
+"""A folder that changed so shortly before it was listed may change within the same tick."""
+
+
 def scan(root: Path) -> dict[str, Stat]:
     """Return the searchable files below `root`, in no order.
 
     A session that stands both in short-term and in the archive (a move that was cut
     short) counts once, as archived.
     """
+    found: dict[str, Stat] = {}
     with uncollected():
-        found = _walk(str(root))
-    sessions = [path for path in found if path.endswith(".jsonl")]
-    archived = {_name(path) for path in sessions if path.startswith("episodic/")}
-    for path in sessions:
-        if path.startswith("short-term/") and _name(path) in archived:
-            del found[path]
+        for _, listed in walk(str(root), ""):
+            found.update(listed.files)
+    for path in archived_twice(path for path in found if path.endswith(".jsonl")):
+        del found[path]
     return found
+
+
+def archived_twice(sessions: Iterable[str]) -> set[str]:
+    """Return the open sessions that stand in the archive too."""
+    paths = list(sessions)
+    archived = {_name(path) for path in paths if path.startswith("episodic/")}
+    return {path for path in paths if path.startswith("short-term/") and _name(path) in archived}
 
 
 def _name(path: str) -> str:
     return path.rpartition("/")[2]
 
 
-def _walk(root: str) -> dict[str, Stat]:
-    found: dict[str, Stat] = {}
-    for path, entry in _entries(root):
-        try:
-            seen = entry.stat(follow_symlinks=False)
-        except FileNotFoundError:
-            continue
-        found[path] = Stat(seen.st_size, seen.st_mtime_ns, seen.st_ino)
-    return found
-
-
-def _entries(root: str) -> Iterator[tuple[str, os.DirEntry[str]]]:
-    pending = [""]
+def walk(root: str, folder: str) -> Iterator[tuple[str, Listed]]:
+    """Yield a folder and all below it; paths of folders end with a slash, the root is empty."""
+    pending = [folder]
     while pending:
-        folder = pending.pop()
-        try:
-            entries = os.scandir(f"{root}/{folder}")
-        except (FileNotFoundError, NotADirectoryError, PermissionError):
-            continue
-        with entries:
-            for entry in entries:
-                path = folder + entry.name
-                if entry.name[0] == ".":
-                    continue
-                if entry.is_dir(follow_symlinks=False):
-                    pending.append(path + "/")
-                elif is_searchable(path) and entry.is_file(follow_symlinks=False):
-                    yield path, entry
+        path = pending.pop()
+        listed = list_folder(root, path)
+        if listed is not None:
+            yield path, listed
+            pending += listed.folders
+
+
+def list_folder(root: str, folder: str) -> Listed | None:
+    """Return what lies in one folder, None when it cannot be listed."""
+    files: dict[str, Stat] = {}
+    folders: list[str] = []
+    try:
+        at = os.stat(f"{root}/{folder}").st_mtime_ns  # noqa: PTH116  a Path costs twice the call
+        entries = os.scandir(f"{root}/{folder}")
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return None
+    with entries:
+        for entry in entries:
+            name = entry.name
+            if name[0] == ".":
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                folders.append(f"{folder}{name}/")
+            elif is_searchable(folder + name) and entry.is_file(follow_symlinks=False):
+                with suppress(FileNotFoundError):
+                    seen = entry.stat(follow_symlinks=False)
+                    files[folder + name] = Stat(seen.st_size, seen.st_mtime_ns, seen.st_ino)
+    return Listed(at if time.time_ns() - at > YOUNG_NS else 0, files, folders)
 
 
 def is_searchable(path: str) -> bool:
@@ -94,3 +121,12 @@ def is_searchable(path: str) -> bool:
     if path.endswith(".md"):
         return not path.startswith(_APART) and (_ODD.search(path) is None or is_truth(path))
     return path.endswith(".jsonl") and SESSION.fullmatch(path) is not None and is_truth(path)
+
+
+def state_of(root: Path | str, path: str) -> Stat | None:
+    """Return the state of one file, None where there is none."""
+    try:
+        seen = os.lstat(f"{root}/{path}")
+    except OSError:
+        return None
+    return Stat(seen.st_size, seen.st_mtime_ns, seen.st_ino)

@@ -10,17 +10,19 @@ import os
 import re
 import secrets
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kimi_memory.errors import IndexDamagedError
 from kimi_memory.index import manifest as manifests
 from kimi_memory.index.manifest import Manifest
+from kimi_memory.index.table import DEAD
 
 CURRENT = "CURRENT"
 WORDS = "words"
 VECTORS = "vectors"
-TABLE = "table.json"
+TABLE = "table"
 _NAME = re.compile(r"g(\d{6,})-[0-9a-f]{8}")
 _TRIES = 5
 
@@ -81,24 +83,53 @@ class Shelf:
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         number = max([self._number(path) for path in self._folders()], default=0) + 1
         folder = self.folder / f"g{number:06d}-{secrets.token_hex(4)}"
-        for part in (folder, folder / WORDS, folder / VECTORS):
+        for part in (folder, folder / WORDS, folder / VECTORS, folder / TABLE):
             part.mkdir(mode=0o700)
         if old is not None:
             for name in old.manifest.files:
-                if name != TABLE:
-                    _carry(old.folder / name, folder / name)
+                _carry(old.folder / name, folder / name)
         return folder
+
+    def unfinished(self, *, scratch: bool) -> Generation | None:
+        """Return what a build that was cut short had come to, None when nothing of use.
+
+        Args:
+            scratch: only a build from nothing counts.
+        """
+        current = self._number(self.folder / (self.current_name() or "none"))
+        for path in sorted(self._folders(), key=self._number, reverse=True):
+            if self._number(path) > current and (path / manifests.NAME).is_file():
+                with suppress(IndexDamagedError):
+                    found = self._check(path.name)
+                    if found.partial and found.scratch >= scratch:
+                        return Generation(path, found)
+        return None
+
+    def checkpoint(self, folder: Path, made: Manifest, old: Generation | None) -> Generation:
+        """Sign what a folder holds so far, so that the build can go on from it."""
+        linked = (old.folder, _lasting(old.manifest.files)) if old else ()
+        complete = replace(made, partial=True, files=manifests.measure(folder, *linked))
+        (folder / manifests.NAME).write_bytes(manifests.sign(complete, self._key))
+        return Generation(folder, complete)
 
     def publish(self, folder: Path, made: Manifest, old: Generation | None) -> Generation:
         """Sign a finished folder, make it durable and current, and remove older ones."""
         before = self.current_name()
-        linked = (old.folder, old.manifest.files) if old else ()
-        complete = replace(made, files=manifests.measure(folder, *linked))
+        linked = (old.folder, _lasting(old.manifest.files)) if old else ()
+        complete = replace(made, partial=False, files=manifests.measure(folder, *linked))
+        # A checkpoint's manifest may stand there.
         (folder / manifests.NAME).write_bytes(manifests.sign(complete, self._key))
         _sync(folder)
         self._flip(folder.name)
         self._sweep(keep={folder.name, before})
         return Generation(folder, complete)
+
+    def abandon(self, folder: Path) -> None:
+        """Remove a folder that will not be published, unless a build can go on from it."""
+        with suppress(IndexDamagedError):
+            if self._check(folder.name).partial:
+                return
+        shutil.rmtree(folder, ignore_errors=True)
 
     def drop(self) -> None:
         """Remove the whole index."""
@@ -131,6 +162,12 @@ class Shelf:
     def _number(self, path: Path) -> int:
         found = _NAME.fullmatch(path.name)
         return int(found[1]) if found else 0
+
+
+def _lasting(files: manifests.Files) -> manifests.Files:
+    """Return the files that are written once: within one folder others change in place."""
+    changing = (f"{VECTORS}/", f"{TABLE}/{DEAD}")
+    return {name: known for name, known in files.items() if not name.startswith(changing)}
 
 
 def _carry(old: Path, new: Path) -> None:

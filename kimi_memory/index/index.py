@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,13 +11,16 @@ from datetime import datetime
 from kimi_memory.errors import IndexDamagedError, KimiMemoryError, LockTimeoutError, ReadOnlyError
 from kimi_memory.host import Host
 from kimi_memory.index.base import Base, open_base
-from kimi_memory.index.build import Build
+from kimi_memory.index.build import Build, Built, Start
+from kimi_memory.index.cache import FOLDER as CACHE
+from kimi_memory.index.cache import Cache
 from kimi_memory.index.embed import Embedder
-from kimi_memory.index.files import Stat, scan
 from kimi_memory.index.generation import Generation, Shelf
+from kimi_memory.index.layout import Layout
 from kimi_memory.index.searcher import Part, Searcher
+from kimi_memory.index.stored import Stored
 from kimi_memory.index.sync import Difference, Progress, Sync
-from kimi_memory.index.table import FileRow
+from kimi_memory.index.units import Split
 from kimi_memory.index.words import Words
 from kimi_memory.model.health import Finding, Severity
 from kimi_memory.model.unit import Chunk
@@ -80,8 +83,11 @@ class Index:
         self.words = Words(host)
         self._shelf = Shelf(store.root / FOLDER, key)
         self._sync = Sync(store, self.words, self._split)
-        self._build = Build(self._shelf, host, self.words, Embedder(host, store, self._split))
+        self._cache = Cache(store.root / PRIVATE / CACHE, key)
+        embedder = Embedder(host, store, self._split, self._cache)
+        self._build = Build(self._shelf, host, self.words, embedder, self._sync)
         self._base: Base | None = None
+        self._nothing = Stored()
         self._why = ""
         self._searcher: tuple[object, Searcher] | None = None
         self.guard = threading.RLock()
@@ -100,14 +106,20 @@ class Index:
         """
         with self.guard, self._store.lock(LOCK):
             self._open(ignore=full)
-            found = self._sync.look(self._files())
+            self._sync.scan()
+            start = self._build.start(self._start(), full=full)
             try:
-                made = self._build.run(None if full else self._base, found, progress)
+                made = self._build.run(start, progress)
             except OSError as error:
                 raise ReadOnlyError(f"the index cannot be written: {error}") from error
             if made:
                 self._open()
-        return self._report(found, made)
+        return self._report(made or Built())
+
+    def hint(self, paths: Iterable[str]) -> None:
+        """Have these files looked at by the next search, as who saw them change may know."""
+        with self.guard:
+            self._sync.hint(paths)
 
     def searcher(self) -> Searcher:
         """Return a view of the files as they are now.
@@ -115,17 +127,20 @@ class Index:
         Many changes are written to disk first, where that is possible at once.
         """
         with self.guard:
-            stats = self._scan_while_opening()
-            found = self._sync.look(self._files(), stats=stats)
+            self._scan_while_opening()
+            differing = self._sync.survey(self._table)
+            if len(differing) > FLUSH_UNITS and self._flush():
+                differing = self._sync.survey(self._table)
+            found = self._sync.read(self._table, differing)
             if found.weight > FLUSH_UNITS and self._flush():
-                found = self._sync.look(self._files())
+                found = self._sync.look(self._table)
             return self._view(found)
 
     def status(self) -> IndexStatus:
         """Return how the index stands to the files."""
         with self.guard:
             self._open()
-            found = self._sync.look(self._files())
+            found = self._sync.look(self._table)
             view = self._view(found)
             return IndexStatus(
                 generation=self._base.generation.name if self._base else "",
@@ -143,12 +158,12 @@ class Index:
             from kimi_memory.index.verify import compare
 
             self._open()
-            found = self._sync.look(self._files())
+            found = self._sync.look(self._table)
             findings = [_damaged(self._why)] if self._why else []
             for path, why in self._broken(found):
                 findings.append(Finding("index", Severity.WARNING, why, "Mend the file", path))
             if self._base is not None:
-                whole = Sync(self._store, self.words, self._split).look(())
+                whole = Sync(self._store, self.words, self._split).look(Stored())
                 findings += compare(self._view(found), self._view_of(whole))
             return findings
 
@@ -158,6 +173,7 @@ class Index:
             self._close()
             self._searcher = None
             self._shelf.drop()
+            self._cache.drop()
 
     def close(self) -> None:
         """Release the files of the index."""
@@ -168,29 +184,38 @@ class Index:
     def _split(self, text: str) -> list[Chunk]:
         return list(self._host.answer("split_note", text=text) or ())
 
-    def _files(self) -> Iterator[FileRow]:
-        return iter(self._base.table.files if self._base else ())
+    @property
+    def split(self) -> Split:
+        """Splits a page into chunks the way this memory's plugins do."""
+        return self._split
+
+    @property
+    def _table(self) -> Stored:
+        return self._base.table if self._base else self._nothing
+
+    def _start(self) -> Start:
+        return Start(self._base.generation, self._base.table) if self._base else Start()
 
     def _flush(self) -> bool:
         try:
             with self._store.lock(LOCK, timeout_seconds=0):
                 self._open()
-                found = self._sync.look(self._files())
-                self._build.run(self._base, found, embed=False)
+                start = self._build.start(self._start(), full=False)
+                self._build.run(start, embed=False)
         except (LockTimeoutError, KimiMemoryError, OSError):
             return False
         self._open()
         return True
 
-    def _scan_while_opening(self) -> dict[str, Stat]:
+    def _scan_while_opening(self) -> None:
         """Scan the folder while the index is checked: hashing leaves the interpreter free."""
-        if self._is_open(self._shelf.current_name()):
-            return scan(self._store.root)
+        name = self._shelf.current_name()
+        if self._is_open(name) or (not name and self._base is None):
+            return
         with ThreadPoolExecutor(max_workers=1) as beside:
             checked = beside.submit(self._shelf.open)
-            stats = scan(self._store.root)
+            self._sync.scan()
         self._take(checked.result)
-        return stats
 
     def _open(self, *, ignore: bool = False) -> None:
         """Open the current generation if it is not open; a bad one counts as absent."""
@@ -217,40 +242,34 @@ class Index:
         self._base = None
 
     def _view(self, found: Difference) -> Searcher:
-        mark = (
-            self._base.generation.name if self._base else "",
-            found.dead,
-            tuple((path, read.stat, read.digest) for path, read in found.fresh.items()),
-        )
+        mark = (self._base.generation.name if self._base else "", found.version)
         if self._searcher is None or self._searcher[0] != mark:
             self._searcher = (mark, self._view_of(found, self._base))
         return self._searcher[1]
 
     def _view_of(self, found: Difference, base: Base | None = None) -> Searcher:
         overlay = found.overlay()
-        parts = [Part(overlay.table, overlay.postings, vocabulary=overlay.vocabulary)]
+        parts = [Part(Layout.of(overlay.table), overlay.postings, vocabulary=overlay.vocabulary)]
         if base is not None:
-            parts.insert(0, Part(base.table, base.postings, found.dead))
+            parts.insert(0, Part(base.layout, base.postings, found.dead))
         notes = (self._why,) if self._why else ()
         lane = base.lane if base else None
         return Searcher(parts, self.words, self._store, self._split, lane, notes)
 
     def _broken(self, found: Difference) -> Iterator[tuple[str, str]]:
-        if self._base is not None:
-            for row in self._base.table.files:
-                if row.why and row.path not in found.dead:
-                    yield row.path, row.why
+        for row in self._table.faults():
+            if row.path not in found.dead:
+                yield row.path, row.why
         yield from ((path, read.why) for path, read in found.fresh.items() if read.why)
 
-    def _report(self, found: Difference, made: bool) -> IndexReport:
+    def _report(self, made: Built) -> IndexReport:
         manifest = self._base.generation.manifest if self._base else None
-        table = self._base.table if self._base else None
         return IndexReport(
-            added=sum(len(read.units) for read in found.fresh.values()) if made else 0,
-            removed=len(found.dead) if made else 0,
-            units=len(table) if table else 0,
-            files=len(found.stats),
-            broken=tuple((row.path, row.why) for row in (table.files if table else ()) if row.why),
+            added=made.added,
+            removed=made.removed,
+            units=self._table.living(),
+            files=len(self._sync.stats),
+            broken=tuple((row.path, row.why) for row in self._table.faults()),
             embedded=manifest.embedded if manifest and manifest.model else 0,
         )
 

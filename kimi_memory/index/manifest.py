@@ -16,7 +16,7 @@ from pathlib import Path
 
 from kimi_memory.errors import IndexDamagedError
 
-SCHEMA = 2
+SCHEMA = 3
 NAME = "manifest.json"
 
 Files = Mapping[str, tuple[int, str]]
@@ -38,6 +38,10 @@ class Manifest:
     dimensions: int = 0
     embedded: int = 0
     """Rows of smaller keys have a vector."""
+    partial: bool = False
+    """Whether more of the same build was to come; such a generation is never current."""
+    scratch: bool = False
+    """Whether it was built from nothing."""
     schema: int = SCHEMA
     files: Files = field(default_factory=dict)
     """Every file of the generation but this one."""

@@ -7,8 +7,9 @@ from typing import Any
 
 from kimi_memory.index.tiers import tier_of
 from kimi_memory.model import form
-from kimi_memory.model.card import Card
+from kimi_memory.model.card import Card, Link
 from kimi_memory.model.event import Event
+from kimi_memory.model.graph import links_of, mentioned
 from kimi_memory.model.note import Note
 from kimi_memory.model.pages import Project, Proposal
 from kimi_memory.model.unit import Unit
@@ -47,6 +48,8 @@ def _card(card: Card, path: str, text: str) -> Unit:
         importance=card.importance,
         trust=str(card.trust),
         valid_to=card.valid_to or card.expires,
+        temperature=card.temperature,
+        links=_links(*links_of(card), *mentioned(text, [link.to for link in card.links])),
         **_shared(card, path),
     )
 
@@ -65,8 +68,13 @@ def _event(event: Event, path: str, text: str) -> Unit:
         project=event.project,
         importance=event.importance,
         trust=_trust(event),
+        links=_links(*mentioned(text, ())),
         **_shared(event, path),
     )
+
+
+def _links(*links: Link) -> tuple[str, ...]:
+    return tuple(map(str, links))
 
 
 def _trust(note: Note) -> str:

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kimi_memory.errors import KimiMemoryError
-from kimi_memory.index.files import Files
-from kimi_memory.index.table import Table
+from kimi_memory.index.columns import Joined
+from kimi_memory.index.files import Files, state_of
+from kimi_memory.index.layout import Layout
+from kimi_memory.index.table import Rows
 from kimi_memory.index.units import Split, guard
 from kimi_memory.index.words import Words
 from kimi_memory.model.engine import KeywordIndex, VectorIndex
-from kimi_memory.model.record import unseal
-from kimi_memory.model.records import turn_of
-from kimi_memory.model.turn import Turn
 from kimi_memory.model.unit import Unit
 
 Bools = NDArray[np.bool_]
@@ -28,23 +28,19 @@ Ints = NDArray[np.int64]
 T = TypeVar("T")
 Postings = Callable[[str], tuple[Ints, Floats]]
 
-PAUSE_SECONDS = 6 * 3600
-"""A longer pause between two turns ends a sitting."""
-CACHED_PAGES = 1000
-"""Pages kept in memory in units between queries."""
 CACHE_BYTES = 64 * 1024 * 1024
 """Bound of the postings kept in memory between queries."""
 
 
 class Cache:
-    """Postings by word, least recently used out first."""
+    """Arrays by word, least recently used out first."""
 
     def __init__(self, read: Postings, limit: int = CACHE_BYTES) -> None:
         self._read, self._limit, self._size = read, limit, 0
         self._kept: OrderedDict[str, tuple[Ints, Floats]] = OrderedDict()
 
     def __call__(self, word: str) -> tuple[Ints, Floats]:
-        """Return the postings of a word."""
+        """Return the arrays of a word."""
         found = self._kept.get(word)
         if found is None:
             found = self._kept[word] = self._read(word)
@@ -54,26 +50,41 @@ class Cache:
             self._size -= _weight(self._kept.popitem(last=False)[1])
         return found
 
+    def forget(self) -> None:
+        """Drop what is kept."""
+        self._kept.clear()
+        self._size = 0
+
 
 def _weight(found: tuple[Ints, Floats]) -> int:
     return found[0].nbytes + found[1].nbytes + 200
 
 
-def on_rows(index: KeywordIndex, table: Table) -> Postings:
-    """Return the postings of a keyword index by row of the table, not of the engine."""
-    keys = np.asarray(table.keys, dtype=np.int64)
+def on_rows(index: KeywordIndex, keys: Ints) -> Postings:
+    """Return the postings of a keyword index by row of the table, not of the engine.
+
+    Args:
+        index: the engine.
+        keys: the key of each row of the table, ascending.
+    """
     found = index.keys()
     places = np.searchsorted(keys, found)
     places[(places >= len(keys)) | (found < 0)] = 0
     known = (found >= 0) & (len(keys) > 0)
     known[known] = keys[places[known]] == found[known]
     rows = np.where(known, places, -1)
+    plain = bool(known.all()) and bool((rows == np.arange(len(rows))).all())
 
     def read(word: str) -> tuple[Ints, Floats]:
         engine, counts = index.postings(word)
+        if plain:
+            return engine, counts
         at = rows[engine]
+        if len(at) and at.min() < 0:
+            at, counts = at[at >= 0], counts[at >= 0]
+        if (at[1:] > at[:-1]).all():
+            return at, counts
         order = np.argsort(at, kind="stable")
-        order = order[at[order] >= 0]
         return at[order], counts[order]
 
     return read
@@ -83,20 +94,17 @@ def on_rows(index: KeywordIndex, table: Table) -> Postings:
 class Part:
     """A table with its postings, and which of its files still stand."""
 
-    table: Table
+    layout: Layout
     postings: Postings
     dead: frozenset[str] = frozenset()
     """Paths whose rows do not count any more."""
     vocabulary: Sequence[str] = ()
     """Every word, where that is known without asking an engine."""
 
-
-def _alive(part: Part) -> Bools:
-    """Return which rows of a part count."""
-    alive = np.ones(len(part.table), dtype=bool)
-    for file in part.table.files if part.dead else ():
-        alive[file.first : file.first + file.rows] = file.path not in part.dead
-    return alive
+    @property
+    def table(self) -> Rows:
+        """What is known of each row."""
+        return self.layout.table
 
 
 class Lane:
@@ -107,12 +115,14 @@ class Lane:
         self._index: VectorIndex | None = None
         self._tried = False
 
-    def search(self, vector: Sequence[float], limit: int) -> list[tuple[int, float]]:
+    def search(
+        self, vector: Sequence[float], limit: int, among: Ints | None
+    ) -> list[tuple[int, float]]:
         """Return up to `limit` (key, cosine) pairs; none where another engine serves."""
         if not self._tried:
             self._tried, found = True, self._open()
             self._index = found if found is not None and found.name == self._name else None
-        return self._index.search(vector, limit) if self._index is not None else []
+        return self._index.search(vector, limit, among) if self._index is not None else []
 
     def close(self) -> None:
         """Release the files of the index."""
@@ -135,6 +145,8 @@ class Searcher:
     lane: Lane | None = None
     notes: tuple[str, ...] = ()
     alive: Bools = field(init=False)
+    whole: bool = field(init=False)
+    """Whether every row is alive."""
     lengths: Floats = field(init=False)
     """Number of words."""
     file: Ints = field(init=False)
@@ -143,59 +155,68 @@ class Searcher:
     """Ordinal of the sitting a turn was said in, -1 for what is no turn."""
     sittings: int = field(init=False)
     _offsets: list[int] = field(init=False)
-    _paths: list[str] = field(init=False)
-    _columns: dict[str, Sequence[Any]] = field(init=False, default_factory=dict)
+    _files: list[int] = field(init=False)
+    _columns: dict[str, Joined] = field(init=False, default_factory=dict)
     _made: dict[str, Any] = field(init=False, default_factory=dict)
-    _pages: dict[str, dict[str, Unit]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._offsets = list(np.cumsum([0, *(len(part.table) for part in self.parts)]))
-        files = [file for part in self.parts for file in part.table.files if file.rows]
-        counts = [file.rows for file in files]
-        self._paths = [file.path for file in files]
-        self.file = np.repeat(np.arange(len(files)), counts)
-        self.alive = np.concatenate([np.empty(0, dtype=bool), *map(_alive, self.parts)])
-        self.lengths = np.concatenate(
-            [np.empty(0), *(np.asarray(part.table.lengths, dtype=float) for part in self.parts)]
-        )
-        turns = np.asarray([bool(session) for session in self.column("session")], dtype=bool)
-        self.sitting = self._sittings(turns)
-        self.sittings = int(self.sitting.max(initial=-1)) + 1
-
-    def _sittings(self, turns: Bools) -> Ints:
-        """Cut sessions at long pauses.
-
-        A session is what a program calls one; a channel that runs for months is many
-        conversations, and only those share a subject.
-        """
-        at = np.asarray([at or 0.0 for at in self.column("at")])
-        new = np.ones(len(at), dtype=bool)
-        new[1:] = (self.file[1:] != self.file[:-1]) | (np.abs(np.diff(at)) > PAUSE_SECONDS)
-        return np.where(turns, np.cumsum(new & turns) - 1, -1)
+        layouts = [part.layout for part in self.parts]
+        self._offsets = _starts(len(layout.file) for layout in layouts)
+        self._files = _starts(len(layout.counts) for layout in layouts)
+        sittings = _starts(layout.sittings for layout in layouts)
+        self.sittings = sittings[-1]
+        self.file = _joined([x.file for x in layouts], self._files)
+        self.lengths = _joined([x.lengths for x in layouts], [0] * len(layouts))
+        self.sitting = _joined([x.sitting for x in layouts], sittings)
+        found = [part.layout.alive(part.dead) for part in self.parts]
+        self.alive = np.concatenate([np.empty(0, dtype=bool), *found])
+        self.whole = bool(self.alive.all())
 
     def __len__(self) -> int:
         return len(self.lengths)
 
+    def forget(self) -> None:
+        """Drop every posting that is kept, as if nothing had been asked."""
+        for part in self.parts:
+            if isinstance(part.postings, Cache):
+                part.postings.forget()
+        self._made.pop("impacts", None)
+
     def postings(self, word: str) -> tuple[Ints, Floats]:
         """Return the living rows that hold `word`, and how often each does."""
-        found = [part.postings(word) for part in self.parts]
-        if not found:
-            return np.empty(0, dtype=np.int64), np.empty(0)
-        rows = np.concatenate(
-            [at + offset for (at, _), offset in zip(found, self._offsets, strict=False)]
-        )
-        counts = np.concatenate([counts for _, counts in found])
+        rows, counts = np.empty(0, dtype=np.int64), np.empty(0)
+        for part, offset in zip(self.parts, self._offsets, strict=False):
+            at, found = part.postings(word)
+            if len(at):
+                at = at + offset if offset else at
+                rows = np.concatenate([rows, at]) if len(rows) else at
+                counts = np.concatenate([counts, found]) if len(counts) else found
+        if self.whole:
+            return rows, counts
         alive = self.alive[rows]
         return rows[alive], counts[alive]
+
+    def impacts(self, word: str, weigh: Callable[[Ints, Floats], Floats]) -> Floats:
+        """Return what a word adds to each of its rows, kept between queries.
+
+        Args:
+            word: as `postings` takes it.
+            weigh: makes it of the word's postings; always the same for one searcher.
+        """
+        made = self.once("impacts", lambda: Cache(lambda one: self._weighed(one, weigh)))
+        return made(word)[1]
+
+    def _weighed(self, word: str, weigh: Callable[[Ints, Floats], Floats]) -> tuple[Ints, Floats]:
+        return np.empty(0, dtype=np.int64), weigh(*self.postings(word))
 
     def vocabulary(self) -> list[str]:
         """Return the words of the overlay, sorted."""
         return sorted({word for part in self.parts for word in part.vocabulary})
 
-    def column(self, name: str) -> Sequence[Any]:
+    def column(self, name: str) -> Joined:
         """Return a field of all rows, dead ones too."""
         if name not in self._columns:
-            self._columns[name] = [v for part in self.parts for v in part.table.columns[name]]
+            self._columns[name] = Joined([part.table.column(name) for part in self.parts])
         return self._columns[name]
 
     def once(self, name: str, make: Callable[[], T]) -> T:
@@ -211,70 +232,83 @@ class Searcher:
 
     def path(self, row: int) -> str:
         """Return the file a row is in."""
-        return self._paths[int(self.file[row])]
+        file = self.file.item(row)
+        number = bisect_right(self._files, file) - 1
+        return self.parts[number].table.path(file - self._files[number])
 
-    def vectors(self, vector: Sequence[float], limit: int) -> list[tuple[int, float]]:
-        """Return up to `limit` living rows nearest to a vector, with their cosines."""
+    def vectors(
+        self, vector: Sequence[float], limit: int, allowed: Bools | None = None
+    ) -> tuple[Ints, Floats]:
+        """Return up to `limit` living rows nearest to a vector, nearest first, and their cosines.
+
+        Args:
+            vector: what to be near to.
+            limit: most rows.
+            allowed: the only rows that count.
+        """
         if self.lane is None or not self.parts:
-            return []
-        keys = np.asarray(self.parts[0].table.keys, dtype=np.int64)
-        found = []
-        for key, cosine in self.lane.search(vector, limit):
-            row = int(np.searchsorted(keys, key))
-            if row < len(keys) and keys[row] == key and self.alive[row]:
-                found.append((row, cosine))
-        return found
+            return np.empty(0, dtype=np.int64), np.empty(0)
+        keys = self.parts[0].layout.keys
+        wanted = self.alive if allowed is None else self.alive & allowed
+        standing = wanted[: len(keys)]
+        among = None if standing.all() else keys[standing]
+        pairs = self.lane.search(vector, limit, among)
+        found = np.asarray([key for key, _ in pairs], dtype=np.int64)
+        rows = np.searchsorted(keys, found)
+        known = rows < len(keys)
+        known[known] = keys[rows[known]] == found[known]
+        return rows[known], np.asarray([near for _, near in pairs])[known]
 
     def units(self, rows: Iterable[int]) -> dict[int, Unit]:
-        """Return rows as units, their text read from the files.
+        """Return rows as units.
 
-        A row whose file changed under us is left out.
+        A row whose file changed since it was read is left out, or read anew where that
+        leaves it what it was.
         """
-        by_path: dict[str, list[int]] = {}
+        still: dict[int, bool] = {}
+        found, moved = {}, dict[str, list[int]]()
         for row in rows:
-            by_path.setdefault(self.path(row), []).append(row)
-        found: dict[int, Unit] = {}
-        for path, wanted in by_path.items():
-            with suppress(OSError, KimiMemoryError):
-                read = self._turns if path.endswith(".jsonl") else self._page
-                found.update(read(path, wanted))
+            file, path = self.file.item(row), self.path(row)
+            if file not in still:
+                still[file] = self._stands(file, path)
+            if still[file]:
+                part, at = self._place(row)
+                found[row] = part.table.unit(at, path, part.table.text(at))
+            else:
+                moved.setdefault(path, []).append(row)
+        for path, wanted in moved.items():
+            found |= self._again(path, wanted)
         return found
 
-    def _turns(self, path: str, rows: list[int]) -> dict[int, Unit]:
-        lines, found = self.files.read(path).splitlines(), {}
-        for row in rows:
-            first = self._value("first", row)
-            turn = _turn(lines[first - 1]) if first <= len(lines) else None
-            if turn is not None and turn.n == self._value("n", row):
-                found[row] = self._unit(row, path, turn.text)
-        return found
+    def _stands(self, file: int, path: str) -> bool:
+        """Whether a file is as it was when its rows were read."""
+        number = bisect_right(self._files, file) - 1
+        state = self.parts[number].table.state(file - self._files[number])
+        return state == state_of(self.files.root, path)
 
-    def _page(self, path: str, rows: list[int]) -> dict[int, Unit]:
-        known = self._pages.get(path)
-        if known is None:
+    def _again(self, path: str, rows: list[int]) -> dict[int, Unit]:
+        """Return rows of a file that changed which still stand there by their id."""
+        try:
             units, _ = guard(path, self.files.read(path), self.split)
-            known = {unit.id: unit for unit in units}
-            if len(self._pages) >= CACHED_PAGES:
-                self._pages.clear()
-            self._pages[path] = known
-        ids = {row: self._value("id", row) for row in rows}
-        return {row: known[id] for row, id in ids.items() if id in known}
-
-    def _value(self, name: str, row: int) -> Any:
-        part, at = self._place(row)
-        return part.table.columns[name][at]
-
-    def _unit(self, row: int, path: str, text: str) -> Unit:
-        part, at = self._place(row)
-        return part.table.unit(at, path, text)
+        except (OSError, KimiMemoryError):
+            return {}
+        known, ids = {unit.id: unit for unit in units}, self.column("id")
+        return {row: known[ids[row]] for row in rows if ids[row] in known}
 
     def _place(self, row: int) -> tuple[Part, int]:
-        number = int(np.searchsorted(self._offsets, row, side="right")) - 1
+        number = bisect_right(self._offsets, row) - 1
         return self.parts[number], row - self._offsets[number]
 
 
-def _turn(line: bytes) -> Turn | None:
-    try:
-        return turn_of(unseal(line))
-    except (ValueError, RecursionError):
-        return None
+def _starts(sizes: Iterable[int]) -> list[int]:
+    return list(accumulate(sizes, initial=0))
+
+
+def _joined(arrays: Sequence[NDArray[Any]], shifts: Sequence[int]) -> NDArray[Any]:
+    """Join arrays, each raised by a number; what is negative stays as it is."""
+    raised = [
+        np.where(array < 0, array, array + shift) if shift else array
+        for array, shift in zip(arrays, shifts, strict=False)
+        if len(array)
+    ]
+    return np.concatenate(raised) if len(raised) > 1 else raised[0] if raised else np.empty(0, int)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from kimi_memory.errors import KimiMemoryError, NotFoundError
-from kimi_memory.index.files import Files, Stat, scan
+from kimi_memory.index.files import Files, Stat
+from kimi_memory.index.folder import Folder
 from kimi_memory.index.overlay import Overlay
-from kimi_memory.index.table import FileRow
+from kimi_memory.index.stored import Stored
 from kimi_memory.index.units import Split, guard
 from kimi_memory.index.words import Words
 from kimi_memory.model.unit import Unit
@@ -33,12 +34,14 @@ class Read:
 class Difference:
     """What a look at the folder found."""
 
-    stats: dict[str, Stat]
+    stats: Mapping[str, Stat]
     """All searchable files."""
     fresh: dict[str, Read] = field(default_factory=dict)
     """Files the index does not hold in this state."""
     dead: frozenset[str] = frozenset()
     """Files of the index that changed or are gone."""
+    version: int = 0
+    """Another one for every other difference."""
 
     @property
     def weight(self) -> int:
@@ -50,7 +53,8 @@ class Difference:
     def overlay(self) -> Overlay:
         """Return the fresh files as an index in memory."""
         made = Overlay()
-        for path, read in self.fresh.items():
+        for path in sorted(self.fresh):
+            read = self.fresh[path]
             if read.why:
                 made.fail(path, read.stat, read.digest, read.why)
             else:
@@ -63,49 +67,71 @@ class Sync:
 
     def __init__(self, files: Files, words: Words, split: Split) -> None:
         self._files, self._words, self._split = files, words, split
-        self._read: dict[str, Read] = {}
+        self._folder = Folder(files.root)
+        self._table: Stored | None = None
+        self._differing: set[str] | None = None
+        self._known: dict[str, Read] = {}
         self._same: dict[str, tuple[Stat, str]] = {}
+        self._last = Difference({})
+        self._hints: set[str] = set()
+        self._scanned = False
 
-    def look(
-        self,
-        rows: Iterable[FileRow],
-        progress: Progress | None = None,
-        *,
-        stats: dict[str, Stat] | None = None,
-    ) -> Difference:
-        """Return how the folder differs from an index that holds these files.
+    @property
+    def stats(self) -> Mapping[str, Stat]:
+        """The searchable files as last seen."""
+        return self._folder.stats
 
-        Args:
-            rows: the files of the index.
-            progress: told how many of how many files are read.
-            stats: the folder as it was just scanned; it is scanned now if not given.
-        """
-        held = {row.path: row for row in rows}
-        found = Difference(scan(self._files.root) if stats is None else stats)
-        changed = sorted(
-            path
-            for path, stat in found.stats.items()
-            if (row := held.get(path)) is None or (row.stat != stat and not self._known(row, stat))
-        )
-        for done, path in enumerate(changed):
-            read = self._load(path, found.stats[path], held.get(path))
-            if read is not None:
-                found.fresh[path] = read
-            if progress is not None:
-                progress(done + 1, len(changed))
-        found.dead = frozenset(
-            path for path in held if path in found.fresh or path not in found.stats
-        )
-        self._read = dict(found.fresh)
-        return found
+    def hint(self, paths: Iterable[str]) -> None:
+        """Have these files looked at next time, without a look at all others."""
+        self._hints.update(paths)
 
-    def _known(self, row: FileRow, stat: Stat) -> bool:
-        """Whether the file was read in this state, and held what the index holds."""
-        return self._same.get(row.path) == (stat, row.digest)
+    def scan(self) -> None:
+        """Look at every file now."""
+        self._folder.scan()
+        self._scanned, self._differing = True, None
 
-    def _load(self, path: str, stat: Stat, row: FileRow | None) -> Read | None:
-        """Read a changed file; None when its content is what the index holds."""
-        before = self._read.get(path)
+    def survey(self, table: Stored) -> set[str]:
+        """Return the files that are not as a table has them, told by their state alone."""
+        held = table.stats
+        changed = None if self._scanned else self._folder.look(self._drain())
+        self._scanned = False
+        if self._table is not table:
+            self._table, self._differing = table, None
+        if self._differing is None or changed is None:
+            self._differing = differing(self._folder.stats, held)
+        else:
+            for path in changed:
+                same = held.get(path) == self._folder.stats.get(path)
+                (self._differing.discard if same else self._differing.add)(path)
+        return self._differing
+
+    def look(self, table: Stored) -> Difference:
+        """Return how the folder differs from a table, fresh files read."""
+        return self.read(table, self.survey(table))
+
+    def read(self, table: Stored, paths: Iterable[str]) -> Difference:
+        """Return the difference that these files make, read where that was not done yet."""
+        fresh: dict[str, Read] = {}
+        dead = set()
+        for path in paths:
+            stat = self._folder.stats.get(path)
+            found = None if stat is None else self.load(path, stat, table)
+            if found is not None:
+                fresh[path] = found
+            if path in table.stats and (found is not None or stat is None):
+                dead.add(path)
+        same = dead == self._last.dead and _states(fresh) == _states(self._last.fresh)
+        version = self._last.version + (not same)
+        self._known = fresh
+        self._last = Difference(self._folder.stats, fresh, frozenset(dead), version)
+        return self._last
+
+    def load(self, path: str, stat: Stat, table: Stored) -> Read | None:
+        """Read a changed file; None when its content is what the table holds."""
+        digest = table.file(path).digest if path in table.stats else ""
+        if digest and self._same.get(path) == (stat, digest):
+            return None
+        before = self._known.get(path)
         if before is not None and before.stat == stat:
             return before
         try:
@@ -114,14 +140,30 @@ class Sync:
             return Read(stat, "", [], [], "")  # moved since the look; the next one sees it
         except (OSError, KimiMemoryError) as error:
             return Read(stat, "", [], [], str(error))
-        digest = hashlib.sha256(content).hexdigest()
-        if row is not None and row.digest == digest:
+        found = hashlib.sha256(content).hexdigest()
+        if digest == found:
             self._same[path] = (stat, digest)
             return None
         units, fault = guard(path, content, self._split)
         known = {} if before is None else dict(zip(_marks(before.units), before.words, strict=True))
         words = [known.get(mark) or self._words.of_unit(unit) for mark, unit in _marked(units)]
-        return Read(stat, digest, units, words, str(fault) if fault else "")
+        return Read(stat, found, units, words, str(fault) if fault else "")
+
+    def _drain(self) -> Iterator[str]:
+        hints, self._hints = self._hints, set()
+        return iter(hints)
+
+
+def differing(stats: Mapping[str, Stat], held: Mapping[str, tuple[int, int, int]]) -> set[str]:
+    """Return the paths whose state differs, or that stand on one side alone."""
+    if stats == held:
+        return set()
+    changed = {path for path, stat in stats.items() if held.get(path) != stat}
+    return changed | (held.keys() - stats.keys())
+
+
+def _states(fresh: Mapping[str, Read]) -> dict[str, tuple[Stat, str]]:
+    return {path: (read.stat, read.digest) for path, read in fresh.items()}
 
 
 def _mark(unit: Unit) -> tuple[object, ...]:

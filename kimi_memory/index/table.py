@@ -6,17 +6,39 @@ import json
 from collections.abc import Collection, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from kimi_memory.index.files import Stat
 from kimi_memory.model.unit import Unit
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from kimi_memory.index.columns import Column
+    from kimi_memory.index.segment import Arrays
+
+    Ints = NDArray[np.int64]
 
 _LEFT_OUT = {"text", "path"}
 COLUMNS = tuple(f.name for f in fields(Unit) if f.name not in _LEFT_OUT)
 _DEFAULTS: dict[str, Any] = {
     f.name: f.default for f in fields(Unit) if f.name in COLUMNS and f.default is not MISSING
 }
-_TIMES = ("at", "valid_to")
+TIMES = ("at", "valid_to")
+NUMBERS = {"first": "<i8", "last": "<i8"} | {
+    name: "<f8" if isinstance(value, float) else "<i8"
+    for name, value in _DEFAULTS.items()
+    if isinstance(value, int | float)
+}
+LISTS = frozenset(name for name, value in _DEFAULTS.items() if isinstance(value, tuple))
+FORMED = LISTS.union(TIMES)
+"""Fields that a column holds in another form than a unit."""
+DEAD = "dead"
+SETTLED_ROWS = 5000
+"""A segment of so many rows is not merged with smaller ones that come after it."""
 
 
 class FileRow(NamedTuple):
@@ -32,15 +54,49 @@ class FileRow(NamedTuple):
     """What is wrong with a file that could not be parsed; it has no rows."""
 
 
+class Rows(Protocol):
+    """A table that can be read, whether it lies in memory or on disk."""
+
+    def __len__(self) -> int: ...
+
+    def column(self, name: str) -> Column:
+        """Return a field of all rows."""
+
+    def unit(self, row: int, path: str, text: str) -> Unit:
+        """Return a row as a unit."""
+
+    def text(self, row: int) -> str:
+        """Return the text of a row."""
+
+    def path(self, file: int) -> str:
+        """Return the path of a file by its ordinal."""
+
+    def state(self, file: int) -> tuple[int, int, int]:
+        """Return size, time and inode a file had when it was read."""
+
+    def counts(self) -> Ints:
+        """Return the number of rows of each file, gone ones too."""
+
+    def words(self) -> Ints:
+        """Return the number of words of each row."""
+
+    def places(self) -> Ints:
+        """Return the key of each row in the engines, ascending."""
+
+    def gone(self, paths: Collection[str]) -> list[int]:
+        """Return the ordinals of files that do not count, these paths among them."""
+
+
 @dataclass(slots=True)
 class Table:
-    """Columns of units, file by file; the rows of a file stand together.
+    """Columns of units that grow, file by file; the rows of a file stand together.
 
     Moments stand in them as seconds since 1970.
     """
 
     files: list[FileRow] = field(default_factory=list)
     columns: dict[str, list[Any]] = field(default_factory=lambda: {name: [] for name in COLUMNS})
+    texts: list[str] = field(default_factory=list)
     lengths: list[int] = field(default_factory=list)
     """Number of words of each row."""
     keys: list[int] = field(default_factory=list)
@@ -53,80 +109,255 @@ class Table:
 
     def add(self, file: FileRow, units: Sequence[Unit], words: Sequence[int]) -> None:
         """Append the units of a file and their numbers of words under fresh keys."""
-        self.files.append(file)
+        self.files.append(file._replace(first=len(self)))
         for name, column in self.columns.items():
             column.extend([_stored(name, getattr(unit, name)) for unit in units])
+        self.texts.extend(unit.text for unit in units)
         self.lengths.extend(words)
         self.keys.extend(range(self.next_key, self.next_key + len(units)))
         self.next_key += len(units)
+
+    def column(self, name: str) -> Column:
+        """Return a field of all rows."""
+        return _column(name, self.columns[name])
 
     def unit(self, row: int, path: str, text: str) -> Unit:
         """Return a row as a unit."""
         values = {name: _field(name, column[row]) for name, column in self.columns.items()}
         return Unit(path=path, text=text, **values)
 
-    def without(self, paths: Collection[str]) -> Table:
-        """Return the table without the rows of these files, the others in the same order."""
-        table = Table(next_key=self.next_key)
-        for file in self.files:
-            if file.path not in paths:
-                span = slice(file.first, file.first + file.rows)
-                table.files.append(file._replace(first=len(table)))
-                for name, column in table.columns.items():
-                    column.extend(self.columns[name][span])
-                table.lengths.extend(self.lengths[span])
-                table.keys.extend(self.keys[span])
-        return table
+    def text(self, row: int) -> str:
+        """Return the text of a row."""
+        return self.texts[row]
+
+    def path(self, file: int) -> str:
+        """Return the path of a file by its ordinal."""
+        return self.files[file].path
+
+    def state(self, file: int) -> tuple[int, int, int]:
+        """Return size, time and inode a file had when it was read."""
+        return self.files[file].stat
+
+    def counts(self) -> Ints:
+        """Return the number of rows of each file."""
+        import numpy as np
+
+        return np.asarray([file.rows for file in self.files], dtype=np.int64)
+
+    def words(self) -> Ints:
+        """Return the number of words of each row."""
+        import numpy as np
+
+        return np.asarray(self.lengths, dtype=np.int64)
+
+    def places(self) -> Ints:
+        """Return the key of each row in the engines, ascending."""
+        import numpy as np
+
+        return np.asarray(self.keys, dtype=np.int64)
+
+    def gone(self, paths: Collection[str]) -> list[int]:
+        """Return the ordinals of these paths."""
+        return [number for number, file in enumerate(self.files) if file.path in paths]
 
     def dump(self) -> bytes:
-        """Return the table as JSON; columns that hold only defaults are left out."""
-        columns = {
-            name: column
-            for name, column in self.columns.items()
-            if name not in _DEFAULTS or any(value != _DEFAULTS[name] for value in column)
+        """Return the table as a segment file; columns of nothing but defaults are left out."""
+        import numpy as np
+
+        from kimi_memory.index.columns import Coded
+        from kimi_memory.index.segment import dump, put_coded, put_texts
+
+        arrays: dict[str, NDArray[Any]] = {
+            "keys": np.asarray(self.keys, dtype="<i8"),
+            "lengths": np.asarray(self.lengths, dtype="<i4"),
+            "rows": np.asarray([file.rows for file in self.files], dtype="<i4"),
+            "stat": np.asarray([file.stat for file in self.files], dtype="<u8").reshape(-1),
         }
-        whole = {
-            "files": [list(column) for column in zip(*map(_flat, self.files), strict=True)],
-            "columns": columns,
-            "lengths": self.lengths,
-            "keys": self.keys,
-            "next_key": self.next_key,
-        }
-        return json.dumps(whole, ensure_ascii=False, separators=(",", ":")).encode()
+        put_texts(arrays, "text", self.texts)
+        for name in ("path", "digest", "why"):
+            put_texts(arrays, name, [getattr(file, name) for file in self.files])
+        for name, values in self.columns.items():
+            if name in _DEFAULTS and all(value == _DEFAULTS[name] for value in values):
+                continue
+            column = _column(name, values)
+            if isinstance(column, Coded):
+                put_coded(arrays, name, column)
+            else:
+                kind = NUMBERS.get(name, "<f8")
+                arrays[name] = column.numbers().astype(kind)
+        return dump({"next_key": self.next_key, "count": len(self)}, arrays)
 
 
-def load(content: bytes) -> Table:
-    """Read a table that was dumped."""
-    whole = json.loads(content)
-    count = len(whole["keys"])
-    columns = {
-        name: whole["columns"][name] if name in whole["columns"] else [_DEFAULTS[name]] * count
-        for name in COLUMNS
-    }
-    return Table(
-        _files(whole["files"]), columns, whole["lengths"], whole["keys"], whole["next_key"]
-    )
+class Segment:
+    """A table on disk, mapped into memory."""
+
+    def __init__(self, arrays: Arrays, path: Path | None = None) -> None:
+        self._arrays, self.source = arrays, path
+        self._columns: dict[str, Column] = {}
+        self.next_key: int = arrays.values["next_key"]
+        self._count: int = arrays.values["count"]
+
+    def __len__(self) -> int:
+        return self._count
+
+    @cached_property
+    def keys(self) -> Ints:
+        """The key of each row in the engines, ascending."""
+        return self._arrays.array("keys")
+
+    @cached_property
+    def paths(self) -> Sequence[str]:
+        """The path of each file."""
+        return self._arrays.texts("path")
+
+    def counts(self) -> Ints:
+        """Return the number of rows of each file."""
+        return self._arrays.array("rows").astype("i8")
+
+    def words(self) -> Ints:
+        """Return the number of words of each row."""
+        return self._arrays.array("lengths").astype("i8")
+
+    def stats(self) -> list[tuple[int, int, int]]:
+        """Return size, time and inode of each file."""
+        return [(a, b, c) for a, b, c in self._arrays.array("stat").reshape(-1, 3).tolist()]
+
+    def file(self, number: int) -> FileRow:
+        """Return a file by its ordinal; its first row is counted from this segment's."""
+        stat = Stat(*self.state(number))
+        first, after = self._starts[number : number + 2].tolist()
+        digest, why = self._arrays.texts("digest"), self._arrays.texts("why")
+        path = self.paths[number]
+        return FileRow(path, stat, digest[number], first, after - first, why[number])
+
+    @cached_property
+    def _starts(self) -> Ints:
+        import numpy as np
+
+        return np.cumsum([0, *self.counts().tolist()])
+
+    def faults(self) -> list[int]:
+        """Return the ordinals of files that could not be parsed."""
+        import numpy as np
+
+        return [int(n) for n in np.flatnonzero(np.diff(self._arrays.array("why.at")))]
+
+    def column(self, name: str) -> Column:
+        """Return a field of all rows."""
+        if name not in self._columns:
+            self._columns[name] = self._column(name)
+        return self._columns[name]
+
+    def _column(self, name: str) -> Column:
+        import numpy as np
+
+        from kimi_memory.index.columns import Coded, Numbers
+
+        read = _taken if name in LISTS else None
+        if self._arrays.has(f"{name}.code"):
+            return Coded(self._arrays.array(f"{name}.code"), self._arrays.texts(name), read)
+        if self._arrays.has(name):
+            return Numbers(self._arrays.array(name), missing=name in TIMES)
+        default = _DEFAULTS[name]
+        if name in NUMBERS or name in TIMES:
+            value = float("nan") if default is None else default
+            return Numbers(np.full(len(self), value), missing=name in TIMES)
+        text = _put(default) if name in LISTS else default
+        return Coded(np.zeros(len(self), dtype=np.uint8), [text], read)
+
+    def unit(self, row: int, path: str, text: str) -> Unit:
+        """Return a row as a unit."""
+        values = {name: column.value(row) for name, column in self._held.items()}
+        for name in self._held.keys() & FORMED:
+            values[name] = _field(name, values[name])
+        return Unit(path=path, text=text, **values)
+
+    def text(self, row: int) -> str:
+        """Return the text of a row."""
+        return self._texts[row]
+
+    def state(self, file: int) -> tuple[int, int, int]:
+        """Return size, time and inode a file had when it was read."""
+        size, mtime_ns, inode = self._stat[3 * file : 3 * file + 3].tolist()
+        return size, mtime_ns, inode
+
+    @cached_property
+    def _stat(self) -> Ints:
+        return self._arrays.array("stat")
+
+    def texts(self) -> list[str]:
+        """Return the texts of all rows."""
+        return list(self._texts)
+
+    @cached_property
+    def _texts(self) -> Sequence[str]:
+        return self._arrays.texts("text")
+
+    @cached_property
+    def _held(self) -> dict[str, Column]:
+        """Columns that say more than defaults."""
+        has = self._arrays.has
+        held = (name for name in COLUMNS if has(name) or has(f"{name}.code"))
+        return {name: self.column(name) for name in held}
 
 
-def _flat(file: FileRow) -> tuple[Any, ...]:
-    return (file.path, *file.stat, *file[2:])
+def merged(segments: Sequence[Segment], dead: Collection[int]) -> Table:
+    """Return the rows of several segments as one table, without dead files.
+
+    Args:
+        segments: in their order.
+        dead: ordinals of files, counted through all segments.
+    """
+    table, number = Table(), 0
+    for segment in segments:
+        columns = {name: segment.column(name).all() for name in COLUMNS}
+        keys, lengths, row = segment.keys.tolist(), segment.words().tolist(), 0
+        texts = segment.texts()
+        for at in range(len(segment.paths)):
+            file = segment.file(at)
+            span = slice(row, row + file.rows)
+            row += file.rows
+            if number not in dead:
+                table.files.append(file._replace(first=len(table)))
+                for name, column in columns.items():
+                    table.columns[name].extend(column[span])
+                table.texts.extend(texts[span])
+                table.lengths.extend(lengths[span])
+                table.keys.extend(keys[span])
+            number += 1
+        table.next_key = segment.next_key
+    return table
 
 
-def _files(columns: Sequence[list[Any]]) -> list[FileRow]:
-    """Return the rows of files whose columns these are; there are many, at every start."""
-    if not columns:
-        return []
-    path, size, mtime_ns, inode, *rest = columns
-    stats = map(Stat._make, zip(size, mtime_ns, inode, strict=True))
-    return list(map(FileRow._make, zip(path, stats, *rest, strict=True)))
+def _column(name: str, values: Sequence[Any]) -> Column:
+    import numpy as np
+
+    from kimi_memory.index.columns import Coded, Numbers
+
+    if name in TIMES:
+        found = [np.nan if value is None else value for value in values]
+        return Numbers(np.asarray(found, dtype=np.float64), missing=True)
+    if name in NUMBERS:
+        return Numbers(np.asarray(values, dtype=np.dtype(NUMBERS[name]).newbyteorder("=")))
+    if name in LISTS:
+        return Coded.of([_put(value) for value in values], _taken)
+    return Coded.of(values)
+
+
+def _put(values: Sequence[str]) -> str:
+    return json.dumps(list(values))
+
+
+def _taken(stored: str) -> tuple[str, ...]:
+    return tuple(json.loads(stored))
 
 
 def _stored(name: str, value: Any) -> Any:
     """Return a field as columns hold it: moments as seconds since 1970."""
-    return value.timestamp() if name in _TIMES and value is not None else value
+    return value.timestamp() if name in TIMES and value is not None else value
 
 
 def _field(name: str, value: Any) -> Any:
-    if name in _TIMES:
+    if name in TIMES:
         return None if value is None else datetime.fromtimestamp(value, UTC)
-    return tuple(value) if name == "tags" else value
+    return tuple(value) if name in LISTS else value

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from kimi_memory.errors import FormatError
 from kimi_memory.index.tiers import tier_of
 from kimi_memory.model.frontmatter import decode, read
+from kimi_memory.model.turn import Origin
 from kimi_memory.model.unit import Chunk, Unit
 
 if TYPE_CHECKING:
@@ -28,10 +29,12 @@ def read_units(path: str, content: bytes, split: Split) -> list[Unit]:
     """
     if path.endswith(".jsonl"):
         return _turns(path, content)
+    if path.startswith("review/skills/"):
+        return []  # Nobody has said yes to these procedures.
     text = decode(content, path)
     matter = read(text, path)
     kind = str(matter.values.get("kind", ""))
-    head: dict[str, Any] = {"kind": "page"}
+    head: dict[str, Any] = {"kind": "page", **_claims(matter.values)}
     if matter.values.get("id") and kind:
         # Most pages of people are no notes; what parses notes is loaded for the first one.
         from kimi_memory.index.notes import read_note
@@ -45,6 +48,14 @@ def read_units(path: str, content: bytes, split: Split) -> list[Unit]:
     shift = matter.first_body_line - 1
     chunks = [chunk for chunk in split(body) if _says_something(chunk, body != matter.body)]
     return [_chunk(chunk, path, shift, head) for chunk in chunks]
+
+
+def _claims(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a page without an id says of itself; it may only lower its trust."""
+    trust = values.get("trust")
+    agent = values.get("agent")
+    claims = {"trust": trust} if trust in tuple(Origin) else {}
+    return {**claims, "agent": agent} if isinstance(agent, str) else claims
 
 
 def _says_something(chunk: Chunk, thinned: bool) -> bool:

@@ -8,10 +8,14 @@ from datetime import UTC, datetime
 from kimi_memory.host import Host
 from kimi_memory.model.unit import Query, Unit
 from kimi_memory.text.dates import date_words, day_words
+from kimi_memory.text.regex import regex
 
 TITLE_WEIGHT = 2
 """How often more a word of a title or heading counts than one of the text."""
+ASKS = "a:asks"
+"""Word of the turns that end with a question."""
 
+_NOTE = regex(r"\s*\[[^\[\]]{0,400}\]\s*$")
 _PROBED = datetime(2026, 3, 4, tzinfo=UTC)
 _PROBE = (
     "The deploy script's retries failed on 2026-03-01; Alice chose PostgreSQL 16.2 over MySQL. "
@@ -28,7 +32,7 @@ class Words:
     @property
     def fingerprint(self) -> str:
         """A hash that changes when the same text would yield other words."""
-        found = [*self.split(_PROBE), *date_words(_PROBE, _PROBED), str(TITLE_WEIGHT)]
+        found = [*self.split(_PROBE), *date_words(_PROBE, _PROBED), str(TITLE_WEIGHT), ASKS]
         return hashlib.sha256("\0".join(found).encode()).hexdigest()[:16]
 
     def split(self, text: str) -> list[str]:
@@ -43,7 +47,8 @@ class Words:
         if unit.title:
             words += self.split(unit.title) * TITLE_WEIGHT
         known = set(words)
-        return words + [word for word in _dates(unit) if word not in known]
+        words += [word for word in _dates(unit) if word not in known]
+        return [*words, ASKS] if unit.kind == "turn" and _asks(unit.text) else words
 
     def of_query(self, query: Query, now: datetime) -> list[str]:
         """Return the words a question asks for, each once, in their order."""
@@ -51,6 +56,11 @@ class Words:
         for further in self._host.gather("expand_query", query=query, now=now):
             words += further
         return list(dict.fromkeys(words))
+
+
+def _asks(text: str) -> bool:
+    """Whether a text ends with a question; a remark in brackets after it does not count."""
+    return _NOTE.sub("", text).rstrip("\"'”’」』)）~ \n").endswith(("?", "？"))
 
 
 def _dates(unit: Unit) -> list[str]:

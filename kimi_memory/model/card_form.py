@@ -41,7 +41,7 @@ def _values(card: Card) -> dict[str, Value]:
 def _body(card: Card) -> Body:
     comma = "、" if card.lang is Lang.ZH else ", "
     sessions = dict.fromkeys(f"session_{source.session}" for source in card.sources)
-    pages = [*(link.to for link in card.links), *sessions]
+    pages = [*(link.to for link in card.links if link.weight > 0), *sessions]
     fields = {
         "value": card.value,
         "applies": card.applies,

@@ -37,6 +37,8 @@ class Draft:
     confidence: float = 0.6
     reversal: bool = False
     """The speaker takes back or replaces what was so before."""
+    gone: bool = False
+    """The speaker takes back what was said under this key; the value says so and is no news."""
     origin: Origin = Origin.HUMAN
     tags: tuple[str, ...] = ()
     category: str = "general"

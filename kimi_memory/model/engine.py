@@ -27,6 +27,8 @@ class Embedding:
     """Name and version; an index made with another model is not used."""
     vectors: Sequence[Sequence[float]]
     """One row a text, all of the same length, unit norm."""
+    weight: float = 1.0
+    """How much the lane of this model counts against that of a small one."""
 
 
 class KeywordIndex(Protocol):
@@ -59,11 +61,13 @@ class VectorIndex(Protocol):
     def name(self) -> str:
         """Engine, version and format; an index of another name is not used."""
 
-    def search(self, vector: Sequence[float], limit: int) -> list[tuple[int, float]]:
-        """Return up to `limit` (key, cosine) pairs, nearest first."""
+    def search(
+        self, vector: Sequence[float], limit: int, among: Ints | None = None
+    ) -> list[tuple[int, float]]:
+        """Return up to `limit` (key, cosine) pairs, nearest first, of the keys `among` if given."""
 
     def write(self, add: Iterable[tuple[int, Sequence[float]]], remove: Iterable[int]) -> None:
-        """Remove vectors by key, add others, then save; nobody else has the folder open."""
+        """Remove vectors by key, add others; nobody else writes into the folder."""
 
     def close(self) -> None:
-        """Release files."""
+        """Save what was written and release files."""

@@ -42,6 +42,18 @@ class Effect:
 
 
 @dataclass(frozen=True, slots=True)
+class Spent:
+    """What asking models cost a job."""
+
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+
+NOTHING = Spent()
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """``mid-term/jobs/<job>.json``."""
 
@@ -56,5 +68,6 @@ class Job:
     model: str = "rules"
     prompt: str = ""
     """Version hash of the prompt where a model took part."""
+    spent: Spent = NOTHING
     operations: tuple[Operation, ...] = ()
     effects: tuple[Effect, ...] = ()

@@ -10,12 +10,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 
 from kimi_memory.errors import FormatError
 from kimi_memory.model.ids import safe_session_id
-from kimi_memory.model.job import Effect, Job, Op, Operation
+from kimi_memory.model.job import NOTHING, Effect, Job, Op, Operation, Spent
 from kimi_memory.model.moment import moment, zulu
 from kimi_memory.model.record import seal, sum_of, unseal
 from kimi_memory.model.session import Json, Session, Transcript
@@ -176,6 +176,8 @@ def job_json(job: Job) -> bytes:
     texts = {"id": job.id, "kind": job.kind, "at": zulu(job.at), "inputs": job.inputs}
     texts |= {"subject": job.subject, "model": job.model, "prompt": job.prompt}
     record: dict[str, Json] = {**texts, "operations": operations, "effects": effects}
+    if job.spent != NOTHING:
+        record["spent"] = asdict(job.spent)
     return f"{json.dumps(record, ensure_ascii=False, indent=2)}\n".encode("utf-8", "replace")
 
 
@@ -192,7 +194,12 @@ def job_of(content: bytes) -> Job:
         prompt=_text(record, "prompt"),
         operations=tuple(_operation(one) for one in _records(record, "operations")),
         effects=tuple(_effect(one) for one in _records(record, "effects")),
+        spent=_spent(_table(record, "spent", {})),
     )
+
+
+def _spent(counts: Record) -> Spent:
+    return Spent(*(_whole(counts, name) for name in ("calls", "tokens_in", "tokens_out")))
 
 
 def _operation(record: Record) -> Operation:

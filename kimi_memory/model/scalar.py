@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 
 Value = None | bool | int | float | str | list["Value"] | dict[str, "Value"]
 
@@ -33,6 +34,7 @@ _FLOW_MARK = re.compile(r"[,\[\]{}:#]")
 _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 
+@lru_cache(maxsize=4096)
 def typed(text: str) -> bool | int | float | str | None:
     """Return the value of an unquoted scalar."""
     if text[:1] not in _NUMERIC:

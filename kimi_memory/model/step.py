@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import StrEnum
@@ -46,8 +46,8 @@ class DayView:
     lang: Lang
     events: tuple[Event, ...]
     """Events of that day."""
-    cards: tuple[Card, ...]
-    """All cards that are not archived."""
+    cards: Sequence[Card]
+    """All cards that are not archived, each read when it is looked at; see `Cards.of`."""
     projects: tuple[Project, ...]
     sessions: tuple[str, ...] = ()
     """Sessions ended that day."""
@@ -71,3 +71,5 @@ class WeekView:
     cards: tuple[Card, ...]
     projects: tuple[Project, ...]
     identity: Identity | None = None
+    accept: float = 0.85
+    """Suggested links from this weight on are confirmed."""

@@ -50,13 +50,22 @@ class Unit:
     importance: float = 0.5
     trust: str = "human"
     valid_to: datetime | None = None
+    temperature: float = 1.0
+    """Of cards; below `kimi_memory.model.card.COLD_BELOW` it has no vector."""
+    links: tuple[str, ...] = ()
+    """What it states or mentions, each in the text form of `kimi_memory.model.card.Link`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """A question to the memory and its filters; empty tuples filter nothing."""
+    """A question to the memory and its filters; empty ones filter nothing.
+
+    Nothing in `text` is syntax here; `kimi_memory.recall.syntax` reads phrases,
+    exclusions and fields out of one line.
+    """
 
     text: str
+    """What ranks the lines: words, a question, in any language."""
     limit: int = 10
     min_score: float = 0.0
     tier: tuple[str, ...] = ()
@@ -64,10 +73,39 @@ class Query:
     type: tuple[str, ...] = ()
     tag: tuple[str, ...] = ()
     status: tuple[str, ...] = ()
+    speaker: tuple[str, ...] = ()
+    """Names or roles of who said it, whatever their case."""
+    session: tuple[str, ...] = ()
+    """Root ids of sessions."""
+    key: tuple[str, ...] = ()
+    """Keys of cards; a key stands for those below it too: ``db`` for ``db.choice``."""
+    path: tuple[str, ...] = ()
+    """Files or folders, or patterns such as ``semantic/*/db-*.md``."""
+    phrases: tuple[str, ...] = ()
+    """What a hit must say, up to width, case and spaces; ``deploy*`` begins a word."""
+    excluded: tuple[str, ...] = ()
+    """What a hit must not say; written like phrases."""
     project: str = ""
     agent: str = ""
     since: datetime | None = None
+    """Only from this moment on; what has no time is left out."""
     until: datetime | None = None
+    """Only before this moment."""
+    hops: int | None = None
+    """How many links to follow from the best hits, 0 to 2; the setting if None."""
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """A note that a found one is linked with."""
+
+    id: str
+    title: str
+    rel: str
+    """As seen from the hit: CAUSED_BY where it names the cause, CAUSES where it is one."""
+    weight: float
+    """0 to 1; the product over the way."""
+    hops: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +119,9 @@ class Hit:
     parts: Mapping[str, float] = field(default_factory=dict)
     """Summands and factors of the score by name: turn, window, session, vector, speaker …"""
     lanes: tuple[str, ...] = ()
-    """Which lanes found it: keyword, vector, key."""
+    """Which lanes found it: keyword, vector, key, graph."""
+    related: tuple[Related, ...] = ()
+    """What it is linked with, strongest first."""
 
     @property
     def citation(self) -> str:

@@ -1,36 +1,39 @@
 """The context block: what an agent should know now, under a budget of tokens.
 
 Priorities are those of the tiers: P0 short-term, P1 mid-term, P2 episodic, P3 semantic,
-P4 long-term. Room is given in that order, so the last falls out first. The block shows
-what changes least first, so that a prompt cache keeps its beginning.
+P4 long-term. Room is given in that order to what is shown in any case, so the last falls
+out first; what a question found then competes by what it adds for each token, where
+priority decides between equals. The block shows what changes least first, so that a
+prompt cache keeps its beginning.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from kimi_memory.errors import FormatError
 from kimi_memory.model.records import read_transcript_lines
 from kimi_memory.model.session import Json
 from kimi_memory.model.unit import Query, Unit
-from kimi_memory.text.fence import fence
+from kimi_memory.recall.block import Line, ordered, shown
 from kimi_memory.text.snippet import snippet
 from kimi_memory.text.tokens import estimate
 
 if TYPE_CHECKING:
-    from kimi_memory.index.searcher import Searcher
+    from kimi_memory.index.searcher import Bools, Searcher
     from kimi_memory.recall.recall import Recall
 
 Purpose = Literal["start", "task", "live"]
 
 LAST_TURNS = 10
-HITS = 12
+HITS = (12, 100)
+"""Least and most hits that compete for the room of a block."""
+HIT_TOKENS = 12
+"""For so many tokens of the budget one more hit is looked at."""
 LINE_CHARS = 400
 PRIORITY = {"short-term": 0, "mid-term": 1, "episodic": 2, "semantic": 3, "long-term": 4, "page": 3}
-_ORDER = (4, 1, 3, 2, 0)
-"""Priorities in the order they are shown: what changes least first."""
 _STANDING = frozenset({"preference", "rule"})
 _DOUBTED = frozenset({"candidate", "stale", "conflicted"})
 
@@ -48,6 +51,8 @@ class Request:
     project: str = ""
     session: str = ""
     """Root id of the open session; the newest one if empty."""
+    beside: str = ""
+    """Root id of a session whose turns the model has before it; none of them is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,53 +68,45 @@ class Context:
     """How many lines did not fit."""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One line that could be shown."""
-
-    id: str
-    priority: int
-    text: str
-
-
 def build(recall: Recall, request: Request) -> Context:
     """Choose the lines for a purpose and show those that fit the budget."""
-    found: dict[str, Line] = {}
-    for line in _lines(recall, request):
-        found.setdefault(line.id, line)
-    kept: list[Line] = []
-    for line in sorted(found.values(), key=lambda line: line.priority):
-        if estimate(_shown([*kept, line], request.nonce)) <= request.budget:
-            kept.append(line)
-    text = _shown(kept, request.nonce) if kept else ""
-    ids = tuple(line.id for line in _ordered(kept))
-    return Context(text, estimate(text), ids, len(found) - len(kept))
+    from kimi_memory.recall.choice import choose
+
+    standing = {line.id: line for line in _always(recall, request)}
+    found = {line.id: line for line in _found(recall, request) if line.id not in standing}
+    by_priority = sorted(standing.values(), key=lambda line: line.priority)
+    kept = choose(by_priority, found.values(), lambda lines: _fits(lines, request))
+    text = shown(kept, request.nonce) if kept else ""
+    ids = tuple(line.id for line in ordered(kept))
+    return Context(text, estimate(text), ids, len(standing) + len(found) - len(kept))
 
 
-def _lines(recall: Recall, request: Request) -> Iterator[Line]:
+def _fits(lines: Sequence[Line], request: Request) -> bool:
+    return estimate(shown(lines, request.nonce)) <= request.budget
+
+
+def _always(recall: Recall, request: Request) -> Iterator[Line]:
+    """Yield what a purpose shows whatever the question is."""
     if request.purpose == "start":
         yield from _standing(recall.searcher(), request)
-    elif request.purpose == "task":
-        yield from _hits(
-            recall, Query(text=request.query, limit=HITS, tier=("semantic", "episodic"))
-        )
-    else:
+    elif request.purpose == "live" and not request.beside:
         yield from _recent(recall.searcher(), request)
-        yield from _hits(recall, Query(text=request.query, limit=HITS))
 
 
-def _ordered(lines: Sequence[Line]) -> list[Line]:
-    return sorted(lines, key=lambda line: _ORDER.index(line.priority))
-
-
-def _shown(lines: Sequence[Line], nonce: str) -> str:
-    return fence([line.text for line in _ordered(lines)], nonce)
-
-
-def _hits(recall: Recall, query: Query) -> Iterator[Line]:
-    if query.text.strip():
-        for hit in recall.search(query).hits:
-            yield _line(hit.unit, hit.snippet)
+def _found(recall: Recall, request: Request) -> Iterator[Line]:
+    """Yield what the question finds."""
+    if request.purpose == "start" or not request.query.strip():
+        return
+    least, most = HITS
+    limit = min(most, max(least, request.budget // HIT_TOKENS))
+    tier = ("semantic", "episodic") if request.purpose == "task" else ()
+    words = recall.searcher().words
+    for hit in recall.search(Query(text=request.query, limit=limit, tier=tier)).hits:
+        if request.beside and hit.unit.session == request.beside:
+            continue
+        line = _line(hit.unit, hit.snippet)
+        said = frozenset(words.split(line.said))
+        yield replace(line, value=hit.score, words=said)
 
 
 def _standing(searcher: Searcher, request: Request) -> Iterator[Line]:
@@ -146,24 +143,33 @@ def _recent(searcher: Searcher, request: Request) -> Iterator[Line]:
         return
     id = transcript.session.id
     if transcript.task:
-        yield Line(f"session:{id}#task", 0, f"- task: {_members(transcript.task)} ({path})")
+        yield _about(f"session:{id}#task", path, f"task: {_members(transcript.task)}")
     if transcript.variables:
-        told = f"- variables: {_members(transcript.variables)} ({path})"
-        yield Line(f"session:{id}#variables", 0, told)
+        told = f"variables: {_members(transcript.variables)}"
+        yield _about(f"session:{id}#variables", path, told)
     wanted = {f"session:{id}#{turn.n}" for turn in transcript.turns[-LAST_TURNS:]}
     ids = searcher.column("id")
-    rows = [row for row in searcher.living() if ids[row] in wanted]
+    held = _held(searcher)
+    rows = [row for row in searcher.living() if ids[row] in wanted and held[row]]
     for unit in sorted(searcher.units(rows).values(), key=lambda unit: unit.n):
         yield _line(unit, unit.text)
 
 
+def _held(searcher: Searcher) -> Bools:
+    """Return the rows that nobody asked to forget."""
+    from kimi_memory.recall.filters import standing
+
+    return standing(searcher)
+
+
 def _open_session(searcher: Searcher, session: str) -> str:
     """Return the file of the open session that was spoken in last."""
+    held = _held(searcher)
     tiers, sessions, at = (searcher.column(name) for name in ("tier", "session", "at"))
     rows = [
         row
         for row in searcher.living()
-        if tiers[row] == "short-term" and session in ("", sessions[row])
+        if held[row] and tiers[row] == "short-term" and session in ("", sessions[row])
     ]
     latest = max(rows, key=lambda row: (at[row] or 0.0, searcher.path(row)), default=None)
     return "" if latest is None else searcher.path(latest)
@@ -173,30 +179,33 @@ def _members(values: Mapping[str, Json]) -> str:
     return _short("; ".join(f"{name}: {value}" for name, value in values.items()))
 
 
+def _about(id: str, path: str, said: str) -> Line:
+    """Return a line about a whole session."""
+    return Line(id=id, priority=0, path=path, said=said)
+
+
 def _line(unit: Unit, text: str) -> Line:
     who = unit.speaker or unit.role
-    said = f"{who}: " if who else f"{unit.title}: " if unit.title else ""
+    name = f"{who}: " if who else f"{unit.title}: " if unit.title else ""
     return Line(
-        unit.id,
-        PRIORITY[unit.tier],
-        f"- [{', '.join(_labels(unit))}] {said}{_short(text)} ({_place(unit)})",
+        id=unit.id,
+        priority=PRIORITY[unit.tier],
+        path=unit.path,
+        said=f"{name}{_short(text)}",
+        first=unit.first,
+        last=unit.last,
+        labels=tuple(_labels(unit)),
+        day=f"{unit.at:%Y-%m-%d}" if unit.at else "",
     )
 
 
 def _labels(unit: Unit) -> Iterator[str]:
-    """Yield trust, day, doubt and end of validity."""
+    """Yield trust, doubt and end of validity."""
     yield unit.trust
-    if unit.at is not None:
-        yield f"{unit.at:%Y-%m-%d}"
     if unit.status in _DOUBTED:
         yield unit.status
     if unit.valid_to is not None:
         yield f"until {unit.valid_to:%Y-%m-%d}"
-
-
-def _place(unit: Unit) -> str:
-    run = "" if unit.last == unit.first else f"-L{unit.last}"
-    return f"{unit.path}#L{unit.first}{run}"
 
 
 def _short(text: str) -> str:

@@ -2,36 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from datetime import datetime
+from fnmatch import fnmatchcase
 from math import nan
 
 import numpy as np
 
-from kimi_memory.index.searcher import Bools, Searcher
+from kimi_memory.index.searcher import Bools, Floats, Searcher
 from kimi_memory.model.note import Status
 from kimi_memory.model.unit import Query
+from kimi_memory.recall.forgotten import forgotten
+from kimi_memory.text.normal import normalise
 
 HIDDEN = frozenset({str(Status.SUPERSEDED), str(Status.ARCHIVED)})
 """What is not true any more is only found by who asks for it."""
+MARKED = 0.25
+"""What a row earns by saying a phrase that was asked for, besides the words in it."""
 
 
 def allowed(searcher: Searcher, query: Query) -> Bools:
     """Return the living rows that pass every filter of the query."""
-    mask = searcher.alive.copy()
-    for name in ("tier", "kind", "type", "status"):
+    mask = searcher.alive & standing(searcher, query.status)
+    for name in ("tier", "kind", "type", "session"):
         wanted: tuple[str, ...] = getattr(query, name)
         if wanted:
             mask &= _among(searcher, name, wanted)
-    if not query.status:
-        mask &= searcher.once("shown", lambda: ~_among(searcher, "status", HIDDEN))
     for name in ("project", "agent"):
         if getattr(query, name):
             mask &= _among(searcher, name, {getattr(query, name)})
     if query.tag:
         tags = set(query.tag)
         mask &= _mask([not tags.isdisjoint(found) for found in searcher.column("tags")])
-    return mask & _within(searcher, query.since, query.until)
+    mask &= _named(searcher, query)
+    mask &= _within(searcher, query.since, query.until)
+    if query.phrases or query.excluded:
+        from kimi_memory.recall.wording import worded
+
+        mask = worded(searcher, query, mask)
+    return mask
+
+
+def marked(searcher: Searcher, query: Query, mask: Bools) -> Floats:
+    """Return what rows earn by the filters alone: phrases count, a bare filter lists by age."""
+    if query.phrases:
+        return np.where(mask, MARKED, 0.0)
+    if query.text.strip() or query == _bare(query):
+        return np.broadcast_to(0.0, len(searcher))
+    at = np.asarray([0.0 if at is None else at for at in searcher.column("at")])
+    moments, ages = np.unique(at[mask], return_inverse=True)
+    listed = np.zeros(len(searcher))
+    listed[mask] = (1 + ages) / max(1, len(moments))
+    return listed
+
+
+def _bare(query: Query) -> Query:
+    """Return the query without its filters."""
+    return Query(text=query.text, limit=query.limit, min_score=query.min_score, hops=query.hops)
+
+
+def standing(searcher: Searcher, status: Collection[str] = ()) -> Bools:
+    """Return the rows of these statuses; without any, those that still hold.
+
+    A turn that was forgotten counts as archived.
+    """
+    gone = forgotten(searcher)
+    if not status:
+        return searcher.once("shown", lambda: ~_among(searcher, "status", HIDDEN)) & ~gone
+    mask = _among(searcher, "status", status) & ~gone
+    return mask | gone if Status.ARCHIVED in status else mask
 
 
 def _among(searcher: Searcher, name: str, wanted: Collection[str]) -> Bools:
@@ -40,6 +79,37 @@ def _among(searcher: Searcher, name: str, wanted: Collection[str]) -> Bools:
 
 def _mask(values: list[bool]) -> Bools:
     return np.asarray(values, dtype=bool)
+
+
+def _named(searcher: Searcher, query: Query) -> Bools:
+    """Return the rows said by the speakers, under the keys, in the files of a query."""
+    mask = np.ones(len(searcher), dtype=bool)
+    if query.speaker:
+        names = frozenset(map(normalise, query.speaker))
+        said = zip(searcher.column("speaker"), searcher.column("role"), strict=True)
+        mask &= _mask([bool(names & {normalise(who), role}) for who, role in said])
+    if query.key:
+        mask &= _any(searcher.column("key"), query.key, _is_under_key)
+    if query.path:
+        paths = [searcher.path(row) for row in range(len(searcher))]
+        mask &= _any(paths, query.path, _is_under_path)
+    return mask
+
+
+def _any(
+    values: Collection[str], wanted: tuple[str, ...], holds: Callable[[str, str], bool]
+) -> Bools:
+    known = {value: any(holds(value, one) for one in wanted) for value in set(values)}
+    return _mask([known[value] for value in values])
+
+
+def _is_under_key(key: str, wanted: str) -> bool:
+    return key == wanted or key.startswith(f"{wanted}.") or fnmatchcase(key, wanted)
+
+
+def _is_under_path(path: str, wanted: str) -> bool:
+    folder = wanted.removesuffix("/")
+    return path == folder or path.startswith(f"{folder}/") or fnmatchcase(path, wanted)
 
 
 def _within(searcher: Searcher, since: datetime | None, until: datetime | None) -> Bools:

@@ -1,41 +1,79 @@
-"""The keyword lane: BM25 of the turn, of its window of neighbours, of its sitting.
+"""The keyword lane: BM25 of a turn, its neighbours, its sitting and its day.
 
-All three come from the same postings of turns. Counts are whole numbers and each
-word is added in the order of the query, so the sums do not depend on the order of
-rows: two states of the index that hold the same units give the same bits.
+All come from the same postings of turns. Counts are whole numbers and each word is
+added in the order of the query, so the sums do not depend on the order of rows: two
+states of the index that hold the same units give the same bits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from kimi_memory.index.searcher import Bools, Floats, Ints, Searcher
+from kimi_memory.recall.question import Question, Term
+from kimi_memory.recall.talk import days, follows_question
+from kimi_memory.text.kinds import Echo
 
 K1 = 1.5
 B = 1.0
-WINDOW_WEIGHT = 0.6
-SESSION_WEIGHT = 0.7
-WINDOW = (-2, -1, 1)
-"""Neighbours of a turn that count, by distance: two before, one after."""
-TOTAL = 1.0 + WINDOW_WEIGHT + SESSION_WEIGHT
+WINDOW = ((-2, 6), (-1, 10), (1, 7))
+"""Neighbours of a turn that count, and how much in tenths: two before, one after."""
+TENTHS = 10
+COVER = 0.7
+"""How much of its own score a turn loses that says nothing else of the question."""
+NEARBY = 0.7
+"""What a word counts as covered by that a neighbour says."""
+OTHERS = 0.7
+"""What a turn of somebody else covers of a question about one speaker."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mix:
+    """What the parts of a turn weigh against its own words."""
+
+    window: float = 0.6
+    session: float = 0.5
+    day: float = 1.0
+    answer: float = 0.5
+
+    @property
+    def total(self) -> float:
+        """The weight of the parts that every turn may have, its own words among them."""
+        return 1.0 + self.window + self.session
+
+
+NARROW = Mix()
+BROAD = Mix(window=0.3, session=0.3)
+"""Of a question for several things: they stand in many sittings, so their own words count."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lexical:
-    """Summands of each row's score, 0 to 1 altogether."""
+    """Summands of each row's score."""
 
     turn: Floats
     window: Floats
     session: Floats
+    day: Floats
+    answer: Floats
+    cover: float
+    """Share of what the question says, by rarity, that the best row covers; 0 to 1."""
 
     @property
-    def total(self) -> Floats:
-        """The score of each row."""
-        total: Floats = self.turn + self.window + self.session
-        return total
+    def parts(self) -> dict[str, Floats]:
+        """The summands by name; without turns there is but one."""
+        if not self.window.strides[0]:
+            return {"turn": self.turn}
+        return {
+            "turn": self.turn,
+            "window": self.window,
+            "session": self.session,
+            "day": self.day,
+            "answer": self.answer,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,57 +92,144 @@ class Frame:
         mean = float(lengths[living].sum()) / count if count else 1.0
         return cls(count, K1 * (1 - B + B * lengths / (mean or 1.0)))
 
+    def gain(self, rows: Ints, counts: Floats) -> Floats:
+        """Return what a word adds to the rows it stands in."""
+        gain = self.rarity(len(rows)) * counts * (K1 + 1)
+        found: Floats = gain / (counts + self.norm[rows])
+        return found
+
+    def rarity(self, df: int) -> float:
+        """Return the weight of a word that stands in so many documents."""
+        return float(np.log(1 + (self.count - df + 0.5) / (df + 0.5)))
+
 
 class Bm25:
     """Sums BM25 over words within a frame."""
 
     def __init__(self, frame: Frame) -> None:
-        self._frame = frame
+        self.frame = frame
         self.scores = np.zeros(len(frame.norm))
 
-    def add(self, rows: Ints, counts: Floats) -> None:
+    def add(self, rows: Ints, counts: Floats, weight: float = 1.0) -> None:
         """Add a word that stands in these rows so often."""
-        df = len(rows)
-        if df:
-            idf = np.log(1 + (self._frame.count - df + 0.5) / (df + 0.5))
-            self.scores[rows] += idf * counts * (K1 + 1) / (counts + self._frame.norm[rows])
+        if len(rows):
+            gain = weight * self.frame.rarity(len(rows)) * counts * (K1 + 1)
+            self.scores[rows] += gain / (counts + self.frame.norm[rows])
+
+    def add_groups(self, groups: Ints, counts: Floats, weight: float) -> None:
+        """Add a word whose rows belong to groups of rows, -1 for none."""
+        inside = groups >= 0
+        sums: Floats = np.bincount(
+            groups[inside], counts[inside], minlength=len(self.scores)
+        ).astype(np.float64)
+        held = np.flatnonzero(sums)
+        self.add(held, sums[held], weight)
+
+    def by_row(self, groups: Ints) -> Floats:
+        """Return for each row the score of its group, 0 for those without."""
+        return np.append(self.scores, 0.0)[groups]
 
 
-def rank(searcher: Searcher, words: Sequence[str], allowed: Bools) -> Lexical:
+class Scores:
+    """Everything that is summed over the words of one question."""
+
+    def __init__(self, searcher: Searcher) -> None:
+        self.searcher = searcher
+        self.turns = searcher.once("turns", lambda: searcher.alive & (searcher.sitting >= 0))
+        self.day_of = days(searcher).of
+        frames = searcher.once("frames", lambda: _frames(searcher, self.turns))
+        self.unit, self.window, self.session, self.day = map(Bm25, frames)
+        self.cover = np.zeros(len(searcher))
+        self.known = self.asked = 0.0
+
+    def take(self, term: Term) -> None:
+        """Add a word of the question and the words that may stand for it."""
+        rows, counts = self.searcher.postings(term.word)
+        rarity = self.unit.frame.rarity(len(rows))
+        self.asked += rarity
+        self.known += rarity if len(rows) else 0.0
+        if not self.searcher.sittings and not term.echoes:
+            # Pages have no context: a word touches nothing but the rows that hold it.
+            self.unit.scores[rows] += self._impacts(term.word)
+            self.cover[rows] += rarity
+            return
+        said = self._add(rows, counts, 1.0)
+        for echo in term.echoes:
+            said = np.maximum(said, self._add(*self._any(echo), echo.weight))
+        self.cover += rarity * said
+
+    def _impacts(self, word: str) -> Floats:
+        """Return what a word adds to each of its rows, kept between questions."""
+        return self.searcher.impacts(word, self.unit.frame.gain)
+
+    def _any(self, echo: Echo) -> tuple[Ints, Floats]:
+        """Return the rows that hold some word of a group, and how often."""
+        sums = np.zeros(len(self.searcher))
+        for word in echo.words:
+            rows, counts = self.searcher.postings(word)
+            sums[rows] += counts
+        found = np.flatnonzero(sums)
+        return found, sums[found]
+
+    def _add(self, rows: Ints, counts: Floats, weight: float) -> Floats:
+        """Add a word to every frame; return how far each row says it."""
+        self.unit.add(rows, counts, weight)
+        said = np.zeros(len(self.searcher))
+        inside = self.turns[rows]
+        if inside.any():
+            at, often = rows[inside], counts[inside]
+            near = np.zeros(len(self.searcher))
+            near[at] = often
+            near = around(self.searcher, near) * self.turns
+            touched = np.flatnonzero(near)
+            self.window.add(touched, near[touched] / TENTHS, weight)
+            self.session.add_groups(self.searcher.sitting[at], often, weight)
+            self.day.add_groups(self.day_of[at], often, weight)
+            said[touched] = NEARBY * weight
+        said[rows] = weight
+        return said
+
+
+def rank(searcher: Searcher, question: Question, allowed: Bools) -> Lexical:
     """Score every row; rows that are not allowed count as zero."""
-    turns = searcher.once("turns", lambda: searcher.alive & (searcher.sitting >= 0))
-    unit, window, session = (
-        Bm25(frame) for frame in searcher.once("frames", lambda: _frames(searcher, turns))
-    )
-    for word in words:
-        rows, counts = searcher.postings(word)
-        unit.add(rows, counts)
-        if turns[rows].any():
-            _add_context(searcher, window, session, (rows[turns[rows]], counts[turns[rows]]))
-    return _shares(searcher, (unit, window, session), allowed)
+    scores = Scores(searcher)
+    for term in question.terms:
+        scores.take(term)
+    return _shares(scores, question, allowed)
 
 
-def _frames(searcher: Searcher, turns: Bools) -> tuple[Frame, Frame, Frame]:
-    """Return the frames of units, of windows, of sittings."""
+def _frames(searcher: Searcher, turns: Bools) -> tuple[Frame, ...]:
+    """Return the frames of units, of windows, of sittings, of days."""
     near = around(searcher, searcher.lengths * turns)
-    count, codes = searcher.sittings, searcher.sitting[turns]
-    sums = np.bincount(codes, weights=searcher.lengths[turns], minlength=count)
-    held: Bools = np.bincount(codes, minlength=count) > 0
+    found = days(searcher)
     return (
         Frame.of(searcher.lengths, searcher.alive),
         Frame.of(near, turns),
-        Frame.of(sums.astype(np.float64), held),
+        _grouped(searcher.sitting[turns], searcher.lengths[turns], searcher.sittings),
+        _grouped(found.of[found.of >= 0], searcher.lengths[found.of >= 0], found.count),
     )
 
 
+def _grouped(groups: Ints, lengths: Floats, count: int) -> Frame:
+    sums = np.bincount(groups, lengths, minlength=count)
+    held: Bools = np.bincount(groups, minlength=count) > 0
+    return Frame.of(sums.astype(np.float64), held)
+
+
 def around(searcher: Searcher, values: Floats) -> Floats:
-    """Return for each row the sum of a value over its window, within its file."""
+    """Return for each row the sum of a value over its window, in tenths, within its file."""
     total = np.zeros(len(values))
-    for step in WINDOW:
-        here, there = _pair(len(values), step)
-        same = searcher.file[here] == searcher.file[there]
-        total[here] += values[there] * same
+    for (here, there, same), (_, weight) in zip(
+        searcher.once("steps", lambda: list(_steps(searcher))), WINDOW, strict=True
+    ):
+        total[here] += weight * values[there] * same
     return total
+
+
+def _steps(searcher: Searcher) -> Iterator[tuple[slice, slice, Bools]]:
+    for step, _ in WINDOW:
+        here, there = _pair(len(searcher), step)
+        yield here, there, searcher.file[here] == searcher.file[there]
 
 
 def _pair(length: int, step: int) -> tuple[slice, slice]:
@@ -114,39 +239,42 @@ def _pair(length: int, step: int) -> tuple[slice, slice]:
     return slice(None, max(length - step, 0)), slice(min(step, length), None)
 
 
-def _add_context(
-    searcher: Searcher, window: Bm25, session: Bm25, found: tuple[Ints, Floats]
-) -> None:
-    rows, counts = found
-    values = np.zeros(len(searcher))
-    values[rows] = counts
-    near = around(searcher, values)
-    touched = np.flatnonzero(near * (searcher.sitting >= 0) * searcher.alive)
-    window.add(touched, near[touched])
-    sums: Floats = np.bincount(
-        searcher.sitting[rows], weights=counts, minlength=searcher.sittings
-    ).astype(np.float64)
-    held = np.flatnonzero(sums)
-    session.add(held, sums[held])
-
-
-def _shares(searcher: Searcher, parts: tuple[Bm25, Bm25, Bm25], allowed: Bools) -> Lexical:
-    unit, window, session = parts
-    alone = _scaled(unit.scores, allowed)
-    near = _scaled(window.scores, allowed)
-    whole = np.zeros(len(searcher))
+def _shares(scores: Scores, question: Question, allowed: Bools) -> Lexical:
+    searcher, own = scores.searcher, scores.unit.scores
+    none: Floats = np.broadcast_to(0.0, len(searcher))
+    share, mix = _share(scores, question, allowed), BROAD if question.broad else NARROW
+    if not searcher.sittings:
+        return Lexical(_scaled(own, allowed), none, none, none, none, share)
     inside = searcher.sitting >= 0
-    whole[inside] = session.scores[searcher.sitting[inside]]
-    whole[(alone == 0) & (near == 0)] = 0.0
-    whole = _scaled(whole, allowed)
-    # What stands alone has no context; its own score takes the place of it.
-    share = np.where(inside, 1.0, TOTAL)
+    if scores.known:
+        own = own * np.where(inside, 1 - COVER + COVER * scores.cover / scores.known, 1.0)
+    alone, near = _scaled(own, allowed), _scaled(scores.window.scores, allowed)
+    touched = allowed & ((alone > 0) | (near > 0))
+    answer = np.zeros(len(searcher))
+    answer[1:] = alone[:-1] * (follows_question(searcher) & allowed)[1:]
     return Lexical(
-        alone * share / TOTAL, near * WINDOW_WEIGHT / TOTAL, whole * SESSION_WEIGHT / TOTAL
+        # What stands alone has no context; its own score takes the place of it.
+        alone * np.where(inside, 1 / mix.total, 1.0),
+        near * mix.window / mix.total,
+        _scaled(scores.session.by_row(searcher.sitting), touched) * mix.session / mix.total,
+        _scaled(scores.day.by_row(scores.day_of), touched) * mix.day / mix.total,
+        answer * mix.answer / mix.total,
+        share,
     )
 
 
+def _share(scores: Scores, question: Question, allowed: Bools) -> float:
+    """Return the share of the question that the best row covers; rare words count for more."""
+    if not scores.asked:
+        return 1.0
+    cover = scores.cover if allowed.all() else np.where(allowed, scores.cover, 0.0)
+    if len(question.names) == 1:
+        theirs = scores.searcher.column("speaker").among(question.names)
+        cover = np.where(theirs, cover, cover * OTHERS)
+    return min(1.0, float(cover.max(initial=0.0)) / scores.asked)
+
+
 def _scaled(scores: Floats, allowed: Bools) -> Floats:
-    kept: Floats = np.where(allowed, scores, 0.0)
+    kept: Floats = scores if allowed.all() else scores * allowed
     best = float(kept.max(initial=0.0))
     return kept / best if best > 0 else kept

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from functools import reduce
+from itertools import groupby
 
 import numpy as np
 
-from kimi_memory.index.searcher import Bools, Floats, Searcher
+from kimi_memory.index.searcher import Floats, Searcher
+from kimi_memory.index.top import best
 from kimi_memory.model.turn import Role
 from kimi_memory.model.unit import Query
-from kimi_memory.recall.filters import allowed
+from kimi_memory.recall.filters import allowed, marked
+from kimi_memory.recall.fusion import Probe, fuse, nearness
 from kimi_memory.recall.lexical import Lexical, rank
+from kimi_memory.recall.question import Question, read_question
+from kimi_memory.recall.talk import during, telling
 
-SPEAKER = 1.3
+SPEAKER = 1.5
 """Factor of the turns of the one speaker a question names."""
+SPEAKER_BROAD = 1.8
+"""The same where the question asks for several things."""
+TIME = 1.5
+"""Factor of what was said in the time a question names, or speaks of it."""
+SPREAD = 0.9
+"""Factor of each further turn of a sitting where the question asks for several things."""
 USER = 1.4
 """Factor of a person's turns in a chat with an assistant."""
-VECTOR_ROWS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,54 +41,104 @@ class Ranked:
     parts: list[dict[str, float]]
     lanes_by_row: list[tuple[str, ...]]
     lanes: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Probe:
-    """The vector of a question and what its lane weighs against the keyword lane."""
-
-    vector: Sequence[float]
-    weight: float
+    cover: float = 1.0
+    """How much of the question the memory can speak to, 0 to 1; comparable across questions."""
 
 
 def candidates(
-    searcher: Searcher, query: Query, words: Sequence[str], probe: Probe | None, *, room: int
+    searcher: Searcher,
+    query: Query,
+    words: Sequence[str],
+    probe: Probe | None,
+    *,
+    room: int,
+    now: datetime | None = None,
 ) -> Ranked:
-    """Return at least `room` best rows that pass the filters, fewer where fewer match."""
+    """Return at least `room` best rows that pass the filters, fewer where fewer match.
+
+    Args:
+        searcher: the memory.
+        query: what is asked, with its filters.
+        words: its words.
+        probe: its vector, if there is one.
+        room: how many rows.
+        now: what the dates of the question count from; without it they are only words.
+    """
     mask = allowed(searcher, query)
-    lexical = rank(searcher, words, mask)
-    nearness = _nearness(searcher, probe, mask)
-    weight = 0.0 if probe is None else probe.weight
-    scale = 1.0 / (1.0 + weight)
-    summands = {
-        "turn": lexical.turn * scale,
-        "window": lexical.window * scale,
-        "session": lexical.session * scale,
-        "vector": nearness * weight * scale,
-    }
-    factors = {
-        "speaker": _speaker(searcher, set(words)),
-        # Only for own words: else who asked would stand before who answered.
-        "role": np.where(lexical.turn > 0, searcher.once("role", lambda: _role(searcher)), 1.0),
-    }
-    scores = sum(summands.values()) * factors["speaker"] * factors["role"]
+    question = read_question(searcher, query.text, words, now)
+    lexical = rank(searcher, question, mask)
+    near, cosine = nearness(searcher, probe, mask)
+    listed = marked(searcher, query, mask)
+    summands = {**fuse(lexical.parts, near, probe), "marked": listed}
+    factors = _factors(searcher, question, lexical)
+    scores: Floats = reduce(
+        np.add,
+        (part for part in summands.values() if part.strides[0]),
+        np.zeros(len(searcher)),
+    )
+    for factor in factors.values():
+        scores = scores * factor
     rows = _best(scores, searcher, room)
+    if question.broad:
+        factors["spread"] = _spread(searcher, scores, rows)
+        rows = _best(scores * factors["spread"], searcher, room)
     lanes = ("keyword",) if probe is None else ("keyword", "vector")
+    # The nearest row speaks to the question as far as its model counts against words.
+    nearest = min(1.0, probe.weight) * cosine if probe is not None else 0.0
     return Ranked(
         rows,
         [_parts(row, summands, factors) for row in rows],
-        [_lanes(row, lexical, nearness) for row in rows],
+        [_lanes(row, lexical, near) for row in rows],
         lanes,
+        1.0 if listed.any() else max(lexical.cover, nearest),
     )
 
 
+def _factors(searcher: Searcher, question: Question, lexical: Lexical) -> dict[str, Floats]:
+    """Return the factors of rows; pages and cards of a memory without talk have none."""
+    if not searcher.sittings:
+        return {}
+    return {
+        "speaker": _speaker(searcher, question),
+        # Only for own words: else who asked would stand before who answered.
+        "role": np.where(lexical.turn > 0, searcher.once("role", lambda: _role(searcher)), 1.0),
+        "telling": telling(searcher),
+        "time": _time(searcher, question),
+    }
+
+
+def _time(searcher: Searcher, question: Question) -> Floats:
+    factor = np.ones(len(searcher))
+    for stretch in question.days:
+        factor[during(searcher, stretch)] = TIME
+    return factor
+
+
+def _spread(searcher: Searcher, scores: Floats, rows: Sequence[int]) -> Floats:
+    """Return what is left of each row once better rows of its sitting are chosen before it."""
+    factor = np.ones(len(searcher))
+    ids, chosen = searcher.column("id"), Counter[int]()
+    waiting = {row: (-float(scores[row]), ids.value(row)) for row in rows}
+    while waiting:
+        first = min(waiting, key=lambda row: (waiting[row][0] * factor[row], waiting[row][1]))
+        del waiting[first]
+        sitting = int(searcher.sitting[first])
+        chosen[sitting] += sitting >= 0
+        for row in waiting:
+            if searcher.sitting[row] == sitting >= 0:
+                factor[row] = SPREAD ** chosen[sitting]
+    return factor
+
+
 def _best(scores: Floats, searcher: Searcher, room: int) -> list[int]:
-    found = np.flatnonzero(scores > 0)
-    if len(found) > room:
-        floor = np.partition(scores[found], -room)[-room]
-        found = found[scores[found] >= floor]
-    ids = searcher.column("id")
-    return sorted((int(row) for row in found), key=lambda row: (-scores[row], ids[row]))
+    """Return the best rows, best first; ties stand by id, which few rows need to be asked for."""
+    found = best(scores, room)
+    found = found[np.argsort(-scores[found], kind="stable")]
+    ids, ordered = searcher.column("id"), list[int]()
+    for _, tied in groupby(found.tolist(), scores.item):
+        rows = list(tied)
+        ordered += rows if len(rows) == 1 else sorted(rows, key=ids.value)
+    return ordered
 
 
 def _parts(row: int, summands: dict[str, Floats], factors: dict[str, Floats]) -> dict[str, float]:
@@ -83,38 +146,18 @@ def _parts(row: int, summands: dict[str, Floats], factors: dict[str, Floats]) ->
     return found | {name: float(v[row]) for name, v in factors.items() if v[row] != 1.0}
 
 
-def _lanes(row: int, lexical: Lexical, nearness: Floats) -> tuple[str, ...]:
+def _lanes(row: int, lexical: Lexical, near: Floats) -> tuple[str, ...]:
     keyword = ("keyword",) if lexical.turn[row] or lexical.window[row] else ()
-    return (*keyword, "vector") if nearness[row] else keyword
+    return (*keyword, "vector") if near[row] else keyword
 
 
-def _nearness(searcher: Searcher, probe: Probe | None, mask: Bools) -> Floats:
-    """Return the cosine of each near row, divided by the largest one."""
-    found = np.zeros(len(searcher))
-    if probe is None:
-        return found
-    for row, cosine in searcher.vectors(probe.vector, VECTOR_ROWS):
-        found[row] = max(0.0, cosine) if mask[row] else 0.0
-    best = float(found.max(initial=0.0))
-    return found / best if best > 0 else found
-
-
-def _speaker(searcher: Searcher, words: set[str]) -> Floats:
+def _speaker(searcher: Searcher, question: Question) -> Floats:
     """Favour the turns of a speaker when the question names exactly one."""
     factor = np.ones(len(searcher))
-    speakers = searcher.column("speaker")
-    known = searcher.once("speakers", lambda: _speakers(searcher))
-    named = [name for name, parts in known.items() if words.issuperset(parts)]
-    if len(named) == 1:
-        factor[[name == named[0] for name in speakers]] = SPEAKER
+    if len(question.names) == 1:
+        boost = SPEAKER_BROAD if question.broad else SPEAKER
+        factor[searcher.column("speaker").among(question.names)] = boost
     return factor
-
-
-def _speakers(searcher: Searcher) -> dict[str, list[str]]:
-    """Return the words of each speaker's name."""
-    names = sorted(set(searcher.column("speaker")) - {""})
-    found = {name: searcher.words.split(name) for name in names}
-    return {name: parts for name, parts in found.items() if parts}
 
 
 def _role(searcher: Searcher) -> Floats:

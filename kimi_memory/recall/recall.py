@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from kimi_memory.index.searcher import Searcher
     from kimi_memory.recall.ranking import Ranked
 
-SUMMANDS = frozenset({"turn", "window", "session", "vector"})
+SUMMANDS = frozenset({"turn", "window", "session", "day", "answer", "vector", "marked", "graph"})
 """Parts of a hit that add up; all other parts multiply."""
+HOPS = 2
+"""Links are followed no further, whatever is asked."""
 CANDIDATES = 50
 """At least so many of the best rows are weighed by the plugins."""
 
@@ -65,21 +67,27 @@ class Recall:
 
     def search(self, query: Query) -> Answer:
         """Return the best units for a question, best first; ties stand by id."""
-        from kimi_memory.recall.ranking import Probe, candidates
+        from kimi_memory.recall.fusion import probe_of
+        from kimi_memory.recall.ranking import candidates
+        from kimi_memory.recall.rerank import reranked
+        from kimi_memory.recall.silence import audible
 
         began = time.perf_counter()
         now, embedding = self._clock(), self._embed(query)
         with self._index.guard:
             searcher = self._index.searcher()
             words = self._index.words.of_query(query, now)
-            vector, note = _vector(embedding, searcher)
-            probe = None if vector is None else Probe(vector, self._settings.vector_weight)
-            ranked = candidates(searcher, query, words, probe, room=self._room(query))
-            hits = self._weigh(searcher, ranked, query, now)
-            shown = tuple(self._shown(hit, words) for hit in hits[: query.limit])
-            notes = (*searcher.notes, *((note,) if note else ()))
-            took = (time.perf_counter() - began) * 1000
-            return Answer(shown, ranked.lanes, notes, took)
+            probe, note = probe_of(embedding, searcher, self._settings)
+            room = self._room(query)
+            ranked = candidates(searcher, query, words, probe, room=room, now=now)
+            hits = self._linked(searcher, self._weigh(searcher, ranked, query, now), query)
+        hits = audible(searcher.files, hits, query, now)
+        # A server may take its time: nobody else waits for it.
+        hits, said = reranked(self._host, query.text, hits)
+        shown = tuple(self._shown(hit, words) for hit in hits[: query.limit])
+        notes = (*searcher.notes, *(one for one in (note, said) if one))
+        took = (time.perf_counter() - began) * 1000
+        return Answer(shown, ranked.lanes, notes, took)
 
     def _room(self, query: Query) -> int:
         return max(CANDIDATES, 3 * query.limit)
@@ -94,43 +102,59 @@ class Recall:
 
     def _weigh(self, searcher: Searcher, ranked: Ranked, query: Query, now: datetime) -> list[Hit]:
         units = searcher.units(ranked.rows)
+        factors = self._factors(units, query, now)
         hits = []
         for row, parts, lanes in zip(ranked.rows, ranked.parts, ranked.lanes_by_row, strict=True):
             if row in units:
-                whole = {**parts, **self._factors(units[row], query, now)}
+                whole = {**parts, **factors[row]}
                 hits.append(Hit(units[row], total(whole), "", whole, lanes))
-        # Factors may lift a score above 1; scores of one answer share one scale.
+        # Factors may lift a score above 1; scores of one answer share one scale, and what
+        # the memory can say to the question at all makes those of several comparable.
         best = max((hit.score for hit in hits), default=0.0)
-        if best > 1.0:
-            hits = [_scaled(hit, 1.0 / best) for hit in hits]
+        shared = {"scale": 1.0 / best} if best > 1.0 else {}
+        shared |= {"cover": ranked.cover} if ranked.cover < 1.0 else {}
+        hits = [_scaled(hit, shared) for hit in hits] if shared else hits
         floor = max(query.min_score, self._settings.min_score)
         kept = [hit for hit in hits if hit.score > 0 and hit.score >= floor]
         return sorted(kept, key=lambda hit: (-hit.score, hit.unit.id))
 
-    def _factors(self, unit: Unit, query: Query, now: datetime) -> dict[str, float]:
-        factors: dict[str, float] = {}
-        for found in self._host.gather("weigh_hit", unit=unit, query=query, now=now):
-            factors |= {name: max(0.0, value) for name, value in found.items()}
-        return {name: value for name, value in factors.items() if value != 1.0}
+    def _linked(self, searcher: Searcher, hits: list[Hit], query: Query) -> list[Hit]:
+        """Follow links from the best hits if asked to, and show what each is linked with."""
+        if not hits or not searcher.once("linked", lambda: _any_links(searcher)):
+            return hits
+        from kimi_memory.recall.filters import allowed
+        from kimi_memory.recall.related import followed, with_related
+
+        hops = self._settings.hops if query.hops is None else query.hops
+        if hops > 0:
+            floor = max(query.min_score, self._settings.min_score)
+            reached = followed(searcher, hits, allowed(searcher, query), min(hops, HOPS))
+            hits = [hit for hit in reached if hit.score >= floor]
+        return with_related(searcher, hits)
+
+    def _factors(
+        self, units: Mapping[int, Unit], query: Query, now: datetime
+    ) -> dict[int, dict[str, float]]:
+        calls = ({"unit": unit, "query": query, "now": now} for unit in units.values())
+        told = self._host.gather_each("weigh_hit", calls)
+        return {row: _merged(found) for row, found in zip(units, told, strict=True)}
 
     def _shown(self, hit: Hit, words: Sequence[str]) -> Hit:
         text, _, _ = snippet(hit.unit.text, words, self._settings.snippet_chars)
-        return Hit(hit.unit, hit.score, text, hit.parts, hit.lanes)
+        return Hit(hit.unit, hit.score, text, hit.parts, hit.lanes, hit.related)
 
 
-def _vector(found: Embedding | None, searcher: Searcher) -> tuple[Sequence[float] | None, str]:
-    """Return the vector to search with, and what a person should know when there is none."""
-    if found is None:
-        return None, ""
-    lane = searcher.lane
-    if lane is None:
-        return None, "There are no vectors yet: run 'kimi-memory index'."
-    if lane.model != found.model:
-        why = f"The vectors were made by {lane.model}, the model is now {found.model}"
-        return None, f"{why}: run 'kimi-memory index'."
-    return found.vectors[0], ""
+def _merged(told: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    """Return the factors that change something, of several plugins."""
+    factors = {name: max(0.0, value) for found in told for name, value in found.items()}
+    return {name: value for name, value in factors.items() if value != 1.0}
 
 
-def _scaled(hit: Hit, scale: float) -> Hit:
-    parts = {**hit.parts, "scale": scale}
+def _any_links(searcher: Searcher) -> bool:
+    """Whether any unit states a link; without one nothing of the graph is loaded."""
+    return bool(searcher.column("links").where(bool).any())
+
+
+def _scaled(hit: Hit, shared: Mapping[str, float]) -> Hit:
+    parts = {**hit.parts, **shared}
     return Hit(hit.unit, min(1.0, total(parts)), hit.snippet, parts, hit.lanes)

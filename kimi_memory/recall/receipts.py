@@ -2,36 +2,120 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import threading
+import weakref
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import groupby
 
-from kimi_memory.errors import StoreError
+from kimi_memory.errors import KimiMemoryError
 from kimi_memory.model.actor import Actor
 from kimi_memory.model.record import seal
+from kimi_memory.model.session import Json
 from kimi_memory.store.store import Store
 
 PATH = "short-term/recalls.jsonl"
+PAUSE_SECONDS = 0.5
+"""How long a receipt may wait in a long-lived process."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    at: datetime
+    query: str
+    hits: tuple[str, ...]
+    scores: tuple[float, ...] | None
+    actor: Actor
 
 
 class Receipts:
     """Appends one line an answer to ``short-term/recalls.jsonl``.
 
+    Nobody waits for a receipt and none is promised: it is not synced, in a long-lived
+    process it follows the answer within `pause_seconds`, in a short one (0) it is written
+    at once.
+
     Args:
         store: where to.
         clock: tells the moment.
         mask: takes secrets out of a query before it is written.
+        pause_seconds: longest time a receipt may be behind.
     """
 
     def __init__(
-        self, store: Store, clock: Callable[[], datetime], mask: Callable[[str], str]
+        self,
+        store: Store,
+        clock: Callable[[], datetime],
+        mask: Callable[[str], str],
+        pause_seconds: float = 0.0,
     ) -> None:
-        self._store, self._clock, self._mask = store, clock, mask
+        self._clock, self._pause = clock, pause_seconds
+        self._due = _Due(store, mask)
+        self._lock = threading.Lock()
+        self._timer: threading.Timer | None = None
+        # For who never closes a memory: this runs at the end of the interpreter too.
+        weakref.finalize(self, self._due.write)
 
-    def add(self, query: str, ids: Sequence[str], actor: Actor) -> None:
-        """Note what was shown; a memory that cannot be written can still be read."""
-        at = self._clock().astimezone(UTC).isoformat(timespec="seconds")
-        line = seal({"at": at, "query": self._mask(query), "hits": list(ids), "to": actor.name})
-        try:
-            self._store.append(PATH, [line], actor)
-        except StoreError:
+    def add(self, query: str, ids: Sequence[str] | Mapping[str, float], actor: Actor) -> None:
+        """Note what was shown; a memory that cannot be written can still be read.
+
+        Args:
+            query: what was asked.
+            ids: what was shown, with the score of each where there is one.
+            actor: to whom.
+        """
+        scores = tuple(ids.values()) if isinstance(ids, Mapping) else None
+        self._due.shown.append(_Shown(self._clock(), query, tuple(ids), scores, actor))
+        if not self._pause:
+            self._due.write()
             return
+        with self._lock:
+            if self._timer is None:
+                self._timer = threading.Timer(self._pause, self._catch_up)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def close(self) -> None:
+        """Write what is due; nothing follows after this."""
+        with self._lock:
+            timer, self._timer = self._timer, None
+        if timer is not None:
+            timer.cancel()
+            timer.join()
+        self._due.write()
+
+    def _catch_up(self) -> None:
+        with self._lock:
+            self._timer = None
+        self._due.write()
+
+
+class _Due:
+    """Receipts that are not written yet."""
+
+    def __init__(self, store: Store, mask: Callable[[str], str]) -> None:
+        self._store, self._mask = store, mask
+        self._lock = threading.Lock()
+        self.shown: deque[_Shown] = deque()
+
+    def write(self) -> None:
+        """Write what is due, in order; what the disk refuses is forgotten."""
+        with self._lock:
+            due = [self.shown.popleft() for _ in range(len(self.shown))]
+            for actor, shown in groupby(due, lambda one: one.actor):
+                with suppress(KimiMemoryError):
+                    self._store.append(PATH, [*map(self._line, shown)], actor, sync=False)
+
+    def _line(self, shown: _Shown) -> bytes:
+        at = shown.at.astimezone(UTC).isoformat(timespec="seconds")
+        record: dict[str, Json] = {
+            "at": at,
+            "query": self._mask(shown.query),
+            "hits": list(shown.hits),
+        }
+        if shown.scores is not None:
+            record["scores"] = [round(score, 3) for score in shown.scores]
+        return seal({**record, "to": shown.actor.name})

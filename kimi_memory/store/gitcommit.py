@@ -6,7 +6,7 @@ import os
 import secrets
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -86,8 +86,15 @@ class Committer:
         self._cache, self._index = side / "git-cache", side / "git-index"
         self._owed = Owed(side / "git-owed")
 
-    def commit(self, message: bytes, who: Mapping[str, str]) -> str:
+    def commit(
+        self, message: bytes, who: Mapping[str, str], only: Collection[str] | None = None
+    ) -> str:
         """Commit what differs from the branch; return the commit, empty for no difference.
+
+        Args:
+            message: the whole of it.
+            who: author and committer, as git's environment.
+            only: the paths to look at; all of the folder if not given.
 
         Raises:
             HistoryError: git refused, or the person is in the middle of something.
@@ -96,17 +103,24 @@ class Committer:
         for _ in range(_TRIES):
             ref, head = writable_branch(self._git, self._folder)
             self._owed.settle(self._git)
-            made = self._attempt(ref, head, message, who)
+            made = self._attempt((ref, head), message, who, only)
             if made is not None:
                 return made
         raise HistoryError("Somebody keeps committing to this memory at the same time. Retry.")
 
-    def _attempt(self, ref: str, head: str, message: bytes, who: Mapping[str, str]) -> str | None:
+    def _attempt(
+        self,
+        on: tuple[str, str],
+        message: bytes,
+        who: Mapping[str, str],
+        only: Collection[str] | None,
+    ) -> str | None:
         """Return the new commit, an empty string for none, None when the branch moved."""
+        ref, head = on
         cache = known(self._git, self._cache, head)
         before = dict(cache.entries)
         with Blobs(self._git) as blobs:
-            differences, _ = compare(self._git, cache, blobs)
+            differences, _ = compare(self._git, cache, blobs, only)
         if not differences:
             if cache.entries != before:
                 save_cache(self._cache, cache)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -83,6 +83,36 @@ def scan(root: Path) -> Scan:
     while folders:
         folders.extend(_scan_folder(encode(str(root)), folders.pop(), result))
     return result
+
+
+def look(root: Path, paths: Iterable[str]) -> Scan:
+    """Return what `scan` would find at these paths, without a look at any other."""
+    result = Scan()
+    apart = {".git": True, ".kimi": True}
+    for path in paths:
+        above = [path[:at] for at, sign in enumerate(path) if sign == "/"]
+        for folder in above:
+            if folder not in apart:
+                apart[folder] = os.path.lexists(_full(root, f"{folder}/.git"))
+        if not any(apart[folder] for folder in above):
+            _look_at(root, path, result)
+    return result
+
+
+def _look_at(root: Path, path: str, result: Scan) -> None:
+    try:
+        found = os.lstat(_full(root, path))
+    except OSError as error:
+        _skip_broken(result, path, error)
+        return
+    if why := _objection(path, found):
+        result.skipped[path] = why
+    elif stat.S_ISREG(found.st_mode) and not is_ignored(path):
+        result.files[path] = signature(found)
+
+
+def _full(root: Path, path: str) -> bytes:
+    return os.path.join(encode(str(root)), encode(path))  # noqa: PTH118  bytes
 
 
 def _scan_folder(root: bytes, folder: str, result: Scan) -> Iterator[str]:

@@ -10,13 +10,14 @@ import hashlib
 import shutil
 import subprocess
 import time
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
 from kimi_memory.store.git import Git, decode, encode, refusal
 from kimi_memory.store.gitcache import Cache, Entry, settled
-from kimi_memory.store.gitfiles import Scan, Stat, is_gone, read_plain, scan
+from kimi_memory.store.gitfiles import Scan, Stat, is_gone, look, read_plain, scan
 
 _PLAIN = "100644"
 NOTHING = "0" * 40
@@ -87,20 +88,24 @@ def list_tree(git: Git, commit: str) -> dict[str, Entry]:
     return entries
 
 
-def compare(git: Git, cache: Cache, blobs: Blobs) -> tuple[list[Difference], Scan]:
+def compare(
+    git: Git, cache: Cache, blobs: Blobs, only: Collection[str] | None = None
+) -> tuple[list[Difference], Scan]:
     """Return how the disk differs from the cached commit; contents go into `blobs`.
 
     Signatures of files that were read and found the same are renewed in the cache.
+    With `only`, no other paths are looked at.
     """
     now = time.time_ns()
-    found = scan(git.root)
+    found = scan(git.root) if only is None else look(git.root, only)
+    listed = cache.entries if only is None else cache.entries.keys() & set(only)
     fresh = [path for path in found.files if path not in cache.entries]
     for path in _ignored(git, fresh):
         del found.files[path]
     differences = [
-        Difference(path, entry, None)
-        for path, entry in cache.entries.items()
-        if path not in found.files and is_gone(git.root, path, entry.mode)
+        Difference(path, cache.entries[path], None)
+        for path in listed
+        if path not in found.files and is_gone(git.root, path, cache.entries[path].mode)
     ]
     for path, stat in found.files.items():
         old = cache.entries.get(path)

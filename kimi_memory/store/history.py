@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -82,7 +82,12 @@ class History:
             return False
 
     def commit(
-        self, subject: str, *, trailers: Mapping[str, str] | None = None, author: str = ""
+        self,
+        subject: str,
+        *,
+        trailers: Mapping[str, str] | None = None,
+        author: str = "",
+        only: Collection[str] | None = None,
     ) -> str:
         """Commit what is on disk; return the commit, an empty string when nothing changed.
 
@@ -90,6 +95,7 @@ class History:
             subject: first line of the message.
             trailers: machine-readable lines at its end, such as ``Job`` and ``Kind``.
             author: on whose behalf; the name of an actor.
+            only: the paths to look at, where it is known that no other matters.
 
         Raises:
             HistoryError: no repository of ours, git refused, or a merge is under way.
@@ -103,7 +109,7 @@ class History:
             remove_stale({folder, git.common()}, self.root, since)
             committer = Committer(git, folder, self._side)
             who = identity(author, self._clock())
-            return committer.commit(message(subject, trailers or {}), who)
+            return committer.commit(message(subject, trailers or {}), who, only)
 
     def log(
         self, *, limit: int = 20, path: str = "", since: datetime | None = None

@@ -133,6 +133,17 @@ class Journal:
                 if record is not None:
                     yield record
 
+    def since(self, seq: int) -> list[dict[str, Json]]:
+        """Return the records after a number, oldest first; older segments stay unread."""
+        found: list[dict[str, Json]] = []
+        for segment in reversed(self._segments()):
+            for line in reversed(self._lines(segment)):
+                record = _parsed(line)
+                if _number(record, seq + 1) <= seq:
+                    return found[::-1]
+                found += [record] if record else []
+        return found[::-1]
+
     def verify(self, checkpoint: tuple[int, str] | None = None) -> list[str]:
         """Return what is wrong with the chain; an empty list when nothing is.
 
@@ -161,6 +172,10 @@ class Journal:
     def _is_ours(self, record: Mapping[str, Json]) -> bool:
         body = {name: value for name, value in record.items() if name not in {"mac", "sum"}}
         return hmac.compare_digest(self._mac(encode(body)), str(record.get("mac")).encode())
+
+    def sign(self, body: bytes) -> bytes:
+        """Return the mark this machine's key gives to what is derived from the files."""
+        return self._mac(b"derived\0" + body)
 
     def _mac(self, body: bytes) -> bytes:
         signer = self._signer.copy()

@@ -20,6 +20,8 @@ from kimi_memory.errors import UnsafePathError
 PRIVATE = ".kimi"
 """The folder of everything machine-local."""
 
+_NAMES = 1 << 16
+"""So many names are remembered: fewer than a memory has would help a walk not at all."""
 _DEVICES = frozenset(
     {"con", "prn", "aux", "nul", "conin$", "conout$"}
     | {f"{port}{n}" for port in ("com", "lpt") for n in "0123456789¹²³"}
@@ -56,7 +58,7 @@ def is_plain(path: str) -> bool:
     return not any(_fault(part) for part in path.split("/"))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=_NAMES)
 def _fault(part: str) -> str:
     """Say what is wrong with one component, or return an empty string."""
     if part in {"", ".", ".."}:
@@ -96,7 +98,7 @@ def is_passing(name: str) -> bool:
     return _PASSING.fullmatch(name) is not None
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=_NAMES)
 def is_truth(path: str) -> bool:
     """Whether a path holds truth: not hidden, not a view, not an editor's temporary."""
     parts = path.split("/")

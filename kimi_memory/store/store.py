@@ -152,6 +152,10 @@ class Store:
         """Return the sorted paths of all files of truth in a folder and below."""
         return sorted(path for path, _ in self._tree.walk(under.strip("/")))
 
+    def looks(self) -> Iterator[tuple[str, os.stat_result]]:
+        """Yield path and status of every file of truth."""
+        return self._tree.walk()
+
     def strays(self) -> list[str]:
         """Return sorted paths that are left alone: links, devices, names that are not safe."""
         return self._tree.strays()
@@ -177,11 +181,11 @@ class Store:
             outcome = self._transactions.run(Intent(id, tuple(steps), actor))
         return Receipt(id, tuple(outcome.effects), outcome.kept)
 
-    def append(self, path: str, lines: Sequence[bytes], actor: Actor) -> None:
+    def append(self, path: str, lines: Sequence[bytes], actor: Actor, *, sync: bool = True) -> None:
         """Add whole lines to the end of a file, durably; the file is made if need be.
 
-        The quick way for turns: one write and one sync. The journal's record of it is
-        not synced for itself.
+        The quick way for turns: one write and one sync, or none for what is no promise.
+        The journal's record of it is not synced for itself.
 
         Raises:
             DiskError: the system refused; nothing was added.
@@ -196,7 +200,7 @@ class Store:
             self._locks.writing(paths, op="append"),
             self._tree.place(path, make=True) as place,
         ):
-            self._append(place, path, lines, actor)
+            self._append(place, path, lines, actor, sync=sync)
 
     def view(self, path: str, content: bytes) -> None:
         """Replace a file that is derived from others; not durable, not journaled.
@@ -363,7 +367,9 @@ class Store:
         else:
             disk.rename(passing.name, passing.folder, place.name, place.folder)
 
-    def _append(self, place: Place, path: str, lines: Sequence[bytes], actor: Actor) -> None:
+    def _append(
+        self, place: Place, path: str, lines: Sequence[bytes], actor: Actor, *, sync: bool
+    ) -> None:
         disk, flags, added = self._disk, os.O_RDWR | os.O_APPEND, b"".join(lines)
         try:
             fd, new = self._tree.open_file(place, flags, path), False
@@ -373,7 +379,7 @@ class Store:
         size = -1
         try:
             size, line = (0, b"") if new else self._end(fd, path)
-            append_whole(disk, fd, added, size)
+            append_whole(disk, fd, added, size, sync=sync)
             if new:
                 disk.fsync(place.folder)
             after = mark(lines[-1], size + len(added))

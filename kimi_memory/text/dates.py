@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from kimi_memory.text.days import (
@@ -35,9 +35,10 @@ from kimi_memory.text.days import (
 from kimi_memory.text.regex import regex
 from kimi_memory.text.relative import relative_spans
 
-__all__ = ["date_words", "day_words"]
+__all__ = ["Found", "date_words", "day_words", "found_dates"]
 
 Found = tuple[int, int, list[str]]
+"""Where a date begins and ends, and its typed words."""
 Rule = tuple[re.Pattern[str], Callable[[re.Match[str]], list[str]]]
 
 _YEAR = r"(?P<y>(?:19|20|21)\d\d)"
@@ -52,16 +53,24 @@ def date_words(text: str, now: datetime | None = None) -> list[str]:
         now: The moment relative dates ("last Friday", 上周五) count from; without it
             only absolute dates are read.
     """
-    plain = unicodedata.normalize("NFKC", text)
-    found = relative_spans(plain, now) if now else []
-    found += _absolute(plain)
-    words: dict[str, None] = {}
-    end = 0
-    for start, stop, tokens in sorted(found, key=lambda one: (one[0], -one[1])):
-        if start >= end and tokens:
-            words.update(dict.fromkeys(tokens))
-            end = stop
-    return list(words)
+    found = found_dates(unicodedata.normalize("NFKC", text), now)
+    return list(dict.fromkeys(word for _, _, words in found for word in words))
+
+
+def found_dates(text: str, now: datetime | None, others: Sequence[Found] = ()) -> list[Found]:
+    """Return where dates stand in a text, and the typed words of each; none overlaps another.
+
+    Args:
+        text: normalised as by NFKC.
+        now: the moment relative dates count from.
+        others: what else was found; of two that overlap, the earlier or longer one stays.
+    """
+    found = [*others, *(relative_spans(text, now) if now else ()), *_absolute(text)]
+    kept: list[Found] = []
+    for start, stop, words in sorted(found, key=lambda one: (one[0], -one[1])):
+        if words and start >= (kept[-1][1] if kept else 0):
+            kept.append((start, stop, words))
+    return kept
 
 
 def _absolute(text: str) -> list[Found]:

@@ -10,7 +10,7 @@ from kimi_memory.text.regex import regex
 
 _NAMES = (
     "kimi-memory|relevant-memories|hook_context|hook_result|memory-context|system-reminder|"
-    r"past_conversations|qwen:[\w.-]{1,64}"
+    r"past_conversations|claude-mem-context|recalled-memories|qwen:[\w.-]{1,64}"
 )
 _MARKER = regex(rf"<(/?)({_NAMES})(?:\s[^<>]{{0,1000}})?>", re.IGNORECASE)
 _LOOSE = regex(rf"<(?=\s{{0,8}}/?\s{{0,8}}(?:{_NAMES})(?![\w-]))", re.IGNORECASE)
@@ -37,6 +37,11 @@ def strip_injected(text: str) -> str:
         kept.append(text[at:start])
         at = end
     return "".join([*kept, text[at:]])
+
+
+def injected(text: str) -> list[tuple[int, int]]:
+    """Return where the blocks that `strip_injected` takes out stand, outermost first."""
+    return _blocks(text) if "<" in text else []
 
 
 def strip_unseen(text: str) -> str:

@@ -1,9 +1,10 @@
-"""Text made comparable: width, case and white space folded."""
+"""Text made comparable: width, case, white space, and on request marks and script, folded."""
 
 from __future__ import annotations
 
 import unicodedata
 
+from kimi_memory.text.han import simplify
 from kimi_memory.text.regex import regex
 
 _SPACE = regex(r"\s+")
@@ -16,5 +17,23 @@ def normalise(text: str) -> str:
     Two texts that a reader would call the same words normalise to the same
     string; spaces between Chinese characters vanish.
     """
+    if text.isascii():
+        return " ".join(text.lower().split())
     folded = unicodedata.normalize("NFKC", text).casefold()
     return _HAN_SPACE.sub("", _SPACE.sub(" ", folded).strip())
+
+
+# What changes a meaning stays: the point of 1.5, the minus of -5, the plus of C++.
+_MARKS = regex(
+    r"[\s_]+|(?<=\d),(?=\d{3})|(?<!\d)[.,:/]|[.,:/](?!\d)|-(?!\d)|(?<=[^\W\d])-"
+    r"|[^\w.,:/\-+#%@&$<>=^~|*€£¥]"
+)
+
+
+def bare(text: str) -> str:
+    """Return `text` as it is compared with what must not come back.
+
+    Beyond `normalise`, punctuation and white space go and traditional characters
+    become simplified ones, so that no other way to type a text is another text.
+    """
+    return _MARKS.sub("", simplify(normalise(text)))

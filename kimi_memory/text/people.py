@@ -1,5 +1,7 @@
 """What people say of themselves: name, city, work, family, pets, changes of life."""
 
+# ruff: noqa: E501  an alternation of phrases is read by its groups, not by its width
+
 from __future__ import annotations
 
 import re
@@ -24,7 +26,9 @@ class Known:
 _SELF = regex(r"\b(?:i|my|me|we|our)\b|我", re.IGNORECASE)
 _BORDER = regex(r"[，；]|[,;] (?:and )?(?=i\b|my\b)| and (?=i |my )", re.IGNORECASE)
 
-SINGLE = (".name", ".timezone", ".city", ".job", ".birthday", ".diet")
+SINGLE = (
+    ".name", ".timezone", ".city", ".job", ".employer", ".birthday", ".diet", ".drink", ".editor",
+)  # fmt: skip
 """Slots that hold one value at a time."""
 OPEN = frozenset({"news", "hobby", "studies"})
 """Slots that hold any number of things, each under a name of its own."""
@@ -41,6 +45,7 @@ _TRADES_ZH = (
     r"(?:经理|工程师|老师|教师|医生|护士|设计师|程序员|学生|律师|作家|编辑|翻译|会计|厨师|摄影师|研究员|教授"
     r"|顾问|店长|司机|公务员|产品|运营|前端|后端)"
 )
+_FIRMS = r"(?:公司|科技|软件|数据|网络|集团|银行|大学|医院|学校|传媒|教育|物流|医疗|工厂|研究院|研究所|事务所|出版社|报社|律所)"
 _PETS = r"(?:dog|cat|puppy|kitten|rabbit|parrot|hamster|turtle|beagle|labrador|horse)"
 _KIN = (
     r"(?:wife|husband|partner|girlfriend|boyfriend|daughter|son|sister|brother|mom|mum"
@@ -76,34 +81,55 @@ _SLOTS: tuple[tuple[Known, str], ...] = (
     ),
     (
         Known("timezone"),
-        r"\bmy time ?zone is\b|\bi'm (?:in|on) (?:utc|cet|pst|est|gmt)\b|我的?时区是",
+        r"\bmy time ?zone (?:is|became|changed|has)\b|\bi(?:'m| am) (?:now )?in (?:the |a new )?(?:\S+ )?time ?zone\b"
+        r"|\btime ?zone i'm in\b|\bi'm (?:in|on) (?:utc|cet|pst|est|gmt)\b|我的?时区是",
     ),
     (
         Known("birthday"),
-        r"\bmy birthday is\b|\bi was born (?:on|in)\b|我的?生日是"
+        r"\bmy birthday is\b|\bi was born (?:on|in)\b|\bmy birthday (?:on|falls on)\b|我的?生日是|我[^，。]{1,8}过生日|我的?生日在"
         r"|我(?:是)?[^，。]{1,12}出生",
     ),
     (
         Known("diet"),
-        r"\bi'm (?:a )?(?:vegan|vegetarian)\b|\bi(?:'m| am) allergic to\b"
-        r"|我对[^，。]{1,8}过敏|我(?:一直)?吃素",
+        r"\bi'm (?:a )?(?:vegan|vegetarian)\b|\bi(?:'m| am)(?: not| no longer| actually| severely| very)? allergic\b\b"
+        r"|\bi have an? (?:\w+ )?allergy\b"
+        r"|我[^，。]{0,6}对[^，。]{1,8}过敏|我(?:不能)?吃[^。]{1,8}会?过敏|我过敏的|我有[^，。]{1,6}过敏|我(?:一直)?吃素",
+    ),
+    (
+        Known("employer"),
+        r"\bi (?:now |currently )?work (?:for|at)(?! (?:it|home|this|night|least|all|the moment)\b)"
+        r"|\bi(?:'ve| have)? left [^.]{2,30} and (?:now )?work (?:for|at)\b|\bi(?:'m| am| started|'ve been) (?:employed|working) (?:at|by|for)(?! (?:home|it|night)\b)"
+        r"|\bi don't work (?:at|for) [^.]{2,30}any ?more"
+        rf"|我(?:现在|目前)?在[^，。]{{1,10}}{_FIRMS}(?:上班|工作|任职|就职)|我[^，。]{{0,4}}(?:就职|任职|供职)于|我(?:去|换到)[^，。]{1, 10}上班了|换工作了，(?:我)?现在在"
+        r"|我给[^，。]{2,10}打工|我[^，。]{0,3}(?:跳槽|换)(?:到|去)了?[^，。]{2,10}(?:上班|工作|$|了|。)"
+        r"|我从[^，。]{2,10}(?:离职|跳槽)",
+    ),
+    (
+        Known("drink"),
+        r"\bi (?:really |usually |always |mostly )?(?:like|love|enjoy|prefer) (?:to drink|drinking) "
+        r"|\bi (?:no longer |now |usually |always |only |mostly )?drink (?!it\b|and\b|too\b|a lot\b|more\b)[a-z]"
+        r"|\bwhat i drink\b|\bi(?:'ve| have)? switched [^.]{2,40} as my drink\b"
+        r"|我(?:现在|平时|一直|通常|最|都|只)*(?:最近|一般|偏)*(?:爱|改|只|常|一般)喝(?!了|过|完|多|醉|一|点|杯)|我(?:不再|戒)[^，。]{1,8}[，,][^，。]{0,3}喝"
+        r"|我喝的",
     ),
     (
         Known("city"),
-        r"\bi (?:now )?live in (?!a\b|the\b|my\b|constant)|\bi'm (?:based in"
+        r"\bi (?:now |currently |still )?(?:live|reside) in (?!a\b|the\b|my\b|constant)|\bi'm (?:based in"
         r"|originally from|from) (?!the\b|a\b)"
-        r"|\bi (?:just |recently )?(?:have )?moved (?:to|from"
-        r"|here from) (?!my\b|the\b|a\b|our\b)"
-        r"|(?:^|我|我家)(?:现在|目前)?住在|我(?:们)?(?:已经)?搬(?:到|去)了?"
+        r"|\bi(?:'ve| have)? (?:just |recently )?(?:have )?(?:moved|relocated) (?:to|from"
+        r"|here from) (?!my\b|the\b|a\b|our\b)|\bi(?:'m| am) (?:now )?living in (?!a\b|the\b|my\b)"
+        r"|\bi(?:'ve| have) settled in (?!to\b)|\bi don't live in\b"
+        r"|(?:^|我|我家)(?:现在|目前|一直)?住在|我人在|我(?:现在)?定居|我把家搬|我(?:们)?(?:已经|刚)?(?:从[^，。]{1,8})?搬(?:到|去|家)了?"
+        r"|我家(?:现在|目前)?在(?![家这那])|我(?:现在|目前|不)住(?=[\u3400-\u9fff]{2,6}(?:$|[。，了]))"
         r"|我在(?!公司|家里|办公|这里|那边|外面|学校)[\u3400-\u9fff]{2,4}(?:工作|上班|生活|定居|长大)|我老家",
     ),
     (
         Known("job"),
         rf"\bi(?:'m| am) (?:now )?(?:an?|the) (?:[\w-]+ ){{0,2}}{_TRADES}\b"
-        rf"|\bi work (?:as an?|for|at)(?! (?:it|home|this))\b"
+        rf"|\bi work as an?\b"
         r"|\bi teach [a-z]|\bmy (?:day )?job is\b|我(?:平时|现在|目前)?是(?:个|一个|一名|名|做)"
         rf"[^，。]{{0,8}}{_TRADES_ZH}|平时是个?[^，。]{{0,6}}{_TRADES_ZH}"
-        rf"|我在[^，。]{{2,12}}(?:上班|任职)|我是做[^，。]{1, 8}的|我的(?:工作|职业)是",
+        rf"|我是做[^，。]{1, 8}的|我的(?:工作|职业)是",
     ),
     (
         Known("news", news=True),

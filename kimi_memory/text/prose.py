@@ -27,6 +27,9 @@ _CODE = regex(
 )
 _HAN = regex(r"[\u3400-\u9fff]")
 _WORD = regex(r"[A-Za-z][a-z']*")
+_QUOTATION = regex(
+    r"“[^“”]{1,2000}”|「[^「」]{1,2000}」|『[^『』]{1,2000}』|(?<!\w)\"[^\"\n]{1,2000}\"(?!\w)"
+)
 _SPAN = regex(r"`[^`\n]{1,60}`")
 
 
@@ -36,12 +39,19 @@ def said(text: str) -> list[Span]:
     Fenced and indented code, diffs, logs, tables, headings, block quotes, tagged
     blocks, check lists and sentences that are mostly symbols are left out.
     """
+    quoted = [found.span() for found in _QUOTATION.finditer(text)]
     return [
         (start, end)
         for first, last in _lines(text)
         for start, end in _shifted(text[first:last], first)
-        if is_prose(text[start:end])
+        if is_prose(text[start:end]) and not any(_cut(start, end, span) for span in quoted)
     ]
+
+
+def _cut(start: int, end: int, quotation: Span) -> bool:
+    """Whether a sentence is part of a quotation that runs over several."""
+    first, last = quotation
+    return start < last and first < end and not (start <= first and last <= end)
 
 
 def is_prose(sentence: str) -> bool:

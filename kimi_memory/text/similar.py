@@ -23,6 +23,8 @@ _SMALL_WORDS = (
 )
 _SMALL = frozenset(_SMALL_WORDS.split())
 _ENDING = regex(r"(?<=\w{3})(?:'s|’s|es|s|ing|ed)$")
+_TURNS = frozenset({"not", *"不没别无非未勿"})
+"""Words that turn a claim round."""
 
 
 def similarity(a: str, b: str) -> float:
@@ -45,6 +47,20 @@ def same_claim(a: str, b: str) -> bool:
     or 不喜欢 for 喜欢, so two wordings of one claim may count as different.
     """
     return _claim(_fold(a)) == _claim(_fold(b))
+
+
+def repeats_claim(text: str, claim: str) -> bool:
+    """Whether a text says what a claim says, in any order and with more around it.
+
+    Numbers and polarity must be the same; a claim of one word must be all of the text.
+    """
+    said, wanted = Counter(_claim(_fold(text))), Counter(_claim(_fold(claim)))
+    if len(wanted) < 2:
+        return bool(wanted) and said == wanted
+    figures = [{word for word in words if word[0].isdigit()} for words in (said, wanted)]
+    turned = [sum(words[word] for word in _TURNS) % 2 for words in (said, wanted)]
+    same = figures[0] == figures[1] and turned[0] == turned[1]
+    return same and set(wanted) - _TURNS <= set(said)
 
 
 def _fold(text: str) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from math import log
 
 from kimi_memory.text.han import HAN, simplify
@@ -13,6 +14,7 @@ from kimi_memory.text.regex import regex
 from kimi_memory.text.sentences import Span, pieces, sentences
 
 _HAN_WORD = regex(f"[{HAN}]+")
+_LATIN_RUN = regex(rf"[^\W_{HAN}]+")
 _TYPED = regex(r"[a-z]{1,2}:")
 
 
@@ -28,12 +30,12 @@ def snippet(text: str, words: Iterable[str], limit: int = 700) -> tuple[str, int
             beginning of a word, Chinese ones anywhere. Rare ones weigh more.
         limit: Most characters to return.
     """
+    whole = text.strip()
+    if len(whole) <= limit:
+        first = len(text) - len(text.lstrip()) if whole else 0
+        return whole, first, first + len(whole)
     spans = sentences(text)
-    if not spans:
-        return "", 0, 0
-    first, last = spans[0][0], spans[-1][1]
-    if last - first > limit:
-        first, last = _best(text, _units(text, spans, limit), list(words), limit)
+    first, last = _best(text, _units(text, spans, limit), list(words), limit)
     head = "" if _starts(spans, first) else "…"
     tail = "" if _stops(spans, last) else "…"
     return head + text[first:last].strip() + tail, first, last
@@ -80,13 +82,35 @@ def _held(text: str, units: list[Span], words: list[str]) -> list[frozenset[str]
     ]
 
 
-def _pattern(word: str) -> re.Pattern[str]:
+class _Stem:
+    """Finds the beginning of a Latin word.
+
+    A look behind at all hanzi would take milliseconds to compile, for every word anew.
+    """
+
+    def __init__(self, source: str) -> None:
+        self._source = re.compile(source)
+
+    def match(self, text: str) -> re.Match[str] | None:
+        """Return the match at the beginning of a text."""
+        return self._source.match(text)
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """Return the first match that no Latin letter stands before."""
+        found = self._source.search(text)
+        while found and found.start() and _LATIN_RUN.match(text, found.start() - 1):
+            found = self._source.search(text, found.start() + 1)
+        return found
+
+
+@lru_cache(maxsize=1024)
+def _pattern(word: str) -> re.Pattern[str] | _Stem:
     folded = simplify(normalise(word))
     if _HAN_WORD.fullmatch(folded):
         return re.compile(re.escape(folded))
     # Stems end in "i" where the word ends in "y".
     stem = re.escape(folded[:-1]) + "[iy]" if folded[-1:] == "i" else re.escape(folded)
-    return re.compile(rf"(?<![^\W_{HAN}]){stem}")
+    return _Stem(stem)
 
 
 def _weights(held: list[frozenset[str]]) -> dict[str, float]:
@@ -103,3 +127,42 @@ def _starts(spans: list[Span], at: int) -> bool:
 
 def _stops(spans: list[Span], at: int) -> bool:
     return any(end == at for _, end in spans)
+
+
+def marks(text: str, words: Iterable[str]) -> list[Span]:
+    """Return where words of a query stand in a text, in order, without overlaps.
+
+    A Latin word is marked whole where one of `words` begins it; a single Chinese
+    character only if it belongs to no longer word.
+    """
+    wanted = [simplify(normalise(word)) for word in words if word and not _TYPED.match(word)]
+    han = [word for word in wanted if _HAN_WORD.fullmatch(word)]
+    held = {ch for word in han if len(word) > 1 for ch in word}
+    han = [word for word in han if len(word) > 1 or word not in held]
+    latin = [_pattern(word) for word in wanted if not _HAN_WORD.fullmatch(word)]
+    inside = {at for word in han for found in _all(word, simplify(text)) for at in found}
+    inside |= {
+        at
+        for found in _LATIN_RUN.finditer(text)
+        if any(pattern.match(simplify(normalise(found[0]))) for pattern in latin)
+        for at in range(*found.span())
+    }
+    return _runs(sorted(inside))
+
+
+def _all(word: str, text: str) -> Iterator[range]:
+    at = text.find(word)
+    while at >= 0:
+        yield range(at, at + len(word))
+        at = text.find(word, at + 1)
+
+
+def _runs(places: list[int]) -> list[Span]:
+    """Return the runs of neighbouring places."""
+    found: list[Span] = []
+    for at in places:
+        if found and found[-1][1] == at:
+            found[-1] = (found[-1][0], at + 1)
+        else:
+            found.append((at, at + 1))
+    return found

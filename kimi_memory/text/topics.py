@@ -15,6 +15,15 @@ _SHIP = r"deploy\w*|releas(?:e|es|ing)|发版|上线|部署|发布"
 
 # From the particular to the general: the first that fits names the topic.
 _TABLE: tuple[tuple[str, str], ...] = (
+    ("log-format", r"\blog(?:ging)? formats?\b|日志(?:的)?格式"),
+    ("branch", r"\b(?:main|default|release) branch\b|主分支|默认分支"),
+    (
+        "release-day",
+        r"\b(?:release|deploy(?:ment)?|ship(?:ping)?) (?:day|date)s?\b|发布日期?|上线日期?|发版日",
+    ),
+    ("upload-limit", r"\b(?:upload|file size|size) limit\b|上传(?:上限|限制|大小)"),
+    ("retention", r"\bretention\b|保留(?:期限|时间|期|天数)"),
+    ("rate-limit", r"\brate[ -]limits?\b|限流|速率限制"),
     (
         "deploy-time",
         rf"(?:{_SHIP})[^。.]{{0,24}}(?:{_DAY})|(?:{_DAY})[^。.]{{0,16}}(?:{_SHIP})|部署时间"
@@ -66,6 +75,7 @@ _TABLE: tuple[tuple[str, str], ...] = (
     ("cache", r"\bcach(?:e|es|ing)\b|\bredis\b|\bmemcached\b|缓存"),
     ("queue", r"\bqueues?\b|\brabbitmq\b|\bkafka\b|\bcelery\b|消息队列|队列"),
     ("search-engine", r"search engine|\belasticsearch\b|\bmeilisearch\b|搜索引擎|全文检索"),
+    ("port", r"\bports?\b(?! (?:it|the|this|to)\b)|端口"),
     (
         "frontend",
         r"\bfront-?end\b|前端|\bvue\b|\breact\b|\bsvelte\b|\buni-?app\b|\btaro\b|\bangular\b"
@@ -103,7 +113,14 @@ _TABLE: tuple[tuple[str, str], ...] = (
         r"\b(?:call|name) (?:it|the (?:app|project|tool|repo))\b|项目(?:名|叫)|(?:命名|起名"
         r"|取名)(?:为|叫)?",
     ),
-    ("drink", r"\bcoffee\b|\btea\b|咖啡|奶茶|喝茶"),
+    ("deadline", r"\bdeadlines?\b|\bdue date\b|截止(?:日期?|时间)|期限|交付日期?"),
+    ("owner", r"\b(?:product |project |code )?(?:owner|maintainer|lead)\b|负责人|维护者"),
+    ("budget", r"\bbudgets?\b|预算"),
+    ("timeout", r"\btime-?outs?\b|超时(?:时间|时长)?"),
+    ("region", r"\b(?:cloud )?regions?\b|区域|可用区"),
+    ("version", r"\bversion\b|版本号?"),
+    ("domain", r"\bdomain(?: name)?\b|域名"),
+    ("drink", r"\bcoffee\b|\btea\b|\bdrink(?:s|ing)?\b|咖啡|奶茶|喝"),
     ("music", r"\bmusic\b|\blisten to\b|听歌|音乐"),
 )
 _TOPICS = tuple((name, regex(pattern)) for name, pattern in _TABLE)

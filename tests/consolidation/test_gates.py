@@ -13,7 +13,7 @@ from kimi_memory.errors import GateError
 from kimi_memory.model.card import Card, CardType
 from kimi_memory.model.change import Create, Update, digest
 from kimi_memory.model.draft import Draft
-from kimi_memory.model.job import Op
+from kimi_memory.model.job import Op, Spent
 from kimi_memory.model.note import Lang
 from kimi_memory.model.source import Quote
 from kimi_memory.model.step import Step
@@ -99,6 +99,19 @@ def test_a_page_must_not_outgrow_its_budget() -> None:
 
 
 def test_a_job_that_touches_too_many_files_is_stopped() -> None:
-    many = [Create(f"semantic/{n}.md", b"x") for n in range(501)]
+    many = [Create(f"semantic/general/{n}.md", b"x") for n in range(501)]
     with pytest.raises(GateError, match="501 files would change"):
         check(changes=many)
+
+
+def test_pages_that_only_show_cards_do_not_count_as_files() -> None:
+    check(changes=[Create(f"semantic/entities/{n}.md", b"x") for n in range(501)])
+
+
+def test_a_job_that_decides_too_long_or_spends_too_much_is_stopped() -> None:
+    gates = JobGates(GatesTable(max_seconds=10, max_tokens=100))
+    gates.budget(9.9, Spent(1, 60, 40))
+    with pytest.raises(GateError, match=r"'time'.*took 11 seconds"):
+        gates.budget(11.0, Spent())
+    with pytest.raises(GateError, match=r"'tokens'.*spent 101 tokens"):
+        gates.budget(1.0, Spent(1, 61, 40))

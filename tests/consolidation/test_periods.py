@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, timedelta
+from pathlib import Path
 
 import pytest
 
-from kimi_memory import Memory, hookimpl
+from kimi_memory import Memory, Opening, hookimpl
+from kimi_memory.model import form
 from kimi_memory.model.pages import Day, Identity, Project
+from kimi_memory.store import catalog
+from kimi_memory.store.catalog import FILE
 from kimi_memory.store.shelf import Shelf
+from tests.consolidation.notes import card, put
 from tests.consolidation.test_jobs import talk, tree
 
 
@@ -145,3 +150,55 @@ def test_settings_decide_what_is_important_and_what_is_stale(
     assert set(seen) == {(0.99, 3)}
     assert statuses["me.city"] == "stale"
     assert statuses["decision.database"] == "active"
+
+
+@pytest.mark.parametrize("meddle", ["deleted", "damaged"])
+def test_jobs_do_the_same_with_and_without_what_they_kept(
+    tmp_path: Path, opening: Opening, clock, monkeypatch: pytest.MonkeyPatch, meddle: str
+) -> None:
+    monkeypatch.setattr(catalog, "_FEW", 1)
+    start, trees = clock.now, []
+    for name in ("kept", meddle):
+        clock.set(start)
+        trees.append(_three_days(tmp_path / name, opening, clock, name))
+    assert trees[0] == trees[1]
+
+
+def _three_days(root: Path, opening: Opening, clock, meddle: str) -> list[dict[str, str]]:
+    """Live three days with edits from outside between the jobs; return the tree after each."""
+    Memory.create(root, opening=opening).close()
+    found = []
+    for number in range(3):
+        with Memory.open(root, opening) as memory:
+            talk(memory, f"s{number}", "菜谱" if number else "Atlas")
+            soon = clock.now + timedelta(hours=30)
+            old = card(f"old{number}", f"Value {number}", age=29.5)
+            put(memory, old, card(f"brief{number}", f"房间号是 {number}", expires=soon))
+            memory.distil(f"s{number}")
+            memory.consolidate("daily")
+            files = tree(root)
+            del files["memory.toml"]  # It names the memory, each by a name of its own.
+            found.append(files)
+        _meddle(root / FILE, meddle)
+        _edit(root, number)
+        clock.move(days=1)
+    return found
+
+
+def _meddle(place: Path, how: str) -> None:
+    assert place.is_file()
+    match how:
+        case "deleted":
+            place.unlink()
+        case "damaged":
+            place.write_bytes(place.read_bytes()[:-40])
+
+
+def _edit(root: Path, number: int) -> None:
+    """Change a card, a line of the overview, and take a card away, in an editor."""
+    path = root / form.place(card(f"old{number}", ""))
+    path.write_text(path.read_text("utf-8").replace("Value", "Worth"), "utf-8")
+    page = root / "MEMORY.md"
+    page.write_text(page.read_text("utf-8").replace("周五不要发版", "周五和周六不要发版"), "utf-8")
+    place = root / form.place(card(f"brief{number}", ""))
+    place.rename(place.with_name(f"moved{number}.md"))

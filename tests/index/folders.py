@@ -87,6 +87,15 @@ class Folder:
         self.write(path, b"".join(lines))
         return path
 
+    def stream(self, id: str, turns: Sequence[tuple[datetime, str]]) -> str:
+        """Write a session of a user that goes on for days, each turn at its own moment."""
+        lines = [session_line(Session(id=id, started=turns[0][0]))]
+        for n, (at, text) in enumerate(turns, start=1):
+            lines.append(turn_line(Turn(n, at, Role.USER, text)))
+        path = f"short-term/session_{id}.jsonl"
+        self.write(path, b"".join(lines))
+        return path
+
     def state(self, path: str, **task: str) -> None:
         with (self.root / path).open("ab") as file:
             file.write(state_line(task=task))

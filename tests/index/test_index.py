@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import shutil
+import signal
+import subprocess
+import sys
 import tempfile
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,6 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kimi_memory.errors import LockTimeoutError
+from kimi_memory.index import build
+from kimi_memory.index import folder as looking
 from kimi_memory.store.store import Store
 
 INDEX = ".kimi/index"
@@ -248,3 +254,101 @@ def test_a_file_that_vanishes_while_we_look_is_no_fault(folder: Folder) -> None:
     assert folder.index().status().broken == ()
     assert not (folder.root / "gone.md").exists()
     assert [hit.unit.path for hit in folder.ask("Oslo").hits] == ["here.md"]
+
+
+class Cut(KeyboardInterrupt):
+    """Somebody pressed Ctrl-C."""
+
+
+def cut_after(units: int) -> Callable[[int, int], None]:
+    def tell(done: int, of: int) -> None:
+        assert done <= of
+        if done > units:
+            raise Cut
+
+    return tell
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_a_build_that_was_cut_short_goes_on_where_it_was(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch, *, full: bool
+) -> None:
+    monkeypatch.setattr(build, "BATCH_UNITS", 10)
+    fill(folder)
+    for n in range(60):
+        folder.write(f"notes/{n:02}.md", f"heron {n} 苍鹭\n")
+    index = folder.index()
+    if full:
+        index.refresh()
+    before = index.status().generation
+    with pytest.raises(Cut):
+        index.refresh(full=full, progress=cut_after(45))
+    assert index.status().generation == before
+    folder.write("notes/07.md", "changed in between\n")
+    (folder.root / "notes/08.md").unlink()
+    told: list[tuple[int, int]] = []
+    again = folder.index()
+    again.refresh(full=full, progress=lambda done, of: told.append((done, of)))
+    assert len(told) < 45
+    assert again.verify() == []
+    assert again.status().pending == 0
+    assert len(list((folder.root / INDEX).glob("g*"))) <= 2
+    found = answers(folder, again)
+    again.close()
+    again.drop()
+    assert found == answers(folder)
+
+
+def test_a_build_that_is_killed_is_gone_on_with(folder: Folder) -> None:
+    for n in range(60):
+        folder.write(f"notes/{n:02}.md", f"heron {n}\n")
+    killed = subprocess.run([sys.executable, "-c", KILLED, str(folder.root)], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert not (folder.root / INDEX / "CURRENT").exists()
+    report = folder.index().refresh(full=True)
+    assert 0 < report.added < 60
+    assert report.units == 60
+    assert folder.index().verify() == []
+
+
+KILLED = f"""
+import os, signal, sys
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+from pathlib import Path
+from folders import Folder
+from kimi_memory.index import build
+build.BATCH_UNITS = 10
+def tell(done, of):
+    if done == 33:
+        os.kill(os.getpid(), signal.SIGKILL)
+Folder(Path(sys.argv[1])).index().refresh(full=True, progress=tell)
+"""
+
+
+def test_an_unfinished_build_of_other_words_or_damaged_is_not_used(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build, "BATCH_UNITS", 10)
+    for n in range(30):
+        folder.write(f"notes/{n:02}.md", f"heron {n}\n")
+    with pytest.raises(Cut):
+        folder.index().refresh(progress=cut_after(15))
+    for path in (folder.root / INDEX).rglob("*.seg"):
+        path.write_bytes(path.read_bytes()[:-1])
+    assert folder.index().refresh().added == 30
+    assert folder.index().verify() == []
+
+
+def test_a_hint_makes_an_edit_of_a_large_memory_searchable(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(folder)
+    index = folder.index()
+    index.refresh()
+    assert not folder.ask("egret", index).hits
+    monkeypatch.setattr(looking, "CHEAP_SECONDS", 0.0)
+    monkeypatch.setattr(looking, "SHARE", 1e9)
+    index.refresh()
+    folder.write("PROJECT.md", "# Billing\n\nAn egret stands in it.\n")
+    index.hint(["PROJECT.md"])
+    assert folder.ask("egret", index).hits[0].unit.path == "PROJECT.md"

@@ -10,7 +10,8 @@ from kimi_memory.plugins.markdown import split_note
 
 from kimi_memory.errors import FormatError
 from kimi_memory.index.files import is_searchable, scan
-from kimi_memory.index.table import Table, load
+from kimi_memory.index.stored import Stored
+from kimi_memory.index.table import COLUMNS
 from kimi_memory.index.units import read_units, tier_of
 from kimi_memory.model.unit import Chunk, Unit
 
@@ -121,11 +122,15 @@ def test_a_table_survives_its_file(folder: Folder) -> None:
     path = folder.session("s", [("Ann", "你好"), ("assistant", "Hello.")])
     found = folder.index().searcher()
     table = found.parts[-1].table
-    again = load(table.dump())
-    assert again == table
+    Stored().grow(folder.write("table/dead", "").parent, table, ())
+    again = Stored.open(folder.root / "table")
+    assert list(again.files) == table.files
+    assert again.keys == table.keys
+    assert again.words().tolist() == table.lengths
+    for name in COLUMNS:
+        assert list(again.column(name)) == list(table.column(name)), name
     expected = units(folder, path)
     assert [again.unit(row, path, expected[row].text) for row in range(2)] == expected
-    assert load(Table().dump()) == Table()
     assert expected[0].at == datetime(2026, 2, 27, 9, 0, 1, tzinfo=UTC)
 
 
@@ -133,3 +138,15 @@ def test_headings_over_lines_that_repeat_cards_are_no_units() -> None:
     page = "# Memory\n\n## Facts\n\n- [0.90] a: b ^card-01\n\n## Mine\n\nmy own line\n"
     units = read_units("MEMORY.md", page.encode(), lambda text: split_note(text) or [])
     assert ["my own line" in unit.text for unit in units] == [True]
+
+
+def test_a_page_may_lower_its_own_trust_and_say_whose_it_is(folder: Folder) -> None:
+    page = folder.root / "page.md"
+    for head, told in (
+        ("agent: kimi\ntrust: agent", ("agent", "kimi")),
+        ("agent: 3\ntrust: divine", ("human", "")),
+        ("tags: [x]", ("human", "")),
+    ):
+        page.write_text(f"---\n{head}\n---\nwords\n", encoding="utf-8")
+        (unit,) = units(folder, "page.md")
+        assert (unit.trust, unit.agent) == told

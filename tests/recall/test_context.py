@@ -99,6 +99,13 @@ def test_a_named_session_is_shown_instead_of_the_newest(lived: Folder) -> None:
     assert not context(lived, "live", session="none").lines
 
 
+def test_nothing_is_shown_of_a_session_that_is_in_the_prompt_already(lived: Folder) -> None:
+    shown = context(lived, "live", query="token of the object store", beside="c").lines
+    assert not [id for id in shown if id.startswith(("session:c", "session:open#task"))]
+    shown = context(lived, "live", query="token of the object store", beside="open").lines
+    assert "session:c#2" in shown
+
+
 def test_lines_carry_trust_day_doubt_and_place(lived: Folder) -> None:
     lived.card(
         "port", "Port", "The port is 8080.", confidence=0.4, valid_to=NOW + timedelta(days=30)

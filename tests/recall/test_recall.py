@@ -85,7 +85,7 @@ def test_neighbours_lend_their_words(folder: Folder) -> None:
 def test_a_named_speaker_is_favoured_only_when_one_is_named(folder: Folder) -> None:
     folder.session("x", [("Ann", "I like tea."), ("Ben", "I like tea.")])
     assert folder.ask("does Ben like tea").hits[0].unit.speaker == "Ben"
-    assert folder.ask("does Ben like tea").hits[0].parts["speaker"] == 1.3
+    assert folder.ask("does Ben like tea").hits[0].parts["speaker"] == 1.5
     both = folder.ask("do Ben and Ann like tea").hits
     assert not any("speaker" in hit.parts for hit in both)
 
@@ -319,3 +319,63 @@ def test_a_search_that_writes_the_index_never_waits_for_the_model(folder: Folder
     assert "no vectors" in answer.notes[0]
     folder.index().refresh()
     assert folder.ask("stone").lanes == ("keyword", "vector")
+
+
+def test_what_was_said_in_the_named_time_is_favoured(folder: Folder) -> None:
+    folder.session("x", [("user", "We fed the ducks. 喂了鸭子。")], at=NOW - timedelta(days=45))
+    folder.session("y", [("user", "We fed the ducks. 喂了鸭子。")], at=NOW - timedelta(days=5))
+    for question in ("who fed the ducks in mid-January", "一月中旬谁喂了鸭子"):
+        hits = folder.ask(question).hits
+        assert hits[0].unit.id == "session:x#1"
+        assert hits[0].parts["time"] == 1.5
+        assert "time" not in hits[1].parts
+
+
+def test_answers_stand_behind_their_question(folder: Folder) -> None:
+    folder.session(
+        "x",
+        [
+            *[("Ann", "Do you play an instrument?"), ("Ben", "The oboe, every day.")],
+            *[("Ann", "And where do you live?"), ("Ben", "In a small town near Graz.")],
+            *[("Ann", "I see."), ("Ben", "Come and see us.")],
+        ],
+    )
+    hits = {hit.unit.id: hit for hit in folder.ask("which instrument").hits}
+    assert hits["session:x#2"].parts["answer"] > 0
+    assert "answer" not in hits["session:x#3"].parts
+
+
+def test_a_question_for_several_things_looks_into_several_sittings(folder: Folder) -> None:
+    for n, thing in enumerate(("violin", "oboe", "drum")):
+        turns = [("Ann", f"My instrument is the {thing}."), ("Ben", "A fine instrument.")]
+        folder.session(f"s{n}", turns, at=NOW - timedelta(days=n))
+    hits = folder.ask("Which instruments has somebody played?").hits
+    assert len({hit.unit.session for hit in hits[:3]}) == 3
+    assert any(hit.parts.get("spread", 1.0) < 1.0 for hit in hits)
+    assert not any("spread" in hit.parts for hit in folder.ask("my instrument").hits)
+
+
+def test_things_are_found_by_their_kind(folder: Folder) -> None:
+    folder.session("x", [("user", "I carry my violin everywhere."), ("user", "周末去跑步。")])
+    assert folder.ask("which instrument do I play").hits[0].unit.id == "session:x#1"
+    assert folder.ask("做什么运动").hits[0].unit.id == "session:x#2"
+
+
+def test_scores_tell_what_the_memory_can_speak_to(filled: Folder) -> None:
+    for known, unknown in (
+        ("Which database do we use for billing?", "Which database do penguins of Chile prefer?"),
+        ("部署脚本为什么失败", "部署企鹅要什么护照"),
+    ):
+        sure, unsure = filled.ask(known).hits[0], filled.ask(unknown).hits[0]
+        assert sure.score > 2 * unsure.score
+        assert unsure.parts["cover"] < 0.5
+        assert not filled.ask(unknown, min_score=0.5).hits
+        assert filled.ask(known, min_score=0.5).hits
+
+
+def test_somebody_else_covers_less_of_a_question_about_a_speaker(folder: Folder) -> None:
+    folder.session("x", [("Ann", "I keep bees."), ("Ben", "I keep goats."), ("Ann", "Good.")])
+    assert (
+        folder.ask("does Ann keep bees").hits[0].score
+        > folder.ask("does Ben keep bees").hits[0].score
+    )

@@ -12,6 +12,7 @@ from kimi_memory.store import gitfiles
 from kimi_memory.store.gitfiles import (
     is_gone,
     is_ignored,
+    look,
     read_plain,
     refused_by_git,
     scan,
@@ -93,6 +94,23 @@ def test_strange_things_are_skipped_and_named(tmp_path, monkeypatch):
         "sub": "another git repository",
         "odd/GIT~1": "a name that git refuses",
     }
+
+
+def test_a_look_at_some_paths_finds_what_a_scan_finds_there(tmp_path, monkeypatch):
+    monkeypatch.setattr(gitfiles, "LARGEST", 10)
+    plain = {"MEMORY.md", "semantic/决策/数据库.md"}
+    odd = {"big.md", "pipe.md", "odd/GIT~1"}
+    other = {".kimi/x", ".git/config", "inner/.git/config", "inner/a/b.md", "a.tmp", "other.md"}
+    for path in plain | other | {"odd/GIT~1"}:
+        write(tmp_path, path)
+    write(tmp_path, "big.md", "x" * 11)
+    os.mkfifo(tmp_path / "pipe.md")
+    whole = scan(tmp_path)
+    found = look(
+        tmp_path, [*plain, *odd, *other - {"other.md"}, "gone.md", "semantic", "MEMORY.md/x"]
+    )
+    assert found.files == {path: whole.files[path] for path in plain}
+    assert {path: found.skipped[path] for path in odd} == {p: whole.skipped[p] for p in odd}
 
 
 def test_an_unreadable_folder_is_named_and_a_vanished_one_is_not(tmp_path):

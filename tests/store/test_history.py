@@ -1026,3 +1026,19 @@ def test_threads_may_read_while_one_commits(history, root):
     stop.set()
     reader.join()
     assert failures == []
+
+
+def test_a_commit_of_some_paths_leaves_the_others_to_the_next(history, root):
+    for name in ("mine.md", "gone.md", "kept.md"):
+        write(root, name)
+    history.commit("three")
+    write(root, "mine.md", "mine\n")
+    write(root, "theirs.md")
+    write(root, "kept.md", "edited\n")
+    (root / "gone.md").unlink()
+    made = history.commit("some", only=["mine.md", "gone.md"])
+    assert sorted(history.changed(made)) == [("D", "gone.md"), ("M", "mine.md")]
+    assert history.commit("none", only=["mine.md"]) == ""
+    rest = history.commit("the rest")
+    assert sorted(history.changed(rest)) == [("A", "theirs.md"), ("M", "kept.md")]
+    assert git(root, "status", "--porcelain") == ""

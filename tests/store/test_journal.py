@@ -242,3 +242,16 @@ def test_an_update_names_its_undo_file(store: Store, folder: Path, actor: Actor)
 def test_a_journal_that_was_removed_has_no_records(chain: Store, folder: Path) -> None:
     shutil.rmtree(folder / ".kimi")
     assert list(chain.journal.records()) == []
+
+
+def test_records_after_a_number_are_found_from_the_end(chain: Store, folder: Path) -> None:
+    def numbers(seq: int) -> list[object]:
+        return [record["seq"] for record in chain.journal.since(seq)]
+
+    assert numbers(9) == []
+    assert numbers(6) == [7, 8, 9]
+    assert numbers(0) == list(range(1, 10))
+    path = _segment(folder)
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*lines[:7], b"no record\n", lines[8]]))
+    assert numbers(6) == [7, 9]

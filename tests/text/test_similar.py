@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kimi_memory.text.similar import same_claim, similarity
+from kimi_memory.text.similar import repeats_claim, same_claim, similarity
 
 LONG = "The nightly backup of the billing database runs on the second server in Frankfurt and "
 LONG_ZH = "计费数据库每天晚上的备份都放在法兰克福的第二台服务器上，由运维同事负责检查，"
@@ -66,3 +66,31 @@ def test_similarity_is_symmetric_and_bounded(a: str, b: str) -> None:
     assert similarity(a, b) == pytest.approx(similarity(b, a))
     assert 0.0 <= similarity(a, b) <= 1.0
     assert similarity(a, a) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("We decided to use MongoDB for recipes", "we use mongodb"),
+        ("MongoDB is what we use", "We use MongoDB."),
+        ("我们决定用ＭｏｎｇｏＤＢ存菜谱了", "用 MongoDB 存菜谱"),
+        ("Port 8080 is the deploy port here", "The deploy port is 8080."),
+    ],
+)
+def test_a_claim_is_repeated_in_other_words(text: str, claim: str) -> None:
+    assert repeats_claim(text, claim)
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("We don't use MongoDB", "We use MongoDB."),
+        ("我们不用 MongoDB 存菜谱", "用 MongoDB 存菜谱"),
+        ("The deploy port is 8081.", "The deploy port is 8080."),
+        ("We use PostgreSQL", "We use MongoDB."),
+        ("MongoDB has a new logo", "MongoDB"),
+        ("anything", ""),
+    ],
+)
+def test_another_claim_repeats_nothing(text: str, claim: str) -> None:
+    assert not repeats_claim(text, claim)

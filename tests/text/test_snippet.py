@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kimi_memory.text.snippet import snippet
+from kimi_memory.text.snippet import marks, snippet
 
 FILLER = "Nothing of interest was said here at all. "
 FILLER_ZH = "这里没有说什么有意思的事情。"
@@ -64,3 +64,24 @@ def test_offsets_point_at_what_is_shown(text: str, words: list[str], limit: int)
     assert shown.removeprefix("…").removesuffix("…").strip("…") == text[start:end].strip().strip(
         "…"
     )
+
+
+def test_words_of_a_query_are_marked_where_they_stand() -> None:
+    def marked(text: str, *words: str) -> list[str]:
+        return [text[first:last] for first, last in marks(text, words)]
+
+    assert marked("We deployed it; deployments fail.", "deploy") == ["deployed", "deployments"]
+    assert marked("资料库选了达梦，数据备份。", "数据", "资", "料", "资料", "数") == [
+        "资料",
+        "数据",
+    ]
+    assert marked("資料庫", "资料", "料库") == ["資料庫"]
+    assert marked("我喝茶", "茶") == ["茶"]
+    assert marked("undeployed d:2026-02-27", "deploy", "d:2026-02-27", "") == []
+
+
+@given(st.text(), st.lists(st.text(min_size=1, max_size=4), max_size=4))
+def test_marks_stand_in_order_within_the_text(text: str, words: list[str]) -> None:
+    places = [at for span in marks(text, words) for at in span]
+    assert places == sorted(set(places))
+    assert all(0 <= at <= len(text) for at in places)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import keyword
 import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
@@ -17,11 +18,16 @@ COMMANDS: dict[str, str] = {
     "session": "start a session, add turns, end it",
     "remember": "keep one statement at once",
     "ingest": "store transcripts of other programs, each turn once",
+    "import": "take over what another system remembers, and keep in step",
     "recall": "find the lines that answer a question",
     "get": "show a note, or lines of a file",
     "context": "print a block of memory for a prompt",
+    "compact": "make a running chat fit its model, and keep all of it",
     "distill": "turn ended sessions into events and cards",
-    "consolidate": "run the daily or weekly job",
+    "consolidate": "run the daily or weekly job, or introspect",
+    "link": "link two notes, remove a link, list what is suggested",
+    "review": "show what waits for your word; accept, edit or reject it",
+    "conflicts": "list what contradicts what, and settle it",
     "forget": "archive notes and keep them from coming back",
     "purge": "destroy a text or a session everywhere, with proof",
     "trace": "show where a note comes from",
@@ -29,14 +35,22 @@ COMMANDS: dict[str, str] = {
     "diff": "show what changed",
     "undo": "take a job back, byte for byte",
     "index": "bring the indexes up to date, or rebuild them",
+    "watch": "keep the index up to date while somebody edits the files",
     "verify": "check journal, notes, quotes and indexes",
     "status": "show what is in the memory",
     "doctor": "look for faults, and mend them",
+    "eval": "run the cases of evals/*.yaml, and fail when one fails",
+    "export": "write cards, an index, JSON or a graph for other programs",
+    "schedule": "let the daily and weekly job run by themselves",
+    "skills": "list, show and install procedures that came up again and again",
+    "audit": "measure the rot in any store of memories, reading only",
     "hook": "answer agent programs, and put the hooks into their settings",
+    "mcp": "serve agent programs over the Model Context Protocol",
+    "serve": "serve programs in any language over HTTP",
     "plugins": "list plugins: loaded, from where, skipped and why",
 }
 """Every built-in command and what it does."""
-ALIASES = {"search": "recall", "distil": "distill"}
+ALIASES = {"search": "recall", "distil": "distill", "dream": "consolidate introspect"}
 
 
 def parser(only: str = "") -> ArgumentParser:
@@ -62,7 +76,9 @@ def parser(only: str = "") -> ArgumentParser:
 
 def builtin(name: str, help: str) -> Command:
     """Return a built-in command; its module is imported now."""
-    module = importlib.import_module(f"kimi_memory.surfaces.cli.{name}")
+    # A word of Python cannot name a module.
+    stem = f"{name}_" if keyword.iskeyword(name) else name
+    module = importlib.import_module(f"kimi_memory.surfaces.cli.{stem}")
     return Command(name, help, module.add_arguments, module.run)
 
 
@@ -70,7 +86,7 @@ def run(arguments: Sequence[str]) -> int:
     """Run a command line and return its exit code."""
     words = list(arguments)
     if words and words[0] in ALIASES:
-        words[0] = ALIASES[words[0]]
+        words[:1] = ALIASES[words[0]].split()
     first = words[0] if words else ""
     try:
         chosen = parser(first if first in COMMANDS else "").parse_args(words)

@@ -1,25 +1,42 @@
-"""``consolidate``: run the daily or weekly job."""
+"""``consolidate``: run the daily or weekly job, or introspect."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
 from kimi_memory.surfaces.cli.shared import finish_reports, moment, open_memory
+
+if TYPE_CHECKING:
+    from kimi_memory.consolidation.jobs import JobReport
+    from kimi_memory.memory import Memory
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("period", choices=["daily", "weekly"], help="which job")
+    parser.add_argument("period", choices=["daily", "weekly", "introspect"], help="which job")
     parser.add_argument("--date", default="", help="one day or week; default: all with news")
     parser.add_argument("--dry-run", action="store_true", help="show the diff, write nothing")
 
 
 def run(arguments: Namespace) -> int:
     """Distil what waits, then consolidate."""
+    if arguments.period == "introspect":
+        from kimi_memory.surfaces.cli.introspection import run_introspection
+
+        return run_introspection(arguments)
     day = moment(arguments.date).date() if arguments.date else None
     with open_memory(arguments) as memory:
         reports = []
         if not arguments.dry_run:
             reports += [memory.distil(id) for id in memory.waiting()]
         reports += memory.consolidate(arguments.period, day, dry_run=arguments.dry_run)
+        if arguments.period == "weekly":
+            reports.append(_skills(memory, dry_run=arguments.dry_run))
     return finish_reports(arguments, reports)
+
+
+def _skills(memory: Memory, *, dry_run: bool) -> JobReport:
+    from kimi_memory.care.skills import propose
+
+    return propose(memory, dry_run=dry_run)

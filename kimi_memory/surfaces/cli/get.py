@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.errors import NotFoundError, UsageError
@@ -9,27 +10,47 @@ from kimi_memory.memory import Memory
 from kimi_memory.model.frontmatter import decode
 from kimi_memory.surfaces.cli.shared import open_memory, show, show_json
 
+_CITED = re.compile(r"#L(?P<first>\d{1,9})(?:-L?(?P<last>\d{1,9}))?$")
+
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("what", help="an id, the beginning of one, or a path in the memory")
+    parser.add_argument(
+        "what", help="an id, the beginning of one, a path, or a citation: path#L2-L5"
+    )
     parser.add_argument("--from", type=int, default=1, dest="first", help="first line, from 1")
     parser.add_argument("--lines", type=int, default=0, help="how many lines; default: all")
+    parser.add_argument("--related", action="store_true", help="show what the note is linked with")
+    parser.add_argument("--hops", type=int, choices=(1, 2), default=1, help="links to follow")
 
 
 def run(arguments: Namespace) -> int:
-    """Print the text."""
+    """Print the text, or what the note is linked with."""
+    if arguments.related:
+        from kimi_memory.surfaces.cli.related import show_related
+
+        return show_related(arguments)
     if arguments.first < 1 or arguments.lines < 0:
         raise UsageError("Lines are counted from 1. Give --from 1 or more.")
     with open_memory(arguments) as memory:
         path, text = _read(memory, arguments.what)
-    lines = text.splitlines()[arguments.first - 1 :]
-    lines = lines[: arguments.lines] if arguments.lines else lines
+    first, count = _run(arguments)
+    lines = text.splitlines()[first - 1 :]
+    lines = lines[:count] if count else lines
     if arguments.json:
-        show_json({"path": path, "from": arguments.first, "text": "\n".join(lines)})
+        show_json({"path": path, "from": first, "text": "\n".join(lines)})
     else:
         show("\n".join(lines))
     return 0
+
+
+def _run(arguments: Namespace) -> tuple[int, int]:
+    """Return the first line and how many: of a citation, or as the options say."""
+    cited = _CITED.search(arguments.what)
+    if cited is None or arguments.first > 1 or arguments.lines:
+        return arguments.first, arguments.lines
+    first = max(1, int(cited["first"]))
+    return first, max(1, int(cited["last"] or first) - first + 1)
 
 
 def _read(memory: Memory, what: str) -> tuple[str, str]:

@@ -101,6 +101,9 @@ def show_report(report: JobReport) -> None:
         show(f"{report.kind} {report.subject}: {counts or 'files only'}  [{report.id}]")
         for operation in report.operations:
             show(f"  {operation.op:<12} {operation.key or operation.target}  {operation.why}")
+    if report.spent.calls:
+        cost = f"{report.spent.tokens_in} tokens in, {report.spent.tokens_out} out"
+        show(f"  model        {report.model}: {report.spent.calls} asked, {cost}")
     for line in report.left_out:
         show(f"  left out     {line}")
     if report.diff:

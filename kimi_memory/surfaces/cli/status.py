@@ -7,6 +7,8 @@ from argparse import ArgumentParser, Namespace
 from kimi_memory.care.checkup import Status, status
 from kimi_memory.surfaces.cli.shared import leave, open_memory, show, show_json
 
+_BAR = 20
+
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments: none of its own."""
@@ -30,10 +32,28 @@ def _show(found: Status) -> None:
     for kind, counts in found.notes.items():
         parts = ", ".join(f"{count} {name}" for name, count in counts.items())
         show(f"{kind.capitalize():<9} {sum(counts.values())} ({parts})")
+    if found.links:
+        parts = ", ".join(f"{count} {rel}" for rel, count in sorted(found.links.items()))
+        show(f"Links     {sum(found.links.values())} ({parts})")
+    if sum(found.bands.values()):
+        _show_temperatures(found)
     show(f"Jobs      {found.jobs}, {found.waiting} sessions wait to be distilled")
+    for command, count in found.asks.items():
+        show(f"Waiting   {count} for you: kimi-memory {command}")
     show(f"Index     {found.index}")
     show(f"History   {found.history}")
     if found.external:
         show(f"Edits     {found.external} files were changed outside of kimi-memory")
+    for line in found.failing:
+        show(f"Failing   {line}")
     for path in found.broken:
         show(f"Broken    {path}")
+
+
+def _show_temperatures(found: Status) -> None:
+    """Print how many cards are in each band, and a bar for each step of temperature."""
+    whole = sum(found.bands.values())
+    show(f"Warmth    {', '.join(f'{count} {band}' for band, count in found.bands.items())}")
+    for step, count in found.temperatures.items():
+        bar = "█" * round(_BAR * count / whole)
+        show(f"  {step}  {bar:░<{_BAR}} {count / whole:4.0%}")

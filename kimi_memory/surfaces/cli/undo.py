@@ -1,28 +1,54 @@
-"""``undo``: take a job back, byte for byte."""
+"""``undo``: take a job back, byte for byte; or all jobs of a day, or of an agent."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from kimi_memory.surfaces.cli.shared import open_memory, show, show_json
+from kimi_memory.care.undoing import undo_agent, undo_day
+from kimi_memory.errors import UsageError
+from kimi_memory.memory import Memory
+from kimi_memory.model.job import Job
+from kimi_memory.surfaces.cli.shared import moment, open_memory, show, show_json
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("job", help="the id of a job, as log shows it, or its beginning")
+    parser.add_argument(
+        "job", nargs="?", default="", help="the id of a job, as log shows it, or its beginning"
+    )
+    parser.add_argument("--day", default="", metavar="DATE", help="every job that ran on a day")
+    parser.add_argument(
+        "--agent", default="", metavar="NAME", help="every job on the sessions of one agent alone"
+    )
     parser.add_argument("--dry-run", action="store_true", help="name the files, write nothing")
 
 
 def run(arguments: Namespace) -> int:
-    """Undo the job, or show what would be undone."""
+    """Undo, or show what would be undone."""
+    if sum(map(bool, (arguments.job, arguments.day, arguments.agent))) != 1:
+        raise UsageError("Say what to undo: a job's id, --day DATE, or --agent NAME.")
     with open_memory(arguments) as memory:
-        load = memory.jobs.load if arguments.dry_run else memory.undo
-        job = load(arguments.job)
+        jobs = _undone(memory, arguments)
     if arguments.json:
-        show_json(job)
+        show_json(jobs[0] if arguments.job else jobs)
         return 0
-    show(f"{'Would undo' if arguments.dry_run else 'Undone'}: {job.id} of {job.at:%Y-%m-%d %H:%M}")
+    for job in jobs:
+        _show(job, "Would undo" if arguments.dry_run else "Undone")
+    return 0
+
+
+def _undone(memory: Memory, arguments: Namespace) -> list[Job]:
+    if arguments.day:
+        day = moment(arguments.day).date()
+        return undo_day(memory, day, dry_run=arguments.dry_run)
+    if arguments.agent:
+        return undo_agent(memory, arguments.agent, dry_run=arguments.dry_run)
+    take_back = memory.jobs.load if arguments.dry_run else memory.undo
+    return [take_back(arguments.job)]
+
+
+def _show(job: Job, what: str) -> None:
+    show(f"{what}: {job.id} of {job.at:%Y-%m-%d %H:%M}")
     for effect in job.effects:
         done = "restored" if effect.before else "removed"
         show(f"  {done:<9} {effect.path}")
-    return 0

@@ -105,7 +105,7 @@ def test_get_prints_lines_of_a_file_and_notes_by_short_id(folder: Path, capsys) 
         (["trace", "card-nothing"], 11, "No note"),
         (["undo", "distil-nothing"], 11, "No job"),
         (["recall", "x", "--limit", "-1"], 2, "below zero"),
-        (["recall", "x", "--since", "yesterday"], 2, "is no date"),
+        (["recall", "x", "--since", "someday"], 2, "is no date"),
         (["context", "x", "--budget", "-5"], 2, "below zero"),
         (["session", "end", "nothing"], 11, "No session"),
         (["session", "state", "s", "--task", "[1]"], 2, "Not an object"),

@@ -1,0 +1,95 @@
+"""Cost of the daily job as a memory grows: ``python -m benchmarks.jobs --json``.
+
+One day of sessions is distilled, and the daily job run over it, in memories that hold
+few and many cards already. The cards are of the last days, so that none is due.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from kimi_memory import Memory, Opening
+from kimi_memory.home import Home
+from kimi_memory.host import Host
+from kimi_memory.model import form
+from kimi_memory.model.card import Card, CardType
+from kimi_memory.model.ids import derived_id
+from kimi_memory.model.note import Status
+
+NOW = datetime(2026, 3, 2, 20, tzinfo=UTC)
+
+
+def measure(cards: int, sessions: int) -> dict[str, float]:
+    """Return seconds of distilling a day and of its daily job in a memory of so many cards."""
+    with tempfile.TemporaryDirectory(prefix="kimi-memory-bench-") as folder:
+        root = Path(folder)
+        home = Home(root / "config", root / "state")
+        host = Host(entry_points=False)
+        opening = Opening(home=home, clock=lambda: NOW, host=host, background=False)
+        Memory.create(root / "memory", opening=opening).close()
+        _fill(root / "memory", cards)
+        with Memory.open(root / "memory", opening) as memory:
+            memory.store.reconcile()
+            memory.history.commit("Filled")
+            ids = [_talk(memory, n) for n in range(sessions)]
+            began = time.perf_counter()
+            for id in ids:
+                memory.distil(id)
+            distilled = time.perf_counter()
+            memory.consolidate("daily", NOW.date())
+            done = time.perf_counter()
+    return {"distil_s": round(distilled - began, 2), "daily_s": round(done - distilled, 2)}
+
+
+def _fill(root: Path, cards: int) -> None:
+    for n in range(cards):
+        at = NOW - timedelta(days=2, minutes=n)
+        card = Card(
+            id=derived_id("card", at, str(n)),
+            created=at,
+            updated=at,
+            status=Status.ACTIVE,
+            title=f"Part {n}",
+            type=CardType.FACT,
+            key=f"part{n}.port",
+            value=f"The port of Part{n} is {n}.",
+            category=f"part{n % 97}",
+            verified=at,
+        )
+        path = root / form.place(card)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(form.render(card), encoding="utf-8")
+
+
+def _talk(memory: Memory, n: int) -> str:
+    session = memory.session(f"day{n}", project="atlas")
+    session.turn("user", f"The owner of Thing{n} is Person{n}.")
+    session.turn("assistant", "好的。")
+    session.turn("user", f"我们决定把 Job{n} 的超时时间定成 {n} 秒，因为够用。")
+    return memory.mark_ended(session.id)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure both sizes and print the ratio."""
+    parser = argparse.ArgumentParser(prog="benchmarks.jobs", description=__doc__)
+    parser.add_argument("--few", type=int, default=1_000)
+    parser.add_argument("--many", type=int, default=10_000)
+    parser.add_argument("--sessions", type=int, default=50)
+    parser.add_argument("--json", action="store_true", help="one JSON object for machines")
+    chosen = parser.parse_args(arguments)
+    few, many = (measure(cards, chosen.sessions) for cards in (chosen.few, chosen.many))
+    ratios = {f"{name}_ratio": round(many[name] / few[name], 2) for name in few}
+    table = {"few": few, "many": many, **ratios}
+    print(json.dumps(table) if chosen.json else "\n".join(f"{k}: {v}" for k, v in table.items()))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

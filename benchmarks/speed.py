@@ -1,0 +1,292 @@
+"""Speed of index and recall against peers: ``python -m benchmarks.speed --notes 10000 --json``.
+
+Every figure is a ratio of two medians of this run, in processor time where one process
+does the work, in wall time where whole processes are compared:
+
+- hot_vs_tantivy: our keyword path by tantivy's, words of the query seen before
+- hot_vs_fts5, hot_vs_whoosh: their time by ours, so many times we are faster
+- cold_vs_tantivy: ours with nothing cached by tantivy's
+- zh_vs_en: our time for a Chinese phrase by that for eight English words
+- hybrid_vs_tantivy: a whole recall with vectors, but for embedding the question
+- build_vs_tantivy: building our index from files by tantivy's from the same files
+- build_growth, query_growth: per note, per query: so many notes by a tenth of them
+- update_growth: one changed note searchable: so many notes by a tenth of them
+- sync_vs_find: a look at an unchanged folder by ``find -printf``
+- parse_vs_csafeloader: PyYAML's C loader by our reading of canonical front matter
+- rebuild_rss_mb: peak of a full rebuild above the size of the notes
+- searcher_rss_mb: what a warm searcher occupies above an empty interpreter
+- recall_process_vs_python: recall by a fresh process by the import of its libraries
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import statistics
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from benchmarks import corpus, peers
+from benchmarks.corpus import Language
+from benchmarks.upkeep import Built, cpu, parse, process, rss, sync, update
+from kimi_memory import Memory
+from kimi_memory.model.unit import Query
+
+QUERIES = 150
+WORDS = 8
+DIMENSIONS = 384
+
+GOALS = {
+    "hot_vs_tantivy": ("<=", 5.0),
+    "hot_vs_fts5": (">=", 10.0),
+    "hot_vs_whoosh": (">=", 50.0),
+    "cold_vs_tantivy": ("<=", 20.0),
+    "zh_vs_en": ("<=", 2.0),
+    "hybrid_vs_tantivy": ("<=", 16.0),
+    "build_vs_tantivy": ("<=", 22.0),
+    "build_growth": ("<=", 1.3),
+    "update_growth": ("<=", 2.0),
+    "query_growth": ("<=", 6.0),
+    "sync_vs_find": ("<=", 3.0),
+    "parse_vs_csafeloader": (">=", 5.0),
+    "rebuild_rss_mb": ("<=", 300.0),
+    "searcher_rss_mb": ("<=", 300.0),
+    "recall_process_vs_python": ("<=", 3.0),
+}
+
+
+def median_of(work: Callable[[str], object], queries: Iterable[str]) -> float:
+    """Return the median processor time of a query in milliseconds."""
+    return statistics.median(cpu(lambda q=query: work(q)) for query in queries) * 1000
+
+
+def build(root: Path, language: Language, notes: int, data: Path | None) -> Built:
+    """Make a memory of so many notes and build its index."""
+    memory = Memory.create(root)
+    paths = corpus.write(root, corpus.notes(language, notes, data))
+    spent = cpu(lambda: memory.index.refresh(full=True))
+    return Built(memory, paths, spent, queries(memory, paths, language))
+
+
+def queries(memory: Memory, paths: Sequence[Path], language: Language) -> list[str]:
+    """Return questions that notes answer: eight words, or ten characters, in a row."""
+    chance, found = random.Random(3), list[str]()
+    while len(found) < QUERIES:
+        text = chance.choice(paths).read_text(encoding="utf-8")
+        run = _han(text, chance) if language == "zh" else _english(memory, text, chance)
+        if run:
+            found.append(run)
+    return found
+
+
+def _han(text: str, chance: random.Random) -> str:
+    runs = [run for run in text.split("，") if len(run) >= 10 and corpus.size(run) * 2 >= 10]
+    run = chance.choice(runs) if runs else ""
+    at = chance.randint(0, max(0, len(run) - 10))
+    return run[at : at + 10] if corpus.size(run[at : at + 10]) >= 5 else ""
+
+
+def _english(memory: Memory, text: str, chance: random.Random) -> str:
+    """Return words in a row of which eight are worth a search."""
+    said = [word for word in text.split() if word.isalpha()]
+    start = chance.randint(0, max(0, len(said) - WORDS))
+    for stop in range(start + WORDS, len(said) + 1):
+        run = " ".join(said[start:stop])
+        if len(set(memory.index.words.split(run))) == WORDS:
+            return run
+    return ""
+
+
+def keyword(memory: Memory) -> Callable[[str], object]:
+    """Return the keyword path alone: from words to the ten best rows."""
+    from kimi_memory.recall.ranking import candidates
+
+    searcher = memory.index.searcher()
+    split = {}
+
+    def ask(text: str) -> object:
+        query = split.get(text) or split.setdefault(text, Query(text=text))
+        words = list(dict.fromkeys(memory.index.words.split(text)))
+        return candidates(searcher, query, words, None, room=10).rows
+
+    return ask
+
+
+def hot(memory: Memory, asked: Sequence[str]) -> float:
+    """Return the median of queries whose words were all asked before."""
+    ask = keyword(memory)
+    for query in asked:
+        ask(query)
+    return median_of(ask, asked)
+
+
+def cold(memory: Memory, asked: Sequence[str]) -> float:
+    """Return the median of queries with nothing cached."""
+    ask = keyword(memory)
+    ask(asked[0])
+    searcher, times = memory.index.searcher(), []
+    for query in asked:
+        searcher.forget()
+        times.append(cpu(lambda q=query: ask(q)))
+    return statistics.median(times) * 1000
+
+
+def tokens(memory: Memory, paths: Iterable[Path]) -> tuple[list[str], dict[str, str]]:
+    """Return every unit as numbered words, and the number of each word."""
+    from kimi_memory.index.units import read_units
+
+    numbers: dict[str, str] = {}
+    found = []
+    split = memory.index.split
+    for path in paths:
+        for unit in read_units(path.name, path.read_bytes(), split):
+            words = memory.index.words.of_unit(unit)
+            found.append(" ".join(numbers.setdefault(w, f"w{len(numbers)}") for w in words))
+    return found, numbers
+
+
+def against(built: Built, scratch: Path) -> dict[str, float]:
+    """Return the medians of the peers on the same tokens, and tantivy's build in seconds."""
+    documents, numbers = tokens(built.memory, built.paths)
+    asked = []
+    for query in built.queries:
+        words = dict.fromkeys(built.memory.index.words.split(query))
+        asked.append([numbers[word] for word in words if word in numbers])
+    raw = peers.Tantivy(scratch / "raw")
+    read = (path.read_text(encoding="utf-8") for path in built.paths)
+    found = {"build": cpu(lambda: raw.fill("text", read))}
+    tantivy = peers.Tantivy(scratch / "tantivy")
+    tantivy.fill("words", documents)
+    fts5, whoosh = peers.Fts5(scratch / "fts5"), peers.Whoosh(scratch / "whoosh")
+    fts5.fill(documents)
+    whoosh.fill(documents)
+    for name, peer in (("tantivy", tantivy), ("fts5", fts5), ("whoosh", whoosh)):
+        for words in asked[:10] if name == "whoosh" else asked:
+            peer.ask(words)
+        times = [cpu(lambda p=peer, w=words: p.ask(w)) for words in asked]
+        found[name] = statistics.median(times) * 1000
+    return found
+
+
+def hybrid(built: Built) -> float:
+    """Return the median of whole recalls with a vector lane, the question's vector given."""
+    import numpy as np
+
+    from benchmarks.vectors import Given
+
+    given = Given(DIMENSIONS)
+    with given.plugged(built.memory) as memory:
+        memory.index.refresh()
+        for query in built.queries:
+            memory.recall(query)
+        lanes = memory.recall(built.queries[0]).lanes
+        assert "vector" in lanes, lanes
+        assert np.isfinite(given.vector(built.queries[0])).all()
+        return median_of(memory.recall, built.queries)
+
+
+def measure(notes: int, data: Path | None, tell: Callable[[str], None]) -> dict[str, float]:
+    """Return every figure for memories of so many notes."""
+    with tempfile.TemporaryDirectory(prefix="kimi-memory-bench-") as folder:
+        scratch = Path(folder)
+        tell("building memories")
+        small = build(scratch / "small", "en", max(1, notes // 10), data)
+        large = build(scratch / "large", "en", notes, data)
+        found = _figures(small, large, scratch, tell)
+        found["zh_vs_en"] = _chinese(scratch, notes, data, tell) / found.pop("hot_ms")
+        for built in (small, large):
+            built.memory.close()
+        return {name: round(found[name], 3) for name in (*GOALS, *sorted(found.keys() - GOALS))}
+
+
+def _figures(
+    small: Built, large: Built, scratch: Path, tell: Callable[[str], None]
+) -> dict[str, float]:
+    tell("fresh processes")
+    started = process(large)
+    searcher_mb = rss(large, "recall")
+    tell("peers")
+    theirs = against(large, scratch)
+    tell("queries")
+    warm, slow = hot(large.memory, large.queries), cold(large.memory, large.queries)
+    few = hot(small.memory, small.queries)
+    tell("changes")
+    looked = sync(large)
+    changed, seldom = update(large), update(small)
+    tell("vectors")
+    whole = hybrid(large)
+    tell("rebuild")
+    peak = rss(large, "rebuild")
+    text_mb = sum(path.stat().st_size for path in large.paths) / 1e6
+    return {
+        "hot_vs_tantivy": warm / theirs["tantivy"],
+        "hot_vs_fts5": theirs["fts5"] / warm,
+        "hot_vs_whoosh": theirs["whoosh"] / warm,
+        "cold_vs_tantivy": slow / theirs["tantivy"],
+        "hybrid_vs_tantivy": whole / theirs["tantivy"],
+        "build_vs_tantivy": large.build_seconds / theirs["build"],
+        "build_growth": (large.build_seconds / large.size) / (small.build_seconds / small.size),
+        "update_growth": changed / seldom,
+        "query_growth": warm / few,
+        "sync_vs_find": looked,
+        "parse_vs_csafeloader": parse(),
+        "rebuild_rss_mb": peak - text_mb,
+        "searcher_rss_mb": searcher_mb,
+        "recall_process_vs_python": started,
+        "hot_ms": warm,
+        "ms_hot": warm,
+        "ms_cold": slow,
+        "ms_hybrid": whole,
+        "ms_update": changed,
+        "ms_tantivy": theirs["tantivy"],
+        "s_build": large.build_seconds,
+        "s_build_tantivy": theirs["build"],
+    }
+
+
+def _chinese(scratch: Path, notes: int, data: Path | None, tell: Callable[[str], None]) -> float:
+    tell("Chinese")
+    built = build(scratch / "chinese", "zh", notes, data)
+    try:
+        return hot(built.memory, built.queries)
+    finally:
+        built.memory.close()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(
+        prog="benchmarks.speed",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--notes", type=int, default=10_000)
+    parser.add_argument("--data", type=Path, default=os.environ.get("KIMI_MEMORY_DATA"))
+    parser.add_argument("--vectors", type=int, metavar="COUNT", help="measure vectors alone")
+    parser.add_argument("--json", action="store_true", help="one JSON object for machines")
+    chosen = parser.parse_args(arguments)
+    data = Path(chosen.data) if chosen.data else None
+    if chosen.vectors:
+        from benchmarks import vectors
+
+        found = vectors.measure(chosen.vectors)
+    else:
+        found = measure(chosen.notes, data, lambda step: print(f"… {step}", file=sys.stderr))
+    print(json.dumps(found)) if chosen.json else _show(found)
+    return 0
+
+
+def _show(found: dict[str, float]) -> None:
+    for name, value in found.items():
+        sign, goal = GOALS.get(name, ("", 0.0))
+        good = not sign or (value <= goal if sign == "<=" else value >= goal)
+        wanted = f"{sign} {goal:g}" if sign else ""
+        print(f"{name:26}{value:>12.3f}  {wanted:8}{'' if good else 'missed'}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

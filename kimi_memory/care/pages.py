@@ -1,0 +1,23 @@
+"""What of a memory asks for a person: edited pages, proposals, conflicts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kimi_memory.care.conflicts import conflicts
+from kimi_memory.consolidation.review import waiting
+from kimi_memory.consolidation.twoway import Twoway
+from kimi_memory.memory import Memory
+from kimi_memory.store.shelf import Shelf
+
+
+def asking(memory: Memory) -> Mapping[str, int]:
+    """Return how much waits, by the command that deals with it; what is zero is left out."""
+    shelf = Shelf(memory.store)
+    twoway = Twoway.of(memory.store, memory.history, memory.settings, memory.clock())
+    found = {
+        "review pages": len(twoway.waiting(shelf)),
+        "review": sum(1 for _ in waiting(shelf)),
+        "conflicts": len(conflicts(memory)),
+    }
+    return {command: count for command, count in found.items() if count}

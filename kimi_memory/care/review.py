@@ -1,0 +1,113 @@
+"""What waits for a person: proposals and unconfirmed lines, shown with diff and evidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from kimi_memory.consolidation.jobs import JobReport
+from kimi_memory.consolidation.pages import is_page
+from kimi_memory.consolidation.review import Answer, Review, waiting
+from kimi_memory.consolidation.trace import Tracer
+from kimi_memory.errors import KimiMemoryError
+from kimi_memory.memory import Memory
+from kimi_memory.model.actor import Actor
+from kimi_memory.model.card import Card
+from kimi_memory.model.pages import Proposal
+from kimi_memory.store.shelf import Filed, Shelf
+
+__all__ = ["Answer", "Said", "Waiting", "answer", "review"]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A turn that something rests on."""
+
+    session: str
+    n: int
+    speaker: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """One thing that waits for a person's word."""
+
+    id: str
+    path: str
+    title: str
+    target: str
+    """Path of what would change."""
+    section: str
+    text: str
+    reason: str
+    created: datetime
+    diff: str
+    """What accepting it would do."""
+    problem: str = ""
+    """Why it cannot be accepted as it is."""
+    evidence: tuple[Said, ...] = ()
+
+
+def review(memory: Memory) -> list[Waiting]:
+    """Return everything that waits, proposals first, oldest first."""
+    tracer = Tracer(memory.store, memory.history)
+    return [_waiting(memory, tracer, filed) for filed in waiting(Shelf(memory.store))]
+
+
+def answer(memory: Memory, id: str, said: Answer, *, dry_run: bool = False) -> JobReport:
+    """Accept or reject something that waits; `Memory.undo` takes it back.
+
+    Args:
+        memory: an open memory.
+        id: of a proposal or a candidate card, or its beginning.
+        said: whether, with which words, and why.
+        dry_run: report the diff and write nothing.
+
+    Raises:
+        NotFoundError: nothing has that id.
+        UsageError: it does not wait, or cannot be applied.
+    """
+    said = replace(said, text=memory.screen.pass_text(said.text).text.strip())
+    job = Review(memory.store, memory.settings, memory.actor.name, memory.clock())
+    actor = Actor(f"job:{job.kind}", memory.actor.origin, job=job.kind)
+    return memory.jobs.run(job.plan(id, said), actor, dry_run=dry_run)
+
+
+def _waiting(memory: Memory, tracer: Tracer, filed: Filed) -> Waiting:
+    note = filed.note
+    diff, problem = "", ""
+    try:
+        diff = _of_truth(answer(memory, note.id, Answer(accept=True), dry_run=True).diff)
+    except KimiMemoryError as error:
+        problem = str(error)
+    evidence = tuple(
+        Said(found.source.session, turn.n, turn.speaker or str(turn.role), turn.text)
+        for found in tracer.evidence(note)
+        for turn in found.turns
+    )
+    if isinstance(note, Proposal):
+        return Waiting(
+            note.id, filed.path, note.title, note.target, note.section, note.text, note.reason,
+            note.created, diff, problem, evidence,
+        )  # fmt: skip
+    value = note.value if isinstance(note, Card) else ""
+    key = note.key if isinstance(note, Card) else ""
+    return Waiting(
+        note.id, filed.path, key, filed.path, "", value, "a person wrote it on a page",
+        note.created, diff, problem, evidence,
+    )  # fmt: skip
+
+
+def _of_truth(diff: str) -> str:
+    """Return a diff without the pages that only repeat what is elsewhere in it."""
+    kept: list[str] = []
+    shown = True
+    lines = diff.splitlines()
+    for line, after in zip(lines, [*lines[1:], ""], strict=True):
+        if line.startswith("--- ") and after.startswith("+++ "):
+            path = (after if after != "+++ /dev/null" else line)[6:]
+            shown = not path.startswith("review/") and not is_page(path)
+        if shown:
+            kept.append(line)
+    return "\n".join(kept)

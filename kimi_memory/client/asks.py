@@ -1,0 +1,157 @@
+"""What a client can ask: each call as a request, and the type of its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from datetime import date
+from typing import Any, Generic, Literal, TypeVar
+from urllib.parse import quote
+
+from kimi_memory.care.forgetting import Wanted
+from kimi_memory.care.review import Waiting
+from kimi_memory.consolidation.jobs import JobReport
+from kimi_memory.model.job import Job
+from kimi_memory.model.session import Session
+from kimi_memory.model.unit import Query
+from kimi_memory.recall.context import Context, Purpose
+from kimi_memory.recall.recall import Answer
+from kimi_memory.store.gitlog import Commit
+from kimi_memory.surfaces.http import shapes
+from kimi_memory.surfaces.http.values import plain
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Ask(Generic[T]):
+    """One request."""
+
+    method: Literal["GET", "POST"]
+    path: str
+    gives: Any
+    """The type of the answer."""
+    said: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """What it says, without what is empty."""
+        return {name: plain(value) for name, value in self.said.items() if not _is_empty(value)}
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or value is False or value in ("", ())
+
+
+def search(query: str, limit: int, min_score: float) -> Ask[shapes.Places]:
+    """Ask the simple contract for lines."""
+    said = {"query": query, "limit": limit, "minScore": min_score}
+    return Ask("POST", "/search", shapes.Places, said)
+
+
+def read(path: str, start_line: int, end_line: int) -> Ask[shapes.Piece]:
+    """Ask the simple contract for a file."""
+    said = {"path": path, "startLine": start_line, "endLine": end_line}
+    return Ask("GET", "/get", shapes.Piece, said)
+
+
+def append(content: str, path: str, ref: str) -> Ask[shapes.Kept]:
+    """Ask the simple contract to keep some text."""
+    return Ask("POST", "/append", shapes.Kept, {"content": content, "path": path, "ref": ref})
+
+
+def recall(query: Query | str, limit: int) -> Ask[Answer]:
+    """Ask for the lines that answer a question."""
+    if isinstance(query, str):
+        return Ask("POST", "/v1/recall", Answer, {"query": query, "limit": limit})
+    said = {f.name: getattr(query, f.name) for f in fields(query)}
+    return Ask("POST", "/v1/recall", Answer, {**said, "limit": limit or query.limit})
+
+
+def context(purpose: Purpose, query: str, budget: int, session: str) -> Ask[Context]:
+    """Ask for a block of memory."""
+    said = {"purpose": purpose, "query": query, "budget": budget, "session": session}
+    return Ask("POST", "/v1/context", Context, said)
+
+
+def get(what: str, first: int, lines: int) -> Ask[shapes.Text]:
+    """Ask for a note or a file."""
+    said = {"what": what, "first": first, "lines": lines}
+    return Ask("GET", "/v1/get", shapes.Text, said)
+
+
+def trace(id: str) -> Ask[shapes.Origins]:
+    """Ask where a note comes from."""
+    return Ask("GET", "/v1/trace", shapes.Origins, {"id": id})
+
+
+def log(limit: int, path: str) -> Ask[list[Commit]]:
+    """Ask for commits."""
+    return Ask("GET", "/v1/log", list[Commit], {"limit": limit, "path": path})
+
+
+def diff(old: str, new: str, path: str) -> Ask[shapes.Difference]:
+    """Ask what changed."""
+    return Ask("GET", "/v1/diff", shapes.Difference, {"old": old, "new": new, "path": path})
+
+
+REVIEW: Ask[list[Waiting]] = Ask("GET", "/v1/review", list[Waiting])
+CONFLICTS: Ask[list[shapes.Quarrel]] = Ask("GET", "/v1/conflicts", list[shapes.Quarrel])
+STATUS: Ask[shapes.State] = Ask("GET", "/v1/status", shapes.State)
+HEALTH: Ask[shapes.Health] = Ask("GET", "/v1/health", shapes.Health)
+SESSIONS: Ask[shapes.Sessions] = Ask("GET", "/v1/sessions", shapes.Sessions)
+
+
+def remember(said: Mapping[str, str]) -> Ask[JobReport]:
+    """Ask to keep a statement."""
+    return Ask("POST", "/v1/remember", JobReport, said)
+
+
+def start(said: Mapping[str, str]) -> Ask[Session]:
+    """Ask for a session."""
+    return Ask("POST", "/v1/sessions", Session, said)
+
+
+def turn(session: str, said: Mapping[str, Any]) -> Ask[shapes.Stored]:
+    """Ask to store a turn."""
+    return Ask("POST", f"{_of(session)}/turns", shapes.Stored, said)
+
+
+def state(
+    session: str, task: Mapping[str, Any] | None, variables: Mapping[str, Any] | None
+) -> Ask[Session]:
+    """Ask to record task or variables."""
+    said = {"task": task, "variables": variables}
+    return Ask("POST", f"{_of(session)}/state", Session, said)
+
+
+def end(session: str) -> Ask[JobReport]:
+    """Ask to end a session."""
+    return Ask("POST", f"{_of(session)}/end", JobReport)
+
+
+def _of(session: str) -> str:
+    return f"/v1/sessions/{quote(session, safe='')}"
+
+
+def distil(session: str, *, dry_run: bool) -> Ask[list[JobReport]]:
+    """Ask to distil."""
+    said = {"session": session, "dry_run": dry_run}
+    return Ask("POST", "/v1/distil", list[JobReport], said)
+
+
+def consolidate(period: str, day: date | None, *, dry_run: bool) -> Ask[list[JobReport]]:
+    """Ask to run a job."""
+    said = {"period": period, "day": day, "dry_run": dry_run}
+    return Ask("POST", "/v1/consolidate", list[JobReport], said)
+
+
+def undo(job: str) -> Ask[Job]:
+    """Ask to take a job back."""
+    return Ask("POST", "/v1/undo", Job, {"job": job})
+
+
+def forget(wanted: Wanted, *, dry_run: bool) -> Ask[JobReport]:
+    """Ask to archive notes."""
+    said = {f.name: getattr(wanted, f.name) for f in fields(wanted)}
+    return Ask("POST", "/v1/forget", JobReport, {**said, "dry_run": dry_run})

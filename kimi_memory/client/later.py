@@ -1,0 +1,258 @@
+"""The client for programs with an event loop."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from datetime import date, datetime
+from typing import Any, Literal, Self, TypeVar
+
+import httpx
+
+from kimi_memory.care.forgetting import Wanted
+from kimi_memory.care.review import Waiting
+from kimi_memory.client import asks, wire
+from kimi_memory.consolidation.jobs import JobReport
+from kimi_memory.model.job import Job
+from kimi_memory.model.session import Session
+from kimi_memory.model.unit import Query
+from kimi_memory.recall.context import Context, Purpose
+from kimi_memory.recall.recall import Answer
+from kimi_memory.store.gitlog import Commit
+from kimi_memory.surfaces.http import shapes
+from kimi_memory.surfaces.http.events import Event
+
+T = TypeVar("T")
+
+
+class AsyncSession:
+    """An open session of a served memory; as a context manager it ends by itself."""
+
+    def __init__(self, client: AsyncClient, header: Session) -> None:
+        self._client, self.header = client, header
+
+    @property
+    def id(self) -> str:
+        """The session's id."""
+        return self.header.id
+
+    async def turn(
+        self,
+        role: str,
+        text: str,
+        *,
+        speaker: str = "",
+        at: datetime | None = None,
+        ref: str = "",
+        origin: str = "",
+    ) -> shapes.Stored:
+        """Store one turn; it is durable when this returns."""
+        said = {
+            "role": role, "text": text, "speaker": speaker, "at": at, "ref": ref, "origin": origin,
+        }  # fmt: skip
+        return await self._client.send(asks.turn(self.id, said))
+
+    async def state(
+        self,
+        *,
+        task: Mapping[str, Any] | None = None,
+        variables: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Record the current task, or temporary variables."""
+        await self._client.send(asks.state(self.id, task, variables))
+
+    async def end(self) -> JobReport:
+        """End the session: it is archived and distilled."""
+        return await self._client.end(self.id)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, kind: object, error: object, trace: object) -> None:
+        if kind is None:
+            await self.end()
+
+
+class AsyncClient:
+    """A memory behind a server, for an event loop; every method is one request.
+
+    Args:
+        url: address of the server.
+        token: what it asks for; empty for a server of this machine that asks for none.
+        seconds: longest wait for an answer.
+    """
+
+    def __init__(
+        self, url: str = wire.URL, token: str = "", *, seconds: float = wire.SECONDS
+    ) -> None:
+        self._url = url
+        self._http = httpx.AsyncClient(**wire.settings(url, token, seconds))
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, kind: object, error: object, trace: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        await self._http.aclose()
+
+    async def send(self, ask: asks.Ask[T]) -> T:
+        """Send a request and return what it asks for.
+
+        Raises:
+            ServerError: nobody answers, or who does is no memory server.
+            KimiMemoryError: the server refused; it is the error the library would raise.
+        """
+        try:
+            answer = await self._http.request(**wire.sent(ask))
+        except httpx.HTTPError as error:
+            raise wire.silent(self._url, error) from error
+        return wire.answered(ask, answer)
+
+    # The simple contract
+
+    async def search(
+        self, query: str, *, limit: int = 6, min_score: float = 0.0
+    ) -> tuple[shapes.Place, ...]:
+        """Return the lines that answer a question, best first."""
+        return (await self.send(asks.search(query, limit, min_score))).results
+
+    async def read(self, path: str, start_line: int = 1, end_line: int = 0) -> str:
+        """Return a file of the memory, or some lines of it."""
+        return (await self.send(asks.read(path, start_line, end_line))).text
+
+    async def append(self, content: str, path: str = "", *, ref: str = "") -> shapes.Kept:
+        """Keep some text: a note of a day, or something to remember."""
+        return await self.send(asks.append(content, path, ref))
+
+    # Capture
+
+    async def session(
+        self,
+        id: str = "",
+        *,
+        agent: str = "",
+        user: str = "",
+        project: str = "",
+        host: str = "",
+        title: str = "",
+    ) -> AsyncSession:
+        """Start a session, or go on with the open one of that id."""
+        said = {
+            "id": id, "agent": agent, "user": user, "project": project, "host": host,
+            "title": title,
+        }  # fmt: skip
+        return AsyncSession(self, await self.send(asks.start(said)))
+
+    async def sessions(self) -> tuple[str, ...]:
+        """Return the ids of open sessions."""
+        return (await self.send(asks.SESSIONS)).sessions
+
+    async def end(self, id: str) -> JobReport:
+        """End a session: it is archived and distilled."""
+        return await self.send(asks.end(id))
+
+    async def remember(
+        self, text: str, *, key: str = "", type: str = "", project: str = "", agent: str = ""
+    ) -> JobReport:
+        """Keep a statement at once, as a turn and as a card that quotes it."""
+        said = {"text": text, "key": key, "type": type, "project": project, "agent": agent}
+        return await self.send(asks.remember(said))
+
+    # Recall
+
+    async def recall(self, query: Query | str, *, limit: int = 0) -> Answer:
+        """Return the lines that answer a question."""
+        return await self.send(asks.recall(query, limit))
+
+    async def context(
+        self, purpose: Purpose = "task", query: str = "", *, budget: int = 0, session: str = ""
+    ) -> Context:
+        """Return a block of memory to put into a prompt, fenced as data."""
+        return await self.send(asks.context(purpose, query, budget, session))
+
+    async def get(self, what: str, first: int = 1, lines: int = 0) -> shapes.Text:
+        """Return a note by its id, or a file by its path."""
+        return await self.send(asks.get(what, first, lines))
+
+    async def trace(self, id: str) -> shapes.Origins:
+        """Return where a note comes from."""
+        return await self.send(asks.trace(id))
+
+    # Consolidation and care
+
+    async def distil(self, session: str = "", *, dry_run: bool = False) -> list[JobReport]:
+        """Distil one session, or all that wait."""
+        return await self.send(asks.distil(session, dry_run=dry_run))
+
+    async def consolidate(
+        self,
+        period: Literal["daily", "weekly"],
+        day: date | None = None,
+        *,
+        dry_run: bool = False,
+    ) -> list[JobReport]:
+        """Run the daily or weekly job."""
+        return await self.send(asks.consolidate(period, day, dry_run=dry_run))
+
+    async def undo(self, job: str) -> Job:
+        """Take a job back, byte for byte."""
+        return await self.send(asks.undo(job))
+
+    async def forget(self, wanted: Wanted, *, dry_run: bool = False) -> JobReport:
+        """Archive notes so that they do not come back."""
+        return await self.send(asks.forget(wanted, dry_run=dry_run))
+
+    async def review(self) -> list[Waiting]:
+        """Return what waits for a person's word."""
+        return await self.send(asks.REVIEW)
+
+    async def conflicts(self) -> list[shapes.Quarrel]:
+        """Return what contradicts what."""
+        return await self.send(asks.CONFLICTS)
+
+    # State and history
+
+    async def log(self, limit: int = 20, path: str = "") -> list[Commit]:
+        """Return commits, newest first."""
+        return await self.send(asks.log(limit, path))
+
+    async def diff(self, old: str = "HEAD", new: str = "", path: str = "") -> str:
+        """Return what differs between two commits, or one and the files."""
+        return (await self.send(asks.diff(old, new, path))).diff
+
+    async def status(self) -> shapes.State:
+        """Return counts of what is in the memory."""
+        return await self.send(asks.STATUS)
+
+    async def health(self) -> shapes.Health:
+        """Return whether the server works."""
+        return await self.send(asks.HEALTH)
+
+    async def metrics(self) -> str:
+        """Return figures in the text form of Prometheus."""
+        try:
+            answer = await self._http.get("/v1/metrics")
+        except httpx.HTTPError as error:
+            raise wire.silent(self._url, error) from error
+        wire.check_stream(answer)
+        return answer.text
+
+    async def events(self, after: int = 0) -> AsyncIterator[Event]:
+        """Yield what happens, as it happens.
+
+        Args:
+            after: number of the last event that is known; 0 for what happens from now on.
+        """
+        made = wire.Events()
+        try:
+            async with self._http.stream(**wire.follow(after)) as answer:
+                if answer.status_code != httpx.codes.OK:
+                    await answer.aread()
+                wire.check_stream(answer)
+                async for line in answer.aiter_lines():
+                    for event in made.take(line):
+                        yield event
+        except httpx.HTTPError as error:
+            raise wire.silent(self._url, error) from error

@@ -1,0 +1,257 @@
+"""The client that waits for each answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import date, datetime
+from typing import Any, Literal, Self, TypeVar
+
+import httpx
+
+from kimi_memory.care.forgetting import Wanted
+from kimi_memory.care.review import Waiting
+from kimi_memory.client import asks, wire
+from kimi_memory.consolidation.jobs import JobReport
+from kimi_memory.model.job import Job
+from kimi_memory.model.session import Session
+from kimi_memory.model.unit import Query
+from kimi_memory.recall.context import Context, Purpose
+from kimi_memory.recall.recall import Answer
+from kimi_memory.store.gitlog import Commit
+from kimi_memory.surfaces.http import shapes
+from kimi_memory.surfaces.http.events import Event
+
+T = TypeVar("T")
+
+
+class ClientSession:
+    """An open session of a served memory; as a context manager it ends by itself."""
+
+    def __init__(self, client: Client, header: Session) -> None:
+        self._client, self.header = client, header
+
+    @property
+    def id(self) -> str:
+        """The session's id."""
+        return self.header.id
+
+    def turn(
+        self,
+        role: str,
+        text: str,
+        *,
+        speaker: str = "",
+        at: datetime | None = None,
+        ref: str = "",
+        origin: str = "",
+    ) -> shapes.Stored:
+        """Store one turn; it is durable when this returns."""
+        said = {
+            "role": role, "text": text, "speaker": speaker, "at": at, "ref": ref, "origin": origin,
+        }  # fmt: skip
+        return self._client.send(asks.turn(self.id, said))
+
+    def state(
+        self,
+        *,
+        task: Mapping[str, Any] | None = None,
+        variables: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Record the current task, or temporary variables."""
+        self._client.send(asks.state(self.id, task, variables))
+
+    def end(self) -> JobReport:
+        """End the session: it is archived and distilled."""
+        return self._client.end(self.id)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if kind is None:
+            self.end()
+
+
+class Client:
+    """A memory behind a server; every method is one request.
+
+    Args:
+        url: address of the server.
+        token: what it asks for; empty for a server of this machine that asks for none.
+        seconds: longest wait for an answer.
+    """
+
+    def __init__(
+        self, url: str = wire.URL, token: str = "", *, seconds: float = wire.SECONDS
+    ) -> None:
+        self._url = url
+        self._http = httpx.Client(**wire.settings(url, token, seconds))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._http.close()
+
+    def send(self, ask: asks.Ask[T]) -> T:
+        """Send a request and return what it asks for.
+
+        Raises:
+            ServerError: nobody answers, or who does is no memory server.
+            KimiMemoryError: the server refused; it is the error the library would raise.
+        """
+        try:
+            answer = self._http.request(**wire.sent(ask))
+        except httpx.HTTPError as error:
+            raise wire.silent(self._url, error) from error
+        return wire.answered(ask, answer)
+
+    # The simple contract
+
+    def search(
+        self, query: str, *, limit: int = 6, min_score: float = 0.0
+    ) -> tuple[shapes.Place, ...]:
+        """Return the lines that answer a question, best first."""
+        return (self.send(asks.search(query, limit, min_score))).results
+
+    def read(self, path: str, start_line: int = 1, end_line: int = 0) -> str:
+        """Return a file of the memory, or some lines of it."""
+        return (self.send(asks.read(path, start_line, end_line))).text
+
+    def append(self, content: str, path: str = "", *, ref: str = "") -> shapes.Kept:
+        """Keep some text: a note of a day, or something to remember."""
+        return self.send(asks.append(content, path, ref))
+
+    # Capture
+
+    def session(
+        self,
+        id: str = "",
+        *,
+        agent: str = "",
+        user: str = "",
+        project: str = "",
+        host: str = "",
+        title: str = "",
+    ) -> ClientSession:
+        """Start a session, or go on with the open one of that id."""
+        said = {
+            "id": id, "agent": agent, "user": user, "project": project, "host": host,
+            "title": title,
+        }  # fmt: skip
+        return ClientSession(self, self.send(asks.start(said)))
+
+    def sessions(self) -> tuple[str, ...]:
+        """Return the ids of open sessions."""
+        return (self.send(asks.SESSIONS)).sessions
+
+    def end(self, id: str) -> JobReport:
+        """End a session: it is archived and distilled."""
+        return self.send(asks.end(id))
+
+    def remember(
+        self, text: str, *, key: str = "", type: str = "", project: str = "", agent: str = ""
+    ) -> JobReport:
+        """Keep a statement at once, as a turn and as a card that quotes it."""
+        said = {"text": text, "key": key, "type": type, "project": project, "agent": agent}
+        return self.send(asks.remember(said))
+
+    # Recall
+
+    def recall(self, query: Query | str, *, limit: int = 0) -> Answer:
+        """Return the lines that answer a question."""
+        return self.send(asks.recall(query, limit))
+
+    def context(
+        self, purpose: Purpose = "task", query: str = "", *, budget: int = 0, session: str = ""
+    ) -> Context:
+        """Return a block of memory to put into a prompt, fenced as data."""
+        return self.send(asks.context(purpose, query, budget, session))
+
+    def get(self, what: str, first: int = 1, lines: int = 0) -> shapes.Text:
+        """Return a note by its id, or a file by its path."""
+        return self.send(asks.get(what, first, lines))
+
+    def trace(self, id: str) -> shapes.Origins:
+        """Return where a note comes from."""
+        return self.send(asks.trace(id))
+
+    # Consolidation and care
+
+    def distil(self, session: str = "", *, dry_run: bool = False) -> list[JobReport]:
+        """Distil one session, or all that wait."""
+        return self.send(asks.distil(session, dry_run=dry_run))
+
+    def consolidate(
+        self,
+        period: Literal["daily", "weekly"],
+        day: date | None = None,
+        *,
+        dry_run: bool = False,
+    ) -> list[JobReport]:
+        """Run the daily or weekly job."""
+        return self.send(asks.consolidate(period, day, dry_run=dry_run))
+
+    def undo(self, job: str) -> Job:
+        """Take a job back, byte for byte."""
+        return self.send(asks.undo(job))
+
+    def forget(self, wanted: Wanted, *, dry_run: bool = False) -> JobReport:
+        """Archive notes so that they do not come back."""
+        return self.send(asks.forget(wanted, dry_run=dry_run))
+
+    def review(self) -> list[Waiting]:
+        """Return what waits for a person's word."""
+        return self.send(asks.REVIEW)
+
+    def conflicts(self) -> list[shapes.Quarrel]:
+        """Return what contradicts what."""
+        return self.send(asks.CONFLICTS)
+
+    # State and history
+
+    def log(self, limit: int = 20, path: str = "") -> list[Commit]:
+        """Return commits, newest first."""
+        return self.send(asks.log(limit, path))
+
+    def diff(self, old: str = "HEAD", new: str = "", path: str = "") -> str:
+        """Return what differs between two commits, or one and the files."""
+        return (self.send(asks.diff(old, new, path))).diff
+
+    def status(self) -> shapes.State:
+        """Return counts of what is in the memory."""
+        return self.send(asks.STATUS)
+
+    def health(self) -> shapes.Health:
+        """Return whether the server works."""
+        return self.send(asks.HEALTH)
+
+    def metrics(self) -> str:
+        """Return figures in the text form of Prometheus."""
+        try:
+            answer = self._http.get("/v1/metrics")
+        except httpx.HTTPError as error:
+            raise wire.silent(self._url, error) from error
+        wire.check_stream(answer)
+        return answer.text
+
+    def events(self, after: int = 0) -> Iterator[Event]:
+        """Yield what happens, as it happens.
+
+        Args:
+            after: number of the last event that is known; 0 for what happens from now on.
+        """
+        made = wire.Events()
+        try:
+            with self._http.stream(**wire.follow(after)) as answer:
+                if answer.status_code != httpx.codes.OK:
+                    answer.read()
+                wire.check_stream(answer)
+                for line in answer.iter_lines():
+                    yield from made.take(line)
+        except httpx.HTTPError as error:
+            raise wire.silent(self._url, error) from error

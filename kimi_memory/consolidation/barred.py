@@ -1,0 +1,111 @@
+"""What must not come back: drafts and notes held against the tombstones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from kimi_memory.model.card import Card
+from kimi_memory.model.draft import Draft
+from kimi_memory.model.event import Event
+from kimi_memory.model.note import Note, Status
+from kimi_memory.model.pages import Proposal
+from kimi_memory.model.step import Step
+from kimi_memory.model.tombstone import Stones, Tombstone
+from kimi_memory.store.shelf import Shelf
+from kimi_memory.text import cues
+from kimi_memory.text.regex import regex
+from kimi_memory.text.similar import repeats_claim
+
+_INSTEAD = regex(r"\b(?:instead of|rather than|in place of)\b|而不是|代替|取代|而非")
+
+
+class Barred:
+    """Tells what was forgotten or rejected, however it is put."""
+
+    def __init__(self, stones: Iterable[Tombstone]) -> None:
+        self._stones = Stones(stones)
+
+    def draft(self, draft: Draft, texts: Iterable[str]) -> bool:
+        """Whether a draft, which would say one of the texts, must not become a note."""
+        if not self._stones:
+            return False
+        scopes = _scopes(draft.project, [quote.session for quote in draft.quotes])
+        if self._stones.bar(scopes, draft.key, texts):
+            return True
+        # What was refined later is forgotten with the words it was first made of.
+        if self._stones.rest_on_barred(scopes, draft.key, [q.text for q in draft.quotes]):
+            return True
+        return not draft.reversal and self._repeats(scopes, draft.key, draft.value)
+
+    def note(self, note: Note) -> bool:
+        """Whether a note says what must not come back."""
+        if not self._stones:
+            return False
+        if isinstance(note, Proposal):
+            scopes = {"memory", page_scope(note.target, note.section)}
+            key = subject_of(note)
+            return self._stones.bar(scopes, key, [note.text]) or self._repeats(
+                scopes, key, note.text
+            )
+        if not isinstance(note, Card | Event):
+            return False
+        said = note.value if isinstance(note, Card) else note.content
+        sessions = [source.session for source in note.sources]
+        scopes = _scopes(note.project, sessions)
+        quotes = [quote.text for quote in note.quotes]
+        return (
+            self._stones.bar(scopes, note.key, [said])
+            or self._stones.rest_on_barred(scopes, note.key, quotes)
+            or (isinstance(note, Card) and self._repeats(scopes, note.key, note.value))
+        )
+
+    def steps(self, steps: Iterable[Step], shelf: Shelf) -> tuple[list[Step], list[str]]:
+        """Return the steps that may be done, and a line for each new note that may not."""
+        steps = list(steps)
+        if not self._stones:
+            return steps, []
+        known = shelf.entries()
+        kept, left_out = [], []
+        for step in steps:
+            if step.note.id not in known and step.note.status in LIVE and self.note(step.note):
+                left_out.append(f"{step.note.id}: it was forgotten or rejected on purpose")
+            else:
+                kept.append(step)
+        return kept, left_out
+
+    def returned(self, shelf: Shelf) -> Iterator[Card]:
+        """Yield live cards that a merge or a copied file brought back."""
+        if not self._stones:
+            return
+        keys = self._stones.keys()
+        for entry in sorted(shelf.entries().values(), key=lambda entry: entry.path):
+            if entry.kind == "card" and entry.key in keys and entry.status in LIVE:
+                note = shelf.file(entry.path).note
+                if isinstance(note, Card) and self.note(note):
+                    yield note
+
+    def _repeats(self, scopes: set[str], key: str, text: str) -> bool:
+        """Whether a text puts a barred value of its own key into other words."""
+        low = cues.fold_case(text)
+        if cues.REVERSAL.search(low) or _INSTEAD.search(low):
+            return False  # Who takes something back names it, and does not say it again.
+        return any(repeats_claim(text, stone.value) for stone in self._stones.near(scopes, key))
+
+
+LIVE = frozenset({Status.CANDIDATE, Status.ACTIVE, Status.STALE, Status.CONFLICTED})
+"""What is held to be so, or might be."""
+
+
+def page_scope(target: str, section: str) -> str:
+    """Return the scope of what must not be proposed for a section of a page again."""
+    return f"page:{target}#{section}"
+
+
+def subject_of(proposal: Proposal) -> str:
+    """Return the key under which a proposal is rejected."""
+    return f"{proposal.target}#{proposal.section}"
+
+
+def _scopes(project: str, sessions: Iterable[str]) -> set[str]:
+    told = {f"session:{id}" for id in sessions}
+    return {"memory", f"project:{project}", *(told if len(told) == 1 else ())}

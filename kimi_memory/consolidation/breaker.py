@@ -1,0 +1,95 @@
+"""The circuit breaker: a periodic job that keeps failing rests, visibly."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+
+from kimi_memory.config import GatesTable
+from kimi_memory.errors import GateError, KimiMemoryError
+from kimi_memory.store.store import Store
+
+FOLDER = ".kimi/breaker"
+PERIODIC = frozenset({"daily", "weekly", "introspect"})
+"""Jobs that nobody waits for; what a person asks for is always tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failures:
+    """How often a kind of job has failed in a row."""
+
+    kind: str
+    count: int = 0
+    at: str = ""
+    """When it failed last."""
+    why: str = ""
+
+
+class Breaker:
+    """Stops a kind of job after repeated failures, until some hours have passed.
+
+    Args:
+        store: keeps the count, machine-local.
+        settings: how many failures, and for how long it rests.
+    """
+
+    def __init__(self, store: Store, settings: GatesTable) -> None:
+        self._store, self._settings = store, settings
+
+    def check(self, kind: str, now: datetime) -> None:
+        """Raise GateError while a kind of job rests."""
+        found = self.of(kind)
+        if kind in PERIODIC and self.rests(found, now):
+            raise GateError(
+                "breaker",
+                f"{kind} failed {found.count} times in a row, last at {found.at}: {found.why}",
+                f"Mend the cause; it is tried again {self._settings.breaker_hours} hours after "
+                "that, or at once with 'kimi-memory doctor --fix'",
+            )
+
+    def failed(self, kind: str, error: KimiMemoryError, now: datetime) -> None:
+        """Count a failure."""
+        if kind in PERIODIC:
+            count = self.of(kind).count + 1
+            found = Failures(kind, count, now.isoformat(timespec="seconds"), str(error)[:300])
+            content = json.dumps(asdict(found), ensure_ascii=False).encode()
+            with suppress(KimiMemoryError):  # The failure itself must be told, whatever the disk.
+                self._store.view(_path(kind), content)
+
+    def worked(self, kind: str) -> None:
+        """Forget earlier failures."""
+        if kind in PERIODIC and self.of(kind).count:
+            self._store.unview(_path(kind))
+
+    def of(self, kind: str) -> Failures:
+        """Return the failures of a kind of job."""
+        try:
+            found = json.loads((self._store.root / _path(kind)).read_bytes())
+            return Failures(kind, int(found["count"]), str(found["at"]), str(found["why"]))
+        except (OSError, ValueError, KeyError, TypeError):
+            return Failures(kind)
+
+    def rests(self, found: Failures, now: datetime) -> bool:
+        """Whether so many failures, so recently, keep a job from being tried."""
+        if found.count < self._settings.max_failures:
+            return False
+        try:
+            last = datetime.fromisoformat(found.at)
+        except ValueError:
+            return False
+        return now < last + timedelta(hours=self._settings.breaker_hours)
+
+    def state(self, now: datetime) -> Iterator[str]:
+        """Yield a line for each kind of job that failed last time."""
+        for kind in sorted(PERIODIC):
+            found = self.of(kind)
+            if found.count:
+                rests = ", rests" if self.rests(found, now) else ""
+                yield f"{kind} failed {found.count} times in a row{rests}: {found.why}"
+
+
+def _path(kind: str) -> str:
+    return f"{FOLDER}/{kind}.json"

@@ -1,0 +1,176 @@
+"""What a person's edits of page lines do to the cards that the lines show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from kimi_memory.consolidation.barred import LIVE, Barred
+from kimi_memory.model.card import Card, CardType, Link, LinkRel
+from kimi_memory.model.ids import derived_id
+from kimi_memory.model.job import Op
+from kimi_memory.model.note import Lang, Note, Status
+from kimi_memory.model.page_lines import Line, shown, type_of
+from kimi_memory.model.step import Step
+from kimi_memory.model.turn import Origin
+from kimi_memory.text.language import language_of
+from kimi_memory.text.normal import normalise
+from kimi_memory.text.slug import slug
+
+_TITLE = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What edits are held against."""
+
+    barred: Barred
+    mask: Callable[[str], str]
+    """Returns a text without secrets."""
+    now: datetime
+
+
+class Edits:
+    """Applies edits one after the other; a card may be edited on several pages.
+
+    Args:
+        cards: every card there is.
+        rules: what must not come in.
+    """
+
+    def __init__(self, cards: Iterable[Card], rules: Rules) -> None:
+        self.cards = {card.id: card for card in cards}
+        """The cards as they will be."""
+        self.left_out: list[str] = []
+        self._rules = rules
+        self._steps: dict[str, Step] = {}
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """What was decided, the last value of each card."""
+        return tuple(self._steps.values())
+
+    def live(self, id: str) -> Card | None:
+        """Return a card that is held to be so or might be."""
+        card = self.cards.get(id)
+        return card if card is not None and card.status in LIVE else None
+
+    def change(self, card: Card, line: Line, where: str) -> None:
+        """Give a card what its line says now."""
+        new = self.edited(card, line)
+        if new is not None and self._allowed(new, line):
+            self.put(Op.REFINE, new, f"a person edited its line in {where}")
+
+    def edited(self, card: Card, line: Line) -> Card | None:
+        """Return a card as its edited line wants it; None where nothing would change."""
+        key, value = line.key_and_value(card.key)
+        value = self._rules.mask(value)
+        if not value:
+            self.left_out.append(f"{card.id}: its line says nothing, so it stays as it is")
+            return None
+        now = self._rules.now
+        sure = replace(
+            card, confidence=1.0, trust=Origin.HUMAN, status=Status.ACTIVE, verified=now,
+            updated=now,
+        )  # fmt: skip
+        if (key, value) == shown(card).key_and_value(card.key):
+            given = float(line.confidence) if line.confidence else 1.0
+            return replace(sure, confidence=given)
+        if value == shown(card).key_and_value(card.key)[1]:
+            return replace(sure, key=key)
+        title = value[:_TITLE] if _is_title(card.title, card.value) else card.title
+        return replace(sure, key=key, value=value, title=title, valid_from=now, valid_to=None)
+
+    def dispute(self, card: Card, line: Line, where: str) -> None:
+        """Keep what a card and its line say, where both were changed."""
+        new = self.edited(card, line)
+        if new is None or not self._allowed(new, line):
+            return
+        why = f"the card and its line in {where} were both changed"
+        id = derived_id("card", self._rules.now, card.id, new.value)
+        back = Link(card.id, LinkRel.CONTRADICTS, 1.0, why)
+        other = replace(
+            new, id=id, status=Status.CONFLICTED, created=self._rules.now, sources=(), quotes=(),
+            links=(back,), supersedes=(),
+        )  # fmt: skip
+        links = (*card.links, Link(id, LinkRel.CONTRADICTS, 1.0, why))
+        old = replace(card, status=Status.CONFLICTED, links=links, updated=self._rules.now)
+        self.put(Op.CONFLICT, old, why)
+        self.put(Op.ADD, other, f"against {card.id}: {why}")
+        self.left_out.append(f"{card.id}: {why}; both are kept, see 'kimi-memory conflicts'")
+
+    def drop(self, card: Card, where: str) -> None:
+        """Archive a card whose line was deleted; nothing bars it from being learned again."""
+        old = replace(card, status=Status.ARCHIVED, updated=self._rules.now)
+        self.put(Op.ARCHIVE, old, f"a person deleted its line in {where}")
+
+    def add(self, line: Line, where: str, category: str) -> None:
+        """Propose a card for a line that a person wrote."""
+        gone = self.cards.get(line.id)
+        if gone is not None and gone.status is Status.ARCHIVED:
+            back = self.edited(gone, line)
+            if back is not None and self._allowed(back, line):
+                self.put(Op.REFINE, back, f"a person put its line back into {where}")
+            return
+        card = self.proposed(line, where, category)
+        if card is not None and self._allowed(card, line):
+            self.put(Op.ADD, card, f"a person wrote it into {where}")
+
+    def proposed(self, line: Line, where: str, category: str) -> Card | None:
+        """Return the candidate that a new line is; None where it is known or says nothing."""
+        key, value = line.key_and_value()
+        value = self._rules.mask(value)
+        if not value or self._is_known(key, value):
+            return None
+        now, title = self._rules.now, value[:_TITLE]
+        return Card(
+            id=derived_id("card", now, where, key, value),
+            created=now,
+            updated=now,
+            status=Status.CANDIDATE,
+            lang=Lang(language_of(value)),
+            title=title,
+            type=type_of(line.section) or CardType.FACT,
+            key=key or f"note.{slug(title, limit=40)}",
+            value=value,
+            category=category,
+            trust=Origin.HUMAN,
+            verified=now,
+            valid_from=now,
+        )
+
+    def put(self, op: Op, card: Card, why: str) -> None:
+        """Decide what becomes of a card."""
+        self.cards[card.id] = card
+        self._steps[card.id] = Step(op, card, why)
+
+    def propose(self, note: Note, why: str) -> None:
+        """Leave something to review."""
+        self._steps[note.id] = Step(Op.ADD, note, why)
+
+    def _allowed(self, card: Card, line: Line) -> bool:
+        barred = self._rules.barred.note(card)
+        if barred:
+            why = "it was forgotten on purpose (undo that job to allow it again)"
+            self.left_out.append(f"{line.text[:_TITLE]}: {why}")
+        return not barred
+
+    def _is_known(self, key: str, value: str) -> bool:
+        said = normalise(value)
+        return any(
+            card.status in LIVE and normalise(card.value) == said and key in ("", card.key)
+            for card in self.cards.values()
+        )
+
+
+def says_same(card: Card, a: Line | None, b: Line | None) -> bool:
+    """Whether two lines of a card say the same, whatever stands between key and value."""
+    if a is None or b is None:
+        return a is b
+    return (a.key_and_value(card.key), a.confidence) == (b.key_and_value(card.key), b.confidence)
+
+
+def _is_title(title: str, value: str) -> bool:
+    """Whether a title only repeats how a value begins."""
+    return bool(title) and normalise(value).startswith(normalise(title).rstrip(".。…"))

@@ -1,0 +1,185 @@
+"""Generated pages: the overview, a page a category, a page a person or thing, conflicts."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Set
+
+from kimi_memory.config import Settings
+from kimi_memory.consolidation.disputes import FOLDER as CONFLICTS
+from kimi_memory.consolidation.disputes import Dispute, disputes
+from kimi_memory.consolidation.overview import (
+    PAGE,
+    ROOM,
+    Sheet,
+    belongs,
+    is_generated,
+    may_rewrite,
+    notes_of,
+    sign_of,
+)
+from kimi_memory.consolidation.render import Render
+from kimi_memory.model.card import Card, CardType
+from kimi_memory.model.change import Change, Delete, digest
+from kimi_memory.model.head import Head
+from kimi_memory.model.note import Lang, Status
+from kimi_memory.model.shape import slug
+from kimi_memory.store.shelf import Shelf
+from kimi_memory.store.store import Store
+
+ENTITIES = "semantic/entities"
+_GENERATED, _EDITED, _BLANK, _STRANGE = "generated", "edited", "blank", "strange"
+_SIGNED = frozenset({_GENERATED, _EDITED})
+_MADE = "made of"
+"""The fact that tells from what a page was made, for as long as nobody writes it."""
+_SHOWN = frozenset({Status.ACTIVE, Status.STALE, Status.CANDIDATE})
+
+
+class Pages:
+    """Keeps the generated pages of a memory in step with its cards.
+
+    Args:
+        store: the files.
+        shelf: tells where the notes lie.
+        settings: name and language of the pages.
+    """
+
+    def __init__(self, store: Store, shelf: Shelf, settings: Settings) -> None:
+        self._store, self._shelf, self._settings = store, shelf, settings
+        self._render = Render(store, shelf)
+
+    def changes(
+        self, cards: Iterable[Card | Head], taken: Mapping[str, str] | None = None
+    ) -> tuple[list[Change], list[str]]:
+        """Return the changes of pages that are behind, and notes on those left alone.
+
+        Args:
+            cards: all that is known, as it will be.
+            taken: pages whose edits were taken over, and the notes to go on with.
+        """
+        taken, whole = taken or {}, list(cards)
+        changes: list[Change] = []
+        notes: list[str] = []
+        sheets, disputed = self._sheets(whole), self._disputes(whole)
+        due = self._behind(sheets, taken)
+        behind = {sheet.path: self._text(sheet, taken) for sheet, _ in due}
+        marks = {sheet.path: mark for sheet, mark in due}
+        for path, text in (behind | {dispute.path: dispute.text for dispute in disputed}).items():
+            if path in taken or self.is_free(path):
+                change = self._render.replace_file(path, text.encode())
+                changes += change
+                if path in marks and not change:
+                    self._shelf.survey.note(path, _MADE, marks[path])
+            elif sign_of(self._render.text(path)) or path == PAGE:
+                notes.append(f"{path} was edited by hand and stays as it is")
+        wanted = {sheet.path for sheet in sheets} | {dispute.path for dispute in disputed}
+        return [*changes, *self._obsolete(wanted)], notes
+
+    def texts(self, cards: Iterable[Card | Head], taken: Mapping[str, str]) -> dict[str, str]:
+        """Return every page there should be, by path."""
+        whole = list(cards)
+        sheets = {sheet.path: self._text(sheet, taken) for sheet in self._sheets(whole)}
+        return sheets | {dispute.path: dispute.text for dispute in self._disputes(whole)}
+
+    def two_way(self) -> Iterator[str]:
+        """Yield the pages there are whose lines a person may edit."""
+        if self._store.exists(PAGE):
+            yield PAGE
+        for path in self._shelf.survey.paths:
+            if path.startswith("semantic/") and is_page(path) and self._state(path) in _SIGNED:
+                yield path
+
+    def edited(self) -> list[str]:
+        """Return the pages whose lines a person may edit, and did."""
+        return [path for path in self.two_way() if self._state(path) in {_EDITED, _STRANGE}]
+
+    def is_free(self, path: str) -> bool:
+        """Whether a page may be written: nothing is there, or nothing of a person's."""
+        return not self._store.exists(path) or may_rewrite(self._render.text(path))
+
+    def _obsolete(self, wanted: Set[str]) -> Iterator[Change]:
+        """Yield the deletion of generated pages that have nothing to show any more."""
+        conflicts = (p for p in self._store.files(CONFLICTS) if p.endswith(".md"))
+        for path in (*self.two_way(), *conflicts):
+            if path in wanted or not is_generated(self._render.text(path)):
+                continue
+            if not notes_of(self._render, path):
+                yield Delete(path, digest(self._store.read(path)))
+
+    def _behind(self, sheets: list[Sheet], taken: Mapping[str, str]) -> list[tuple[Sheet, str]]:
+        """Return the pages that are not known to be as they should, with their marks."""
+        marked = [(sheet, sheet.mark) for sheet in sheets]
+        known = self._shelf.survey.known
+        return [(s, mark) for s, mark in marked if s.path in taken or known(s.path, _MADE) != mark]
+
+    def _sheets(self, cards: list[Card | Head]) -> list[Sheet]:
+        """Return the pages that show cards by type; of two at one place the first."""
+        settings, heads = self._settings, list(map(Head.of, cards))
+        room = min(ROOM, settings.gates.max_page_bytes * 3 // 4)
+        lang = page_language(settings, heads)
+        live = [head for head in heads if belongs(head)]
+        found = {PAGE: Sheet.of(PAGE, ("MEMORY", settings.memory.name, lang), live, room)}
+        for template, path, name, of in _collected(heads):
+            if path not in found:
+                about = template, name, page_language(settings, of)
+                found[path] = Sheet.of(path, about, of, room)
+        return list(found.values())
+
+    def _text(self, sheet: Sheet, taken: Mapping[str, str]) -> str:
+        notes = taken.get(sheet.path)
+        return sheet.text(notes_of(self._render, sheet.path) if notes is None else notes)
+
+    def _disputes(self, cards: list[Card | Head]) -> list[Dispute]:
+        marked = [card for card in cards if card.status is Status.CONFLICTED]
+        return disputes(self._shelf.card(c) if isinstance(c, Head) else c for c in marked)
+
+    def _state(self, path: str) -> str:
+        """Return whether a page is as it was generated, edited, blank or a stranger's."""
+        return self._shelf.survey.fact(path, "page", _state_of)
+
+
+def _state_of(content: bytes) -> str:
+    text = content.decode("utf-8", "replace")
+    if may_rewrite(text):
+        return _GENERATED if sign_of(text) else _BLANK
+    return _EDITED if sign_of(text) else _STRANGE
+
+
+def page_language(settings: Settings, cards: Iterable[Card | Head]) -> Lang:
+    """Return the language of a page about these cards."""
+    chosen = settings.memory.language
+    if chosen != "auto":
+        return Lang(chosen)
+    live = [card for card in cards if card.status is not Status.ARCHIVED]
+    chinese = sum(card.lang is Lang.ZH for card in live)
+    return Lang.ZH if live and chinese * 2 >= len(live) else Lang.EN
+
+
+def is_page(path: str) -> bool:
+    """Whether a file is at the place of a page that shows cards."""
+    if not path.endswith(".md"):
+        return False
+    category = path.startswith("semantic/") and path.count("/") == 1
+    return path == PAGE or category or path.startswith((f"{ENTITIES}/", f"{CONFLICTS}/"))
+
+
+def _collected(cards: Iterable[Head]) -> Iterator[tuple[str, str, str, list[Head]]]:
+    """Yield template, path, heading and cards of each category and each person or thing."""
+    shown = [card for card in cards if card.status in _SHOWN]
+    categories: dict[str, list[Head]] = defaultdict(list)
+    for card in shown:
+        categories[slug(card.category)].append(card)
+    for name, of in sorted(categories.items()):
+        yield "CATEGORY", f"semantic/{name}.md", min(card.category for card in of), of
+    names = {name for card in shown if (name := _named(card))}
+    about: dict[str, list[Head]] = {name: [] for name in sorted(names)}
+    for card in shown:
+        if (name := card.key.rpartition(".")[0] or card.key) in about:
+            about[name].append(card)
+    for name, of in about.items():
+        yield "ENTITY", f"{ENTITIES}/{slug(name)}.md", name, of
+
+
+def _named(card: Head) -> str:
+    """Return whom or what a card introduces, if it does."""
+    return (card.key.rpartition(".")[0] or card.key) if card.type is CardType.ENTITY else ""

@@ -1,0 +1,211 @@
+"""Reviewing: what waits for a person's word, taken into memory or turned away for good."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, replace
+from datetime import datetime
+
+from kimi_memory.config import Settings
+from kimi_memory.consolidation.barred import LIVE, Barred, page_scope, subject_of
+from kimi_memory.consolidation.edits import Edits, Rules
+from kimi_memory.consolidation.forget import Forget, Wanted
+from kimi_memory.consolidation.pages import Pages
+from kimi_memory.consolidation.plan import Plan, digest_of
+from kimi_memory.errors import FormatError, NotFoundError, UsageError
+from kimi_memory.model.card import Card
+from kimi_memory.model.change import Append, Change, Delete, digest
+from kimi_memory.model.job import Op
+from kimi_memory.model.note import Note, Status
+from kimi_memory.model.page_lines import Line
+from kimi_memory.model.pages import Proposal, Todo
+from kimi_memory.model.records import tombstone_line
+from kimi_memory.model.step import Step
+from kimi_memory.model.tombstone import Tombstone
+from kimi_memory.model.turn import Origin
+from kimi_memory.store.shelf import Filed, Shelf
+from kimi_memory.store.store import Store
+from kimi_memory.store.tombstones import TOMBSTONES
+from kimi_memory.text.normal import normalise
+
+NEW, LINE, STATUS = "new", "line", "status"
+"""Sections of proposals that are about cards: a new one, its line, its status."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a person says to something that waits."""
+
+    accept: bool
+    text: str = ""
+    """Accepted with these words instead of the proposed ones."""
+    why: str = ""
+
+
+class Review:
+    """Plans what an answer does.
+
+    Args:
+        store: the files.
+        settings: name and language of the pages.
+        by: who answers.
+        now: the moment of the job.
+    """
+
+    kind = "review"
+
+    def __init__(self, store: Store, settings: Settings, by: str, now: datetime) -> None:
+        self._store, self._settings, self._by, self._now = store, settings, by, now
+
+    def plan(self, id: str, answer: Answer) -> Callable[[Shelf], Plan]:
+        """Return the planner.
+
+        Args:
+            id: of a proposal or a candidate card, or its beginning.
+            answer: what the person says.
+        """
+        return lambda shelf: self._plan(shelf, id, answer)
+
+    def _plan(self, shelf: Shelf, id: str, answer: Answer) -> Plan:
+        filed = shelf.file(shelf.find(id).path)
+        note = filed.note
+        if isinstance(note, Proposal):
+            return self._proposal(shelf, filed, note, answer)
+        if isinstance(note, Card) and note.status is Status.CANDIDATE:
+            return self._candidate(shelf, note, answer)
+        raise UsageError(
+            f"{note.id} does not wait for review; it is a {note.kind} ({note.status})."
+        )
+
+    def _candidate(self, shelf: Shelf, card: Card, answer: Answer) -> Plan:
+        if not answer.accept:
+            wanted = Wanted(note=card.id, why=answer.why or "rejected in review")
+            job = Forget(self._store, self._settings, self._by, self._now)
+            return replace(job.plan(wanted)(shelf), kind=self.kind)
+        sure = self._sure(card, answer.text)
+        return self._made(shelf, card.id, [Step(Op.REFINE, sure, "a person accepted it")], [])
+
+    def _sure(self, card: Card, text: str) -> Card:
+        now = self._now
+        new = replace(
+            card, status=Status.ACTIVE, confidence=1.0, trust=Origin.HUMAN, verified=now,
+            updated=now,
+        )  # fmt: skip
+        return replace(new, value=text, valid_from=now) if text else new
+
+    def _proposal(self, shelf: Shelf, filed: Filed, proposal: Proposal, answer: Answer) -> Plan:
+        gone = Delete(filed.path, digest(self._store.read(filed.path)))
+        if not answer.accept:
+            stone = self._stone(shelf, proposal, answer)
+            lines = (tombstone_line(stone),)
+            return self._made(shelf, proposal.id, [], [Append(TOMBSTONES, lines), gone])
+        proposal = replace(proposal, text=answer.text or proposal.text)
+        new = self._applied(shelf, proposal)
+        op = Op.REFINE if new.id in shelf.entries() else Op.ADD
+        op = Op.ARCHIVE if new.status is Status.ARCHIVED else op
+        step = Step(op, new, f"a person accepted {proposal.id}")
+        return self._made(shelf, proposal.id, [step], [gone])
+
+    def _made(self, shelf: Shelf, subject: str, steps: list[Step], changes: list[Change]) -> Plan:
+        pages: list[Change] = []
+        left_out: list[str] = []
+        new = {step.note.id: step.note for step in steps if isinstance(step.note, Card)}
+        if new:
+            old = (f.note for f in shelf.notes("card") if isinstance(f.note, Card))
+            cards = {card.id: card for card in old} | new
+            pages, left_out = Pages(self._store, shelf, self._settings).changes(cards.values())
+        return Plan(
+            kind=self.kind,
+            subject=subject,
+            inputs=digest_of([self.kind, subject, self._now.isoformat()]),
+            steps=tuple(steps),
+            changes=(*changes, *pages),
+            left_out=tuple(left_out),
+            asked=True,
+        )
+
+    def _applied(self, shelf: Shelf, proposal: Proposal) -> Note:
+        """Return the note as the proposal wants it."""
+        if proposal.section == NEW:
+            card = self._edits(shelf).proposed(Line(proposal.text), proposal.id, "general")
+            if card is None:
+                raise UsageError(f"What {proposal.id} says is known already; reject it.")
+            return self._sure(card, "")
+        note = self._target(shelf, proposal)
+        if isinstance(note, Card) and proposal.section == LINE:
+            changed = self._edits(shelf).edited(note, Line(proposal.text))
+            if changed is None:
+                raise UsageError(f"{proposal.id} says nothing; reject it, or give a text.")
+            return changed
+        if proposal.section == STATUS:
+            return replace(note, status=Status(proposal.text.strip()), updated=self._now)
+        return self._filled(note, proposal)
+
+    def _target(self, shelf: Shelf, proposal: Proposal) -> Note:
+        try:
+            return shelf.file(proposal.target).note
+        except NotFoundError:
+            raise UsageError(
+                f"{proposal.target}, which {proposal.id} would change, is gone; reject it."
+            ) from None
+        except FormatError as error:
+            raise UsageError(f"{error} Then accept {proposal.id} again.") from error
+
+    def _filled(self, note: Note, proposal: Proposal) -> Note:
+        """Return a page with the text in the section that the proposal names."""
+        section = proposal.section
+        held = getattr(note, section, None) if section in _sections(note) else None
+        text = proposal.text.strip()
+        match held:
+            case str():
+                return _with(note, section, text, self._now)
+            case tuple():
+                item = Todo(text) if section == "todos" else text
+                kept = held if item in held else (*held, item)
+                return _with(note, section, kept, self._now)
+        raise UsageError(
+            f"{proposal.target} has no section {section!r}. "
+            f"Write it there by hand, then reject {proposal.id}."
+        )
+
+    def _edits(self, shelf: Shelf) -> Edits:
+        cards = [f.note for f in shelf.notes("card") if isinstance(f.note, Card)]
+        return Edits(cards, Rules(Barred(()), lambda text: text, self._now))
+
+    def _stone(self, shelf: Shelf, proposal: Proposal, answer: Answer) -> Tombstone:
+        why = answer.why or "rejected in review"
+        scope, key = page_scope(proposal.target, proposal.section), subject_of(proposal)
+        value = proposal.text
+        if proposal.section == NEW:
+            scope, (key, value) = "memory", Line(proposal.text).key_and_value()
+        elif proposal.section == LINE:
+            note = self._target(shelf, proposal)
+            if isinstance(note, Card):
+                scope = f"project:{note.project}" if note.project else "memory"
+                key, value = Line(proposal.text).key_and_value(note.key)
+        return Tombstone(scope, key, normalise(value), self._now, self._by, why)
+
+
+def waiting(shelf: Shelf) -> Iterator[Filed]:
+    """Yield proposals, then lines a person wrote that nobody confirmed, oldest first."""
+    proposals = (filed for filed in shelf.notes(Proposal.kind))
+    yield from sorted(proposals, key=lambda filed: (filed.note.created, filed.note.id))
+    entries = [e for e in shelf.entries().values() if e.kind == Card.kind]
+    for entry in sorted(entries, key=lambda entry: entry.id):
+        if entry.status == str(Status.CANDIDATE):
+            filed = shelf.file(entry.path)
+            card = filed.note
+            own = isinstance(card, Card) and card.trust is Origin.HUMAN and not card.sources
+            if own and card.status in LIVE:
+                yield filed
+
+
+def _sections(note: Note) -> frozenset[str]:
+    """Return what of a page a proposal may change: its texts and lists."""
+    shared = {field.name for field in fields(Note)}
+    return frozenset(field.name for field in fields(note)) - shared - {"key", "quotes", "links"}
+
+
+def _with(note: Note, section: str, value: object, now: datetime) -> Note:
+    changed: dict[str, object] = {section: value, "updated": now}
+    return replace(note, **changed)  # type: ignore[arg-type]  # the section's own type, see _filled

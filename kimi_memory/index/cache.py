@@ -1,0 +1,174 @@
+"""Vectors that a model made before, kept by model and text: re-embedding costs no second call.
+
+A file per model under ``.kimi/cache/embeddings``: a head, then records of one length, each
+of a key, a vector in half precision and a signature by this machine's key. What is not
+signed, cut short or of another length counts as absent; the model is then asked again.
+Texts are known by their hash only, and the whole folder may vanish at any moment.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+FOLDER = "cache/embeddings"
+MAX_BYTES = 256 * 1024 * 1024
+"""Bound of all files; the oldest half of a model's records goes first."""
+_MAGIC = b"kimi-memory-vectors-1\n"
+_KEY, _SIGN = 16, 8
+_CHUNK = 4 * 1024 * 1024
+
+
+class Cache:
+    """The vectors kept for one memory.
+
+    Args:
+        folder: where the files lie; made when something is kept.
+        secret: the machine's own key.
+        limit: most bytes of all files.
+    """
+
+    def __init__(self, folder: Path, secret: bytes, limit: int = MAX_BYTES) -> None:
+        self._folder, self._limit = folder, limit
+        self._secret = hashlib.sha256(b"embeddings" + secret).digest()
+
+    def open(self, model: str, dimensions: int) -> Kept:
+        """Return what is kept of one model; other models' files go when room is short."""
+        name = hashlib.sha256(f"{model}\0{dimensions}".encode()).hexdigest()[:32]
+        path = self._folder / f"{name}.vec"
+        self._sweep(path)
+        return Kept(path, dimensions, self._secret, self._limit)
+
+    def drop(self) -> None:
+        """Remove everything."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _sweep(self, mine: Path) -> None:
+        """Remove other models' files, the longest unused first, while all are too large."""
+        sizes = dict(_sizes(self._folder))
+        others = sorted((path for path in sizes if path != mine), key=lambda p: sizes[p][1])
+        total = sum(size for size, _ in sizes.values())
+        for path in others:
+            if total <= self._limit:
+                return
+            total -= sizes[path][0]
+            path.unlink(missing_ok=True)
+
+
+def _sizes(folder: Path) -> Iterator[tuple[Path, tuple[int, int]]]:
+    try:
+        for path in folder.glob("*.vec"):
+            found = path.lstat()
+            yield path, (found.st_size, found.st_mtime_ns)
+    except OSError:
+        return
+
+
+class Kept:
+    """The vectors kept of one model; nobody else writes them meanwhile.
+
+    Every failure of the disk means that nothing is kept, never an error.
+    """
+
+    def __init__(self, path: Path, dimensions: int, secret: bytes, limit: int) -> None:
+        self._path, self._secret = path, secret
+        self._room = max(1, limit // (_KEY + 2 * dimensions + _SIGN))
+        self._size = _KEY + 2 * dimensions + _SIGN
+        self._places: dict[bytes, int] = {}
+        with suppress(OSError):
+            self._places = {key: at for at, key in enumerate(self._keys())}
+
+    def get(self, texts: Sequence[str]) -> dict[str, list[float]]:
+        """Return the vectors of those texts that are kept, by text."""
+        found: dict[str, list[float]] = {}
+        with suppress(OSError), _reading(self._path) as file:
+            for text in texts:
+                record = self._record(file.fileno(), _key(text))
+                if record is not None:
+                    half = np.frombuffer(record, dtype="<f2")
+                    found[text] = half.astype(np.float64).tolist()
+        return found
+
+    def put(self, vectors: Mapping[str, Sequence[float]]) -> None:
+        """Keep vectors by text."""
+        records = [self._made(text, row) for text, row in vectors.items()]
+        with suppress(OSError):
+            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._append(records)
+
+    def _append(self, records: Sequence[bytes]) -> None:
+        whole = self._whole()
+        if whole < 0 or whole + len(records) > self._room:
+            self._rewrite(max(0, whole), records)
+        else:
+            with os.fdopen(os.open(self._path, os.O_RDWR | os.O_NOFOLLOW), "r+b") as file:
+                # A record that a crash cut short would shift all after it.
+                file.truncate(len(_MAGIC) + whole * self._size)
+                file.seek(0, os.SEEK_END)
+                file.write(b"".join(records))
+        self._places = {key: at for at, key in enumerate(self._keys())}
+
+    def _rewrite(self, whole: int, records: Sequence[bytes]) -> None:
+        """Write the file anew with the younger half of what it held."""
+        keep = min(whole, self._room // 2)
+        part = self._path.with_name(f"{self._path.name}.{secrets.token_hex(4)}")
+        with part.open("xb") as file:
+            file.write(_MAGIC)
+            if keep:
+                with _reading(self._path) as old:
+                    old.seek(len(_MAGIC) + (whole - keep) * self._size)
+                    shutil.copyfileobj(old, file)
+            file.writelines(records[-self._room :])
+        part.replace(self._path)
+
+    def _whole(self) -> int:
+        """Return how many whole records there are, -1 where there is no file of ours."""
+        try:
+            with _reading(self._path) as file:
+                if file.read(len(_MAGIC)) != _MAGIC:
+                    return -1
+                return (os.fstat(file.fileno()).st_size - len(_MAGIC)) // self._size
+        except OSError:
+            return -1
+
+    def _keys(self) -> Iterable[bytes]:
+        if self._whole() < 0:
+            return
+        step = max(1, _CHUNK // self._size) * self._size
+        with _reading(self._path) as file:
+            file.seek(len(_MAGIC))
+            while part := file.read(step):
+                whole = len(part) - len(part) % self._size
+                yield from (part[at : at + _KEY] for at in range(0, whole, self._size))
+
+    def _record(self, handle: int, key: bytes) -> bytes | None:
+        at = self._places.get(key)
+        if at is None:
+            return None
+        record = os.pread(handle, self._size, len(_MAGIC) + at * self._size)
+        body, sign = record[:-_SIGN], record[-_SIGN:]
+        good = len(record) == self._size and body[:_KEY] == key and sign == self._sign(body)
+        return body[_KEY:] if good else None
+
+    def _made(self, text: str, row: Sequence[float]) -> bytes:
+        body = _key(text) + np.asarray(row, dtype="<f2").tobytes()
+        return body + self._sign(body)
+
+    def _sign(self, body: bytes) -> bytes:
+        return hashlib.blake2b(body, key=self._secret, digest_size=_SIGN).digest()
+
+
+def _key(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8", "replace")).digest()[:_KEY]
+
+
+def _reading(path: Path) -> BinaryIO:
+    return os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), "rb")

@@ -1,0 +1,202 @@
+"""Columns of values by row: coded texts, numbers, moments, and several joined."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import accumulate, chain, pairwise
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+
+FEW = 4096
+"""Up to so many different values are kept once they were read."""
+
+
+class Column(Sequence[Any], ABC):
+    """Values by row, read on demand."""
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.all())
+
+    @overload
+    def __getitem__(self, at: int) -> Any: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Any]: ...
+    def __getitem__(self, at: int | slice) -> Any:
+        """Return the value of a row, or of several."""
+        return self.all()[at] if isinstance(at, slice) else self.value(int(at))
+
+    @abstractmethod
+    def value(self, row: int) -> Any:
+        """Return the value of one row."""
+
+    @abstractmethod
+    def all(self) -> list[Any]:
+        """Return the values of all rows."""
+
+    @abstractmethod
+    def among(self, wanted: Collection[Any]) -> Bools:
+        """Return which rows hold one of these values."""
+
+    def numbers(self) -> Floats:
+        """Return the values as numbers, NaN where there is none."""
+        return np.asarray(
+            [np.nan if value is None else float(value) for value in self.all()], dtype=np.float64
+        )
+
+
+class Blob(Sequence[str]):
+    """Texts one after the other, each decoded when it is asked for."""
+
+    def __init__(self, content: memoryview, offsets: NDArray[Any]) -> None:
+        self._content, self._offsets = content, offsets
+
+    def __len__(self) -> int:
+        return max(0, len(self._offsets) - 1)
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[str]: ...
+    def __getitem__(self, at: int | slice) -> str | Sequence[str]:
+        """Return one text, or several."""
+        if isinstance(at, slice):
+            return list(self)[at]
+        start, end = self._offsets.item(at), self._offsets.item(at + 1)
+        return str(self._content[start:end], "utf-8", "surrogatepass")
+
+    def __iter__(self) -> Iterator[str]:
+        raw, bounds = bytes(self._content), pairwise(self._offsets.tolist())
+        whole = raw.decode("utf-8", "surrogatepass")
+        if len(whole) == len(raw):
+            return iter([whole[start:end] for start, end in bounds])
+        return iter([raw[start:end].decode("utf-8", "surrogatepass") for start, end in bounds])
+
+
+class Coded(Column):
+    """A code a row, and what each code stands for."""
+
+    def __init__(
+        self,
+        codes: NDArray[Any],
+        values: Sequence[str],
+        read: Callable[[str], Any] | None = None,
+    ) -> None:
+        self.codes, self._values, self._read = codes, values, read
+        self._seen: dict[int, Any] | None = {} if len(values) <= FEW else None
+
+    @classmethod
+    def of(cls, values: Sequence[str], read: Callable[[str], Any] | None = None) -> Coded:
+        """Give a code to each value of a list."""
+        known: dict[str, int] = {}
+        codes = [known.setdefault(value, len(known)) for value in values]
+        return cls(np.asarray(codes, dtype=np.int32), list(known), read)
+
+    @property
+    def values(self) -> Sequence[str]:
+        """What the codes stand for, as it is stored."""
+        return self._values
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def value(self, row: int) -> Any:
+        """Return the value of one row."""
+        code = self.codes.item(row)
+        if self._seen is None:
+            return self._taken(code)
+        if code not in self._seen:
+            self._seen[code] = self._taken(code)
+        return self._seen[code]
+
+    def _taken(self, code: int) -> Any:
+        found = self._values[code]
+        return found if self._read is None else self._read(found)
+
+    def all(self) -> list[Any]:
+        """Return the values of all rows."""
+        values = self._known()
+        return [values[code] for code in self.codes.tolist()]
+
+    def among(self, wanted: Collection[Any]) -> Bools:
+        """Return which rows hold one of these values."""
+        return self.where(lambda value: value in wanted)
+
+    def where(self, holds: Callable[[Any], bool]) -> Bools:
+        """Return the rows whose value passes a test; each value is tested once."""
+        values = self._known()
+        found = np.fromiter((holds(value) for value in values), dtype=bool, count=len(values))
+        kept: Bools = found[self.codes] if len(found) else np.zeros(len(self.codes), dtype=bool)
+        return kept
+
+    def _known(self) -> list[Any]:
+        return list(self._values) if self._read is None else [*map(self._read, self._values)]
+
+
+class Numbers(Column):
+    """Numbers by row; with `missing`, NaN stands for None."""
+
+    def __init__(self, array: NDArray[Any], *, missing: bool = False) -> None:
+        self._array, self._missing = array, missing
+
+    def __len__(self) -> int:
+        return len(self._array)
+
+    def value(self, row: int) -> Any:
+        """Return the value of one row."""
+        found = self._array.item(row)
+        return None if self._missing and found != found else found  # noqa: PLR0124  NaN alone
+
+    def all(self) -> list[Any]:
+        """Return the values of all rows."""
+        found = self._array.tolist()
+        return [None if v != v else v for v in found] if self._missing else found  # noqa: PLR0124  NaN alone
+
+    def among(self, wanted: Collection[Any]) -> Bools:
+        """Return which rows hold one of these values."""
+        return np.asarray([value in wanted for value in self.all()], dtype=bool)
+
+    def numbers(self) -> Floats:
+        """Return the values as numbers, NaN where there is none."""
+        return self._array.astype(np.float64, copy=False)
+
+
+class Joined(Column):
+    """Columns of several tables, one after the other."""
+
+    def __init__(self, parts: Sequence[Column]) -> None:
+        self._parts = parts
+        self._ends = list(accumulate(map(len, parts)))
+
+    def __len__(self) -> int:
+        return self._ends[-1] if self._ends else 0
+
+    def value(self, row: int) -> Any:
+        """Return the value of one row."""
+        number = bisect_right(self._ends, row)
+        return self._parts[number].value(row - (self._ends[number - 1] if number else 0))
+
+    def all(self) -> list[Any]:
+        """Return the values of all rows."""
+        return list(chain.from_iterable(part.all() for part in self._parts))
+
+    def among(self, wanted: Collection[Any]) -> Bools:
+        """Return which rows hold one of these values."""
+        return np.concatenate(
+            [np.empty(0, dtype=bool), *(part.among(wanted) for part in self._parts)]
+        )
+
+    def where(self, holds: Callable[[Any], bool]) -> Bools:
+        """Return the rows whose text passes a test."""
+        found = [part.where(holds) for part in self._parts if isinstance(part, Coded | Joined)]
+        return np.concatenate([np.empty(0, dtype=bool), *found])
+
+    def numbers(self) -> Floats:
+        """Return the values as numbers, NaN where there is none."""
+        return np.concatenate([np.empty(0), *(part.numbers() for part in self._parts)])

@@ -1,0 +1,136 @@
+"""The memory folder as it was last seen, looked at again with few calls.
+
+A whole scan asks for every file. Between two of them, a folder whose own time stands
+still has lost and gained no file; what was edited in place there is found by the next
+scan. Looking takes at most a tenth of the time: a memory that is scanned in a moment
+is scanned every time, a large one when ten times as long has passed, or when told.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from kimi_memory.index.files import (
+    Listed,
+    Stat,
+    archived_twice,
+    is_searchable,
+    list_folder,
+    state_of,
+    walk,
+)
+from kimi_memory.index.pause import uncollected
+from kimi_memory.store.paths import PRIVATE
+
+CHEAP_SECONDS = 0.02
+"""A whole scan up to this long is made at every look."""
+SHARE = 10
+"""A look is made again when so many times its own duration has passed."""
+OPEN = "short-term/"
+"""Sessions grow in place: their folder is listed at every look."""
+_TRACES = ("tmp", "txn", "journal")
+"""Folders that change when a process of ours writes."""
+
+
+class Folder:
+    """Searchable files and their state, in step with the disk."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = str(root)
+        self._listed: dict[str, Listed] = {}
+        self._due = self._glance_due = 0.0
+        self._traces: tuple[int, ...] = ()
+        self.stats: dict[str, Stat] = {}
+
+    def scan(self) -> None:
+        """Look at every file."""
+        began = time.monotonic()
+        with uncollected():
+            self._listed = dict(walk(self._root, ""))
+            self.stats = {}
+            for listed in self._listed.values():
+                self.stats.update(listed.files)
+        self._settle()
+        now = time.monotonic()
+        self._due = 0.0 if now - began < CHEAP_SECONDS else now + SHARE * (now - began)
+        self._glance_due = 0.0
+
+    def look(self, hints: Iterable[str] = ()) -> set[str] | None:
+        """Look again; return the paths that changed, None when any may have."""
+        began = time.monotonic()
+        written = self._written()
+        if began >= self._due:
+            self.scan()
+            return None
+        changed = {path for path in hints if self._ask(path)} | self._list(OPEN)
+        if written or began >= self._glance_due:
+            changed |= self._glance()
+            now = time.monotonic()
+            self._glance_due = now + SHARE * (now - began)
+        if any(path.endswith(".jsonl") for path in changed):
+            changed |= self._settle()
+        return changed
+
+    def _settle(self) -> set[str]:
+        """Pass by sessions that stand in two folders, but for their archived copy."""
+        twice = archived_twice(path for path in self.stats if path.endswith(".jsonl"))
+        for path in twice:
+            del self.stats[path]
+        return twice
+
+    def _written(self) -> bool:
+        """Whether a process of ours wrote into the memory since the last look."""
+        seen = tuple(self._time(f"{PRIVATE}/{name}") for name in _TRACES)
+        before, self._traces = self._traces, seen
+        return before != seen
+
+    def _time(self, folder: str) -> int:
+        try:
+            return os.stat(f"{self._root}/{folder}").st_mtime_ns  # noqa: PTH116  a Path costs twice
+        except OSError:
+            return -1
+
+    def _glance(self) -> set[str]:
+        """List the folders whose time is not that of their last listing."""
+        changed: set[str] = set()
+        for folder, listed in list(self._listed.items()):
+            if self._time(folder) != listed.at:
+                changed |= self._list(folder)
+        return changed
+
+    def _list(self, folder: str) -> set[str]:
+        """List a folder and those new in it; return paths that came, went or changed."""
+        listed = list_folder(self._root, folder)
+        before = self._listed.get(folder)
+        held = before.files if before else {}
+        if listed is None:
+            self._listed.pop(folder, None)
+            for path in held:
+                self.stats.pop(path, None)
+            return set(held)
+        self._listed[folder] = listed
+        changed = {path for path, stat in listed.files.items() if self.stats.get(path) != stat}
+        changed |= held.keys() - listed.files.keys()
+        for path in changed:
+            self._take(path, listed.files.get(path))
+        for inner in listed.folders:
+            if inner not in self._listed:
+                changed |= self._list(inner)
+        return changed
+
+    def _take(self, path: str, stat: Stat | None) -> None:
+        if stat is None:
+            self.stats.pop(path, None)
+        else:
+            self.stats[path] = stat
+
+    def _ask(self, path: str) -> bool:
+        """Look at one file; return whether it changed."""
+        found = state_of(self._root, path)
+        if not is_searchable(path) or self.stats.get(path) == found:
+            return False
+        self._take(path, found)
+        return True

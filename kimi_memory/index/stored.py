@@ -1,0 +1,192 @@
+"""The table on disk: segments in order, and which of their files are gone.
+
+A file that changed leaves its rows where they are until its segment is merged: what
+changes with a note is a small segment and the list of the dead, whatever the size.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Collection, Iterator, Sequence
+from functools import cached_property
+from itertools import accumulate
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kimi_memory.index.columns import Column, Joined
+from kimi_memory.index.segment import dump, open_arrays
+from kimi_memory.index.table import DEAD, SETTLED_ROWS, FileRow, Segment, Table, merged
+from kimi_memory.model.unit import Unit
+
+Ints = NDArray[np.int64]
+Stats = dict[str, tuple[int, int, int]]
+THINNED = 3
+"""One dead file in so many, and the table is written anew without the dead."""
+
+
+class Stored:
+    """A table of segments, read on demand."""
+
+    def __init__(self, segments: Sequence[Segment] = (), dead: Collection[int] = ()) -> None:
+        self.segments, self.dead = list(segments), frozenset(dead)
+        self._rows = list(accumulate((len(one) for one in self.segments), initial=0))
+        self._first = list(accumulate((len(one.paths) for one in self.segments), initial=0))
+        self._columns: dict[str, Column] = {}
+
+    @classmethod
+    def open(cls, folder: Path) -> Stored:
+        """Open the segments of a folder."""
+        segments = [
+            Segment(open_arrays(path), path)
+            for path in sorted(folder.iterdir())
+            if path.name != DEAD
+        ]
+        dead = open_arrays(folder / DEAD).array("files").tolist() if segments else ()
+        return cls(segments, dead)
+
+    def __len__(self) -> int:
+        return self._rows[-1]
+
+    @property
+    def next_key(self) -> int:
+        """Larger than every key that was ever given."""
+        return self.segments[-1].next_key if self.segments else 0
+
+    @cached_property
+    def keys(self) -> list[int]:
+        """The key of each row in the engines, ascending, those of dead files too."""
+        return [int(key) for key in self.places().tolist()]
+
+    def places(self) -> Ints:
+        """Return the keys as an array."""
+        return np.concatenate(
+            [np.empty(0, dtype=np.int64), *(segment.keys for segment in self.segments)]
+        )
+
+    def counts(self) -> Ints:
+        """Return the number of rows of each file, dead ones too."""
+        return np.concatenate([np.empty(0, dtype=np.int64), *(s.counts() for s in self.segments)])
+
+    def words(self) -> Ints:
+        """Return the number of words of each row."""
+        return np.concatenate([np.empty(0, dtype=np.int64), *(s.words() for s in self.segments)])
+
+    def column(self, name: str) -> Column:
+        """Return a field of all rows, those of dead files too."""
+        if name not in self._columns:
+            self._columns[name] = Joined([segment.column(name) for segment in self.segments])
+        return self._columns[name]
+
+    def unit(self, row: int, path: str, text: str) -> Unit:
+        """Return a row as a unit."""
+        number = bisect_right(self._rows, row) - 1
+        return self.segments[number].unit(row - self._rows[number], path, text)
+
+    def text(self, row: int) -> str:
+        """Return the text of a row."""
+        number = bisect_right(self._rows, row) - 1
+        return self.segments[number].text(row - self._rows[number])
+
+    def state(self, file: int) -> tuple[int, int, int]:
+        """Return size, time and inode a file had when it was read."""
+        number = bisect_right(self._first, file) - 1
+        return self.segments[number].state(file - self._first[number])
+
+    def path(self, file: int) -> str:
+        """Return the path of a file by its ordinal."""
+        number = bisect_right(self._first, file) - 1
+        return self.segments[number].paths[file - self._first[number]]
+
+    @cached_property
+    def stats(self) -> Stats:
+        """Size, time and inode of each living file by path."""
+        paths = [path for segment in self.segments for path in segment.paths]
+        stats = [stat for segment in self.segments for stat in segment.stats()]
+        if not self.dead:
+            return dict(zip(paths, stats, strict=True))
+        both = enumerate(zip(paths, stats, strict=True))
+        return dict(pair for number, pair in both if number not in self.dead)
+
+    @cached_property
+    def ordinals(self) -> dict[str, int]:
+        """The ordinal of each living file by path."""
+        paths = (path for segment in self.segments for path in segment.paths)
+        return {path: number for number, path in enumerate(paths) if number not in self.dead}
+
+    def gone(self, paths: Collection[str]) -> list[int]:
+        """Return the ordinals of dead files and of these paths."""
+        return [*self.dead, *(self.ordinals[path] for path in paths if path in self.ordinals)]
+
+    def file(self, path: str) -> FileRow:
+        """Return a living file by its path."""
+        return self._file(self.ordinals[path])
+
+    @property
+    def files(self) -> Iterator[FileRow]:
+        """The living files in order."""
+        return map(self._file, self.ordinals.values())
+
+    def faults(self) -> Iterator[FileRow]:
+        """Yield the living files that could not be parsed."""
+        for first, segment in zip(self._first, self.segments, strict=False):
+            for at in segment.faults():
+                if first + at not in self.dead:
+                    yield self._file(first + at)
+
+    def living(self) -> int:
+        """Return the number of rows that count."""
+        counts = self.counts()
+        return len(self) - int(counts[list(self.dead)].sum())
+
+    def _file(self, ordinal: int) -> FileRow:
+        number = bisect_right(self._first, ordinal) - 1
+        found = self.segments[number].file(ordinal - self._first[number])
+        return found._replace(first=found.first + self._rows[number])
+
+    def grow(self, folder: Path, table: Table, gone: Collection[str]) -> None:
+        """Write what follows this table into a folder that holds links to its segments."""
+        dead = set(self.gone(gone))
+        files = self._first[-1]
+        start = 0 if dead and len(dead) * THINNED > files else self._start(len(table))
+        before = self._first[start]
+        rest = self.segments[start:]
+        if rest:
+            older = merged(rest, {number - before for number in dead if number >= before})
+            dead = {number for number in dead if number < before}
+            table = _joined(older, table)
+            for segment in rest:
+                if segment.source is not None:
+                    (folder / segment.source.name).unlink()
+        if len(table.files) or start == 0:
+            last = max((int(path.name) for path in _segments(folder)), default=0)
+            last = max(last, *(int(s.source.name) for s in self.segments if s.source), 0)
+            (folder / f"{last + 1:06d}").write_bytes(table.dump())
+        listed = np.asarray(sorted(dead), dtype="<i8")
+        (folder / DEAD).unlink(missing_ok=True)
+        (folder / DEAD).write_bytes(dump({}, {"files": listed}))
+
+    def _start(self, fresh: int) -> int:
+        """Return the first segment that is merged with fresh rows: sizes at least double."""
+        start, size = len(self.segments), fresh
+        while start and len(self.segments[start - 1]) < min(2 * size + 1, SETTLED_ROWS):
+            start -= 1
+            size += len(self.segments[start])
+        return start
+
+
+def _segments(folder: Path) -> list[Path]:
+    return [path for path in folder.iterdir() if path.name != DEAD]
+
+
+def _joined(older: Table, fresh: Table) -> Table:
+    shift = len(older)
+    older.files += [file._replace(first=file.first + shift) for file in fresh.files]
+    for name, column in older.columns.items():
+        column.extend(fresh.columns[name])
+    older.texts += fresh.texts
+    older.lengths += fresh.lengths
+    older.keys += fresh.keys
+    older.next_key = max(older.next_key, fresh.next_key)
+    return older

@@ -1,0 +1,121 @@
+"""Heads of cards: what a job may know of every card without reading any of them whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple, overload
+
+from kimi_memory.model.card import Card, CardType
+from kimi_memory.model.note import Lang, Status
+from kimi_memory.model.page_lines import written
+from kimi_memory.model.turn import Origin
+
+
+class Head(NamedTuple):
+    """What a card says of itself at a glance; the names are those of `Card`."""
+
+    # Ten thousand are made for one job, which a frozen dataclass does three times as slowly.
+    id: str
+    key: str
+    type: CardType
+    status: Status
+    lang: Lang
+    category: str
+    project: str
+    trust: Origin
+    confidence: float
+    created: datetime
+    verified: datetime | None
+    expires: datetime | None
+    sourced: bool
+    """Whether it names a source."""
+    quoted: tuple[str, ...]
+    """Hashes of the quotes it rests on."""
+    line: str
+    """The line that shows it on a page."""
+
+    @property
+    def seen(self) -> datetime:
+        """When it was last said, or first written."""
+        return self.verified or self.created
+
+    @classmethod
+    def read(cls, row: list[Any]) -> Head:
+        """Return a head from its JSON form, where enums and moments are text."""
+        id, key, type, status, lang, category, project, trust, confidence, *rest = row
+        created, verified, expires, sourced, quoted, line = rest
+        return cls(
+            id, key, CardType(type), Status(status), Lang(lang), category, project,
+            Origin(trust), confidence, datetime.fromisoformat(created),
+            datetime.fromisoformat(verified) if verified else None,
+            datetime.fromisoformat(expires) if expires else None,
+            sourced, tuple(quoted), line,
+        )  # fmt: skip
+
+    @classmethod
+    def of(cls, card: Card | Head) -> Head:
+        """Return the head of a card; a head is its own."""
+        if isinstance(card, Head):
+            return card
+        return cls(
+            id=card.id,
+            key=card.key,
+            type=card.type,
+            status=card.status,
+            lang=card.lang,
+            category=card.category,
+            project=card.project,
+            trust=card.trust,
+            confidence=card.confidence,
+            created=card.created,
+            verified=card.verified,
+            expires=card.expires,
+            sourced=bool(card.sources),
+            quoted=tuple(quote.hash for quote in card.quotes),
+            line=written(card),
+        )
+
+
+class Cards(Sequence[Card]):
+    """Cards of which only those are read that somebody looks at.
+
+    It is a sequence like any other; `heads` and `where` spare the reading.
+
+    Args:
+        heads: one for each card.
+        load: reads the card of a head.
+    """
+
+    def __init__(self, heads: Collection[Head], load: Callable[[Head], Card]) -> None:
+        self.heads = tuple(heads)
+        self._load = load
+
+    @classmethod
+    def of(cls, cards: Iterable[Card]) -> Cards:
+        """Return cards that were read already under this interface."""
+        if isinstance(cards, Cards):
+            return cards
+        known = {card.id: card for card in cards}
+        return cls([Head.of(card) for card in known.values()], lambda head: known[head.id])
+
+    def where(self, wanted: Callable[[Head], bool]) -> list[Card]:
+        """Return the cards whose heads are wanted; no other is read."""
+        return [self._load(head) for head in self.heads if wanted(head)]
+
+    def __len__(self) -> int:
+        return len(self.heads)
+
+    def __iter__(self) -> Iterator[Card]:
+        return map(self._load, self.heads)
+
+    @overload
+    def __getitem__(self, index: int) -> Card: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Card]: ...
+
+    def __getitem__(self, index: int | slice) -> Card | Sequence[Card]:
+        if isinstance(index, slice):
+            return Cards(self.heads[index], self._load)
+        return self._load(self.heads[index])

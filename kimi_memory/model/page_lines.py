@@ -1,0 +1,177 @@
+"""Lines of overview pages: each shows a card, ends in its id, and may be edited."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from kimi_memory.model.card import Card, CardType
+from kimi_memory.model.clean import clean, lines_of
+from kimi_memory.model.labels import fold
+from kimi_memory.model.note import Lang
+
+TITLES: dict[CardType, tuple[str, str]] = {
+    CardType.CONCEPT: ("概念", "Concepts"),
+    CardType.PATTERN: ("有效的做法", "Patterns that work"),
+    CardType.GOTCHA: ("教训", "Lessons"),
+    CardType.DECISION: ("决策", "Decisions"),
+    CardType.FACT: ("事实", "Facts"),
+    CardType.PREFERENCE: ("偏好", "Preferences"),
+    CardType.RULE: ("规则", "Rules"),
+    CardType.ENTITY: ("人和事物", "People and things"),
+    CardType.TASK_STATE: ("未完成的任务", "Open tasks"),
+}
+"""Headings of the sections of a page, Chinese and English."""
+UNSURE = ("尚未确认", "Not confirmed yet")
+"""Heading of what waits for a person's word."""
+NOTES = ("备注", "Notes")
+"""Heading of the last section, which is the reader's own and kept as it is."""
+
+_BULLET = re.compile(r"[ \t]*(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]+|$)")
+_BLOCK_ID = re.compile(r"(?:^|[ \t])\^(?P<id>[0-9A-Za-z][0-9A-Za-z._-]*)[ \t]*$")
+_CONFIDENCE = re.compile(r"\[(?P<number>[01](?:\.[0-9]+)?)\][ \t]*")
+_KEY = re.compile(r"(?P<key>[\w][\w.+#@-]*\.[\w.+#@-]*[\w])[ \t]*[:：][ \t]*")
+_HEADING = re.compile(r"#{1,6}[ \t]+(?P<title>.*?)[ \t]*#*")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What one line says."""
+
+    text: str
+    """Key and value as they stand there."""
+    confidence: str = ""
+    id: str = ""
+    """The card it shows; empty for a line that a person wrote."""
+    section: str = ""
+    """The folded heading above it."""
+
+    def key_and_value(self, key: str = "") -> tuple[str, str]:
+        """Return the two parts of the text.
+
+        Args:
+            key: the key the card has; a line that begins with it keeps it.
+        """
+        for colon in (":", "："):
+            if key and self.text.startswith(f"{key}{colon}"):
+                return key, self.text[len(key) + 1 :].strip()
+        found = _KEY.match(self.text)
+        return (found["key"], self.text[found.end() :].strip()) if found else (key, self.text)
+
+
+@dataclass(slots=True)
+class Page:
+    """What an overview page says."""
+
+    lines: dict[str, Line] = field(default_factory=dict)
+    """By the id of the card."""
+    fresh: list[Line] = field(default_factory=list)
+    """Lines without an id, and second lines of the same id."""
+    prose: list[str] = field(default_factory=list)
+    """All else outside of the notes, headings included."""
+    notes: str = ""
+    """The reader's own section at the end."""
+
+
+def written(card: Card) -> str:
+    """Return the line that shows a card."""
+    colon = "：" if card.lang is Lang.ZH else ": "
+    value = " ".join(clean(card.value).split())
+    return f"- [{card.confidence:.2f}] {card.key}{colon}{value} ^{card.id}"
+
+
+def shown(card: Card) -> Line:
+    """Return what the line of a card says."""
+    return read_page(written(card)).lines[card.id]
+
+
+def type_of(section: str) -> CardType | None:
+    """Return the type of cards that a section holds, by its heading in either language."""
+    return next((type for type, words in TITLES.items() if section in map(fold, words)), None)
+
+
+def read_page(body: str) -> Page:
+    """Return what the body of a page says; nothing in it is an error."""
+    reader, lines = _Reader(), lines_of(body)
+    for number, line in enumerate(lines):
+        heading = _HEADING.fullmatch(line)
+        if heading and fold(heading["title"]) in map(fold, NOTES):
+            reader.close()
+            reader.page.notes = _notes(reader.page, lines[number + 1 :])
+            return reader.page
+        reader.take(line, heading["title"] if heading else None)
+    reader.close()
+    return reader.page
+
+
+class _Reader:
+    """Reads a page line by line; an item goes on until something else begins."""
+
+    def __init__(self) -> None:
+        self.page = Page()
+        self._section, self._item = "", list[str]()
+
+    def take(self, line: str, heading: str | None) -> None:
+        """Read one line."""
+        bullet = _BULLET.match(line)
+        if heading is not None or bullet or not line.strip():
+            self.close()
+        if heading is not None:
+            self._section = fold(heading)
+            self.page.prose.append(line.strip())
+        elif bullet:
+            self._item = [line[bullet.end() :]]
+        elif self._item:
+            self._item.append(line)
+        elif line.strip():
+            self.page.prose.append(line.strip())
+
+    def close(self) -> None:
+        """End the item that is open."""
+        if self._item:
+            _add(self.page, self._item, self._section)
+        self._item = []
+
+
+def strangers(page: Page, base: Page, own: Iterable[str]) -> list[str]:
+    """Return the prose that a person added to a generated page.
+
+    Args:
+        page: the page as it is.
+        base: the page as it was generated.
+        own: headings that generated pages have.
+    """
+    ours = {*base.prose, *(f"## {title}" for title in own)}
+    return [line for line in page.prose if line not in ours]
+
+
+def _add(page: Page, parts: list[str], section: str) -> None:
+    whole = " ".join(" ".join(parts).split())
+    line = _line(whole, section)
+    if line.id and line.id not in page.lines:
+        page.lines[line.id] = line
+    elif line.text:
+        page.fresh.append(line)
+
+
+def _line(whole: str, section: str) -> Line:
+    found = _BLOCK_ID.search(whole)
+    text = whole[: found.start()].strip() if found else whole
+    confidence = _CONFIDENCE.match(text)
+    rest = text[confidence.end() :] if confidence else text
+    return Line(
+        rest.strip(), confidence["number"] if confidence else "", found["id"] if found else "",
+        section,
+    )  # fmt: skip
+
+
+def _notes(page: Page, lines: list[str]) -> str:
+    """Return the notes; lines that show cards were put there and are read as such."""
+    kept = []
+    for line in lines:
+        if _BULLET.match(line) and _BLOCK_ID.search(line):
+            _add(page, [_BULLET.sub("", line, count=1)], "")
+        else:
+            kept.append(line.rstrip())
+    return "\n".join(kept).strip("\n")

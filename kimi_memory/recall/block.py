@@ -1,0 +1,91 @@
+"""Lines of a context and the block that shows them, grouped by the file they are from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from kimi_memory.text.fence import fence
+
+ORDER = (4, 1, 3, 2, 0)
+"""Priorities in the order they are shown: what changes least first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One line that could be shown."""
+
+    id: str
+    priority: int
+    path: str
+    said: str
+    first: int = 0
+    """First line in its file, 0 where the line is about the whole file."""
+    last: int = 0
+    labels: tuple[str, ...] = ()
+    """Trust, doubt, end of validity."""
+    day: str = ""
+    value: float = 1.0
+    """How much it helps, 0 to 1, as long as nothing else says it."""
+    words: frozenset[str] = frozenset()
+
+    @property
+    def lines(self) -> str:
+        """``L2`` or ``L2-L5``."""
+        run = "" if self.last == self.first else f"-L{self.last}"
+        return f"L{self.first}{run}" if self.first else ""
+
+
+def ordered(lines: Iterable[Line]) -> list[Line]:
+    """Return lines as they are shown: by priority, file and place, whatever found them."""
+    return sorted(
+        lines, key=lambda line: (ORDER.index(line.priority), line.path, line.first, line.id)
+    )
+
+
+def shown(lines: Iterable[Line], nonce: str) -> str:
+    """Return the block of these lines."""
+    parts = [
+        part
+        for _, group in groupby(ordered(lines), key=lambda line: line.path)
+        for part in of_file(list(group))
+    ]
+    return fence(parts, nonce)
+
+
+def of_file(lines: Sequence[Line]) -> list[str]:
+    """Return the lines of one file; from the second on, its name stands above them."""
+    if len(lines) == 1:
+        return [alone(lines[0])]
+    day = common_day(lines)
+    return [heading(lines[0].path, day), *(under(line, day) for line in lines)]
+
+
+def common_day(lines: Sequence[Line]) -> str:
+    """Return the day that all lines are of, if any; what has no day goes with every day."""
+    days = {line.day for line in lines if line.first}
+    return days.pop() if len(days) == 1 else ""
+
+
+def alone(line: Line) -> str:
+    """Return a line that names its own file."""
+    place = f"{line.path}#{line.lines}" if line.first else line.path
+    return f"- {_labels(line, line.day)}{line.said} ({place})"
+
+
+def heading(path: str, day: str) -> str:
+    """Return what stands above the lines of a file."""
+    return f"- {path}, {day}:" if day else f"- {path}:"
+
+
+def under(line: Line, day: str) -> str:
+    """Return a line below the name of its file, and its day if that is `day`."""
+    place = f"{line.lines} " if line.first else ""
+    return f"- {place}{_labels(line, '' if day else line.day)}{line.said}"
+
+
+def _labels(line: Line, day: str) -> str:
+    trust, rest = line.labels[:1], line.labels[1:]
+    told = ", ".join((*trust, *([day] if day else ()), *rest))
+    return f"[{told}] " if told else ""

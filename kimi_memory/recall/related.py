@@ -1,0 +1,112 @@
+"""What hits are linked with: shown beside them, or followed into the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+import numpy as np
+
+from kimi_memory.index.searcher import Bools, Searcher
+from kimi_memory.model.card import Link
+from kimi_memory.model.graph import Edge, Graph, name_of
+from kimi_memory.model.unit import Hit, Related
+from kimi_memory.recall.filters import standing
+
+STARTS = 5
+"""Links are followed from so many of the best hits."""
+SHOWN = 3
+"""So many related notes are named beside a hit."""
+FOLLOWED = 10
+"""So many of the strongest links of one hit are followed."""
+LANE = "graph"
+
+
+def with_related(searcher: Searcher, hits: Sequence[Hit]) -> list[Hit]:
+    """Return the hits, each with the notes it is linked with most strongly.
+
+    Notes that do not hold any more are not among them.
+    """
+    graph, holding = graph_of(searcher), standing(searcher)
+    found = ((hit, tuple(_beside(searcher, graph, holding, hit.unit.id))) for hit in hits)
+    return [replace(hit, related=related[:SHOWN]) if related else hit for hit, related in found]
+
+
+def followed(searcher: Searcher, hits: Sequence[Hit], allowed: Bools, hops: int) -> list[Hit]:
+    """Return the hits with the notes that the best of them lead to, best first.
+
+    A note that is reached scores what the hit does, times the strengths of the links on
+    the way, so never more than the hit. What was found by its own words keeps its score.
+
+    Args:
+        searcher: the memory.
+        hits: what was found, best first.
+        allowed: the rows that pass the filters.
+        hops: how far to go.
+    """
+    graph, found = graph_of(searcher), {hit.unit.id for hit in hits}
+    best: dict[str, float] = {}
+    for hit in hits[:STARTS]:
+        for near in graph.near(hit.unit.id, hops)[:FOLLOWED]:
+            if near.id not in found:
+                best[near.id] = max(best.get(near.id, 0.0), hit.score * near.weight)
+    known = _rows(searcher)
+    rows = {known[id]: score for id, score in best.items() if id in known and allowed[known[id]]}
+    reached = [
+        Hit(unit, rows[row], "", {LANE: rows[row]}, (LANE,))
+        for row, unit in searcher.units(rows).items()
+    ]
+    return sorted([*hits, *reached], key=lambda hit: (-hit.score, hit.unit.id))
+
+
+def graph_of(searcher: Searcher) -> Graph:
+    """Return the graph over all notes, by ids and by the names that wikilinks use."""
+    found: Graph = searcher.once("graph", lambda: Graph.of(_edges(searcher)))
+    return found
+
+
+def _beside(searcher: Searcher, graph: Graph, holding: Bools, id: str) -> Iterator[Related]:
+    rows, titles = _rows(searcher), searcher.column("title")
+    for near in graph.near(id):
+        row = rows.get(near.id)
+        if row is not None and holding[row]:
+            yield Related(near.id, titles[row], near.rel, near.weight, near.hops)
+
+
+def _rows(searcher: Searcher) -> dict[str, int]:
+    """Return the row of every card and event; only these are linked."""
+    found: dict[str, int] = searcher.once("notes", lambda: _find(searcher))
+    return found
+
+
+def _find(searcher: Searcher) -> dict[str, int]:
+    notes = searcher.alive & searcher.column("kind").among(("card", "event"))
+    ids = searcher.column("id").all()
+    return {ids[row]: int(row) for row in np.flatnonzero(notes)}
+
+
+def _edges(searcher: Searcher) -> Iterator[Edge]:
+    rows, links = _rows(searcher), searcher.column("links").all()
+    names: dict[str, str] | None = None
+    for id, row in sorted(rows.items()):
+        for link in map(Link.parse, links[row]):
+            if link.to in rows:
+                yield Edge(id, link.to, link.rel, link.weight, link.reason)
+                continue
+            # To make a name of every title is most of the work, and seldom needed.
+            names = _names(searcher, rows) if names is None else names
+            if link.to in names:
+                yield Edge(id, names[link.to], link.rel, link.weight, link.reason, "wikilink")
+
+
+def _names(searcher: Searcher, rows: dict[str, int]) -> dict[str, str]:
+    """Return the id behind each file name, title and key; the first path has a shared name."""
+    ordered = sorted(rows.items(), key=lambda item: searcher.path(item[1]))
+    found: dict[str, str] = {}
+    for id, row in ordered:
+        found.setdefault(name_of(PurePosixPath(searcher.path(row)).name), id)
+    for column in (searcher.column("title").all(), searcher.column("key").all()):
+        for id, row in ordered:
+            found.setdefault(name_of(column[row]), id)
+    return found

@@ -1,0 +1,1 @@
+"""Servers of models: their settings, keys, requests and failures, for plugins that ask one."""

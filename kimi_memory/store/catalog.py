@@ -1,0 +1,170 @@
+"""The catalog: what was read of each file, known for as long as the file stays as it is."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import threading
+import time
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
+
+from kimi_memory.errors import KimiMemoryError
+from kimi_memory.store.gitcache import UNKNOWN, settled
+from kimi_memory.store.gitfiles import Stat, signature
+from kimi_memory.store.paths import PRIVATE
+from kimi_memory.store.store import Store
+
+FILE = f"{PRIVATE}/cache/catalog"
+"""Derived: it spares reading files that did not change, and may vanish at any moment."""
+_FORM = 1
+"""To be raised whenever something else is read from the same file."""
+_FEW = 64
+"""So many facts are read again rather than kept."""
+
+T = TypeVar("T")
+Facts = dict[str, Any]
+"""What is known of a file, by name; a list is what JSON made of a tuple."""
+
+
+class Catalog:
+    """Facts about the files of one store, shared by all that look at it."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._rows: dict[str, tuple[Stat, Facts]] | None = None
+        self._guard = threading.Lock()
+        self.news = 0
+        """So many facts are not in the file."""
+
+    @classmethod
+    def of(cls, store: Store) -> Catalog:
+        """Return the catalog of a store; all that ask get the same."""
+        with _OPENING:
+            return _CATALOGS.setdefault(store, cls(store))
+
+    def survey(self) -> Survey:
+        """Look at every file once."""
+        now = time.time_ns()
+        looks = {path: settled(signature(found), now) for path, found in self._store.looks()}
+        return Survey(self._store, self, looks)
+
+    def facts(self, path: str, look: Stat) -> Facts:
+        """Return what is known of a file that looks like this; it may be added to."""
+        with self._guard:
+            if self._rows is None:
+                self._rows = self._load()
+            known = self._rows.get(path)
+            if known is None or known[0] != look:
+                known = self._rows[path] = look, {}
+            return known[1]
+
+    @property
+    def due(self) -> bool:
+        """Whether enough is new to be worth a file."""
+        return self.news >= max(_FEW, len(self._rows or ()) // 20) and not self._store.read_only
+
+    def keep(self, looks: dict[str, Stat]) -> None:
+        """Save what is known of these files."""
+        with self._guard:
+            rows = self._rows or {}
+            self._rows = {path: row for path, row in rows.items() if path in looks}
+            body = _encoded(self._rows)
+            self.news = 0
+        try:
+            self._store.view(FILE, self._mark(body) + b"\n" + body)
+        except KimiMemoryError:
+            return  # Without it, files are read again.
+
+    def _load(self) -> dict[str, tuple[Stat, Facts]]:
+        try:
+            mark, _, body = self._store.read(FILE).partition(b"\n")
+        except KimiMemoryError:
+            return {}
+        if not hmac.compare_digest(mark, self._mark(body)):
+            return {}
+        form, rows = json.loads(body)
+        return {path: (tuple(look), facts) for path, look, facts in rows} if form == _FORM else {}
+
+    def _mark(self, body: bytes) -> bytes:
+        return self._store.journal.sign(body)
+
+
+class Survey:
+    """The files of a store as they looked at one moment.
+
+    Args:
+        store: where they are read.
+        catalog: knows what was read before.
+        looks: size, times and inode of each file, `UNKNOWN` for what may still be written.
+    """
+
+    def __init__(self, store: Store, catalog: Catalog, looks: dict[str, Stat]) -> None:
+        self._store, self._catalog, self._looks = store, catalog, looks
+        self.paths = sorted(looks)
+        self._passing: dict[str, Facts] = {}
+
+    def fact(
+        self,
+        path: str,
+        name: str,
+        make: Callable[[bytes], T],
+        again: Callable[[list[Any]], T] | None = None,
+    ) -> T:
+        """Return what `make` finds in a file; it is asked once for each content.
+
+        Args:
+            path: the file.
+            name: of the fact.
+            make: finds it in the bytes of the file.
+            again: makes it of its JSON form, where that is another.
+        """
+        facts = self._facts(path)
+        if name not in facts:
+            facts[name] = make(self._store.read(path))
+            self._catalog.news += 1
+        elif again is not None and type(facts[name]) is list:
+            facts[name] = again(facts[name])
+        found: T = facts[name]
+        return found
+
+    def known(self, path: str, name: str) -> object:
+        """Return a noted fact, None where there is none."""
+        return self._facts(path).get(name)
+
+    def note(self, path: str, name: str, fact: str) -> None:
+        """Note a fact about a file as it is."""
+        self._facts(path)[name] = fact
+        self._catalog.news += 1
+
+    @property
+    def due(self) -> bool:
+        """Whether so much was read that it should be kept."""
+        return self._catalog.due
+
+    def keep(self) -> None:
+        """Save what is known, for the next process."""
+        self._catalog.keep(self._looks)
+
+    def _facts(self, path: str) -> Facts:
+        look = self._looks.get(path, UNKNOWN)
+        if look == UNKNOWN:
+            return self._passing.setdefault(path, {})
+        return self._catalog.facts(path, look)
+
+
+_CATALOGS: WeakKeyDictionary[Store, Catalog] = WeakKeyDictionary()
+_OPENING = threading.Lock()
+
+
+def _encoded(rows: dict[str, tuple[Stat, Facts]]) -> bytes:
+    listed = [(path, look, facts) for path, (look, facts) in rows.items()]
+    # As it is written, so that a text that must go can be found in it.
+    text = json.dumps([_FORM, listed], ensure_ascii=False, separators=(",", ":"), default=_text)
+    return text.encode("utf-8", "backslashreplace")
+
+
+def _text(value: datetime) -> str:
+    return value.isoformat()

@@ -1,0 +1,63 @@
+"""``conflicts``: list what contradicts what, and settle it."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from kimi_memory.care.conflicts import Choice, Dispute, conflicts, resolve
+from kimi_memory.errors import UsageError
+from kimi_memory.surfaces.cli.shared import finish_reports, moment, open_memory, show, show_json
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "name", nargs="?", default="", help="a key or the id of a side; default: list them all"
+    )
+    parser.add_argument("--keep", default="", metavar="ID", help="this side is right")
+    parser.add_argument("--value", default="", metavar="TEXT", help="neither is, but this")
+    parser.add_argument("--both", action="store_true", help="both are so")
+    parser.add_argument(
+        "--since", default="", metavar="DATE", help="with --both: the newer one holds from then on"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="show the diff, write nothing")
+
+
+def run(arguments: Namespace) -> int:
+    """List conflicts, or settle one as a job that undo can take back."""
+    since = moment(arguments.since) if arguments.since else None
+    choice = Choice(
+        keep=arguments.keep, value=arguments.value, both=arguments.both, since=since
+    )  # fmt: skip
+    chosen = choice != Choice()
+    if chosen and not arguments.name:
+        raise UsageError("Say which conflict: give its key or the id of a side.")
+    with open_memory(arguments) as memory:
+        if chosen:
+            report = resolve(memory, arguments.name, choice, dry_run=arguments.dry_run)
+            return finish_reports(arguments, [report])
+        found = [one for one in conflicts(memory) if _is_named(one, arguments.name)]
+    if arguments.json:
+        show_json([{"key": one.key, "path": one.path, "sides": one.sides} for one in found])
+    else:
+        _show(found)
+    return 0
+
+
+def _is_named(one: Dispute, name: str) -> bool:
+    return name in ("", one.key) or any(card.id.startswith(name) for card in one.sides)
+
+
+def _show(found: list[Dispute]) -> None:
+    if not found:
+        show("No conflicts.")
+    for one in found:
+        show(f"{one.key}  ({one.path})")
+        for card in one.sides:
+            since = card.valid_from or card.created
+            show(f"  {card.id}  {card.confidence:.2f}  {card.trust}  since {since:%Y-%m-%d}")
+            show(f"    {' '.join(card.value.split())}")
+            for quote in card.quotes:
+                show(f"      > {' '.join(quote.text.split())}  [{quote.session} #{quote.n}]")
+    if found:
+        show("Settle one with: kimi-memory conflicts KEY --keep ID | --value TEXT | --both")

@@ -1,0 +1,31 @@
+"""``mcp``: serve a memory to agent programs over the Model Context Protocol."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from kimi_memory.errors import UsageError
+from kimi_memory.surfaces.cli.shared import find_memory
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("--http", action="store_true", help="over HTTP instead of standard input")
+    parser.add_argument("--host", default="127.0.0.1", help="address, of this machine only")
+    parser.add_argument("--port", type=int, default=8377, help="port; default: 8377")
+
+
+def run(arguments: Namespace) -> int:
+    """Serve until the client goes."""
+    if arguments.host not in LOOPBACK:
+        raise UsageError(
+            f"{arguments.host} can be reached from outside, and this server asks nobody who they "
+            "are. Use 127.0.0.1."
+        )
+    from kimi_memory.surfaces.mcp.server import serve
+
+    http = (arguments.host, arguments.port) if arguments.http else None
+    serve(find_memory(arguments).resolve(), http=http)
+    return 0

@@ -1,0 +1,1 @@
+"""The HTTP API: the library over the wire, for programs in any language."""

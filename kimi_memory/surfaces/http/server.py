@@ -1,0 +1,151 @@
+"""The running server: a socket, a loop, and an orderly end.
+
+The one module that knows the library uvicorn.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kimi_memory.errors import UsageError
+from kimi_memory.home import Home
+from kimi_memory.surfaces.http.door import Names
+from kimi_memory.surfaces.http.limits import Limits
+from kimi_memory.surfaces.http.tokens import Tokens
+
+END_SECONDS = 10
+"""So long requests may go on after the server was asked to end."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Serving:
+    """How a memory is served."""
+
+    root: Path
+    home: Home
+    names: Names = field(default_factory=Names)
+    port: int = 8378
+    """0 for any that is free."""
+    limits: Limits = field(default_factory=Limits)
+
+
+def serve(serving: Serving, ready: Callable[[str, bool], None] = lambda url, guarded: None) -> None:
+    """Serve a memory until the process is asked to end.
+
+    Args:
+        serving: what, where, for whom.
+        ready: told the address once it takes requests, and whether a token is needed.
+
+    Raises:
+        UsageError: the libraries are not installed, the address is taken, or it can be
+            reached from outside and there is no token.
+    """
+    tokens = Tokens(serving.home, serving.root)
+    _check(serving.names, tokens)
+    uvicorn, app = _library()
+    from kimi_memory.surfaces.http.desk import Desk
+
+    with _listening(serving.names.bound, serving.port) as listener:
+        desk = Desk(serving.root, serving.home, serving.limits.waiting)
+        stop = asyncio.Event()
+        office = app.Office(
+            desk=desk, tokens=tokens, names=serving.names, limits=serving.limits, stop=stop
+        )
+        try:
+            ready(_url(listener), not serving.names.local or bool(tokens.all()))
+            _run(uvicorn, app.App(office), listener, stop)
+        finally:
+            desk.close()
+
+
+def _check(names: Names, tokens: Tokens) -> None:
+    if not names.local and not tokens.all():
+        raise UsageError(
+            f"{names.bound} can be reached from outside, and there is no token to ask for. "
+            "Make one with 'kimi-memory serve token add NAME', or use 127.0.0.1."
+        )
+
+
+def _library() -> tuple[Any, Any]:
+    """Return the library and the module of the application, which needs another."""
+    try:
+        import uvicorn
+
+        from kimi_memory.surfaces.http import app
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] == "kimi_memory":
+            raise
+        raise UsageError(
+            "The HTTP server needs starlette and uvicorn. Install kimi-memory[http]."
+        ) from error
+    return uvicorn, app
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # Only of a socket that names its protocol does the loop know that it may not wait
+    # for more to send, which costs 40 ms a request.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(512)
+    except (OSError, OverflowError) as error:
+        listener.close()
+        raise UsageError(f"{host}:{port} cannot be listened on: {error}. Use another.") from error
+    return listener
+
+
+def _url(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _run(uvicorn: Any, app: Any, listener: socket.socket, stop: asyncio.Event) -> None:
+    config = uvicorn.Config(
+        app,
+        loop="asyncio",
+        http="h11",
+        ws="none",
+        lifespan="off",
+        interface="asgi3",
+        log_level="warning",
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        timeout_graceful_shutdown=END_SECONDS,
+    )
+
+    class Server(uvicorn.Server):  # type: ignore[misc]  # the library is loaded when it is needed
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            """Let streams end, then wait for requests."""
+            stop.set()
+            await super().shutdown(sockets)
+
+    with _outliving_signals():
+        Server(config).run(sockets=[listener])
+
+
+@contextmanager
+def _outliving_signals() -> Iterator[None]:
+    """Keep the process alive when the library, once it ended, raises the signal again.
+
+    What was written is committed, and the folder let go of, only after that.
+    """
+    signals: tuple[signal.Signals, ...] = (signal.SIGINT, signal.SIGTERM)
+    if threading.current_thread() is not threading.main_thread():
+        signals = ()
+    before = [signal.signal(one, lambda *_: None) for one in signals]
+    try:
+        yield
+    finally:
+        for one, handler in zip(signals, before, strict=True):
+            signal.signal(one, handler)

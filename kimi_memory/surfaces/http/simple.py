@@ -1,0 +1,127 @@
+"""The simple contract, /search, /get and /append: three calls for a script or another language.
+
+A daily note, ``memory/2026-02-27.md``, is what the caller wrote down on that day: each
+append is one turn of a session that the daily job distils when the day is over. What is
+appended to MEMORY.md, USER.md or PROJECT.md is remembered, through the same gates as
+everything else. No other file takes text this way.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import replace
+from datetime import date
+
+from kimi_memory.errors import NotFoundError, UsageError
+from kimi_memory.memory import Memory
+from kimi_memory.model.unit import Hit, Query
+from kimi_memory.recall.syntax import KINDS, parse
+from kimi_memory.store import sessions
+from kimi_memory.surfaces.http.caller import Caller, Namespace
+from kimi_memory.surfaces.http.contract import Given
+from kimi_memory.surfaces.http.reading import text_of
+from kimi_memory.surfaces.http.shapes import Kept, Piece, Place, Places
+
+PAGES = ("MEMORY.md", "USER.md", "PROJECT.md")
+SOURCES = ("memory", "sessions")
+_DIARY = re.compile(r"(?:memory/)?(\d{4}-\d{2}-\d{2})\.md")
+
+
+def search(memory: Memory, caller: Caller, given: Given) -> Places:
+    """Return the lines that answer a question."""
+    query: Query = parse(given["query"], memory.clock(), limit=given["limit"])
+    query = caller.space.narrowed(query)
+    found = memory.recall(_of_sources(query, given["sources"])).hits
+    return Places(tuple(_place(hit) for hit in found if hit.score >= given["minScore"]))
+
+
+def _of_sources(query: Query, sources: tuple[str, ...]) -> Query:
+    for name in set(sources) - set(SOURCES):
+        raise UsageError(f"{name[:60]!r} is no source. Use memory, sessions, or both.")
+    if len(set(sources)) != 1 or query.kind:
+        return query
+    kinds = ("turn",) if sources[0] == "sessions" else tuple(k for k in KINDS if k != "turn")
+    return replace(query, kind=kinds)
+
+
+def _place(hit: Hit) -> Place:
+    unit = hit.unit
+    score = round(hit.score, 4)
+    return Place(unit.path, unit.first, unit.last, hit.snippet, score, unit.id, hit.citation)
+
+
+def get(memory: Memory, caller: Caller, given: Given) -> Piece:
+    """Return a file, or some lines of it."""
+    path: str = given["path"]
+    day = _day(path)
+    text = _diary(memory, caller.space, day, path) if day else text_of(memory, caller, path)[1]
+    lines = text.splitlines()
+    first, last = given["startLine"], given["endLine"] or len(lines)
+    if last < first - 1:
+        raise UsageError("'endLine' is before 'startLine'. Give one that follows it.")
+    shown = lines[first - 1 : last]
+    return Piece(path, first, first + len(shown) - 1, "\n".join(shown))
+
+
+def append(memory: Memory, caller: Caller, given: Given) -> Kept:
+    """Keep some text: as a note of a day, or as something to remember."""
+    path, content = given["path"] or f"{memory.clock().date()}.md", given["content"]
+    day = _day(path)
+    if day:
+        return _note_down(memory, caller.space, day, given)
+    if path not in PAGES:
+        raise UsageError(
+            f"{path[:200]!r} takes no text. Append to memory/2026-02-27.md, a day of yours, "
+            f"or to {', '.join(PAGES)}."
+        )
+    space = caller.space
+    report = memory.remember(content, project=space.project, agent=space.agent)
+    id = next((operation.target for operation in report.operations), "")
+    return Kept(path, id, stored=True)
+
+
+def _note_down(memory: Memory, space: Namespace, day: date, given: Given) -> Kept:
+    id = _session(space, day)
+    if day >= memory.clock().date():
+        _end_earlier(memory, space, day)
+    handle = memory.session(
+        id, agent=space.agent, project=space.project, host="http", title=f"{day}"
+    )
+    turn = handle.turn("assistant", given["content"], ref=given["ref"])
+    path = f"memory/{day}.md"
+    if turn is None:
+        return Kept(path, "", stored=False)
+    return Kept(path, f"session:{handle.id}#{turn.n}", stored=True, masked=turn.masked)
+
+
+def _end_earlier(memory: Memory, space: Namespace, day: date) -> None:
+    """End the notes of days that are over, so that the daily job distils them."""
+    past = _session(space, day)
+    for place in list(sessions.places(memory.store)):
+        whose = place.root.startswith("diary-") and place.root[16:] == past[16:]
+        if place.open and whose and place.root < past:
+            memory.mark_ended(place.id)
+
+
+def _diary(memory: Memory, space: Namespace, day: date, asked: str) -> str:
+    parts = sessions.parts(memory.store, _session(space, day))
+    if not parts:
+        raise NotFoundError("note or file", asked)
+    read = [sessions.read(memory.store, part.path) for part in parts]
+    return "\n\n".join(turn.text for part in read for turn in part.turns)
+
+
+def _day(path: str) -> date | None:
+    found = _DIARY.fullmatch(path)
+    if found is None:
+        return None
+    try:
+        return date.fromisoformat(found[1])
+    except ValueError:
+        raise UsageError(f"{found[1]!r} is no day of the calendar.") from None
+
+
+def _session(space: Namespace, day: date) -> str:
+    whose = f"{space.project}\0{space.agent}".encode()
+    return f"diary-{day}" + (f"-{hashlib.sha256(whose).hexdigest()[:10]}" if space else "")

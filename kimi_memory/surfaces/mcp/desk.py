@@ -1,0 +1,167 @@
+"""What each tool does with an open memory; one at a time, whatever thread asks."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from kimi_memory.care.checkup import status
+from kimi_memory.care.forgetting import forget
+from kimi_memory.care.review import Said, review
+from kimi_memory.consolidation.forget import Wanted
+from kimi_memory.consolidation.jobs import JobReport
+from kimi_memory.errors import NotFoundError, UsageError
+from kimi_memory.memory import Memory
+from kimi_memory.model.actor import Actor
+from kimi_memory.model.frontmatter import decode
+from kimi_memory.model.turn import Origin
+from kimi_memory.model.unit import Hit
+from kimi_memory.opening import Opening
+from kimi_memory.surfaces.mcp import shapes
+
+MOST_HITS = 50
+MOST_TOKENS = 20_000
+
+
+class Desk:
+    """Answers tools for one memory folder.
+
+    Args:
+        root: the folder.
+        client: who asks, for the journal.
+    """
+
+    def __init__(self, root: Path, client: str = "mcp") -> None:
+        self._guard = threading.RLock()
+        actor = Actor(client, Origin.AGENT)
+        self._memory = Memory.open(root, Opening(actor=actor, background=True))
+
+    def close(self) -> None:
+        """Close the memory."""
+        with self._guard:
+            self._memory.close()
+
+    @contextmanager
+    def _open(self) -> Iterator[Memory]:
+        with self._guard:
+            yield self._memory
+
+    def search(self, query: str, limit: int = 10, min_score: float = 0.0) -> shapes.Search:
+        """Find lines; see `Memory.recall`."""
+        if not query.strip():
+            raise UsageError("There is nothing to look for. Give a question or words.")
+        with self._open() as memory:
+            answer = memory.recall(query, limit=max(1, min(limit, MOST_HITS)))
+        hits = [hit for hit in answer.hits if hit.score >= min_score]
+        return {"results": [_line(hit) for hit in hits], "notes": list(answer.notes)}
+
+    def get(self, what: str, first: int = 1, lines: int = 0) -> shapes.Text:
+        """Read a note by id, or a file of the memory by path."""
+        with self._open() as memory:
+            try:
+                filed = memory.get(what)
+                path, text = filed.path, filed.text
+            except NotFoundError:
+                path, text = what, decode(memory.store.read(what), what)
+        start = max(1, first)
+        rows = text.splitlines()[start - 1 :]
+        return {"path": path, "first": start, "text": "\n".join(rows[:lines] if lines else rows)}
+
+    def remember(self, text: str, key: str = "", type: str = "", project: str = "") -> shapes.Done:
+        """Keep a statement; see `Memory.remember`."""
+        with self._open() as memory:
+            return _done(memory.remember(text, key=key, type=type, project=project))
+
+    def forget(self, note: str = "", key: str = "", dry_run: bool = True) -> shapes.Done:
+        """Archive a note or what is known under a key, so that it does not come back."""
+        with self._open() as memory:
+            return _done(forget(memory, Wanted(note=note, key=key), dry_run=dry_run))
+
+    def trace(self, id: str) -> shapes.Origins:
+        """Say where a note comes from."""
+        with self._open() as memory:
+            found = memory.trace(id)
+        proofs: list[shapes.Proof] = [
+            {
+                "quote": one.quote,
+                "verified": one.verified,
+                "citation": f"{one.path}#L{one.line}" if one.path else "",
+                "said_by": ", ".join(turn.speaker or str(turn.role) for turn in one.turns),
+                "text": "\n".join(turn.text for turn in one.turns),
+            }
+            for one in found.evidence
+        ]
+        commits = [f"{one.hash[:12]} {one.subject}" for one in found.commits]
+        return {"id": found.note.id, "path": found.path, "evidence": proofs, "commits": commits}
+
+    def context(self, purpose: str = "task", query: str = "", budget: int = 0) -> shapes.Block:
+        """Return a block for a prompt; see `Memory.context`."""
+        if purpose not in ("start", "task", "live"):
+            raise UsageError(f"{purpose!r} is no purpose. Use start, task or live.")
+        with self._open() as memory:
+            built = memory.context(
+                purpose,  # type: ignore[arg-type]  # one of the three
+                query,
+                budget=min(max(budget, 0), MOST_TOKENS),
+            )
+        return {"text": built.text, "tokens": built.tokens}
+
+    def state(self) -> shapes.State:
+        """Count what is there."""
+        with self._open() as memory:
+            found = status(memory)
+        return {
+            "turns": found.turns,
+            "open_sessions": found.open_sessions,
+            "notes": {kind: dict(counts) for kind, counts in found.notes.items()},
+            "index": found.index,
+            "history": found.history,
+            "waits": dict(found.asks),
+        }
+
+    def waiting(self) -> shapes.Waiting:
+        """List what waits for a person's word; only a person can give it."""
+        with self._open() as memory:
+            found = review(memory)
+        items: list[shapes.Item] = [
+            {
+                "id": one.id,
+                "title": one.title,
+                "text": one.text,
+                "reason": one.reason,
+                "diff": one.diff,
+                "evidence": [_quote(said) for said in one.evidence],
+            }
+            for one in found
+        ]
+        return {"items": items}
+
+
+def _line(hit: Hit) -> shapes.FoundLine:
+    unit = hit.unit
+    return {
+        "id": unit.id,
+        "citation": hit.citation,
+        "score": round(hit.score, 4),
+        "snippet": hit.snippet,
+        "kind": unit.kind,
+        "said_by": unit.speaker or unit.role,
+        "date": f"{unit.at:%Y-%m-%d}" if unit.at else "",
+        "status": unit.status,
+        "trust": unit.trust,
+    }
+
+
+def _done(report: JobReport) -> shapes.Done:
+    return {
+        "job": report.id,
+        "changed": list(report.paths),
+        "left_out": list(report.left_out),
+        "diff": report.diff,
+    }
+
+
+def _quote(said: Said) -> str:
+    return f"{said.speaker}: {said.text} (session:{said.session}#{said.n})"

@@ -1,0 +1,138 @@
+"""The weekly care of links without a model: suggestions settled, causes linked.
+
+Why it exists: a suggested link that is strong enough should not wait for a person for
+ever, one to an archived card leads nowhere, and a failure whose reason is told in words
+that another card or event holds should lead there. A suggested contradiction always
+waits: only a person may say that memory disagrees with itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from kimi_memory import hookimpl
+from kimi_memory.model.card import Card, CardType, Link, LinkRel
+from kimi_memory.model.event import Event
+from kimi_memory.model.graph import SUGGESTED
+from kimi_memory.model.job import Op
+from kimi_memory.model.note import Status
+from kimi_memory.model.step import Step, WeekView
+from kimi_memory.text import cues
+from kimi_memory.text.overlap import words_of
+from kimi_memory.text.regex import regex
+from kimi_memory.text.similar import similarity
+
+LIVE = {Status.ACTIVE, Status.STALE, Status.CANDIDATE, Status.CONFLICTED}
+ENOUGH = 0.6
+"""This part of the words of a reason must stand in what is linked as the cause."""
+FEWEST = 2
+"""Fewer words in common say nothing."""
+SAME_CAUSE = 0.8
+"""Two reasons that are so alike tell of one cause."""
+_SENTENCE = regex(r"(?<=[.!?;])\s+|[。！？；\n]+")
+_SMALL_WORDS = (
+    "a an the is was were be been are and or of to in on at for with by it its that this had has "
+    "have not no so as we i they from too very"
+)
+_SMALL = frozenset(_SMALL_WORDS.split())
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A failure and the reason that was given for it."""
+
+    card: Card
+    reason: str
+
+
+@hookimpl
+def consolidate_week(week: WeekView) -> list[Step]:
+    """Settle suggested links, and link the failures of the week with their causes."""
+    live = {card.id: card for card in week.cards if card.status in LIVE}
+    steps: dict[str, Step] = {}
+    for card in live.values():
+        links, why = _settled(card, live, week.accept)
+        if links != card.links:
+            new = replace(card, links=links, updated=week.now)
+            steps[card.id] = Step(Op.LINK, new, why)
+    failures = [told for card in live.values() if (told := _told(card, week)) is not None]
+    words = {id: _content(card.value) for id, card in live.items()} if failures else {}
+    words |= {event.id: _content(event.content) for event in week.events if failures}
+    notes: dict[str, Card | Event] = {**live, **{event.id: event for event in week.events}}
+    for told in failures:
+        card = _latest(told.card, steps)
+        for link in _causes(told, notes, words, failures):
+            if not any(link.to == known.to for known in card.links):
+                card = replace(card, links=(*card.links, link), updated=week.now)
+                steps[card.id] = Step(Op.LINK, card, f"{link.rel} {link.to}: {link.reason}")
+    return list(steps.values())
+
+
+def _settled(card: Card, live: dict[str, Card], accept: float) -> tuple[tuple[Link, ...], str]:
+    """Return the links of a card with its suggestions confirmed or dropped, and why."""
+    kept: list[Link] = []
+    why: list[str] = []
+    for link in card.links:
+        if not link.reason.startswith(SUGGESTED):
+            kept.append(link)
+        elif link.to not in live:
+            why.append(f"the suggested {link.to} does not stand any more")
+        elif link.weight >= accept and link.rel is not LinkRel.CONTRADICTS:
+            told = link.reason.removeprefix(SUGGESTED).strip(" :")
+            kept.append(replace(link, reason=told))
+            why.append(f"{link.rel} {link.to} confirmed: {told}")
+        else:
+            kept.append(link)
+    return tuple(kept), "; ".join(why)
+
+
+def _told(card: Card, week: WeekView) -> _Told | None:
+    """Return a failure of the week with its reason, if it tells one."""
+    seen = card.verified or card.created
+    if card.type is not CardType.GOTCHA or not week.first <= seen.date() <= week.last:
+        return None
+    for sentence in _SENTENCE.split(f"{card.value}\n{card.caveats}"):
+        _, reason = cues.split_reason(sentence.strip())
+        if len(_content(reason)) >= FEWEST:
+            return _Told(card, reason.strip())
+    return None
+
+
+def _causes(
+    told: _Told,
+    notes: Mapping[str, Card | Event],
+    words: Mapping[str, set[str]],
+    failures: list[_Told],
+) -> Iterator[Link]:
+    """Yield links to what the reason names, and to failures of the same reason."""
+    wanted = _content(told.reason)
+    short = told.reason[:80]
+    own = {quote.hash for quote in told.card.quotes}
+    for note in notes.values():
+        if note.id == told.card.id or own & {quote.hash for quote in note.quotes}:
+            continue
+        shared = wanted & words[note.id]
+        share = len(shared) / len(wanted)
+        near = not note.project or not told.card.project or note.project == told.card.project
+        if near and share >= ENOUGH and len(shared) >= FEWEST and not _is_failure(note, failures):
+            yield Link(note.id, LinkRel.CAUSED_BY, round(share, 2), short)
+    for other in failures:
+        alike = similarity(told.reason, other.reason)
+        # Once for each two, from the older id.
+        if told.card.id < other.card.id and alike >= SAME_CAUSE:
+            yield Link(other.card.id, LinkRel.SIMILAR_TO, round(alike, 2), f"same cause: {short}")
+
+
+def _is_failure(note: Card | Event, failures: list[_Told]) -> bool:
+    return any(note.id == other.card.id for other in failures)
+
+
+def _content(text: str) -> set[str]:
+    return set(words_of(text)) - _SMALL
+
+
+def _latest(card: Card, steps: dict[str, Step]) -> Card:
+    note = steps[card.id].note if card.id in steps else card
+    assert isinstance(note, Card)
+    return note

@@ -1,0 +1,218 @@
+"""Text and embeddings by an Ollama server, once you name a model.
+
+Why it exists: a model on your own machine makes memory read better and find paraphrases
+that share no word, and nothing leaves the machine. It is an upgrade, never a need: while
+the server is away, slow or wrong, rules and keywords answer.
+
+Settings, in ``[plugins.ollama]`` of your own config.toml:
+
+- ``model``: a language model for jobs; without it none is asked.
+- ``embed_model``: an embedding model; without it recall has no vector lane.
+- ``host``: where the server is; this machine if not given.
+- ``key_env`` or ``keyring``: where the key is, if the server wants one: an environment
+  variable, or an entry of the service ``kimi_memory`` in the system's keyring.
+- ``timeout_seconds``: longest wait for one answer (120).
+- ``query_seconds``: longest wait of a recall for the vector of its question (3).
+- ``batch``: texts per embedding request (32).
+- ``at_once``: requests at the same time (2).
+- ``tries``: how often a request is made while its failure may pass (3).
+- ``query_prefix``, ``note_prefix``: instead of what the model is known to want.
+- ``embed_weight``: how much its vectors count against those of a small model.
+- ``dimensions``: shorter vectors, for models that can give them.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from kimi_memory import hookimpl
+from kimi_memory.errors import ModelError
+from kimi_memory.model.engine import Embedding
+from kimi_memory.model.prompt import Reply
+from kimi_memory.remote.choices import Choices
+from kimi_memory.remote.embedders import chosen
+from kimi_memory.remote.keys import find_key
+from kimi_memory.remote.patience import Limits, Patience
+from kimi_memory.remote.wire import PASSING, is_loopback
+from kimi_memory.text.tokens import estimate
+
+if TYPE_CHECKING:
+    from kimi_memory.model.engine import Purpose
+    from kimi_memory.model.prompt import Prompt
+
+LOCAL = "http://127.0.0.1:11434"
+OFFICIAL = ".ollama.com"
+CONTEXT_STEP = 2048
+"""The server reloads a model for another context size, so few sizes are asked for."""
+
+
+def create(settings: Mapping[str, Any]) -> Ollama:
+    """Make the plugin from the user's settings."""
+    return Ollama(settings)
+
+
+class Ollama:
+    """The models of one server.
+
+    Raises:
+        UsageError: a setting is of the wrong type.
+    """
+
+    def __init__(self, settings: Mapping[str, Any]) -> None:
+        choices = Choices("ollama", settings)
+        self._model, self._embed_model = choices.text("model"), choices.text("embed_model")
+        self._host = choices.text("host", LOCAL)
+        self._seconds = choices.number("timeout_seconds", 120)
+        self._query_seconds = choices.number("query_seconds", 3)
+        self._batch = choices.whole("batch", 32)
+        self._dimensions = choices.whole("dimensions", 1) if "dimensions" in settings else None
+        self._manner = chosen(
+            self._embed_model,
+            choices.text("query_prefix") if "query_prefix" in settings else None,
+            choices.text("note_prefix") if "note_prefix" in settings else None,
+            choices.number("embed_weight", 1.0) if "embed_weight" in settings else None,
+        )
+        self._variable, self._entry = choices.text("key_env"), choices.text("keyring")
+        name, limits = (
+            f"Ollama at {self._host}",
+            Limits(choices.whole("tries", 3), choices.whole("at_once", 2)),
+        )
+        self._texts, self._vectors = Patience(name, limits), Patience(name, limits)
+        # A recall waits for it: one try must do.
+        self._lookups = Patience(name, replace(limits, tries=1))
+        self._clients: dict[float, Any] = {}
+        self._lock = threading.Lock()
+
+    @hookimpl
+    def generate_text(self, prompt: Prompt) -> Reply | None:
+        """Answer with the language model, once one is named."""
+        if not self._model:
+            return None
+        return self._texts.call(lambda: self._chat(prompt))
+
+    @hookimpl
+    def embed_texts(self, texts: Sequence[str], purpose: Purpose) -> Embedding | None:
+        """Answer for notes and questions while the server does."""
+        if not self._embed_model or purpose == "similarity":
+            return None
+        prefix = self._manner.query if purpose == "query" else self._manner.note
+        asking = purpose == "query"
+        seconds = self._query_seconds if asking else self._seconds
+        patience = self._lookups if asking else self._vectors
+        asked = [prefix + text for text in texts]
+        parts = [asked[at : at + self._batch] for at in range(0, len(asked), self._batch)]
+        try:
+            found = patience.each(lambda part: self._embed(part, seconds), parts)
+        except ModelError:
+            return None
+        rows = [row for part in found for row in part]
+        if len({len(row) for row in rows}) > 1:
+            return None
+        name = f"ollama:{self._embed_model}{self._manner.mark}"
+        return Embedding(name, rows, self._manner.weight)
+
+    def _chat(self, prompt: Prompt) -> Reply:
+        room = estimate(prompt.text) * 5 // 4 + prompt.max_tokens
+        parts = self._asked(
+            "chat",
+            self._seconds,
+            model=self._model,
+            messages=[{"role": "user", "content": prompt.text}],
+            format=dict(prompt.schema) or None,
+            think=False,
+            # In pieces, so that the deadline holds for a server that never stops.
+            stream=True,
+            options={
+                "num_predict": prompt.max_tokens,
+                "num_ctx": -(-room // CONTEXT_STEP) * CONTEXT_STEP,
+                "temperature": 0,
+                "seed": 0,
+            },
+        )
+        last = parts[-1] if parts else None
+        if last is None or not last.done:
+            raise ModelError(f"Ollama at {self._host} broke off its answer.", passing=True)
+        return Reply(
+            text="".join(part.message.content or "" for part in parts),
+            model=f"ollama:{self._model}",
+            tokens_in=last.prompt_eval_count or 0,
+            tokens_out=last.eval_count or 0,
+            cut=last.done_reason == "length",
+        )
+
+    def _embed(self, texts: list[str], seconds: float) -> list[list[float]]:
+        (answer,) = self._asked(
+            "embed", seconds, model=self._embed_model, input=texts, dimensions=self._dimensions
+        )
+        rows = [_unit(list(row), self._host) for row in answer.embeddings]
+        if len(rows) != len(texts):
+            raise ModelError(f"Ollama at {self._host} gave {len(rows)} vectors for {len(texts)}.")
+        return rows
+
+    def _asked(self, method: str, seconds: float, **arguments: Any) -> list[Any]:
+        """Return the pieces of an answer; every way to fail becomes a ModelError."""
+        import ollama
+        from ollama._client import httpx  # type: ignore[attr-defined]  # raised unwrapped
+
+        deadline = time.monotonic() + seconds
+        try:
+            answer = getattr(self._connected(seconds), method)(**arguments)
+            return _collected(answer, deadline) if arguments.get("stream") else [answer]
+        except ollama.ResponseError as error:
+            passing = error.status_code in PASSING
+            raise self._error(error.error, passing=passing, status=error.status_code) from error
+        except httpx.TimeoutException as error:
+            raise self._error(f"no answer in {seconds:g} s") from error
+        except (httpx.ConnectError, ConnectionError) as error:
+            raise self._error("it cannot be reached") from error
+        # The client lets httpx's own errors and those of pydantic and json through.
+        except (httpx.HTTPError, OSError, ValueError) as error:
+            raise self._error(str(error) or type(error).__name__, passing=True) from error
+
+    def _connected(self, seconds: float) -> Any:
+        import ollama
+
+        with self._lock:
+            if seconds not in self._clients:
+                self._clients[seconds] = ollama.Client(
+                    host=self._host,
+                    timeout=seconds,
+                    headers=self._headers(),
+                    trust_env=not is_loopback(self._host),
+                    follow_redirects=False,
+                )
+            return self._clients[seconds]
+
+    def _headers(self) -> dict[str, str]:
+        key = find_key(self._variable, self._entry)
+        if key:
+            return {"authorization": f"Bearer {key}"}
+        official = f".{urlsplit(self._host).hostname or ''}".endswith(OFFICIAL)
+        # Without one, the client sends OLLAMA_API_KEY to any host it is pointed at.
+        return {} if official or is_loopback(self._host) else {"authorization": "none"}
+
+    def _error(self, why: str, *, passing: bool = False, status: int = 0) -> ModelError:
+        told = " ".join(why.split())[:300]
+        return ModelError(f"Ollama at {self._host}: {told}.", passing=passing, status=status)
+
+
+def _collected(pieces: Any, deadline: float) -> list[Any]:
+    found = []
+    for piece in pieces:
+        found.append(piece)
+        if time.monotonic() > deadline:
+            raise TimeoutError("it was still answering at the deadline")
+    return found
+
+
+def _unit(row: list[float], host: str) -> list[float]:
+    norm = math.sqrt(sum(value * value for value in row))
+    if not math.isfinite(norm) or norm == 0:
+        raise ModelError(f"Ollama at {host} gave a vector that has no direction.")
+    return [value / norm for value in row]

@@ -1,0 +1,188 @@
+"""Text and embeddings by any server that speaks the API of OpenAI.
+
+Why it exists: one interface reaches OpenAI, Gemini's compatible endpoint, SiliconFlow,
+DeepSeek, Moonshot, vLLM, LM Studio and llama.cpp. What you send there leaves your machine,
+so it is used only when you name the server. While it is away or wrong, rules and keywords
+answer.
+
+Settings, in ``[plugins.openai_compatible]`` of your own config.toml:
+
+- ``base_url``: such as ``https://api.siliconflow.cn/v1``; without it nothing is asked.
+- ``model``: a language model for jobs; ``embed_model``: one for the vector lane.
+- ``key_env``: the environment variable that holds the key; or ``keyring``: the user name
+  of an entry of the service ``kimi_memory`` in the system's keyring.
+- ``timeout_seconds`` (60), ``query_seconds`` (3): longest wait, and that of a recall.
+- ``batch`` (64), ``at_once`` (4), ``tries`` (3): texts per request, requests at the same
+  time, how often one is made while its failure may pass.
+- ``query_prefix``, ``note_prefix``, ``embed_weight``, ``dimensions``: as for ``ollama``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from kimi_memory import hookimpl
+from kimi_memory.errors import ModelError
+from kimi_memory.model.engine import Embedding
+from kimi_memory.model.prompt import Reply
+from kimi_memory.remote.choices import Choices
+from kimi_memory.remote.embedders import chosen
+from kimi_memory.remote.keys import find_key
+from kimi_memory.remote.patience import Limits, Patience
+from kimi_memory.remote.wire import Wire
+
+if TYPE_CHECKING:
+    from kimi_memory.model.engine import Purpose
+    from kimi_memory.model.prompt import Prompt
+
+REFUSALS = {400, 422}
+"""What servers answer to a field they do not know."""
+
+
+def create(settings: Mapping[str, Any]) -> OpenAICompatible:
+    """Make the plugin from the user's settings."""
+    return OpenAICompatible(settings)
+
+
+class OpenAICompatible:
+    """The models of one server.
+
+    Raises:
+        UsageError: a setting is of the wrong type.
+    """
+
+    def __init__(self, settings: Mapping[str, Any]) -> None:
+        choices = Choices("openai_compatible", settings)
+        base = choices.text("base_url")
+        self._model = choices.text("model") if base else ""
+        self._embed_model = choices.text("embed_model") if base else ""
+        self._query_seconds = choices.number("query_seconds", 3)
+        self._seconds = choices.number("timeout_seconds", 60)
+        self._batch = choices.whole("batch", 64)
+        self._dimensions = choices.whole("dimensions", 1) if "dimensions" in settings else None
+        self._manner = chosen(
+            self._embed_model,
+            choices.text("query_prefix") if "query_prefix" in settings else None,
+            choices.text("note_prefix") if "note_prefix" in settings else None,
+            choices.number("embed_weight", 1.0) if "embed_weight" in settings else None,
+        )
+        variable, entry = choices.text("key_env"), choices.text("keyring")
+        self._wire = Wire(base, lambda: find_key(variable, entry), self._seconds)
+        limits = Limits(choices.whole("tries", 3), choices.whole("at_once", 4))
+        self._texts, self._vectors = Patience(base, limits), Patience(base, limits)
+        # A recall waits for it: one try must do.
+        self._lookups = Patience(base, replace(limits, tries=1))
+        self._unknown: set[str] = set()
+        """Fields and forms this server has refused."""
+
+    @hookimpl
+    def generate_text(self, prompt: Prompt) -> Reply | None:
+        """Answer with the language model, once one is named."""
+        if not self._model:
+            return None
+        return self._texts.call(lambda: self._chat(prompt))
+
+    @hookimpl
+    def embed_texts(self, texts: Sequence[str], purpose: Purpose) -> Embedding | None:
+        """Answer for notes and questions while the server does."""
+        if not self._embed_model or purpose == "similarity":
+            return None
+        prefix = self._manner.query if purpose == "query" else self._manner.note
+        asking = purpose == "query"
+        seconds = self._query_seconds if asking else self._seconds
+        patience = self._lookups if asking else self._vectors
+        asked = [prefix + text for text in texts]
+        parts = [asked[at : at + self._batch] for at in range(0, len(asked), self._batch)]
+        try:
+            found = patience.each(lambda part: self._embed(part, seconds), parts)
+        except ModelError:
+            return None
+        rows = [row for part in found for row in part]
+        if len({len(row) for row in rows}) > 1:
+            return None
+        size = f"/{self._dimensions}" if self._dimensions else ""
+        name = f"{self._wire.base}:{self._embed_model}{size}{self._manner.mark}"
+        return Embedding(name, rows, self._manner.weight)
+
+    def _chat(self, prompt: Prompt) -> Reply:
+        while True:
+            body = self._body(prompt)
+            try:
+                answer = self._wire.post("/chat/completions", body)
+            except ModelError as error:
+                if error.status in REFUSALS and self._learned(str(error), body):
+                    continue
+                raise
+            return self._reply(answer)
+
+    def _body(self, prompt: Prompt) -> dict[str, Any]:
+        bound = "max_completion_tokens" if "max_tokens" in self._unknown else "max_tokens"
+        body: dict[str, Any] = {
+            "model": self._model,
+            "messages": [{"role": "user", "content": prompt.text}],
+            bound: prompt.max_tokens,
+        }
+        if "temperature" not in self._unknown:
+            body["temperature"] = 0
+        if prompt.schema and "json_schema" not in self._unknown:
+            named = {"name": "answer", "schema": dict(prompt.schema)}
+            body["response_format"] = {"type": "json_schema", "json_schema": named}
+        elif prompt.schema and "json_object" not in self._unknown:
+            body["response_format"] = {"type": "json_object"}
+        return body
+
+    def _learned(self, said: str, body: Mapping[str, Any]) -> bool:
+        """Note what the server does not know; False when that explains nothing."""
+        form = body.get("response_format", {}).get("type", "")
+        if "max_completion_tokens" in said and "max_tokens" in body:
+            unknown = "max_tokens"
+        elif "temperature" in said and "temperature" in body:
+            unknown = "temperature"
+        else:
+            unknown = form
+        self._unknown.add(unknown)
+        return bool(unknown)
+
+    def _reply(self, answer: Mapping[str, Any]) -> Reply:
+        try:
+            choice, usage = answer["choices"][0], answer.get("usage") or {}
+            text = choice["message"]["content"] or ""
+            counts = [int(usage.get(name) or 0) for name in ("prompt_tokens", "completion_tokens")]
+            if not isinstance(text, str):
+                raise TypeError("content is no text")
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise self._odd(f"an answer without a text ({error!r})") from error
+        cut = choice.get("finish_reason") == "length"
+        return Reply(
+            text=text,
+            # Job files and commits name it, and may be shared: no address of a server there.
+            model=f"openai_compatible:{self._model}",
+            tokens_in=max(0, counts[0]),
+            tokens_out=max(0, counts[1]),
+            cut=cut,
+        )
+
+    def _embed(self, texts: list[str], seconds: float) -> list[list[float]]:
+        body: dict[str, Any] = {"model": self._embed_model, "input": texts}
+        body["encoding_format"] = "float"
+        if self._dimensions:
+            body["dimensions"] = self._dimensions
+        answer = self._wire.post("/embeddings", body, seconds=seconds)
+        try:
+            rows = {int(one["index"]): _unit(one["embedding"]) for one in answer["data"]}
+            return [rows[number] for number in range(len(texts))]
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise self._odd(f"vectors that do not fit ({error!r})") from error
+
+    def _odd(self, what: str) -> ModelError:
+        return ModelError(f"{self._wire.base} gave {what}.", passing=True)
+
+
+def _unit(row: Sequence[float]) -> list[float]:
+    norm = math.sqrt(sum(value * value for value in row))
+    if not math.isfinite(norm) or norm == 0:
+        raise ValueError("a vector has no direction")
+    return [value / norm for value in row]

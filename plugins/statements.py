@@ -1,0 +1,173 @@
+"""What a person plainly states of a thing, a person or the project, and takes back.
+
+Why it exists: most of what is worth knowing later is said in passing ("the port of
+Atlas is 8080") and changed in passing ("Atlas's port is 9090 now"), or taken back
+("forget what I said about the port", 别再记这个了). A statement counts when it names
+what it is about, and a value; its key is the same however it is put, so that the next
+value meets it. It wraps the distiller, whichever that is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, replace
+
+from kimi_memory import hookimpl
+from kimi_memory.model.card import CardType
+from kimi_memory.model.draft import Draft
+from kimi_memory.model.note import Lang
+from kimi_memory.model.session import Session, Transcript
+from kimi_memory.model.source import Quote
+from kimi_memory.model.turn import Origin, Role, Turn
+from kimi_memory.text import cues, news
+from kimi_memory.text.cues import Bar
+from kimi_memory.text.language import language_of
+from kimi_memory.text.prose import headline, said
+from kimi_memory.text.regex import regex
+from kimi_memory.text.slug import slug
+from kimi_memory.text.subjects import is_named, key_of, kin, subject_of
+from kimi_memory.text.topics import KNOWN
+
+MAX_TURN = 2500
+"""A longer turn of a person is a paste or a template, not speech."""
+REACH = 6
+"""So many turns back "forget that" looks for what was said."""
+_PASSING = frozenset({Bar.FLEETING, Bar.FINISHED})
+
+# 应该是 is a doubt, but not in 说错了，应该是 9090.
+_CORRECTS = regex(r"说错|弄错|记错|搞错|更正|纠正|不是")
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """One sentence of a person, or of whom a person answers."""
+
+    turn: Turn
+    text: str
+
+    @property
+    def human(self) -> bool:
+        return self.turn.role is Role.USER and self.turn.origin is Origin.HUMAN
+
+    @property
+    def barred(self) -> bool:
+        corrects = {Bar.HEDGE} if _CORRECTS.search(self.text) else set()
+        return bool(cues.bars_of(self.text) - _PASSING - corrects)
+
+
+@hookimpl(wrapper=True)
+def distil_session(
+    transcript: Transcript,
+) -> Generator[None, list[Draft] | None, list[Draft] | None]:
+    """Add plain statements to what was distilled, and let go what is taken back later."""
+    drafts = yield
+    return None if drafts is None else _told(transcript, drafts)
+
+
+def _told(transcript: Transcript, drafts: list[Draft]) -> list[Draft]:
+    lines = list(_lines(transcript))
+    quoted = {quote for draft in drafts for quote in draft.quotes}
+    gone = list(_taken_back(transcript, lines, drafts))
+    apart = {quote for draft in gone for quote in draft.quotes}
+    facts = [] if _is_chat(transcript) else _facts(transcript, lines, quoted | apart)
+    kept = [draft for draft in (*drafts, *facts) if not apart & set(draft.quotes)]
+    standing = [draft for draft in kept if not any(_ends(one, draft) for one in gone)]
+    return [*gone, *standing]
+
+
+def _is_chat(transcript: Transcript) -> bool:
+    """Whether several people speak, who each own what they say."""
+    speakers = {turn.speaker for turn in transcript.turns if turn.role is Role.USER}
+    return len(speakers - {""}) > 1
+
+
+def _lines(transcript: Transcript) -> Iterator[_Line]:
+    for turn in transcript.turns:
+        if turn.role in (Role.USER, Role.ASSISTANT) and len(turn.text) <= MAX_TURN:
+            for start, end in said(turn.text):
+                text = turn.text[start:end]
+                if not cues.SECRET.search(cues.fold_case(text)):
+                    yield _Line(turn, text)
+
+
+def _facts(transcript: Transcript, lines: list[_Line], quoted: set[Quote]) -> list[Draft]:
+    session = transcript.session
+    found = []
+    for line in lines:
+        quote = Quote(session.id, line.turn.n, line.text)
+        if line.human and quote not in quoted and not line.barred and _is_fact(line.text):
+            draft = _draft(session, line, key_of("fact", line.text, session.project))
+            found.append(replace(draft, reversal=news.changes(line.text)))
+    return found
+
+
+def _is_fact(text: str) -> bool:
+    own = cues.own_words(text)
+    subject = subject_of(text)
+    quoted = own.strip() != cues.fold_case(text).strip()
+    return subject is not None and not quoted and news.states(text, subject)
+
+
+def _taken_back(transcript: Transcript, lines: list[_Line], drafts: list[Draft]) -> Iterator[Draft]:
+    for at, line in enumerate(lines):
+        if not line.human or line.barred:
+            continue
+        key = _named_key(line, transcript.session.project) or _just_said(lines, at, drafts)
+        if key:
+            draft = _draft(transcript.session, line, key)
+            yield replace(draft, gone=True, importance=1.0)
+
+
+def _named_key(line: _Line, project: str) -> str:
+    if news.takes_back(line.text) and subject_of(line.text) is not None:
+        return key_of("fact", line.text, project)
+    return ""
+
+
+def _just_said(lines: list[_Line], at: int, drafts: list[Draft]) -> str:
+    """Return the key of what was said right before a line that takes "this" back."""
+    line = lines[at]
+    if not news.takes_this_back(line.text):
+        return ""
+    near = [one for one in lines[:at] if line.turn.n - one.turn.n <= REACH]
+    for one in reversed(near):
+        known = [d.key for d in drafts if any(_rests_on(q, one) for q in d.quotes)]
+        if known:
+            return known[0]
+        if subject_of(one.text) is not None:
+            return key_of("fact", one.text)
+    return ""
+
+
+def _rests_on(quote: Quote, line: _Line) -> bool:
+    return quote.n == line.turn.n and quote.text in line.text
+
+
+def _ends(gone: Draft, draft: Draft) -> bool:
+    """Whether a draft says what is taken back later in the same session."""
+    return draft.key in kin(gone.key) and draft.quotes[-1].n < gone.quotes[0].n
+
+
+def _draft(session: Session, line: _Line, key: str) -> Draft:
+    value = cues.clean(line.text)
+    topic = key.rpartition(".")[2]
+    named = is_named(key)
+    project = "" if named else session.project
+    place = key.partition(".")[0] if named else slug(project, 40) if project else "general"
+    return Draft(
+        type=CardType.FACT,
+        key=key,
+        title=headline(value),
+        value=value,
+        quotes=(Quote(session.id, line.turn.n, line.text),),
+        at=line.turn.at,
+        lang=Lang(language_of(value)),
+        importance=0.6,
+        confidence=0.8,
+        origin=line.turn.origin,
+        tags=(topic,) if topic in KNOWN else (),
+        category="people" if key.startswith("user.") else place,
+        project=project,
+        participants=(line.turn.speaker or session.user or str(line.turn.role),),
+        event=None,
+    )

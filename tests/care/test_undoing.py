@@ -1,0 +1,66 @@
+"""Undoing many jobs: all of a day, all of an agent, or none."""
+
+from __future__ import annotations
+
+import pytest
+
+from kimi_memory import Memory
+from kimi_memory.care.undoing import undo_agent, undo_day
+from kimi_memory.errors import GateError, NotFoundError
+from kimi_memory.model.turn import Role
+from tests.consolidation.test_jobs import talk, tree
+from tests.consolidation.test_twoway import cards, page, write
+
+
+def test_a_day_is_taken_back_byte_for_byte(memory: Memory, clock) -> None:
+    talk(memory, "s")
+    memory.distil("s")
+    memory.consolidate("daily")
+    clock.move(days=1)
+    before = tree(memory.root)
+    talk(memory, "t")
+    memory.distil("t")
+    memory.consolidate("daily")
+    memory.consolidate("weekly")
+    planned = undo_day(memory, clock().date(), dry_run=True)
+    assert tree(memory.root) != before
+    undone = undo_day(memory, clock().date())
+    assert [job.id for job in undone] == [job.id for job in planned]
+    assert {job.kind for job in undone} >= {"distil", "daily", "weekly"}
+    # What was said is no job's: the session is open again, and nothing else is left.
+    said = {"short-term/session_t.jsonl"}
+    assert {path: sum for path, sum in tree(memory.root).items() if path not in said} == before
+
+
+def test_nothing_is_undone_where_one_file_was_changed_since(memory: Memory, clock) -> None:
+    talk(memory, "s")
+    memory.distil("s")
+    memory.consolidate("daily")
+    write(memory, page(memory) + "- mine\n")
+    before = tree(memory.root)
+    with pytest.raises(GateError, match=r"MEMORY\.md changed since daily"):
+        undo_day(memory, clock().date())
+    assert tree(memory.root) == before
+
+
+def test_an_agent_is_taken_back_and_another_stays(memory: Memory) -> None:
+    for agent, said in (
+        ("kimi", "The deploy port is 8080, please remember that."),
+        ("other", "数据库我们决定用 MongoDB，因为免费额度够用。"),
+    ):
+        session = memory.session(agent=agent)
+        session.turn(Role.USER, said)
+        session.turn(Role.ASSISTANT, "ok")
+        session.end()
+    assert len({c.sources[0].session for c in cards(memory)}) == 2
+    undone = undo_agent(memory, "other")
+    assert undone
+    assert not [c for c in cards(memory) if "MongoDB" in c.value]
+    assert [c for c in cards(memory) if "8080" in c.value]
+
+
+def test_nothing_to_undo_is_said(memory: Memory, clock) -> None:
+    with pytest.raises(NotFoundError, match="2026-02-27"):
+        undo_day(memory, clock().date())
+    with pytest.raises(NotFoundError, match="agent nobody"):
+        undo_agent(memory, "nobody")

@@ -1,0 +1,57 @@
+"""Cards that have expired leave memory."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from kimi_memory import Memory
+from kimi_memory.model.change import Update, digest
+from kimi_memory.model.form import patch
+from kimi_memory.model.turn import Role
+from tests.consolidation.test_jobs import talk
+
+ZH, EN = "酒店的门禁密码每天下午更换一次。", "The hotel room number is on the blue card."
+
+
+def expire(memory: Memory, id: str, **later: float) -> None:
+    filed = memory.get(id)
+    card = replace(filed.note, expires=memory.clock() + timedelta(**later))
+    new = patch(filed.text, filed.note, card, filed.path).encode()
+    change = Update(filed.path, digest(filed.text.encode()), new)
+    memory.store.apply([change], memory.actor)
+
+
+@pytest.mark.parametrize(("text", "words"), [(ZH, "酒店门禁密码"), (EN, "hotel room number")])
+def test_an_expired_card_is_not_recalled_and_the_daily_job_archives_it(
+    memory: Memory, clock, text: str, words: str
+) -> None:
+    id = memory.remember(text, key="trip.hotel").operations[0].target
+    expire(memory, id, days=1)
+
+    def cards() -> list[str]:
+        return [hit.unit.id for hit in memory.recall(words, limit=20).hits]
+
+    assert id in cards()
+    clock.move(days=2)
+    assert id not in cards()
+    session = memory.session("later")
+    session.turn(Role.USER, "数据库我们决定用 MongoDB，因为免费额度够用。")
+    session.turn(Role.ASSISTANT, "好的。")
+    session.end()
+    [report] = memory.consolidate("daily", clock().date())
+    assert any(op.target == id and op.op == "ARCHIVE" for op in report.operations)
+    assert memory.get(id).note.status == "archived"
+
+
+def test_what_expires_does_not_count_as_loss(memory: Memory, clock) -> None:
+    for n in range(10):
+        text = f"Locker number {n} belongs to person number {n * 7}."
+        expire(memory, memory.remember(text, key=f"locker.n{n}").operations[0].target, hours=1)
+    clock.move(days=1)
+    talk(memory)
+    memory.distil("s")
+    [report] = memory.consolidate("daily", clock().date())
+    assert report.counts["ARCHIVE"] == 10

@@ -1,0 +1,84 @@
+"""Filters and scores: whatever the memory and the filters, the parts of a hit give its score."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+import pytest
+from folders import NOW, Folder
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kimi_memory.model.card import CardType
+from kimi_memory.model.note import Status
+from kimi_memory.model.unit import Query
+from kimi_memory.recall.recall import SUMMANDS, total
+
+WORDS = [
+    *("database", "PostgreSQL", "deploy", "Friday", "tea", "Bob", "Alice", "March 3", "16.2"),
+    *("数据库", "部署", "乌龙茶", "失败", "上周五", "因为", "日志"),
+]
+SAID = st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join)
+TURN = st.tuples(st.sampled_from(["user", "assistant", "Alice", "Bob"]), SAID)
+SESSIONS = st.lists(st.lists(TURN, min_size=1, max_size=4), max_size=3)
+CARDS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "title": SAID,
+            "value": SAID,
+            "confidence": st.sampled_from([0.1, 0.5, 1.0]),
+            "status": st.sampled_from([Status.ACTIVE, Status.STALE, Status.SUPERSEDED]),
+            "type": st.sampled_from([CardType.FACT, CardType.PREFERENCE]),
+            "tags": st.sampled_from([(), ("drink",)]),
+        }
+    ),
+    max_size=3,
+)
+FILTERS = st.fixed_dictionaries(
+    {},
+    optional={
+        "kind": st.sampled_from([("turn",), ("card",), ("turn", "card")]),
+        "tier": st.sampled_from([("short-term",), ("semantic",)]),
+        "status": st.just(("active", "superseded")),
+        "tag": st.just(("drink",)),
+        "speaker": st.just(("bob",)),
+        "since": st.just(NOW - timedelta(days=1)),
+        "phrases": st.sampled_from([("tea",), ("乌龙茶",), ("data*",)]),
+        "excluded": st.sampled_from([("deploy",), ("部署",)]),
+        "min_score": st.sampled_from([0.1, 0.5]),
+    },
+)
+
+
+def fill(folder: Folder, sessions: Sequence[Sequence[tuple[str, str]]], cards) -> None:
+    for n, turns in enumerate(sessions):
+        folder.session(f"s{n}", turns, at=NOW - timedelta(days=n))
+    for n, card in enumerate(cards):
+        folder.card(f"c{n}", **card)
+
+
+@settings(max_examples=40)
+@given(st.tuples(SESSIONS, CARDS), st.one_of(SAID, st.just("")), FILTERS, st.booleans())
+def test_parts_give_the_score(
+    tmp_path_factory: pytest.TempPathFactory,
+    notes: tuple[list[list[tuple[str, str]]], list[dict[str, object]]],
+    text: str,
+    filters: dict[str, object],
+    on_disk: bool,
+) -> None:
+    folder = Folder(tmp_path_factory.mktemp("memory"))
+    fill(folder, *notes)
+    index = folder.index()
+    if on_disk:
+        index.refresh()
+        folder.session("late", [("Bob", text or "tea")])
+    hits = folder.recall(index).search(Query(text=text, limit=50, **filters)).hits
+    index.close()
+    for hit in hits:
+        assert total(hit.parts) == pytest.approx(hit.score, abs=1e-12)
+        added = sum(value for name, value in hit.parts.items() if name in SUMMANDS)
+        assert added > 0
+        assert 0 < hit.score <= 1
+        assert hit.score >= filters.get("min_score", 0)
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)

@@ -1,0 +1,88 @@
+"""The lanes joined: whatever the way, parts add up, stay in bounds and keep their meaning."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kimi_memory.recall.fusion import Method, Probe, fuse
+
+METHODS: tuple[Method, ...] = get_args(Method)
+SCORE = st.floats(0, 1).map(lambda value: 0.0 if value < 1e-6 else value)
+ROWS = st.lists(st.tuples(SCORE, SCORE, SCORE, SCORE), min_size=1, max_size=12)
+
+
+def fused(
+    rows: list[tuple[float, float, float, float]], method: Method, weight: float = 0.3
+) -> dict[str, np.ndarray]:
+    table = np.asarray(rows, dtype=float)
+    total = table[:, :3].sum(axis=1).max() or 1.0
+    names = ("turn", "window", "session")
+    keyword = {name: table[:, n] / total for n, name in enumerate(names)}
+    return fuse(keyword, table[:, 3], Probe([1.0], weight, method))
+
+
+@given(ROWS, st.sampled_from(METHODS), st.floats(0.01, 5))
+def test_scores_stay_between_nothing_and_one(
+    rows: list[tuple[float, float, float, float]], method: Method, weight: float
+) -> None:
+    parts = fused(rows, method, weight)
+    total = sum(parts.values())
+    assert (total >= 0).all()
+    assert (total <= 1 + 1e-9).all()
+    assert set(parts) == {"turn", "window", "session", "vector"}
+    for n, row in enumerate(rows):
+        assert bool(parts["vector"][n]) == bool(row[3])
+        assert bool(parts["turn"][n]) <= bool(row[0])
+
+
+@given(ROWS, st.sampled_from(METHODS))
+def test_a_row_that_is_better_in_both_lanes_is_never_worse(
+    rows: list[tuple[float, float, float, float]], method: Method
+) -> None:
+    total = sum(fused(rows, method).values())
+    words = [sum(row[:3]) for row in rows]
+    for a in range(len(rows)):
+        for b in range(len(rows)):
+            if words[a] >= words[b] + 1e-9 and rows[a][3] >= rows[b][3]:
+                assert total[a] >= total[b] - 1e-9
+
+
+@given(ROWS, st.sampled_from(METHODS))
+def test_the_order_of_rows_decides_nothing(
+    rows: list[tuple[float, float, float, float]], method: Method
+) -> None:
+    forth, back = fused(rows, method), fused(rows[::-1], method)
+    for name, part in forth.items():
+        assert part == pytest.approx(back[name][::-1])
+
+
+def test_without_a_question_vector_words_decide_alone() -> None:
+    words = {"turn": np.asarray([0.5, 1.0])}
+    parts = fuse(words, np.zeros(2), None)
+    assert {name: part.tolist() for name, part in parts.items()} == {"turn": [0.5, 1.0]}
+
+
+WORDS_FIRST = [(1.0, 0.0, 0.0, 0.2), (0.3, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0, 0.9)]
+
+
+@pytest.mark.parametrize(
+    ("method", "weight", "best"),
+    [("score", 0.3, 0), ("score", 3.0, 1), ("70/30", 0.3, 1), ("rrf", 0.3, 1)],
+)
+def test_a_small_model_does_not_outvote_words_unless_told_to(
+    method: Method, weight: float, best: int
+) -> None:
+    total = sum(fused(WORDS_FIRST, method, weight).values())
+    assert int(np.argmax(total)) == best
+
+
+def test_reciprocal_ranks_forget_scores_and_share_ties() -> None:
+    rows = [(1.0, 0.0, 0.0, 0.0), (0.001, 0.0, 0.0, 0.0), (0.001, 0.0, 0.0, 0.0)]
+    turn = fused(rows, "rrf")["turn"]
+    assert turn[0] == pytest.approx(0.5)
+    assert turn[1] == turn[2] == pytest.approx(0.5 * 61 / 62)

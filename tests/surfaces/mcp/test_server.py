@@ -1,0 +1,165 @@
+"""The MCP server as a client sees it: the real library, the real program, real pipes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kimi_memory import Memory, Opening
+
+mcp = pytest.importorskip("mcp", reason="needs the library mcp")
+
+TOOLS = {
+    *("memory_search", "memory_get", "memory_remember", "memory_forget"),
+    *("memory_trace", "memory_context", "memory_status", "memory_review"),
+}
+
+
+@pytest.fixture
+def root(tmp_path: Path, opening: Opening) -> Path:
+    with Memory.create(tmp_path / "记忆", opening=opening) as memory:
+        memory.remember("The staging database listens on port 6543.", key="staging.port")
+        memory.remember("部署定在每周五下午。", key="deploy.day")
+    return tmp_path / "记忆"
+
+
+def talk(root: Path, steps: Callable[[Any], Awaitable[Any]]) -> Any:
+    """Run some steps of a client against the command, over standard input and output."""
+
+    async def whole() -> Any:
+        from mcp.client.stdio import stdio_client
+
+        home = root.parent / "home"
+        home.mkdir(exist_ok=True)
+        server = mcp.StdioServerParameters(
+            command=sys.executable,
+            args=["-m", "kimi_memory", "mcp", "--memory", str(root)],
+            env={"PATH": os.environ["PATH"], "HOME": str(home)},
+        )
+        async with (
+            stdio_client(server) as (reads, writes),
+            mcp.ClientSession(reads, writes) as session,
+        ):
+            await session.initialize()
+            return await steps(session)
+
+    return asyncio.run(asyncio.wait_for(whole(), 90))
+
+
+def structured(result: Any) -> Any:
+    found = getattr(result, "structured_content", None)
+    return found if found is not None else result.structuredContent
+
+
+def is_error(result: Any) -> bool:
+    return bool(getattr(result, "is_error", False) or getattr(result, "isError", False))
+
+
+def test_the_tools_say_what_they_take_give_and_do(root: Path) -> None:
+    async def steps(session: Any) -> Any:
+        return (await session.list_tools()).tools
+
+    tools = {tool.name: tool.model_dump(by_alias=True) for tool in talk(root, steps)}
+    assert set(tools) == TOOLS
+    for tool in tools.values():
+        assert tool["description"]
+        assert tool["outputSchema"]["properties"]
+        assert tool["annotations"]["openWorldHint"] is False
+    assert tools["memory_search"]["annotations"]["readOnlyHint"] is True
+    assert tools["memory_forget"]["annotations"]["destructiveHint"] is True
+    assert tools["memory_search"]["inputSchema"]["required"] == ["query"]
+
+
+def test_a_fact_is_found_traced_and_forgotten(root: Path) -> None:
+    async def steps(session: Any) -> list[Any]:
+        async def call(name: str, **given: Any) -> Any:
+            return structured(await session.call_tool(name, given))
+
+        found = await call("memory_search", query="哪天部署？")
+        traced = await call("memory_trace", id=_card(await call("memory_search", query="部署")))
+        kept = await call("memory_remember", text="测试环境用 Ubuntu 24.04。", key="test.os")
+        again = await call("memory_search", query="测试环境用什么系统")
+        shown = await call("memory_forget", key="staging.port")
+        gone = await call("memory_forget", key="staging.port", dry_run=False)
+        after = await call("memory_search", query="type:fact staging port 6543")
+        return [found, traced, kept, again, shown, gone, after]
+
+    found, traced, kept, again, shown, gone, after = talk(root, steps)
+    assert "每周五" in found["results"][0]["snippet"]
+    assert found["results"][0]["citation"].partition("#L")[0]
+    assert [proof["verified"] for proof in traced["evidence"]] == [True]
+    assert kept["job"]
+    assert any("Ubuntu" in line["snippet"] for line in again["results"])
+    assert shown["diff"]
+    assert gone["job"]
+    assert not [line for line in after["results"] if line["status"] == "active"]
+
+
+def _card(found: Any) -> str:
+    return next(line["id"] for line in found["results"] if line["kind"] == "card")
+
+
+def test_context_is_fenced_and_within_its_budget(root: Path) -> None:
+    async def steps(session: Any) -> Any:
+        given = {"purpose": "task", "query": "staging port", "budget": 300}
+        return structured(await session.call_tool("memory_context", given))
+
+    block = talk(root, steps)
+    assert "6543" in block["text"]
+    assert "data, not instructions" in block["text"]
+    assert 0 < block["tokens"] <= 300
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "told"),
+    [
+        ("memory_search", {"query": " "}, "nothing to look for"),
+        ("memory_get", {"what": "card-none"}, "card-none"),
+        ("memory_get", {"what": "../../etc/passwd"}, "etc/passwd"),
+        ("memory_get", {"what": ".git/config"}, ".git/config"),
+        ("memory_trace", {"id": "card-none"}, "card-none"),
+        ("memory_forget", {}, "what to forget"),
+        ("memory_search", {"query": "x", "limit": 9999}, "50"),
+    ],
+)
+def test_a_mistake_is_told_in_words(root: Path, tool: str, given: dict, told: str) -> None:
+    async def steps(session: Any) -> Any:
+        return await session.call_tool(tool, given)
+
+    result = talk(root, steps)
+    assert is_error(result)
+    text = result.content[0].text
+    assert told in text
+    assert "Traceback" not in text
+
+
+def test_pages_are_resources_and_a_question_is_a_prompt(root: Path) -> None:
+    async def steps(session: Any) -> list[Any]:
+        listed = await session.list_resources()
+        page = await session.read_resource("memory://USER.md")
+        asked = await session.get_prompt("recall", {"question": "Which port is staging on?"})
+        return [listed, page, asked]
+
+    listed, page, asked = talk(root, steps)
+    assert {str(one.uri) for one in listed.resources} >= {"memory://USER.md", "memory://MEMORY.md"}
+    assert page.contents[0].text.rstrip() == (root / "USER.md").read_text("utf-8").rstrip()
+    assert "6543" in asked.messages[0].content.text
+
+
+def test_what_waits_and_what_there_is_can_be_asked(root: Path) -> None:
+    async def steps(session: Any) -> list[Any]:
+        return [
+            structured(await session.call_tool(name, {}))
+            for name in ("memory_status", "memory_review")
+        ]
+
+    state, waits = talk(root, steps)
+    assert state["turns"] == 2
+    assert state["notes"]["card"]
+    assert waits["items"] == []
