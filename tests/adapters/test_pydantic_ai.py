@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -47,8 +48,8 @@ def test_what_was_said_in_one_conversation_is_known_in_the_next(
     memory: Memory, said: str, question: str, word: str
 ) -> None:
     asked = Asked("noted")
-    agent_of(memory, asked, "one").run_sync(said)
-    agent_of(memory, asked, "two").run_sync(question)
+    asyncio.run(agent_of(memory, asked, "one").run(said))
+    asyncio.run(agent_of(memory, asked, "two").run(question))
     first, second = asked.instructions
     assert first.startswith("You are kind.") and word not in first
     assert second.startswith("You are kind.") and word in second and "<kimi-memory" in second
@@ -61,15 +62,15 @@ def test_what_was_said_in_one_conversation_is_known_in_the_next(
 
 def test_a_picture_beside_the_words_is_left_out(memory: Memory) -> None:
     picture = BinaryContent(b"\x89PNG", media_type="image/png")
-    agent_of(memory, Asked("a cat"), "one").run_sync(["What is this?", picture])
+    asyncio.run(agent_of(memory, Asked("a cat"), "one").run(["What is this?", picture]))
     transcript = sessions.read(memory.store, sessions.find(memory.store, "pydantic-ai-one").path)
     assert [one.text for one in transcript.turns] == ["What is this?", "a cat"]
 
 
 def test_without_a_name_the_conversation_of_the_framework_counts(memory: Memory) -> None:
     agent = agent_of(memory, Asked("hi"), "")
-    first = agent.run_sync("Hello.")
-    agent.run_sync("Hello again.", message_history=first.all_messages())
+    first = asyncio.run(agent.run("Hello."))
+    asyncio.run(agent.run("Hello again.", message_history=first.all_messages()))
     (place,) = sessions.places(memory.store)
     turns = sessions.read(memory.store, place.path).turns
     assert [one.text for one in turns] == ["Hello.", "hi", "Hello again.", "hi"]
