@@ -57,7 +57,7 @@ class Receipts:
         self._lock = threading.Lock()
         self._timer: threading.Timer | None = None
         # For who never closes a memory: this runs at the end of the interpreter too.
-        weakref.finalize(self, self._due.write)
+        self._at_exit = weakref.finalize(self, self._due.write)
 
     def add(self, query: str, ids: Sequence[str] | Mapping[str, float], actor: Actor) -> None:
         """Note what was shown; a memory that cannot be written can still be read.
@@ -86,6 +86,7 @@ class Receipts:
             timer.cancel()
             timer.join()
         self._due.write()
+        self._at_exit.detach()
 
     def _catch_up(self) -> None:
         with self._lock:

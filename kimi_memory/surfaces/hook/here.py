@@ -36,4 +36,7 @@ def may_serve() -> bool:
 def drain_here(root: Path) -> int:
     """Work off the spool of a memory; return how many events there were."""
     with open_here(root, "drain") as memory:
-        return Reply(memory).drain()
+        reply = Reply(memory)
+        count = reply.drain()
+        reply.sweep()
+        return count

@@ -26,13 +26,18 @@ LIMIT_SECONDS = 8
 
 def main(arguments: Sequence[str]) -> int:
     """Answer one event, which stands as JSON on standard input; always 0."""
-    try:
-        if not os.environ.get(CHILD):
-            _run(dict(_options(arguments)))
-    except Exception as error:  # noqa: BLE001  a hook must never break its host
-        if os.environ.get("KIMI_MEMORY_DEBUG"):
-            sys.stderr.write(f"kimi-memory: {type(error).__name__}: {error}\n")
+    sys.excepthook = _go_quietly
+    if not os.environ.get(CHILD):
+        _run(dict(_options(arguments)))
     return 0
+
+
+def _go_quietly(kind: type[BaseException], error: BaseException, _: object) -> None:
+    """End the process well, whatever went wrong: the program that called goes on."""
+    if os.environ.get("KIMI_MEMORY_DEBUG"):
+        sys.stderr.write(f"kimi-memory: {kind.__name__}: {error}\n")
+        sys.stderr.flush()
+    os._exit(0)
 
 
 def _options(arguments: Sequence[str]) -> list[tuple[str, str]]:
@@ -49,8 +54,8 @@ def _run(options: dict[str, str]) -> None:
         return
     event = {"host": host, "moment": moment, "payload": payload}
     found = wire.ask(root, event)
-    if found is not None:
-        _say(str(found.get("out", "")))
+    if found is not None and "out" in found:
+        _say(str(found["out"]))
     elif moment in (dialects.START, dialects.PROMPT) or host not in dialects.TRANSCRIPTS:
         _say(_answer(root, event))
     else:
@@ -80,9 +85,7 @@ def _say(text: str) -> None:
 
 def _leave(root: str, event: dict[str, Any]) -> None:
     """Leave where the transcript is; at the end of a session, start the work and go."""
-    payload = event["payload"]
-    kept = ("session_id", "transcript_path", "cwd")
-    spool.put(root, {**event, "payload": {name: payload.get(name) for name in kept}})
+    spool.put(root, event)
     if event["moment"] != dialects.TURN:
         _detach(root, "drain")
 

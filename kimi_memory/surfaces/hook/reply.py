@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from kimi_memory.capture.ingest import open_file
-from kimi_memory.errors import NotFoundError, TranscriptError
+from kimi_memory.errors import KimiMemoryError, NotFoundError, TranscriptError
 from kimi_memory.model.ids import safe_session_id
 from kimi_memory.model.turn import Origin
 from kimi_memory.store import sessions
@@ -57,21 +58,25 @@ class Reply:
             self._end(dialects.session_of(event["payload"]))
 
     def drain(self) -> int:
-        """Work off the spool, and end sessions that went silent; return how many events."""
+        """Work off the spool; return how many events there were. What fails stays there."""
         events = spool.take(str(self._memory.root))
         for path, event in _latest(events):
-            self.capture(event)
-            spool.drop(path)
+            with suppress(KimiMemoryError):
+                self.capture(event)
+                spool.drop(path)
+        return len(events)
+
+    def sweep(self) -> None:
+        """End the sessions of agent programs that went silent."""
         for id in list(self._silent()):
             self._end(id)
-        return len(events)
 
     def _prompt(self, host: str, payload: Mapping[str, Any], session: str) -> str:
         said = dialects.prompt_of(payload)
         first = host in dialects.DEAF_AT_START and not self._known(session)
         question = question_of(said)
         block = self._block(host, "task", question, session) if question else ""
-        if host not in dialects.TRANSCRIPTS and question:
+        if host not in dialects.TRANSCRIPTS and said.strip():
             self._turn(host, session, "user", said, payload)
         if first:
             standing = self._block(host, "start", "", session)
@@ -143,11 +148,11 @@ def _latest(
     events: list[tuple[str, dict[str, Any]]],
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the last event of each transcript; what is dropped before says nothing more."""
-    last = {(e.get("host"), dialects.session_of(e.get("payload") or {})): p for p, e in events}
+    last = {(e.get("host"), dialects.session_of(e["payload"])): path for path, e in events}
     kept = set(last.values())
     for path, event in events:
-        whole = event.get("host") in dialects.EVENTS and isinstance(event.get("payload"), dict)
-        if whole and (path in kept or event.get("moment") == dialects.END):
+        known = event.get("host") in dialects.EVENTS
+        if known and (path in kept or event.get("moment") == dialects.END):
             yield path, event
         else:
             spool.drop(path)

@@ -21,7 +21,7 @@ from kimi_memory.memory import Memory
 from kimi_memory.model.actor import Actor
 from kimi_memory.model.turn import Origin
 from kimi_memory.opening import Opening
-from kimi_memory.surfaces.hook import dialects, wire
+from kimi_memory.surfaces.hook import dialects, spool, wire
 from kimi_memory.surfaces.hook.reply import Reply
 
 IDLE_SECONDS = 600.0
@@ -54,7 +54,6 @@ class _Server(socketserver.ThreadingUnixStreamServer):
         self._memory, self._reply = memory, Reply(memory)
         self._guard = threading.Lock()
         self._asked = time.monotonic()
-        self._due: list[Mapping[str, Any]] = []
         self._news = threading.Event()
         address = wire.address(str(memory.root))
         with contextlib.suppress(FileNotFoundError):
@@ -74,7 +73,8 @@ class _Server(socketserver.ThreadingUnixStreamServer):
         while time.monotonic() - self._asked < idle_seconds and self._is_ours():
             time.sleep(min(1.0, idle_seconds / 4))
         self.shutdown()
-        self._finish()
+        with self._guard:
+            self._reply.drain()
         self.server_close()
         if self._is_ours():
             self._path.unlink()
@@ -85,7 +85,8 @@ class _Server(socketserver.ThreadingUnixStreamServer):
         if request.get("ping"):
             return {"pid": os.getpid()}
         if request["moment"] in _LATER and request["host"] in dialects.TRANSCRIPTS:
-            self._due.append(dict(request))
+            # On disk before the answer: whoever kills this process loses no event.
+            spool.put(str(self._memory.root), request)
             self._news.set()
             return {"out": ""}
         with self._guard:
@@ -98,18 +99,14 @@ class _Server(socketserver.ThreadingUnixStreamServer):
             return False
 
     def _work(self) -> None:
-        with self._guard:
-            self._reply.drain()
+        with self._guard, contextlib.suppress(KimiMemoryError):
+            self._reply.sweep()
+        self._news.set()  # What hooks left before there was a server comes first.
         while True:
             self._news.wait()
             self._news.clear()
-            self._finish()
-
-    def _finish(self) -> None:
-        with self._guard:
-            while self._due:
-                with contextlib.suppress(KimiMemoryError):
-                    self._reply.capture(self._due.pop(0))
+            with self._guard:
+                self._reply.drain()
 
 
 class _Line(socketserver.StreamRequestHandler):

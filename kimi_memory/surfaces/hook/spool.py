@@ -16,10 +16,14 @@ if TYPE_CHECKING:
     from typing import Any
 
 FOLDER = ".kimi/spool"
+_KEPT = ("session_id", "transcript_path", "cwd")
+"""What of an event says where the words are, and is none of them."""
 
 
 def put(root: str, event: Mapping[str, Any]) -> None:
-    """Leave an event; it is whole or not there."""
+    """Leave what an event says of where the words are; it is whole or not there."""
+    payload = event["payload"]
+    left = {**event, "payload": {name: payload.get(name) for name in _KEPT}}
     folder = os.path.join(root, FOLDER)
     name = f"{time.time_ns():020d}-{os.getpid()}"
     part, path = (os.path.join(folder, name + end) for end in (".part", ".json"))
@@ -29,14 +33,14 @@ def put(root: str, event: Mapping[str, Any]) -> None:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
-        os.write(fd, json.dumps(event).encode())
+        os.write(fd, json.dumps(left).encode())
     finally:
         os.close(fd)
     os.rename(part, path)
 
 
 def take(root: str) -> list[tuple[str, dict[str, Any]]]:
-    """Return the events left, oldest first, each with its file; damaged ones are removed."""
+    """Return the events left, oldest first, each with its file; what is none is removed."""
     folder = os.path.join(root, FOLDER)
     try:
         names = sorted(name for name in os.listdir(folder) if name.endswith(".json"))
@@ -51,8 +55,10 @@ def take(root: str) -> list[tuple[str, dict[str, Any]]]:
         except (OSError, ValueError):
             drop(path)
             continue
-        if isinstance(event, dict):
+        if isinstance(event, dict) and isinstance(event.get("payload"), dict):
             found.append((path, event))
+        else:
+            drop(path)
     return found
 
 

@@ -142,13 +142,36 @@ def test_the_spool_is_worked_off_once(memory: Memory, tmp_path: Path) -> None:
     assert Reply(memory).drain() == 0
 
 
+def test_every_word_of_a_user_is_stored_even_where_nothing_is_asked(memory: Memory) -> None:
+    reply = Reply(memory)
+    for prompt in ("把部署改到周五。", "好的，继续", "ok", ""):
+        reply.to(event("kimi", "prompt", prompt=prompt))
+    assert turns(memory) == ["把部署改到周五。", "好的，继续", "ok"]
+
+
+def test_an_event_that_fails_stays_and_holds_up_no_other(memory: Memory, tmp_path: Path) -> None:
+    root = str(memory.root)
+    good = transcript(tmp_path / "s1.jsonl", "one", "two")
+    bad = transcript(tmp_path / "s2.jsonl", "three", "four", session="s2")
+    spool.put(root, event("claude", "turn", session_id="s2", transcript_path=str(bad)))
+    spool.put(root, event("claude", "end", transcript_path=str(good)))
+    (memory.root / "short-term/session_s2.jsonl").mkdir()
+    Reply(memory).drain()
+    assert turns(memory) == ["one", "two"]
+    assert len(spool.take(root)) == 1
+    (memory.root / "short-term/session_s2.jsonl").rmdir()
+    Reply(memory).drain()
+    assert sorted(turns(memory)) == ["four", "one", "three", "two"]
+    assert spool.take(root) == []
+
+
 def test_a_session_whose_end_was_never_told_is_ended(memory: Memory, clock, tmp_path: Path) -> None:
     path = transcript(tmp_path / "s1.jsonl", "one", "two")
     Reply(memory).to(event("claude", "turn", transcript_path=str(path)))
     memory.session("mine", host="cli").turn("user", "this one is a person's own and stays open")
     clock.move(hours=1)
-    Reply(memory).drain()
+    Reply(memory).sweep()
     assert len([p for p in sessions.places(memory.store) if p.open]) == 2
     clock.move(hours=6)
-    Reply(memory).drain()
+    Reply(memory).sweep()
     assert [p.id for p in sessions.places(memory.store) if p.open] == ["mine"]

@@ -16,7 +16,7 @@ import pytest
 
 from kimi_memory import Memory, Opening
 from kimi_memory.store import sessions
-from kimi_memory.surfaces.hook import wire
+from kimi_memory.surfaces.hook import spool, wire
 
 ASKED = {
     "host": "claude",
@@ -122,7 +122,8 @@ def test_it_goes_with_the_memory(
     assert server.wait(timeout=60) == 0
 
 
-def test_transcripts_are_taken_in_behind_the_answer(root: Path, server: object) -> None:
+def an_end(root: Path) -> dict[str, object]:
+    """The end of a session whose transcript has one line."""
     path = root.parent / "s1.jsonl"
     line = {
         "type": "user",
@@ -134,9 +135,11 @@ def test_transcripts_are_taken_in_behind_the_answer(root: Path, server: object) 
     }
     path.write_text(json.dumps(line) + "\n", encoding="utf-8")
     payload = {"session_id": "s1", "transcript_path": str(path)}
-    assert wire.ask(str(root), {"host": "claude", "moment": "end", "payload": payload}) == {
-        "out": ""
-    }
+    return {"host": "claude", "moment": "end", "payload": payload}
+
+
+def test_transcripts_are_taken_in_behind_the_answer(root: Path, server: object) -> None:
+    assert wire.ask(str(root), an_end(root)) == {"out": ""}
     deadline = time.monotonic() + 60
     while True:
         with Memory.open(root) as memory:
@@ -145,3 +148,14 @@ def test_transcripts_are_taken_in_behind_the_answer(root: Path, server: object) 
             break
         assert time.monotonic() < deadline
         time.sleep(0.1)
+
+
+def test_an_event_that_was_answered_outlives_a_kill(
+    root: Path, server: subprocess.Popen[bytes]
+) -> None:
+    with Memory.open(root) as memory, memory.store.lock("store"):
+        assert wire.ask(str(root), an_end(root)) == {"out": ""}
+        os.kill(server.pid, signal.SIGKILL)
+        server.wait()
+    ((_, left),) = spool.take(str(root))
+    assert left["payload"]["session_id"] == "s1"
