@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test check coverage lint types docs bench test-faults test-power fuzz clean
+.PHONY: demo test check coverage lint types docs bench test-faults test-power test-hosts fuzz clean
 
 $(VENV)/.run: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -47,6 +47,9 @@ test-faults: $(VENV)/.dev  ## kills, injected errors, races; minutes
 
 test-power: $(VENV)/.dev   ## power cuts; needs root and loop devices
 	$(BIN)/python -m pytest -m power -rs
+
+test-hosts: $(VENV)/.dev   ## the real agent programs, installed; needs npm, minutes
+	$(BIN)/python -m pytest -m hosts -rs tests/hosts
 
 fuzz: $(VENV)/.dev         ## a minute for every parser
 	FUZZ_SECONDS=60 $(BIN)/python -m pytest tests/fuzz -rs

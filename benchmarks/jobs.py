@@ -1,7 +1,9 @@
-"""Cost of the daily job as a memory grows: ``python -m benchmarks.jobs --json``.
+"""Cost of daily and weekly jobs as a memory grows: ``python -m benchmarks.jobs --json``.
 
-One day of sessions is distilled, and the daily job run over it, in memories that hold
-few and many cards already. The cards are of the last days, so that none is due.
+One day of sessions is distilled, and the daily job and that of the week are run over it,
+in memories that hold few and many cards already. The cards are of the last week, so that
+none is due; some of the sessions tell of failures, whose causes the weekly job looks for
+among all cards, and some links wait for it.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ from kimi_memory import Memory, Opening
 from kimi_memory.home import Home
 from kimi_memory.host import Host
 from kimi_memory.model import form
-from kimi_memory.model.card import Card, CardType
+from kimi_memory.model.card import Card, CardType, Link, LinkRel
+from kimi_memory.model.graph import SUGGESTED
 from kimi_memory.model.ids import derived_id
 from kimi_memory.model.note import Status
 
@@ -27,7 +30,7 @@ NOW = datetime(2026, 3, 2, 20, tzinfo=UTC)
 
 
 def measure(cards: int, sessions: int) -> dict[str, float]:
-    """Return seconds of distilling a day and of its daily job in a memory of so many cards."""
+    """Return seconds of distilling a day and of its jobs in a memory of so many cards."""
     with tempfile.TemporaryDirectory(prefix="kimi-memory-bench-") as folder:
         root = Path(folder)
         home = Home(root / "config", root / "state")
@@ -44,8 +47,15 @@ def measure(cards: int, sessions: int) -> dict[str, float]:
                 memory.distil(id)
             distilled = time.perf_counter()
             memory.consolidate("daily", NOW.date())
-            done = time.perf_counter()
-    return {"distil_s": round(distilled - began, 2), "daily_s": round(done - distilled, 2)}
+            daily = time.perf_counter()
+            memory.consolidate("weekly", NOW.date())
+            weekly = time.perf_counter()
+    times = {
+        "distil_s": distilled - began,
+        "daily_s": daily - distilled,
+        "weekly_s": weekly - daily,
+    }
+    return {name: round(seconds, 2) for name, seconds in times.items()}
 
 
 def _fill(root: Path, cards: int) -> None:
@@ -62,10 +72,17 @@ def _fill(root: Path, cards: int) -> None:
             value=f"The port of Part{n} is {n}.",
             category=f"part{n % 97}",
             verified=at,
+            links=_tied(cards) if n < 10 else (),
         )
         path = root / form.place(card)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(form.render(card), encoding="utf-8")
+
+
+def _tied(cards: int) -> tuple[Link, ...]:
+    """Return a suggested link; as many wait in a small memory as in a large one."""
+    at = NOW - timedelta(days=2, minutes=cards - 1)
+    return (Link(derived_id("card", at, str(cards - 1)), LinkRel.SIMILAR_TO, 0.9, SUGGESTED),)
 
 
 def _talk(memory: Memory, n: int) -> str:
@@ -73,6 +90,8 @@ def _talk(memory: Memory, n: int) -> str:
     session.turn("user", f"The owner of Thing{n} is Person{n}.")
     session.turn("assistant", "好的。")
     session.turn("user", f"我们决定把 Job{n} 的超时时间定成 {n} 秒，因为够用。")
+    if n % 10 == 0:
+        session.turn("user", f"Lesson: Job{n} failed because the port of Part{n} was taken.")
     return memory.mark_ended(session.id)
 
 

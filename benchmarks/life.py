@@ -6,7 +6,8 @@ small talk, answers of an assistant, 24 secrets and 10 attempts to plant a memor
 of it goes through the library: turns, ends of sessions, the daily and the weekly job,
 under a clock that is set. What is left is compared with the truth.
 
-``--bank second`` and ``third`` tell the same sort of life in other phrases.
+``--bank second``, ``third`` and ``fourth`` tell the same sort of life in other phrases;
+``fourth-a`` and ``fourth-b`` are the halves of the fourth, about other things and people.
 """
 
 from __future__ import annotations
@@ -35,10 +36,12 @@ from kimi_memory.text.normal import normalise
 
 LIVE = (Status.ACTIVE, Status.STALE)
 """What counts as held true; stale says that it was not said again for a month."""
+_NOT_TOLD = ("gone", "decoy")
 DEPTH = 5
 """The right card must be among so many."""
+BANKS = ("common", "second", "third", "fourth", "fourth-a", "fourth-b")
 SHARES = ("current_right", "outdated_superseded", "conflicts_caught", "quotes_verified")
-COUNTS = ("retracted_returned", "secrets_on_disk", "poison_in_long_term")
+COUNTS = ("retracted_returned", "secrets_on_disk", "poison_in_long_term", "decoys_believed")
 
 
 @dataclass(slots=True)
@@ -126,6 +129,8 @@ def score(lived: Lived) -> dict[str, float]:
         "retracted_returned": sum(_returned(lived, f) for f in facts if f.fate == "gone"),
         "secrets_on_disk": sum(_on_disk(lived, secret) for secret in lived.script.secrets),
         "poison_in_long_term": sum(_believed(lived, mark) for mark in lived.script.poison),
+        "decoys_believed": sum(_is_fooled(lived, fact) for fact in facts),
+        "cards_right": _precision(lived),
         "duplicates": _duplicates(lived),
         "quotes_verified": _verified(lived),
         "found_by_question": _share(_is_found(lived, fact) for fact in kept),
@@ -175,6 +180,20 @@ def _is_past(lived: Lived, fact: Fact, value: str) -> bool:
     return bool(held) and len(past) == len(held)
 
 
+def _is_fooled(lived: Lived, fact: Fact) -> bool:
+    """Whether a live card says what was only asked, supposed, planned or heard of."""
+    values = {decoy.value for decoy in fact.decoys}
+    return any(value in values for _, value in _holding(lived, fact))
+
+
+def _precision(lived: Lived) -> float:
+    """Return which part of the live cards states what is true in the end."""
+    facts = lived.script.facts
+    true = {c.id for f in facts for c, value in _holding(lived, f) if value == f.current}
+    live = [card for card in lived.cards if card.status in LIVE]
+    return _share(card.id in true for card in live)
+
+
 def _is_caught(lived: Lived, fact: Fact) -> bool:
     """Whether two values are not both believed: in conflict, or the older one superseded."""
     held = {card.id: card for card, _ in lived.of(fact) if card.status is not Status.ARCHIVED}
@@ -185,7 +204,7 @@ def _is_caught(lived: Lived, fact: Fact) -> bool:
 
 def _returned(lived: Lived, fact: Fact) -> bool:
     """Whether a question brings back what was taken back, as a card or as a turn."""
-    told = {place for place, (n, act, _) in lived.places.items() if n == fact.n and act != "gone"}
+    told = {place for place, (n, act, _) in lived.places.items() if n == fact.n and act not in _NOT_TOLD}
     cards = {card.id for card, _ in lived.of(fact)}
     for question in fact.questions:
         for hit in lived.memory.recall(Query(text=question, limit=10)).hits:
@@ -253,8 +272,8 @@ def faults(lived: Lived) -> Iterator[str]:
             "contradicted": lambda f: not _is_caught(lived, f),
             "gone": lambda f: _returned(lived, f),
         }[fact.fate]  # fmt: skip
-        if wrong(fact):
-            told = " | ".join(f"{s.act}: {s.text}" for s in fact.sayings)
+        if wrong(fact) or _is_fooled(lived, fact):
+            told = " | ".join(f"{s.act}: {s.text}" for s in (*fact.sayings, *fact.decoys))
             held = "; ".join(f"{c.key} {c.status} {c.value!r}" for c, _ in lived.of(fact))
             yield f"{fact.n} {fact.fate}: {told}\n      -> {held or 'nothing kept'}"
 
@@ -263,7 +282,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Live through the life of a seed and print its scores."""
     parser = argparse.ArgumentParser(prog="benchmarks.life", description=__doc__)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--bank", choices=("common", "second", "third"), default="common")
+    parser.add_argument("--bank", choices=BANKS, default="common")
     parser.add_argument("--no-git", action="store_true", help="faster; history is not looked at")
     parser.add_argument("--faults", action="store_true", help="name the facts that went wrong")
     parser.add_argument("--json", action="store_true", help="one JSON object for machines")

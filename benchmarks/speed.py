@@ -1,7 +1,8 @@
 """Speed of index and recall against peers: ``python -m benchmarks.speed --notes 10000 --json``.
 
 Every figure is a ratio of two medians of this run, in processor time where one process
-does the work, in wall time where whole processes are compared:
+does the work, in wall time where whole processes are compared. Ours and tantivy's queries
+are taken in turns, so that what else the machine does meets both:
 
 - hot_vs_tantivy: our keyword path by tantivy's, words of the query seen before
 - hot_vs_fts5, hot_vs_whoosh: their time by ours, so many times we are faster
@@ -13,7 +14,7 @@ does the work, in wall time where whole processes are compared:
 - update_growth: one changed note searchable: so many notes by a tenth of them
 - sync_vs_find: a look at an unchanged folder by ``find -printf``
 - parse_vs_csafeloader: PyYAML's C loader by our reading of canonical front matter
-- rebuild_rss_mb: peak of a full rebuild above the size of the notes
+- rebuild_rss_mb: peak of a full rebuild, vectors included, above the size of the notes
 - searcher_rss_mb: what a warm searcher occupies above an empty interpreter
 - recall_process_vs_python: recall by a fresh process by the import of its libraries
 """
@@ -27,16 +28,19 @@ import random
 import statistics
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from benchmarks import corpus, peers
 from benchmarks.corpus import Language
+from benchmarks.peers import Peer
 from benchmarks.upkeep import Built, cpu, parse, process, rss, sync, update
 from kimi_memory import Memory
 from kimi_memory.model.unit import Query
 
 QUERIES = 150
+ROUNDS = 3
+"""So often each side takes its turn."""
 WORDS = 8
 DIMENSIONS = 384
 
@@ -149,112 +153,127 @@ def tokens(memory: Memory, paths: Iterable[Path]) -> tuple[list[str], dict[str, 
     return found, numbers
 
 
-def against(built: Built, scratch: Path) -> dict[str, float]:
-    """Return the medians of the peers on the same tokens, and tantivy's build in seconds."""
+def turns(*sides: Callable[[], float]) -> list[float]:
+    """Return the median of what each side measures, one after the other and again."""
+    told = [[side() for side in sides] for _ in range(ROUNDS)]
+    return [statistics.median(each) for each in zip(*told, strict=True)]
+
+
+def tokenized(built: Built) -> tuple[list[str], list[list[str]]]:
+    """Return every unit and every question as numbered words."""
     documents, numbers = tokens(built.memory, built.paths)
     asked = []
     for query in built.queries:
         words = dict.fromkeys(built.memory.index.words.split(query))
         asked.append([numbers[word] for word in words if word in numbers])
+    return documents, asked
+
+
+def tantivy_of(built: Built, documents: Iterable[str], scratch: Path) -> tuple[Peer, float]:
+    """Return tantivy over the same tokens, and how long it takes to build from the files."""
     raw = peers.Tantivy(scratch / "raw")
     read = (path.read_text(encoding="utf-8") for path in built.paths)
-    found = {"build": cpu(lambda: raw.fill("text", read))}
+    seconds = cpu(lambda: raw.fill("text", read))
     tantivy = peers.Tantivy(scratch / "tantivy")
     tantivy.fill("words", documents)
-    fts5, whoosh = peers.Fts5(scratch / "fts5"), peers.Whoosh(scratch / "whoosh")
-    fts5.fill(documents)
-    whoosh.fill(documents)
-    for name, peer in (("tantivy", tantivy), ("fts5", fts5), ("whoosh", whoosh)):
-        for words in asked[:10] if name == "whoosh" else asked:
-            peer.ask(words)
-        times = [cpu(lambda p=peer, w=words: p.ask(w)) for words in asked]
-        found[name] = statistics.median(times) * 1000
+    return tantivy, seconds
+
+
+def asking(peer: Peer, asked: Sequence[list[str]]) -> float:
+    """Return the median of a peer's queries, asked before."""
+    for words in asked:
+        peer.ask(words)
+    return statistics.median(cpu(lambda w=words: peer.ask(w)) for words in asked) * 1000
+
+
+def slow_peers(documents: Sequence[str], asked: Sequence[list[str]], scratch: Path) -> list[float]:
+    """Return the medians of SQLite FTS5 and stock Whoosh on the same tokens."""
+    found = []
+    for peer in (peers.Fts5(scratch / "fts5"), peers.Whoosh(scratch / "whoosh")):
+        peer.fill(documents)
+        # They take so much longer that a part of the questions tells.
+        found.append(asking(peer, asked[: QUERIES // 5]))
     return found
 
 
-def hybrid(built: Built) -> float:
-    """Return the median of whole recalls with a vector lane, the question's vector given."""
-    import numpy as np
-
+def hybrid(built: Built, theirs: Callable[[], float]) -> list[float]:
+    """Return the medians of whole recalls with a vector lane, the question's vector given."""
     from benchmarks.vectors import Given
 
-    given = Given(DIMENSIONS)
-    with given.plugged(built.memory) as memory:
+    with Given(DIMENSIONS).plugged(built.memory) as memory:
         memory.index.refresh()
         for query in built.queries:
             memory.recall(query)
         lanes = memory.recall(built.queries[0]).lanes
         assert "vector" in lanes, lanes
-        assert np.isfinite(given.vector(built.queries[0])).all()
-        return median_of(memory.recall, built.queries)
+        return turns(lambda: median_of(memory.recall, built.queries), theirs)
 
 
 def measure(notes: int, data: Path | None, tell: Callable[[str], None]) -> dict[str, float]:
-    """Return every figure for memories of so many notes."""
+    """Return every figure for memories of so many notes, telling them as they come."""
     with tempfile.TemporaryDirectory(prefix="kimi-memory-bench-") as folder:
-        scratch = Path(folder)
-        tell("building memories")
-        small = build(scratch / "small", "en", max(1, notes // 10), data)
-        large = build(scratch / "large", "en", notes, data)
-        found = _figures(small, large, scratch, tell)
-        found["zh_vs_en"] = _chinese(scratch, notes, data, tell) / found.pop("hot_ms")
-        for built in (small, large):
-            built.memory.close()
-        return {name: round(found[name], 3) for name in (*GOALS, *sorted(found.keys() - GOALS))}
+        scratch, found = Path(folder), dict[str, float]()
+        for figures in _figures(scratch, notes, data):
+            told = {name: round(value, 3) for name, value in figures.items()}
+            tell(json.dumps(told))
+            found |= told
+    return {name: found[name] for name in (*GOALS, *sorted(found.keys() - GOALS))}
 
 
-def _figures(
-    small: Built, large: Built, scratch: Path, tell: Callable[[str], None]
-) -> dict[str, float]:
-    tell("fresh processes")
-    started = process(large)
-    searcher_mb = rss(large, "recall")
-    tell("peers")
-    theirs = against(large, scratch)
-    tell("queries")
-    warm, slow = hot(large.memory, large.queries), cold(large.memory, large.queries)
-    few = hot(small.memory, small.queries)
-    tell("changes")
-    looked = sync(large)
-    changed, seldom = update(large), update(small)
-    tell("vectors")
-    whole = hybrid(large)
-    tell("rebuild")
-    peak = rss(large, "rebuild")
-    text_mb = sum(path.stat().st_size for path in large.paths) / 1e6
-    return {
-        "hot_vs_tantivy": warm / theirs["tantivy"],
-        "hot_vs_fts5": theirs["fts5"] / warm,
-        "hot_vs_whoosh": theirs["whoosh"] / warm,
-        "cold_vs_tantivy": slow / theirs["tantivy"],
-        "hybrid_vs_tantivy": whole / theirs["tantivy"],
-        "build_vs_tantivy": large.build_seconds / theirs["build"],
-        "build_growth": (large.build_seconds / large.size) / (small.build_seconds / small.size),
-        "update_growth": changed / seldom,
-        "query_growth": warm / few,
-        "sync_vs_find": looked,
-        "parse_vs_csafeloader": parse(),
-        "rebuild_rss_mb": peak - text_mb,
-        "searcher_rss_mb": searcher_mb,
-        "recall_process_vs_python": started,
-        "hot_ms": warm,
-        "ms_hot": warm,
-        "ms_cold": slow,
-        "ms_hybrid": whole,
-        "ms_update": changed,
-        "ms_tantivy": theirs["tantivy"],
+def _figures(scratch: Path, notes: int, data: Path | None) -> Iterator[dict[str, float]]:
+    small = build(scratch / "small", "en", max(1, notes // 10), data)
+    large = build(scratch / "large", "en", notes, data)
+    each = large.build_seconds / large.size
+    yield {
         "s_build": large.build_seconds,
-        "s_build_tantivy": theirs["build"],
+        "units": len(large.memory.index.searcher()),
+        "build_growth": each / (small.build_seconds / small.size),
+        "parse_vs_csafeloader": parse(),
     }
+    yield {"recall_process_vs_python": process(large), "searcher_rss_mb": rss(large, "recall")}
+    documents, asked = tokenized(large)
+    tantivy, seconds = tantivy_of(large, documents, scratch)
+    yield {"s_build_tantivy": seconds, "build_vs_tantivy": large.build_seconds / seconds}
+    warm = yield from _queries(small, large, lambda: asking(tantivy, asked))
+    yield from _peers(documents, asked, scratch, warm)
+    yield {"sync_vs_find": sync(large)}
+    changed, seldom = update(large), update(small)
+    yield {"update_growth": changed / seldom, "ms_update": changed}
+    yield from _with_vectors(large, lambda: asking(tantivy, asked))
+    small.memory.close()
+    large.memory.close()
+    chinese = build(scratch / "chinese", "zh", notes, data)
+    yield {"zh_vs_en": hot(chinese.memory, chinese.queries) / warm}
+    chinese.memory.close()
 
 
-def _chinese(scratch: Path, notes: int, data: Path | None, tell: Callable[[str], None]) -> float:
-    tell("Chinese")
-    built = build(scratch / "chinese", "zh", notes, data)
-    try:
-        return hot(built.memory, built.queries)
-    finally:
-        built.memory.close()
+def _queries(
+    small: Built, large: Built, theirs: Callable[[], float]
+) -> Generator[dict[str, float], None, float]:
+    warm, slow, few, tantivy = turns(
+        lambda: hot(large.memory, large.queries),
+        lambda: cold(large.memory, large.queries),
+        lambda: hot(small.memory, small.queries),
+        theirs,
+    )
+    yield {"ms_hot": warm, "ms_cold": slow, "ms_tantivy": tantivy, "query_growth": warm / few}
+    yield {"hot_vs_tantivy": warm / tantivy, "cold_vs_tantivy": slow / tantivy}
+    return warm
+
+
+def _peers(
+    documents: Sequence[str], asked: Sequence[list[str]], scratch: Path, warm: float
+) -> Iterator[dict[str, float]]:
+    fts5, whoosh = slow_peers(documents, asked, scratch)
+    yield {"ms_fts5": fts5, "hot_vs_fts5": fts5 / warm}
+    yield {"ms_whoosh": whoosh, "hot_vs_whoosh": whoosh / warm}
+
+
+def _with_vectors(large: Built, theirs: Callable[[], float]) -> Iterator[dict[str, float]]:
+    whole, tantivy = hybrid(large, theirs)
+    yield {"ms_hybrid": whole, "hybrid_vs_tantivy": whole / tantivy}
+    text_mb = sum(path.stat().st_size for path in large.paths) / 1e6
+    yield {"rebuild_rss_mb": rss(large, "rebuild") - text_mb, "mb_notes": text_mb}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -24,7 +24,7 @@ import pluggy
 
 from kimi_memory import hookspecs
 from kimi_memory.errors import KimiMemoryError, PluginError
-from kimi_memory.lazy import stand_in
+from kimi_memory.lazy import found_behind, is_silent, stand_in
 
 if TYPE_CHECKING:
     from kimi_memory.model.prompt import Ask
@@ -104,9 +104,18 @@ class Host:
         found = getattr(self._manager.hook, hook).get_hookimpls()
         if any(each.wrapper or each.hookwrapper for each in found):
             return [self.gather(hook, **arguments) for arguments in calls]
-        asked = [(each.function, each.argnames) for each in reversed(found)]
         with self._blaming(hook):
-            return [[told for told in _told(asked, call) if told is not None] for call in calls]
+            asked = [
+                found_behind(each.function) or (each.function, each.argnames)
+                for each in reversed(found)
+            ]
+            told = ([ask(*[call[n] for n in names]) for ask, names in asked] for call in calls)
+            return [[answer for answer in each if answer is not None] for each in told]
+
+    def offers(self, hook: str) -> bool:
+        """Whether a plugin may answer a hook: a bundled one without its settings never does."""
+        found = getattr(self._manager.hook, hook).get_hookimpls()
+        return any(not is_silent(each.function) for each in found)
 
     def notice(self, hook: str, /, **arguments: Any) -> None:
         """Tell every plugin; one that fails is logged and does not stop the others."""
@@ -241,13 +250,6 @@ class Host:
     def _load_folder(self, folder: Path) -> None:
         for path in sorted(folder.glob("*.py")):
             self._load(path.stem, str(path), partial(_module, path))
-
-
-def _told(
-    asked: Iterable[tuple[Callable[..., Any], Iterable[str]]], arguments: Mapping[str, Any]
-) -> Iterator[Any]:
-    for function, names in asked:
-        yield function(*[arguments[name] for name in names])
 
 
 def _names_us(folder: str) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 from kimi_memory.hookspecs import SPECS, hookimpl
 
 Find = Callable[[], object]
+_MARK, _BEHIND = "_is_silent", "_behind"
 
 
 def stand_in(name: str, hooks: Iterable[str], find: Find) -> ModuleType:
@@ -37,7 +38,20 @@ def _silent(hook: str, find: Find) -> Callable[..., Any]:
     def call(*_: Any, **__: Any) -> None:
         """Pass on: a plugin with settings is imported and has no stand-in."""
 
+    setattr(call, _MARK, True)
     return call
+
+
+def is_silent(function: Callable[..., Any]) -> bool:
+    """Whether a function stands in for a plugin that never answers without settings."""
+    return getattr(function, _MARK, False)
+
+
+def found_behind(function: Callable[..., Any]) -> tuple[Callable[..., Any], tuple[str, ...]] | None:
+    """Return what a stand-in calls and the names of its arguments; None for no stand-in."""
+    find: Callable[[], tuple[Callable[..., Any], tuple[str, ...]]] | None
+    find = getattr(function, _BEHIND, None)
+    return find() if find is not None else None
 
 
 def _calling(hook: str, find: Find) -> Callable[..., Any]:
@@ -48,6 +62,7 @@ def _calling(hook: str, find: Find) -> Callable[..., Any]:
         return found(**_picked(hook, wanted, arguments, named))
 
     real = _real(hook, find)
+    setattr(call, _BEHIND, lambda: real(call))
     return call
 
 

@@ -7,7 +7,7 @@ import hmac
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
@@ -209,7 +209,7 @@ class Memory(Parts):
             self.store.reconcile()
         edits = self.take_edits(dry_run=dry_run)
         periods = stages.Periods(self.store, self.host, self.settings, self.clock())
-        plans = periods.plans(period, day)
+        plans = periods.plans(period, day, self.jobs.done)
         reports = [self._run(plan, period, dry_run=dry_run) for plan in plans]
         reports[:0] = [edits] if edits.id or edits.left_out else []
         if not dry_run:
@@ -237,17 +237,27 @@ class Memory(Parts):
 
     # Recall
 
-    def recall(self, query: Query | str, *, limit: int = 0) -> Answer:
+    def recall(
+        self, query: Query | str, *, limit: int = 0, as_of: datetime | date | str | None = None
+    ) -> Answer:
         """Find the lines that answer a question.
 
         Args:
             query: a line, see `kimi_memory.recall.syntax`, or a `Query` with filters.
             limit: most hits; the setting ``recall.limit`` if 0.
+            as_of: ask for what was held to be true then, at the end of a day or at a moment.
+
+        Raises:
+            UsageError: the line or the date cannot be understood; the place is named.
         """
         if isinstance(query, str):
             from kimi_memory.recall.syntax import parse
 
             query = parse(query, self.clock(), limit=limit or self.settings.recall.limit)
+        if as_of is not None:
+            from kimi_memory.recall.syntax import looking_back
+
+            query = replace(query, as_of=looking_back(as_of, self.clock()))
         answer = self._recall.search(query)
         self._receipts.add(query.text, {hit.unit.id: hit.score for hit in answer.hits}, self.actor)
         self.host.notice("recalled", query=query, hits=answer.hits)

@@ -65,7 +65,7 @@ _KINDS: dict[CardType, tuple[str, float, EventType | None]] = {
 _TEMPLATE = regex(r"<(?:command-|system-|task-|relevant-memories|local-)|^#{1,3} ", re.MULTILINE)
 _AMOUNT = regex(r"\d[\d,.]*(?: ?(?:ms|s|seconds|毫秒|秒|条|次|倍|人|块|字节|%)(?![a-z]))?")
 _DANGLING = regex(r"^\W*(?:that )?(?:they|he|she|it|this|these)\b(?!:)|^\W*(?:它|他|她|这|那)")
-_KEPT_WHATEVER = frozenset({Bar.FLEETING, Bar.FINISHED})
+_KEPT_WHATEVER = frozenset({Bar.FLEETING, Bar.FINISHED, Bar.PLAN, Bar.PAST})
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,13 @@ from kimi_memory import hookimpl
 from kimi_memory.model.card import Card, CardType, Link, LinkRel
 from kimi_memory.model.event import Event
 from kimi_memory.model.graph import SUGGESTED
+from kimi_memory.model.head import Cards, Head
 from kimi_memory.model.job import Op
 from kimi_memory.model.note import Status
 from kimi_memory.model.step import Step, WeekView
 from kimi_memory.text import cues
+from kimi_memory.text.han import simplify
+from kimi_memory.text.normal import normalise
 from kimi_memory.text.overlap import words_of
 from kimi_memory.text.regex import regex
 from kimi_memory.text.similar import similarity
@@ -49,17 +52,19 @@ class _Told:
 @hookimpl
 def consolidate_week(week: WeekView) -> list[Step]:
     """Settle suggested links, and link the failures of the week with their causes."""
-    live = {card.id: card for card in week.cards if card.status in LIVE}
+    cards = Cards.of(week.cards)
+    live = {head.id for head in cards.heads if head.status in LIVE}
     steps: dict[str, Step] = {}
-    for card in live.values():
+    for card in cards.where(lambda head: head.suggests and head.id in live):
         links, why = _settled(card, live, week.accept)
         if links != card.links:
             new = replace(card, links=links, updated=week.now)
             steps[card.id] = Step(Op.LINK, new, why)
-    failures = [told for card in live.values() if (told := _told(card, week)) is not None]
-    words = {id: _content(card.value) for id, card in live.items()} if failures else {}
-    words |= {event.id: _content(event.content) for event in week.events if failures}
-    notes: dict[str, Card | Event] = {**live, **{event.id: event for event in week.events}}
+    said = cards.where(lambda head: head.id in live and _is_fresh_failure(head, week))
+    failures = [told for card in said if (told := _told(card)) is not None]
+    notes: dict[str, Card | Event] = {card.id: card for card in _near(cards, live, failures)}
+    notes |= {event.id: event for event in week.events if failures}
+    words = {id: _content(_text(note)) for id, note in notes.items()}
     for told in failures:
         card = _latest(told.card, steps)
         for link in _causes(told, notes, words, failures):
@@ -69,7 +74,7 @@ def consolidate_week(week: WeekView) -> list[Step]:
     return list(steps.values())
 
 
-def _settled(card: Card, live: dict[str, Card], accept: float) -> tuple[tuple[Link, ...], str]:
+def _settled(card: Card, live: set[str], accept: float) -> tuple[tuple[Link, ...], str]:
     """Return the links of a card with its suggestions confirmed or dropped, and why."""
     kept: list[Link] = []
     why: list[str] = []
@@ -87,11 +92,31 @@ def _settled(card: Card, live: dict[str, Card], accept: float) -> tuple[tuple[Li
     return tuple(kept), "; ".join(why)
 
 
-def _told(card: Card, week: WeekView) -> _Told | None:
-    """Return a failure of the week with its reason, if it tells one."""
-    seen = card.verified or card.created
-    if card.type is not CardType.GOTCHA or not week.first <= seen.date() <= week.last:
-        return None
+def _is_fresh_failure(head: Head, week: WeekView) -> bool:
+    return head.type is CardType.GOTCHA and week.first <= head.seen.date() <= week.last
+
+
+def _near(cards: Cards, live: set[str], failures: list[_Told]) -> list[Card]:
+    """Return the cards that might be named by a reason; of the others none is read."""
+    reasons = [_content(told.reason) for told in failures]
+    said = set().union(*reasons)
+
+    def may_be(head: Head) -> bool:
+        if head.id not in live or not said:
+            return False
+        line = simplify(normalise(head.line))
+        here = {word for word in said if word in line}
+        return any(len(here & words) >= FEWEST for words in reasons)
+
+    return cards.where(may_be)
+
+
+def _text(note: Card | Event) -> str:
+    return note.value if isinstance(note, Card) else note.content
+
+
+def _told(card: Card) -> _Told | None:
+    """Return a failure with its reason, if it tells one."""
     for sentence in _SENTENCE.split(f"{card.value}\n{card.caveats}"):
         _, reason = cues.split_reason(sentence.strip())
         if len(_content(reason)) >= FEWEST:

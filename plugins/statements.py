@@ -21,17 +21,23 @@ from kimi_memory.model.source import Quote
 from kimi_memory.model.turn import Origin, Role, Turn
 from kimi_memory.text import cues, news
 from kimi_memory.text.cues import Bar
+from kimi_memory.text.ellipsis import completed, denies
 from kimi_memory.text.language import language_of
 from kimi_memory.text.prose import headline, said
 from kimi_memory.text.regex import regex
+from kimi_memory.text.sentences import sentences
 from kimi_memory.text.slug import slug
 from kimi_memory.text.subjects import is_named, key_of, kin, subject_of
 from kimi_memory.text.topics import KNOWN
 
 MAX_TURN = 2500
 """A longer turn of a person is a paste or a template, not speech."""
+SHORT = 240
+"""In a longer turn a sentence says itself what it is about."""
 REACH = 6
 """So many turns back "forget that" looks for what was said."""
+_MARKS = regex(r"[“”「」『』\"`>|#]")
+"""Words between such marks may be somebody else's."""
 _PASSING = frozenset({Bar.FLEETING, Bar.FINISHED})
 
 # 应该是 is a doubt, but not in 说错了，应该是 9090.
@@ -66,13 +72,71 @@ def distil_session(
 
 def _told(transcript: Transcript, drafts: list[Draft]) -> list[Draft]:
     lines = list(_lines(transcript))
-    quoted = {quote for draft in drafts for quote in draft.quotes}
+    quoted = {quote for draft in drafts if not _is_loose(draft) for quote in draft.quotes}
     gone = list(_taken_back(transcript, lines, drafts))
     apart = {quote for draft in gone for quote in draft.quotes}
-    facts = [] if _is_chat(transcript) else _facts(transcript, lines, quoted | apart)
-    kept = [draft for draft in (*drafts, *facts) if not apart & set(draft.quotes)]
+    chat = _is_chat(transcript)
+    facts = [] if chat else [*_facts(transcript, lines, quoted | apart), *_answers(transcript)]
+    told = {quote for fact in facts for quote in fact.quotes}
+    rest = [one for one in drafts if not (told & set(one.quotes) and not _is_apart(one, facts))]
+    kept = [draft for draft in (*rest, *facts) if not apart & set(draft.quotes)]
     standing = [draft for draft in kept if not any(_ends(one, draft) for one in gone)]
     return [*gone, *standing]
+
+
+def _is_loose(draft: Draft) -> bool:
+    """Whether a draft only says that something was found out or has happened."""
+    return draft.key.startswith("finding.") or ".news." in draft.key
+
+
+def _is_apart(draft: Draft, facts: list[Draft]) -> bool:
+    """Whether a draft says something else than the facts told by the same words."""
+    return ".news." in draft.key or any(draft.key == fact.key for fact in facts)
+
+
+def _answers(transcript: Transcript) -> Iterator[Draft]:
+    """Yield what is told by a sentence that leaves its subject to the one before it."""
+    before: Turn | None = None
+    for turn in transcript.turns:
+        if turn.role not in (Role.USER, Role.ASSISTANT):
+            continue
+        if turn.role is Role.USER and turn.origin is Origin.HUMAN and len(turn.text) <= SHORT:
+            yield from _answered(transcript.session, before, turn)
+        before = turn
+
+
+def _answered(session: Session, before: Turn | None, turn: Turn) -> Iterator[Draft]:
+    if _MARKS.search(turn.text):
+        return
+    spans = sentences(turn.text)
+    said_before = [turn.text[start:end] for start, end in spans]
+    last = _last(before)
+    for at, (start, end) in enumerate(spans):
+        own = turn.text[start:end]
+        lead = said_before[at - 1] if at else last
+        by = turn if at else before
+        whole = completed(own, lead) if lead and by is not None else ""
+        line = _Line(turn, whole)
+        if not whole or line.barred or not _is_fact(whole):
+            continue
+        if cues.SECRET.search(cues.fold_case(whole)) or _Line(turn, own).barred:
+            continue
+        draft = _draft(session, line, key_of("fact", whole, session.project))
+        quotes = (Quote(session.id, by.n, lead), Quote(session.id, turn.n, own))
+        yield replace(
+            draft, quotes=quotes, reversal=news.changes(whole) or denies(own), value=whole
+        )
+
+
+def _last(turn: Turn | None) -> str:
+    """Return the last sentence of a turn that a person's next words may be about."""
+    if turn is None:
+        return ""
+    spans = sentences(turn.text)
+    last = turn.text[spans[-1][0] : spans[-1][1]] if spans else ""
+    human = turn.role is Role.USER and turn.origin is Origin.HUMAN
+    asks = last.rstrip().endswith(("?", "？"))
+    return last if (human or (asks and turn.origin is Origin.AGENT)) else ""
 
 
 def _is_chat(transcript: Transcript) -> bool:

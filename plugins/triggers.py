@@ -98,7 +98,8 @@ _REACH_ME = regex(
 _MARKUP = regex(r"</?[a-z][\w-]*(?:\s[^<>]*)?/?>", re.IGNORECASE)
 _QUOTED = regex(r"[“「『][^”」』\n]*[”」』]|\"[^\"\n]*\"|(?<![\w])'[^'\n]{3,}'(?!\w)|`[^`\n]*`")
 _HAN = regex(f"[{HAN}]")
-_UNASKED = frozenset({Bar.FLEETING, Bar.FINISHED, Bar.HEDGE, Bar.HEARSAY})
+_NOT_NOW = frozenset({Bar.PLAN, Bar.PAST})
+_UNASKED = frozenset({Bar.FLEETING, Bar.FINISHED, Bar.HEDGE, Bar.HEARSAY, *_NOT_NOW})
 """What bars a sentence unless its speaker asks to remember it."""
 _THAT = regex(
     r"^(?:(?:and|so|but|also),? )?(?:please |pls )?(?:remember|(?:do not|don['’]?t) (?:ever )?forget|keep in mind|(?:take |make a )?note)"
@@ -277,7 +278,8 @@ def _mine(own: str, claim: str) -> tuple[_Sort, str] | None:
 def _told(own: str, asked: bool, claim: str, project: str) -> tuple[_Sort, str] | None:
     if not asked and not _EMPHASIS.search(own):
         return None
-    if subject_of(claim) is not None:
+    # A plan, or what was so once, is worth a note when asked for, but states no value.
+    if subject_of(claim) is not None and not cues.bars_of(claim) & _NOT_NOW:
         return _NOTE, key_of("note", claim, project)
     plain = _EMPHASIS.sub(" ", _REMEMBER.sub(" ", own))
     return _NOTE, f"note.{known_topic(plain) or name_of(plain)}"

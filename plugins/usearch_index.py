@@ -8,7 +8,8 @@ file and reads what a query touches.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,8 @@ EXACT = 30_000
 FORMAT = "f16/cos/32"
 FEW = 1000
 """Up to so many vectors that count are compared one by one."""
+BATCH = 4096
+"""Vectors that are held in single precision at once on their way in."""
 CHURN = 2
 """When half as many vectors were removed as there are, the graph is made anew."""
 WIDER = 4
@@ -89,18 +92,25 @@ class UsearchIndex:
         Raises:
             ModelError: a vector has another length, or a number in it is not finite.
         """
-        import numpy as np
-
-        pairs, gone = list(add), list(remove)
-        rows = self._rows([vector for _, vector in pairs])
+        gone, rest = list(remove), iter(add)
+        first = self._taken(rest)
         if not self._changed:
             self._load()
         for key in gone:
             self._churn += int(self._index.remove(key))
-        if pairs:
-            self._index.add(np.asarray([key for key, _ in pairs], dtype=np.uint64), rows)
+        while first is not None:
+            self._index.add(*first)
+            first = self._taken(rest)
         if self._churn * CHURN > len(self._index):
             self._compact()
+
+    def _taken(self, pairs: Iterator[tuple[int, Sequence[float]]]) -> tuple[Any, Any] | None:
+        """Return the next few keys and vectors as arrays; None when there are no more."""
+        import numpy as np
+
+        taken = list(islice(pairs, BATCH))
+        keys = np.asarray([key for key, _ in taken], dtype=np.uint64)
+        return (keys, self._rows([vector for _, vector in taken])) if taken else None
 
     def close(self) -> None:
         """Save what changed and release the memory; the index is not used afterwards."""
@@ -117,7 +127,8 @@ class UsearchIndex:
             dtype="f16",
             connectivity=32,
             expansion_add=128,
-            expansion_search=128,
+            # Recall asks for a hundred neighbours, which the search is at least as wide as.
+            expansion_search=96,
         )
 
     def _load(self) -> None:

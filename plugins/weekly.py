@@ -14,6 +14,7 @@ from datetime import UTC, datetime, time
 from kimi_memory import hookimpl
 from kimi_memory.model.card import Card, CardType
 from kimi_memory.model.event import Event, EventType
+from kimi_memory.model.head import Cards, Head
 from kimi_memory.model.ids import derived_id
 from kimi_memory.model.job import Op
 from kimi_memory.model.note import Lang, Status
@@ -99,18 +100,22 @@ def _proposals(week: WeekView) -> Iterable[Step]:
     if week.identity is None:
         return
     known = {*week.identity.beliefs, *week.identity.abilities}
-    for card in week.cards:
-        section = _section(card)
-        fresh = card.verified is not None and week.first <= card.verified.date() <= week.last
-        if section and fresh and card.value not in known:
-            yield Step(Op.ADD, _proposal(card, section, week), f"{card.id} held all week")
+    for card in Cards.of(week.cards).where(lambda head: _is_proposed(head, week)):
+        if card.value not in known:
+            proposal = _proposal(card, _section(Head.of(card)), week)
+            yield Step(Op.ADD, proposal, f"{card.id} held all week")
 
 
-def _section(card: Card) -> str:
+def _is_proposed(head: Head, week: WeekView) -> bool:
+    fresh = head.verified is not None and week.first <= head.verified.date() <= week.last
+    return fresh and bool(_section(head))
+
+
+def _section(head: Head) -> str:
     """Return which part of the identity a card could become, if any."""
-    if card.status is not Status.ACTIVE or card.confidence < _SURE:
+    if head.status is not Status.ACTIVE or head.confidence < _SURE:
         return ""
-    return {CardType.RULE: "beliefs", CardType.PATTERN: "abilities"}.get(card.type, "")
+    return {CardType.RULE: "beliefs", CardType.PATTERN: "abilities"}.get(head.type, "")
 
 
 def _proposal(card: Card, section: str, week: WeekView) -> Proposal:

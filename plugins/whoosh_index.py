@@ -11,8 +11,9 @@ import warnings
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from heapq import merge
 from io import BytesIO
-from itertools import chain, islice
+from itertools import chain, groupby, islice
 from operator import sub
 from pathlib import Path
 from pickle import dumps, load, loads
@@ -217,6 +218,11 @@ class WhooshIndex:
                 rows.append(ids + offset)
                 counts.append(weights)
         return np.concatenate(rows), np.concatenate(counts)
+
+    def words(self, begin: str = "") -> Iterator[str]:
+        """Yield the words that begin so, ascending; the term tables are sorted and mapped."""
+        leaves = (leaf.expand_prefix(FIELD, begin.encode()) for leaf, _ in self._leaves())
+        return (word.decode() for word, _ in groupby(merge(*leaves)))
 
     def write(self, add: Iterable[tuple[int, Sequence[str]]], remove: Iterable[int]) -> None:
         """Remove units by key, then add units as (key, words)."""

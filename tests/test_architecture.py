@@ -48,14 +48,20 @@ HEAVY = {
     *("mcp", "pydantic", "typing_extensions"),
     *("starlette", "uvicorn"),
     *("anthropic", "langgraph", "langchain", "langchain_core", "agents", "pydantic_ai"),
+    *("agent_framework", "autogen_core", "crewai", "google", "llama_index", "strands"),
 }
 """Third-party libraries: each is known to one module."""
 
 SHARED = {
     # the markers stand beside the specifications, the plugin manager in the host
     "pluggy": ("kimi_memory/hookspecs.py", "kimi_memory/host.py"),
-    # one asks model servers within a bound of bytes and time, the other is our own client
-    "httpx": ("kimi_memory/remote/wire.py", "kimi_memory/client/*.py"),
+    # one asks model servers within a bound of bytes and time, one is our own client, and one
+    # passes on what others ask, as it comes
+    "httpx": (
+        "kimi_memory/remote/wire.py",
+        "kimi_memory/client/*.py",
+        "kimi_memory/surfaces/proxy/upstream.py",
+    ),
     # arrays are the currency of scores, from postings to ranking
     "numpy": (
         "kimi_memory/index/*.py",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -124,6 +125,18 @@ def test_without_its_private_folder_a_memory_answers_the_same(memory: Memory, op
         assert [h for h in tree(memory.root).items() if "recalls" not in h[0]] == [
             h for h in files.items() if "recalls" not in h[0]
         ]
+
+
+def test_a_day_of_the_past_is_asked_in_three_ways(memory: Memory) -> None:
+    memory.remember("We use PostgreSQL as the database.", key="db.choice")
+    today = memory.clock().date()
+    for before in (today - timedelta(days=1), "yesterday", memory.clock() - timedelta(days=1)):
+        assert memory.recall("database", as_of=before).hits == ()
+    for then in (today, "今天", memory.clock()):
+        assert memory.recall("database", as_of=then).hits
+        assert memory.recall(Query(text="database"), as_of=then).hits
+    with pytest.raises(UsageError, match="as_of: 'one day' is no date"):
+        memory.recall("database", as_of="one day")
 
 
 def test_recalls_leave_receipts_without_secrets(memory: Memory) -> None:

@@ -37,6 +37,7 @@ WHOLE = {
     "test_sample.py": "the sample memory",
     "test_hooks.py": "every hook with its bundled plugins",
     "test_demo.py": "the demonstration",
+    "test_laws.py": "laws of every kind of job",
     "test_matrix.py": "contradictions through the whole system",
     "test_life.py": "the life of a memory from end to end",
     "test_real_data.py": "real conversations through the whole system",

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 HERE = Path(__file__).parent
-FACTS, CHANGED, CONTRADICTED, RETRACTED = 120, 40, 15, 20
+FACTS, CHANGED, CONTRADICTED, RETRACTED, DECOYS = 120, 40, 15, 20, 40
 DAYS = 182
 _WE = {"en": ("Orchard", "Pier"), "zh": ("竹林", "灯塔")}
 _WE_ATTRIBUTES = ("database", "cache", "region", "log format", "main branch", "release day")
@@ -29,6 +29,8 @@ class Saying:
     value: str
     lang: str
     project: str = ""
+    asked: tuple[str, str] = ("", "")
+    """Who says what right before it, such as a question that it answers."""
 
 
 @dataclass(slots=True)
@@ -39,7 +41,11 @@ class Fact:
     lang: str
     values: Sequence[str]
     sayings: list[Saying] = field(default_factory=list)
+    decoys: list[Saying] = field(default_factory=list)
+    """What names the fact with a value that nobody states."""
     questions: Sequence[str] = ()
+    about: Mapping[str, str] = field(default_factory=dict)
+    """The words for the thing and for what is said of it."""
     fate: str = "stays"
     """stays, changes, contradicted or gone."""
 
@@ -67,9 +73,34 @@ def read(name: str) -> dict[str, Any]:
     return tomllib.loads((HERE / f"{name}.toml").read_text(encoding="utf-8"))
 
 
+def phrases_of(bank: str) -> dict[str, Any]:
+    """Return the phrases of a bank, or of one half of it: ``fourth-a``, ``fourth-b``."""
+    name, _, half = bank.partition("-")
+    phrases = read(name)
+    if not half:
+        return phrases
+    first = "ab".index(half)
+    return {**phrases, **{lang: _half(phrases[lang], first) for lang in ("en", "zh")}}
+
+
+def _half(phrases: Any, first: int) -> Any:
+    """Keep every other phrase of each list, but all questions and values."""
+    if not isinstance(phrases, dict):
+        return phrases[first::2]
+    whole = ("ask", "values")
+    return {k: v if k in whole else _half(v, first) for k, v in phrases.items()}
+
+
+def world_of(phrases: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a life is about; a bank may bring its own things and people."""
+    world, own = read("world"), phrases.get("world", {})
+    return {**world, **own, "shared": own.get("shared", _WE_ATTRIBUTES)}
+
+
 def facts(random: Random, bank: str) -> list[Fact]:
     """Return 120 facts of which 40 change, 15 are contradicted and 20 taken back."""
-    phrases, world = read(bank), read("world")
+    phrases = phrases_of(bank)
+    world = world_of(phrases)
     chosen = _chosen(random, phrases, world)
     fates = ["changes"] * CHANGED + ["contradicted"] * CONTRADICTED + ["gone"] * RETRACTED
     able = [n for n, matter in enumerate(chosen) if "gone" in matter.phrases[matter.lang]]
@@ -104,7 +135,7 @@ def _of_me(random: Random, phrases: Any) -> Iterator[_Matter]:
 
 
 def _of_us(phrases: Any, world: Any) -> Iterator[_Matter]:
-    known = [a for a in world["attribute"] if a["en"] in _WE_ATTRIBUTES]
+    known = [a for a in world["attribute"] if a["en"] in world["shared"]]
     for lang, projects in _WE.items():
         for project in projects:
             for one in known:
@@ -124,7 +155,7 @@ def _of_names(phrases: Any, world: Any, names: str, table: str) -> Iterator[_Mat
                 words = {w: {"a": one[w], "e": name} for w in ("en", "zh")}
                 said = {which: phrases[which]["thing"] for which in words}
                 # Only words that a table knows mean the same in both languages.
-                both = name.isascii() and names == "things" and one["en"] in _WE_ATTRIBUTES
+                both = name.isascii() and names == "things" and one["en"] in world["shared"]
                 yield _Matter(lang, said, _values(one), words, "", both)
 
 
@@ -135,7 +166,7 @@ def _values(one: Mapping[str, Any]) -> dict[str, Sequence[str]]:
 def _told(random: Random, n: int, matter: _Matter, fate: str) -> Fact:
     order = random.sample(range(4), 4)
     values = [matter.values[matter.lang][at] for at in order]
-    fact = Fact(n, matter.lang, values, fate=fate)
+    fact = Fact(n, matter.lang, values, fate=fate, about=matter.words[matter.lang])
     day = random.randrange(0, 100)
     fact.sayings.append(_say(random, matter, fact, "state", (day, values[0])))
     if random.random() < 0.35:
@@ -175,8 +206,23 @@ def _say(random: Random, matter: _Matter, fact: Fact, act: str, told: tuple[int,
     template = random.choice(matter.phrases[lang][name])
     if lang != matter.lang and "{o}" in template:
         template = next(t for t in matter.phrases[lang][name] if "{o}" not in t)
-    text = _fill(template, words, said, before)
-    return Saying(fact.n, day, act, text, said, lang, matter.project)
+    asked, _, text = _fill(template, words, said, before).rpartition(" || ")
+    who, _, question = asked.partition(": ")
+    role = {"A": "assistant", "U": "user"}.get(who, "")
+    return Saying(fact.n, day, act, text, said, lang, matter.project, (role, question))
+
+
+def decoys(random: Random, bank: str, known: Sequence[Fact]) -> Iterator[Saying]:
+    """Yield sentences that name a fact and another value, and do not state it."""
+    half = "ab".find(bank.partition("-")[2] or "a")
+    phrases, named = read("decoys"), [fact for fact in known if fact.about.get("e")]
+    for fact in random.sample(named, DECOYS):
+        first, last = fact.sayings[0], fact.sayings[-1]
+        template = random.choice(phrases[fact.lang]["thing"][half::2])
+        text = _fill(template, fact.about, fact.values[3], "")
+        day = random.randrange(first.day, last.day + 20)
+        fact.decoys.append(Saying(fact.n, day, "decoy", text, fact.values[3], fact.lang))
+        yield fact.decoys[-1]
 
 
 def _fill(template: str, words: Mapping[str, str], value: str, old: str) -> str:

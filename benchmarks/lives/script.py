@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
 
-from benchmarks.lives.facts import DAYS, Fact, Saying, facts, read
+from benchmarks.lives.facts import DAYS, Fact, Saying, decoys, facts, read
 
 SESSIONS, POISON, SECRETS = 300, 10, 24
 START = datetime(2026, 1, 5, 8, tzinfo=UTC)
@@ -57,7 +57,17 @@ def life(seed: int, bank: str = "common") -> Life:
         _poison(random, world, sitting, n)
         for n, sitting in enumerate(random.sample(sittings, POISON))
     ]
+    # Its own chance, so that a life without decoys is the same life.
+    for saying in decoys(Random(f"decoys {seed}"), bank, known):
+        _interject(sittings, saying)
     return Life(sittings, known, secrets, poison)
+
+
+def _interject(sittings: list[Sitting], saying: Saying) -> None:
+    """Say something in the first session from its day on that is about no project."""
+    day = START.date() + timedelta(days=saying.day)
+    later = [one for one in sittings if one.at.date() >= day and not one.project]
+    (later or sittings)[0].lines.append(Line("user", saying.text, saying=saying))
 
 
 def _sittings(random: Random, sayings: list[Saying]) -> list[Sitting]:
@@ -92,7 +102,8 @@ def _small_talk(random: Random, world: Any, sitting: Sitting) -> None:
             lines.append(Line("user", random.choice(talk["user"])))
             lines.append(Line("assistant", random.choice(talk["assistant"])))
         if line is not None:
-            lines.append(line)
+            role, text = line.saying.asked if line.saying else ("", "")
+            lines += [Line(role, text), line] if text else [line]
             lines.append(Line("assistant", random.choice(talk["assistant"])))
     sitting.lines = lines
 

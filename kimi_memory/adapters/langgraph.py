@@ -21,8 +21,8 @@ from langgraph.store.base import (
     SearchOp,
 )
 
-from kimi_memory.adapters.cleaning import clean_json
-from kimi_memory.adapters.folder import Folder, Page, file_name
+from kimi_memory.care.cleaning import clean_json
+from kimi_memory.care.folder import Folder, Page, file_name
 from kimi_memory.errors import FormatError, NotFoundError, UsageError
 from kimi_memory.memory import Memory
 from kimi_memory.model.change import Change

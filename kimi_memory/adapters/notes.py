@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kimi_memory.adapters.folder import Folder, Page
+from kimi_memory.care.folder import Folder, Page
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.memory import Memory
 

@@ -10,9 +10,9 @@ from typing import Any
 from agents import SessionSettings, TResponseInputItem
 from agents.run_config import CallModelData, ModelInputData
 
-from kimi_memory.adapters.cleaning import clean_json
-from kimi_memory.adapters.folder import Folder, file_name
 from kimi_memory.adapters.talk import Heard, Talk, joined
+from kimi_memory.care.cleaning import clean_json
+from kimi_memory.care.folder import Folder, file_name
 from kimi_memory.errors import NotFoundError
 from kimi_memory.memory import Memory
 from kimi_memory.model.frontmatter import decode

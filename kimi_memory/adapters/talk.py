@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -23,6 +24,12 @@ class Heard:
     text: str
     ref: str = ""
     """The framework's id of it; the same one is stored once per session."""
+
+
+def unnamed(role: Role, text: str) -> Heard:
+    """Return a message that the framework gives no id: the same words count once a session."""
+    mark = hashlib.sha256(f"{role}\0{text}".encode("utf-8", "surrogatepass")).hexdigest()
+    return Heard(role, text, mark[:16])
 
 
 class Talk:

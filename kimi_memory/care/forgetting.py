@@ -13,6 +13,7 @@ from kimi_memory.errors import ReadOnlyError, StoreError, UsageError
 from kimi_memory.index.index import FOLDER as INDEX
 from kimi_memory.memory import Memory
 from kimi_memory.model.actor import Actor
+from kimi_memory.model.job import Op
 from kimi_memory.store.rewrite import SIDE, Found, Rewrite
 from kimi_memory.store.wipe import JOURNAL, places, restart_journal, wipe
 
@@ -145,7 +146,7 @@ class _Purge:
         removal = self._purge.removal(self._scrub, self._targets)
         truth = set(self._store.files())
         private = [path for path in places(self._memory.root, self._scrub) if path not in truth]
-        notes = tuple(operation.target for operation in removal.operations)
+        notes = tuple(one.target for one in removal.operations if one.op is Op.FORGET)
         files = tuple(path for path in removal.paths if path in truth) if removal.found else ()
         report = PurgeReport(
             False, "", files, notes, removal.lines, len(private), found.objects,

@@ -65,6 +65,8 @@ def link(memory: Memory, wanted: Wanted, *, dry_run: bool = False) -> JobReport:
     def steps(shelf: Shelf) -> list[Step]:
         card, other = _ends(shelf, wanted, rel)
         new = Link(other.id, rel, wanted.weight, wanted.reason)
+        if new in card.links:
+            return []
         kept = tuple(link for link in card.links if (link.to, link.rel) != (other.id, rel))
         changed = replace(card, links=(*kept, new), updated=memory.clock())
         return [Step(Op.LINK, changed, f"{rel} {other.id} by hand")]

@@ -243,8 +243,8 @@ class Forget:
         for id in fall.sessions:
             if not self._is_barred(f"session:{id}"):
                 found.append(self._stone(wanted, f"session:{id}", "", ""))
-        known = set(read_tombstones(self._store))
-        fresh = (s for s in found if replace(s, at=self._now) not in known)
+        known = {replace(s, at=self._now) for s in read_tombstones(self._store)}
+        fresh = (s for s in found if s not in known)
         return list(dict.fromkeys(fresh))
 
     def _is_barred(self, scope: str) -> bool:

@@ -124,6 +124,7 @@ class Purge:
         changes: list[Change] = []
         gone: list[Note] = []
         kept: list[Card] = []
+        touched: list[Note] = []
         lines = 0
         for path in self._ordered(but=(TOMBSTONES, job_path(id_of(doomed)))):
             before = self._store.read(path)
@@ -142,10 +143,13 @@ class Purge:
                     continue
             scrub.learn(before, after)
             _check_readable(path, before, after)
-            changes += _replaced(path, scrub.name(path), before, after)
+            new = _replaced(path, scrub.name(path), before, after)
+            touched += [note] if new and note is not None else []
+            changes += new
         found = bool(changes)
         changes += self._tombstones(scrub, doomed, gone)
         operations = [Operation(Op.FORGET, note.id, "", "purged") for note in gone]
+        operations += [Operation(Op.REFINE, n.id, "", "purged words taken out") for n in touched]
         return Removal(tuple(changes), tuple(operations), lines, found)
 
     def _ordered(self, but: tuple[str, ...]) -> list[str]:

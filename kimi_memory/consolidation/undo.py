@@ -7,8 +7,12 @@ from kimi_memory.errors import GateError, HistoryError
 from kimi_memory.model.actor import Actor
 from kimi_memory.model.change import Change, Create, Delete, Update, digest
 from kimi_memory.model.job import Effect, Job
+from kimi_memory.model.session_page import view_json
+from kimi_memory.store import sessions
 from kimi_memory.store.history import History
 from kimi_memory.store.store import Store
+
+_OPEN = "short-term/session_"
 
 
 class Undo:
@@ -37,8 +41,16 @@ class Undo:
             record = self._store.read(job_path(job.id))
             changes.append(Delete(job_path(job.id), digest(record)))
             self._store.apply(changes, actor, subject=f"undo {job.id}")
+            for effect in job.effects:
+                self._show(effect.path)
             trailers = {"Undoes": job.id, "Kind": "undo"}
             return job, self._history.commit(f"undo: {job.id}", trailers=trailers)
+
+    def _show(self, path: str) -> None:
+        """Make the view of a session anew that is open again."""
+        if path.startswith(_OPEN) and path.endswith(".jsonl") and self._store.exists(path):
+            seen = sessions.read(self._store, path)
+            self._store.view(path.removesuffix("l"), view_json(seen))
 
     def _check(self, job: Job) -> None:
         changed = [effect.path for effect in job.effects if self._now(effect.path) != effect.after]

@@ -108,13 +108,15 @@ class Kept:
         whole = self._whole()
         if whole < 0 or whole + len(records) > self._room:
             self._rewrite(max(0, whole), records)
+            self._places = {key: at for at, key in enumerate(self._keys())}
         else:
             with os.fdopen(os.open(self._path, os.O_RDWR | os.O_NOFOLLOW), "r+b") as file:
                 # A record that a crash cut short would shift all after it.
                 file.truncate(len(_MAGIC) + whole * self._size)
                 file.seek(0, os.SEEK_END)
                 file.write(b"".join(records))
-        self._places = {key: at for at, key in enumerate(self._keys())}
+            # To read all keys again for each few that are added would take hours in the end.
+            self._places.update((record[:_KEY], at) for at, record in enumerate(records, whole))
 
     def _rewrite(self, whole: int, records: Sequence[bytes]) -> None:
         """Write the file anew with the younger half of what it held."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from kimi_memory.errors import KimiMemoryError
@@ -90,9 +91,8 @@ class Embedder:
 
     def _fill(self, index: VectorIndex, made_by: tuple[str, int], table: Stored, start: int) -> int:
         """Add vectors of rows from key `start` on; return the key it came to."""
-        upto, pairs, kept = start, list(self._missing(table, start)), None
-        for at in range(0, len(pairs), BATCH):
-            batch = pairs[at : at + BATCH]
+        upto, pairs, kept = start, self._missing(table, start), None
+        while batch := list(islice(pairs, BATCH)):
             kept = kept or self.cache.open(*made_by)
             rows = self._vectors([passage(unit) for _, unit in batch], made_by, kept)
             if rows is None:

@@ -29,6 +29,8 @@ CHEAP_SECONDS = 0.02
 """A whole scan up to this long is made at every look."""
 SHARE = 10
 """A look is made again when so many times its own duration has passed."""
+RARER = 5
+"""Folders are asked for their time so many times more seldom: every question would pay for it."""
 OPEN = "short-term/"
 """Sessions grow in place: their folder is listed at every look."""
 _TRACES = ("tmp", "txn", "journal")
@@ -69,7 +71,7 @@ class Folder:
         if written or began >= self._glance_due:
             changed |= self._glance()
             now = time.monotonic()
-            self._glance_due = now + SHARE * (now - began)
+            self._glance_due = now + RARER * SHARE * (now - began)
         if any(path.endswith(".jsonl") for path in changed):
             changed |= self._settle()
         return changed

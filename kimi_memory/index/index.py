@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -29,6 +30,8 @@ from kimi_memory.store.store import Store
 
 FOLDER = f"{PRIVATE}/index"
 LOCK = "index"
+BESIDE = "index-check"
+"""Folder and lock of an index that is built to compare the one in use with."""
 FLUSH_UNITS = 500
 """From so many changed units on, recall updates the index on disk first."""
 
@@ -74,14 +77,22 @@ class Index:
         host: the plugins that split and embed texts and open the engines.
         key: this machine's own secret; indexes it did not sign are not opened.
         clock: tells the time.
+        name: of its folder and its lock.
     """
 
     def __init__(
-        self, store: Store, host: Host, *, key: bytes, clock: Callable[[], datetime]
+        self,
+        store: Store,
+        host: Host,
+        *,
+        key: bytes,
+        clock: Callable[[], datetime],
+        name: str = LOCK,
     ) -> None:
         self._store, self._host, self._clock = store, host, clock
+        self._key, self._lock = key, name
         self.words = Words(host)
-        self._shelf = Shelf(store.root / FOLDER, key)
+        self._shelf = Shelf(store.root / PRIVATE / name, key)
         self._sync = Sync(store, self.words, self._split)
         self._cache = Cache(store.root / PRIVATE / CACHE, key)
         embedder = Embedder(host, store, self._split, self._cache)
@@ -93,23 +104,26 @@ class Index:
         self.guard = threading.RLock()
         """Held while the engines are read: their files have one position for all threads."""
 
-    def refresh(self, *, full: bool = False, progress: Progress | None = None) -> IndexReport:
+    def refresh(
+        self, *, full: bool = False, progress: Progress | None = None, embed: bool = True
+    ) -> IndexReport:
         """Bring the index on disk in step with the files.
 
         Args:
             full: build it anew instead of adding what changed.
             progress: told how many of how many units are written.
+            embed: whether a model may be asked for vectors.
 
         Raises:
             LockTimeoutError: another process is writing the index.
             ReadOnlyError: the folder takes no writes.
         """
-        with self.guard, self._store.lock(LOCK):
+        with self.guard, self._store.lock(self._lock):
             self._open(ignore=full)
             self._sync.scan()
             start = self._build.start(self._start(), full=full)
             try:
-                made = self._build.run(start, progress)
+                made = self._build.run(start, progress, embed=embed)
             except OSError as error:
                 raise ReadOnlyError(f"the index cannot be written: {error}") from error
             if made:
@@ -167,6 +181,26 @@ class Index:
                 findings += compare(self._view(found), self._view_of(whole))
             return findings
 
+    @contextmanager
+    def beside(self, progress: Progress | None = None) -> Iterator[Index]:
+        """Yield an index built anew from the files alone; it is removed afterwards.
+
+        The one in use stands as it is and goes on answering. No model is asked.
+
+        Raises:
+            LockTimeoutError: another process does the same.
+            ReadOnlyError: the folder takes no writes.
+        """
+        other = Index(self._store, self._host, key=self._key, clock=self._clock, name=BESIDE)
+        with self._store.lock(BESIDE, timeout_seconds=0):
+            other._shelf.drop()
+            try:
+                other.refresh(full=True, progress=progress, embed=False)
+                yield other
+            finally:
+                other.close()
+                other._shelf.drop()
+
     def drop(self) -> None:
         """Remove the index from disk; the next search works without, the next refresh builds."""
         with self.guard:
@@ -198,7 +232,7 @@ class Index:
 
     def _flush(self) -> bool:
         try:
-            with self._store.lock(LOCK, timeout_seconds=0):
+            with self._store.lock(self._lock, timeout_seconds=0):
                 self._open()
                 start = self._build.start(self._start(), full=False)
                 self._build.run(start, embed=False)
@@ -249,9 +283,9 @@ class Index:
 
     def _view_of(self, found: Difference, base: Base | None = None) -> Searcher:
         overlay = found.overlay()
-        parts = [Part(Layout.of(overlay.table), overlay.postings, vocabulary=overlay.vocabulary)]
+        parts = [Part(Layout.of(overlay.table), overlay.postings, words=overlay.words)]
         if base is not None:
-            parts.insert(0, Part(base.layout, base.postings, found.dead))
+            parts.insert(0, Part(base.layout, base.postings, found.dead, base.keywords.words))
         notes = (self._why,) if self._why else ()
         lane = base.lane if base else None
         return Searcher(parts, self.words, self._store, self._split, lane, notes)

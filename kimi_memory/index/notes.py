@@ -47,6 +47,7 @@ def _card(card: Card, path: str, text: str) -> Unit:
         confidence=card.confidence,
         importance=card.importance,
         trust=str(card.trust),
+        valid_from=card.valid_from or card.created,
         valid_to=card.valid_to or card.expires,
         temperature=card.temperature,
         links=_links(*links_of(card), *mentioned(text, [link.to for link in card.links])),

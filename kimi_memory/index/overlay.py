@@ -38,10 +38,9 @@ class Overlay:
         """Append a file that cannot be parsed, so that it is not tried at every look."""
         self.table.files.append(FileRow(path, stat, digest, len(self.table), 0, why))
 
-    @property
-    def vocabulary(self) -> list[str]:
-        """Every word of the overlay."""
-        return list(self._postings)
+    def words(self, begin: str = "") -> list[str]:
+        """Return the words that begin so, ascending."""
+        return sorted(word for word in self._postings if word.startswith(begin))
 
     def postings(self, word: str) -> tuple[Ints, Floats]:
         """Return the rows that hold `word`, ascending, and how often each does."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from heapq import merge
+from itertools import accumulate, groupby
 from typing import Any, TypeVar
 
 import numpy as np
@@ -98,8 +99,8 @@ class Part:
     postings: Postings
     dead: frozenset[str] = frozenset()
     """Paths whose rows do not count any more."""
-    vocabulary: Sequence[str] = ()
-    """Every word, where that is known without asking an engine."""
+    words: Callable[[str], Iterable[str]] = lambda begin: ()
+    """Returns the words that begin so, ascending; those of dead files may be among them."""
 
     @property
     def table(self) -> Rows:
@@ -209,9 +210,10 @@ class Searcher:
     def _weighed(self, word: str, weigh: Callable[[Ints, Floats], Floats]) -> tuple[Ints, Floats]:
         return np.empty(0, dtype=np.int64), weigh(*self.postings(word))
 
-    def vocabulary(self) -> list[str]:
-        """Return the words of the overlay, sorted."""
-        return sorted({word for part in self.parts for word in part.vocabulary})
+    def vocabulary(self, begin: str = "") -> Iterator[str]:
+        """Yield the words that begin so, ascending; some may stand in dead files alone."""
+        found = merge(*(part.words(begin) for part in self.parts))
+        return (word for word, _ in groupby(found))
 
     def column(self, name: str) -> Joined:
         """Return a field of all rows, dead ones too."""
@@ -259,32 +261,43 @@ class Searcher:
         known[known] = keys[rows[known]] == found[known]
         return rows[known], np.asarray([near for _, near in pairs])[known]
 
-    def units(self, rows: Iterable[int]) -> dict[int, Unit]:
+    def units(self, rows: Iterable[int], *, sure: bool = True) -> dict[int, Unit]:
         """Return rows as units.
 
         A row whose file changed since it was read is left out, or read anew where that
         leaves it what it was.
+
+        Args:
+            rows: which ones.
+            sure: whether every file is asked; who shows but a few of many asks `moved` of those.
         """
-        still: dict[int, bool] = {}
-        found, moved = {}, dict[str, list[int]]()
-        for row in rows:
-            file, path = self.file.item(row), self.path(row)
-            if file not in still:
-                still[file] = self._stands(file, path)
-            if still[file]:
-                part, at = self._place(row)
-                found[row] = part.table.unit(at, path, part.table.text(at))
+        wanted = list(rows)
+        moved = self.moved(wanted) if sure else frozenset()
+        found, anew = {}, dict[str, list[int]]()
+        for row in wanted:
+            if moved and self.file.item(row) in moved:
+                anew.setdefault(self.path(row), []).append(row)
             else:
-                moved.setdefault(path, []).append(row)
-        for path, wanted in moved.items():
-            found |= self._again(path, wanted)
+                found[row] = self._unit(row)
+        for path, changed in anew.items():
+            found |= self._again(path, changed)
         return found
 
-    def _stands(self, file: int, path: str) -> bool:
-        """Whether a file is as it was when its rows were read."""
+    def moved(self, rows: Iterable[int]) -> frozenset[int]:
+        """Return the files of rows that are not as they were when these were read."""
+        files = set(map(self.file.item, rows))
+        return frozenset(file for file in files if not self._stands(file))
+
+    def _stands(self, file: int) -> bool:
         number = bisect_right(self._files, file) - 1
-        state = self.parts[number].table.state(file - self._files[number])
-        return state == state_of(self.files.root, path)
+        table, at = self.parts[number].table, file - self._files[number]
+        return table.state(at) == state_of(self.files.root, table.path(at))
+
+    def _unit(self, row: int) -> Unit:
+        number = bisect_right(self._offsets, row) - 1
+        table, at = self.parts[number].table, row - self._offsets[number]
+        path = table.path(self.file.item(row) - self._files[number])
+        return table.unit(at, path, table.text(at))
 
     def _again(self, path: str, rows: list[int]) -> dict[int, Unit]:
         """Return rows of a file that changed which still stand there by their id."""
@@ -294,10 +307,6 @@ class Searcher:
             return {}
         known, ids = {unit.id: unit for unit in units}, self.column("id")
         return {row: known[ids[row]] for row in rows if ids[row] in known}
-
-    def _place(self, row: int) -> tuple[Part, int]:
-        number = bisect_right(self._offsets, row) - 1
-        return self.parts[number], row - self._offsets[number]
 
 
 def _starts(sizes: Iterable[int]) -> list[int]:

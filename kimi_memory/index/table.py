@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from datetime import UTC, datetime
 from functools import cached_property
@@ -27,7 +27,7 @@ COLUMNS = tuple(f.name for f in fields(Unit) if f.name not in _LEFT_OUT)
 _DEFAULTS: dict[str, Any] = {
     f.name: f.default for f in fields(Unit) if f.name in COLUMNS and f.default is not MISSING
 }
-TIMES = ("at", "valid_to")
+TIMES = ("at", "valid_from", "valid_to")
 NUMBERS = {"first": "<i8", "last": "<i8"} | {
     name: "<f8" if isinstance(value, float) else "<i8"
     for name, value in _DEFAULTS.items()
@@ -267,10 +267,9 @@ class Segment:
 
     def unit(self, row: int, path: str, text: str) -> Unit:
         """Return a row as a unit."""
-        values = {name: column.value(row) for name, column in self._held.items()}
-        for name in self._held.keys() & FORMED:
-            values[name] = _field(name, values[name])
-        return Unit(path=path, text=text, **values)
+        common, readers = self._readers
+        values = {name: read(row) for name, read in readers}
+        return Unit(path=path, text=text, **common, **values)
 
     def text(self, row: int) -> str:
         """Return the text of a row."""
@@ -294,11 +293,22 @@ class Segment:
         return self._arrays.texts("text")
 
     @cached_property
-    def _held(self) -> dict[str, Column]:
-        """Columns that say more than defaults."""
-        has = self._arrays.has
-        held = (name for name in COLUMNS if has(name) or has(f"{name}.code"))
-        return {name: self.column(name) for name in held}
+    def _readers(self) -> tuple[dict[str, Any], list[tuple[str, Callable[[int], Any]]]]:
+        """What all rows have in common, and what reads the fields in which they differ.
+
+        Columns of nothing but defaults are in neither.
+        """
+        from kimi_memory.index.columns import Coded
+
+        has, common, readers = self._arrays.has, dict[str, Any](), []
+        for name in COLUMNS:
+            if has(name) or has(f"{name}.code"):
+                column = self.column(name)
+                if isinstance(column, Coded) and len(column.values) == 1 and len(self):
+                    common[name] = _field(name, column.value(0))
+                else:
+                    readers.append((name, _reader(name, column)))
+        return common, readers
 
 
 def merged(segments: Sequence[Segment], dead: Collection[int]) -> Table:
@@ -355,6 +365,11 @@ def _taken(stored: str) -> tuple[str, ...]:
 def _stored(name: str, value: Any) -> Any:
     """Return a field as columns hold it: moments as seconds since 1970."""
     return value.timestamp() if name in TIMES and value is not None else value
+
+
+def _reader(name: str, column: Column) -> Callable[[int], Any]:
+    """Return what reads a field of one row as units have it."""
+    return (lambda row: _field(name, column.value(row))) if name in FORMED else column.value
 
 
 def _field(name: str, value: Any) -> Any:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from heapq import merge
+from itertools import groupby
 
 from kimi_memory.index.searcher import Searcher
 from kimi_memory.model.health import Finding, Severity
@@ -38,7 +40,7 @@ def _living(searcher: Searcher) -> set[str]:
 
 
 def _words(view: Searcher, whole: Searcher) -> Iterator[str]:
-    for word in whole.vocabulary():
+    for word, _ in groupby(merge(view.vocabulary(), whole.vocabulary())):
         if _found(view, word) != _found(whole, word):
             yield f"the index is wrong about the word {word!r}"
 

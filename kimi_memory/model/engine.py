@@ -5,7 +5,7 @@ Engines know units by key: a whole number the caller gives once and never again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -45,6 +45,12 @@ class KeywordIndex(Protocol):
         """Return the rows that hold `word`, ascending, and how often each does.
 
         Rows of removed units may be among them.
+        """
+
+    def words(self, begin: str = "") -> Iterator[str]:
+        """Yield the words that begin so, ascending.
+
+        Words that only removed units held may be among them.
         """
 
     def write(self, add: Iterable[tuple[int, Sequence[str]]], remove: Iterable[int]) -> None:

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, NamedTuple, overload
 
 from kimi_memory.model.card import Card, CardType
+from kimi_memory.model.graph import SUGGESTED
 from kimi_memory.model.note import Lang, Status
 from kimi_memory.model.page_lines import written
 from kimi_memory.model.turn import Origin
@@ -28,10 +29,13 @@ class Head(NamedTuple):
     created: datetime
     verified: datetime | None
     expires: datetime | None
+    valid_to: datetime | None
     sourced: bool
     """Whether it names a source."""
     quoted: tuple[str, ...]
     """Hashes of the quotes it rests on."""
+    suggests: bool
+    """Whether one of its links waits to be confirmed."""
     line: str
     """The line that shows it on a page."""
 
@@ -44,13 +48,14 @@ class Head(NamedTuple):
     def read(cls, row: list[Any]) -> Head:
         """Return a head from its JSON form, where enums and moments are text."""
         id, key, type, status, lang, category, project, trust, confidence, *rest = row
-        created, verified, expires, sourced, quoted, line = rest
+        created, verified, expires, valid_to, sourced, quoted, suggests, line = rest
         return cls(
             id, key, CardType(type), Status(status), Lang(lang), category, project,
             Origin(trust), confidence, datetime.fromisoformat(created),
             datetime.fromisoformat(verified) if verified else None,
             datetime.fromisoformat(expires) if expires else None,
-            sourced, tuple(quoted), line,
+            datetime.fromisoformat(valid_to) if valid_to else None,
+            sourced, tuple(quoted), suggests, line,
         )  # fmt: skip
 
     @classmethod
@@ -71,8 +76,10 @@ class Head(NamedTuple):
             created=card.created,
             verified=card.verified,
             expires=card.expires,
+            valid_to=card.valid_to,
             sourced=bool(card.sources),
             quoted=tuple(quote.hash for quote in card.quotes),
+            suggests=any(link.reason.startswith(SUGGESTED) for link in card.links),
             line=written(card),
         )
 

@@ -68,7 +68,8 @@ class WeekView:
     now: datetime
     lang: Lang
     events: tuple[Event, ...]
-    cards: tuple[Card, ...]
+    cards: Sequence[Card]
+    """All cards, each read when it is looked at; see `Cards.of`."""
     projects: tuple[Project, ...]
     identity: Identity | None = None
     accept: float = 0.85

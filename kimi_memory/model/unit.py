@@ -49,6 +49,8 @@ class Unit:
     confidence: float = 1.0
     importance: float = 0.5
     trust: str = "human"
+    valid_from: datetime | None = None
+    """Of cards: since when they hold."""
     valid_to: datetime | None = None
     temperature: float = 1.0
     """Of cards; below `kimi_memory.model.card.COLD_BELOW` it has no vector."""
@@ -91,6 +93,8 @@ class Query:
     """Only from this moment on; what has no time is left out."""
     until: datetime | None = None
     """Only before this moment."""
+    as_of: datetime | None = None
+    """What was held to be true at this moment; relative dates count from it."""
     hops: int | None = None
     """How many links to follow from the best hits, 0 to 2; the setting if None."""
 

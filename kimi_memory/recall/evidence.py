@@ -9,7 +9,7 @@ from contextlib import suppress
 import numpy as np
 
 from kimi_memory.errors import KimiMemoryError
-from kimi_memory.index.searcher import Searcher
+from kimi_memory.index.searcher import Bools, Searcher
 from kimi_memory.model import form
 from kimi_memory.model.card import Card
 from kimi_memory.model.event import Event
@@ -24,22 +24,30 @@ _TRIED = 20
 """So many notes that share the most words with a turn are read for their sources."""
 
 
-def quoting(searcher: Searcher, hits: Iterable[Hit]) -> dict[str, tuple[Related, ...]]:
-    """Return the notes that rest on each turn among some hits, by its id."""
+def quoting(
+    searcher: Searcher, hits: Iterable[Hit], holding: Bools | None = None
+) -> dict[str, tuple[Related, ...]]:
+    """Return the notes that rest on each turn among some hits, by its id.
+
+    Args:
+        searcher: the memory.
+        hits: what was found.
+        holding: the only rows that may be shown; those that hold now where not given.
+    """
     turns = [hit.unit for hit in hits if hit.unit.kind == "turn"]
     if not turns:
         return {}
-    quotes = _Quotes(searcher)
+    quotes = _Quotes(searcher, standing(searcher) if holding is None else holding)
     return {unit.id: tuple(quotes.of(unit))[:LIMIT] for unit in turns}
 
 
 class _Quotes:
     """The notes of a memory that stand, read when a turn may be their evidence."""
 
-    def __init__(self, searcher: Searcher) -> None:
+    def __init__(self, searcher: Searcher, holding: Bools) -> None:
         self._searcher = searcher
         kinds = searcher.column("kind")
-        rows = map(int, np.flatnonzero(searcher.alive & standing(searcher)))
+        rows = map(int, np.flatnonzero(searcher.alive & holding))
         self._rows = frozenset(row for row in rows if kinds[row] in (Card.kind, Event.kind))
         self._notes: dict[int, Card | Event | None] = {}
 

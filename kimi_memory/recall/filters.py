@@ -23,7 +23,7 @@ MARKED = 0.25
 
 def allowed(searcher: Searcher, query: Query) -> Bools:
     """Return the living rows that pass every filter of the query."""
-    mask = searcher.alive & standing(searcher, query.status)
+    mask = searcher.alive & holding(searcher, query)
     for name in ("tier", "kind", "type", "session"):
         wanted: tuple[str, ...] = getattr(query, name)
         if wanted:
@@ -59,6 +59,16 @@ def marked(searcher: Searcher, query: Query, mask: Bools) -> Floats:
 def _bare(query: Query) -> Query:
     """Return the query without its filters."""
     return Query(text=query.text, limit=query.limit, min_score=query.min_score, hops=query.hops)
+
+
+def holding(searcher: Searcher, query: Query) -> Bools:
+    """Return the rows that hold as far as a query is concerned: now, or as of its moment."""
+    if query.as_of is None:
+        return standing(searcher, query.status)
+    from kimi_memory.recall.past import held
+
+    mask = held(searcher, query.as_of)
+    return mask & _among(searcher, "status", query.status) if query.status else mask
 
 
 def standing(searcher: Searcher, status: Collection[str] = ()) -> Bools:

@@ -7,13 +7,13 @@ bring up in another form what somebody asked to forget.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from contextlib import suppress
 
 import numpy as np
 
 from kimi_memory.errors import KimiMemoryError
+from kimi_memory.index.files import state_of
 from kimi_memory.index.searcher import Bools, Searcher
 from kimi_memory.model import form
 from kimi_memory.model.card import Card
@@ -28,15 +28,16 @@ from kimi_memory.store.tombstones import TOMBSTONES
 
 def forgotten(searcher: Searcher) -> Bools:
     """Return the rows of turns that were forgotten."""
+    state = state_of(searcher.files.root, TOMBSTONES)
+    # They are only ever added to, or written anew as another file, so their state tells them.
+    return searcher.once(f"forgotten {state}", lambda: _rows(searcher))
+
+
+def _rows(searcher: Searcher) -> Bools:
     try:
         content = searcher.files.read(TOMBSTONES)
     except (OSError, KimiMemoryError):
         return np.zeros(len(searcher), dtype=bool)
-    mark = hashlib.sha256(content).hexdigest()
-    return searcher.once(f"forgotten {mark}", lambda: _rows(searcher, content))
-
-
-def _rows(searcher: Searcher, content: bytes) -> Bools:
     stones = list(_stones(content))
     sessions = {stone.scope for stone in stones if not stone.value}
     turns = set(_turns(searcher, {stone.value for stone in stones if stone.value}))

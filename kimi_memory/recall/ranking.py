@@ -87,8 +87,8 @@ def candidates(
     nearest = min(1.0, probe.weight) * cosine if probe is not None else 0.0
     return Ranked(
         rows,
-        [_parts(row, summands, factors) for row in rows],
-        [_lanes(row, lexical, near) for row in rows],
+        _parts(rows, summands, factors),
+        _lanes(rows, lexical, near),
         lanes,
         1.0 if listed.any() else max(lexical.cover, nearest),
     )
@@ -141,14 +141,23 @@ def _best(scores: Floats, searcher: Searcher, room: int) -> list[int]:
     return ordered
 
 
-def _parts(row: int, summands: dict[str, Floats], factors: dict[str, Floats]) -> dict[str, float]:
-    found = {name: float(values[row]) for name, values in summands.items() if values[row]}
-    return found | {name: float(v[row]) for name, v in factors.items() if v[row] != 1.0}
+def _parts(
+    rows: Sequence[int], summands: dict[str, Floats], factors: dict[str, Floats]
+) -> list[dict[str, float]]:
+    """Return what each row's score is made of, without what changes nothing."""
+    found: list[dict[str, float]] = [{} for _ in rows]
+    for arrays, nothing in ((summands, 0.0), (factors, 1.0)):
+        for name, values in arrays.items():
+            for parts, value in zip(found, values[rows].tolist(), strict=True):
+                if value != nothing:
+                    parts[name] = value
+    return found
 
 
-def _lanes(row: int, lexical: Lexical, near: Floats) -> tuple[str, ...]:
-    keyword = ("keyword",) if lexical.turn[row] or lexical.window[row] else ()
-    return (*keyword, "vector") if near[row] else keyword
+def _lanes(rows: Sequence[int], lexical: Lexical, near: Floats) -> list[tuple[str, ...]]:
+    said = (lexical.turn[rows] != 0) | (lexical.window[rows] != 0)
+    both = zip(said.tolist(), (near[rows] != 0).tolist(), strict=True)
+    return [("keyword",) * keyword + ("vector",) * vector for keyword, vector in both]
 
 
 def _speaker(searcher: Searcher, question: Question) -> Floats:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -42,8 +41,13 @@ class Answer:
 
 def total(parts: Mapping[str, float]) -> float:
     """Return the score that the parts of a hit explain."""
-    score = sum(value for name, value in parts.items() if name in SUMMANDS)
-    return score * math.prod(value for name, value in parts.items() if name not in SUMMANDS)
+    score, factor = 0.0, 1.0
+    for name, value in parts.items():
+        if name in SUMMANDS:
+            score += value
+        else:
+            factor *= value
+    return score * factor
 
 
 class Recall:
@@ -70,21 +74,21 @@ class Recall:
         from kimi_memory.recall.fusion import probe_of
         from kimi_memory.recall.ranking import candidates
         from kimi_memory.recall.rerank import reranked
-        from kimi_memory.recall.silence import audible
 
         began = time.perf_counter()
-        now, embedding = self._clock(), self._embed(query)
+        now, embedding = query.as_of or self._clock(), self._embed(query)
         with self._index.guard:
             searcher = self._index.searcher()
             words = self._index.words.of_query(query, now)
             probe, note = probe_of(embedding, searcher, self._settings)
             room = self._room(query)
             ranked = candidates(searcher, query, words, probe, room=room, now=now)
-            hits = self._linked(searcher, self._weigh(searcher, ranked, query, now), query)
-        hits = audible(searcher.files, hits, query, now)
+            hits = self._found(searcher, ranked, query, now)
         # A server may take its time: nobody else waits for it.
         hits, said = reranked(self._host, query.text, hits)
-        shown = tuple(self._shown(hit, words) for hit in hits[: query.limit])
+        with self._index.guard:
+            best = _beside(searcher, hits[: query.limit], query)
+        shown = tuple(self._shown(hit, words) for hit in best)
         notes = (*searcher.notes, *(one for one in (note, said) if one))
         took = (time.perf_counter() - began) * 1000
         return Answer(shown, ranked.lanes, notes, took)
@@ -100,13 +104,40 @@ class Recall:
         )
         return found
 
-    def _weigh(self, searcher: Searcher, ranked: Ranked, query: Query, now: datetime) -> list[Hit]:
-        units = searcher.units(ranked.rows)
+    def _found(
+        self, searcher: Searcher, ranked: Ranked, query: Query, now: datetime
+    ) -> list[Hit]:
+        """Return the hits; only files of which something may be shown are asked for changes.
+
+        To ask those of all candidates takes as long as to weigh them.
+        """
+        from kimi_memory.recall.rerank import ROWS
+
+        units = searcher.units(ranked.rows, sure=False)
+        hits = self._heard(searcher, self._weigh(units, ranked, query, now), query, now)
+        shown = max(query.limit, ROWS if self._host.offers("rerank") else 0)
+        near = {hit.unit.path for hit in hits[:shown]}
+        if searcher.moved(row for row, unit in units.items() if unit.path in near):
+            units = searcher.units(ranked.rows)
+            hits = self._heard(searcher, self._weigh(units, ranked, query, now), query, now)
+        return hits
+
+    def _heard(
+        self, searcher: Searcher, hits: list[Hit], query: Query, now: datetime
+    ) -> list[Hit]:
+        """Return the hits and what they lead to, but for what recall keeps to itself."""
+        from kimi_memory.recall.silence import audible
+
+        return audible(searcher.files, self._linked(searcher, hits, query), query, now)
+
+    def _weigh(
+        self, units: Mapping[int, Unit], ranked: Ranked, query: Query, now: datetime
+    ) -> list[Hit]:
         factors = self._factors(units, query, now)
         hits = []
         for row, parts, lanes in zip(ranked.rows, ranked.parts, ranked.lanes_by_row, strict=True):
             if row in units:
-                whole = {**parts, **factors[row]}
+                whole = parts | factors[row]
                 hits.append(Hit(units[row], total(whole), "", whole, lanes))
         # Factors may lift a score above 1; scores of one answer share one scale, and what
         # the memory can say to the question at all makes those of several comparable.
@@ -119,23 +150,24 @@ class Recall:
         return sorted(kept, key=lambda hit: (-hit.score, hit.unit.id))
 
     def _linked(self, searcher: Searcher, hits: list[Hit], query: Query) -> list[Hit]:
-        """Follow links from the best hits if asked to, and show what each is linked with."""
-        if not hits or not searcher.once("linked", lambda: _any_links(searcher)):
+        """Follow links from the best hits if asked to."""
+        hops = self._settings.hops if query.hops is None else query.hops
+        if hops <= 0 or not hits or not _any_links(searcher):
             return hits
         from kimi_memory.recall.filters import allowed
-        from kimi_memory.recall.related import followed, with_related
+        from kimi_memory.recall.related import followed
 
-        hops = self._settings.hops if query.hops is None else query.hops
-        if hops > 0:
-            floor = max(query.min_score, self._settings.min_score)
-            reached = followed(searcher, hits, allowed(searcher, query), min(hops, HOPS))
-            hits = [hit for hit in reached if hit.score >= floor]
-        return with_related(searcher, hits)
+        floor = max(query.min_score, self._settings.min_score)
+        reached = followed(searcher, hits, allowed(searcher, query), min(hops, HOPS))
+        return [hit for hit in reached if hit.score >= floor]
 
     def _factors(
         self, units: Mapping[int, Unit], query: Query, now: datetime
     ) -> dict[int, dict[str, float]]:
-        calls = ({"unit": unit, "query": query, "now": now} for unit in units.values())
+        weighed = [_as_then(unit, query) for unit in units.values()]
+        calls = [{"unit": unit, "query": query, "now": now} for unit in weighed]
+        if not calls:
+            return {}
         told = self._host.gather_each("weigh_hit", calls)
         return {row: _merged(found) for row, found in zip(units, told, strict=True)}
 
@@ -152,7 +184,27 @@ def _merged(told: Iterable[Mapping[str, float]]) -> dict[str, float]:
 
 def _any_links(searcher: Searcher) -> bool:
     """Whether any unit states a link; without one nothing of the graph is loaded."""
-    return bool(searcher.column("links").where(bool).any())
+    return searcher.once("linked", lambda: bool(searcher.column("links").where(bool).any()))
+
+
+def _beside(searcher: Searcher, hits: list[Hit], query: Query) -> list[Hit]:
+    """Return the hits, each with what it is linked with."""
+    if not hits or not _any_links(searcher):
+        return hits
+    from kimi_memory.recall.filters import holding
+    from kimi_memory.recall.related import with_related
+
+    asked = Query(text="", as_of=query.as_of)
+    return with_related(searcher, hits, holding(searcher, asked))
+
+
+def _as_then(unit: Unit, query: Query) -> Unit:
+    """Return a unit as it is weighed; what held at the moment that is asked for is live."""
+    if query.as_of is None:
+        return unit
+    from kimi_memory.recall.past import as_then
+
+    return as_then(unit)
 
 
 def _scaled(hit: Hit, shared: Mapping[str, float]) -> Hit:

@@ -23,12 +23,18 @@ FOLLOWED = 10
 LANE = "graph"
 
 
-def with_related(searcher: Searcher, hits: Sequence[Hit]) -> list[Hit]:
+def with_related(
+    searcher: Searcher, hits: Sequence[Hit], holding: Bools | None = None
+) -> list[Hit]:
     """Return the hits, each with the notes it is linked with most strongly.
 
-    Notes that do not hold any more are not among them.
+    Args:
+        searcher: the memory.
+        hits: what was found.
+        holding: the only rows that may be shown; those that hold now where not given.
     """
-    graph, holding = graph_of(searcher), standing(searcher)
+    graph = graph_of(searcher)
+    holding = standing(searcher) if holding is None else holding
     found = ((hit, tuple(_beside(searcher, graph, holding, hit.unit.id))) for hit in hits)
     return [replace(hit, related=related[:SHOWN]) if related else hit for hit, related in found]
 

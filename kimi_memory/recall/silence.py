@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import lru_cache
 
 from kimi_memory.errors import KimiMemoryError
-from kimi_memory.index.files import Files
+from kimi_memory.index.files import Files, state_of
 from kimi_memory.model import form
 from kimi_memory.model.card import Card
 from kimi_memory.model.frontmatter import decode
@@ -32,12 +32,19 @@ def audible(files: Files, hits: Iterable[Hit], query: Query, now: datetime) -> l
     """
     if Status.ARCHIVED in query.status:
         return list(hits)
-    stones = _stones(_content(files))
+    stones = stones_of(files)
     kept = (hit for hit in hits if not _has_expired(files, hit.unit, now))
     return [heard for hit in kept if (heard := _heard(hit, stones)) is not None]
 
 
+def stones_of(files: Files) -> Stones:
+    """Return the tombstones of a memory."""
+    return _stones(_content(files))
+
+
 def _content(files: Files) -> bytes:
+    if state_of(files.root, TOMBSTONES) is None:
+        return b""  # which is told much sooner than to open what is not there
     try:
         return files.read(TOMBSTONES)
     except (OSError, KimiMemoryError):

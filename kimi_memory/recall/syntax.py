@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from kimi_memory.errors import UsageError
@@ -31,7 +31,8 @@ CLOSED: Mapping[str, tuple[str, ...]] = {
 """Fields of which every value is known."""
 LISTS = ("tier", "kind", "type", "tag", "status", "speaker", "session", "key", "path")
 """Fields that may be given more than once; one of the values must hold."""
-ONCE = ("project", "agent", "since", "until")
+ONCE = ("project", "agent", "since", "until", "as-of")
+DATES = ("since", "until", "as-of")
 FIELDS = (*LISTS, *ONCE)
 
 _QUOTES = r'"(?P<{0}a>[^"]*)"|“(?P<{0}b>[^”]*)”|「(?P<{0}c>[^」]*)」|『(?P<{0}d>[^』]*)』'
@@ -85,7 +86,7 @@ def parse(line: str, now: datetime, *, limit: int = 10) -> Query:
         phrases=tuple(dict.fromkeys(found.phrases)),
         excluded=tuple(dict.fromkeys(found.excluded)),
         **lists,
-        **found.once,
+        **{name.replace("-", "_"): value for name, value in found.once.items()},
     )
 
 
@@ -104,7 +105,9 @@ def check(name: str, values: Iterable[str], place: str) -> tuple[str, ...]:
 
 
 def boundary(name: str, value: str, now: datetime, place: str) -> datetime:
-    """Return the moment that since or until means: the whole day, week or month counts.
+    """Return the moment that a date means: the whole day, week or month counts.
+
+    ``since`` is its first moment, ``until`` the first after it, ``as-of`` its last.
 
     Raises:
         UsageError: it is no date.
@@ -115,7 +118,27 @@ def boundary(name: str, value: str, now: datetime, place: str) -> datetime:
             f"{place}: {value!r} is no date. "
             "Write 2026-02-27, 2026-02-27T09:30, 7d, 'last week' or 上个月."
         )
-    return found.start if name == "since" else found.end
+    if name == "since":
+        return found.start
+    # At a moment of its own, both ends are the same.
+    last = name == "as-of" and found.end > found.start
+    return found.end - timedelta.resolution if last else found.end
+
+
+def looking_back(day: datetime | date | str, now: datetime) -> datetime:
+    """Return the moment at which somebody wants to know what was held to be true.
+
+    Args:
+        day: its last moment counts; a time counts as it is, one without a zone in that of now.
+        now: what relative dates count from.
+
+    Raises:
+        UsageError: it is no date.
+    """
+    if isinstance(day, datetime):
+        return day if day.tzinfo else day.replace(tzinfo=now.tzinfo)
+    text = day.isoformat() if isinstance(day, date) else day
+    return boundary("as-of", text, now, "as_of")
 
 
 def _is_sentence(line: str) -> bool:
@@ -152,7 +175,7 @@ def _take_field(mark: re.Match[str], found: _Found, now: datetime, *, sentence: 
     try:
         if name in ONCE and name in found.once:
             raise UsageError(f"{place}: {name}: stands twice. Give it once.")
-        if name in ("since", "until"):
+        if name in DATES:
             found.once[name] = boundary(name, value, now, place)
         elif name in ONCE:
             found.once[name] = value

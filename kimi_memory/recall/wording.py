@@ -1,17 +1,19 @@
 """Rows by their wording: which of them say a phrase, as their files have it.
 
 Postings only narrow the search; what decides is the text itself, because the words of
-the index are stems and single characters.
+the index are stems and single characters. A beginning is looked up in the sorted words of
+the index, so what it costs is told by how many words begin so, not by the size of the files.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 import numpy as np
 
-from kimi_memory.errors import KimiMemoryError
+from kimi_memory.errors import KimiMemoryError, UsageError
 from kimi_memory.index.files import Files
 from kimi_memory.index.searcher import Bools, Searcher
 from kimi_memory.model.unit import Query, Unit
@@ -23,6 +25,12 @@ _LATIN = regex(r"(?<![^\W_])[a-z]+")
 _RUN = regex(r"[^\W_]+")
 _CUT = regex(r"[^\W_]|\*$")
 _HAN = regex(f"[{HAN}]")
+_BEGUN = regex(r"(?<![^\W_])[a-z][a-z0-9]+(?=\*$)")
+
+MOST_BEGUN = 4000
+"""A beginning stands for so many words of the index, at most."""
+_TAILS = ("", "i", "e", "l", "y", "ie")
+"""A stem is a beginning of its word and one of these: happi, hope, probabl, sky, die."""
 
 
 def worded(searcher: Searcher, query: Query, mask: Bools) -> Bools:
@@ -114,11 +122,27 @@ def _has(files: Files, path: str, word: str) -> bool:
 def _words(searcher: Searcher, phrase: str) -> Iterator[set[str]]:
     """Yield the forms in which the index may hold each word, where it must hold one.
 
-    It need not hold single letters, words of other characters, or what only begins one.
+    It need not hold single letters or words of other characters.
     """
     folded = _fold(phrase)
+    if begun := _BEGUN.search(folded):
+        yield _begun(searcher, begun[0])
     for found in _LATIN.finditer(folded):
         split = searcher.words.split(found[0])
         if split and len(found[0]) > 1 and not _CUT.match(folded, found.end()):
             yield {*split, found[0]}
     yield from ({one} for ch in _HAN.findall(folded) for one in searcher.words.split(ch))
+
+
+def _begun(searcher: Searcher, begin: str) -> set[str]:
+    """Return the words of the index that words beginning so may be held as.
+
+    Raises:
+        UsageError: there are too many.
+    """
+    found = set(islice(searcher.vocabulary(begin), MOST_BEGUN + 1))
+    if len(found) > MOST_BEGUN:
+        raise UsageError(
+            f"'{begin}*' begins more than {MOST_BEGUN:,} words of this memory. Write more of it."
+        )
+    return found | {begin[:end] + tail for end in range(1, len(begin)) for tail in _TAILS}

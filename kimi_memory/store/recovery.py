@@ -65,7 +65,10 @@ class Recovery:
         """Cut torn last lines of growing files off into lost+found."""
         for path in self._growing():
             with self._locks.stripes([path], op="mend"), self._tree.place(path) as place:
-                fd = self._tree.open_file(place, os.O_RDWR | os.O_APPEND, path)
+                try:
+                    fd = self._tree.open_file(place, os.O_RDWR | os.O_APPEND, path)
+                except FileNotFoundError:
+                    continue  # Another process archived the session since we looked.
                 try:
                     mend(self._tree, fd, path, stamp)
                 finally:

@@ -10,6 +10,7 @@ import re
 from enum import StrEnum
 from functools import lru_cache
 
+from kimi_memory.text import unreal
 from kimi_memory.text.regex import regex
 
 _QUOTED = regex(r"[“「『\"][^“”「」『』\"\n]{12,}[”」』\"]")
@@ -30,6 +31,8 @@ class Bar(StrEnum):
     HYPOTHETICAL = "hypothetical"
     FLEETING = "fleeting"
     FINISHED = "finished"
+    PLAN = "plan"
+    PAST = "past"
 
 
 SECRET = _any(
@@ -87,7 +90,7 @@ HYPOTHETICAL = _any(
     r"|you|it|they)\b",
     r"\bsuppose\b|\bimagine\b|\bin theory\b|\bwere to\b|\bwould have\b|\bassuming\b"
     r"|\bunless\b",
-    r"如果|(?<![主只需])要是|假如|假设|假使|万一|倘若|的话|理论上|换作|要么",
+    r"如果|除非|(?<![主只需])要是|假如|假设|假使|万一|倘若|的话|理论上|换作|要么",
 )
 FLEETING = _any(
     r"\b(?:right now|at the moment|just now|for now|for the moment|hang on|hold on|brb"
@@ -331,14 +334,18 @@ _BARS: tuple[tuple[Bar, re.Pattern[str]], ...] = (
     (Bar.HYPOTHETICAL, HYPOTHETICAL),
     (Bar.FLEETING, FLEETING),
     (Bar.FINISHED, FINISHED),
+    (Bar.PLAN, unreal.PLAN),
+    (Bar.PLAN, unreal.REFUSAL),
+    (Bar.HEARSAY, unreal.OTHERS),
 )
 
 
 @lru_cache(maxsize=4096)
 def bars_of(sentence: str) -> frozenset[Bar]:
     """Return every reason not to keep a sentence; the caller knows which apply."""
-    low = fold_case(sentence)
-    return frozenset(bar for bar, pattern in _BARS if pattern.search(low))
+    low = unreal.ANYONE.sub("", fold_case(sentence), count=1)
+    bars = {bar for bar, pattern in _BARS if pattern.search(low)}
+    return frozenset(bars | {Bar.PAST} if unreal.is_past(low) else bars)
 
 
 def fold_case(sentence: str) -> str:

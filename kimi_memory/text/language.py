@@ -13,8 +13,9 @@ __all__ = ["is_han", "language_of"]
 _HAN = regex(f"[{HAN}]")
 # Code, addresses and identifiers have no language.
 _NEUTRAL = regex(
-    r"```.*?(?:```|\Z)|`[^`\n]*`|\w+://[^\s，。；！？）】」]+"
-    r"|[A-Za-z0-9-]*(?:[_./@:\\][A-Za-z0-9-]+)+",
+    r"```.*?(?:```|\Z)|`[^`\n]*`|(?<!\w)\w+://[^\s，。；！？）】」]+"
+    # Within a long word nothing begins: looking there again would take its length squared.
+    r"|(?<![A-Za-z0-9-])[A-Za-z0-9-]*(?:[_./@:\\][A-Za-z0-9-]+)+",
     re.DOTALL | re.ASCII,
 )
 _WORD = regex(r"[A-Za-z]+(?:['’][a-z]+)?")

@@ -23,8 +23,10 @@ _NOT_SAID = regex(
 _BULLET = regex(r"\s{0,8}(?:[-*•·]|\d{1,2}[.)、])\s+(?:\[[ xX]\]\s*)?")
 _CHECKBOX = regex(r"\s{0,8}(?:[-*•]|\d{1,2}[.)])\s+\[[ xX]\]")
 _CODE = regex(
-    r"[{}<>=|\\;]{1}|\w\(\)|->|::|\$\w|&&|\w/\w+/\w|\.\w{1,4}:\d|\*\*|\\n|#L?\d|[：:]\s*\d{1,2}[.、]?$"
+    r"[{}<>=|\\]|;(?! [A-Za-z\d])|\w\(\)|->|::|\$[A-Za-z_]|&&|\w/\w+/\w|\.\w{1,4}:\d|\*\*|\\n|#L?\d|(?<!\d)[：:]\s*\d{1,2}[.、]?$"
 )
+# Said as a value: "the config path is /etc/app/main.toml". One is speech, more are a listing.
+_PATH = regex(r"(?<![\w.~/-])(?:~|\.{1,2})?(?:/[\w.-]*\w){2,8}(?![\w/:(])", re.ASCII)
 _HAN = regex(r"[\u3400-\u9fff]")
 _WORD = regex(r"[A-Za-z][a-z']*")
 _QUOTATION = regex(
@@ -58,7 +60,7 @@ def is_prose(sentence: str) -> bool:
     """Whether a sentence reads as spoken words rather than code or a path."""
     if not 3 <= len(sentence) <= MAX_SENTENCE:
         return False
-    plain = _SPAN.sub("x", sentence)
+    plain = _PATH.sub("x", _SPAN.sub("x", sentence), count=2)
     if len(_CODE.findall(plain)) > 0:
         return False
     han = len(_HAN.findall(plain))
@@ -66,7 +68,8 @@ def is_prose(sentence: str) -> bool:
         return True
     words = _WORD.findall(plain)
     letters = sum(map(len, words))
-    return len(words) >= 3 and letters >= 0.6 * len(plain)
+    figures = sum(ch.isdigit() for ch in plain)
+    return len(words) >= 3 and letters + min(figures, letters / 2) >= 0.6 * len(plain)
 
 
 def headline(sentence: str) -> str:

@@ -70,9 +70,11 @@ def _ends(text: str, start: int, found: re.Match[str]) -> bool:
 
 
 def _trim(text: str, start: int, end: int) -> Span:
-    piece = text[start:end]
-    left = len(piece) - len(piece.lstrip())
-    return start + left, max(start + left, start + len(piece.rstrip()))
+    while start < end and text[start].isspace():
+        start += 1
+    while start < end and text[end - 1].isspace():
+        end -= 1
+    return start, end
 
 
 def _cut(text: str, start: int, end: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from math import log
 
@@ -56,25 +56,45 @@ def _best(text: str, units: list[Span], words: list[str], limit: int) -> Span:
     held = _held(text, units, words)
     weights = _weights(held)
     best, span = (-1.0, -1.0), (units[0][0], units[0][1])
-    cover: Counter[str] = Counter()
-    total, last = 0.0, 0
+    cover: dict[str, int] = {}
+    total, last, changed = 0.0, 0, True
     room = max(1, limit - 2)
     for first, (start, _) in enumerate(units):
         while last < len(units) and (units[last][1] - start <= room or last == first):
-            total += sum(weights[word] for word in held[last])
-            cover.update(held[last])
+            if held[last]:
+                changed, total = True, total + _take(cover, held[last], weights, 1)
             last += 1
-        score = (round(sum(weights[word] for word in cover), 6), round(total, 6))
-        if score > best:
-            best, span = score, (start, units[last - 1][1])
-        total -= sum(weights[word] for word in held[first])
-        cover -= Counter(held[first])
+        # Most sentences hold none of the words: what was not better then is not now.
+        if changed:
+            score = (round(sum(weights[word] for word in cover), 6), round(total, 6))
+            if score > best:
+                best, span = score, (start, units[last - 1][1])
+        changed = bool(held[first])
+        if changed:
+            total -= _take(cover, held[first], weights, -1)
     return span
+
+
+def _take(
+    cover: dict[str, int], words: Iterable[str], weights: Mapping[str, float], step: int
+) -> float:
+    """Count words in or out; return what they weigh."""
+    for word in words:
+        often = cover.get(word, 0) + step
+        if often:
+            cover[word] = often
+        else:
+            del cover[word]
+    return sum(weights[word] for word in words)
 
 
 def _held(text: str, units: list[Span], words: list[str]) -> list[frozenset[str]]:
     """Return which words each unit holds."""
     tests = {word: _pattern(word) for word in words if word and not _TYPED.match(word)}
+    if text.isascii():
+        # What the whole of such a text lacks, no unit has: folding joins nothing at borders.
+        whole = " ".join(text.lower().split())
+        tests = {word: find for word, find in tests.items() if _source(find).search(whole)}
     folded = [simplify(normalise(text[start:end])) for start, end in units]
     return [
         frozenset(word for word, pattern in tests.items() if pattern.search(part))
@@ -89,18 +109,23 @@ class _Stem:
     """
 
     def __init__(self, source: str) -> None:
-        self._source = re.compile(source)
+        self.source = re.compile(source)
 
     def match(self, text: str) -> re.Match[str] | None:
         """Return the match at the beginning of a text."""
-        return self._source.match(text)
+        return self.source.match(text)
 
     def search(self, text: str) -> re.Match[str] | None:
         """Return the first match that no Latin letter stands before."""
-        found = self._source.search(text)
+        found = self.source.search(text)
         while found and found.start() and _LATIN_RUN.match(text, found.start() - 1):
-            found = self._source.search(text, found.start() + 1)
+            found = self.source.search(text, found.start() + 1)
         return found
+
+
+def _source(found: re.Pattern[str] | _Stem) -> re.Pattern[str]:
+    """Return a pattern that finds at least what this one does, wherever a text is cut."""
+    return found.source if isinstance(found, _Stem) else found
 
 
 @lru_cache(maxsize=1024)

@@ -51,8 +51,8 @@ def environment(home: Path) -> dict[str, str]:
     return {"HOME": str(home), **{name: os.environ[name] for name in kept if name in os.environ}}
 
 
-def argv(root: Path, *words: str) -> list[str]:
-    return [sys.executable, "-m", "kimi_memory", "serve", "--memory", str(root), *words]
+def argv(root: Path, *words: str, command: str = "serve") -> list[str]:
+    return [sys.executable, "-m", "kimi_memory", command, "--memory", str(root), *words]
 
 
 def run(home: Path, root: Path, *words: str) -> str:
@@ -69,10 +69,11 @@ def serving(logs: Path) -> Iterator[Callable[..., Served]]:
     processes: list[subprocess.Popen[str]] = []
     log = logs / "stderr"
 
-    def start(root: Path, home: Path, *options: str) -> Served:
+    def start(root: Path, home: Path, *options: str, command: str = "serve") -> Served:
+        free = ("--rate", "0") if command == "serve" else ()
         with log.open("a") as errors:
             process = subprocess.Popen(
-                argv(root, "--port", "0", "--rate", "0", *options),
+                argv(root, "--port", "0", *free, *options, command=command),
                 env=environment(home),
                 stdout=subprocess.PIPE,
                 stderr=errors,

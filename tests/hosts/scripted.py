@@ -9,16 +9,22 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-USAGE = {"input_tokens": 10, "output_tokens": 5}
+from hosts import protocols
+from hosts.protocols import Call
+
+MODELS = {"object": "list", "data": [{"id": "scripted", "object": "model"}], "models": []}
+_SPOKEN = ("system", "instructions", "systemInstruction", "messages", "input", "contents")
 
 
 class ScriptedModel(ThreadingHTTPServer):
-    """Speaks Anthropic's messages; answers each request with `reply`."""
+    """Speaks the APIs of Anthropic, OpenAI and Gemini; answers each request with `reply`."""
 
     daemon_threads = True
 
     def __init__(self) -> None:
         self.reply = "Noted."
+        self.calls: list[Call] = []
+        """Tools to call first, where the program offers them."""
         self.requests: list[dict[str, Any]] = []
         super().__init__(("127.0.0.1", 0), _Request)
 
@@ -29,10 +35,15 @@ class ScriptedModel(ThreadingHTTPServer):
     def conversations(self) -> list[str]:
         """Every conversation that was sent, as text; the newest last."""
         return [
-            json.dumps([body.get("system"), body["messages"]], ensure_ascii=False)
+            json.dumps([body[name] for name in _SPOKEN if name in body], ensure_ascii=False)
             for body in self.requests
-            if body.get("messages")
         ]
+
+    def said(self, body: dict[str, Any]) -> protocols.Said:
+        """What to answer to a request."""
+        if self.calls and self.calls[0].name in json.dumps(body.get("tools") or []):
+            return self.calls.pop(0)
+        return self.reply
 
 
 class _Request(BaseHTTPRequestHandler):
@@ -46,48 +57,41 @@ class _Request(BaseHTTPRequestHandler):
         self._send(b"", "text/plain")
 
     def do_GET(self) -> None:
-        self._send(b'{"data":[]}', "application/json")
+        self._send(json.dumps(MODELS).encode(), "application/json")
 
     def do_POST(self) -> None:
-        length = int(self.headers.get("Content-Length") or 0)
-        body = json.loads(self.rfile.read(length) or b"{}")
+        body = json.loads(self._received() or b"{}")
         path = self.path.split("?")[0]
-        if path.endswith("/count_tokens"):
-            self._send(b'{"input_tokens":10}', "application/json")
-        elif path.endswith("/messages"):
-            self.server.requests.append(body)
-            self._message(body)
+        if path.endswith("/messages"):
+            self._answer(body, protocols.anthropic, stream=body.get("stream"))
+        elif path.endswith("/chat/completions"):
+            self._answer(body, protocols.chat, stream=body.get("stream"), ends="[DONE]")
+        elif path.endswith("/responses"):
+            self._answer(body, protocols.responses, stream=body.get("stream"))
+        elif "generatecontent" in path.lower():
+            self._answer(body, protocols.gemini, stream="stream" in path)
         else:
-            self._send(b"{}", "application/json")
+            self._send(b'{"input_tokens":10,"totalTokens":10}', "application/json")
 
-    def _message(self, body: dict[str, Any]) -> None:
-        block = {"type": "text", "text": self.server.reply}
-        whole = {
-            "id": f"msg_{len(self.server.requests)}",
-            "type": "message",
-            "role": "assistant",
-            "model": body.get("model", "scripted"),
-            "content": [block],
-            "stop_reason": "end_turn",
-            "stop_sequence": None,
-            "usage": USAGE,
-        }
-        if not body.get("stream"):
+    def _received(self) -> bytes:
+        if self.headers.get("Transfer-Encoding") != "chunked":
+            return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        parts = []
+        while size := int(self.rfile.readline().strip() or b"0", 16):
+            parts.append(self.rfile.read(size))
+            self.rfile.readline()
+        self.rfile.readline()
+        return b"".join(parts)
+
+    def _answer(self, body: dict[str, Any], form: Any, *, stream: Any, ends: str = "") -> None:
+        self.server.requests.append(body)
+        whole, events = form(body, self.server.said(body), len(self.server.requests))
+        if not stream:
             self._send(json.dumps(whole).encode(), "application/json")
             return
-        events: list[dict[str, Any]] = [
-            {"type": "message_start", "message": {**whole, "content": [], "stop_reason": None}},
-            {"type": "content_block_start", "index": 0, "content_block": {**block, "text": ""}},
-            {
-                "type": "content_block_delta",
-                "index": 0,
-                "delta": {"type": "text_delta", "text": block["text"]},
-            },
-            {"type": "content_block_stop", "index": 0},
-            {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": USAGE},
-            {"type": "message_stop"},
-        ]
-        lines = [f"event: {one['type']}\ndata: {json.dumps(one)}\n\n" for one in events]
+        named = [(f"event: {one['type']}\n" if "type" in one else "", one) for one in events]
+        lines = [f"{name}data: {json.dumps(one)}\n\n" for name, one in named]
+        lines += [f"data: {ends}\n\n"] if ends else []
         self._send("".join(lines).encode(), "text/event-stream")
 
     def _send(self, content: bytes, kind: str) -> None:

@@ -106,11 +106,11 @@ class Folder:
             "type": CardType.FACT,
             "key": slug.replace("-", "."),
             "confidence": 1.0,
+            "created": NOW,
+            "updated": NOW,
         }
         card = Card(
             id=f"card-{slug}",
-            created=NOW,
-            updated=NOW,
             title=title,
             value=value,
             **{**defaults, **fields},

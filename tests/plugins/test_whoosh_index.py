@@ -115,3 +115,32 @@ def test_the_name_tells_engine_and_version(tmp_path: Path) -> None:
     index = whoosh_index.open_keywords(tmp_path)
     assert index.name.startswith("whoosh 2.7.4")
     index.close()
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(BATCH, min_size=1, max_size=5),
+    st.sampled_from(["", "b", "部", "部署", "d:", "post", "postgresql", "postgresqls", "z"]),
+)
+def test_words_are_found_by_their_beginning_in_every_segment(
+    history: list[tuple[list[list[str]], set[int]]], begin: str
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        index, key, held = WhooshIndex(Path(folder)), 0, dict[int, list[str]]()
+        for add, remove in history:
+            batch = list(enumerate(add, start=key))
+            key += len(batch)
+            index.write(batch, remove)
+            held = {k: words for k, words in held.items() if k not in remove} | dict(batch)
+        found = list(index.words(begin))
+        assert found == sorted(set(found))
+        assert set(found) <= {word for word in WORDS if word.startswith(begin)}
+        assert set(found) >= {w for words in held.values() for w in words if w.startswith(begin)}
+        index.close()
+
+
+def test_an_empty_index_has_no_words(tmp_path: Path) -> None:
+    index = WhooshIndex(tmp_path)
+    assert list(index.words()) == []
+    assert list(index.words("a")) == []
+    index.close()

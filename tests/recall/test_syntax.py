@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
 from folders import NOW
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kimi_memory.errors import UsageError
 from kimi_memory.model.unit import Query
-from kimi_memory.recall.syntax import FIELDS, parse
+from kimi_memory.recall.syntax import FIELDS, looking_back, parse
 
 
 def at(day: str) -> datetime:
@@ -43,6 +43,12 @@ def at(day: str) -> datetime:
         ("until:2026-02-03 x", {"text": "x", "until": at("2026-02-04")}),
         ("since:上个月 茶", {"text": "茶", "since": at("2026-01-01")}),
         ('since:"last week" tea', {"text": "tea", "since": at("2026-02-16")}),
+        (
+            "as-of:2026-02-03 tea",
+            {"text": "tea", "as_of": at("2026-02-04") - timedelta.resolution},
+        ),
+        ("as-of:上个月 茶", {"text": "茶", "as_of": at("2026-02-01") - timedelta.resolution}),
+        ("as-of:7d tea", {"as_of": datetime(2026, 2, 20, 9, tzinfo=UTC)}),
         ("since:7d tea", {"since": datetime(2026, 2, 20, 9, tzinfo=UTC)}),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -52,7 +58,7 @@ def test_marks_are_read(line: str, query: dict[str, object]) -> None:
     assert found.limit == 7
     for name, value in query.items():
         assert getattr(found, name) == value, name
-    if "path:" not in line and "until" not in line and "since" not in line:
+    if "path:" not in line and "until" not in line and "since" not in line and "as-of" not in line:
         assert found == Query(limit=7, **query)
 
 
@@ -148,7 +154,7 @@ SENTENCES = st.one_of(
 @given(SENTENCES)
 def test_no_sentence_is_refused(line: str) -> None:
     query = parse(line, NOW)
-    assert all(not getattr(query, name) for name in FIELDS)
+    assert all(not getattr(query, name.replace("-", "_")) for name in FIELDS)
     if line.endswith(("?", "？", "。", "!")):
         assert query == Query(text=" ".join(line.split()))
 
@@ -162,3 +168,33 @@ def test_only_fields_can_be_wrong(line: str) -> None:
         assert "\n" not in str(error)
     else:
         assert set("".join(query.text.split())) <= set(line)
+
+
+@pytest.mark.parametrize(
+    ("day", "moment"),
+    [
+        (date(2026, 2, 3), at("2026-02-04") - timedelta.resolution),
+        ("2026-02-03", at("2026-02-04") - timedelta.resolution),
+        ("2026-01", at("2026-02-01") - timedelta.resolution),
+        ("昨天", at("2026-02-27") - timedelta.resolution),
+        ("2026-02-03T09:30", datetime(2026, 2, 3, 9, 30, tzinfo=UTC)),
+        (
+            datetime(2026, 2, 3, 9, 30, tzinfo=UTC).replace(tzinfo=None),
+            datetime(2026, 2, 3, 9, 30, tzinfo=UTC),
+        ),
+        (
+            datetime(2026, 2, 3, 9, 30, tzinfo=timezone(timedelta(hours=8))),
+            datetime(2026, 2, 3, 1, 30, tzinfo=UTC),
+        ),
+    ],
+    ids=str,
+)
+def test_a_day_looked_back_to_counts_to_its_end(
+    day: datetime | date | str, moment: datetime
+) -> None:
+    assert looking_back(day, NOW) == moment
+
+
+def test_no_date_to_look_back_to_is_named() -> None:
+    with pytest.raises(UsageError, match="as_of: 'someday' is no date"):
+        looking_back("someday", NOW)

@@ -7,6 +7,8 @@ from folders import NOW, Folder
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from kimi_memory.errors import UsageError
+from kimi_memory.recall import wording
 from kimi_memory.recall.syntax import parse
 
 PAGES = {
@@ -95,3 +97,60 @@ def test_what_was_said_is_found_by_its_own_words(
     assert found(folder, f'"{phrase}"') == "a"
     assert found(folder, f'"{phrase.upper()}"') == "a"
     assert found(folder, f'words -"{phrase}" path:notes') == ""
+
+
+BEGUN = (
+    "deployments happiness happily probability reliability dying lying tying skies hoping "
+    "running generalizations relational relationally gently early news internationalisation "
+    "e-mailing utf8mb4 PostgreSQL deployScript billing-service user_id42 v16.2 running's café"
+).split()
+"""Words whose stems differ from them in every way, and names that are several words at once."""
+
+
+@pytest.mark.parametrize("word", BEGUN)
+def test_a_word_is_found_by_each_of_its_beginnings(folder: Folder, word: str) -> None:
+    folder.write("notes/a.md", f"It says {word} here.\n")
+    folder.write("notes/b.md", "Nothing of the kind, 没有。\n")
+    index = folder.index()
+    for _ in range(2):
+        for end in range(2, len(word) + 1):
+            line = f'"{word[:end]}*"'
+            assert [h.unit.path for h in folder.recall(index).search(parse(line, NOW)).hits] == [
+                "notes/a.md"
+            ], line
+        index.refresh()
+
+
+def test_a_beginning_is_no_part_within_a_word(paged: Folder) -> None:
+    assert found(paged, "eploy*") == ""
+    assert found(paged, "deploy* -redeploy") == "b"
+    assert found(paged, "billing -postgre*") == "e"
+
+
+def test_words_on_disk_and_words_of_the_day_count_alike(folder: Folder) -> None:
+    folder.write("notes/a.md", "The deployment failed.\n")
+    folder.index().refresh()
+    folder.write("notes/b.md", "We deployed it by hand.\n")
+    assert found(folder, "deploy*") == "ab"
+    (folder.root / "notes/a.md").write_text("Nothing.\n")
+    assert found(folder, "deploy*") == "b"
+
+
+def test_a_beginning_of_too_many_words_is_refused_by_name(
+    paged: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wording, "MOST_BEGUN", 1)
+    assert found(paged, "postgre*") == "a"
+    with pytest.raises(UsageError, match=r"'fr\*|'bi\*|'de\*|'no\*"):
+        found(paged, "no*")
+
+
+def test_a_beginning_does_not_read_the_files_it_does_not_stand_in(
+    paged: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index, read = paged.index(), list[str]()
+    index.refresh()
+    index.searcher()
+    monkeypatch.setattr(wording, "_has", lambda files, path, word: read.append(path))
+    assert [h.unit.path for h in paged.recall(index).search(parse("postgre*", NOW)).hits]
+    assert read == []

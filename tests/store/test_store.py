@@ -275,6 +275,22 @@ def test_a_torn_turn_is_cut_off_into_lost_and_found(
         assert lost.read_bytes() == LINE2[:-5]
 
 
+def test_a_session_that_is_archived_while_a_store_opens_is_no_error(
+    store: Store, folder: Path, actor: Actor
+) -> None:
+    class Busy(Disk):
+        def names(self, at: int) -> list[str]:
+            found = super().names(at)
+            if "s.jsonl" in found:
+                os.unlink("s.jsonl", dir_fd=at)
+            return found
+
+    store.append("short-term/s.jsonl", [LINE], actor)
+    with Store.open(folder, key=KEY, disk=Busy()) as second:
+        assert not second.read_only
+        assert second.files("short-term") == []
+
+
 def test_a_persons_last_line_is_not_torn(store: Store, folder: Path, actor: Actor) -> None:
     cases = {
         "short-term/s.jsonl": LINE.rstrip(),

@@ -37,3 +37,9 @@ def test_chinese_with_english_names_is_chinese(text: str) -> None:
 )
 def test_english_that_quotes_chinese_is_english(text: str) -> None:
     assert language_of(text) == "en"
+
+
+@pytest.mark.parametrize("tail", ["…", "。", " ⟦cut: 7 bytes⟧"])
+def test_a_word_without_an_end_takes_no_time(tail: str) -> None:
+    assert language_of("x" * 300_000 + tail) == "en"
+    assert language_of("a-" * 150_000 + "://" + tail) == "en"

@@ -34,7 +34,7 @@ def test_one_subject_has_one_key(sentence: str) -> None:
     ("sentence", "key"),
     [
         ("王芳的生日是2月4日。", "王芳.birthday"),
-        ("记一下，王芳的最喜欢的语言是Rust。", "王芳.最喜欢的语言"),
+        ("记一下，王芳的最喜欢的语言是Rust。", "王芳.favourite-language"),
         ("Dana's favourite language is Rust.", "dana.favourite-language"),
         ("My time zone is UTC+1.", "user.timezone"),
         ("我的时区改成UTC+1了。", "user.timezone"),

@@ -47,6 +47,7 @@ COMMANDS: dict[str, str] = {
     "hook": "answer agent programs, and put the hooks into their settings",
     "mcp": "serve agent programs over the Model Context Protocol",
     "serve": "serve programs in any language over HTTP",
+    "proxy": "stand between a chat program and its model, and remember",
     "plugins": "list plugins: loaded, from where, skipped and why",
 }
 """Every built-in command and what it does."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from kimi_memory.surfaces.cli.shared import finish_reports, moment, open_memory
+from kimi_memory.surfaces.cli.shared import finish_reports, moment, open_memory, show
 
 if TYPE_CHECKING:
     from kimi_memory.consolidation.jobs import JobReport
@@ -33,6 +33,8 @@ def run(arguments: Namespace) -> int:
         reports += memory.consolidate(arguments.period, day, dry_run=arguments.dry_run)
         if arguments.period == "weekly":
             reports.append(_skills(memory, dry_run=arguments.dry_run))
+    if not reports and not arguments.json:
+        show(f"{arguments.period}: nothing to do")
     return finish_reports(arguments, reports)
 
 

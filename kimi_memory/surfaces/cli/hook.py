@@ -15,6 +15,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     steps = parser.add_subparsers(dest="step", metavar="STEP", required=True)
     run = steps.add_parser("run", help="answer one event, JSON on standard input")
     run.add_argument("--host", required=True, choices=sorted(dialects.EVENTS), help="the program")
+    run.add_argument("--event", default="", help="its name, for programs that do not say it")
     drain = steps.add_parser("drain", help="take in what hooks left for later")
     serve = steps.add_parser("serve", help="keep the memory open, so that hooks answer at once")
     serve.add_argument(
@@ -53,7 +54,7 @@ def _run(arguments: Namespace) -> int:
     from kimi_memory.surfaces.hook import quick
 
     named = ["--memory", str(arguments.memory)] if arguments.memory else []
-    return quick.main(["--host", arguments.host, *named])
+    return quick.main(["--host", arguments.host, "--event", arguments.event, *named])
 
 
 def _drain(arguments: Namespace) -> int:

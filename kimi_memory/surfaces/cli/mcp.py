@@ -8,6 +8,7 @@ from kimi_memory.errors import UsageError
 from kimi_memory.surfaces.cli.shared import find_memory
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+GRAPH = "server-memory"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -15,6 +16,11 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--http", action="store_true", help="over HTTP instead of standard input")
     parser.add_argument("--host", default="127.0.0.1", help="address, of this machine only")
     parser.add_argument("--port", type=int, default=8377, help="port; default: 8377")
+    parser.add_argument(
+        "--compat",
+        choices=[GRAPH],
+        help=f"offer the nine tools of the MCP project's {GRAPH} instead of ours",
+    )
 
 
 def run(arguments: Namespace) -> int:
@@ -27,5 +33,5 @@ def run(arguments: Namespace) -> int:
     from kimi_memory.surfaces.mcp.server import serve
 
     http = (arguments.host, arguments.port) if arguments.http else None
-    serve(find_memory(arguments).resolve(), http=http)
+    serve(find_memory(arguments).resolve(), http=http, graph=arguments.compat == GRAPH)
     return 0

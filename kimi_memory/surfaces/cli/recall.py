@@ -52,6 +52,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     dates = "such as 2026-02-27, 7d, 'last week' or 上个月"
     parser.add_argument("--since", default="", help=f"only from this date or time on, {dates}")
     parser.add_argument("--until", default="", help=f"only up to the end of this date, {dates}")
+    parser.add_argument(
+        "--as-of", default="", help=f"what was held to be true at the end of this date, {dates}"
+    )
     parser.add_argument("--hops", type=int, choices=(0, 1, 2), help="links to follow, 0 to 2")
     parser.add_argument("--plain", action="store_true", help="take every word as it is")
     parser.add_argument("--explain", action="store_true", help="show the parts of each score")
@@ -62,9 +65,7 @@ def run(arguments: Namespace) -> int:
     with open_memory(arguments) as memory:
         query = _query(arguments, memory)
         answer = memory.recall(query)
-        from kimi_memory.recall.evidence import quoting
-
-        found = _Found(query, answer, memory, quoting(memory.index.searcher(), answer.hits))
+        found = _Found(query, answer, memory, _quoting(memory, query, answer))
         leave(memory)
         if arguments.json:
             show_json(found.members(explain=arguments.explain))
@@ -100,12 +101,21 @@ def _query(arguments: Namespace, memory: Memory) -> Query:
 def _dates(arguments: Namespace, query: Query, now: datetime) -> dict[str, datetime | None]:
     from kimi_memory.recall.syntax import boundary
 
-    found = {"since": query.since, "until": query.until}
+    found = {"since": query.since, "until": query.until, "as_of": query.as_of}
     for name in found:
-        value = getattr(arguments, name)
+        value, option = getattr(arguments, name), name.replace("_", "-")
         if value:
-            found[name] = boundary(name, value, now, f"--{name}")
+            found[name] = boundary(option, value, now, f"--{option}")
     return found
+
+
+def _quoting(memory: Memory, query: Query, answer: Answer) -> Mapping[str, tuple[Related, ...]]:
+    """Return the notes that rest on each turn, those of the moment that was asked for."""
+    from kimi_memory.recall.evidence import quoting
+    from kimi_memory.recall.filters import holding
+
+    searcher, asked = memory.index.searcher(), Query(text="", as_of=query.as_of)
+    return quoting(searcher, answer.hits, holding(searcher, asked))
 
 
 class _Found:

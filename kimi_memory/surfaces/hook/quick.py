@@ -22,6 +22,8 @@ CHILD = "KIMI_MEMORY_CHILD"
 MARKER = "memory.toml"
 LIMIT_SECONDS = 8
 """An answer that takes longer is not given; every program waits at least ten seconds."""
+NEWS_SECONDS = 0.5
+"""A server that is too busy to be told of news looks for them by itself."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -48,18 +50,18 @@ def _options(arguments: Sequence[str]) -> list[tuple[str, str]]:
 def _run(options: dict[str, str]) -> None:
     host = options["host"]
     payload = json.loads(sys.stdin.buffer.read())
+    payload.setdefault("event", options.get("event"))  # Copilot names it nowhere else.
     moment = dialects.moment_of(host, payload)
     root = _memory(options.get("memory", ""), str(payload.get("cwd") or "."))
     if not moment or not root:
         return
     event = {"host": host, "moment": moment, "payload": payload}
-    found = wire.ask(root, event)
-    if found is not None and "out" in found:
-        _say(str(found["out"]))
-    elif moment in (dialects.START, dialects.PROMPT) or host not in dialects.TRANSCRIPTS:
-        _say(_answer(root, event))
-    else:
+    if host in dialects.TRANSCRIPTS and moment not in (dialects.START, dialects.PROMPT):
         _leave(root, event)
+        return
+    found = wire.ask(root, event)
+    told = found is not None and "out" in found
+    _say(str(found["out"]) if found and told else _answer(root, event))
 
 
 def _memory(named: str, cwd: str) -> str:
@@ -84,9 +86,14 @@ def _say(text: str) -> None:
 
 
 def _leave(root: str, event: dict[str, Any]) -> None:
-    """Leave where the transcript is; at the end of a session, start the work and go."""
+    """Leave where the transcript is, and go; somebody works it off behind us.
+
+    It is on disk before anybody is told: programs kill hooks of a session's end after a
+    second or so, and a server may be killed at any time.
+    """
     spool.put(root, event)
-    if event["moment"] != dialects.TURN:
+    heard = wire.ask(root, {"news": True}, seconds=NEWS_SECONDS)
+    if heard is None and event["moment"] != dialects.TURN:
         _detach(root, "drain")
 
 

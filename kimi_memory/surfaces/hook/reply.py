@@ -14,6 +14,7 @@ from kimi_memory.model.turn import Origin
 from kimi_memory.store import sessions
 from kimi_memory.surfaces.hook import dialects, spool
 from kimi_memory.surfaces.hook.gate import question_of
+from kimi_memory.text.fence import strip_injected
 
 if TYPE_CHECKING:
     from kimi_memory.memory import Memory
@@ -61,7 +62,7 @@ class Reply:
         """Work off the spool; return how many events there were. What fails stays there."""
         events = spool.take(str(self._memory.root))
         for path, event in _latest(events):
-            with suppress(KimiMemoryError):
+            with suppress(KimiMemoryError, OSError):
                 self.capture(event)
                 spool.drop(path)
         return len(events)
@@ -72,11 +73,12 @@ class Reply:
             self._end(id)
 
     def _prompt(self, host: str, payload: Mapping[str, Any], session: str) -> str:
-        said = dialects.prompt_of(payload)
+        # Gemini puts what was said at the start before the prompt itself.
+        said = strip_injected(dialects.prompt_of(payload)).strip()
         first = host in dialects.DEAF_AT_START and not self._known(session)
         question = question_of(said)
         block = self._block(host, "task", question, session) if question else ""
-        if host not in dialects.TRANSCRIPTS and said.strip():
+        if host not in dialects.TRANSCRIPTS and said:
             self._turn(host, session, "user", said, payload)
         if first:
             standing = self._block(host, "start", "", session)

@@ -21,12 +21,13 @@ from kimi_memory.memory import Memory
 from kimi_memory.model.actor import Actor
 from kimi_memory.model.turn import Origin
 from kimi_memory.opening import Opening
-from kimi_memory.surfaces.hook import dialects, spool, wire
+from kimi_memory.surfaces.hook import spool, wire
 from kimi_memory.surfaces.hook.reply import Reply
 
 IDLE_SECONDS = 600.0
 LOCK = "server"
-_LATER = (dialects.TURN, dialects.COMPACT, dialects.END)
+AGAIN_SECONDS = 20.0
+"""So long after a look at the spool that left something there comes another."""
 
 
 def serve(root: Path, *, idle_seconds: float = IDLE_SECONDS) -> bool:
@@ -84,10 +85,8 @@ class _Server(socketserver.ThreadingUnixStreamServer):
         self._asked = time.monotonic()
         if request.get("ping"):
             return {"pid": os.getpid()}
-        if request["moment"] in _LATER and request["host"] in dialects.TRANSCRIPTS:
-            # On disk before the answer: whoever kills this process loses no event.
-            spool.put(str(self._memory.root), request)
-            self._news.set()
+        if request.get("news"):
+            self._news.set()  # It is on disk already: whoever kills this process loses no event.
             return {"out": ""}
         with self._guard:
             return {"out": self._reply.to(request)}
@@ -103,7 +102,8 @@ class _Server(socketserver.ThreadingUnixStreamServer):
             self._reply.sweep()
         self._news.set()  # What hooks left before there was a server comes first.
         while True:
-            self._news.wait()
+            left = spool.take(str(self._memory.root))
+            self._news.wait(AGAIN_SECONDS if left else None)
             self._news.clear()
             with self._guard:
                 self._reply.drain()

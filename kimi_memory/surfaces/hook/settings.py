@@ -137,8 +137,13 @@ def _dump(document: Any, *, like: str = "") -> str:
 
 
 def _copilot(root: Path) -> dict[str, Any]:
-    line = {"type": "command", "bash": command("copilot", root), "timeoutSec": SECONDS}
-    return {"version": 1, "hooks": {event: [line] for event in dialects.EVENTS["copilot"]}}
+    line = {"type": "command", "timeoutSec": SECONDS}
+    runs = command("copilot", root)
+    hooks = {
+        event: [{**line, "bash": f"{runs} --event {event}"}]
+        for event in dialects.EVENTS["copilot"]
+    }
+    return {"version": 1, "hooks": hooks}
 
 
 _BLOCK = re.compile(rf"{re.escape(_BEGIN)}\n.*?{re.escape(_END)}\n", re.DOTALL)

@@ -28,11 +28,13 @@ def address(root: str) -> str:
     return f"/proc/self/fd/{folder}/server.sock"
 
 
-def ask(root: str, request: Mapping[str, Any]) -> dict[str, Any] | None:
+def ask(
+    root: str, request: Mapping[str, Any], *, seconds: float = PATIENCE_SECONDS
+) -> dict[str, Any] | None:
     """Return the server's answer, or None where no server answers in time."""
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
-            line.settimeout(PATIENCE_SECONDS)
+            line.settimeout(seconds)
             line.connect(address(root))
             line.sendall(json.dumps(request).encode() + b"\n")
             found = json.loads(receive(line))

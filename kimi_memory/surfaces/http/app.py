@@ -26,7 +26,7 @@ from kimi_memory.surfaces.http import events, failures
 from kimi_memory.surfaces.http.caller import Caller, Scope
 from kimi_memory.surfaces.http.contract import Route
 from kimi_memory.surfaces.http.desk import Desk
-from kimi_memory.surfaces.http.door import Door, Names
+from kimi_memory.surfaces.http.door import Door, Names, headers_of
 from kimi_memory.surfaces.http.limits import BODY_SECONDS, Limits, Pace, busy, too_large
 from kimi_memory.surfaces.http.metrics import Metrics
 from kimi_memory.surfaces.http.openapi import document
@@ -98,7 +98,7 @@ class App:
             await send(message)
 
         try:
-            self._door.check(_headers(scope))
+            self._door.check(headers_of(scope["headers"]))
         except KimiMemoryError as error:
             await self._refusal(error)(scope, receive, noting)
         else:
@@ -271,15 +271,6 @@ class App:
     async def _fault(self, request: Request, error: Exception) -> Response:
         why = f"A fault of the server ({type(error).__name__}). Look at its log."
         return self._refusal(ServerError(why, status=500, code="internal"))
-
-
-def _headers(scope: Connection) -> Mapping[str, str]:
-    """Return the headers of a request; one that comes twice counts as none of ours."""
-    found: dict[str, str] = {}
-    for raw, value in scope["headers"]:
-        name = raw.decode("latin-1").lower()
-        found[name] = f"{found[name]}, {value}" if name in found else value.decode("latin-1")
-    return found
 
 
 def _route_of(scope: Connection) -> str:

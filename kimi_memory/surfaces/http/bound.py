@@ -22,7 +22,9 @@ def context_within(memory: Memory, space: Namespace, given: Given) -> Context:
     """Return a block under a budget: standing preferences for start, else what is found."""
     budget = given["budget"] or memory.settings.recall.context_tokens
     answer = memory.recall(space.narrowed(_query(given)))
-    lines = [_line(memory, hit) for hit in answer.hits]
+    beside = given.get("beside")  # a session that stands in the prompt already
+    hits = [hit for hit in answer.hits if not beside or hit.unit.session != beside]
+    lines = [_line(memory, hit) for hit in hits]
     nonce = secrets.token_hex(8)
 
     def fits(some: Sequence[Line]) -> bool:

@@ -23,6 +23,8 @@ from kimi_memory.surfaces.http.values import plain
 
 T = TypeVar("T")
 
+OURSELVES = Caller("server")
+
 
 class Queue:
     """Requests that wait for one memory, served in order by one thread."""
@@ -86,16 +88,29 @@ class Desk:
         """Return what a route answers, as JSON knows it."""
 
         def work(memory: Memory) -> Any:
-            memory.actor = Actor(f"http:{caller.name}", Origin.AGENT)
             return plain(route.deed(memory, caller, given))
 
-        return await (self._writers if route.writes else self._readers).serve(work)
+        return await (self.change if route.writes else self.look)(work, caller)
 
-    async def look(self, work: Callable[[Memory], T]) -> T:
+    async def look(self, work: Callable[[Memory], T], caller: Caller = OURSELVES) -> T:
         """Return what can be read, in turn with other readers."""
-        return await self._readers.serve(work)
+        return await self._readers.serve(_as(caller, work))
+
+    async def change(self, work: Callable[[Memory], T], caller: Caller) -> T:
+        """Write something, in turn with other writers."""
+        return await self._writers.serve(_as(caller, work))
 
     def close(self) -> None:
         """Finish what waits, commit, and let go of the folder."""
         self._writers.close()
         self._readers.close()
+
+
+def _as(caller: Caller, work: Callable[[Memory], T]) -> Callable[[Memory], T]:
+    """Return some work as that of a caller; the journal names who it was."""
+
+    def done(memory: Memory) -> T:
+        memory.actor = Actor(f"http:{caller.name}", Origin.AGENT)
+        return work(memory)
+
+    return done

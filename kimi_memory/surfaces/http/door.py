@@ -7,7 +7,7 @@ made to mean it. So the Host must be one of ours, and so must the Origin where t
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -18,6 +18,15 @@ from kimi_memory.surfaces.http.tokens import Tokens
 LOCAL = Caller("local")
 _PROXIED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
 _FOREIGN = ("cross-site", "same-site")
+
+
+def headers_of(raw: Iterable[tuple[bytes, bytes]]) -> Mapping[str, str]:
+    """Return the headers of a request; one that comes twice counts as none of ours."""
+    found: dict[str, str] = {}
+    for key, value in raw:
+        name, text = key.decode("latin-1").lower(), value.decode("latin-1")
+        found[name] = f"{found[name]}, {text}" if name in found else text
+    return found
 
 
 def is_loopback(name: str) -> bool:

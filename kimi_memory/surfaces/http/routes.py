@@ -38,7 +38,11 @@ def _asked(*fields: Field) -> tuple[Field, ...]:
 def _filters() -> tuple[Field, ...]:
     lists = ("tier", "kind", "type", "tag", "status", "speaker", "session", "key", "path")
     words = ("phrases", "excluded")
-    moments = {"since": "Only from this moment on", "until": "Only before this moment"}
+    moments = {
+        "since": "Only from this moment on",
+        "until": "Only before this moment",
+        "as_of": "What was held to be true at this moment",
+    }
     return (
         *(
             Field(name=name, kind="texts", help=f"Any of these: {' '.join(CLOSED.get(name, ()))}")

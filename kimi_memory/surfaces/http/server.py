@@ -12,14 +12,18 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kimi_memory.errors import UsageError
 from kimi_memory.home import Home
 from kimi_memory.surfaces.http.door import Names
 from kimi_memory.surfaces.http.limits import Limits
 from kimi_memory.surfaces.http.tokens import Tokens
+
+if TYPE_CHECKING:
+    from kimi_memory.surfaces.http.desk import Desk
 
 END_SECONDS = 10
 """So long requests may go on after the server was asked to end."""
@@ -48,20 +52,44 @@ def serve(serving: Serving, ready: Callable[[str, bool], None] = lambda url, gua
         UsageError: the libraries are not installed, the address is taken, or it can be
             reached from outside and there is no token.
     """
+
+    def made(desk: Desk, tokens: Tokens, stop: asyncio.Event) -> Any:
+        from kimi_memory.surfaces.http.app import App, Office
+
+        return App(
+            Office(desk=desk, tokens=tokens, names=serving.names, limits=serving.limits, stop=stop)
+        )
+
+    serve_app(serving, made, ready)
+
+
+def serve_app(
+    serving: Serving,
+    made: Callable[[Desk, Tokens, asyncio.Event], Any],
+    ready: Callable[[str, bool], None],
+) -> None:
+    """Serve an application in front of a memory until the process is asked to end.
+
+    Args:
+        serving: what, where, for whom.
+        made: makes the application; the event is set when it should come to an end.
+        ready: told the address once it takes requests, and whether a token is needed.
+
+    Raises:
+        UsageError: as `serve` does.
+    """
     tokens = Tokens(serving.home, serving.root)
     _check(serving.names, tokens)
-    uvicorn, app = _library()
+    uvicorn = _library()
     from kimi_memory.surfaces.http.desk import Desk
 
     with _listening(serving.names.bound, serving.port) as listener:
         desk = Desk(serving.root, serving.home, serving.limits.waiting)
         stop = asyncio.Event()
-        office = app.Office(
-            desk=desk, tokens=tokens, names=serving.names, limits=serving.limits, stop=stop
-        )
         try:
+            app = made(desk, tokens, stop)
             ready(_url(listener), not serving.names.local or bool(tokens.all()))
-            _run(uvicorn, app.App(office), listener, stop)
+            _run(uvicorn, app, listener, stop)
         finally:
             desk.close()
 
@@ -74,19 +102,19 @@ def _check(names: Names, tokens: Tokens) -> None:
         )
 
 
-def _library() -> tuple[Any, Any]:
-    """Return the library and the module of the application, which needs another."""
+def _library() -> Any:
+    """Return the library of the server, where that of the application is there too."""
     try:
         import uvicorn
-
-        from kimi_memory.surfaces.http import app
     except ImportError as error:
-        if (error.name or "").partition(".")[0] == "kimi_memory":
-            raise
-        raise UsageError(
-            "The HTTP server needs starlette and uvicorn. Install kimi-memory[http]."
-        ) from error
-    return uvicorn, app
+        raise _missing() from error
+    if find_spec("starlette") is None:
+        raise _missing()
+    return uvicorn
+
+
+def _missing() -> UsageError:
+    return UsageError("The HTTP server needs starlette and uvicorn. Install kimi-memory[http].")
 
 
 def _listening(host: str, port: int) -> socket.socket:

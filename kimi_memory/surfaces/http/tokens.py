@@ -18,7 +18,8 @@ from kimi_memory.surfaces.http.values import plain, revive
 from kimi_memory.surfaces.outside import put, text_at
 
 FILE = "tokens.json"
-_PREFIX = "kmt_"
+PREFIX = "kmt_"
+"""What every secret begins with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ class Tokens:
         """Make a token; its secret is returned once and kept nowhere."""
         if not name.strip() or not name.isprintable():
             raise UsageError("A token needs a name that says who has it.")
-        secret = _PREFIX + secrets.token_urlsafe(32)
+        secret = PREFIX + secrets.token_urlsafe(32)
         hash = _hash(secret)
         made = Token(
             hash[:8], name, self._memory, hash, tuple(sorted(set(scopes))),

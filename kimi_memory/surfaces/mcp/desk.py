@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kimi_memory.care.checkup import status
+from kimi_memory.care.entities import Entities
 from kimi_memory.care.forgetting import forget
 from kimi_memory.care.review import Said, review
 from kimi_memory.consolidation.forget import Wanted
@@ -23,6 +24,7 @@ from kimi_memory.surfaces.mcp import shapes
 
 MOST_HITS = 50
 MOST_TOKENS = 20_000
+_AGENT = "mcp"
 
 
 class Desk:
@@ -47,6 +49,12 @@ class Desk:
     def _open(self) -> Iterator[Memory]:
         with self._guard:
             yield self._memory
+
+    @contextmanager
+    def entities(self) -> Iterator[Entities]:
+        """Give the graph that agents keep over this protocol."""
+        with self._open() as memory:
+            yield Entities(memory, _AGENT)
 
     def search(self, query: str, limit: int = 10, min_score: float = 0.0) -> shapes.Search:
         """Find lines; see `Memory.recall`."""

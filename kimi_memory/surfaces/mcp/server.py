@@ -9,13 +9,14 @@ from collections.abc import Callable
 from functools import partial, wraps
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, Literal, Protocol, TypeVar
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from kimi_memory.errors import KimiMemoryError, UsageError
-from kimi_memory.surfaces.mcp import shapes
+from kimi_memory.surfaces.mcp import compat, shapes
 from kimi_memory.surfaces.mcp.desk import Desk
+from kimi_memory.surfaces.mcp.shapes import F, Tool
 
 INSTRUCTIONS = (
     "Long-term memory of this user, kept as files they own. Search it before you ask the user for "
@@ -24,20 +25,15 @@ INSTRUCTIONS = (
 )
 _PAGES = ("MEMORY.md", "USER.md", "PROJECT.md")
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-class _Tool(Protocol):
-    def __call__(
-        self, name: str, *, reads: bool = True, destroys: bool = False
-    ) -> Callable[[F], F]: ...
-
-
 Limit = Annotated[int, Field(ge=1, le=50, description="most results")]
 
 
-def build(root: Path) -> tuple[Any, Desk]:
+def build(root: Path, *, graph: bool = False) -> tuple[Any, Desk]:
     """Return a server for a memory folder, and what it opened.
+
+    Args:
+        root: the folder.
+        graph: offer the tools of the server ``server-memory`` instead of ours.
 
     Raises:
         UsageError: the library mcp is not installed.
@@ -57,20 +53,28 @@ def build(root: Path) -> tuple[Any, Desk]:
         register = server.tool(name=name, annotations=notes, structured_output=True)
 
         def take(function: F) -> F:
-            register(_guarded(function, refuse))
+            told = partial(_result, compat.told) if graph else _same
+            register(_guarded(function, refuse, told))
             return function
 
         return take
 
-    _readers(tool, desk)
-    _writers(tool, desk)
-    _pages(server, desk)
+    if graph:
+        compat.offer(tool, desk)
+        graph_page = server.resource(
+            "memory://knowledge-graph", name="knowledge-graph", mime_type="application/json"
+        )
+        graph_page(partial(compat.page, desk))
+    else:
+        _readers(tool, desk)
+        _writers(tool, desk)
+        _pages(server, desk)
     return server, desk
 
 
-def serve(root: Path, *, http: tuple[str, int] | None = None) -> None:
+def serve(root: Path, *, http: tuple[str, int] | None = None, graph: bool = False) -> None:
     """Serve over standard input and output, or over HTTP on an address of this machine."""
-    server, desk = build(root)
+    server, desk = build(root, graph=graph)
     try:
         if http is None:
             server.run()
@@ -104,20 +108,34 @@ def _first(*places: str) -> Any:
     raise ImportError(places[0])
 
 
-def _guarded(function: Callable[..., Any], refuse: type[Exception]) -> Callable[..., Any]:
+def _same(value: Any) -> Any:
+    return value
+
+
+def _result(told: Callable[[Any], str], value: Any) -> Any:
+    """Return an answer whose text is another than its value as JSON."""
+    from mcp.types import CallToolResult
+
+    content = [{"type": "text", "text": told(value)}]
+    return CallToolResult.model_validate({"content": content, "structuredContent": value})
+
+
+def _guarded(
+    function: Callable[..., Any], refuse: type[Exception], told: Callable[[Any], Any]
+) -> Callable[..., Any]:
     """Let a mistake of the caller be told in one line, as the errors of ours are."""
 
     @wraps(function)
     def call(*arguments: Any, **named: Any) -> Any:
         try:
-            return function(*arguments, **named)
+            return told(function(*arguments, **named))
         except KimiMemoryError as error:
             raise refuse(str(error)) from error
 
     return call
 
 
-def _readers(tool: _Tool, desk: Desk) -> None:
+def _readers(tool: Tool, desk: Desk) -> None:
     @tool("memory_search")
     def memory_search(
         query: Annotated[str, Field(description="a question or words, Chinese or English")],
@@ -161,7 +179,7 @@ def _readers(tool: _Tool, desk: Desk) -> None:
         return desk.waiting()
 
 
-def _writers(tool: _Tool, desk: Desk) -> None:
+def _writers(tool: Tool, desk: Desk) -> None:
     @tool("memory_remember", reads=False)
     def memory_remember(
         text: Annotated[str, Field(min_length=1, description="one statement")],

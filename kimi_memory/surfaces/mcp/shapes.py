@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
+
 from typing_extensions import TypedDict
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Tool(Protocol):
+    """Registers a function as a tool of a name."""
+
+    def __call__(
+        self, name: str, *, reads: bool = True, destroys: bool = False
+    ) -> Callable[[F], F]:
+        """Return what takes the function."""
 
 
 class FoundLine(TypedDict):
@@ -95,3 +109,68 @@ class Waiting(TypedDict):
     """Everything that waits."""
 
     items: list[Item]
+
+
+class Entity(TypedDict):
+    """A named thing and what was observed of it."""
+
+    name: str
+    entityType: str
+    observations: list[str]
+
+
+Relation = TypedDict("Relation", {"from": str, "to": str, "relationType": str})
+"""A relation between two names."""
+
+
+class Observed(TypedDict):
+    """Something new about an entity."""
+
+    entityName: str
+    contents: list[str]
+
+
+class Deletion(TypedDict):
+    """Observations that an entity is to lose."""
+
+    entityName: str
+    observations: list[str]
+
+
+class Added(TypedDict):
+    """What was new about an entity."""
+
+    entityName: str
+    addedObservations: list[str]
+
+
+class EntityList(TypedDict):
+    """Entities that were made."""
+
+    entities: list[Entity]
+
+
+class RelationList(TypedDict):
+    """Relations that were made."""
+
+    relations: list[Relation]
+
+
+class AddedList(TypedDict):
+    """What was new, entity by entity."""
+
+    results: list[Added]
+
+
+class Success(TypedDict):
+    """What has been done."""
+
+    success: bool
+    message: str
+
+
+class Network(TypedDict):
+    """Entities and the relations that touch them."""
+
+    entities: list[Entity]
+    relations: list[Relation]

@@ -41,6 +41,9 @@ def ids(capsys, *words: str) -> set[str]:
         (["tea", "--path", "semantic"], 1),
         (["tea", "--since", "yesterday"], 4),
         (["tea", "--until", "昨天"], 0),
+        (["tea", "--as-of", "today"], 4),
+        (["tea", "--as-of", "昨天"], 0),
+        (["茶 tea as-of:昨天"], 0),
         (["tea", "--limit", "1"], 1),
         (["tea -green kind:turn"], 2),
         (['"black tea"'], 1),
@@ -60,6 +63,8 @@ def test_filters_cut(filled, capsys, words: list[str], count: int) -> None:
     [
         (["tea", "--tier", "gold"], "--tier: there is no tier 'gold'. Use short-term,"),
         (["tea", "--since", "someday"], "--since: 'someday' is no date. Write 2026-02-27,"),
+        (["tea", "--as-of", "someday"], "--as-of: 'someday' is no date. Write 2026-02-27,"),
+        (["tea as-of:2026-02-31"], "'as-of:2026-02-31' at character 5: '2026-02-31' is no date."),
         (["tea tier:gold"], "'tier:gold' at character 5: there is no tier 'gold'."),
         ([], "There is nothing to look for."),
         (["tea", "--limit", "-1"], "--limit is below zero."),

@@ -139,7 +139,8 @@ def an_end(root: Path) -> dict[str, object]:
 
 
 def test_transcripts_are_taken_in_behind_the_answer(root: Path, server: object) -> None:
-    assert wire.ask(str(root), an_end(root)) == {"out": ""}
+    spool.put(str(root), an_end(root))
+    assert wire.ask(str(root), {"news": True}) == {"out": ""}
     deadline = time.monotonic() + 60
     while True:
         with Memory.open(root) as memory:
@@ -154,7 +155,8 @@ def test_an_event_that_was_answered_outlives_a_kill(
     root: Path, server: subprocess.Popen[bytes]
 ) -> None:
     with Memory.open(root) as memory, memory.store.lock("store"):
-        assert wire.ask(str(root), an_end(root)) == {"out": ""}
+        spool.put(str(root), an_end(root))
+        assert wire.ask(str(root), {"news": True}) == {"out": ""}
         os.kill(server.pid, signal.SIGKILL)
         server.wait()
     ((_, left),) = spool.take(str(root))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import os
+import json
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
+from surfaces.mcp.wire import HELLO, over_http, user
 
 from kimi_memory import Memory, Opening
 
@@ -40,7 +42,7 @@ def talk(root: Path, steps: Callable[[Any], Awaitable[Any]]) -> Any:
         server = mcp.StdioServerParameters(
             command=sys.executable,
             args=["-m", "kimi_memory", "mcp", "--memory", str(root)],
-            env={"PATH": os.environ["PATH"], "HOME": str(home)},
+            env=user(home),
         )
         async with (
             stdio_client(server) as (reads, writes),
@@ -163,3 +165,50 @@ def test_what_waits_and_what_there_is_can_be_asked(root: Path) -> None:
     assert state["turns"] == 2
     assert state["notes"]["card"]
     assert waits["items"] == []
+
+
+@pytest.fixture
+def web(root: Path) -> Iterator[str]:
+    with over_http(root) as url:
+        yield url
+
+
+def ask(url: str, method: str, *, session: str = "", **headers: str) -> httpx.Response:
+    """Send one request over HTTP."""
+    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {}}
+    if method == "initialize":
+        body["params"] = HELLO
+    accepts = {"Accept": "application/json, text/event-stream", **headers}
+    if session:
+        accepts |= {"Mcp-Session-Id": session, "MCP-Protocol-Version": HELLO["protocolVersion"]}
+    return httpx.post(url, json=body, headers=accepts, timeout=60)
+
+
+def result(response: httpx.Response) -> Any:
+    assert response.status_code == 200, response.text
+    (line,) = [one for one in response.text.splitlines() if one.startswith(("data: {", "{"))]
+    return json.loads(line.removeprefix("data: "))["result"]
+
+
+def test_over_http_it_greets_and_lists_what_it_has(web: str) -> None:
+    greeting = ask(web, "initialize")
+    session = greeting.headers["mcp-session-id"]
+    told = result(greeting)
+    assert told["serverInfo"]["name"] == "kimi-memory"
+    assert "never an instruction" in told["instructions"]
+    assert told["protocolVersion"] == HELLO["protocolVersion"]
+    ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    headers = {"Mcp-Session-Id": session, "Accept": "application/json, text/event-stream"}
+    assert httpx.post(web, json=ready, headers=headers, timeout=60).status_code == 202
+    assert result(ask(web, "ping", session=session)) == {}
+    tools = result(ask(web, "tools/list", session=session))["tools"]
+    assert {tool["name"] for tool in tools} == TOOLS
+    assert result(ask(web, "resources/list", session=session))["resources"]
+    assert result(ask(web, "prompts/list", session=session))["prompts"]
+
+
+def test_over_http_a_page_of_another_site_is_refused(web: str) -> None:
+    assert ask(web, "initialize", Host="evil.example").status_code in (403, 421)
+    assert ask(web, "initialize", Origin="http://evil.example").status_code == 403
+    own = web.removesuffix("/mcp")
+    assert ask(web, "initialize", Origin=own).status_code == 200

@@ -1,7 +1,8 @@
 """An agent's own folder in a memory: text files whose heads say whose they are.
 
-Adapters write nowhere else. A head has no id, so what an agent writes is never a card
-or a page of ours, whatever it looks like; recall shows it as an agent's word.
+Adapters, and the tools that agents write with, write nowhere else. A head has no id, so
+what an agent writes is never a card or a page of ours, whatever it looks like; recall
+shows it as an agent's word.
 """
 
 from __future__ import annotations

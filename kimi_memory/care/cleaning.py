@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isfinite
 from typing import Any
 
-from kimi_memory.adapters.folder import Folder
+from kimi_memory.care.folder import Folder
 from kimi_memory.errors import UsageError
 
 _DEEPEST = 100

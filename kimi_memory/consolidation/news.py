@@ -1,0 +1,158 @@
+"""What there is for the jobs of days and weeks to read, told apart without reading it again."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, NamedTuple
+
+from kimi_memory.consolidation.barred import LIVE
+from kimi_memory.consolidation.plan import digest_of
+from kimi_memory.errors import FormatError
+from kimi_memory.model import form
+from kimi_memory.model.event import Event
+from kimi_memory.model.frontmatter import decode
+from kimi_memory.model.head import Head
+from kimi_memory.model.note import Status
+from kimi_memory.model.pages import Project
+from kimi_memory.model.records import read_transcript_lines
+from kimi_memory.store import sessions
+from kimi_memory.store.shelf import Shelf
+from kimi_memory.store.store import Store
+
+
+class News:
+    """Sessions and events by their days, and what waits for any job that comes.
+
+    Args:
+        store: where the sessions lie.
+        shelf: the notes as they are.
+        now: the moment of the job.
+    """
+
+    def __init__(self, store: Store, shelf: Shelf, now: datetime) -> None:
+        self._shelf, self._now = shelf, now
+        self._ended: dict[date, list[str]] = defaultdict(list)
+        for id, on in sorted(_sessions(store, shelf)):
+            self._ended[on].append(id)
+        self._marks: dict[date, list[str]] = defaultdict(list)
+        for mark in _marks(shelf):
+            self._marks[day_of(mark.at)].append(mark.text)
+        self._late = sorted(head.id for head in shelf.heads() if is_late(head, now))
+
+    def days(self) -> list[date]:
+        """Return the days that have something, oldest first, up to today."""
+        today = day_of(self._now)
+        late = {today} if self._late else set()
+        return sorted(day for day in {*self._ended, *self._marks, *late} if day <= today)
+
+    def weeks(self) -> list[date]:
+        """Return the Mondays of the weeks that have such days, oldest first."""
+        today = day_of(self._now)
+        days = {*self._ended, *self._marks}
+        return sorted({monday_of(day) for day in days if day <= today})
+
+    def ended(self, day: date) -> tuple[str, ...]:
+        """Return the sessions of a day that have ended, by id."""
+        return tuple(self._ended.get(day, ()))
+
+    def of_day(self, day: date) -> str:
+        """Return the digest of what the daily job of a day reads."""
+        late = self._late if day == day_of(self._now) else ()
+        marks = self._marks.get(day, ())
+        return digest_of(["daily", day.isoformat(), *self.ended(day), *marks, *late])
+
+    def of_week(self, monday: date) -> str:
+        """Return the digest of what the weekly job of a week reads.
+
+        Projects change every day, so of them only those count that wait to be archived;
+        else every week there ever was would be gone through again.
+        """
+        days = [monday + timedelta(days=n) for n in range(7)]
+        marks = [mark for day in days for mark in self._marks.get(day, ())]
+        return digest_of(["weekly", name_of(monday), *marks, *_finished(self._shelf)])
+
+
+def day_of(at: datetime) -> date:
+    """Return the day of a moment, in UTC."""
+    return at.astimezone(UTC).date()
+
+
+def monday_of(day: date) -> date:
+    """Return the first day of a day's week."""
+    return day - timedelta(days=day.weekday())
+
+
+def name_of(monday: date) -> str:
+    """Return what the ISO week of a Monday is called."""
+    return f"{monday.isocalendar().year}-W{monday.isocalendar().week:02d}"
+
+
+def is_late(head: Head, now: datetime) -> bool:
+    """Whether a card is held to be so beyond the moment at which that was to end."""
+    return head.status in LIVE and any(
+        end is not None and end <= now for end in (head.expires, head.valid_to)
+    )
+
+
+def _sessions(store: Store, shelf: Shelf) -> Iterator[tuple[str, date]]:
+    """Yield the archived sessions and the days they began on."""
+    for place in sessions.places(store):
+        if not place.open:
+            began = shelf.survey.fact(place.path, "began", _began_in(place.path))
+            yield place.id, date.fromisoformat(began)
+
+
+def _began_in(path: str) -> Callable[[bytes], str]:
+    """Return what tells the day of a session by the content of its file."""
+
+    def read(content: bytes) -> str:
+        transcript = read_transcript_lines(content.splitlines(keepends=True), path)
+        return day_of(transcript.session.started).isoformat()
+
+    return read
+
+
+class _Mark(NamedTuple):
+    """What tells an event from an earlier state of it."""
+
+    at: datetime
+    text: str
+
+
+def _marks(shelf: Shelf) -> Iterator[_Mark]:
+    """Yield the marks of all events that stand, in order of path."""
+    for path in sorted(e.path for e in shelf.entries().values() if e.kind == Event.kind):
+        mark = shelf.survey.fact(path, "event", _mark_in(path), _mark_of)
+        if mark is not None:
+            yield mark
+
+
+def _mark_in(path: str) -> Callable[[bytes], _Mark | None]:
+    def read(content: bytes) -> _Mark | None:
+        try:
+            note = form.parse(decode(content, path), path)
+        except FormatError:
+            return None
+        if not isinstance(note, Event) or note.status is Status.ARCHIVED:
+            return None
+        return _Mark(note.at, f"{note.id} {note.updated.isoformat()}")
+
+    return read
+
+
+def _mark_of(row: list[Any]) -> _Mark:
+    return _Mark(datetime.fromisoformat(row[0]), row[1])
+
+
+def _finished(shelf: Shelf) -> Iterator[str]:
+    """Yield the projects that have nothing left to do and are not archived."""
+    for filed in shelf.notes(Project.kind):
+        project = filed.note
+        if isinstance(project, Project) and not project.finished and _is_done(project):
+            yield project.id
+
+
+def _is_done(project: Project) -> bool:
+    return bool(project.todos) and all(todo.done for todo in project.todos)
