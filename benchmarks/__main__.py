@@ -91,6 +91,13 @@ BENCHMARKS = (
         needs=("faiss",),
     ),
     Benchmark(
+        name="serving",
+        module="serving",
+        what="a server under load, and killed in the middle of it",
+        arguments=("--notes", "10000", "--seconds", "60"),
+        quick=("--notes", "500", "--seconds", "5"),
+    ),
+    Benchmark(
         name="jobs",
         module="jobs",
         what="daily and weekly jobs as a memory grows",

@@ -204,7 +204,9 @@ def _is_caught(lived: Lived, fact: Fact) -> bool:
 
 def _returned(lived: Lived, fact: Fact) -> bool:
     """Whether a question brings back what was taken back, as a card or as a turn."""
-    told = {place for place, (n, act, _) in lived.places.items() if n == fact.n and act not in _NOT_TOLD}
+    told = {
+        place for place, (n, act, _) in lived.places.items() if n == fact.n and act not in _NOT_TOLD
+    }
     cards = {card.id for card, _ in lived.of(fact)}
     for question in fact.questions:
         for hit in lived.memory.recall(Query(text=question, limit=10)).hits:

@@ -15,7 +15,8 @@ are taken in turns, so that what else the machine does meets both:
 - sync_vs_find: a look at an unchanged folder by ``find -printf``
 - parse_vs_csafeloader: PyYAML's C loader by our reading of canonical front matter
 - rebuild_rss_mb: peak of a full rebuild, vectors included, above the size of the notes
-- searcher_rss_mb: what a warm searcher occupies above an empty interpreter
+- searcher_rss_mb: what a warm searcher occupies above an empty interpreter, pages of the
+  mapped index among it; searcher_own_mb: without those
 - recall_process_vs_python: recall by a fresh process by the import of its libraries
 """
 
@@ -31,7 +32,7 @@ import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from benchmarks import corpus, peers
+from benchmarks import corpus, peers, record
 from benchmarks.corpus import Language
 from benchmarks.peers import Peer
 from benchmarks.upkeep import Built, cpu, parse, process, rss, sync, update
@@ -230,7 +231,9 @@ def _figures(scratch: Path, notes: int, data: Path | None) -> Iterator[dict[str,
         "build_growth": each / (small.build_seconds / small.size),
         "parse_vs_csafeloader": parse(),
     }
-    yield {"recall_process_vs_python": process(large), "searcher_rss_mb": rss(large, "recall")}
+    held, own = rss(large, "recall")
+    yield {"searcher_rss_mb": held, "searcher_own_mb": own}
+    yield {"recall_process_vs_python": process(large)}
     documents, asked = tokenized(large)
     tantivy, seconds = tantivy_of(large, documents, scratch)
     yield {"s_build_tantivy": seconds, "build_vs_tantivy": large.build_seconds / seconds}
@@ -240,11 +243,18 @@ def _figures(scratch: Path, notes: int, data: Path | None) -> Iterator[dict[str,
     changed, seldom = update(large), update(small)
     yield {"update_growth": changed / seldom, "ms_update": changed}
     yield from _with_vectors(large, lambda: asking(tantivy, asked))
+    yield _chinese(large, scratch, notes, data)
     small.memory.close()
     large.memory.close()
-    chinese = build(scratch / "chinese", "zh", notes, data)
-    yield {"zh_vs_en": hot(chinese.memory, chinese.queries) / warm}
-    chinese.memory.close()
+
+
+def _chinese(large: Built, scratch: Path, notes: int, data: Path | None) -> dict[str, float]:
+    built = build(scratch / "chinese", "zh", notes, data)
+    chinese, english = turns(
+        lambda: hot(built.memory, built.queries), lambda: hot(large.memory, large.queries)
+    )
+    built.memory.close()
+    return {"ms_hot_zh": chinese, "zh_vs_en": chinese / english}
 
 
 def _queries(
@@ -273,7 +283,7 @@ def _with_vectors(large: Built, theirs: Callable[[], float]) -> Iterator[dict[st
     whole, tantivy = hybrid(large, theirs)
     yield {"ms_hybrid": whole, "hybrid_vs_tantivy": whole / tantivy}
     text_mb = sum(path.stat().st_size for path in large.paths) / 1e6
-    yield {"rebuild_rss_mb": rss(large, "rebuild") - text_mb, "mb_notes": text_mb}
+    yield {"rebuild_rss_mb": rss(large, "rebuild")[0] - text_mb, "mb_notes": text_mb}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -287,14 +297,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--data", type=Path, default=os.environ.get("KIMI_MEMORY_DATA"))
     parser.add_argument("--vectors", type=int, metavar="COUNT", help="measure vectors alone")
     parser.add_argument("--json", action="store_true", help="one JSON object for machines")
+    parser.add_argument("--save", action="store_true", help="keep it in benchmarks/results")
     chosen = parser.parse_args(arguments)
     data = Path(chosen.data) if chosen.data else None
     if chosen.vectors:
         from benchmarks import vectors
 
-        found = vectors.measure(chosen.vectors)
+        found, what = vectors.measure(chosen.vectors), f"vectors {chosen.vectors}"
     else:
-        found = measure(chosen.notes, data, lambda step: print(f"… {step}", file=sys.stderr))
+        found = measure(chosen.notes, data, lambda told: print(f"… {told}", file=sys.stderr))
+        what = f"notes {chosen.notes}"
+    if chosen.save:
+        file = record.FOLDER / f"speed-{what.replace(' ', '-')}.json"
+        record.save(file, f"python -m benchmarks.speed --{what} --json --save", found)
     print(json.dumps(found)) if chosen.json else _show(found)
     return 0
 

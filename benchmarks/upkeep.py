@@ -107,28 +107,34 @@ _RSS = """
 import resource, sys
 def now():
     with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * resource.getpagesize() / 1e6
-empty = now()
+        _, all, mapped, *_ = file.read().split()
+    page = resource.getpagesize() / 1e6
+    return int(all) * page, (int(all) - int(mapped)) * page
+empty, own = now()
 from kimi_memory import Memory
 memory = Memory.open(sys.argv[1])
 if sys.argv[2] == "rebuild":
     from benchmarks.vectors import Given
     memory.host.register(Given(384), "given")
     assert memory.index.refresh(full=True).embedded
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6 - empty)
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6 - empty, 0)
 else:
     for line in sys.stdin:
         memory.recall(line.strip())
-    print(now() - empty)
+    print(now()[0] - empty, now()[1] - own)
 """
 
 
-def rss(built: Built, what: str) -> float:
-    """Return the megabytes a process needs above an empty interpreter."""
+def rss(built: Built, what: str) -> tuple[float, float]:
+    """Return the megabytes a process needs above an empty interpreter, and those of its own.
+
+    The others are pages of the index, mapped; the system takes them back when it needs room.
+    """
     argv = (sys.executable, "-W", "ignore", "-c", _RSS, str(built.memory.root), what)
     asked = "\n".join(query for query in built.queries)
     done = subprocess.run(argv, input=asked, check=True, capture_output=True, text=True)
-    return float(done.stdout)
+    held, own = map(float, done.stdout.split())
+    return held, own
 
 
 def process(built: Built, pairs: int = 7) -> float:

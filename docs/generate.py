@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import ast
-import dataclasses
 import inspect
 import os
 import re
@@ -15,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 from unittest.mock import patch
 
 from kimi_memory import config, errors, hookspecs
@@ -139,12 +139,12 @@ def written(value: object) -> str:
     return f"`{value}`" if isinstance(value, int | float) else ""
 
 
-def settings_table(kind: type) -> list[str]:
-    """Return the table of one dataclass of settings."""
-    about = meanings(kind)
+def settings_table(given: NamedTuple) -> list[str]:
+    """Return the table of one tuple of settings."""
+    about = meanings(type(given))
     rows = [
-        [f"`{f.name}`", f"`{about[f.name][0]}`", written(f.default), about[f.name][1]]
-        for f in dataclasses.fields(kind)
+        [f"`{name}`", f"`{about[name][0]}`", written(default), about[name][1]]
+        for name, default in given._asdict().items()
     ]
     return table(["key", "type", "default", "meaning"], rows)
 
@@ -153,9 +153,8 @@ def settings() -> str:
     """Return the page of settings."""
     page = heading("Settings", "kimi_memory/config.py", plain(config.__doc__))
     page += ["## memory.toml", "", "Lies in the memory folder and travels with it.", ""]
-    for table_field in dataclasses.fields(config.Settings):
-        page += [f"### [{table_field.name}]", ""]
-        page += settings_table(type(getattr(config.Settings(), table_field.name)))
+    for name, given in config.Settings()._asdict().items():
+        page += [f"### [{name}]", "", *settings_table(given)]
     page += ["## config.toml", "", "Lies in your own config directory, never in a memory.", ""]
     page += ["| setting |", "|---|"]
     page += [f"| {text} |" for _, text in meanings(config.UserConfig).values()]

@@ -10,20 +10,19 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal, TypeVar, cast
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from kimi_memory.errors import FormatError, UsageError
 
-T = TypeVar("T")
+T = TypeVar("T", bound=tuple[Any, ...])
 
 MARKER = "memory.toml"
 FORMAT = 1
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryTable:
+class MemoryTable(NamedTuple):
     """``[memory]``"""
 
     id: str = ""
@@ -36,8 +35,7 @@ class MemoryTable:
     """Language of generated pages; notes keep the language of their evidence."""
 
 
-@dataclass(frozen=True, slots=True)
-class CaptureTable:
+class CaptureTable(NamedTuple):
     """``[capture]``"""
 
     auto: bool = True
@@ -54,8 +52,7 @@ class CaptureTable:
     """From this similarity on, an auto-captured memory counts as known."""
 
 
-@dataclass(frozen=True, slots=True)
-class DistilTable:
+class DistilTable(NamedTuple):
     """``[distil]``"""
 
     max_cards: int = 10
@@ -66,8 +63,7 @@ class DistilTable:
     """Less important drafts are dropped."""
 
 
-@dataclass(frozen=True, slots=True)
-class RecallTable:
+class RecallTable(NamedTuple):
     """``[recall]``"""
 
     limit: int = 6
@@ -86,8 +82,7 @@ class RecallTable:
     """Budget of a context block when none is given."""
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryTable:
+class HistoryTable(NamedTuple):
     """``[history]``"""
 
     git: bool = True
@@ -98,8 +93,7 @@ class HistoryTable:
     """… and no later than so long after its first change."""
 
 
-@dataclass(frozen=True, slots=True)
-class GatesTable:
+class GatesTable(NamedTuple):
     """``[gates]``"""
 
     max_loss: float = 0.25
@@ -118,8 +112,7 @@ class GatesTable:
     """… for so many hours after the last failure."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConsolidationTable:
+class ConsolidationTable(NamedTuple):
     """``[consolidation]``"""
 
     daily_importance: float = 0.6
@@ -131,8 +124,7 @@ class ConsolidationTable:
     review where a session was open when the page was edited."""
 
 
-@dataclass(frozen=True, slots=True)
-class TemperatureTable:
+class TemperatureTable(NamedTuple):
     """``[temperature]``"""
 
     hot: float = 0.7
@@ -155,8 +147,7 @@ class TemperatureTable:
     """So many uses count as often; more add nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class IntrospectTable:
+class IntrospectTable(NamedTuple):
     """``[introspect]``"""
 
     merge: float = 0.95
@@ -179,8 +170,7 @@ class IntrospectTable:
     """Events below this importance count as unimportant."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScheduleTable:
+class ScheduleTable(NamedTuple):
     """``[schedule]``"""
 
     daily: str = "03:15"
@@ -189,27 +179,25 @@ class ScheduleTable:
     """When it lets the weekly job run: a day (mon to sun) and a time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """All of ``memory.toml``; every value has a default."""
 
-    memory: MemoryTable = field(default_factory=MemoryTable)
-    capture: CaptureTable = field(default_factory=CaptureTable)
-    distil: DistilTable = field(default_factory=DistilTable)
-    recall: RecallTable = field(default_factory=RecallTable)
-    history: HistoryTable = field(default_factory=HistoryTable)
-    gates: GatesTable = field(default_factory=GatesTable)
-    consolidation: ConsolidationTable = field(default_factory=ConsolidationTable)
-    temperature: TemperatureTable = field(default_factory=TemperatureTable)
-    introspect: IntrospectTable = field(default_factory=IntrospectTable)
-    schedule: ScheduleTable = field(default_factory=ScheduleTable)
+    memory: MemoryTable = MemoryTable()
+    capture: CaptureTable = CaptureTable()
+    distil: DistilTable = DistilTable()
+    recall: RecallTable = RecallTable()
+    history: HistoryTable = HistoryTable()
+    gates: GatesTable = GatesTable()
+    consolidation: ConsolidationTable = ConsolidationTable()
+    temperature: TemperatureTable = TemperatureTable()
+    introspect: IntrospectTable = IntrospectTable()
+    schedule: ScheduleTable = ScheduleTable()
 
 
-@dataclass(frozen=True, slots=True)
-class UserConfig:
+class UserConfig(NamedTuple):
     """``config.toml`` in the user's config directory."""
 
-    plugins: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    plugins: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
     """``[plugins.<name>]``: settings a plugin is made with."""
     disabled: tuple[str, ...] = ()
     """``disabled = ["name"]``: plugins that are not loaded."""
@@ -302,10 +290,10 @@ def _table(kind: type[T], document: dict[str, Any], path: str, name: str) -> T:
     values = document.get(name, {})
     if not isinstance(values, dict):
         raise FormatError(path, 1, f"{name} is not a table", f"Write it as [{name}]")
-    known = {f.name: f for f in fields(cast("Any", kind))}  # every table is a dataclass
+    known = kind.__annotations__
     chosen = {key: value for key, value in values.items() if key in known}
     for key, value in chosen.items():
-        _check(str(known[key].type), value, f"{name}.{key}", path)
+        _check(known[key].__forward_arg__, value, f"{name}.{key}", path)
     return kind(**chosen)
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from kimi_memory.config import UserConfig, read_user
 
 
-@dataclass(frozen=True, slots=True)
-class Home:
+class Home(NamedTuple):
     """Where a user keeps what must not lie in a memory folder."""
 
     config: Path

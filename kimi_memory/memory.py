@@ -205,8 +205,6 @@ class Memory(Parts):
             day: the day, or any day of the week; all periods in order if not given.
             dry_run: report the diff and write nothing.
         """
-        if not dry_run:
-            self.store.reconcile()
         edits = self.take_edits(dry_run=dry_run)
         periods = stages.Periods(self.store, self.host, self.settings, self.clock())
         plans = periods.plans(period, day, self.jobs.done)
@@ -217,12 +215,14 @@ class Memory(Parts):
         return reports
 
     def take_edits(self, *, meant: bool = False, dry_run: bool = False) -> JobReport:
-        """Take over what a person changed on generated pages into the cards.
+        """Take over what a person changed on generated pages and in the files of cards.
 
         Args:
             meant: lines that are gone are meant to be, however many they are.
             dry_run: report the diff and write nothing.
         """
+        if not dry_run:
+            self.store.reconcile()
         job = stages.Twoway.of(self.store, self.history, self.settings, self.clock())
         plan = job.plan(lambda text: self.screen.pass_text(text).text, meant=meant)
         return self._run(plan, job.kind, dry_run=dry_run)

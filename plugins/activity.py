@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kimi_memory import hookimpl
-from kimi_memory.model.job import Job
-from kimi_memory.model.session import Session
-from kimi_memory.model.unit import Hit, Query
 
 if TYPE_CHECKING:
     from kimi_memory import Memory
+    from kimi_memory.model.job import Job
+    from kimi_memory.model.session import Session
+    from kimi_memory.model.unit import Hit, Query
 
 log = logging.getLogger("kimi_memory.activity")
 

@@ -50,12 +50,12 @@ _OLD = regex(
     r"|(?:弃用|戒了|戒掉|放弃)[^，,。；;]{1,16}|从[^，,。；;]{1,16}离职"
 )
 _ASIDE = regex(
-    r"[，,](?:千万)?(?:别|不要)(?:弄|搞|记|忘)[^，,。]{0,6}|, (?:don't forget|so plan[^,.]{0,20}|mind you)\b"
+    r"[，,](?:千万)?(?:别|不要)(?:弄|搞|记|忘)[^，,。]{0,6}|, (?:don't forget|so plan[^,.]{0,20}|mind you)\b|^(?:one|another)(?: more)? (?:thing|fact|point|note)\b[^:,]{0,30}[:,]"
 )
 _WHY = regex(r" ?\((?:Reason|原因): ?[^()]{1,400}\)$")
 _FIGURE = regex(r"\d+(?:[.:/-]\d+)*")
 _UNIT = regex(
-    r"\d[\d.,:]* ?(%|(?!(?:as|is|for|now|and|or|to|in|on|at|the|so|not|instead|rather|we|i|it|was|will|from|than|of|but)\b)"
+    r"\d[\d.,:]* ?(%|(?!(?:time zone|as|is|for|now|and|or|to|in|on|at|the|so|not|instead|rather|we|i|it|was|will|from|than|of|but)\b)"
     r"[a-z]{1,12}|[个条次点号天周月年秒分时兆倍人块只格元万亿岁度米里斤台位名层楼室页行字日])"
 )
 _HAN_FIGURE = regex(
@@ -145,8 +145,17 @@ def _claim(statement: str, *, swap: bool) -> _Claim:
         _words(bare),
         frozenset(_measures(bare)),
         days,
-        len(cues.NEGATION.findall(low)) % 2 == 1,
+        len(cues.NEGATION.findall(_told(low, plain))) % 2 == 1,
     )
+
+
+def _told(claim: str, statement: str) -> str:
+    """Return what is told without the form that tells it: "I can't eat soy, I'm allergic"."""
+    subject = subject_of(statement)
+    if subject is None or not subject.value:
+        return claim
+    before, _, after = cues.fold_case(subject.words).partition("  ")
+    return claim.replace(before.strip() or " ", " ").replace(after.strip() or " ", " ")
 
 
 def _words(text: str) -> frozenset[str]:
@@ -220,18 +229,23 @@ def _same_value(card: Card, draft: Draft, old: _Claim, new: _Claim) -> bool:
     strong = first | second <= _strong(card.value, old) | _strong(draft.value, new)
     more = old.words <= new.words or new.words <= old.words
     within = first <= second or second <= first
-    return first == second or (not strong and not more and within)
+    # A change may name what was before it too.
+    return first == second or (not draft.reversal and not strong and not more and within)
 
 
 def _strong(statement: str, claim: _Claim) -> frozenset[str]:
     """Return the figures, days and names of a claim."""
-    names = {cues.fold_case(name).strip(".-") for name in _PROPER.findall(statement)}
+    found = (cues.fold_case(name).strip(".-") for name in _PROPER.findall(statement))
+    names = {_PLURAL.sub("", name) for name in found}
     return frozenset({*claim.figures, *claim.days, *(names & claim.words)})
 
 
 def _value(statement: str, claim: _Claim) -> frozenset[str]:
     """Return the figures, days, names and, for lack of those, the words of a value."""
     subject = subject_of(statement)
+    if subject and subject.value:
+        value = _claim(subject.value, swap=False)
+        return _strong(f", {subject.value}", value) or value.words
     about = set(_words(_spelled(cues.fold_case(subject.words)))) if subject else set()
     strong = _strong(statement, claim) - about
     return strong or frozenset(claim.words - about - _FRAME)

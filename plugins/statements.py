@@ -27,6 +27,7 @@ from kimi_memory.text.prose import headline, said
 from kimi_memory.text.regex import regex
 from kimi_memory.text.sentences import sentences
 from kimi_memory.text.slug import slug
+from kimi_memory.text.stating import states
 from kimi_memory.text.subjects import is_named, key_of, kin, subject_of
 from kimi_memory.text.topics import KNOWN
 
@@ -169,7 +170,7 @@ def _is_fact(text: str) -> bool:
     own = cues.own_words(text)
     subject = subject_of(text)
     quoted = own.strip() != cues.fold_case(text).strip()
-    return subject is not None and not quoted and news.states(text, subject)
+    return subject is not None and not quoted and states(text, subject)
 
 
 def _taken_back(transcript: Transcript, lines: list[_Line], drafts: list[Draft]) -> Iterator[Draft]:

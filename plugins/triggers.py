@@ -37,6 +37,7 @@ from kimi_memory.text.language import language_of
 from kimi_memory.text.prose import said
 from kimi_memory.text.regex import regex
 from kimi_memory.text.slug import slug
+from kimi_memory.text.stating import states
 from kimi_memory.text.subjects import ME, is_named, key_of, subject_of
 from kimi_memory.text.topics import known_topic, name_of
 
@@ -263,7 +264,7 @@ def _choice(own: str, claim: str, project: str) -> tuple[_Sort, str] | None:
 def _mine(own: str, claim: str) -> tuple[_Sort, str] | None:
     """Return the slot that "my … is …" fills, so that a new value meets the old one."""
     subject = subject_of(claim)
-    if subject is not None and subject.known and news.states(claim, subject):
+    if subject is not None and subject.known and states(claim, subject):
         if subject.owner == ME:
             return _FACT, subject.key
         if _MINE.search(own) and not subject.owner:

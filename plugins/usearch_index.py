@@ -27,6 +27,8 @@ FEW = 1000
 """Up to so many vectors that count are compared one by one."""
 BATCH = 4096
 """Vectors that are held in single precision at once on their way in."""
+WIDTH = 96
+"""Nodes of the graph that a search keeps in view; as many as are asked for, if those are more."""
 CHURN = 2
 """When half as many vectors were removed as there are, the graph is made anew."""
 WIDER = 4
@@ -127,8 +129,7 @@ class UsearchIndex:
             dtype="f16",
             connectivity=32,
             expansion_add=128,
-            # Recall asks for a hundred neighbours, which the search is at least as wide as.
-            expansion_search=96,
+            expansion_search=WIDTH,
         )
 
     def _load(self) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from kimi_memory import hookimpl
 from kimi_memory.text.dates import date_words
-from kimi_memory.text.han import HAN, simplify
+from kimi_memory.text.han import HAN, is_han, simplify
 from kimi_memory.text.regex import regex
 
 if TYPE_CHECKING:
@@ -40,7 +40,6 @@ def _runs(letter: str) -> str:
 
 _ASCII_RUN = regex(_runs("[A-Za-z0-9]"))
 _RUN = regex(rf"{_runs(_LETTER)}|[{HAN}]+|[{_PAIRED}]+")
-_HAN_RUN = regex(f"[{HAN}]")
 _PAIRED_RUN = regex(f"[{_PAIRED}]")
 _POSSESSIVE = regex(r"['’]s?$")
 _CONTRACTED = regex(r"(?:n['’]t|['’](?:ll|re|ve|d|m|s))$")
@@ -81,7 +80,7 @@ def _words(run: str) -> Iterable[str]:
     """Return the words of a run in one script."""
     if run[0] < "\u0e00":
         return _latin(run)
-    if _HAN_RUN.match(run):
+    if is_han(run[0]):
         return _han(simplify(run))
     return _pairs(run) if _PAIRED_RUN.match(run) else _latin(run)
 

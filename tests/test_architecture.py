@@ -48,7 +48,8 @@ HEAVY = {
     *("mcp", "pydantic", "typing_extensions"),
     *("starlette", "uvicorn"),
     *("anthropic", "langgraph", "langchain", "langchain_core", "agents", "pydantic_ai"),
-    *("agent_framework", "autogen_core", "crewai", "google", "llama_index", "strands"),
+    *("agent_framework", "autogen_core", "claude_agent_sdk", "crewai", "google", "llama_index"),
+    "strands",
 }
 """Third-party libraries: each is known to one module."""
 
@@ -62,6 +63,8 @@ SHARED = {
         "kimi_memory/client/*.py",
         "kimi_memory/surfaces/proxy/upstream.py",
     ),
+    # what says of a parameter what it is, in both sets of tools
+    "pydantic": ("kimi_memory/surfaces/mcp/*.py",),
     # arrays are the currency of scores, from postings to ranking
     "numpy": (
         "kimi_memory/index/*.py",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import logging
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -335,6 +336,26 @@ def test_many_calls_are_answered_like_each_alone() -> None:
         alone = [host.gather("screen_text", **call) for call in calls]
         assert host.gather_each("screen_text", calls) == alone
         assert [Span(0, 15, "named")] in alone[0]
+
+
+def test_bundled_plugins_answer_many_calls_like_each_alone() -> None:
+    host = Host(entry_points=False)
+    calls = [{"text": "部署用 PostgreSQL"}, {"text": "Deploy on Friday"}, {"text": ""}]
+    alone = [host.gather("screen_text", **call) for call in calls]
+    assert host.gather_each("screen_text", calls) == alone
+
+
+def test_a_hook_is_offered_by_who_may_answer_it() -> None:
+    class Reranker:
+        @hookimpl
+        def rerank(self, query: str, texts: Sequence[str]) -> list[float] | None:
+            return None
+
+    host = Host(entry_points=False)
+    assert not host.offers("rerank")  # the bundled one has no settings
+    assert host.offers("weigh_hit")
+    host.register(Reranker(), "again")
+    assert host.offers("rerank")
 
 
 def test_a_plugin_that_fails_in_many_calls_is_named() -> None:

@@ -37,6 +37,7 @@ WHOLE = {
     "test_sample.py": "the sample memory",
     "test_hooks.py": "every hook with its bundled plugins",
     "test_demo.py": "the demonstration",
+    "test_benchmarks.py": "the run of all benchmarks",
     "test_laws.py": "laws of every kind of job",
     "test_matrix.py": "contradictions through the whole system",
     "test_life.py": "the life of a memory from end to end",
@@ -45,6 +46,7 @@ WHOLE = {
     "power/*": "power cuts",
     "fuzz/*": "hostile input to any parser",
     "speed/*": "ratios of whole processes",
+    "examples/*": "the examples, with a scripted model",
     "hosts/*": "agent programs, the real ones, with our hooks in an empty home",
 }
 """Test modules of the whole system, which mirror no module, and what they are about."""

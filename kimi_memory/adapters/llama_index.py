@@ -47,7 +47,7 @@ class MemoryBlock(BaseMemoryBlock[str]):
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **kwargs: Any) -> str:
         session = str(kwargs.get("session_id") or "")
-        said = list(_said([*(messages or ()), *_input(kwargs.get("input"))]))
+        said = list(_said(messages or ()))
         asked = [one.text for one in said if one.role is Role.USER]
         question = asked[-1] if asked else ""
         block = await asyncio.to_thread(self._talk.block, session, question)
@@ -58,13 +58,6 @@ class MemoryBlock(BaseMemoryBlock[str]):
         for message in messages:
             session = str(message.additional_kwargs.get("session_id") or "")
             await self.heard([message], session)
-
-
-def _input(given: object) -> list[ChatMessage]:
-    """Return what the agent is asked, when it is not in the queue yet."""
-    if isinstance(given, str):
-        return [ChatMessage(role="user", content=given)]
-    return [given] if isinstance(given, ChatMessage) else []
 
 
 def _said(messages: Iterable[ChatMessage]) -> Iterator[Heard]:

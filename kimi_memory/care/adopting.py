@@ -7,25 +7,17 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from kimi_memory.capture.screen import Screen
-from kimi_memory.consolidation.distil import IMPORTED, language
+from kimi_memory.consolidation.byhand import archive
+from kimi_memory.consolidation.distil import IMPORTED
 from kimi_memory.consolidation.gates import DraftGate
 from kimi_memory.consolidation.plan import Plan, digest_of
 from kimi_memory.host import Host
 from kimi_memory.model.card import Card, CardType, Link, LinkRel
-from kimi_memory.model.change import Change, Create
 from kimi_memory.model.draft import Draft
 from kimi_memory.model.job import Op
 from kimi_memory.model.memo import Memo
 from kimi_memory.model.note import Lang, Status
-from kimi_memory.model.records import (
-    archive_path,
-    context_of,
-    end_line,
-    session_line,
-    transcript_markdown,
-    turn_line,
-)
-from kimi_memory.model.session import Session, Transcript
+from kimi_memory.model.session import Session
 from kimi_memory.model.source import Quote, Rel, Source
 from kimi_memory.model.step import Step, Verdict
 from kimi_memory.model.turn import Origin, Role, Turn
@@ -116,7 +108,7 @@ class Adopt:
             subject=name,
             inputs=inputs,
             steps=tuple(deal.steps()),
-            changes=tuple(_archive(session, turns, self._now)),
+            changes=tuple(archive(session, turns, self._now)),
             left_out=tuple(deal.left_out),
             asked=True,
         )
@@ -350,20 +342,3 @@ def _live_values(shelf: Shelf) -> Iterator[tuple[str, str]]:
     for filed in shelf.notes("card"):
         if isinstance(filed.note, Card) and filed.note.status in _LIVE:
             yield normalise(filed.note.value), filed.note.id
-
-
-def _archive(session: Session, turns: Sequence[Turn], now: datetime) -> Iterator[Change]:
-    if not turns:
-        return
-    lines, context = [session_line(session)], ""
-    chained = []
-    for turn in turns:
-        chained.append(replace(turn, context=context))
-        lines.append(turn_line(chained[-1]))
-        context = context_of(context, lines[-1])
-    lines.append(end_line(now))
-    path = archive_path(session)
-    transcript = Transcript(session, tuple(chained), ended=now)
-    page = transcript_markdown(transcript, language(transcript))
-    yield Create(path, b"".join(lines))
-    yield Create(f"{path.removesuffix('.jsonl')}.md", page.encode())

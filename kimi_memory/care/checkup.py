@@ -13,6 +13,7 @@ from kimi_memory.consolidation.breaker import PERIODIC, Breaker
 from kimi_memory.consolidation.jobs import FOLDER as JOBS
 from kimi_memory.consolidation.ledger import LIVE
 from kimi_memory.consolidation.temperature import counted, heats, histogram
+from kimi_memory.consolidation.touched import touched
 from kimi_memory.consolidation.trace import Tracer
 from kimi_memory.consolidation.usage import Usage
 from kimi_memory.errors import FormatError
@@ -96,6 +97,7 @@ def verify(memory: Memory) -> list[Finding]:
         *_check_journal(memory),
         *_check_notes(memory),
         *_check_sessions(memory),
+        *_check_touched(memory),
         *memory.index.verify(),
     ]
 
@@ -203,6 +205,16 @@ def _check_quotes(tracer: Tracer, note: Note, path: str) -> Iterator[Finding]:
                 "Correct the quote, or the card's sources.",
                 path,
             )
+
+
+def _check_touched(memory: Memory) -> Iterator[Finding]:
+    """Yield the cards that say something new since their own files were edited."""
+    for touch in touched(memory.store, memory.history, Shelf(memory.store)):
+        remedy = "Run 'kimi-memory review pages' to take it over."
+        if touch.before is None:
+            remedy = "What it said before is not known; check it, and edit its line in MEMORY.md."
+        problem = f"{touch.card.key} was edited by hand, and nothing proves what it says"
+        yield Finding("cards", Severity.WARNING, problem, remedy, touch.path)
 
 
 def _check_sessions(memory: Memory) -> Iterator[Finding]:

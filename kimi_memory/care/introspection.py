@@ -36,7 +36,7 @@ def introspect(memory: Memory, *, dry_run: bool = False) -> Introspection:
             then not seen by the later phases.
     """
     if not dry_run:
-        memory.store.reconcile()
+        memory.take_edits()
     distilled, stopped = [], []
     for id in memory.waiting():
         try:

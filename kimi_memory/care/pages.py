@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from kimi_memory.care.conflicts import conflicts
 from kimi_memory.consolidation.review import waiting
+from kimi_memory.consolidation.suggestions import MOST, suggestions
 from kimi_memory.consolidation.twoway import Twoway
 from kimi_memory.memory import Memory
 from kimi_memory.store.shelf import Shelf
@@ -15,9 +16,10 @@ def asking(memory: Memory) -> Mapping[str, int]:
     """Return how much waits, by the command that deals with it; what is zero is left out."""
     shelf = Shelf(memory.store)
     twoway = Twoway.of(memory.store, memory.history, memory.settings, memory.clock())
+    links = suggestions(shelf, memory.settings.introspect.accept)
     found = {
-        "review pages": len(twoway.waiting(shelf)),
-        "review": sum(1 for _ in waiting(shelf)),
+        "review pages": len(twoway.waiting(shelf)) + len(twoway.touched(shelf)),
+        "review": sum(1 for _ in waiting(shelf)) + min(len(links), MOST),
         "conflicts": len(conflicts(memory)),
     }
     return {command: count for command, count in found.items() if count}

@@ -8,6 +8,7 @@ from datetime import datetime
 from kimi_memory.consolidation.jobs import JobReport
 from kimi_memory.consolidation.pages import is_page
 from kimi_memory.consolidation.review import Answer, Review, waiting
+from kimi_memory.consolidation.suggestions import MOST, Suggestion, suggestions
 from kimi_memory.consolidation.trace import Tracer
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.memory import Memory
@@ -50,9 +51,13 @@ class Waiting:
 
 
 def review(memory: Memory) -> list[Waiting]:
-    """Return everything that waits, proposals first, oldest first."""
-    tracer = Tracer(memory.store, memory.history)
-    return [_waiting(memory, tracer, filed) for filed in waiting(Shelf(memory.store))]
+    """Return what waits: proposals, lines, each oldest first, and the heaviest suggested links."""
+    tracer, shelf = Tracer(memory.store, memory.history), Shelf(memory.store)
+    links = suggestions(shelf, memory.settings.introspect.accept)[:MOST]
+    return [
+        *(_waiting(memory, tracer, filed) for filed in waiting(shelf)),
+        *(_suggested(memory, one) for one in links),
+    ]
 
 
 def answer(memory: Memory, id: str, said: Answer, *, dry_run: bool = False) -> JobReport:
@@ -96,6 +101,15 @@ def _waiting(memory: Memory, tracer: Tracer, filed: Filed) -> Waiting:
     return Waiting(
         note.id, filed.path, key, filed.path, "", value, "a person wrote it on a page",
         note.created, diff, problem, evidence,
+    )  # fmt: skip
+
+
+def _suggested(memory: Memory, one: Suggestion) -> Waiting:
+    text = f"{one.card.key}: {one.card.value}\n{one.other.key}: {one.other.value}"
+    title = f"{one.link.rel} {one.other.id}"
+    diff = answer(memory, one.id, Answer(accept=True), dry_run=True).diff
+    return Waiting(
+        one.id, one.path, title, one.path, "links", text, one.reason, one.card.updated, diff,
     )  # fmt: skip
 
 

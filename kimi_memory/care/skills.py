@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from kimi_memory.care.procedure import Procedure, outline, procedures
-from kimi_memory.consolidation.distil import IMPORTED
+from kimi_memory.consolidation.distil import BY_HAND, IMPORTED
 from kimi_memory.consolidation.gates import DraftGate
 from kimi_memory.consolidation.jobs import FOLDER as JOBS
 from kimi_memory.consolidation.jobs import JobReport
@@ -145,7 +145,7 @@ def _fresh(memory: Memory) -> tuple[list[Skill], list[str]]:
 def _told(memory: Memory) -> Iterator[tuple[str, Transcript]]:
     for place in sessions.places(memory.store):
         transcript = sessions.read(memory.store, place.path)
-        if transcript.session.host != IMPORTED:
+        if transcript.session.host not in (IMPORTED, BY_HAND):
             yield place.root, transcript
 
 

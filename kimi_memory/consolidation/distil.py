@@ -26,6 +26,8 @@ from kimi_memory.text.language import language_of
 
 IMPORTED = "import"
 """The host of a session that an import made."""
+BY_HAND = "by hand"
+"""The host of a session of what people wrote on pages and into cards."""
 
 
 class Distil:
@@ -61,8 +63,8 @@ class Distil:
         for place in sessions.places(self._store):
             transcript = sessions.read(self._store, place.path)
             ended = not place.open or transcript.ended is not None
-            # What was imported has its cards already.
-            ended = ended and transcript.session.host != IMPORTED
+            # What was imported or written by hand has its cards already.
+            ended = ended and transcript.session.host not in (IMPORTED, BY_HAND)
             if ended and not done(self.kind, inputs_of(transcript)):
                 found.append((transcript.session.started, place.id))
         return [id for _, id in sorted(found)]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from kimi_memory.consolidation.barred import LIVE, Barred
+from kimi_memory.consolidation.byhand import Hand
 from kimi_memory.model.card import Card, CardType, Link, LinkRel
 from kimi_memory.model.ids import derived_id
 from kimi_memory.model.job import Op
@@ -37,13 +38,14 @@ class Edits:
     Args:
         cards: every card there is.
         rules: what must not come in.
+        hand: files what was written, so that cards can quote it.
     """
 
-    def __init__(self, cards: Iterable[Card], rules: Rules) -> None:
+    def __init__(self, cards: Iterable[Card], rules: Rules, hand: Hand) -> None:
         self.cards = {card.id: card for card in cards}
         """The cards as they will be."""
         self.left_out: list[str] = []
-        self._rules = rules
+        self._rules, self._hand = rules, hand
         self._steps: dict[str, Step] = {}
 
     @property
@@ -58,11 +60,11 @@ class Edits:
 
     def change(self, card: Card, line: Line, where: str) -> None:
         """Give a card what its line says now."""
-        new = self.edited(card, line)
+        new = self.edited(card, line, where)
         if new is not None and self._allowed(new, line):
             self.put(Op.REFINE, new, f"a person edited its line in {where}")
 
-    def edited(self, card: Card, line: Line) -> Card | None:
+    def edited(self, card: Card, line: Line, where: str) -> Card | None:
         """Return a card as its edited line wants it; None where nothing would change."""
         key, value = line.key_and_value(card.key)
         value = self._rules.mask(value)
@@ -74,25 +76,44 @@ class Edits:
             card, confidence=1.0, trust=Origin.HUMAN, status=Status.ACTIVE, verified=now,
             updated=now,
         )  # fmt: skip
+        at = f"{where}:{line.number}" if line.number else where
         if (key, value) == shown(card).key_and_value(card.key):
             given = float(line.confidence) if line.confidence else 1.0
-            return replace(sure, confidence=given)
+            return replace(self._hand.proved(sure, card.value, at), confidence=given)
         if value == shown(card).key_and_value(card.key)[1]:
-            return replace(sure, key=key)
+            return replace(self._hand.proved(sure, card.value, at), key=key)
+        return replace(self._said(sure, value, at), key=key)
+
+    def rewrite(self, card: Card, value: str, where: str) -> None:
+        """Give a card the value that somebody wrote into its own file.
+
+        Args:
+            card: as it stands there, but with its earlier value.
+            value: what it says now.
+            where: path and line.
+        """
+        now = self._rules.now
+        sure = replace(card, confidence=1.0, trust=Origin.HUMAN, verified=now, updated=now)
+        new = self._said(sure, self._rules.mask(value), where)
+        if self._allowed(new, Line(value)):
+            self.put(Op.REFINE, new, f"a person edited {where}")
+
+    def _said(self, card: Card, value: str, at: str) -> Card:
         title = value[:_TITLE] if _is_title(card.title, card.value) else card.title
-        return replace(sure, key=key, value=value, title=title, valid_from=now, valid_to=None)
+        new = self._hand.proved(card, value, at)
+        return replace(new, title=title, valid_from=self._rules.now, valid_to=None)
 
     def dispute(self, card: Card, line: Line, where: str) -> None:
         """Keep what a card and its line say, where both were changed."""
-        new = self.edited(card, line)
+        new = self.edited(card, line, where)
         if new is None or not self._allowed(new, line):
             return
         why = f"the card and its line in {where} were both changed"
         id = derived_id("card", self._rules.now, card.id, new.value)
         back = Link(card.id, LinkRel.CONTRADICTS, 1.0, why)
         other = replace(
-            new, id=id, status=Status.CONFLICTED, created=self._rules.now, sources=(), quotes=(),
-            links=(back,), supersedes=(),
+            new, id=id, status=Status.CONFLICTED, created=self._rules.now,
+            sources=new.sources[-1:], quotes=new.quotes[-1:], links=(back,), supersedes=(),
         )  # fmt: skip
         links = (*card.links, Link(id, LinkRel.CONTRADICTS, 1.0, why))
         old = replace(card, status=Status.CONFLICTED, links=links, updated=self._rules.now)
@@ -109,7 +130,7 @@ class Edits:
         """Propose a card for a line that a person wrote."""
         gone = self.cards.get(line.id)
         if gone is not None and gone.status is Status.ARCHIVED:
-            back = self.edited(gone, line)
+            back = self.edited(gone, line, where)
             if back is not None and self._allowed(back, line):
                 self.put(Op.REFINE, back, f"a person put its line back into {where}")
             return
@@ -124,7 +145,7 @@ class Edits:
         if not value or self._is_known(key, value):
             return None
         now, title = self._rules.now, value[:_TITLE]
-        return Card(
+        card = Card(
             id=derived_id("card", now, where, key, value),
             created=now,
             updated=now,
@@ -139,6 +160,8 @@ class Edits:
             verified=now,
             valid_from=now,
         )
+        at = f"{where}:{line.number}" if line.number else where
+        return self._hand.proved(card, value, at)
 
     def put(self, op: Op, card: Card, why: str) -> None:
         """Decide what becomes of a card."""

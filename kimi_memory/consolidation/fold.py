@@ -21,11 +21,14 @@ from kimi_memory.model.source import Quote, Rel, Source
 from kimi_memory.model.step import Step, Verdict
 from kimi_memory.model.turn import Origin, least_trusted
 from kimi_memory.store.shelf import Shelf, mark
+from kimi_memory.text.bounds import until
 from kimi_memory.text.normal import normalise
 from kimi_memory.text.subjects import kin
 
 _LIVE = {Status.CANDIDATE, Status.ACTIVE, Status.STALE, Status.CONFLICTED}
 _AGREEMENT = 0.3
+_SENTENCE = 300
+"""Longer words quote a whole turn, whose times may be those of something else."""
 _FIGURE = re.compile(r"\d+(?:[.:/-]\d+)*")
 
 
@@ -226,14 +229,23 @@ def _seed(draft: Draft) -> tuple[str, ...]:
     return (first.session, str(first.n), draft.key, draft.type)
 
 
+def _end(draft: Draft) -> datetime | None:
+    """Return the moment until which a draft says that something holds, if it says one."""
+    for text in (draft.value, *(quote.text for quote in draft.quotes[:1])):
+        if len(text) <= _SENTENCE and (end := until(text, draft.at)) is not None:
+            return end
+    return None
+
+
 def _new_card(draft: Draft, now: datetime) -> Card:
     trusted = draft.origin.rank <= Origin.AGENT.rank
+    status, end = Status.ACTIVE if trusted else Status.CANDIDATE, _end(draft)
     return Card(
         id=derived_id("card", draft.at, *_seed(draft)),
         created=now,
         updated=now,
         tags=draft.tags,
-        status=Status.ACTIVE if trusted else Status.CANDIDATE,
+        status=Status.SUPERSEDED if end is not None and end <= now else status,
         sources=tuple(map(Source.of, draft.quotes)),
         lang=draft.lang,
         title=draft.title,
@@ -250,6 +262,7 @@ def _new_card(draft: Draft, now: datetime) -> Card:
         trust=draft.origin,
         verified=draft.at,
         valid_from=draft.at,
+        valid_to=end,
     )
 
 
@@ -262,6 +275,7 @@ def _with_evidence(card: Card, draft: Draft, rel: Rel, now: datetime) -> Card:
         card,
         updated=now,
         verified=verified,
+        valid_to=_end(draft) or card.valid_to,
         sources=(*card.sources, *(Source.of(quote, rel) for quote in quotes)),
         quotes=(*card.quotes, *quotes),
         tags=tuple(dict.fromkeys((*card.tags, *draft.tags))),

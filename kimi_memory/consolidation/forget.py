@@ -24,9 +24,10 @@ from kimi_memory.model.source import Quote, Rel, Source
 from kimi_memory.model.step import Step
 from kimi_memory.model.tombstone import Tombstone, hash_of
 from kimi_memory.store import sessions
+from kimi_memory.store.paths import TOMBSTONES
 from kimi_memory.store.shelf import Shelf, mark
 from kimi_memory.store.store import Store
-from kimi_memory.store.tombstones import TOMBSTONES, read_tombstones
+from kimi_memory.store.tombstones import read_tombstones
 from kimi_memory.text.normal import bare, normalise
 
 SHORTEST_WORDS = 8

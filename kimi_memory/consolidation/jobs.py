@@ -22,8 +22,8 @@ from kimi_memory.consolidation.render import Render
 from kimi_memory.errors import ChangedOnDiskError, FormatError, KimiMemoryError
 from kimi_memory.host import Host
 from kimi_memory.model.actor import Actor
-from kimi_memory.model.change import Append, Change, Create, Delete, Update, digest
-from kimi_memory.model.job import NOTHING, Effect, Job, Operation, Spent
+from kimi_memory.model.change import Append, Change, Create, Delete, Effect, Update, digest
+from kimi_memory.model.job import NOTHING, Job, Operation, Spent
 from kimi_memory.model.records import job_json, job_of
 from kimi_memory.model.step import Step
 from kimi_memory.store.history import History

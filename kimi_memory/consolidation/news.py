@@ -17,6 +17,7 @@ from kimi_memory.model.head import Head
 from kimi_memory.model.note import Status
 from kimi_memory.model.pages import Project
 from kimi_memory.model.records import read_transcript_lines
+from kimi_memory.model.source import HAND
 from kimi_memory.store import sessions
 from kimi_memory.store.shelf import Shelf
 from kimi_memory.store.store import Store
@@ -91,15 +92,16 @@ def name_of(monday: date) -> str:
 
 def is_late(head: Head, now: datetime) -> bool:
     """Whether a card is held to be so beyond the moment at which that was to end."""
-    return head.status in LIVE and any(
-        end is not None and end <= now for end in (head.expires, head.valid_to)
-    )
+    if head.status not in LIVE:
+        return False
+    ends = [head.expires] if head.status is Status.CONFLICTED else [head.expires, head.valid_to]
+    return any(end is not None and end <= now for end in ends)
 
 
 def _sessions(store: Store, shelf: Shelf) -> Iterator[tuple[str, date]]:
     """Yield the archived sessions and the days they began on."""
     for place in sessions.places(store):
-        if not place.open:
+        if not place.open and not place.id.startswith(HAND):
             began = shelf.survey.fact(place.path, "began", _began_in(place.path))
             yield place.id, date.fromisoformat(began)
 

@@ -20,18 +20,18 @@ from kimi_memory.consolidation.scrub import Scrub, Targets, literals_of
 from kimi_memory.errors import FormatError, NotFoundError, UsageError
 from kimi_memory.model import form
 from kimi_memory.model.card import Card
-from kimi_memory.model.change import Change, Create, Delete, Update, digest
+from kimi_memory.model.change import Change, Create, Delete, Effect, Update, digest
 from kimi_memory.model.event import Event
 from kimi_memory.model.ids import safe_session_id
-from kimi_memory.model.job import Effect, Job, Op, Operation
+from kimi_memory.model.job import Job, Op, Operation
 from kimi_memory.model.note import Note
 from kimi_memory.model.record import seal, unseal
 from kimi_memory.model.records import job_json, read_transcript_lines, tombstone_line, tombstone_of
 from kimi_memory.model.tombstone import Tombstone
 from kimi_memory.store import sessions
+from kimi_memory.store.paths import TOMBSTONES
 from kimi_memory.store.shelf import Shelf
 from kimi_memory.store.store import Store
-from kimi_memory.store.tombstones import TOMBSTONES
 from kimi_memory.text.normal import normalise
 from kimi_memory.text.sentences import sentences
 

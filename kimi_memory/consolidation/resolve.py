@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from kimi_memory.config import Settings
+from kimi_memory.consolidation.byhand import Hand
 from kimi_memory.consolidation.disputes import Dispute, disputes
 from kimi_memory.consolidation.pages import Pages
 from kimi_memory.consolidation.plan import Plan, digest_of
@@ -70,7 +71,8 @@ class Resolve:
     def _plan(self, shelf: Shelf, name: str, choice: Choice) -> Plan:
         cards = [f.note for f in shelf.notes("card") if isinstance(f.note, Card)]
         dispute = find(disputes(cards), name)
-        steps = tuple(self._steps(dispute, choice))
+        hand = Hand(self._now, f"{self.kind} {dispute.key}")
+        steps = tuple(self._steps(dispute, choice, hand))
         new = {step.note.id: step.note for step in steps if isinstance(step.note, Card)}
         after = {card.id: card for card in cards} | new
         pages, left_out = Pages(self._store, shelf, self._settings).changes(after.values())
@@ -80,16 +82,18 @@ class Resolve:
             subject=dispute.key,
             inputs=digest_of([self.kind, self._now.isoformat(), *marks]),
             steps=steps,
-            changes=tuple(pages),
+            changes=(*hand.changes(), *pages),
             left_out=tuple(left_out),
             asked=True,
         )
 
-    def _steps(self, dispute: Dispute, choice: Choice) -> list[Step]:
+    def _steps(self, dispute: Dispute, choice: Choice, hand: Hand) -> list[Step]:
         if choice.both:
             return self._both(dispute, choice.since)
         if choice.value:
-            won, why = self._other(dispute, choice.value.strip()), "a person says what is so"
+            said = self._other(dispute, choice.value.strip())
+            won = hand.proved(said, said.value, dispute.path)
+            why = "a person says what is so"
             lost = list(dispute.sides)
         else:
             won, why = side(dispute, choice.keep), "a person chose it"

@@ -14,8 +14,8 @@ from kimi_memory.model.pages import Day, Project
 from kimi_memory.model.records import tombstone_line
 from kimi_memory.model.step import Step
 from kimi_memory.model.tombstone import Tombstone
+from kimi_memory.store.paths import TOMBSTONES
 from kimi_memory.store.shelf import Shelf
-from kimi_memory.store.tombstones import TOMBSTONES
 from kimi_memory.text.normal import normalise
 
 WHY = "taken back in words"

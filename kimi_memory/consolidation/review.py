@@ -8,10 +8,12 @@ from datetime import datetime
 
 from kimi_memory.config import Settings
 from kimi_memory.consolidation.barred import LIVE, Barred, page_scope, subject_of
+from kimi_memory.consolidation.byhand import Hand
 from kimi_memory.consolidation.edits import Edits, Rules
 from kimi_memory.consolidation.forget import Forget, Wanted
 from kimi_memory.consolidation.pages import Pages
 from kimi_memory.consolidation.plan import Plan, digest_of
+from kimi_memory.consolidation.suggestions import PREFIX, suggestions
 from kimi_memory.errors import FormatError, NotFoundError, UsageError
 from kimi_memory.model.card import Card
 from kimi_memory.model.change import Append, Change, Delete, digest
@@ -23,9 +25,9 @@ from kimi_memory.model.records import tombstone_line
 from kimi_memory.model.step import Step
 from kimi_memory.model.tombstone import Tombstone
 from kimi_memory.model.turn import Origin
+from kimi_memory.store.paths import TOMBSTONES
 from kimi_memory.store.shelf import Filed, Shelf
 from kimi_memory.store.store import Store
-from kimi_memory.store.tombstones import TOMBSTONES
 from kimi_memory.text.normal import normalise
 
 NEW, LINE, STATUS = "new", "line", "status"
@@ -67,6 +69,8 @@ class Review:
         return lambda shelf: self._plan(shelf, id, answer)
 
     def _plan(self, shelf: Shelf, id: str, answer: Answer) -> Plan:
+        if id.startswith(PREFIX):
+            return self._link(shelf, id, answer)
         filed = shelf.file(shelf.find(id).path)
         note = filed.note
         if isinstance(note, Proposal):
@@ -77,21 +81,34 @@ class Review:
             f"{note.id} does not wait for review; it is a {note.kind} ({note.status})."
         )
 
+    def _link(self, shelf: Shelf, id: str, answer: Answer) -> Plan:
+        accept = self._settings.introspect.accept
+        fits = [one for one in suggestions(shelf, accept) if one.id.startswith(id)]
+        if len(fits) != 1:
+            raise NotFoundError("suggested link", id)
+        [one] = fits
+        steps = one.accepted(self._now, answer.text) if answer.accept else one.rejected(self._now)
+        return self._made(shelf, one.id, steps, [])
+
     def _candidate(self, shelf: Shelf, card: Card, answer: Answer) -> Plan:
         if not answer.accept:
             wanted = Wanted(note=card.id, why=answer.why or "rejected in review")
             job = Forget(self._store, self._settings, self._by, self._now)
             return replace(job.plan(wanted)(shelf), kind=self.kind)
-        sure = self._sure(card, answer.text)
-        return self._made(shelf, card.id, [Step(Op.REFINE, sure, "a person accepted it")], [])
+        hand = Hand(self._now, f"{self.kind} {card.id}")
+        sure = self._sure(card)
+        if answer.text:
+            sure = hand.proved(sure, answer.text, f"review {card.id}")
+            sure = replace(sure, valid_from=self._now)
+        steps = [Step(Op.REFINE, sure, "a person accepted it")]
+        return self._made(shelf, card.id, steps, list(hand.changes()))
 
-    def _sure(self, card: Card, text: str) -> Card:
+    def _sure(self, card: Card) -> Card:
         now = self._now
-        new = replace(
+        return replace(
             card, status=Status.ACTIVE, confidence=1.0, trust=Origin.HUMAN, verified=now,
             updated=now,
         )  # fmt: skip
-        return replace(new, value=text, valid_from=now) if text else new
 
     def _proposal(self, shelf: Shelf, filed: Filed, proposal: Proposal, answer: Answer) -> Plan:
         gone = Delete(filed.path, digest(self._store.read(filed.path)))
@@ -100,17 +117,18 @@ class Review:
             lines = (tombstone_line(stone),)
             return self._made(shelf, proposal.id, [], [Append(TOMBSTONES, lines), gone])
         proposal = replace(proposal, text=answer.text or proposal.text)
-        new = self._applied(shelf, proposal)
+        hand = Hand(self._now, f"{self.kind} {proposal.id}")
+        new = self._applied(shelf, proposal, hand)
         op = Op.REFINE if new.id in shelf.entries() else Op.ADD
         op = Op.ARCHIVE if new.status is Status.ARCHIVED else op
         step = Step(op, new, f"a person accepted {proposal.id}")
-        return self._made(shelf, proposal.id, [step], [gone])
+        return self._made(shelf, proposal.id, [step], [gone, *hand.changes()])
 
     def _made(self, shelf: Shelf, subject: str, steps: list[Step], changes: list[Change]) -> Plan:
         pages: list[Change] = []
         left_out: list[str] = []
         new = {step.note.id: step.note for step in steps if isinstance(step.note, Card)}
-        if new:
+        if any(step.op is not Op.LINK for step in steps):  # No page shows links.
             old = (f.note for f in shelf.notes("card") if isinstance(f.note, Card))
             cards = {card.id: card for card in old} | new
             pages, left_out = Pages(self._store, shelf, self._settings).changes(cards.values())
@@ -124,16 +142,18 @@ class Review:
             asked=True,
         )
 
-    def _applied(self, shelf: Shelf, proposal: Proposal) -> Note:
+    def _applied(self, shelf: Shelf, proposal: Proposal, hand: Hand) -> Note:
         """Return the note as the proposal wants it."""
         if proposal.section == NEW:
-            card = self._edits(shelf).proposed(Line(proposal.text), proposal.id, "general")
+            edits = self._edits(shelf, hand)
+            card = edits.proposed(Line(proposal.text), proposal.id, "general")
             if card is None:
                 raise UsageError(f"What {proposal.id} says is known already; reject it.")
-            return self._sure(card, "")
+            return self._sure(card)
         note = self._target(shelf, proposal)
         if isinstance(note, Card) and proposal.section == LINE:
-            changed = self._edits(shelf).edited(note, Line(proposal.text))
+            edits = self._edits(shelf, hand)
+            changed = edits.edited(note, Line(proposal.text), f"review {proposal.id}")
             if changed is None:
                 raise UsageError(f"{proposal.id} says nothing; reject it, or give a text.")
             return changed
@@ -168,9 +188,9 @@ class Review:
             f"Write it there by hand, then reject {proposal.id}."
         )
 
-    def _edits(self, shelf: Shelf) -> Edits:
+    def _edits(self, shelf: Shelf, hand: Hand) -> Edits:
         cards = [f.note for f in shelf.notes("card") if isinstance(f.note, Card)]
-        return Edits(cards, Rules(Barred(()), lambda text: text, self._now))
+        return Edits(cards, Rules(Barred(()), lambda text: text, self._now), hand)
 
     def _stone(self, shelf: Shelf, proposal: Proposal, answer: Answer) -> Tombstone:
         why = answer.why or "rejected in review"
@@ -195,8 +215,8 @@ def waiting(shelf: Shelf) -> Iterator[Filed]:
         if entry.status == str(Status.CANDIDATE):
             filed = shelf.file(entry.path)
             card = filed.note
-            own = isinstance(card, Card) and card.trust is Origin.HUMAN and not card.sources
-            if own and card.status in LIVE:
+            own = isinstance(card, Card) and card.trust is Origin.HUMAN
+            if own and card.status in LIVE and all(s.by_hand for s in card.sources):
                 yield filed
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from kimi_memory.config import Settings
+from kimi_memory.consolidation.distil import BY_HAND
 from kimi_memory.store import sessions
 from kimi_memory.store.store import Store
 
 _LINGERS = timedelta(hours=1)
 """So long after its last turn an agent may still be at work."""
-_OWN = frozenset({"remember"})
+_OWN = frozenset({"remember", BY_HAND})
 """Hosts of sessions that our own commands keep."""
 
 

@@ -10,7 +10,8 @@ from enum import StrEnum
 
 from kimi_memory.config import TemperatureTable
 from kimi_memory.consolidation.usage import Use
-from kimi_memory.model.card import COLD_BELOW, Card
+from kimi_memory.model.card import Card
+from kimi_memory.model.unit import COLD_BELOW
 
 STEPS = (0.0, 0.3, 0.5, 0.7, 0.9)
 """Lower ends of the bars of the histogram; the last one ends at 1.0."""

@@ -10,11 +10,13 @@ from pathlib import PurePosixPath
 
 from kimi_memory.config import Settings
 from kimi_memory.consolidation.barred import Barred
+from kimi_memory.consolidation.byhand import Hand
 from kimi_memory.consolidation.edits import Edits, Rules, says_same
 from kimi_memory.consolidation.overview import PAGE, is_generated, sign_of
 from kimi_memory.consolidation.pages import Pages
 from kimi_memory.consolidation.plan import Plan, digest_of
 from kimi_memory.consolidation.suspicion import Suspicion
+from kimi_memory.consolidation.touched import Touch, touched
 from kimi_memory.errors import FormatError
 from kimi_memory.model.card import Card
 from kimi_memory.model.clean import lines_of
@@ -82,16 +84,26 @@ class Twoway:
         """Return the pages whose edits were not taken over yet."""
         return Pages(self._store, shelf, self._settings).edited()
 
+    def touched(self, shelf: Shelf) -> list[Touch]:
+        """Return the cards whose own files were edited and that say something new since."""
+        return list(touched(self._store, self._history, shelf))
+
     def _plan(self, shelf: Shelf, *, meant: bool) -> Plan:
         waiting, back = self.waiting(shelf), list(self._rules.barred.returned(shelf))
-        if not waiting and not back:
+        touches = [touch for touch in self.touched(shelf) if touch.before is not None]
+        if not waiting and not back and not touches:
             return Plan(kind=self.kind, subject="", inputs="")
         cards = [f.note for f in shelf.notes("card") if isinstance(f.note, Card)]
-        pages, edits = Pages(self._store, shelf, self._settings), Edits(cards, self._rules)
+        marks = digest_of([self.kind, *map(self._text, (*waiting, *(t.path for t in touches)))])
+        hand = Hand(self._rules.now, marks)
+        pages, edits = Pages(self._store, shelf, self._settings), Edits(cards, self._rules, hand)
         desk = _Desk(edits, shelf, pages.texts(cards, {}) if waiting else {})
         for card in back:
             gone = replace(card, status=Status.ARCHIVED, updated=self._rules.now)
             edits.put(Op.FORGET, gone, "it was forgotten on purpose and came back in a file")
+        for touch in touches:
+            if touch.card.id not in {card.id for card in back}:
+                self._touch(touch, desk)
         taken: dict[str, str] = {}
         for path in waiting:
             try:
@@ -102,16 +114,28 @@ class Twoway:
             return Plan(kind=self.kind, subject="", inputs="", left_out=tuple(edits.left_out))
         changes, notes = pages.changes(edits.cards.values(), taken)
         notes = [note for note in notes if note.split(" ", 1)[0] not in waiting]
-        marks = (self._text(path) for path in waiting)
         return Plan(
             kind=self.kind,
-            subject=", ".join(taken) or "forgotten cards that came back",
-            inputs=digest_of([self.kind, self._rules.now.isoformat(), *marks]),
+            subject=", ".join((*taken, *(touch.path for touch in touches)))
+            or "forgotten cards that came back",
+            inputs=digest_of([self.kind, self._rules.now.isoformat(), marks]),
             steps=edits.steps,
-            changes=tuple(changes),
+            changes=(*changes, *hand.changes()),
             left_out=(*edits.left_out, *notes),
             asked=True,
         )
+
+    def _touch(self, touch: Touch, desk: _Desk) -> None:
+        """Take over what somebody wrote into a card's own file, or leave it to review."""
+        before, card, why = touch.before, touch.card, self._suspect(touch.path)
+        if before is None:
+            return
+        old = replace(card, value=before.value, title=before.title)
+        if why:
+            _Review(desk, touch.path, why, self._rules).put_back(old, card.value)
+        else:
+            at = f"{touch.path}:{touch.line}" if touch.line else touch.path
+            desk.edits.rewrite(old, card.value, at)
 
     def _text(self, path: str) -> str:
         return self._store.read(path).decode("utf-8", "replace")
@@ -145,7 +169,8 @@ class Twoway:
                 path, 1, "it was edited by hand and stays as it is: no 'generated' tells its base",
                 "Delete the page to have it written anew",
             )  # fmt: skip
-        return read_page(front.body)
+        above = text.removesuffix(front.body).count("\n")
+        return read_page(front.body, above)
 
     def _base(self, path: str, text: str, current: str) -> str:
         """Return the page as it was generated before somebody edited it; empty if unknown."""
@@ -220,6 +245,11 @@ class _Review:
                 self._propose(self._shelf.find(card.id).path, "status", "archived", card.key)
         elif not says_same(card, line, shown(card)):
             self._propose(self._shelf.find(card.id).path, "line", line.text, card.key)
+
+    def put_back(self, card: Card, value: str) -> None:
+        """Propose what was written into a card's own file, which says again what it said."""
+        self._propose(self._path, "line", f"{card.key}: {value}", card.key)
+        self._edits.put(Op.REFINE, replace(card, updated=self._rules.now), self._why)
 
     def _propose(self, target: str, section: str, text: str, title: str) -> None:
         text, now = self._rules.mask(text), self._rules.now

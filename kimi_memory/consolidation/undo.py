@@ -5,8 +5,8 @@ from __future__ import annotations
 from kimi_memory.consolidation.jobs import Jobs, job_path
 from kimi_memory.errors import GateError, HistoryError
 from kimi_memory.model.actor import Actor
-from kimi_memory.model.change import Change, Create, Delete, Update, digest
-from kimi_memory.model.job import Effect, Job
+from kimi_memory.model.change import Change, Create, Delete, Effect, Update, digest
+from kimi_memory.model.job import Job
 from kimi_memory.model.session_page import view_json
 from kimi_memory.store import sessions
 from kimi_memory.store.history import History

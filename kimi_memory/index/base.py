@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kimi_memory.errors import IndexDamagedError, PluginError
 from kimi_memory.host import Host
@@ -14,8 +14,7 @@ from kimi_memory.index.stored import Stored
 from kimi_memory.model.engine import KeywordIndex
 
 
-@dataclass(frozen=True, slots=True)
-class Base:
+class Base(NamedTuple):
     """The part of a memory that is on disk."""
 
     generation: Generation

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from kimi_memory.errors import PluginError
 from kimi_memory.host import Host
+from kimi_memory.index.cache import FOLDER as CACHE
+from kimi_memory.index.cache import Cache
 from kimi_memory.index.embed import Embedded, Embedder
 from kimi_memory.index.generation import TABLE, VECTORS, WORDS, Generation, Shelf
 from kimi_memory.index.manifest import Manifest
@@ -15,6 +17,8 @@ from kimi_memory.index.stored import Stored
 from kimi_memory.index.sync import Progress, Read, Sync
 from kimi_memory.index.table import FileRow, Table
 from kimi_memory.index.words import Words
+from kimi_memory.store.paths import PRIVATE
+from kimi_memory.store.store import Store
 
 BATCH_UNITS = 10_000
 """Units that are read before they are written; a build goes on from the last such step."""
@@ -41,6 +45,12 @@ class Start:
     def manifest(self) -> Manifest:
         """What the generation was made of."""
         return self.generation.manifest if self.generation else Manifest("", "", scratch=True)
+
+
+def build_of(store: Store, host: Host, shelf: Shelf, sync: Sync, key: bytes) -> Build:
+    """Return what builds the index of a memory; `key` signs what a model answered."""
+    cache = Cache(store.root / PRIVATE / CACHE, key)
+    return Build(shelf, host, sync.words, Embedder(host, store, sync.split, cache), sync)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,8 @@ from kimi_memory.index.manifest import Manifest
 from kimi_memory.index.stored import Stored
 from kimi_memory.index.table import FileRow
 from kimi_memory.index.units import Split, guard
-from kimi_memory.model.card import COLD_BELOW
 from kimi_memory.model.engine import Embedding, VectorIndex
-from kimi_memory.model.unit import Unit
+from kimi_memory.model.unit import COLD_BELOW, Unit
 
 BATCH = 256
 """Units between two writes; what a model is sent at once, its plugin decides."""

@@ -6,7 +6,6 @@ import os
 import re
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -109,10 +108,12 @@ def list_folder(root: str, folder: str) -> Listed | None:
                 continue
             if entry.is_dir(follow_symlinks=False):
                 folders.append(f"{folder}{name}/")
-            elif is_searchable(folder + name) and entry.is_file(follow_symlinks=False):
-                with suppress(FileNotFoundError):
+            elif is_searchable(path := folder + name) and entry.is_file(follow_symlinks=False):
+                try:
                     seen = entry.stat(follow_symlinks=False)
-                    files[folder + name] = Stat(seen.st_size, seen.st_mtime_ns, seen.st_ino)
+                except FileNotFoundError:
+                    continue  # It went while we looked.
+                files[path] = Stat(seen.st_size, seen.st_mtime_ns, seen.st_ino)
     return Listed(at if time.time_ns() - at > YOUNG_NS else 0, files, folders)
 
 

@@ -10,12 +10,15 @@ import os
 import re
 import secrets
 import shutil
+import time
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from kimi_memory.errors import IndexDamagedError
 from kimi_memory.index import manifest as manifests
+from kimi_memory.index.files import YOUNG_NS, Stat, state_of
 from kimi_memory.index.manifest import Manifest
 from kimi_memory.index.table import DEAD
 
@@ -27,8 +30,7 @@ _NAME = re.compile(r"g(\d{6,})-[0-9a-f]{8}")
 _TRIES = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Generation:
+class Generation(NamedTuple):
     """A checked generation: its folder and manifest."""
 
     folder: Path
@@ -51,9 +53,20 @@ class Shelf:
     def __init__(self, folder: Path, key: bytes) -> None:
         self.folder = folder
         self._key = key
+        self._named: tuple[Stat | None, str] = (None, "")
 
     def current_name(self) -> str:
-        """Return the name of the current generation, empty when there is none."""
+        """Return the name of the current generation, empty when there is none.
+
+        Every question asks for it, so the file is read when it is not what it was.
+        """
+        state = state_of(self.folder, CURRENT)
+        if state is None or state != self._named[0]:
+            settled = state is not None and time.time_ns() - state.mtime_ns > YOUNG_NS
+            self._named = (state if settled else None, self._read_name())
+        return self._named[1]
+
+    def _read_name(self) -> str:
         try:
             name = (self.folder / CURRENT).read_text(encoding="ascii").strip()
         except (OSError, UnicodeDecodeError):

@@ -8,14 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from kimi_memory.errors import IndexDamagedError, KimiMemoryError, LockTimeoutError, ReadOnlyError
 from kimi_memory.host import Host
 from kimi_memory.index.base import Base, open_base
-from kimi_memory.index.build import Build, Built, Start
-from kimi_memory.index.cache import FOLDER as CACHE
-from kimi_memory.index.cache import Cache
-from kimi_memory.index.embed import Embedder
 from kimi_memory.index.generation import Generation, Shelf
 from kimi_memory.index.layout import Layout
 from kimi_memory.index.searcher import Part, Searcher
@@ -23,10 +21,13 @@ from kimi_memory.index.stored import Stored
 from kimi_memory.index.sync import Difference, Progress, Sync
 from kimi_memory.index.units import Split
 from kimi_memory.index.words import Words
-from kimi_memory.model.health import Finding, Severity
 from kimi_memory.model.unit import Chunk
 from kimi_memory.store.paths import PRIVATE
 from kimi_memory.store.store import Store
+
+if TYPE_CHECKING:
+    from kimi_memory.index.build import Build, Built, Start
+    from kimi_memory.model.health import Finding
 
 FOLDER = f"{PRIVATE}/index"
 LOCK = "index"
@@ -94,9 +95,7 @@ class Index:
         self.words = Words(host)
         self._shelf = Shelf(store.root / PRIVATE / name, key)
         self._sync = Sync(store, self.words, self._split)
-        self._cache = Cache(store.root / PRIVATE / CACHE, key)
-        embedder = Embedder(host, store, self._split, self._cache)
-        self._build = Build(self._shelf, host, self.words, embedder, self._sync)
+        self._key = key
         self._base: Base | None = None
         self._nothing = Stored()
         self._why = ""
@@ -128,7 +127,7 @@ class Index:
                 raise ReadOnlyError(f"the index cannot be written: {error}") from error
             if made:
                 self._open()
-        return self._report(made or Built())
+        return self._report(made)
 
     def hint(self, paths: Iterable[str]) -> None:
         """Have these files looked at by the next search, as who saw them change may know."""
@@ -169,13 +168,12 @@ class Index:
     def verify(self) -> list[Finding]:
         """Compare the index on disk with the files, word by word."""
         with self.guard:
-            from kimi_memory.index.verify import compare
+            from kimi_memory.index.verify import compare, damaged, unreadable
 
             self._open()
             found = self._sync.look(self._table)
-            findings = [_damaged(self._why)] if self._why else []
-            for path, why in self._broken(found):
-                findings.append(Finding("index", Severity.WARNING, why, "Mend the file", path))
+            findings = [damaged(self._why, FOLDER)] if self._why else []
+            findings += [unreadable(path, why) for path, why in self._broken(found)]
             if self._base is not None:
                 whole = Sync(self._store, self.words, self._split).look(Stored())
                 findings += compare(self._view(found), self._view_of(whole))
@@ -207,7 +205,7 @@ class Index:
             self._close()
             self._searcher = None
             self._shelf.drop()
-            self._cache.drop()
+            self._build.embedder.cache.drop()
 
     def close(self) -> None:
         """Release the files of the index."""
@@ -227,7 +225,15 @@ class Index:
     def _table(self) -> Stored:
         return self._base.table if self._base else self._nothing
 
+    @cached_property
+    def _build(self) -> Build:
+        from kimi_memory.index.build import build_of  # Recall seldom writes.
+
+        return build_of(self._store, self._host, self._shelf, self._sync, self._key)
+
     def _start(self) -> Start:
+        from kimi_memory.index.build import Start
+
         return Start(self._base.generation, self._base.table) if self._base else Start()
 
     def _flush(self) -> bool:
@@ -296,19 +302,13 @@ class Index:
                 yield row.path, row.why
         yield from ((path, read.why) for path, read in found.fresh.items() if read.why)
 
-    def _report(self, made: Built) -> IndexReport:
+    def _report(self, made: Built | None) -> IndexReport:
         manifest = self._base.generation.manifest if self._base else None
         return IndexReport(
-            added=made.added,
-            removed=made.removed,
+            added=made.added if made else 0,
+            removed=made.removed if made else 0,
             units=self._table.living(),
             files=len(self._sync.stats),
             broken=tuple((row.path, row.why) for row in self._table.faults()),
             embedded=manifest.embedded if manifest and manifest.model else 0,
         )
-
-
-def _damaged(why: str) -> Finding:
-    return Finding(
-        "index", Severity.WARNING, why, "Run 'kimi-memory index --full'", FOLDER, fixable=True
-    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,7 @@ PAUSE_SECONDS = 6 * 3600
 """A longer pause between two turns ends a sitting."""
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(NamedTuple):
     """What scoring needs of the rows of a table; made once for a table that stays."""
 
     table: Rows

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from kimi_memory.errors import KimiMemoryError, NotFoundError
 from kimi_memory.index.files import Files, Stat
@@ -18,8 +19,7 @@ from kimi_memory.model.unit import Unit
 Progress = Callable[[int, int], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(NamedTuple):
     """One file as it was read: its units and the words of each."""
 
     stat: Stat
@@ -66,7 +66,7 @@ class Sync:
     """Looks at the folder again and again, reading only what changed in between."""
 
     def __init__(self, files: Files, words: Words, split: Split) -> None:
-        self._files, self._words, self._split = files, words, split
+        self._files, self.words, self.split = files, words, split
         self._folder = Folder(files.root)
         self._table: Stored | None = None
         self._differing: set[str] | None = None
@@ -144,9 +144,9 @@ class Sync:
         if digest == found:
             self._same[path] = (stat, digest)
             return None
-        units, fault = guard(path, content, self._split)
+        units, fault = guard(path, content, self.split)
         known = {} if before is None else dict(zip(_marks(before.units), before.words, strict=True))
-        words = [known.get(mark) or self._words.of_unit(unit) for mark, unit in _marked(units)]
+        words = [known.get(mark) or self.words.of_unit(unit) for mark, unit in _marked(units)]
         return Read(stat, found, units, words, str(fault) if fault else "")
 
     def _drain(self) -> Iterator[str]:

@@ -37,6 +37,8 @@ LISTS = frozenset(name for name, value in _DEFAULTS.items() if isinstance(value,
 FORMED = LISTS.union(TIMES)
 """Fields that a column holds in another form than a unit."""
 DEAD = "dead"
+UNITS_KEPT = 2048
+"""So many units of a segment are kept once they were made: the same ones come up again."""
 SETTLED_ROWS = 5000
 """A segment of so many rows is not merged with smaller ones that come after it."""
 
@@ -194,6 +196,7 @@ class Segment:
     def __init__(self, arrays: Arrays, path: Path | None = None) -> None:
         self._arrays, self.source = arrays, path
         self._columns: dict[str, Column] = {}
+        self._units: dict[int, Unit] = {}
         self.next_key: int = arrays.values["next_key"]
         self._count: int = arrays.values["count"]
 
@@ -267,9 +270,15 @@ class Segment:
 
     def unit(self, row: int, path: str, text: str) -> Unit:
         """Return a row as a unit."""
-        common, readers = self._readers
-        values = {name: read(row) for name, read in readers}
-        return Unit(path=path, text=text, **common, **values)
+        found = self._units.get(row)
+        if found is None:
+            common, readers = self._readers
+            values = {name: read(row) for name, read in readers}
+            found = Unit(path=path, text=text, **common, **values)
+            if len(self._units) >= UNITS_KEPT:
+                self._units.clear()
+            self._units[row] = found
+        return found
 
     def text(self, row: int) -> str:
         """Return the text of a row."""

@@ -13,6 +13,16 @@ SHOWN = 5
 _REMEDY = "Run 'kimi-memory index --full'"
 
 
+def damaged(why: str, folder: str) -> Finding:
+    """Return what is to be said of an index that is not used."""
+    return Finding("index", Severity.WARNING, why, _REMEDY, folder, fixable=True)
+
+
+def unreadable(path: str, why: str) -> Finding:
+    """Return what is to be said of a file that cannot be parsed."""
+    return Finding("index", Severity.WARNING, why, "Mend the file", path)
+
+
 def compare(view: Searcher, whole: Searcher) -> list[Finding]:
     """Compare a view through the index with one read anew from all files.
 

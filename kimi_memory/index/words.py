@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from datetime import UTC, datetime
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from kimi_memory.host import Host
 from kimi_memory.model.unit import Query, Unit
 from kimi_memory.text.dates import date_words, day_words
 from kimi_memory.text.regex import regex
+
+if TYPE_CHECKING:
+    from kimi_memory.text.kinds import Table
 
 TITLE_WEIGHT = 2
 """How often more a word of a title or heading counts than one of the text."""
@@ -28,6 +33,13 @@ class Words:
 
     def __init__(self, host: Host) -> None:
         self._host = host
+
+    @cached_property
+    def kinds(self) -> tuple[Table, ...]:
+        """Words that others may stand for; the same for every view, as long as the plugins are."""
+        from kimi_memory.text.kinds import tables
+
+        return tables(self.split)
 
     @property
     def fingerprint(self) -> str:

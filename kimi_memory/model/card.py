@@ -11,9 +11,6 @@ from kimi_memory.model.note import Note
 from kimi_memory.model.source import Quote
 from kimi_memory.model.turn import Origin
 
-COLD_BELOW = 0.3
-"""A card whose file has a temperature below this is cold: it has no vector."""
-
 
 class CardType(StrEnum):
     """What sort of knowledge a card holds."""
@@ -94,4 +91,4 @@ class Card(Note):
     supersedes: tuple[str, ...] = ()
     links: tuple[Link, ...] = ()
     temperature: float = 1.0
-    """As of when its band last changed; below `COLD_BELOW` it is cold."""
+    """As of when its band last changed; below `kimi_memory.model.unit.COLD_BELOW` it is cold."""

@@ -59,3 +59,12 @@ class Delete:
 
 
 Change = Create | Update | Append | Move | Delete
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What became of one file: hashes before and after, empty for absent."""
+
+    path: str
+    before: str
+    after: str

@@ -9,11 +9,14 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 from kimi_memory.errors import FormatError
-from kimi_memory.model import canonical, strict
-from kimi_memory.model.scalar import Value
+
+if TYPE_CHECKING:
+    from kimi_memory.model import strict
+    from kimi_memory.model.scalar import Value
 
 MAX_BYTES = 64 * 1024
 BOM = "\ufeff"
@@ -30,20 +33,18 @@ _SHAPED = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class FrontMatter:
+class FrontMatter(NamedTuple):
     """The keys of a file and the text after them."""
 
     values: dict[str, Value]
     body: str
     first_body_line: int
     """Number of the line the body begins on, from 1."""
-    lines: Mapping[str, int] = field(default_factory=dict)
+    lines: Mapping[str, int] = MappingProxyType({})
     """Number of the line each key stands on, from 1."""
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """Where the front matter stands in a text, as character offsets."""
 
     start: int
@@ -152,6 +153,8 @@ def _load_block(text: str, block: Block, path: str) -> strict.Tree:
     if found := _CONFLICT.search(inner):
         line = line_at(text, block.start + found.start())
         raise FormatError(path, line, "a merge left a conflict marker", "Resolve the conflict")
+    from kimi_memory.model import strict  # Few files need a whole YAML reader.
+
     return strict.load(inner, path, line_at(text, block.start))
 
 
@@ -162,6 +165,8 @@ def _is_large(inner: str) -> bool:
 def _values(
     text: str, block: Block, path: str
 ) -> tuple[dict[str, Value], Mapping[str, int]] | None:
+    from kimi_memory.model import canonical
+
     inner = text[block.start : block.end]
     if not _is_large(inner) and (quick := canonical.load(inner, first=2)) is not None:
         return quick

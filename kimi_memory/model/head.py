@@ -31,7 +31,7 @@ class Head(NamedTuple):
     expires: datetime | None
     valid_to: datetime | None
     sourced: bool
-    """Whether it names a source."""
+    """Whether it names a source besides a person's own hand."""
     quoted: tuple[str, ...]
     """Hashes of the quotes it rests on."""
     suggests: bool
@@ -77,7 +77,7 @@ class Head(NamedTuple):
             verified=card.verified,
             expires=card.expires,
             valid_to=card.valid_to,
-            sourced=bool(card.sources),
+            sourced=any(not source.by_hand for source in card.sources),
             quoted=tuple(quote.hash for quote in card.quotes),
             suggests=any(link.reason.startswith(SUGGESTED) for link in card.links),
             line=written(card),

@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kimi_memory.model.change import Effect
 
 
 class Op(StrEnum):
@@ -30,15 +34,6 @@ class Operation:
     """Id of the note it concerns."""
     key: str = ""
     why: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Effect:
-    """One file a job changed: hashes before and after, empty for absent."""
-
-    path: str
-    before: str
-    after: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from kimi_memory.model.source import Source
+if TYPE_CHECKING:
+    from kimi_memory.model.source import Source
 
 
 class Status(StrEnum):

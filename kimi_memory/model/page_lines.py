@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kimi_memory.model.card import Card, CardType
 from kimi_memory.model.clean import clean, lines_of
@@ -46,6 +46,8 @@ class Line:
     """The card it shows; empty for a line that a person wrote."""
     section: str = ""
     """The folded heading above it."""
+    number: int = field(default=0, compare=False)
+    """Where it stands in its file, counted from 1; 0 where that is not known."""
 
     def key_and_value(self, key: str = "") -> tuple[str, str]:
         """Return the two parts of the text.
@@ -91,9 +93,14 @@ def type_of(section: str) -> CardType | None:
     return next((type for type, words in TITLES.items() if section in map(fold, words)), None)
 
 
-def read_page(body: str) -> Page:
-    """Return what the body of a page says; nothing in it is an error."""
-    reader, lines = _Reader(), lines_of(body)
+def read_page(body: str, above: int = 0) -> Page:
+    """Return what the body of a page says; nothing in it is an error.
+
+    Args:
+        body: the page without its head.
+        above: so many lines stand above the body.
+    """
+    reader, lines = _Reader(above), lines_of(body)
     for number, line in enumerate(lines):
         heading = _HEADING.fullmatch(line)
         if heading and fold(heading["title"]) in map(fold, NOTES):
@@ -108,20 +115,22 @@ def read_page(body: str) -> Page:
 class _Reader:
     """Reads a page line by line; an item goes on until something else begins."""
 
-    def __init__(self) -> None:
+    def __init__(self, above: int) -> None:
         self.page = Page()
         self._section, self._item = "", list[str]()
+        self._number, self._first = above, 0
 
     def take(self, line: str, heading: str | None) -> None:
         """Read one line."""
         bullet = _BULLET.match(line)
+        self._number += 1
         if heading is not None or bullet or not line.strip():
             self.close()
         if heading is not None:
             self._section = fold(heading)
             self.page.prose.append(line.strip())
         elif bullet:
-            self._item = [line[bullet.end() :]]
+            self._item, self._first = [line[bullet.end() :]], self._number
         elif self._item:
             self._item.append(line)
         elif line.strip():
@@ -130,7 +139,7 @@ class _Reader:
     def close(self) -> None:
         """End the item that is open."""
         if self._item:
-            _add(self.page, self._item, self._section)
+            _add(self.page, self._item, self._section, self._first)
         self._item = []
 
 
@@ -146,9 +155,9 @@ def strangers(page: Page, base: Page, own: Iterable[str]) -> list[str]:
     return [line for line in page.prose if line not in ours]
 
 
-def _add(page: Page, parts: list[str], section: str) -> None:
+def _add(page: Page, parts: list[str], section: str, number: int = 0) -> None:
     whole = " ".join(" ".join(parts).split())
-    line = _line(whole, section)
+    line = replace(_line(whole, section), number=number)
     if line.id and line.id not in page.lines:
         page.lines[line.id] = line
     elif line.text:

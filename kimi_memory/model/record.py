@@ -10,8 +10,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from kimi_memory.model.session import Json
+if TYPE_CHECKING:
+    from kimi_memory.model.session import Json
+
 
 _TAIL = b',"sum":"'
 _encoded = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode

@@ -14,8 +14,9 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 
 from kimi_memory.errors import FormatError
+from kimi_memory.model.change import Effect
 from kimi_memory.model.ids import safe_session_id
-from kimi_memory.model.job import NOTHING, Effect, Job, Op, Operation, Spent
+from kimi_memory.model.job import NOTHING, Job, Op, Operation, Spent
 from kimi_memory.model.moment import moment, zulu
 from kimi_memory.model.record import seal, sum_of, unseal
 from kimi_memory.model.session import Json, Session, Transcript

@@ -15,6 +15,10 @@ _FORM = re.compile(
 )
 
 
+HAND = "edited-"
+"""How the ids of sessions begin that hold what a person wrote by hand."""
+
+
 class Rel(StrEnum):
     """How evidence bears on a note."""
 
@@ -71,6 +75,11 @@ class Source:
         if last < first:
             raise ValueError(f"turns run backwards in {text!r}")
         return cls(found["id"], first, last, Rel(found["rel"] or "supports"), found["quote"] or "")
+
+    @property
+    def by_hand(self) -> bool:
+        """Whether a person wrote it on a page, or into a card."""
+        return self.session.startswith(HAND)
 
     @property
     def place(self) -> str:

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+COLD_BELOW = 0.3
+"""A card whose file has a temperature below this is cold: it has no vector."""
+
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
@@ -53,7 +56,7 @@ class Unit:
     """Of cards: since when they hold."""
     valid_to: datetime | None = None
     temperature: float = 1.0
-    """Of cards; below `kimi_memory.model.card.COLD_BELOW` it has no vector."""
+    """Of cards; below `COLD_BELOW` it has no vector."""
     links: tuple[str, ...] = ()
     """What it states or mentions, each in the text form of `kimi_memory.model.card.Link`."""
 

@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.index.searcher import Bools, Searcher
-from kimi_memory.model import form
-from kimi_memory.model.card import Card
-from kimi_memory.model.event import Event
-from kimi_memory.model.frontmatter import decode
 from kimi_memory.model.unit import Hit, Related, Unit
 from kimi_memory.recall.filters import standing
+
+if TYPE_CHECKING:
+    from kimi_memory.model.card import Card
+    from kimi_memory.model.event import Event
 
 QUOTES = "QUOTES"
 LIMIT = 3
 """Most notes shown beside a turn."""
+_NOTES = ("card", "event")
+"""The kinds of notes that have evidence."""
 _TRIED = 20
 """So many notes that share the most words with a turn are read for their sources."""
 
@@ -48,7 +51,7 @@ class _Quotes:
         self._searcher = searcher
         kinds = searcher.column("kind")
         rows = map(int, np.flatnonzero(searcher.alive & holding))
-        self._rows = frozenset(row for row in rows if kinds[row] in (Card.kind, Event.kind))
+        self._rows = frozenset(row for row in rows if kinds[row] in _NOTES)
         self._notes: dict[int, Card | Event | None] = {}
 
     def of(self, unit: Unit) -> Iterator[Related]:
@@ -71,6 +74,11 @@ class _Quotes:
 
     def _note(self, row: int) -> Card | Event | None:
         if row not in self._notes:
+            from kimi_memory.model import form
+            from kimi_memory.model.card import Card
+            from kimi_memory.model.event import Event
+            from kimi_memory.model.frontmatter import decode
+
             path, note = self._searcher.path(row), None
             with suppress(OSError, KimiMemoryError):
                 note = form.parse(decode(self._searcher.files.read(path), path), path)

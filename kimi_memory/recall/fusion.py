@@ -13,8 +13,7 @@ Whatever the way, the parts of a row add up to its score.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -37,8 +36,7 @@ RRF_K = 60
 """Cormack, Clarke, Büttcher 2009: how little the very first ranks stand out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Probe:
+class Probe(NamedTuple):
     """The vector of a question, what its lane weighs and how the lanes are joined."""
 
     vector: Sequence[float]

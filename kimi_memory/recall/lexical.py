@@ -110,10 +110,11 @@ class Bm25:
         self.frame = frame
         self.scores = np.zeros(len(frame.norm))
 
-    def add(self, rows: Ints, counts: Floats, weight: float = 1.0) -> None:
-        """Add a word that stands in these rows so often."""
+    def add(self, rows: Ints, counts: Floats, weight: float = 1.0, df: int = -1) -> None:
+        """Add a word that stands in these rows so often, and in `df` rows that are counted."""
         if len(rows):
-            gain = weight * self.frame.rarity(len(rows)) * counts * (K1 + 1)
+            rarity = self.frame.rarity(len(rows) if df < 0 else df)
+            gain = weight * rarity * counts * (K1 + 1)
             self.scores[rows] += gain / (counts + self.frame.norm[rows])
 
     def add_groups(self, groups: Ints, counts: Floats, weight: float) -> None:
@@ -136,6 +137,7 @@ class Scores:
     def __init__(self, searcher: Searcher) -> None:
         self.searcher = searcher
         self.turns = searcher.once("turns", lambda: searcher.alive & (searcher.sitting >= 0))
+        self.notes = notes_beside_talk(searcher)
         self.day_of = days(searcher).of
         frames = searcher.once("frames", lambda: _frames(searcher, self.turns))
         self.unit, self.window, self.session, self.day = map(Bm25, frames)
@@ -173,7 +175,7 @@ class Scores:
 
     def _add(self, rows: Ints, counts: Floats, weight: float) -> Floats:
         """Add a word to every frame; return how far each row says it."""
-        self.unit.add(rows, counts, weight)
+        self.unit.add(rows, counts, weight, len(rows) - int(self.notes[rows].sum()))
         said = np.zeros(len(self.searcher))
         inside = self.turns[rows]
         if inside.any():
@@ -203,11 +205,21 @@ def _frames(searcher: Searcher, turns: Bools) -> tuple[Frame, ...]:
     near = around(searcher, searcher.lengths * turns)
     found = days(searcher)
     return (
-        Frame.of(searcher.lengths, searcher.alive),
+        Frame.of(searcher.lengths, searcher.alive & ~notes_beside_talk(searcher)),
         Frame.of(near, turns),
         _grouped(searcher.sitting[turns], searcher.lengths[turns], searcher.sittings),
         _grouped(found.of[found.of >= 0], searcher.lengths[found.of >= 0], found.count),
     )
+
+
+def notes_beside_talk(searcher: Searcher) -> Bools:
+    """Return which rows restate what was said; beside the talk itself they count for nothing.
+
+    Else a word would seem less rare for having been distilled, and turns change places.
+    """
+    if not searcher.sittings:
+        return searcher.once("notes", lambda: np.zeros(len(searcher), dtype=bool))
+    return searcher.once("notes", lambda: searcher.column("kind").among(("card", "event")))
 
 
 def _grouped(groups: Ints, lengths: Floats, count: int) -> Frame:
@@ -248,7 +260,9 @@ def _shares(scores: Scores, question: Question, allowed: Bools) -> Lexical:
     inside = searcher.sitting >= 0
     if scores.known:
         own = own * np.where(inside, 1 - COVER + COVER * scores.cover / scores.known, 1.0)
-    alone, near = _scaled(own, allowed), _scaled(scores.window.scores, allowed)
+    # Turns are held against turns: a note that says more must not make less of them.
+    alone = np.minimum(1.0, _scaled(own, allowed, allowed & ~scores.notes))
+    near = _scaled(scores.window.scores, allowed)
     touched = allowed & ((alone > 0) | (near > 0))
     answer = np.zeros(len(searcher))
     answer[1:] = alone[:-1] * (follows_question(searcher) & allowed)[1:]
@@ -274,7 +288,8 @@ def _share(scores: Scores, question: Question, allowed: Bools) -> float:
     return min(1.0, float(cover.max(initial=0.0)) / scores.asked)
 
 
-def _scaled(scores: Floats, allowed: Bools) -> Floats:
+def _scaled(scores: Floats, allowed: Bools, among: Bools | None = None) -> Floats:
     kept: Floats = scores if allowed.all() else scores * allowed
-    best = float(kept.max(initial=0.0))
+    best = float(kept[among].max(initial=0.0)) if among is not None else 0.0
+    best = best or float(kept.max(initial=0.0))
     return kept / best if best > 0 else kept

@@ -72,7 +72,7 @@ def _successions(searcher: Searcher) -> dict[str, float]:
     return found
 
 
-def _may_come_back(searcher: Searcher, stones: Stones) -> Bools:
+def _may_come_back(searcher: Searcher, stones: Stones | None) -> Bools:
     """Return the cards that are live no more and yet may be shown as of when they were.
 
     What was archived comes back only where its end is known: it ran out. Without an end

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
+from typing import NamedTuple
 
 from kimi_memory.index.searcher import Searcher
 from kimi_memory.text.breadth import asks_for_several
-from kimi_memory.text.kinds import Echo, Table, tables
+from kimi_memory.text.kinds import Echo, Table
 from kimi_memory.text.spans import Span, time_spans
 
 BROAD_KIND = 0.8
@@ -18,16 +18,14 @@ MOST_ECHOES = 24
 _LOOSE = ("w:", "y:", "k:", "m:")
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(NamedTuple):
     """A word of the question and groups of words that may stand for it."""
 
     word: str
     echoes: tuple[Echo, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
+class Stretch(NamedTuple):
     """Days as moments, and the typed words of what speaks of them."""
 
     start: float
@@ -36,8 +34,7 @@ class Stretch:
     words: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """What is asked."""
 
     terms: tuple[Term, ...]
@@ -68,7 +65,7 @@ def read_question(
     known = searcher.once("speakers", lambda: _speakers(searcher))
     named = frozenset(name for name, parts in known.items() if parts.issubset(kept))
     own = frozenset(word for name in named for word in known[name])
-    memo = searcher.once("kinds", lambda: tables(searcher.words.split))
+    memo = searcher.words.kinds
     terms = [Term(word, () if word in own else _echoes(word, kept, memo, broad)) for word in kept]
     spans = time_spans(text, now) if now else ()
     return Question(tuple(terms), named, tuple(_stretch(span, now) for span in spans), broad)

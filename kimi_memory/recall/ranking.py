@@ -17,7 +17,7 @@ from kimi_memory.model.turn import Role
 from kimi_memory.model.unit import Query
 from kimi_memory.recall.filters import allowed, marked
 from kimi_memory.recall.fusion import Probe, fuse, nearness
-from kimi_memory.recall.lexical import Lexical, rank
+from kimi_memory.recall.lexical import Lexical, notes_beside_talk, rank
 from kimi_memory.recall.question import Question, read_question
 from kimi_memory.recall.talk import during, telling
 
@@ -29,6 +29,8 @@ TIME = 1.5
 """Factor of what was said in the time a question names, or speaks of it."""
 SPREAD = 0.9
 """Factor of each further turn of a sitting where the question asks for several things."""
+NOTE = 0.6
+"""Factor of cards and events beside the talk they restate: turns stay first-class."""
 USER = 1.4
 """Factor of a person's turns in a chat with an assistant."""
 
@@ -103,6 +105,7 @@ def _factors(searcher: Searcher, question: Question, lexical: Lexical) -> dict[s
         # Only for own words: else who asked would stand before who answered.
         "role": np.where(lexical.turn > 0, searcher.once("role", lambda: _role(searcher)), 1.0),
         "telling": telling(searcher),
+        "note": np.where(notes_beside_talk(searcher), NOTE, 1.0),
         "time": _time(searcher, question),
     }
 

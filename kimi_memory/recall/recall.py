@@ -73,7 +73,6 @@ class Recall:
         """Return the best units for a question, best first; ties stand by id."""
         from kimi_memory.recall.fusion import probe_of
         from kimi_memory.recall.ranking import candidates
-        from kimi_memory.recall.rerank import reranked
 
         began = time.perf_counter()
         now, embedding = query.as_of or self._clock(), self._embed(query)
@@ -85,13 +84,27 @@ class Recall:
             ranked = candidates(searcher, query, words, probe, room=room, now=now)
             hits = self._found(searcher, ranked, query, now)
         # A server may take its time: nobody else waits for it.
-        hits, said = reranked(self._host, query.text, hits)
+        hits, said = self._reranked(query, hits)
         with self._index.guard:
             best = _beside(searcher, hits[: query.limit], query)
         shown = tuple(self._shown(hit, words) for hit in best)
         notes = (*searcher.notes, *(one for one in (note, said) if one))
         took = (time.perf_counter() - began) * 1000
         return Answer(shown, ranked.lanes, notes, took)
+
+    def _looked_at_again(self) -> int:
+        if not self._host.offers("rerank"):
+            return 0
+        from kimi_memory.recall.rerank import ROWS
+
+        return ROWS
+
+    def _reranked(self, query: Query, hits: list[Hit]) -> tuple[list[Hit], str]:
+        if not self._host.offers("rerank"):
+            return hits, ""
+        from kimi_memory.recall.rerank import reranked
+
+        return reranked(self._host, query.text, hits)
 
     def _room(self, query: Query) -> int:
         return max(CANDIDATES, 3 * query.limit)
@@ -111,11 +124,9 @@ class Recall:
 
         To ask those of all candidates takes as long as to weigh them.
         """
-        from kimi_memory.recall.rerank import ROWS
-
         units = searcher.units(ranked.rows, sure=False)
         hits = self._heard(searcher, self._weigh(units, ranked, query, now), query, now)
-        shown = max(query.limit, ROWS if self._host.offers("rerank") else 0)
+        shown = max(query.limit, self._looked_at_again())
         near = {hit.unit.path for hit in hits[:shown]}
         if searcher.moved(row for row, unit in units.items() if unit.path in near):
             units = searcher.units(ranked.rows)

@@ -7,23 +7,24 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
 
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.model.actor import Actor
 from kimi_memory.model.record import seal
-from kimi_memory.model.session import Json
 from kimi_memory.store.store import Store
+
+if TYPE_CHECKING:
+    from kimi_memory.model.session import Json
 
 PATH = "short-term/recalls.jsonl"
 PAUSE_SECONDS = 0.5
 """How long a receipt may wait in a long-lived process."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Shown:
+class _Shown(NamedTuple):
     at: datetime
     query: str
     hits: tuple[str, ...]

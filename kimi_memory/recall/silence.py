@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from kimi_memory.errors import KimiMemoryError
-from kimi_memory.index.files import Files, state_of
-from kimi_memory.model import form
-from kimi_memory.model.card import Card
-from kimi_memory.model.frontmatter import decode
+from kimi_memory.index.files import Files
 from kimi_memory.model.note import Status
-from kimi_memory.model.record import unseal
-from kimi_memory.model.records import tombstone_of
-from kimi_memory.model.tombstone import Stones, Tombstone
 from kimi_memory.model.unit import Hit, Query, Unit
-from kimi_memory.store.tombstones import TOMBSTONES
+from kimi_memory.recall.forgotten import tombstones
+
+if TYPE_CHECKING:
+    from kimi_memory.model.tombstone import Stones
 
 _NOTES = frozenset({"card", "event"})
 """They have a status of their own, and forgetting sets it."""
@@ -37,33 +35,21 @@ def audible(files: Files, hits: Iterable[Hit], query: Query, now: datetime) -> l
     return [heard for hit in kept if (heard := _heard(hit, stones)) is not None]
 
 
-def stones_of(files: Files) -> Stones:
-    """Return the tombstones of a memory."""
-    return _stones(_content(files))
-
-
-def _content(files: Files) -> bytes:
-    if state_of(files.root, TOMBSTONES) is None:
-        return b""  # which is told much sooner than to open what is not there
-    try:
-        return files.read(TOMBSTONES)
-    except (OSError, KimiMemoryError):
-        return b""
+def stones_of(files: Files) -> Stones | None:
+    """Return the tombstones of a memory, None when it has forgotten nothing."""
+    content = tombstones(files)
+    return _stones(content) if content else None
 
 
 @lru_cache(maxsize=4)
 def _stones(content: bytes) -> Stones:
-    return Stones(_read(content))
+    from kimi_memory.model.tombstone import Stones
+    from kimi_memory.recall.barred import barring
+
+    return Stones(barring(content))
 
 
-def _read(content: bytes) -> Iterator[Tombstone]:
-    """Yield the tombstones that can be read; the gate of writing refuses the others."""
-    for line in content.splitlines():
-        with suppress(ValueError):
-            yield tombstone_of(unseal(line))
-
-
-def _heard(hit: Hit, stones: Stones) -> Hit | None:
+def _heard(hit: Hit, stones: Stones | None) -> Hit | None:
     unit = hit.unit
     if not stones or unit.kind in _NOTES:
         return hit
@@ -78,6 +64,10 @@ def _has_expired(files: Files, unit: Unit, now: datetime) -> bool:
     """Whether a card is past the moment from which nobody wants to see it."""
     if unit.kind != "card" or unit.valid_to is None or unit.valid_to >= now:
         return False
+    from kimi_memory.model import form
+    from kimi_memory.model.card import Card
+    from kimi_memory.model.frontmatter import decode
+
     with suppress(OSError, KimiMemoryError):
         card = form.parse(decode(files.read(unit.path), unit.path), unit.path)
         return isinstance(card, Card) and card.expires is not None and card.expires < now

@@ -16,22 +16,24 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
 
 from kimi_memory.model.actor import Actor
 from kimi_memory.model.record import encode, is_whole, seal_bytes
-from kimi_memory.model.session import Json
 from kimi_memory.store.locks import Locks, boot_id
 from kimi_memory.store.paths import PRIVATE
 from kimi_memory.store.tail import append_whole, mend
 from kimi_memory.store.tree import Place, Tree
+
+if TYPE_CHECKING:
+    from kimi_memory.model.session import Json
 
 FOLDER = f"{PRIVATE}/journal"
 EXTERNAL = "external"
 """Name and origin of whoever changes files without asking the store."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One change to be journaled: content marks before and after, empty for absent."""
 
     op: str
@@ -71,6 +73,7 @@ class Journal:
         self._read = _Cursor()
         self._known: dict[str, str] = {}
         self._origins: dict[str, str] = {}
+        self._edits: dict[str, dict[str, str]] = {}
 
     def start(self) -> None:
         """Cut a torn tail off into lost+found; begin a chain where there is none."""
@@ -115,6 +118,13 @@ class Journal:
         with self._guard:
             self._catch_up()
             return self._origins.get(path, "")
+
+    def edited(self) -> Mapping[str, str]:
+        """Return the paths whose present content is an edit from outside, with the mark before."""
+        with self._guard:
+            self._catch_up()
+            here = ((path, made.get(self._known[path])) for path, made in self._edits.items())
+            return {path: before for path, before in here if before}
 
     def has(self, txn: str) -> bool:
         """Whether a transaction was journaled."""
@@ -286,7 +296,7 @@ class Journal:
         """Read what was added to the journal since the last time."""
         segments = self._segments()
         if self._read.segment and not self._goes_on():
-            self._read, self._known, self._origins = _Cursor(), {}, {}
+            self._read, self._known, self._origins, self._edits = _Cursor(), {}, {}, {}
         for segment in segments:
             if segment >= self._read.segment:
                 self._catch_up_in(segment)
@@ -320,7 +330,11 @@ class Journal:
             self._known[was] = ""
             self._origins.pop(was, None)
         if path:
-            self._known[path] = str(record.get("after", ""))
+            after = self._known[path] = str(record.get("after", ""))
+            if record.get("op") == "edited":
+                made = self._edits.setdefault(path, {})
+                # Of edits upon edits the first says what was there before.
+                made[after] = made.get(before := str(record.get("before", "")), before)
             self._origins[path] = str(record.get("origin", ""))
 
 

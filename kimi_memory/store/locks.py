@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
+from typing import NamedTuple
 
 from kimi_memory.errors import LockTimeoutError, StoreError
 from kimi_memory.store.paths import PRIVATE, check
@@ -91,8 +92,7 @@ class _Held:
     depth: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class _Wish:
+class _Wish(NamedTuple):
     """A lock somebody wants, and what for."""
 
     name: str

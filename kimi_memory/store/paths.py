@@ -19,6 +19,8 @@ from kimi_memory.errors import UnsafePathError
 
 PRIVATE = ".kimi"
 """The folder of everything machine-local."""
+TOMBSTONES = "mid-term/tombstones.jsonl"
+"""What must not come back, a line each."""
 
 _NAMES = 1 << 16
 """So many names are remembered: fewer than a memory has would help a walk not at all."""

@@ -5,18 +5,16 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kimi_memory.errors import ChangedOnDiskError, StoreError
-from kimi_memory.model.change import Append, Change, Create, Move, Update, digest
-from kimi_memory.model.job import Effect
+from kimi_memory.model.change import Append, Change, Create, Effect, Move, Update, digest
 from kimi_memory.store.paths import check, is_truth
 from kimi_memory.store.tail import is_torn, last_line, mend
 from kimi_memory.store.tree import Place, Tree
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One change, ready to be staged and put in its place, more than once if need be."""
 
     kind: str

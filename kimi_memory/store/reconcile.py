@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from os import stat_result
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from kimi_memory.errors import UnsafePathError
 from kimi_memory.model.actor import Actor
@@ -29,8 +28,7 @@ Seen = tuple[int, int, int, str]
 """Size, mtime in ns, inode, and SHA-256 of a file when it was last looked at."""
 
 
-@dataclass(frozen=True, slots=True)
-class External:
+class External(NamedTuple):
     """A change that came from outside: an editor, a sync tool, git."""
 
     path: str

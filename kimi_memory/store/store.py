@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from errno import EACCES, EPERM, EROFS
 from pathlib import Path
 from stat import S_ISREG
+from typing import NamedTuple
 
 from kimi_memory.errors import NotFoundError, ReadOnlyError, StoreError, UnsafePathError
 from kimi_memory.model.actor import Actor
-from kimi_memory.model.change import Append, Change
+from kimi_memory.model.change import Append, Change, Effect
 from kimi_memory.model.ids import new_id
-from kimi_memory.model.job import Effect
 from kimi_memory.store import recovery, undo
 from kimi_memory.store.fsio import Disk, Refusing, refusal
 from kimi_memory.store.journal import Entry, Journal
@@ -37,8 +36,7 @@ def utcnow() -> datetime:
     return datetime.now(UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class Receipt:
+class Receipt(NamedTuple):
     """What `Store.apply` did; all of it is durable."""
 
     id: str

@@ -6,9 +6,8 @@ from kimi_memory.errors import FormatError
 from kimi_memory.model.record import unseal
 from kimi_memory.model.records import tombstone_of
 from kimi_memory.model.tombstone import Tombstone
+from kimi_memory.store.paths import TOMBSTONES
 from kimi_memory.store.store import Store
-
-TOMBSTONES = "mid-term/tombstones.jsonl"
 
 
 def read_tombstones(store: Store) -> list[Tombstone]:

@@ -7,17 +7,16 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import NamedTuple
 
 from kimi_memory.errors import UnsafePathError
 from kimi_memory.store.fsio import Disk
 from kimi_memory.store.paths import PRIVATE, check, fold, is_plain, is_truth, open_folder
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """A name in an open folder."""
 
     folder: int

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, fields
 from datetime import datetime
+from typing import NamedTuple
 
 from kimi_memory.errors import UnsafePathError
 from kimi_memory.model.actor import Actor
@@ -28,11 +28,10 @@ from kimi_memory.store.undo import Keeper
 FOLDER = f"{PRIVATE}/txn"
 TEMPORARIES = f"{PRIVATE}/tmp"  # noqa: S108  a folder of our own
 MANIFEST = "manifest.json"
-_WRITTEN = tuple(f.name for f in fields(Step) if f.name != "content")
+_WRITTEN = tuple(name for name in Step._fields if name != "content")
 
 
-@dataclass(frozen=True, slots=True)
-class Intent:
+class Intent(NamedTuple):
     """What a transaction is to do, and for whom."""
 
     id: str

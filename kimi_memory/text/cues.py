@@ -322,7 +322,7 @@ ADVICE = _any(
 """Advice to somebody else decides nothing."""
 NEGATION = _any(
     r"\b(?:not|never|no|none|without|cannot|stop|avoid|nor)\b|n't\b",
-    r"不(?!过|仅|但|同|错|断|止|管|少)|没(?!问题)|别(?!的|人|名)|禁止|严禁|勿|非(?!常)",
+    r"不(?!过|仅|但|同|错|断|止|管|少)|没(?!问题|错|事)|别(?!的|人|名)|禁止|严禁|勿|非(?!常)",
 )
 
 _BARS: tuple[tuple[Bar, re.Pattern[str]], ...] = (

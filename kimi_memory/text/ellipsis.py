@@ -12,6 +12,7 @@ import re
 
 from kimi_memory.text.han import simplify
 from kimi_memory.text.language import language_of
+from kimi_memory.text.nouns import is_lexical
 from kimi_memory.text.selves import answered, asked_of
 from kimi_memory.text.subjects import ME, PERSONS, Subject, attribute_of, subject_of
 
@@ -24,11 +25,15 @@ _YES = re.compile(
     r"^(?:(?:yes|yep|yeah|no|nope|nah|sure|right|correct|well|oh|hm+|ah|sorry|actually|of course|wrong|not (?:really|quite|any ?more|anymore|any longer)|no longer|it (?:did|changed|was|isn't|is)|they did|i think not)\b[,.!:;]? *)+",
     _I,
 )
-_DENIES = re.compile(r"^(?:no|nope|nah|wrong|not|it changed|it isn't)\b|^(?:不|没有?了|早就?不|已经不|现在不)", _I)
+_DENIES = re.compile(
+    r"^(?:no|nope|nah|wrong|not|it changed|it isn't)\b|^(?:不|没有?了|早就?不|已经不|现在不)", _I
+)
 _DONE_ZH = re.compile(
     r"^(?:(?:是的?|对的?|嗯+|哦|好|不是?了?|不对|错了|没有?了?|不再是了|已经不是了|现在不是了|早就?不是了|定了|定下来了|有了?|有的|改了|换了|当然|应该)[，,。！! ]+)+"
 )
-_IT = re.compile(r"^(?:it|that|this)(?='s| is| was| has| will| went| got| became| changed| moved)", _I)
+_IT = re.compile(
+    r"^(?:it|that|this)(?='s| is| was| has| will| went| got| became| changed| moved)", _I
+)
 _MOVED_IT = re.compile(
     r"\b(?P<verb>changed|moved|switched|set|updated|raised|lowered|renamed|postponed|extended|migrated|upgraded|bumped|put|brought|cut|made|shifted|pushed) (?:it|that|this)\b(?= (?:back |over |up |down )?(?:to|from|into|at|[A-Z0-9]))",
     _I,
@@ -40,9 +45,14 @@ _TAKES = re.compile(
 _OPENS_ZH = re.compile(
     r"^(?:我们|咱们|大家|后来|最近|刚刚?|已经?|现在|如今|目前|以后|今后)*(?:又|都|就|已经?)?(?:改|换|变|调|升|迁|搬|挪|转|切|更新|定|用|是|叫|选|设|取|为|在)"
 )
-_SENTENCE_EN = re.compile(r"\b(?:is|are|was|were|has|have|had|do|does|did|will|can|could|should|would|i|we|you|they|he|she|it|let's|please|'s|'re|'m)\b|'(?:s|re|m|ll|ve)\b", _I)
+_SENTENCE_EN = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|do|does|did|will|can|could|should|would|i|we|you|they|he|she|it|let's|please|'s|'re|'m)\b|'(?:s|re|m|ll|ve)\b",
+    _I,
+)
 _VALUE_EN = re.compile(r"^(?:(?:in|at|on|the|an?|with) )?[\w$€£~/.][^!?;]{0,60}$")
-_CLAUSE_ZH = re.compile(r"[我你他她它们吗呢吧谢请帮看]|不|没|怎|什么|好的|可以|知道|明白|一下|等|了$|是|说|想|要")
+_CLAUSE_ZH = re.compile(
+    r"[我你他她它们吗呢吧谢请帮看]|不|没|怎|什么|好的|可以|知道|明白|一下|等|了$|是|说|想|要"
+)
 _OWN_EN = re.compile(r"^(?:(?:and|so|also|well)[, ]+)?(?P<d>its|his|her|their|the) ", _I)
 _OWN_ZH = re.compile(r"^(?:它|他|她|其|这个|那边)的?(?=[\u3400-\u9fff]{2})")
 _NAME = r"[A-Z][\w&+]*(?:[- ][A-Z][\w&+-]*){0,2}"
@@ -88,13 +98,19 @@ def completed(answer: str, before: str) -> str:
             return owned
     if subject is not None:
         return ""
-    asked = subject_of(before) or _asked(before, zh=zh)
+    asked = (
+        subject_of(before) or subject_of(f"{before.rstrip('？?。 ')}是")
+        if zh
+        else subject_of(before)
+    )
+    asked = asked or _asked(before, zh=zh)
     if asked is None or asked.owner == ME or (not asked.noun and asked.owner):
         own = _of_self(told, before, zh=zh)
         if own or asked is None:
             return own
     bare = _DONE_ZH.sub("", told) if zh else _YES.sub("", told)
-    return _zh(bare, asked) if zh else _en(bare, asked)
+    asks = before.rstrip().endswith(("?", "？"))
+    return _zh(bare, asked, asks=asks) if zh else _en(bare, asked, asks=asks)
 
 
 def _asked(before: str, *, zh: bool) -> Subject | None:
@@ -104,6 +120,8 @@ def _asked(before: str, *, zh: bool) -> Subject | None:
         return None
     noun = found["a"]
     attribute, known = attribute_of(noun)
+    if not (known or is_lexical(noun) or found["your"] or found["mine"]):
+        return None
     mine = found["mine"] or (found["your"] and attribute in PERSONS)
     return Subject(ME if mine else "", attribute, known, noun, noun=noun)
 
@@ -141,7 +159,7 @@ def _phrase(subject: Subject, *, zh: bool) -> str:
     return f"{subject.name}的{subject.noun}" if zh else f"the {subject.noun} of {subject.name}"
 
 
-def _en(bare: str, asked: Subject) -> str:
+def _en(bare: str, asked: Subject, *, asks: bool) -> str:
     phrase = _phrase(asked, zh=False)
     if _IT.match(bare):
         rest = _IT.sub("", bare, count=1)
@@ -152,19 +170,24 @@ def _en(bare: str, asked: Subject) -> str:
     if _TAKES.match(bare):
         value, mark, rest = bare.rstrip(".!").partition(",")
         return _upper(f"{value} as {phrase}{mark}{rest}.")
-    value = bare.rstrip(".! ")
-    if _VALUE_EN.match(value) and not _SENTENCE_EN.search(value) and len(value.split()) <= _FEW:
+    value = bare.rstrip(".! ") if asks else ""
+    if (
+        value
+        and _VALUE_EN.match(value)
+        and not _SENTENCE_EN.search(value)
+        and len(value.split()) <= _FEW
+    ):
         return f"{_upper(phrase)} is {value}."
     return ""
 
 
-def _zh(bare: str, asked: Subject) -> str:
+def _zh(bare: str, asked: Subject, *, asks: bool) -> str:
     phrase, value = _phrase(asked, zh=True), bare.rstrip("。！!. ")
     if not value:
         return ""
     if _OPENS_ZH.match(value):
         return f"{phrase}{value}。"
-    if len(value) <= _FEW_ZH and not _CLAUSE_ZH.search(value):
+    if asks and len(value) <= _FEW_ZH and not _CLAUSE_ZH.search(value):
         return f"{phrase}是{value}。"
     return ""
 
@@ -173,7 +196,9 @@ def _of_self(told: str, before: str, *, zh: bool) -> str:
     """Return what an answer tells of its speaker, who was asked by verbs."""
     attribute = asked_of(simplify(before))
     bare = (_DONE_ZH if zh else _YES).sub("", told).rstrip("。！!. ")
-    value = re.sub(r"^(?:in|at|for|to|as an?|by|an?|to|我|我?对|在|我在|我?住在?) ?", "", bare, flags=_I)
+    value = re.sub(
+        r"^(?:in|at|for|to|as an?|by|an?|to|我|我?对|在|我在|我?住在?) ?", "", bare, flags=_I
+    )
     value = re.sub(r"(?:过敏|工作|上班|起床)$", "", value)
     short = len(value.split()) <= _FEW and len(value) <= (_FEW_ZH if zh else LONGEST // 2)
     plain = not (_CLAUSE_ZH if zh else _SENTENCE_EN).search(value)

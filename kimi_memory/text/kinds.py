@@ -9,7 +9,7 @@ the memory's own splitter stems it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 FORM, SYNONYM, KIND = 0.8, 0.4, 0.3
 """What a word of a group weighs against one of the question."""
@@ -183,8 +183,7 @@ meet: introduced
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Echo:
+class Echo(NamedTuple):
     """Words that a memory may have in place of one of the question."""
 
     words: tuple[str, ...]

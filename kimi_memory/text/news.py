@@ -11,7 +11,6 @@ from kimi_memory.text.grammar import rule
 from kimi_memory.text.han import simplify
 from kimi_memory.text.language import language_of
 from kimi_memory.text.regex import regex
-from kimi_memory.text.subjects import Subject
 
 
 def _any(*parts: str) -> re.Pattern[str]:
@@ -23,26 +22,26 @@ CHANGE = _any(
     r"\b(?:has|have|had to|was|were|is|are|got)? ?(?:changed?|switch(?:ed)?|mov(?:ed?|ing)|migrated?|updated?|bumped"
     r"|raised?|lowered?|relocated|renamed|postponed|extended|rescheduled|upgraded|downgraded)\b",
     r"\bthese days\b|\bby now\b|\bha(?:s|ve) become\b|\bgone from\b|\bshift(?:s|ed)\b|\banother\b|\babandoned\b|\bnow got\b"
-    r"|\bmixed (?:that|it|this|them) up\b|\b(?:it|that) was [^,.;]{1,30} (?:before|until)\b|\bnot [^,.;]{1,30} but\b"
+    r"|\bmixed (?:that|it|this|them) up\b|\b(?:it|that) was [^,;]{1,30} (?:before|until)\b|\bnot [^,;]{1,30} but\b"
     r"|\bstarting (?:mon|tues|wednes|thurs|fri|satur|sun)day\b|^forget [^,]{1,30}, |\bi started (?:working|at)\b|\brecently\b",
-    r"\bno longer\b|n't\b[^.]{1,40}\bany ?(?:more|longer)\b|\bnot\b[^.]{1,30}\bany ?(?:more|longer)\b",
+    r"\bno longer\b|n't\b.{1,40}\bany ?(?:more|longer)\b|\bnot\b.{1,30}\bany ?(?:more|longer)\b",
     r"\binstead of\b|\brather than\b|\bstarting (?:today|tomorrow|now|on|from|next|this)\b|\bas of\b|\bfrom now on\b",
     r"\bchange of plans?\b|^(?:correction|update|news|edit)\b|\bactually\b|\bturn(?:s|ed) out\b|\bused to\b"
     r"|\bwent from\b|\bbecame\b|\bnew\b|\breplac(?:e|ed|ing)\b|\bswapped\b|\bditched\b|\bdropped\b|\bscra(?:tch|p)\b"
-    r"|\b(?:was|were|had|got|gave you)\b[^.]{0,24}\bwrong\b|\bmistaken\b|\bon second thoughts?\b|\bdone with\b"
+    r"|\b(?:was|were|had|got|gave you)\b.{0,24}\bwrong\b|\bmistaken\b|\bon second thoughts?\b|\bdone with\b"
     r"|\bchanged (?:my|our) minds?\b|\bi (?:just )?(?:left|joined|quit|relocated)\b|\bi've (?:just )?(?:left|joined|quit)\b",
     r"\b(?:went|go(?:es|ing)?) (?:from|for)\b|\bupdat(?:e|es|ing)\b|\b(?:chang|switch|mov|convert|promot|renam|redefin|revis)(?:e|es|ed|ing)\b|\b(?:is|are|was) out\b|\bis in\b"
     r"|\beffective (?:immediately|today|now|from|as of)\b|\b(?:i|we) meant\b|\bcorrect (?:myself|that|this|me)\b|\btaken over\b|\btook over\b|\bin place of\b|\bgoing forward\b|\bhenceforth\b|\bfrom (?:today|tomorrow|monday|this|next)\b"
-    r"|\bended up\b|\bno more\b|\bgave up\b|\bgot promoted\b|\bhired by\b|\b(?:sold|traded)\b|\b(?:isn't|aren't|wasn't|is not|are not|was not)\b[^.]{1,60}\b(?:but|it's|it is|they're|they are|we're|we use)\b|\bmake\b[^.]{1,80}\bfrom\b"
-    r"|\bwas wrong\b|\bmoved on\b",
-    r"\b(?:is|are)n't [^,;.]{1,40}[,;.] (?:it|they)|, not [^,.;]{1,30}[.!]?$",
+    r"|\bended up\b|\bno more\b|\bgave up\b|\bgot promoted\b|\bhired by\b|\b(?:sold|traded)\b|\b(?:isn't|aren't|wasn't|is not|are not|was not)\b.{1,60}\b(?:but|it's|it is|they're|they are|we're|we use)\b|\bmake\b.{1,80}\bfrom\b"
+    r"|\bwas wrong\b|\bmoved on\b|^(?:it|that)(?:'s not| isn't| is not) [^,;]{1,40}[,;]",
+    r"\b(?:is|are)n't [^,;]{1,40}[,;.] (?:it|they)|, not [^,;]{1,30}[.!]?$",
     r"(?:换|改|调整?|变|更新|升级|迁移?|转|搬|挪|移|替换|推迟|提前|延长|缩短|增加|减少|提高|降低|跳槽?)(?:成|到|为|至|在|去|用|作)"
     r"|[换改变搬](?=[a-z0-9\u3400-\u9fff ]{1,16}了)|(?<!现)现在?(?:是|用|在|住|改|换|叫|为|变|就|已|对|喝)|如今",
     r"不再|不(?:用|要|是|住|喝|在|对|吃)[^，。]{1,14}了|不是[^，。]{1,16}[，,]?(?:而)?是|[，,](?:而)?不是[^，。]{1,16}[。!！]?$",
     r"^(?:更正|纠正|更新|最新消息|计划有变|情况有变|说错了|弄错了)|更正一?下|更新一?下|(?<![别没要])(?:说错|弄错|记错|搞错)|其实[是对]"
     r"|从(?:今天|明天|现在|今|这周|下周|本周)起|以后(?:用|是|改|换|都)|改主意|原来(?:是|用)|之前(?:是|用)|新的|戒了|弃用|取代|离职"
     r"|变更|(?:更新|调整?|升级?|降|修改|替换|切换?|转|过渡)(?:成|到|为|至)|有(?:所)?(?:变动|变化|调整|改动|更新)|换(?:了|掉|人|[a-z0-9])|即日起|往后|今后|从此|打今[天儿]?起|起(?:就)?[用是为换改]|下[个周]?[月周]?开始|才对|是指|纠正|抱歉"
-    r"|(?:取消|放弃|弃用|淘汰|停用)了?[^，。]{1,16}[，,]|新(?!的)[\u3400-\u9fff]{2,6}[是为]|加入了?|入职|转岗|升职|改名|(?:原先|本来|起初|最初)[是用叫]|不是[^，。]{1,20}[，,]?(?:而)?(?:是|用|叫|换)|不[用叫住喝开][^，。]{1,12}[，,](?:改)?[用叫住喝开]"
+    r"|(?:取消|放弃|弃用|淘汰|停用)了?[^，。]{1,16}[，,]|(?:^|[的们])新(?!的)[\u3400-\u9fff]{2,6}[是为]|加入了?|入职|转岗|升职|改名|(?:原先|本来|起初|最初)[是用叫]|不是[^，。]{1,20}[，,]?(?:而)?(?:是|用|叫|换)|不[用叫住喝开][^，。]{1,12}[，,](?:改)?[用叫住喝开]"
     r"|重新[定设选改]|切(?:换)?[到成为]|改回|换掉|已经?是|以后就?[是走]|最近改|不好意思|去[^，。]{1,12}上班了|换工作",
 )
 """A new value takes the place of an old one. Read only where something is known to be stated."""
@@ -100,7 +99,9 @@ _BACK_EN = tuple(
 )
 _MEMORY_ZH = r"(?:记忆|记录|笔记|备忘|脑子|印象|资料)"
 _BACK_ZH = tuple(
-    rule({"kept": _MEMORY_ZH, "drop": r"删|抹|清|划|去|擦|勾|移", "off": r"掉|除|去|了|走|空"}, form)
+    rule(
+        {"kept": _MEMORY_ZH, "drop": r"删|抹|清|划|去|擦|勾|移", "off": r"掉|除|去|了|走|空"}, form
+    )
     for form in (
         r"(?:就)?当(?:我)?(?:没|从来没)(?:有)?(?:说|提|讲)|(?:当|就当)我没说",
         r"(?:从|在)[^，。]{0,6}<kept>(?:里|中|本)?[^，。]{0,6}(?:<drop>)|(?:<drop>)(?:<off>)[^，。]{0,24}<kept>",
@@ -131,22 +132,6 @@ _THIS = _any(
     r"^(?:这个?|那个?|刚才(?:那个|说的)?|上面(?:那个|说的)?)[^，。]{0,4}(?:已经?)?(?:不成立|不对|作废|不作数|不是真的|过时|错)[^，。]{0,3}[。!！]?$",
 )
 _COMMA = regex(r"(?<=\d),(?=\d{3})")
-_EN_VALUE = re.compile(
-    r"(?:\b(?:is|are|be|to|at|as|by|on|has|have|for|with|uses?|became|becomes|takes?|of|in|on)\b|:|'s|,(?= (?:an? |\d|(?-i:[A-Z])))) +(?P<v>[^,;.!?]{1,60})",
-    re.IGNORECASE,
-)
-_CONCRETE = re.compile(r"\d|[A-Z]|\b(?:an?|the) [a-z]|[“\"`+#_/]")
-# What judges or describes a thing, and gives it no value that another would replace.
-_VAGUE = re.compile(
-    r"^(?:very|so|too|quite|pretty|rather|really|just|not?|almost|already|all|more|less|much|always|never|only|still|also|now|in|on|at|to|from|with|by|of|for|about|because|that|what|how|why|where|when|if|like"
-    r"|good|bad|great|nice|fine|okay|ok|slow|fast|broken|down|up|missing|wrong|right|done|ready|important|big|small|huge|high|low|hard|easy|simple|complex|unclear|clear|late|early|here|there|gone|true|false|correct|due"
-    r"|available|unavailable|empty|full|different|similar|same|better|worse|best|worst|funny|weird|strange|annoying|awesome|amazing|terrible|horrible|awful|crazy|lovely|interesting|useful|useless|unknown|undecided|open|closed|free|busy|it|they|this|these|those|he|she|we|you|me|us|them|\w+ing|\w+ly|\w+ed)\b",
-    re.IGNORECASE,
-)
-_OURS = regex(r"我们|咱们|[用选定改换走]")
-_ZH_VALUE = re.compile(
-    r"(?:是|为|[用到成在叫选走拿了换改定喝：:])(?P<v>(?!很|挺|太|比较|非常|不|没|什么|怎么|有|要|可以|需要|应该|因为|这样|那样)[^，,。；;！!？?]{1,14})"
-)
 
 
 def changes(sentence: str) -> bool:
@@ -166,37 +151,3 @@ def takes_back(sentence: str) -> bool:
 def takes_this_back(sentence: str) -> bool:
     """Whether somebody takes back what was said just before, without naming it."""
     return _THIS.search(fold_case(simplify(sentence)).strip()) is not None
-
-
-def states(sentence: str, subject: Subject) -> bool:
-    """Whether a sentence gives its subject a value that lasts.
-
-    An attribute that nobody knows needs a value that is plainly one: a figure, a name.
-    """
-    if subject.value:
-        return True
-    text = simplify(sentence)
-    zh = language_of(text) == "zh"
-    rest = text
-    for word in subject.words.split():
-        rest = rest.replace(word, " ", 1)
-    rest = rest.replace(" 's", " ")
-    values = [found["v"].strip() for found in (_ZH_VALUE if zh else _EN_VALUE).finditer(rest)]
-    values += [found["v"].strip() for found in [_leading(rest, zh=zh)] if found]
-    values = [value for value in values if value]
-    if not values or (subject.known and subject.owner):
-        return bool(values)
-    if zh and (subject.owner or _OURS.search(text) or changes(text)):
-        return True
-    plain = subject.owner or subject.known
-    return any(_CONCRETE.search(v) or (plain and not _VAGUE.search(v)) for v in values)
-
-
-def _leading(rest: str, *, zh: bool) -> re.Match[str] | None:
-    """Return a value that stands before its subject: "8080 is the port of Atlas"."""
-    pattern = (
-        r"^[^，,]{0,12}?(?P<v>[^，,。]{1,14})是\s*的?\s*[。.]?$"
-        if zh
-        else r"^(?P<v>[^,;.]{1,60}?) (?:is|are|will be|as|for)\b"
-    )
-    return re.search(pattern, rest.strip())

@@ -46,6 +46,7 @@ _NEUTRAL = regex(
     r"^(?:(?:current|present|actual|new|newest|latest|official|usual|overall|old|own|exact|final|precise) )+(?=\w)"
     r"|^(?:现在的?|目前的?|新的?|最新的?|当前的?|官方的?|具体的?|最终的?)(?=[\u3400-\u9fff]{2})"
 )
+_NAMED = regex(r"'s name$")
 _ABOUT = regex(r"(?:信息|情况|资料|数据)$")
 
 
@@ -65,16 +66,30 @@ def plain_noun(noun: str) -> str:
     return _NEUTRAL.sub("", low) or low
 
 
+def about(noun: str) -> str:
+    """Return what something is known about: 端口信息 is what is known of the 端口."""
+    return _ABOUT.sub("", noun)
+
+
 @lru_cache(maxsize=4096)
 def english(noun: str) -> str:
     """Return the English words of a noun, or the noun where a part has none."""
     plain = plain_noun(noun)
     if plain.isascii():
-        return " ".join(_SAME_EN.get(word, word) for word in plain.split())
+        # My dog's name is what my dog is called.
+        bare = _NAMED.sub("", plain).replace("'s ", " ")
+        return " ".join(_SAME_EN.get(word, word) for word in bare.split())
     run = plain.replace("的", "")
-    # 端口信息 is what is known of the 端口, unless 信息 is part of a name.
-    words = _parted(run, _lexicon()) or _parted(_ABOUT.sub("", run), _lexicon())
+    words = _parted(run, _lexicon()) or _parted(about(run), _lexicon())
     return " ".join(_SAME_EN.get(word, word) for word in words) if words else plain
+
+
+@lru_cache(maxsize=4096)
+def is_lexical(noun: str) -> bool:
+    """Whether every word of a noun, which are at least two, stands in the lexicon."""
+    words = english(noun).split()
+    known = frozenset(_lexicon().values()) | frozenset(_SAME_EN) | frozenset(_SAME_EN.values())
+    return len(words) > 1 and all(word in known for word in words)
 
 
 def _parted(run: str, lexicon: dict[str, str]) -> list[str]:

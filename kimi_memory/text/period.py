@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
+from typing import NamedTuple
 
 from kimi_memory.text.dates import date_words
 from kimi_memory.text.days import WEEKDAY_STARTS, as_date
@@ -21,8 +21,7 @@ Days = tuple[date, date]
 """First day and the day after the last."""
 
 
-@dataclass(frozen=True, slots=True)
-class Period:
+class Period(NamedTuple):
     """A span of time; of a moment, both ends are the same."""
 
     start: datetime

@@ -20,7 +20,7 @@ _TRADE = (
 )
 _PARTS = {
     "aux": r"(?:'ve|'d|'ll| have| had| will)?",
-    "how": r"(?: (?:now|currently|still|just|recently|usually|normally|always|generally|mostly|actually|also|already|finally|really|only|no longer|severely|very|badly|quite|officially|have|been))*",
+    "how": r"(?: (?:now|currently|still|just|recently|usually|normally|always|generally|mostly|actually|also|already|finally|really|only|severely|very|badly|quite|officially|have|been))*",
     "be": r"(?:'m| am)",
     "Name": r"[A-Z][\w&.-]*(?: (?:[A-Z&][\w&.-]*|of|and)){0,3}",
     "an": r"an?|the|my",
@@ -28,7 +28,7 @@ _PARTS = {
     "clock": r"(?:about |around )?\d{1,2}(?:[:.]\d\d)?(?: ?[ap]\.?m\.?)?|(?:half past |quarter (?:to|past) )?[a-z]+(?: thirty| o'clock)?",
     "stop": r"(?=[.,;!]|$| (?:now|and|but|from|since|as|this|last|in|for|because|so|these|that|when|until|instead|rather|not|years?|at|with|every|each|on)\b)",
     "food": r"[a-z][a-z -]{1,30}?",
-    "fhow": r"现在|目前|平时|一直|一般|通常|每天|刚刚?|已经?|最近|终于|早就|以前|依然|仍然?|还是?|都|就|又|改|只|不再|也|从小|老是|每次|一",
+    "fhow": r"现在|目前|平时|一直|一般|通常|每天|刚刚?|已经?|最近|终于|早就|以前|依然|仍然?|还是?|都|就|又|改|只|也|从小|老是|每次|一",
     "run": r"[^，。；！？\s的了]{1,14}?",
     "fin": r"(?=了|[，。；！,.!]|$|已经|好几|很久|\s)",
     "firm": r"[^，。；！？\s在]{2,14}?",
@@ -40,7 +40,7 @@ _ROWS: tuple[tuple[str, tuple[str, ...], tuple[str, ...], str, str], ...] = (
         (
             r"i<aux><how> (?:live|reside|settled(?: down)?) in (?P<v><Name>)",
             r"i(?:<be>|'ve been| have been)<how> (?:based|living|located|settled|at home) in (?P<v><Name>)",
-            r"i<aux><how> (?:moved|relocated)(?: from <Name>)?(?: over| back| house)? to (?P<v><Name>)",
+            r"i<aux><how> (?:moved|relocated)(?: from <Name>)?(?: over| back| house)? to (?P<v><Name>)\b(?! as\b)",
             r"(?:the )?(?:city|town|place) (?:that |which )?i live in is (?P<v><Name>)",
             r"home(?: for me| these days)? is (?:now )?(?:in )?(?P<v><Name>)",
             r"i(?:<be>| live) (?:now )?in (?P<v><Name>)(?= now|[.!]?$)",
@@ -64,15 +64,15 @@ _ROWS: tuple[tuple[str, tuple[str, ...], tuple[str, ...], str, str], ...] = (
         (
             r"i<aux><how> work(?:ed|ing)? (?:for|at|with) (?P<v><Name>)",
             r"i(?:<be>| was| got)<how> (?:employed|hired|working)(?: now)? (?:by|at|for|with) (?P<v><Name>)",
-            r"i<be> with (?P<v><Name>)(?= now|[.!]?$)",
+            r"i<be> with (?P<v><Name>)(?= now|,|[.!]?$)",
             r"i<aux><how> (?:have|had|got|found|took|started)(?: a| my)?(?: new)? (?:job|position|post) (?:at|with) (?P<v><Name>)",
-            r"i<aux><how> (?:joined|signed with|switched to|left <Name> (?:and|to) (?:have )?(?:joined?|work (?:for|at))|quit <Name> (?:and|to) join(?:ed)?|moved on (?:from <Name> )?to) (?P<v><Name>)(?=[.,!]|$| (?:this|last|as|in|now|a|two|on)\b)",
+            r"i<aux><how> (?:joined|signed with|left <Name> (?:and|to) (?:have )?(?:joined?|work (?:for|at))|quit <Name> (?:and|to) join(?:ed)?|moved on (?:from <Name> )?to) (?P<v><Name>)(?=[.,!]|$| (?:this|last|as|in|now|a|two|on)\b)",
             r"i<aux><how> (?:started|begin|began) (?:working |work )?(?:at|for|with) (?P<v><Name>)",
         ),
         (
             r"我(?:[^。；]{0,12}[，,])?(?:<fhow>)*在(?!家|这|那|哪|公司|外)(?P<v><firm>)(?:上班|工作|任职|就职|供职|当差|做事)",
             r"我(?:<fhow>)*(?:就职|任职|供职|受雇|效力)于(?P<v><run>)<fin>",
-            r"我(?:[^。；]{0,16}[，,])?(?:<fhow>)*(?:入职|加入|跳槽(?:到|去)|换到|去|转到)了?(?P<v>[\u3400-\u9fffA-Za-z]{2,12}?(?:科技|软件|网络|数据|公司|集团|银行|大学|医院|传媒|教育|物流|医疗|律所|研究院|信息|智能|系统)?)(?:上班|工作)?了?(?=[，。！]|$)",
+            r"我(?:[^。；]{0,16}[，,])?(?:<fhow>)*(?:入职|加入|跳槽(?:到|去)|换到|转到|去(?=[^，。]{2,12}(?:上班|工作|任职)))了?(?!掉|年|了|过|除)(?P<v>[\u3400-\u9fffA-Za-z]{2,12}?(?:科技|软件|网络|数据|公司|集团|银行|大学|医院|传媒|教育|物流|医疗|律所|研究院|信息|智能|系统)?)(?:上班|工作)?了?(?=[，。！]|$)",
             r"我(?:<fhow>)*(?:给|为|帮)(?P<v><firm>)(?:打工|工作|效力|干活)",
             r"我是(?P<v><firm>)的(?:员工|职员|雇员|人)",
             r"我(?:供职|任职|就职|上班|工作|所在)的(?:公司|单位)(?:是|叫|换成|改成)了?(?P<v><run>)<fin>",
@@ -108,6 +108,7 @@ _ROWS: tuple[tuple[str, tuple[str, ...], tuple[str, ...], str, str], ...] = (
         (
             r"我(?:[^。；]{0,16}[，,])?(?:<fhow>)*开(?:的(?:车)?(?:还|就)?是|的是|着|上了|一?辆|了一?辆)(?P<v><run>)(?=了|[，。]|$|车)",
             r"我(?:[^。；]{0,16}[，,])?(?:现在|平时|目前)?开(?![会车始心玩门发了机源放店灯窗着公头口学通到创启])(?P<v>[\u3400-\u9fffA-Za-z]{2,5}?)(?:了|车)?[。！]?$",
+            r"我[^。；]{0,16}[，,](?:现在|新)的?车是(?P<v><run>)<fin>",
             r"我(?:<fhow>)*(?:买|换)(?:的车是|了一?辆)(?P<v><run>)<fin>",
         ),
         "My car is {v}.",
@@ -163,6 +164,60 @@ _ROWS: tuple[tuple[str, tuple[str, ...], tuple[str, ...], str, str], ...] = (
         "我{v}起床。",
     ),
     (
+        "drink",
+        (
+            r"i<aux><how> (?:like|love|prefer|enjoy)(?: to drink| drinking) (?P<v><food>)<stop>",
+            r"(?:i<aux><how>|these days i) drink (?!it\b|too\b|a lot|more\b|less\b|and\b|with\b|alone|when)(?P<v><food>)<stop>",
+            r"my (?:favou?rite|preferred|usual|go-to) drink<how> (?:is|has become|became|changed to|would be) (?:now )?(?P<v><food>)<stop>",
+            r"i<aux><how> switched from <food> to (?P<v><food>),? (?:that's|which is) what i drink",
+        ),
+        (
+            r"我(?:[^。；]{0,12}[，,])?(?:<fhow>|最|偏)*(?:爱|喜欢|习惯|常|偏爱|戒[^，。]{1,8}[，,])?(?:改|只|常|一般)?喝(?:的是|的从[^，。]{1,8}换成了?)?(?!了|过|完|多|醉|一|点|杯|的|酒了)(?P<v>[\u3400-\u9fffA-Za-z]{1,8}?)<fin>",
+        ),
+        "I drink {v}.",
+        "我喝{v}。",
+    ),
+    (
+        "timezone",
+        (
+            r"i<be><how> (?:in|on) (?:the )?(?P<v>(?-i:UTC[+-]?\d*|[A-Z]{2,4}T\b))(?: time ?zone)?",
+            r"(?:the )?time ?zone i<be> in is (?P<v>\S+?)<stop>",
+        ),
+        (r"我(?:<fhow>)*(?:在|用|处于|换到|调到|换成)(?P<v>[A-Za-z]{3}[+-]?\d*|[\u3400-\u9fff]{2,4})时区",),
+        "My time zone is {v}.",
+        "我的时区是{v}。",
+    ),
+    (
+        "birthday",
+        (
+            r"i was born on (?P<v>[^,;.]{3,24}?)<stop>",
+            r"my birthday<how> (?:is|falls|would be)(?: not [^,;.]{3,24} but)?(?: on)? (?P<v>[^,;.]{3,24}?)<stop>",
+        ),
+        (
+            r"我(?:是)?(?P<v>[\d年月日号零一二三四五六七八九十]{3,12})(?:出?生的?|过生日)",
+            r"(?P<v>[\d年月日号零一二三四五六七八九十]{3,12})是我的?生日",
+            r"我的?生日(?:其实|现在)?(?:是|在)(?P<v>[\d年月日号零一二三四五六七八九十]{3,12})",
+        ),
+        "My birthday is {v}.",
+        "我的生日是{v}。",
+    ),
+    (
+        "editor",
+        (
+            r"i<aux><how> (?:use|prefer|chose|switched(?: from <Name>)? to|moved(?: from <Name>)? to|changed(?: from <Name>)? to|went for|picked) (?P<v><Name>) (?:as|for) (?:my |an |a |the )(?:(?:code|text|main) )?editor",
+            r"(?:as|for) (?:an|my) editor,? i<how> (?:use|prefer|like) (?P<v><Name>)",
+            r"i<how> (?:do|write|edit) (?:all )?(?:of )?(?:my )?cod(?:e|ing) in (?P<v><Name>)",
+            r"i<aux><how> (?:switched|moved|changed) my editor(?: from <Name>)? to (?P<v><Name>)",
+        ),
+        (
+            r"我(?:[^。；]{0,12}[，,])?(?:写代码|<fhow>|习惯|喜欢)*(?:用|换到|换成|换)了?(?P<v>[A-Za-z][\w .+-]{0,20}?) ?(?:当|做|作|作为)?(?:我的)?(?:代码)?编辑器",
+            r"编辑器我?(?:<fhow>)*(?:从[^，。]{1,16})?(?:用|换成|换到|换|改成|选)了?(?:的是)?(?P<v>[A-Za-z][\w.+-]{0,20}(?: [A-Z][\w.+-]*)?)",
+            r"写代码我?(?:<fhow>)*用(?:的是)?(?P<v>[A-Za-z][\w.+-]{0,20})",
+        ),
+        "My editor is {v}.",
+        "我的编辑器是{v}。",
+    ),
+    (
         "partner",
         (r"i<be><how> (?:married|engaged) to (?P<v><Name>)",),
         (r"我(?:<fhow>)*(?:和|跟|同)(?P<v><run>)(?:结婚|订婚)",),
@@ -178,7 +233,10 @@ _ROWS: tuple[tuple[str, tuple[str, ...], tuple[str, ...], str, str], ...] = (
     ),
 )  # fmt: skip
 _SELF = re.compile(r"\b(?:i|my|me|home|we)\b|我|过敏", re.IGNORECASE)
-_NOT = re.compile(r"(?:n't|\bnot|\bnever|\bno longer)\b[^.,;]{0,24}$|(?:不(?:再|是)?|没有?)[^，。；]{0,3}$", re.I)
+_NOT = re.compile(
+    r"(?:n't|\bnot|\bnever|\bno longer)\b[^.,;]{0,24}$|(?:不(?:再|是)?|没有?)[^，。；]{0,3}$", re.I
+)
+_BUT = re.compile(r"^not .{1,30} but (?:on )?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,9 +268,9 @@ def self_of(sentence: str) -> Self | None:
         for found in frame.finditer(sentence):
             named = next(name for name in ("v", "w") if found.groupdict().get(name))
             start, end = found.span(named)
-            if not _NOT.search(sentence[:start]):
-                words = f"{sentence[found.start() : start]} {sentence[end : found.end()]}"
-                return Self(attribute, found[named], words)
+            if not _NOT.search(sentence[: found.start()]):
+                words = f"{sentence[found.start() : start].strip()}  {sentence[end : found.end()].strip()}"
+                return Self(attribute, _BUT.sub("", found[named]), words)
     return None
 
 

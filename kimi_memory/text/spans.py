@@ -6,16 +6,15 @@ import re
 import unicodedata
 from calendar import monthrange
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from typing import NamedTuple
 
 from kimi_memory.text.dates import Found, found_dates
 from kimi_memory.text.days import MONTH, NUMERAL, as_date, day, month_number, number
 from kimi_memory.text.regex import regex
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """Days from the first to the last, both counted."""
 
     first: date

@@ -19,7 +19,7 @@ from kimi_memory.text import owned_en, owned_zh
 from kimi_memory.text.cues import fold_case, split_reason
 from kimi_memory.text.han import simplify
 from kimi_memory.text.language import language_of
-from kimi_memory.text.nouns import english, plain_noun
+from kimi_memory.text.nouns import about, english, is_lexical, plain_noun
 from kimi_memory.text.regex import regex
 from kimi_memory.text.selves import self_of
 from kimi_memory.text.slug import slug
@@ -45,6 +45,9 @@ class Subject:
     """Owner and attribute as the sentence has them."""
     value: str = ""
     """What is said, where the form of the sentence tells it from the rest."""
+    start: int = 0
+    end: int = 0
+    """Where the words that name it stand in the simplified sentence."""
 
     @property
     def key(self) -> str:
@@ -53,23 +56,176 @@ class Subject:
 
 
 _NO_NAME = frozenset(
-    """
-    let it that what he she there here who how i we you they this the our my its for about on in
-    as please update correction note remember today yesterday tomorrow monday tuesday wednesday
-    thursday friday saturday sunday january february march april may june july august september
-    october november december everyone everybody somebody nobody heads fyi by just keep change
-    where when why which one sorry no yes effective instead scratch as regarding speaking back
-    with if after before since until although though while because so and but or then now thanks
-    thank ok okay hi hello well never don't do make go is are was were not going starting
-    otherwise also maybe perhaps
-    """.split()
+    [
+        "let",
+        "it",
+        "that",
+        "what",
+        "he",
+        "she",
+        "there",
+        "here",
+        "who",
+        "how",
+        "i",
+        "we",
+        "you",
+        "they",
+        "this",
+        "the",
+        "our",
+        "my",
+        "its",
+        "for",
+        "about",
+        "on",
+        "in",
+        "as",
+        "please",
+        "update",
+        "correction",
+        "note",
+        "remember",
+        "today",
+        "yesterday",
+        "tomorrow",
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+        "everyone",
+        "everybody",
+        "somebody",
+        "nobody",
+        "heads",
+        "fyi",
+        "by",
+        "just",
+        "keep",
+        "change",
+        "where",
+        "when",
+        "why",
+        "which",
+        "one",
+        "sorry",
+        "no",
+        "yes",
+        "effective",
+        "instead",
+        "scratch",
+        "as",
+        "regarding",
+        "speaking",
+        "back",
+        "with",
+        "if",
+        "after",
+        "before",
+        "since",
+        "until",
+        "although",
+        "though",
+        "while",
+        "because",
+        "so",
+        "and",
+        "but",
+        "or",
+        "then",
+        "now",
+        "thanks",
+        "thank",
+        "ok",
+        "okay",
+        "hi",
+        "hello",
+        "well",
+        "never",
+        "don't",
+        "do",
+        "make",
+        "go",
+        "is",
+        "are",
+        "was",
+        "were",
+        "not",
+        "going",
+        "starting",
+        "otherwise",
+        "also",
+        "maybe",
+        "perhaps",
+    ]
 )
 _VERBS = frozenset(
-    """
-    unlearn clear forget drop delete erase remove scrap strike note remember set put change move
-    switch update about regarding consider ignore disregard discard keep since for on in as by the
-    our make never instead scratch add with go run use when if after back so and but that
-    """.split()
+    [
+        "unlearn",
+        "clear",
+        "forget",
+        "drop",
+        "delete",
+        "erase",
+        "remove",
+        "scrap",
+        "strike",
+        "note",
+        "remember",
+        "set",
+        "put",
+        "change",
+        "move",
+        "switch",
+        "update",
+        "about",
+        "regarding",
+        "consider",
+        "ignore",
+        "disregard",
+        "discard",
+        "keep",
+        "since",
+        "for",
+        "on",
+        "in",
+        "as",
+        "by",
+        "the",
+        "our",
+        "make",
+        "never",
+        "instead",
+        "scratch",
+        "add",
+        "with",
+        "go",
+        "run",
+        "use",
+        "when",
+        "if",
+        "after",
+        "back",
+        "so",
+        "and",
+        "but",
+        "that",
+    ]
 )
 _EMPTY = regex(
     r"\b(?:question|point|problem|issue|guess|opinion|understanding|mistake|fault|concern|idea|reason|way|thing"
@@ -133,7 +289,7 @@ def subject_of(sentence: str) -> Subject | None:
     text = simplify(sentence.replace("’", "'"))
     zh = language_of(text) == "zh"
     grammar = owned_zh if zh else owned_en
-    mine = _mine(grammar.MY, text) or _self(text)
+    mine = _self(text) or _mine(grammar.MY, text)
     # In Chinese 我 stands before what is mine; in English a name may own what follows.
     first, second = (mine, None) if zh else (None, mine)
     return first or _named(text, zh=zh) or second or _ours(grammar, text)
@@ -168,6 +324,8 @@ def key_of(prefix: str, sentence: str, project: str = "") -> str:
         return f"{prefix}.{subject.attribute}" if habit else subject.key
     if subject.owner and subject.owner != slug(project, 40):
         return subject.key
+    if prefix == "preference" and subject.attribute not in PERSONS and _WE.search(sentence):
+        prefix = "decision"  # What a team always uses is its choice.
     if prefix == "rule" and _IS.search(fold_case(sentence)):
         prefix = "decision"  # "From now on the port is 9090" names a value, and forbids nothing.
     if prefix in ("fact", "reversal") and subject.attribute in PERSONS:
@@ -193,9 +351,11 @@ def attribute_of(noun: str) -> tuple[str, bool]:
     """Return the name of an attribute, the same in both languages, and whether it is known."""
     plain = plain_noun(noun)
     name = english(plain)
-    known = _CANON.get(plain) or _CANON.get(name) or named_topic(plain) or named_topic(name)
+    names = dict.fromkeys((plain, name, about(plain)))
+    known = next((found for one in names if (found := _CANON.get(one) or named_topic(one))), "")
     # The head of a noun is its end: a backup window is a window, not the backup.
-    return (known, True) if known else (slug(name, 40), name.isascii() and has_topic(name))
+    plainly = english(about(plain))
+    return (known, True) if known else (slug(plainly, 40), name.isascii() and has_topic(name))
 
 
 def _named(text: str, *, zh: bool) -> Subject | None:
@@ -206,12 +366,15 @@ def _named(text: str, *, zh: bool) -> Subject | None:
             noun = found["a"] or found.groupdict().get("b") or ""
             attribute, known = attribute_of(noun)
             unsaid = not known and (
-                form in grammar.LOOSE
+                (form in grammar.LOOSE and not is_lexical(noun))
                 or _is_empty(noun)
                 or (zh and not _is_stated(text, found.start("e"), found.end("a")))
             )
             if _is_name(name, zh=zh) and not unsaid:
-                return Subject(slug(name, 40), attribute, known, f"{name} {noun}", name, noun)
+                start, end = _span(found, text)
+                return Subject(
+                    slug(name, 40), attribute, known, f"{name} {noun}", name, noun, "", start, end
+                )
     return None
 
 
@@ -221,6 +384,22 @@ def _overlapping(form: re.Pattern[str], text: str, *, zh: bool) -> Iterator[re.M
     while found:
         yield found
         found = form.search(text, found.end("e") if zh else found.start("e") + 1)
+
+
+# Between a name and a noun that stand together.
+_GAP = regex(
+    r"^(?:'s?)?(?: (?:project|team|service|server|system|app)(?:'s)?)?[,:]?(?: (?:(?:I|we) have|of|for|on|at|in|the|our|its|their|his|her|new|current|old|official|actual|real|right|I|we|that|which|gave|give|told|you|mentioned|project|team))* ?$"
+    r"|^ ?(?:项目组?|团队|[这那][边里儿]|系统|服务|目前|现在|用|选|定)*的?(?:新的?|现在的|老|旧|这个)?[，,]?(?:它的|他的|她的|其)?$"
+)
+
+
+def _span(found: re.Match[str], text: str) -> tuple[int, int]:
+    """Return where a name and its noun stand; of two that stand apart, where the noun does."""
+    name = found.span("e")
+    noun = found.span("a" if found["a"] else "b")
+    first, second = sorted((name, noun))
+    together = _GAP.match(text[first[1] : second[0]])
+    return (first[0], second[1]) if together else noun
 
 
 def _is_stated(text: str, start: int, end: int) -> bool:
@@ -241,7 +420,9 @@ def _mine(pattern: re.Pattern[str], text: str) -> Subject | None:
     attribute, known = attribute_of(found["a"])
     if not known and _is_empty(found["a"]):
         return None
-    return Subject(ME, attribute, known, found[0], noun=found["a"])
+    return Subject(
+        ME, attribute, known, found[0], noun=found["a"], start=found.start(), end=found.end("a")
+    )
 
 
 def _ours(grammar: ModuleType, text: str) -> Subject | None:
@@ -250,16 +431,18 @@ def _ours(grammar: ModuleType, text: str) -> Subject | None:
         while found := form.search(text, at):
             at = found.start() + 1
             noun = next(word for word in found.groups() if word)
-            attribute, known = attribute_of(noun)
             group = found.lastgroup or "a"
+            if grammar is owned_zh and form is grammar.OUR and noun.isascii():
+                continue  # Between Chinese words MySQL names a value.
+            attribute, known = attribute_of(noun)
             zh = grammar is owned_zh
             stated = not zh or _is_stated(text, found.start(group), found.end(group))
             short = noun.isascii() or len(noun) < _LONG_NOUN
-            # Of a Chinese run every word is known where it has an English name.
-            sure = known or (zh and not noun.isascii() and english(noun).isascii())
+            sure = known or is_lexical(noun)
             said = sure if form is grammar.OUR else not _is_empty(noun) and stated
             if said and (stated or (known and short)):
-                return Subject("", attribute, known, noun, noun=noun)
+                start, end = found.span(group)
+                return Subject("", attribute, known, noun, noun=noun, start=start, end=end)
     return None
 
 
@@ -272,6 +455,6 @@ def _en_name(run: str) -> str:
 def _is_name(name: str, *, zh: bool) -> bool:
     if zh and not name.isascii():
         return 2 <= len(name) <= _LONGEST and not (
-            _HAN_NO_NAME.search(name) or _HAN_CLAUSE.search(name)
+            _HAN_NO_NAME.search(name) or _HAN_CLAUSE.search(name) or is_lexical(name)
         )
     return len(name) >= 2 and fold_case(name).split()[0].split("'")[0] not in _NO_NAME

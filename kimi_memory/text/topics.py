@@ -69,7 +69,8 @@ _TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         "testing",
-        r"\btest(?:s|ing)? (?:framework|tool|runner|library)\b|测试(?:框架|工具)|\btest(?:s|ing)?\b|\bpytest\b|\bvitest\b|\bjest\b|\bunittest\b|测试|用例"),
+        r"\btest(?:s|ing)? (?:framework|tool|runner|library)\b|测试(?:框架|工具)|\btest(?:s|ing)?\b|\bpytest\b|\bvitest\b|\bjest\b|\bunittest\b|测试|用例",
+    ),
     (
         "hosting",
         r"\bhost(?:ed|ing)?\b|\bservers?\b|\bhetzner\b|\bvps\b|\baws\b|服务器|托管|云主机|机房",
@@ -153,8 +154,10 @@ _SMALL = """
     things thing way new please instead rather
 """
 # What comes before a noun without making it another matter.
-_MODIFIER = regex(r"^(?:(?:primary|preferred|go-to|chosen|standard|project|team|favou?rite|code|text|main|default) )+"
-    r"|^(?:首选|项目|团队|最喜欢的?|最爱的?|默认的?|常用的?|主)(?=.{2})")
+_MODIFIER = regex(
+    r"^(?:(?:primary|preferred|go-to|chosen|standard|project|team|favou?rite|code|text|main|default) )+"
+    r"|^(?:首选|项目|团队|最喜欢的?|最爱的?|默认的?|常用的?|主)(?=.{2})"
+)
 _TAIL = regex(
     r"(?<=[a-z]) (?:number|value|setting|choice|option|engine|system|tool|software|period|server type)$"
     r"|(?<=[\u3400-\u9fff])(?:设置|设定|选项|选择|值|软件)$"
@@ -191,9 +194,7 @@ def named_topic(noun: str) -> str:
 def has_topic(noun: str) -> bool:
     """Whether a noun ends in the name of a topic, and so is of its sort."""
     low = fold_case(noun)
-    return any(
-        found.end() == len(low) for _, pattern in _TOPICS for found in pattern.finditer(low)
-    )
+    return any(found.end() == len(low) for _, pattern in _TOPICS for found in pattern.finditer(low))
 
 
 def name_of(text: str, words: int = 4) -> str:

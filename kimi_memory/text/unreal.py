@@ -17,7 +17,9 @@ def _any(*parts: str) -> re.Pattern[str]:
     return regex("|".join(f"(?:{part})" for part in parts))
 
 
-_CHANGING = r"(?:chang|mov|switch|replac|renam|rais|lower|set|upgrad|migrat|mak|us|giv|tak|adopt|swap|bump)"
+_CHANGING = (
+    r"(?:chang|mov|switch|replac|renam|rais|lower|set|upgrad|migrat|mak|us|giv|tak|adopt|swap|bump)"
+)
 PLAN = _any(
     rf"\b(?:plan(?:s|ned|ning)?|intend(?:s|ed|ing)?|hop(?:e[sd]?|ing)|aim(?:s|ing)?|mean(?:s|t)?|tempted|about|due|scheduled) to (?:be )?{_CHANGING}"
     r"|\bwould (?:like|love|prefer) (?:to|it|the|our|my)\b(?! know| remind| add| note| see you)|\bwant(?:s|ed)? to (?:change|move|switch|replace|rename)\b"
@@ -26,7 +28,7 @@ PLAN = _any(
     r"\bwas (?:rejected|turned down|never (?:approved|done))\b|\b(?:almost|nearly) (?:\w+ed|became|went|made|took|chose|got|set)\b|\bcould (?:have|become|be|move|switch|change)\b"
     r"|\bshould(?:n't| not)? (?:have|we|i|become|be (?:changed|moved|called)|i think)\b|\bin (?:my|a|his|her) dreams?\b|\bwish(?:es|ed)?\b|\b(?:if only|let's pretend|let's say|say,|pretend|hypothetical)\b"
     r"|^(?:for (?:example|instance)|e\.g\.|as an example)\b",
-    r"(?:打算|正?准备(?=把|换|改|用|将|给)|计划(?=把|换|改|用|将|在|以后|明年|下)|想(?:要|着)?(?:把|换|改)|考虑(?!好|到|了)|有意|拟|提议|提出|讨论(?!下来|之?后|过后|完|好|决定|的结果)|商量着|琢磨|纠结|犹豫)"
+    r"(?:打算|正?准备(?=把|换|改|用|将|给)|计划(?=把|换|改|用|将|在|以后|明年|下)|想(?:要|着)?(?:把|换|改)|考虑(?!好|到|了)|有意|拟|提议|提出|(?<!经过)(?<!一番)讨论(?!下来|之?后|过后|完|好|决定|的结果)|商量着|琢磨|纠结|犹豫)"
     r"|没通过|被否|否决|未获|没批|差点|险些|几乎要|(?:真)?(?:希望|但愿|巴不得)|梦(?:见|到|里)|(?<!要)要是[^，。]{1,30}就好|(?:比方|比如|例如|譬如|打个比方|举个?例)|假装|不妨设",
 )
 """What is planned, weighed, wished for or turned down."""

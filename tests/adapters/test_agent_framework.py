@@ -68,7 +68,7 @@ def test_what_was_said_in_one_session_is_known_in_the_next(
     asyncio.run(agent_of(memory, client, "one").run(said))
     asyncio.run(agent_of(memory, client, "two").run(question))
     first, second = client.instructions
-    assert first == "You are kind."
+    assert first.startswith("You are kind.") and word not in first
     assert second.startswith("You are kind.") and word in second and "<kimi-memory" in second
     assert all(word not in text for text in client.asked[1])
     assert turns(memory, "agent-framework-two") == [("user", question), ("assistant", "noted")]

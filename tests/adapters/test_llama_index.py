@@ -23,6 +23,13 @@ def chat_of(memory: Memory, name: str, **options: Any) -> Any:
     return Chat.from_defaults(session_id=name, memory_blocks=[block], **options)
 
 
+async def closed(*chats: Any) -> None:
+    """Close the databases that their memories leave open."""
+    for chat in chats:
+        if chat.sql_store._async_engine is not None:
+            await chat.sql_store._async_engine.dispose()
+
+
 def turns(memory: Memory, id: str) -> list[tuple[str, str]]:
     transcript = sessions.read(memory.store, sessions.find(memory.store, id).path)
     return [(str(turn.role), turn.text) for turn in transcript.turns]
@@ -53,7 +60,9 @@ def test_what_was_said_in_one_session_is_known_in_the_next(
         assert word in str(await first.aget())
         second = chat_of(memory, "two")
         await second.aput(user(question))
-        return await second.aget()
+        shown = await second.aget()
+        await closed(first, second)
+        return shown
 
     shown = asyncio.run(talk())
     block = [str(one.content) for one in shown if "<kimi-memory" in str(one.content)]
@@ -63,10 +72,16 @@ def test_what_was_said_in_one_session_is_known_in_the_next(
 
 def test_a_question_given_with_the_look_is_recalled_for(memory: Memory) -> None:
     memory.remember("Ann prefers tea.")
-    shown = asyncio.run(chat_of(memory, "one").aget(input="What does Ann prefer?"))
-    assert "Ann prefers tea" in str(shown[0].content)
-    asyncio.run(chat_of(memory, "one").aget(input=user("What does Ann prefer?")))
-    assert turns(memory, "llama-index-one") == [("user", "What does Ann prefer?")]
+    question = "What does Ann prefer?"
+
+    async def look(asked: Any) -> Any:
+        chat = chat_of(memory, "one")
+        shown = await chat.aget(input=asked)
+        await closed(chat)
+        return shown
+
+    assert "Ann prefers tea" in str(asyncio.run(look(question))[0].content)
+    assert turns(memory, "llama-index-one") == [("user", question)]
 
 
 def test_what_leaves_the_queue_is_stored_once(memory: Memory) -> None:
@@ -79,6 +94,7 @@ def test_what_leaves_the_queue_is_stored_once(memory: Memory) -> None:
             if n % 5 == 0:
                 await chat.aget()
         await chat.memory_blocks[0].heard(await chat.aget_all(), "one")
+        await closed(chat)
 
     asyncio.run(talk())
     said = [text for _, text in turns(memory, "llama-index-one")]

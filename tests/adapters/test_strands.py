@@ -87,7 +87,7 @@ def test_what_was_said_in_one_session_is_known_in_the_next(
     agent = agent_of(memory, model, "two")
     agent(question)
     first, second = model.prompts
-    assert first == "You are kind."
+    assert first.startswith("You are kind.") and word not in first
     assert second.startswith("You are kind.\n\n<kimi-memory") and word in second
     assert agent.system_prompt == "You are kind."
     assert turns(memory, "strands-two") == [("user", question), ("assistant", "as you said")]

@@ -15,8 +15,9 @@ from kimi_memory.model.card import Card
 from kimi_memory.model.event import Event
 from kimi_memory.model.note import Note
 from kimi_memory.model.turn import Role
+from kimi_memory.store.paths import TOMBSTONES
 from kimi_memory.store.shelf import Shelf
-from kimi_memory.store.tombstones import TOMBSTONES, read_tombstones
+from kimi_memory.store.tombstones import read_tombstones
 from tests.consolidation.test_jobs import talk, tree
 
 ZH, EN = "我的编辑器配色一直用 Solarized 暗色。", "My dentist is Doctor Abernathy in Oslo."

@@ -111,6 +111,22 @@ SHAPES = {
         "李雷",
         Status.SUPERSEDED,
     ),
+    "until-en": Shape(
+        "The owner of Atlas is Dana until March 1.",
+        "The logo of Ember is green.",
+        "Who is the owner of Atlas?",
+        "Dana",
+        "",
+        Status.SUPERSEDED,
+    ),
+    "until-zh": Shape(
+        "青鸾的端口是8080，截至3月1日。",
+        "麦田的标志是绿色的。",
+        "青鸾的端口是多少？",
+        "8080",
+        "",
+        Status.SUPERSEDED,
+    ),
 }
 BESIDE = {"en": "The mascot of Ember is an otter.", "zh": "麦田的吉祥物是水獭。"}
 """Another matter, said at the same time, that no contradiction may touch."""
@@ -168,7 +184,7 @@ def test_the_answer_is_the_present_value(memory: Memory, told: Shape) -> None:
 def test_the_prompt_says_the_present_value(memory: Memory, told: Shape) -> None:
     text = memory.context("task", told.question).text
     assert told.now in text
-    if not told.now:
+    if told.status is Status.ARCHIVED:  # What was so until then, somebody still said.
         assert told.gone not in text
 
 

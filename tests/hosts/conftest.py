@@ -6,9 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-pytest.register_assert_rewrite("hosts.stage")
-
 from hosts.scripted import ScriptedModel, scripted_model
 from hosts.stage import Stage
 

@@ -27,7 +27,8 @@ class Program:
 
     def version(self) -> str:
         env = {**os.environ, "PATH": self.search}
-        done = subprocess.run([self.path, "--version"], env=env, capture_output=True, text=True)
+        argv = [self.path, "--version"]
+        done = subprocess.run(argv, env=env, capture_output=True, text=True, check=False)
         return (done.stdout or done.stderr).strip()
 
 
@@ -54,11 +55,19 @@ def _install(name: str, pin: dict[str, str], folder: Path, search: str) -> None:
     for argv in _steps(pin, part):
         env = {**os.environ, "PATH": search}
         done = subprocess.run(
-            argv, cwd=part, env=env, capture_output=True, text=True, timeout=PATIENCE_SECONDS
+            argv,
+            cwd=part,
+            env=env,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_SECONDS,
+            check=False,
         )
         if done.returncode:
             shutil.rmtree(part)
-            pytest.skip(f"{name} {pin['version']} cannot be installed: {done.stderr.strip()[-300:]}")
+            pytest.skip(
+                f"{name} {pin['version']} cannot be installed: {done.stderr.strip()[-300:]}"
+            )
     if "pip" in pin:
         return  # A virtual environment knows its place: it is made there.
     part.rename(folder)

@@ -58,7 +58,9 @@ class Stage:
 
     def hook(self, step: str, host: str, *words: str, code: int = 0) -> str:
         """Install, look for or remove the hooks of a program."""
-        return self.kimi("hook", step, "--host", host, "--memory", str(self.root), *words, code=code)
+        return self.kimi(
+            "hook", step, "--host", host, "--memory", str(self.root), *words, code=code
+        )
 
     def run(self, argv: list[str | Path], *, seconds: float = 120) -> str:
         """Run a command of the program; it must succeed."""
@@ -123,7 +125,8 @@ def install_and_remove(stage: Stage, host: str, *names: str) -> None:
 def tell_and_ask(stage: Stage, say: Callable[[str], object], *, ended: bool = True) -> list[str]:
     """Tell a fact, ask for it in a new session; return what the model was then sent."""
     say(FACT)
-    assert stage.stored("6543", ended=ended) == [FACT]
+    stored = stage.stored("6543", ended=ended)
+    assert stored == [FACT], stored
     before = len(stage.model.requests)
     say(ASKED)
     asked = [text for text in stage.model.conversations()[before:] if ASKED in text]
@@ -133,6 +136,8 @@ def tell_and_ask(stage: Stage, say: Callable[[str], object], *, ended: bool = Tr
     assert any(FENCE in text and LABEL in text for text in shown), [
         text[max(0, text.find("PostgreSQL") - 1500) :] for text in shown
     ]
-    assert stage.stored(ASKED, ended=ended) == [ASKED]
-    assert stage.stored("6543", ended=ended) == [FACT], "what was recalled was captured again"
+    stored = stage.stored(ASKED, ended=ended)
+    assert stored == [ASKED], stored
+    stored = stage.stored("6543", ended=ended)
+    assert stored == [FACT], f"what was recalled was captured again: {stored}"
     return shown

@@ -39,6 +39,19 @@ def test_later_vectors_join_earlier_ones(tmp_path: Path) -> None:
     assert again.get(["a", "b"]) == {"a": [0.5, 0.5], "b": [0.0, 1.0]}
 
 
+def test_many_small_additions_are_all_found_by_who_made_them(tmp_path: Path) -> None:
+    kept = cache(tmp_path).open("m", 2)
+    for n in range(9):
+        kept.put({f"笔记 {n}": [n, 0.5], f"note {n}": [0.5, n]})
+        assert kept.get([f"note {i}" for i in range(n + 1)]) == {
+            f"note {i}": [0.5, i] for i in range(n + 1)
+        }
+    assert cache(tmp_path).open("m", 2).get(["笔记 8", "note 0"]) == {
+        "笔记 8": [8.0, 0.5],
+        "note 0": [0.5, 0.0],
+    }
+
+
 @pytest.mark.parametrize(("model", "dimensions"), [("n", 2), ("m", 3)])
 def test_another_model_or_size_knows_nothing_of_it(
     tmp_path: Path, model: str, dimensions: int

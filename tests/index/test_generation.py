@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import random
 import shutil
@@ -143,6 +144,20 @@ def test_a_generation_of_links_is_not_opened(indexed: Folder) -> None:
     shutil.move(path, moved)
     path.symlink_to(moved)
     assert refuses(indexed)
+
+
+def test_who_asked_before_sees_a_flip(indexed: Folder) -> None:
+    shelf, pointer = Shelf(indexed.root / INDEX, KEY), indexed.root / INDEX / CURRENT
+    first = shelf.current_name()
+    os.utime(pointer, ns=(0, 0))  # long settled
+    assert [shelf.current_name(), shelf.current_name()] == [first, first]
+    indexed.write("notes/new.md", "# 苍鹭\n\nA heron.\n")
+    indexed.index().refresh()
+    assert shelf.current_name() not in ("", first)
+    pointer.write_text("g000001-zzzzzzzz", encoding="ascii")
+    assert shelf.current_name() == ""
+    pointer.unlink()
+    assert shelf.current_name() == ""
 
 
 @pytest.mark.parametrize(

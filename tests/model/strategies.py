@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from kimi_memory.model import form
 from kimi_memory.model.card import Card, CardType, Link, LinkRel
+from kimi_memory.model.change import Effect
 from kimi_memory.model.event import Event, EventType
 from kimi_memory.model.ids import derived_id
-from kimi_memory.model.job import Effect, Job, Op, Operation
+from kimi_memory.model.job import Job, Op, Operation
 from kimi_memory.model.note import Lang, Note, Status
 from kimi_memory.model.pages import Agent, Day, Identity, Project, Proposal, Todo
 from kimi_memory.model.session import Session, Transcript

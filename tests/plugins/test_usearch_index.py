@@ -42,6 +42,18 @@ def test_search_equals_a_scan(tmp_path: Path) -> None:
     assert {key for key, _ in index.search(query, 5)} == set(best)
 
 
+def test_vectors_come_in_by_parts_of_any_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(usearch_index, "BATCH", 7)
+    index = UsearchIndex(tmp_path, 16)
+    index.write(((key, unit(key)) for key in range(50)), iter(()))
+    index.write(((key, unit(key)) for key in range(50, 57)), iter([3]))
+    assert [index.search(unit(key), 1)[0][0] for key in (0, 6, 7, 49, 56)] == [0, 6, 7, 49, 56]
+    assert len(index.search(unit(0), 100)) == 56
+    index.close()
+
+
 def test_removed_vectors_are_not_found_and_keys_may_come_back(tmp_path: Path) -> None:
     index = UsearchIndex(tmp_path, 16)
     index.write([(key, unit(key)) for key in range(10)], ())

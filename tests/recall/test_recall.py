@@ -283,6 +283,40 @@ def test_a_line_that_changed_during_a_search_is_left_out(filled: Folder) -> None
     assert not [u for u in searcher.units(range(len(searcher))).values() if u.session == "a"]
 
 
+@pytest.mark.parametrize("reranks", [False, True], ids=["plain", "reranked"])
+@pytest.mark.parametrize("now", ["# Harbour 港口\n\nThe heron has left. 苍鹭走了。\n", ""])
+def test_what_is_shown_is_what_a_file_says_when_it_is_shown(
+    folder: Folder, now: str, *, reranks: bool
+) -> None:
+    page = folder.write("notes/a.md", "# Harbour 港口\n\nThe heron stands here. 苍鹭在此。\n")
+    for n in range(3):
+        folder.write(f"notes/b{n}.md", f"# Pier {n}\n\nA heron was seen here, said {n}.\n")
+    folder.index().refresh()
+
+    class Editor:
+        """Somebody who saves the page between the look at the folder and the answer."""
+
+        @hookimpl
+        def expand_query(self, query: Query, now: datetime) -> list[str]:
+            page.write_text(edited, encoding="utf-8") if edited else page.unlink()
+            return []
+
+    class Reranker:
+        """A model that finds the last of all texts the best."""
+
+        @hookimpl
+        def rerank(self, query: str, texts: Sequence[str]) -> list[float]:
+            return [float(place) for place in range(len(texts))]
+
+    edited, extra = now, [(Reranker(), "again")] if reranks else []
+    host = make_host((Editor(), "editor"), *extra)
+    hits = Folder(folder.root, host).ask("heron harbour 港口 苍鹭", limit=4).hits
+    said = {hit.unit.path: hit.snippet for hit in hits}
+    assert ("notes/a.md" in said) is bool(now)
+    assert "stands" not in said.get("notes/a.md", "")
+    assert len(said) == (4 if now else 3)
+
+
 def test_two_memories_of_the_same_files_answer_alike(filled: Folder, tmp_path_factory) -> None:
     other = Folder(tmp_path_factory.mktemp("other"))
     fill(other)

@@ -23,8 +23,7 @@ from kimi_memory.errors import (
     UnsafePathError,
 )
 from kimi_memory.model.actor import Actor
-from kimi_memory.model.change import Append, Change, Create, Delete, Move, Update, digest
-from kimi_memory.model.job import Effect
+from kimi_memory.model.change import Append, Change, Create, Delete, Effect, Move, Update, digest
 from kimi_memory.model.record import seal
 from kimi_memory.store.fsio import Disk
 from kimi_memory.store.store import Receipt, Store, utcnow

@@ -8,7 +8,8 @@ from kimi_memory import Memory
 from kimi_memory.errors import FormatError
 from kimi_memory.model.records import tombstone_line
 from kimi_memory.model.tombstone import Tombstone
-from kimi_memory.store.tombstones import TOMBSTONES, read_tombstones
+from kimi_memory.store.paths import TOMBSTONES
+from kimi_memory.store.tombstones import read_tombstones
 
 
 def test_tombstones_come_back_in_order(memory: Memory, clock) -> None:

@@ -3,6 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kimi_memory.text import snippet as module
+from kimi_memory.text.sentences import sentences
 from kimi_memory.text.snippet import marks, snippet
 
 FILLER = "Nothing of interest was said here at all. "
@@ -29,6 +31,45 @@ def test_chinese_sentences_are_found_and_whole() -> None:
     shown, start, end = snippet(text, ["数据", "据库", "达梦", "数"], 80)
     assert "数据库最后选了达梦。" in shown and shown.endswith("。")
     assert text[start:end] == shown
+
+
+PHRASES = [
+    "We chose Postgres.",
+    "Nothing here.",
+    "数据库选了达梦。",
+    "deploydeploy" * 9,
+    "The deploy failed; the deploy was retried, and then it worked again at last.",
+    "Undeployed!",
+    "café ﬁn",
+    " \n\n ",
+]
+
+
+@given(
+    st.lists(st.sampled_from(PHRASES), min_size=1, max_size=30),
+    st.lists(st.sampled_from(["deploy", "postgr", "数据", "达", "fin", "cafe", "noth", "d:2026"])),
+    st.sampled_from([12, 40, 90, 200]),
+)
+def test_no_other_run_of_sentences_holds_more(
+    parts: list[str], words: list[str], limit: int
+) -> None:
+    text = " ".join(parts)
+    if len(text.strip()) <= limit:
+        return
+    units = module._units(text, sentences(text), limit)
+    folded = [module.simplify(module.normalise(text[start:end])) for start, end in units]
+    patterns = {word: module._pattern(word) for word in words if ":" not in word}
+    held = [{w for w, found in patterns.items() if found.search(part)} for part in folded]
+    weights = module._weights([frozenset(words) for words in held])
+    best, place = (-1.0, -1.0), (0, 0)
+    for first, (start, _) in enumerate(units):
+        within = [at for at in range(first, len(units)) if units[at][1] - start <= limit - 2]
+        run = held[first : (within[-1] if within else first) + 1]
+        whole = sum(weights[word] for words in run for word in words)
+        score = (round(sum(weights[word] for word in set().union(*run)), 6), round(whole, 6))
+        if score > best:
+            best, place = score, (start, units[first + len(run) - 1][1])
+    assert snippet(text, words, limit)[1:] == place
 
 
 def test_traditional_text_answers_simplified_words() -> None:

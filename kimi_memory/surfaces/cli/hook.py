@@ -29,6 +29,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         step.add_argument(
             "--host", required=True, choices=sorted(dialects.EVENTS), help="the program"
         )
+        step.add_argument(
+            "--slot", action="store_true", help="openclaw: take the place of its own memory"
+        )
         step.add_argument("--dry-run", action="store_true", help="show the change, write nothing")
 
 
@@ -81,7 +84,11 @@ def _settle(arguments: Namespace) -> int:
     from kimi_memory.surfaces.hook.settle import settle
 
     report = settle(
-        arguments.step, arguments.host, find_memory(arguments).resolve(), dry_run=arguments.dry_run
+        arguments.step,
+        arguments.host,
+        find_memory(arguments).resolve(),
+        dry_run=arguments.dry_run,
+        slot=arguments.slot,
     )
     if arguments.json:
         show_json(report)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from argparse import ArgumentParser, Namespace
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from kimi_memory.care import schedule
@@ -55,8 +55,8 @@ def run(arguments: Namespace) -> int:
     kind = arguments.kind or _usual()
     root = find_memory(arguments).expanduser().resolve()
     times = read_settings(root).schedule
-    times = replace(
-        times, daily=arguments.daily or times.daily, weekly=arguments.weekly or times.weekly
+    times = times._replace(
+        daily=arguments.daily or times.daily, weekly=arguments.weekly or times.weekly
     )
     program = (sys.executable, "-m", "kimi_memory")
     found = schedule.entries(root, program, times)

@@ -49,5 +49,6 @@ def _show_evidence(evidence: Evidence) -> None:
         who = turn.speaker or turn.role
         text = " ".join(turn.text.split())
         cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
-        show(f"    turn   {turn.at:%Y-%m-%d %H:%M} {who}: {cut}")
+        place = f" in {turn.ref}" if evidence.source.by_hand and turn.ref else ""
+        show(f"    turn   {turn.at:%Y-%m-%d %H:%M} {who}{place}: {cut}")
     show(f"    file   {evidence.path}#L{evidence.line}" if evidence.path else "    file   gone")

@@ -50,6 +50,9 @@ EVENTS: Mapping[str, Mapping[str, str]] = {
 TRANSCRIPTS = ("claude", "codex")
 """Programs whose transcript file is read; of the others, what the events carry is stored."""
 
+TOGETHER = ("openclaw", "hermes")
+"""Programs that tell what the user and the agent said together, at the end of a turn."""
+
 LIMITS = {"codex": ("bytes", 9_900)}
 _LIMIT = ("characters", 9_500)
 """The most a program passes on whole: Claude Code cuts at 10,000 characters, Codex at

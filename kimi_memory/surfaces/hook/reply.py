@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -73,12 +74,11 @@ class Reply:
             self._end(id)
 
     def _prompt(self, host: str, payload: Mapping[str, Any], session: str) -> str:
-        # Gemini puts what was said at the start before the prompt itself.
-        said = strip_injected(dialects.prompt_of(payload)).strip()
+        said = _typed(payload)
         first = host in dialects.DEAF_AT_START and not self._known(session)
         question = question_of(said)
         block = self._block(host, "task", question, session) if question else ""
-        if host not in dialects.TRANSCRIPTS and said:
+        if said and host not in (*dialects.TRANSCRIPTS, *dialects.TOGETHER):
             self._turn(host, session, "user", said, payload)
         if first:
             standing = self._block(host, "start", "", session)
@@ -101,10 +101,14 @@ class Reply:
 
     def _heard(self, host: str, moment: str, payload: Mapping[str, Any], session: str) -> None:
         """Store what an event itself carries."""
-        if moment == dialects.TURN and (reply := dialects.reply_of(payload)):
-            self._turn(host, session, "assistant", reply, payload)
-        elif moment == dialects.END:
+        if moment == dialects.END:
             self._end(session)
+        if moment != dialects.TURN:
+            return
+        if host in dialects.TOGETHER and (said := _typed(payload)):
+            self._turn(host, session, "user", said, payload)
+        if reply := dialects.reply_of(payload) or _last_reply(payload):
+            self._turn(host, session, "assistant", reply, payload)
 
     def _turn(
         self, host: str, session: str, role: str, text: str, payload: Mapping[str, Any]
@@ -144,6 +148,25 @@ def _session(host: str, payload: Mapping[str, Any]) -> str:
     """Return the id a program's session has here; of readers of transcripts, their own."""
     id = dialects.session_of(payload)
     return id if host in dialects.TRANSCRIPTS else safe_session_id(f"{host}-{id}" if id else host)
+
+
+def _typed(payload: Mapping[str, Any]) -> str:
+    """Return what the user typed; Gemini puts what a hook said before it."""
+    return strip_injected(dialects.prompt_of(payload)).strip()
+
+
+def _last_reply(payload: Mapping[str, Any]) -> str:
+    """Return the agent's words after the user's last ones in Copilot's log of events."""
+    path = str(payload.get("transcriptPath") or "")
+    said: list[str] = []
+    with suppress(OSError, ValueError, KeyError, TypeError), Path(path).open("rb") as lines:
+        for line in lines:
+            event = json.loads(line)
+            if event["type"] == "user.message":
+                said = []
+            elif event["type"] == "assistant.message":
+                said.append(str(event["data"]["content"] or ""))
+    return "\n".join(filter(None, said))
 
 
 def _latest(

@@ -11,7 +11,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from kimi_memory.errors import FormatError, UsageError
+from kimi_memory.errors import FormatError
 from kimi_memory.surfaces.hook import dialects
 
 MARK = "kimi_memory hook run"
@@ -26,16 +26,15 @@ ADVICE = {
     "codex": "Codex runs hooks only once you trust them: open Codex, type /hooks, and approve.",
     "gemini": "Gemini asks once whether it may run the hooks of this file.",
     "copilot": "Copilot runs hooks in folders you trust only.",
+    "openclaw": "Restart the gateway. If OpenClaw's own dreaming is on, two programs tidy up: "
+    "turn off plugins.entries.memory-core.config.dreaming.enabled.",
+    "hermes": "Hermes has one memory provider at a time; 'remove' brings back the one before.",
 }
 """What is left to a person after an install."""
 
 
 def place_of(host: str) -> Path:
-    """Return the file that holds a program's hooks.
-
-    Raises:
-        UsageError: the program takes a plugin instead.
-    """
+    """Return the file that holds a program's hooks."""
     home = Path.home()
     places = {
         "claude": _folder("CLAUDE_CONFIG_DIR", home / ".claude") / "settings.json",
@@ -45,8 +44,6 @@ def place_of(host: str) -> Path:
         "kimi": _folder("KIMI_CODE_HOME", home / ".kimi-code") / "config.toml",
         "copilot": _folder("COPILOT_HOME", home / ".copilot") / "hooks/kimi-memory.json",
     }
-    if host not in places:
-        raise UsageError(f"{host} takes a plugin, not a hook. See integrations/{host}.")
     return places[host]
 
 
@@ -62,17 +59,15 @@ def command(host: str, root: Path) -> str:
 
 def install(host: str, text: str, root: Path, place: Path) -> str:
     """Return the settings with our hooks, whatever else is in them kept."""
-    if "\n" in str(root):
-        raise UsageError(f"{str(root)!r} holds a line break. Rename the folder.")
     if host == "kimi":
         return _kimi(text, root, place)
     if host == "copilot":
-        return _dump(_copilot(root))
-    document = _parse(text, place)
+        return dump(_copilot(root))
+    document = parse(text, place)
     hooks = _without(document.get("hooks", {}), place)
     for event, moment in dialects.EVENTS[host].items():
         hooks.setdefault(event, []).append({"hooks": [_entry(host, moment, root)]})
-    return _dump({**document, "hooks": hooks}, like=text)
+    return dump({**document, "hooks": hooks}, like=text)
 
 
 def remove(host: str, text: str, place: Path) -> str:
@@ -81,10 +76,10 @@ def remove(host: str, text: str, place: Path) -> str:
         return _BLOCK.sub("", text)
     if host == "copilot":
         return ""
-    document = _parse(text, place)
+    document = parse(text, place)
     hooks = _without(document.get("hooks", {}), place)
     rest = {name: value for name, value in document.items() if name != "hooks"}
-    return _dump({**rest, "hooks": hooks} if hooks else rest, like=text)
+    return dump({**rest, "hooks": hooks} if hooks else rest, like=text)
 
 
 def _entry(host: str, moment: str, root: Path) -> dict[str, Any]:
@@ -115,7 +110,12 @@ def _foreign(group: Any) -> Any:
     return {**group, "hooks": left} if left else None
 
 
-def _parse(text: str, place: Path) -> dict[str, Any]:
+def parse(text: str, place: Path) -> dict[str, Any]:
+    """Return the object that settings hold.
+
+    Raises:
+        FormatError: they hold none.
+    """
     try:
         document = json.loads(text) if text.strip() else {}
     except ValueError as error:
@@ -129,7 +129,8 @@ def _parse(text: str, place: Path) -> dict[str, Any]:
 _INDENT = re.compile(r"\{\r?\n([ \t]+)")
 
 
-def _dump(document: Any, *, like: str = "") -> str:
+def dump(document: Any, *, like: str = "") -> str:
+    """Return an object as text, with the indentation and the line ends of another text."""
     found = _INDENT.match(like.lstrip())
     ends = "\r\n" if "\r\n" in like else "\n"
     text = json.dumps(document, ensure_ascii=False, indent=found[1] if found else 2) + "\n"
@@ -140,8 +141,7 @@ def _copilot(root: Path) -> dict[str, Any]:
     line = {"type": "command", "timeoutSec": SECONDS}
     runs = command("copilot", root)
     hooks = {
-        event: [{**line, "bash": f"{runs} --event {event}"}]
-        for event in dialects.EVENTS["copilot"]
+        event: [{**line, "bash": f"{runs} --event {event}"}] for event in dialects.EVENTS["copilot"]
     }
     return {"version": 1, "hooks": hooks}
 

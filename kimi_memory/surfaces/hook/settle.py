@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import difflib
 import hashlib
 import json
@@ -16,6 +17,7 @@ from typing import Any, Literal
 from kimi_memory.errors import UsageError
 from kimi_memory.home import Home
 from kimi_memory.surfaces.hook import settings
+from kimi_memory.surfaces.hook.places import OURS, Place, places_of
 
 Step = Literal["install", "remove", "status"]
 
@@ -42,44 +44,89 @@ class Settled:
         return "\n".join(part for part in parts if part)
 
 
-def settle(step: Step, host: str, root: Path, *, dry_run: bool = False) -> Settled:
-    """Install, remove or look for the hooks of one program.
+def settle(
+    step: Step, host: str, root: Path, *, dry_run: bool = False, slot: bool = False
+) -> Settled:
+    """Install, remove or look for what gives a program this memory.
 
     Args:
         step: what to do.
         host: the program.
         root: the memory its hooks are to use.
         dry_run: return the difference and write nothing.
+        slot: take the place of the program's own memory, where it has such a place.
 
     Raises:
         UsageError: the settings are not what the program itself could read.
     """
-    place = settings.place_of(host)
-    before = place.read_bytes() if place.is_file() else None
+    places = places_of(host, root, slot=slot)
+    where = str(places[-1].path)
+    advice = "" if step == "remove" else settings.ADVICE.get(host, "")
     if step == "status":
-        state = "present" if before and settings.MARK.encode() in before else "absent"
-        return Settled(host, str(place), state, advice=settings.ADVICE.get(host, ""))
-    ledger = _Ledger(Home.of_user().state / "hooks" / f"{host}.json")
-    if step == "install":
-        after: bytes | None = settings.install(host, _text(before, place), root, place).encode()
-    else:
-        after = _removed(host, before, ledger, place)
-    if not dry_run and after != before:
-        _write(place, after)
-        ledger.note(before, after) if step == "install" else ledger.forget()
+        state = "present" if all(_stands(place) for place in places) else "absent"
+        return Settled(host, where, state, advice=advice)
+    # All of them are worked out before the first is written: what cannot be read changes nothing.
+    steps = [_Change.of(step, host, number, place) for number, place in enumerate(places)]
+    if not dry_run:
+        for one in steps:
+            one.write()
     done = "installed" if step == "install" else "removed"
-    advice = settings.ADVICE.get(host, "") if step == "install" else ""
-    return Settled(host, str(place), done, _diff(before, after, place), advice)
+    return Settled(host, where, done, "\n".join(filter(None, map(_diff, steps))), advice)
 
 
-def _removed(host: str, before: bytes | None, ledger: _Ledger, place: Path) -> bytes | None:
-    """Return the settings without ours: the very bytes of before, if nobody wrote since."""
+def _stands(place: Place) -> bool:
+    return place.path.is_file() and place.mark.encode() in place.path.read_bytes()
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """One file before and after."""
+
+    place: Place
+    before: bytes | None
+    after: bytes | None
+    ledger: _Ledger
+    installs: bool
+
+    @classmethod
+    def of(cls, step: Step, host: str, number: int, place: Place) -> _Change:
+        before = place.path.read_bytes() if place.path.is_file() else None
+        name = f"{host}.{number}.json" if number else f"{host}.json"
+        ledger = _Ledger(Home.of_user().state / "hooks" / name)
+        if step == "install":
+            after: bytes | None = place.install(_text(before, place.path)).encode()
+        else:
+            after = _removed(place, before, ledger)
+        return cls(place, before, after, ledger, step == "install")
+
+    def write(self) -> None:
+        if self.after == self.before:
+            return
+        _write(self.place.path, self.after)
+        self.ledger.note(self.before, self.after) if self.installs else self.ledger.forget()
+        if self.place.ours and self.after is None:
+            _clear(self.place.path.parent)
+
+
+def _clear(folder: Path) -> None:
+    """Remove a folder of ours that is empty, and what Python compiled in it."""
+    if folder.name not in OURS:
+        return
+    for compiled in folder.glob("__pycache__/*.pyc"):
+        compiled.unlink()
+    for empty in (folder / "__pycache__", folder):
+        with contextlib.suppress(OSError):
+            empty.rmdir()
+
+
+def _removed(place: Place, before: bytes | None, ledger: _Ledger) -> bytes | None:
+    """Return a file without ours: the very bytes of before, if nobody wrote since."""
     found, original = ledger.original(before)
     if found:
         return original
-    if before is None or settings.MARK.encode() not in before:
+    if before is None or place.mark.encode() not in before:
         return before
-    return settings.remove(host, _text(before, place), place).encode()
+    return place.remove(_text(before, place.path)).encode() or None
 
 
 def _text(content: bytes | None, place: Path) -> str:
@@ -105,9 +152,11 @@ def _write(place: Path, content: bytes | None) -> None:
     part.replace(target)
 
 
-def _diff(before: bytes | None, after: bytes | None, place: Path) -> str:
-    old, new = ((side or b"").decode("utf-8", "replace").splitlines() for side in (before, after))
-    return "\n".join(difflib.unified_diff(old, new, str(place), str(place), lineterm="", n=2))
+def _diff(change: _Change) -> str:
+    sides = (change.before, change.after)
+    old, new = ((side or b"").decode("utf-8", "replace").splitlines() for side in sides)
+    name = str(change.place.path)
+    return "\n".join(difflib.unified_diff(old, new, name, name, lineterm="", n=2))
 
 
 class _Ledger:

@@ -24,13 +24,13 @@ from starlette.types import Scope as Connection
 from kimi_memory.errors import KimiMemoryError, ServerError, UsageError
 from kimi_memory.surfaces.http import events, failures
 from kimi_memory.surfaces.http.caller import Caller, Scope
-from kimi_memory.surfaces.http.contract import Route
+from kimi_memory.surfaces.http.contract import Route, Special
 from kimi_memory.surfaces.http.desk import Desk
 from kimi_memory.surfaces.http.door import Door, Names, headers_of
 from kimi_memory.surfaces.http.limits import BODY_SECONDS, Limits, Pace, busy, too_large
 from kimi_memory.surfaces.http.metrics import Metrics
 from kimi_memory.surfaces.http.openapi import document
-from kimi_memory.surfaces.http.routes import ROUTES
+from kimi_memory.surfaces.http.routes import ROUTES, SPECIAL
 from kimi_memory.surfaces.http.tokens import Tokens
 from kimi_memory.surfaces.http.values import plain
 
@@ -64,11 +64,9 @@ class App:
         self._root, self._streams = str(office.desk.root), 0
         self._document = document(ROUTES)
         self._inner: ASGIApp = Starlette(
-            routes=[
+            routes=[  # nothing but what these tables have a rule for
                 *(Way(one.path, self._answer(one), methods=[one.method]) for one in ROUTES),
-                Way("/openapi.json", self._describe),
-                Way("/v1/metrics", self._measure),
-                Way("/v1/events", self._follow),
+                *(Way(one.path, self._special(one), methods=["GET"]) for one in SPECIAL),
             ],
             exception_handlers={
                 KimiMemoryError: self._told,
@@ -114,6 +112,20 @@ class App:
             return JSONResponse(value, headers=_HEADERS)
 
         answer.__name__ = route.name
+        return answer
+
+    def _special(self, special: Special) -> Answer:
+        made: dict[str, Callable[[Request, Caller], Awaitable[Response]]] = {
+            "describe": self._describe,
+            "measure": self._measure,
+            "follow": self._follow,
+        }
+        deed = made[special.name]
+
+        async def answer(request: Request) -> Response:
+            return await deed(request, self._come_in(request, special.scope, whole=special.whole))
+
+        answer.__name__ = special.name
         return answer
 
     def _come_in(self, request: Request, scope: Scope | None, *, whole: bool = False) -> Caller:
@@ -185,11 +197,10 @@ class App:
             ) from None
         return bytes(raw)
 
-    async def _describe(self, request: Request) -> Response:
+    async def _describe(self, request: Request, caller: Caller) -> Response:
         return JSONResponse(self._document, headers=_HEADERS)
 
-    async def _measure(self, request: Request) -> Response:
-        self._come_in(request, Scope.READ, whole=True)
+    async def _measure(self, request: Request, caller: Caller) -> Response:
         index = await self._desk.look(lambda memory: memory.index.status())
         gauges = {
             "index_units": index.units,
@@ -203,8 +214,7 @@ class App:
         kind = "text/plain; version=0.0.4"
         return PlainTextResponse(text, media_type=kind, headers=_HEADERS)
 
-    async def _follow(self, request: Request) -> Response:
-        caller = self._come_in(request, Scope.READ)
+    async def _follow(self, request: Request, caller: Caller) -> Response:
         if self._streams >= self._limits.streams:
             raise busy()
         last = request.headers.get("last-event-id", "")

@@ -111,6 +111,18 @@ class Route:
         return given
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Special:
+    """One thing that can be asked for and answers something else than one value."""
+
+    path: str
+    name: str
+    scope: Scope | None
+    """None for what needs no token."""
+    whole: bool = False
+    """Whether it is refused to a bound token."""
+
+
 def _text(raw: Any) -> str:
     if not isinstance(raw, str) or len(raw) > MOST_CHARS or "\0" in raw:
         raise TypeError

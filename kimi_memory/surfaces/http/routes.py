@@ -15,7 +15,7 @@ from kimi_memory.recall.syntax import CLOSED
 from kimi_memory.store.gitlog import Commit
 from kimi_memory.surfaces.http import reading, shapes, simple, writing
 from kimi_memory.surfaces.http.caller import Scope
-from kimi_memory.surfaces.http.contract import Field, Route
+from kimi_memory.surfaces.http.contract import Field, Route, Special
 
 MOST_HITS = 100
 MOST_TOKENS = 50_000
@@ -275,3 +275,9 @@ WRITING = (
 )  # fmt: skip
 
 ROUTES: tuple[Route, ...] = (*SIMPLE, *READING, *WRITING)
+
+SPECIAL = (
+    Special(path="/openapi.json", name="describe", scope=None),
+    Special(path="/v1/metrics", name="measure", scope=Scope.READ, whole=True),
+    Special(path="/v1/events", name="follow", scope=Scope.READ),
+)

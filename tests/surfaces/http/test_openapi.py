@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes.served import Served
+from fakes.served import Served, environment
 
+from kimi_memory import Memory
 from kimi_memory.surfaces.http.openapi import document
 from kimi_memory.surfaces.http.routes import ROUTES
 
@@ -64,3 +69,30 @@ def test_answers_are_what_the_document_says(
     response = told["paths"][path][method]["responses"][str(answer.status_code)]
     schema = response["content"]["application/json"]["schema"]
     OAS31Validator({**schema, "components": told["components"]}).validate(answer.json())
+
+
+def test_no_request_that_fits_the_document_or_nearly_breaks_the_server(
+    serving: Callable[..., Served], tmp_path: Path
+) -> None:
+    """Requests are made from the document by its own rules, and by breaking them."""
+    pytest.importorskip("schemathesis", reason="needs a tester of OpenAPI")
+    with Memory.create(tmp_path / "memory") as memory:
+        memory.remember("部署定在每周五下午。", key="deploy.day")
+    server = serving(tmp_path / "memory", tmp_path / "home")
+    checks = ("not_a_server_error", "status_code_conformance", "content_type_conformance",
+              "response_schema_conformance", "unsupported_method")  # fmt: skip
+    command = [
+        *(sys.executable, "-m", "schemathesis.cli", "run", f"{server.url}/openapi.json"),
+        *("--checks", ",".join(checks), "--exclude-path", "/v1/events"),
+        *("--seed", "11", "--generation-deterministic"),
+        *("--max-examples", "5", "--max-time", "45", "--no-color"),
+    ]
+    done = subprocess.run(
+        command,
+        cwd=tmp_path,
+        env=environment(tmp_path / "home"),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-6000:]

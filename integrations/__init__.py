@@ -1,0 +1,1 @@
+"""Packages for agent programs: what each of them needs to have this memory."""

@@ -1,0 +1,94 @@
+"""What people wrote by hand: turns of a session of its own, which cards then quote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from kimi_memory.consolidation.distil import BY_HAND, language
+from kimi_memory.consolidation.plan import digest_of
+from kimi_memory.model.card import Card
+from kimi_memory.model.change import Change, Create
+from kimi_memory.model.records import (
+    archive_path,
+    context_of,
+    end_line,
+    session_line,
+    transcript_markdown,
+    turn_line,
+)
+from kimi_memory.model.session import Session, Transcript
+from kimi_memory.model.source import HAND, Quote, Rel, Source
+from kimi_memory.model.turn import Origin, Role, Turn
+from kimi_memory.text.normal import normalise
+from kimi_memory.text.similar import repeats_claim
+
+
+class Hand:
+    """The statements of one job that a person wrote, each with the place where it stands.
+
+    Args:
+        now: the moment of the job.
+        seed: what tells this job from others of the same moment.
+    """
+
+    def __init__(self, now: datetime, seed: str) -> None:
+        self._now, self._turns = now, list[Turn]()
+        mark = digest_of([now.isoformat(), seed])[:10]
+        self._session = Session(f"{HAND}{now:%Y%m%d}-{mark}", now, host=BY_HAND, title="by hand")
+
+    def proved(self, card: Card, value: str, where: str) -> Card:
+        """Return a card that says a value, and rests on the person's own words for it.
+
+        Earlier words that say otherwise stay, as evidence against it: read again, they
+        must not open a dispute that is settled.
+
+        Args:
+            card: as it was before.
+            value: what the person wrote.
+            where: path and line, or what else tells where that stands.
+        """
+        quote = self._quote(value, where)
+        same = value == card.value
+        against = {q.hash for q in card.quotes if not same and not _says(q.text, value)}
+        sources = (
+            replace(source, rel=Rel.CONTRADICTS) if source.quote in against else source
+            for source in card.sources
+        )
+        own = Source.of(quote, Rel.SUPPORTS if same else Rel.UPDATES)
+        return replace(card, value=value, sources=(*sources, own), quotes=(*card.quotes, quote))
+
+    def changes(self) -> Iterator[Change]:
+        """Yield the changes that file what was written."""
+        return archive(self._session, self._turns, self._now)
+
+    def _quote(self, text: str, where: str) -> Quote:
+        n = len(self._turns) + 1
+        turn = Turn(n, self._now, Role.USER, text, origin=Origin.HUMAN, importance=0.9, ref=where)
+        self._turns.append(turn)
+        return Quote(self._session.id, n, text)
+
+
+def archive(session: Session, turns: Sequence[Turn], now: datetime) -> Iterator[Change]:
+    """Yield the changes that file a session which nobody has to distil; none without turns."""
+    if not turns:
+        return
+    lines, context = [session_line(session)], ""
+    chained = []
+    for turn in turns:
+        chained.append(replace(turn, context=context))
+        lines.append(turn_line(chained[-1]))
+        context = context_of(context, lines[-1])
+    lines.append(end_line(now))
+    path = archive_path(session)
+    transcript = Transcript(session, tuple(chained), ended=now)
+    page = transcript_markdown(transcript, language(transcript))
+    yield Create(path, b"".join(lines))
+    yield Create(f"{path.removesuffix('.jsonl')}.md", page.encode())
+
+
+def _says(words: str, value: str) -> bool:
+    """Whether earlier words say what a value says."""
+    said, wanted = normalise(words), normalise(value)
+    return said in wanted or wanted in said or repeats_claim(words, value)

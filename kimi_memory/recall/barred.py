@@ -1,0 +1,58 @@
+"""Tombstones as recall reads them, and the turns that barred notes rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+
+import numpy as np
+
+from kimi_memory.errors import KimiMemoryError
+from kimi_memory.index.searcher import Bools, Searcher
+from kimi_memory.model import form
+from kimi_memory.model.card import Card
+from kimi_memory.model.event import Event
+from kimi_memory.model.frontmatter import decode
+from kimi_memory.model.note import Status
+from kimi_memory.model.record import unseal
+from kimi_memory.model.records import tombstone_of
+from kimi_memory.model.tombstone import Tombstone, forms
+
+
+def barring(content: bytes) -> Iterator[Tombstone]:
+    """Yield the tombstones that can be read; the gate of writing refuses the others."""
+    for line in content.splitlines():
+        with suppress(ValueError):
+            yield tombstone_of(unseal(line))
+
+
+def barred(searcher: Searcher, content: bytes) -> Bools:
+    """Return the rows of turns that the tombstones of a file bar."""
+    stones = list(barring(content))
+    sessions = {stone.scope for stone in stones if not stone.value}
+    turns = set(_turns(searcher, {stone.value for stone in stones if stone.value}))
+    ids, kinds = searcher.column("id"), searcher.column("kind")
+    found = [
+        kind == "turn" and (id in turns or id.rpartition("#")[0] in sessions)
+        for id, kind in zip(ids, kinds, strict=True)
+    ]
+    return np.asarray(found, dtype=bool)
+
+
+def _turns(searcher: Searcher, values: set[str]) -> Iterator[str]:
+    """Yield the turns quoted by archived notes of which a tombstone bars the words."""
+    for note in _archived(searcher):
+        for quote in note.quotes:
+            if not values.isdisjoint(forms(quote.text)):
+                yield f"session:{quote.session}#{quote.n}"
+
+
+def _archived(searcher: Searcher) -> Iterator[Card | Event]:
+    statuses, kinds = searcher.column("status"), searcher.column("kind")
+    for row in searcher.living():
+        if statuses[row] == Status.ARCHIVED and kinds[row] in (Card.kind, Event.kind):
+            path = searcher.path(row)
+            with suppress(OSError, KimiMemoryError):
+                note = form.parse(decode(searcher.files.read(path), path), path)
+                if isinstance(note, Card | Event):
+                    yield note

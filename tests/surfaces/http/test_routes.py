@@ -1,0 +1,167 @@
+"""Rights of every route: the matrix is made from the routes, so a new one is in it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from itertools import product
+from typing import Any
+
+import httpx
+import pytest
+from fakes.served import Served
+
+from kimi_memory import Memory
+from kimi_memory.surfaces.http.caller import Namespace, Scope
+from kimi_memory.surfaces.http.contract import Route, Special
+from kimi_memory.surfaces.http.routes import ROUTES, SPECIAL
+from kimi_memory.surfaces.http.tokens import Tokens
+
+NOW = datetime(2026, 2, 27, tzinfo=UTC)
+ALL: tuple[Route | Special, ...] = (*ROUTES, *SPECIAL)
+SCOPES = {"read": {"read"}, "write": {"write"}, "read+write": {"read", "write"}}
+SCOPES["admin"] = {"read", "write", "admin"}
+SPACES = {
+    "whole": Namespace(),
+    "project": Namespace("apollo"),
+    "agent": Namespace("", "scout"),
+    "both": Namespace("apollo", "scout"),
+}
+HOSTS = {"localhost": True, "memory.test": True, "evil.test": False, "localhost.evil.test": False}
+ORIGINS = {"": True, "https://page.test": True, "http://evil.test": False, "null": False}
+SECRET = "Valparaiso marigold 船坞海燕"
+"""Words of another project and another agent, which no bound token may be told."""
+ASKED: dict[str, dict[str, Any]] = {
+    "search": {"query": SECRET, "limit": 50},
+    "read": {"path": "{note}"},
+    "append": {"content": "An innocent line."},
+    "recall": {"query": SECRET, "limit": 50, "hops": 2},
+    "context": {"query": SECRET, "purpose": "live", "session": "s-hermes", "budget": 9000},
+    "get": {"what": "{note}"},
+    "trace": {"id": "{id}"},
+    "remember": {"text": f"We ship from the harbour of {SECRET[:3]}, too."},
+    "sessions": {},
+    "start": {"id": "s-hermes"},
+    "turn": {"id": "s-hermes", "text": "x"},
+    "state": {"id": "s-hermes", "task": {"a": 1}},
+    "end": {"id": "s-hermes"},
+    "forget": {"note": "{id}"},
+}
+"""For each route that is open to bound tokens, the request most likely to tell of others."""
+
+
+@pytest.fixture(scope="module")
+def guarded(
+    serving: Callable[..., Served], tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Served, dict[tuple[str, str], str], dict[str, str]]:
+    """A server, a token of each kind, and what is to be kept from bound ones."""
+    base = tmp_path_factory.mktemp("matrix")
+    with Memory.create(base / "记忆") as memory:
+        memory.remember(f"The code words are {SECRET}.", project="hermes", agent="clerk")
+        session = memory.session("s-hermes", project="hermes", agent="clerk", title=SECRET)
+        session.turn("user", f"Hermes ships from {SECRET}.")
+        memory.session("s-apollo", project="apollo", agent="scout").turn("user", "锚链已换。")
+        hit = next(h for h in memory.recall(f"kind:card {SECRET}").hits if h.unit.kind == "card")
+        hidden = {"note": hit.unit.path, "id": hit.unit.id}
+    there = Served(base / "记忆", base / "home")
+    tokens, secrets = Tokens(there.directories, there.root), {}
+    for scopes, space in product(SCOPES, SPACES):
+        granted = [Scope(one) for one in scopes.split("+")]
+        name = f"{scopes} {space}"
+        _, secrets[scopes, space] = tokens.add(name, granted, SPACES[space], NOW)
+    options = ("--allow-host", "memory.test", "--allow-origin", "https://page.test")
+    return serving(there.root, there.home, *options), secrets, hidden
+
+
+def rule(route: Route | Special, scopes: str, space: str) -> int:
+    """The status that the rule of a route gives to a token; 0 when it may come in."""
+    if route.scope is None:
+        return 0
+    refused = route.scope not in SCOPES[scopes] or (route.whole and space != "whole")
+    return 403 if refused else 0
+
+
+def ask(client: httpx.Client, route: Route | Special, **headers: str) -> int:
+    """Send what no route takes, so that who may come in is told of a mistake."""
+    method = route.method if isinstance(route, Route) else "GET"
+    path = route.path.format(id="some")
+    wrong = {"x": "1"} if isinstance(route, Route) else {}
+    with client.stream(method, path, headers=headers, params=wrong) as answer:
+        return int(answer.status_code)
+
+
+@pytest.mark.parametrize("space", SPACES)
+@pytest.mark.parametrize("scopes", SCOPES)
+def test_every_route_holds_its_rule_for_every_token(
+    guarded: tuple[Served, dict[tuple[str, str], str], dict[str, str]], scopes: str, space: str
+) -> None:
+    server, secrets, _ = guarded
+    with server.client(secrets[scopes, space]) as client:
+        found = {route.name: ask(client, route) for route in ALL}
+    let_in = {route.name: 400 if isinstance(route, Route) else 200 for route in ALL}
+    assert found == {route.name: rule(route, scopes, space) or let_in[route.name] for route in ALL}
+
+
+@pytest.mark.parametrize("route", ALL, ids=lambda route: route.name)
+def test_every_route_is_closed_to_strangers_hosts_and_pages(
+    guarded: tuple[Served, dict[tuple[str, str], str], dict[str, str]], route: Route | Special
+) -> None:
+    server, secrets, _ = guarded
+    let_in = 400 if isinstance(route, Route) else 200
+    stranger = 401 if route.scope else let_in
+    tokens = {secrets["admin", "whole"]: let_in, "": stranger, "kmt_wrong": stranger}
+    with server.client() as client:
+        for (token, known), host, origin in product(tokens.items(), HOSTS, ORIGINS):
+            expected = known if ORIGINS[origin] else 403
+            expected = expected if HOSTS[host] else 421
+            headers = {"host": host, "authorization": f"Bearer {token}"}
+            headers |= {"origin": origin} if origin else {}
+            assert ask(client, route, **headers) == expected, (token[:5], host, origin)
+
+
+def test_every_route_open_to_bound_tokens_is_probed() -> None:
+    bound = {one.name for one in ROUTES if one.scope and not one.whole}
+    assert set(ASKED) == bound, "say how a new route could tell of another project"
+
+
+@pytest.mark.parametrize("space", [name for name in SPACES if name != "whole"])
+def test_no_route_tells_a_bound_token_of_others(
+    guarded: tuple[Served, dict[tuple[str, str], str], dict[str, str]], space: str
+) -> None:
+    server, secrets, hidden = guarded
+    with server.client(secrets["admin", space]) as client:
+        for name in ASKED:
+            probe(client, name, hidden)
+    with server.client(secrets["admin", "whole"]) as client:
+        card = client.get("/v1/get", params={"what": hidden["id"]}).json()["text"]
+        assert "status: active" in card
+        turns = client.get("/v1/get", params={"what": "short-term/session_s-hermes.jsonl"})
+        assert len(turns.json()["text"].splitlines()) == 2
+
+
+def probe(client: httpx.Client, name: str, hidden: dict[str, str]) -> None:
+    """Ask a route for what a bound token must not be told."""
+    [route] = [one for one in ROUTES if one.name == name]
+    sent = {
+        key: value.format(**hidden) if isinstance(value, str) else value
+        for key, value in ASKED[name].items()
+    }
+    path = route.path.format(id=sent.pop("id", "")) if "{id}" in route.path else route.path
+    place = {"json": sent} if route.method == "POST" else {"params": sent}
+    answer = client.request(route.method, path, **place)
+    told = json.dumps(answer.json(), ensure_ascii=False)
+    assert answer.status_code in (200, 403, 404), told
+    for word in ("Valparaiso", "marigold", "船坞", "海燕", "hermes", "clerk"):
+        assert word not in told or word in json.dumps(sent, ensure_ascii=False), told
+
+
+def test_no_address_answers_without_a_rule(
+    guarded: tuple[Served, dict[tuple[str, str], str], dict[str, str]],
+) -> None:
+    server, secrets, _ = guarded
+    with server.client(secrets["admin", "whole"]) as client:
+        told = set(client.get("/openapi.json").json()["paths"])
+        assert told | {"/openapi.json"} == {one.path for one in ALL}
+        for path in ("/", "/docs", "/v1", "/v1/", "/v1/config", "/metrics", "/v1/plugins"):
+            assert client.get(path).status_code == 404, path
