@@ -110,7 +110,7 @@ PROGRAMS = (
     Program(
         name="qmd",
         packages=("@tobilu/qmd@2.8.3",),
-        how="searchLex (SQLite FTS5, every word required), no model",
+        how="a keyword query for each word (SQLite FTS5), its own fusion, no model, no reranking",
         node=True,
     ),
 )

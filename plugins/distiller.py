@@ -43,7 +43,7 @@ from kimi_memory.text.prose import headline, said
 from kimi_memory.text.regex import regex
 from kimi_memory.text.similar import similarity
 from kimi_memory.text.slug import slug
-from kimi_memory.text.subjects import ME, is_named, key_of, subject_of
+from kimi_memory.text.subjects import is_named, key_of, subject_of
 from kimi_memory.text.topics import KNOWN, known_topic, name_of
 
 MAX_TURN = 2500
@@ -260,9 +260,7 @@ class _Scribe:
         """Return what a person tells of themselves; news may be told of a passing day."""
         told = people.introduced(line.text)
         return [
-            self._person(line, known, words)
-            for known, words in told
-            if (known.news or not line.bars) and not _is_other(known, words)
+            self._person(line, known, words) for known, words in told if known.news or not line.bars
         ]
 
     def _person(self, line: _Line, known: people.Known, words: str) -> Draft:
@@ -318,14 +316,6 @@ class _Scribe:
         if project:
             return slug(project, 40)
         return "engineering" if topic in KNOWN else "general"
-
-
-def _is_other(known: people.Known, words: str) -> bool:
-    """Whether a clause gives a value to something else: "I moved to Zed as my editor"."""
-    subject = subject_of(words)
-    if subject is None or not subject.value or f".{known.slot}" not in people.SINGLE:
-        return False
-    return subject.owner == ME and subject.attribute != known.slot
 
 
 def _notable(line: _Line) -> bool:

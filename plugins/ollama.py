@@ -23,11 +23,9 @@ Settings, in ``[plugins.ollama]`` of your own config.toml:
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -36,9 +34,9 @@ from kimi_memory.errors import ModelError
 from kimi_memory.model.engine import Embedding
 from kimi_memory.model.prompt import Reply
 from kimi_memory.remote.choices import Choices
-from kimi_memory.remote.embedders import chosen
 from kimi_memory.remote.keys import find_key
 from kimi_memory.remote.patience import Limits, Patience
+from kimi_memory.remote.vectors import Place, Vectors, unit
 from kimi_memory.remote.wire import PASSING, is_loopback
 from kimi_memory.text.tokens import estimate
 
@@ -69,23 +67,17 @@ class Ollama:
         self._model, self._embed_model = choices.text("model"), choices.text("embed_model")
         self._host = choices.text("host", LOCAL)
         self._seconds = choices.number("timeout_seconds", 120)
-        self._query_seconds = choices.number("query_seconds", 3)
-        self._batch = choices.whole("batch", 32)
         self._dimensions = choices.whole("dimensions", 1) if "dimensions" in settings else None
-        self._manner = chosen(
-            self._embed_model,
-            choices.text("query_prefix") if "query_prefix" in settings else None,
-            choices.text("note_prefix") if "note_prefix" in settings else None,
-            choices.number("embed_weight", 1.0) if "embed_weight" in settings else None,
-        )
         self._variable, self._entry = choices.text("key_env"), choices.text("keyring")
-        name, limits = (
-            f"Ollama at {self._host}",
-            Limits(choices.whole("tries", 3), choices.whole("at_once", 2)),
+        place = Place(
+            server=f"Ollama at {self._host}",
+            model=self._embed_model,
+            limits=Limits(choices.whole("tries", 3), choices.whole("at_once", 2)),
+            seconds=self._seconds,
+            batch=32,
         )
-        self._texts, self._vectors = Patience(name, limits), Patience(name, limits)
-        # A recall waits for it: one try must do.
-        self._lookups = Patience(name, replace(limits, tries=1))
+        self._texts = Patience(place.server, place.limits)
+        self._vectors = Vectors(choices, place, self._embed)
         self._clients: dict[float, Any] = {}
         self._lock = threading.Lock()
 
@@ -99,23 +91,11 @@ class Ollama:
     @hookimpl
     def embed_texts(self, texts: Sequence[str], purpose: Purpose) -> Embedding | None:
         """Answer for notes and questions while the server does."""
-        if not self._embed_model or purpose == "similarity":
+        rows = self._vectors.rows(texts, purpose)
+        if rows is None:
             return None
-        prefix = self._manner.query if purpose == "query" else self._manner.note
-        asking = purpose == "query"
-        seconds = self._query_seconds if asking else self._seconds
-        patience = self._lookups if asking else self._vectors
-        asked = [prefix + text for text in texts]
-        parts = [asked[at : at + self._batch] for at in range(0, len(asked), self._batch)]
-        try:
-            found = patience.each(lambda part: self._embed(part, seconds), parts)
-        except ModelError:
-            return None
-        rows = [row for part in found for row in part]
-        if len({len(row) for row in rows}) > 1:
-            return None
-        name = f"ollama:{self._embed_model}{self._manner.mark}"
-        return Embedding(name, rows, self._manner.weight)
+        manner = self._vectors.manner
+        return Embedding(f"ollama:{self._embed_model}{manner.mark}", rows, manner.weight)
 
     def _chat(self, prompt: Prompt) -> Reply:
         room = estimate(prompt.text) * 5 // 4 + prompt.max_tokens
@@ -150,7 +130,10 @@ class Ollama:
         (answer,) = self._asked(
             "embed", seconds, model=self._embed_model, input=texts, dimensions=self._dimensions
         )
-        rows = [_unit(list(row), self._host) for row in answer.embeddings]
+        try:
+            rows = [unit(row) for row in answer.embeddings]
+        except ValueError as error:
+            raise ModelError(f"Ollama at {self._host} gave a vector without direction.") from error
         if len(rows) != len(texts):
             raise ModelError(f"Ollama at {self._host} gave {len(rows)} vectors for {len(texts)}.")
         return rows
@@ -209,10 +192,3 @@ def _collected(pieces: Any, deadline: float) -> list[Any]:
         if time.monotonic() > deadline:
             raise TimeoutError("it was still answering at the deadline")
     return found
-
-
-def _unit(row: list[float], host: str) -> list[float]:
-    norm = math.sqrt(sum(value * value for value in row))
-    if not math.isfinite(norm) or norm == 0:
-        raise ModelError(f"Ollama at {host} gave a vector that has no direction.")
-    return [value / norm for value in row]

@@ -19,9 +19,7 @@ Settings, in ``[plugins.openai_compatible]`` of your own config.toml:
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kimi_memory import hookimpl
@@ -29,9 +27,9 @@ from kimi_memory.errors import ModelError
 from kimi_memory.model.engine import Embedding
 from kimi_memory.model.prompt import Reply
 from kimi_memory.remote.choices import Choices
-from kimi_memory.remote.embedders import chosen
 from kimi_memory.remote.keys import find_key
 from kimi_memory.remote.patience import Limits, Patience
+from kimi_memory.remote.vectors import Place, Vectors, unit
 from kimi_memory.remote.wire import Wire
 
 if TYPE_CHECKING:
@@ -59,22 +57,16 @@ class OpenAICompatible:
         base = choices.text("base_url")
         self._model = choices.text("model") if base else ""
         self._embed_model = choices.text("embed_model") if base else ""
-        self._query_seconds = choices.number("query_seconds", 3)
-        self._seconds = choices.number("timeout_seconds", 60)
-        self._batch = choices.whole("batch", 64)
+        seconds = choices.number("timeout_seconds", 60)
         self._dimensions = choices.whole("dimensions", 1) if "dimensions" in settings else None
-        self._manner = chosen(
-            self._embed_model,
-            choices.text("query_prefix") if "query_prefix" in settings else None,
-            choices.text("note_prefix") if "note_prefix" in settings else None,
-            choices.number("embed_weight", 1.0) if "embed_weight" in settings else None,
-        )
         variable, entry = choices.text("key_env"), choices.text("keyring")
-        self._wire = Wire(base, lambda: find_key(variable, entry), self._seconds)
+        self._wire = Wire(base, lambda: find_key(variable, entry), seconds)
         limits = Limits(choices.whole("tries", 3), choices.whole("at_once", 4))
-        self._texts, self._vectors = Patience(base, limits), Patience(base, limits)
-        # A recall waits for it: one try must do.
-        self._lookups = Patience(base, replace(limits, tries=1))
+        place = Place(
+            server=base, model=self._embed_model, limits=limits, seconds=seconds, batch=64
+        )
+        self._texts = Patience(base, limits)
+        self._vectors = Vectors(choices, place, self._embed)
         self._unknown: set[str] = set()
         """Fields and forms this server has refused."""
 
@@ -88,24 +80,13 @@ class OpenAICompatible:
     @hookimpl
     def embed_texts(self, texts: Sequence[str], purpose: Purpose) -> Embedding | None:
         """Answer for notes and questions while the server does."""
-        if not self._embed_model or purpose == "similarity":
+        rows = self._vectors.rows(texts, purpose)
+        if rows is None:
             return None
-        prefix = self._manner.query if purpose == "query" else self._manner.note
-        asking = purpose == "query"
-        seconds = self._query_seconds if asking else self._seconds
-        patience = self._lookups if asking else self._vectors
-        asked = [prefix + text for text in texts]
-        parts = [asked[at : at + self._batch] for at in range(0, len(asked), self._batch)]
-        try:
-            found = patience.each(lambda part: self._embed(part, seconds), parts)
-        except ModelError:
-            return None
-        rows = [row for part in found for row in part]
-        if len({len(row) for row in rows}) > 1:
-            return None
+        manner = self._vectors.manner
         size = f"/{self._dimensions}" if self._dimensions else ""
-        name = f"{self._wire.base}:{self._embed_model}{size}{self._manner.mark}"
-        return Embedding(name, rows, self._manner.weight)
+        name = f"{self._wire.base}:{self._embed_model}{size}{manner.mark}"
+        return Embedding(name, rows, manner.weight)
 
     def _chat(self, prompt: Prompt) -> Reply:
         while True:
@@ -172,17 +153,10 @@ class OpenAICompatible:
             body["dimensions"] = self._dimensions
         answer = self._wire.post("/embeddings", body, seconds=seconds)
         try:
-            rows = {int(one["index"]): _unit(one["embedding"]) for one in answer["data"]}
+            rows = {int(one["index"]): unit(one["embedding"]) for one in answer["data"]}
             return [rows[number] for number in range(len(texts))]
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise self._odd(f"vectors that do not fit ({error!r})") from error
 
     def _odd(self, what: str) -> ModelError:
         return ModelError(f"{self._wire.base} gave {what}.", passing=True)
-
-
-def _unit(row: Sequence[float]) -> list[float]:
-    norm = math.sqrt(sum(value * value for value in row))
-    if not math.isfinite(norm) or norm == 0:
-        raise ValueError("a vector has no direction")
-    return [value / norm for value in row]

@@ -109,30 +109,32 @@ def _answers(transcript: Transcript) -> Iterator[Draft]:
 def _answered(session: Session, before: Turn | None, turn: Turn) -> Iterator[Draft]:
     if _MARKS.search(turn.text):
         return
-    spans = sentences(turn.text)
-    said_before = [turn.text[start:end] for start, end in spans]
-    last = _last(before)
-    for at, (start, end) in enumerate(spans):
+    leads = [(before, _last(before))] if before is not None else []
+    for start, end in sentences(turn.text):
         own = turn.text[start:end]
-        lead = said_before[at - 1] if at else last
-        by = turn if at else before
-        whole = completed(own, lead) if lead and by is not None else ""
-        line = _Line(turn, whole)
-        if not whole or line.barred or not _is_fact(whole):
-            continue
-        if cues.SECRET.search(cues.fold_case(whole)) or _Line(turn, own).barred:
-            continue
-        draft = _draft(session, line, key_of("fact", whole, session.project))
-        quotes = (Quote(session.id, by.n, lead), Quote(session.id, turn.n, own))
-        yield replace(
-            draft, quotes=quotes, reversal=news.changes(whole) or denies(own), value=whole
-        )
+        for by, lead in leads[-1:]:
+            draft = _completed(session, (by, lead), (turn, own))
+            if draft is not None:
+                yield draft
+        leads.append((turn, own))
 
 
-def _last(turn: Turn | None) -> str:
+def _completed(session: Session, lead: tuple[Turn, str], told: tuple[Turn, str]) -> Draft | None:
+    """Return what a sentence says once its subject is taken from the one before it."""
+    turn, own = told
+    whole = completed(own, lead[1]) if lead[1] else ""
+    line = _Line(turn, whole)
+    if not whole or line.barred or not _is_fact(whole) or _Line(turn, own).barred:
+        return None
+    if cues.SECRET.search(cues.fold_case(whole)):
+        return None
+    draft = _draft(session, line, key_of("fact", whole, session.project))
+    quotes = tuple(Quote(session.id, by.n, text) for by, text in (lead, told))
+    return replace(draft, quotes=quotes, value=whole, reversal=news.changes(whole) or denies(own))
+
+
+def _last(turn: Turn) -> str:
     """Return the last sentence of a turn that a person's next words may be about."""
-    if turn is None:
-        return ""
     spans = sentences(turn.text)
     last = turn.text[spans[-1][0] : spans[-1][1]] if spans else ""
     human = turn.role is Role.USER and turn.origin is Origin.HUMAN

@@ -18,8 +18,9 @@ from kimi_memory.care.links import Wanted as Tie
 from kimi_memory.care.links import link, unlink
 from kimi_memory.care.review import Answer, answer, review
 from kimi_memory.care.skills import propose
-from kimi_memory.model.card import Link, LinkRel
+from kimi_memory.model.card import Card, Link, LinkRel
 from kimi_memory.model.source import Quote, Source
+from kimi_memory.store.shelf import Filed, Shelf
 from tests.conftest import Clock
 from tests.consolidation.notes import card, put
 
@@ -207,6 +208,27 @@ def _waits(world: World) -> str:
     return mark.read_text(encoding="utf-8")
 
 
+def _rewritten(world: World) -> None:
+    _known(world)
+    [found] = [f for f in Shelf(world.memory.store).notes("card") if _says(f, world.words["edit"])]
+    head, rule, body = found.text.rpartition("\n---\n")
+    changed = body.replace(world.words["edit"], world.words["edited"], 1)
+    (world.memory.root / found.path).write_text(head + rule + changed, encoding="utf-8")
+
+
+def _says(filed: Filed, words: str) -> bool:
+    return isinstance(filed.note, Card) and filed.note.value == words
+
+
+def _suggested(world: World) -> None:
+    tied = Link("card-b", LinkRel.SIMILAR_TO, 0.75, "suggested: 0.75 alike")
+    put(
+        world.memory,
+        card("a", world.words["same"], links=(tied,)),
+        card("b", world.words["near"]),
+    )
+
+
 def _tied(world: World) -> None:
     put(world.memory, card("a", world.words["same"]), card("b", world.words["idle"]))
 
@@ -277,6 +299,24 @@ TABLE: dict[str, Row] = {
         _edited,
         lambda w: w.memory.take_edits(),
         lambda w: w.memory.take_edits(dry_run=True),
+    ),
+    "pages takes a card's own file": Row(
+        "pages",
+        _rewritten,
+        lambda w: w.memory.take_edits(),
+        lambda w: w.memory.take_edits(dry_run=True),
+    ),
+    "review accepts a link": Row(
+        "review",
+        _suggested,
+        lambda w: _answered(w, True),
+        lambda w: _answered(w, True, dry_run=True),
+    ),
+    "review rejects a link": Row(
+        "review",
+        _suggested,
+        lambda w: _answered(w, False),
+        lambda w: _answered(w, False, dry_run=True),
     ),
     "review accepts": Row(
         "review",

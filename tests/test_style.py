@@ -40,6 +40,7 @@ WHOLE = {
     "test_benchmarks.py": "the run of all benchmarks",
     "test_laws.py": "laws of every kind of job",
     "test_matrix.py": "contradictions through the whole system",
+    "test_poison.py": "poison through every way into a memory",
     "test_life.py": "the life of a memory from end to end",
     "test_real_data.py": "real conversations through the whole system",
     "faults/*": "kills, injected errors and races",

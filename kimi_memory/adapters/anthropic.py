@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import Any
 
 from anthropic.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
 from anthropic.types.beta import (
@@ -72,22 +73,10 @@ class MemoryTool(BetaAbstractMemoryTool):
 
 
 class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
-    """The same for an asynchronous client; files are written in a thread.
+    """The same for an asynchronous client, made alike; files are written in a thread."""
 
-    Args:
-        memory: an open memory.
-        agent: whose notes ``/memories`` shows; no other agent's can be reached.
-        cache_control: where a prompt cache may end.
-    """
-
-    def __init__(
-        self,
-        memory: Memory,
-        agent: str = "claude",
-        *,
-        cache_control: BetaCacheControlEphemeralParam | None = None,
-    ) -> None:
-        super().__init__(cache_control=cache_control)
+    def __init__(self, memory: Memory, agent: str = "claude", **options: Any) -> None:
+        super().__init__(**options)
         self._tool = MemoryTool(memory, agent)
 
     async def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:

@@ -1,4 +1,4 @@
-"""LangChain middleware that recalls before the model and captures after the agent."""
+"""LangChain: middleware that recalls and captures around an agent, and a retriever."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any
 
 from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
+from langchain_core.callbacks import CallbackManagerForRetrieverRun
+from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage
+from langchain_core.retrievers import BaseRetriever
 
 from kimi_memory.adapters.talk import Heard, Talk
 from kimi_memory.memory import Memory
 from kimi_memory.model.turn import Role
+from kimi_memory.model.unit import Hit
 
 _ROLES = {"human": Role.USER, "ai": Role.ASSISTANT}
 
@@ -78,6 +82,37 @@ class MemoryMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         """Return the name of the conversation; it must not end up in another's session."""
         shown = getattr(runtime, "execution_info", None)
         return str(getattr(shown, "thread_id", None) or self._conversation)
+
+
+class MemoryRetriever(BaseRetriever):
+    """A retriever for chains: the lines of a memory that answer a question, best first.
+
+    Each document says where it stands, how well it fits and whose word it is.
+    """
+
+    memory: Any
+    """An open memory."""
+    k: int = 10
+    """Most documents."""
+
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None
+    ) -> list[Document]:
+        hits = self.memory.recall(query, limit=k or self.k).hits if query.strip() else ()
+        return [_document(hit) for hit in hits]
+
+
+def _document(hit: Hit) -> Document:
+    unit = hit.unit
+    about = {
+        "citation": hit.citation,
+        "score": hit.score,
+        "kind": unit.kind,
+        "status": unit.status,
+        "trust": unit.trust,
+        "date": f"{unit.at:%Y-%m-%d}" if unit.at else "",
+    }
+    return Document(page_content=hit.snippet, id=unit.id, metadata=about)
 
 
 def _behind(message: SystemMessage | None, block: str) -> SystemMessage:

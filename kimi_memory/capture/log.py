@@ -26,6 +26,7 @@ from kimi_memory.model.session import Json, Session, Transcript
 from kimi_memory.model.turn import Origin, Role, Turn
 from kimi_memory.store import sessions
 from kimi_memory.store.store import Store
+from kimi_memory.text.orders import gives_orders
 
 _BASE = {Role.USER: 0.5, Role.ASSISTANT: 0.4, Role.TOOL: 0.2, Role.SYSTEM: 0.1}
 _ORIGIN = {Role.USER: Origin.HUMAN, Role.ASSISTANT: Origin.AGENT}
@@ -147,7 +148,7 @@ class SessionLog:
             role=said.role,
             text=screened.text,
             speaker=self._screen.pass_text(said.speaker).text,
-            origin=said.origin or _ORIGIN.get(said.role, Origin.TOOL),
+            origin=_whose(said, screened.text),
             importance=_BASE[said.role],
             context=self._context,
             ref=said.ref,
@@ -206,3 +207,13 @@ class SessionLog:
     def _view(self) -> None:
         seen = self._seen
         self._views.show(self.path.removesuffix("l"), lambda: view_json(seen))
+
+
+def _whose(said: Said, text: str) -> Origin:
+    """Return whose words a text is; orders to a model are nobody's that we would believe."""
+    origin = said.origin or _ORIGIN.get(said.role, Origin.TOOL)
+    return max(origin, Origin.REMOTE, key=_rank) if gives_orders(text) else origin
+
+
+def _rank(origin: Origin) -> int:
+    return origin.rank

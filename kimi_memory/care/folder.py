@@ -21,12 +21,25 @@ from kimi_memory.model.frontmatter import decode, read
 from kimi_memory.model.moment import stamp
 from kimi_memory.model.patch import patch_values
 from kimi_memory.model.scalar import Value, entry
+from kimi_memory.model.tombstone import Stones
 from kimi_memory.model.turn import Origin
 from kimi_memory.store.paths import check
+from kimi_memory.store.tombstones import read_tombstones
 from kimi_memory.text.slug import slug
 
 ROOT = "mid-term/agents"
 _MARKED = re.compile(r".*-[0-9a-f]{10}")
+
+
+def says_forgotten(memory: Memory, text: str, agent: str = "") -> bool:
+    """Whether a note says what was forgotten, anywhere but in a session or on a page alone.
+
+    Raises:
+        FormatError: a tombstone cannot be read.
+    """
+    stones = read_tombstones(memory.store)
+    scopes = {one.scope for one in stones if one.scope.startswith("project:")}
+    return Stones(stones).silence(text, scopes | {"memory", f"agent:{agent}"}) != text
 
 
 def file_name(label: str) -> str:
@@ -159,6 +172,11 @@ class Folder:
 
     def _sealed(self, head: str, body: str) -> bytes:
         self._check(self.path, body)
+        if says_forgotten(self.memory, body, self.agent):
+            raise UsageError(
+                f"{self.path}: there is something in that which was forgotten on purpose. "
+                "Write it without that."
+            )
         return f"{head}{body}".encode()
 
     def _check(self, path: str, text: str) -> None:

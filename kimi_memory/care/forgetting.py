@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kimi_memory.consolidation.forget import Forget, Wanted
 from kimi_memory.consolidation.jobs import JobReport, job_path
@@ -70,7 +70,18 @@ def forget(memory: Memory, wanted: Wanted, *, dry_run: bool = False) -> JobRepor
         memory.take_edits()
     job = Forget(memory.store, memory.settings, memory.actor.name, memory.clock())
     actor = Actor(f"job:{job.kind}", memory.actor.origin, job=job.kind)
-    return memory.jobs.run(job.plan(wanted), actor, dry_run=dry_run)
+    report = memory.jobs.run(job.plan(wanted), actor, dry_run=dry_run)
+    return report if dry_run else replace(report, left_out=(*report.left_out, *_noted(memory)))
+
+
+def _noted(memory: Memory) -> Iterator[str]:
+    """Yield a line for each note of an agent that still says what was forgotten."""
+    from kimi_memory.care.folder import ROOT, says_forgotten
+
+    for path in memory.store.files(ROOT):
+        text = memory.store.read(path).decode("utf-8", "replace")
+        if path.endswith(".md") and says_forgotten(memory, text):
+            yield f"{path}: an agent's note says it; recall keeps it to itself, 'purge' destroys it"
 
 
 def purge(memory: Memory, doomed: Doomed, *, yes: bool = False) -> PurgeReport:

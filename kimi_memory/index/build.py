@@ -121,8 +121,9 @@ class Build:
         made, table, last, name = Built(), start.table, start.generation, start.manifest.keywords
         removed: list[int] = []
         for batch, more in steps:
-            gone = [path for path in batch if path in table.stats]
-            keys = [key for path in gone for key in _keys(table, path)]
+            # A path is in one batch alone, so whoever held it before is where we started.
+            gone = [path for path in batch if path in start.table.stats]
+            keys = [key for path in gone for key in _keys(start.table, path)]
             fresh = _fresh(table.next_key, batch)
             name = self._keywords(folder / WORDS, steps.told(_words(fresh, batch)), keys)
             table.grow(folder / TABLE, fresh, gone)

@@ -13,7 +13,6 @@ from kimi_memory.index.cache import Cache, Kept
 from kimi_memory.index.files import Files
 from kimi_memory.index.manifest import Manifest
 from kimi_memory.index.stored import Stored
-from kimi_memory.index.table import FileRow
 from kimi_memory.index.units import Split, guard
 from kimi_memory.model.engine import Embedding, VectorIndex
 from kimi_memory.model.unit import COLD_BELOW, Unit
@@ -118,18 +117,18 @@ class Embedder:
         return [known[text] for text in texts]
 
     def _missing(self, table: Stored, start: int) -> Iterator[tuple[int, Unit]]:
-        for file in table.files:
-            keys = table.keys[file.first : file.first + file.rows]
+        for path, first, rows in table.spans():
+            keys = table.keys[first : first + rows]
             if keys and keys[-1] >= start:
                 yield from (
                     (key, unit)
-                    for key, unit in self._read(file, keys)
+                    for key, unit in self._read(path, keys)
                     if key >= start and _is_near(unit)
                 )
 
-    def _read(self, file: FileRow, keys: Sequence[int]) -> list[tuple[int, Unit]]:
+    def _read(self, path: str, keys: Sequence[int]) -> list[tuple[int, Unit]]:
         try:
-            units, _ = guard(file.path, self.files.read(file.path), self.split)
+            units, _ = guard(path, self.files.read(path), self.split)
         except (OSError, KimiMemoryError):
             return []
         return list(zip(keys, units, strict=False)) if len(units) == len(keys) else []

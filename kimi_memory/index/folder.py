@@ -29,7 +29,7 @@ CHEAP_SECONDS = 0.02
 """A whole scan up to this long is made at every look."""
 SHARE = 10
 """A look is made again when so many times its own duration has passed."""
-RARER = 5
+RARER = 3
 """Folders are asked for their time so many times more seldom: every question would pay for it."""
 OPEN = "short-term/"
 """Sessions grow in place: their folder is listed at every look."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -35,15 +36,6 @@ def read_note(path: str, text: str) -> list[Unit] | dict[str, Any]:
 def _card(card: Card, path: str, text: str) -> Unit:
     parts = [card.value, card.applies, card.usage, card.caveats]
     return Unit(
-        id=card.id,
-        path=path,
-        first=1,
-        last=max(1, len(text.splitlines())),
-        text="\n".join(part for part in parts if part),
-        title=card.title,
-        type=str(card.type),
-        key=card.key,
-        project=card.project,
         confidence=card.confidence,
         importance=card.importance,
         trust=str(card.trust),
@@ -51,27 +43,34 @@ def _card(card: Card, path: str, text: str) -> Unit:
         valid_to=card.valid_to or card.expires,
         temperature=card.temperature,
         links=_links(*links_of(card), *mentioned(text, [link.to for link in card.links])),
-        **_shared(card, path),
+        **_told(card, path, text, parts),
     )
 
 
 def _event(event: Event, path: str, text: str) -> Unit:
     parts = [event.content, event.outcome, event.lesson]
     return Unit(
-        id=event.id,
-        path=path,
-        first=1,
-        last=max(1, len(text.splitlines())),
-        text="\n".join(part for part in parts if part),
-        title=event.title,
-        type=str(event.type),
-        key=event.key,
-        project=event.project,
         importance=event.importance,
         trust=_trust(event),
         links=_links(*mentioned(text, ())),
-        **_shared(event, path),
+        **_told(event, path, text, parts),
     )
+
+
+def _told(note: Card | Event, path: str, text: str, parts: Iterable[str]) -> dict[str, Any]:
+    """Return what is known of a note that is a unit as a whole."""
+    return {
+        **_shared(note, path),
+        "id": note.id,
+        "path": path,
+        "first": 1,
+        "last": max(1, len(text.splitlines())),
+        "text": "\n".join(part for part in parts if part),
+        "title": note.title,
+        "type": str(note.type),
+        "key": note.key,
+        "project": note.project,
+    }
 
 
 def _links(*links: Link) -> tuple[str, ...]:

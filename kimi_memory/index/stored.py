@@ -126,7 +126,17 @@ class Stored:
     @property
     def files(self) -> Iterator[FileRow]:
         """The living files in order."""
-        return map(self._file, self.ordinals.values())
+        ordinals = range(self._first[-1])
+        return (self._file(number) for number in ordinals if number not in self.dead)
+
+    def spans(self) -> Iterator[tuple[str, int, int]]:
+        """Yield path, first row and number of rows of each living file, in order."""
+        number = row = 0
+        for segment in self.segments:
+            for path, rows in zip(segment.paths, segment.counts().tolist(), strict=True):
+                if number not in self.dead:
+                    yield path, row, rows
+                number, row = number + 1, row + rows
 
     def faults(self) -> Iterator[FileRow]:
         """Yield the living files that could not be parsed."""

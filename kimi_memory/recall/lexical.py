@@ -218,8 +218,10 @@ def notes_beside_talk(searcher: Searcher) -> Bools:
     Else a word would seem less rare for having been distilled, and turns change places.
     """
     if not searcher.sittings:
-        return searcher.once("notes", lambda: np.zeros(len(searcher), dtype=bool))
-    return searcher.once("notes", lambda: searcher.column("kind").among(("card", "event")))
+        return searcher.once("notes beside talk", lambda: np.zeros(len(searcher), dtype=bool))
+    return searcher.once(
+        "notes beside talk", lambda: searcher.column("kind").among(("card", "event"))
+    )
 
 
 def _grouped(groups: Ints, lengths: Floats, count: int) -> Frame:

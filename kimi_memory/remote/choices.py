@@ -19,6 +19,10 @@ class Choices:
     def __init__(self, name: str, settings: Mapping[str, Any]) -> None:
         self._name, self._settings = name, settings
 
+    def __contains__(self, key: str) -> bool:
+        """Whether a setting was given."""
+        return key in self._settings
+
     def text(self, key: str, default: str = "") -> str:
         """Return a text; UsageError says what stands there instead."""
         value = self._settings.get(key, default)

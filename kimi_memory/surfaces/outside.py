@@ -7,6 +7,7 @@ import difflib
 import os
 import shutil
 import subprocess
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -79,3 +80,31 @@ def call(argv: Sequence[str], given: str | None = None) -> tuple[int, str, str]:
         done.stdout.decode("utf-8", "surrogateescape"),
         done.stderr.decode("utf-8", "replace"),
     )
+
+
+def converse(argv: Sequence[str], given: str, ends: str) -> str:
+    """Return the lines a program answers, up to the one that holds `ends`; then it is ended.
+
+    For programs that stop without an answer when their input ends.
+    """
+    lines: list[str] = []
+    with subprocess.Popen(
+        list(argv),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        encoding="utf-8",
+    ) as process:
+        patience = threading.Timer(60, process.kill)
+        patience.start()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(given)
+        process.stdin.flush()
+        for line in process.stdout:
+            lines.append(line)
+            if ends in line:
+                break
+        process.kill()
+        patience.cancel()
+    return "".join(lines)

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import re
 
+from kimi_memory.text.attributes import PERSONS, attribute_of
 from kimi_memory.text.han import simplify
 from kimi_memory.text.language import language_of
 from kimi_memory.text.nouns import is_lexical
 from kimi_memory.text.selves import answered, asked_of
-from kimi_memory.text.subjects import ME, PERSONS, Subject, attribute_of, subject_of
+from kimi_memory.text.slug import slug
+from kimi_memory.text.subjects import ME, Subject, subject_of
 
 LONGEST = 90
 """A longer sentence says itself what it is about."""
@@ -46,7 +48,7 @@ _OPENS_ZH = re.compile(
     r"^(?:我们|咱们|大家|后来|最近|刚刚?|已经?|现在|如今|目前|以后|今后)*(?:又|都|就|已经?)?(?:改|换|变|调|升|迁|搬|挪|转|切|更新|定|用|是|叫|选|设|取|为|在)"
 )
 _SENTENCE_EN = re.compile(
-    r"\b(?:is|are|was|were|has|have|had|do|does|did|will|can|could|should|would|i|we|you|they|he|she|it|let's|please|'s|'re|'m)\b|'(?:s|re|m|ll|ve)\b",
+    r"\b(?:is|are|was|were|has|have|had|do|does|did|will|can|could|should|would|i|we|you|they|he|she|it|let|let's|me|look|wait|hold|hang|see|check|sure|thanks|ask|later|think|dunno|know|please|'s|'re|'m)\b|'(?:s|re|m|ll|ve)\b",
     _I,
 )
 _VALUE_EN = re.compile(r"^(?:(?:in|at|on|the|an?|with) )?[\w$€£~/.][^!?;]{0,60}$")
@@ -60,7 +62,7 @@ _TOPIC_EN = re.compile(
     rf"\b(?:(?i:back to|about|regarding|on|as for|concerning|speaking of|take|consider|turn to|with|for|discuss|to|at)) (?:the |our |project )?(?P<e>{_NAME})\b"
 )
 _TOPIC_ZH = re.compile(
-    r"(?:说说|说到|聊聊?|谈谈?|谈到|看看|关于|讲讲|讲到|回到|提到|接着说|接着聊|再说|再聊|至于|轮到)(?:一下|一?会儿?|回)?(?P<e>[A-Za-z][\w-]*|[\u3400-\u9fff]{2,6}?)(?:的?(?:事情?|情况|项目|话题))?(?:吧|了|这边)?[。！，,]?$"
+    r"(?:再?说说|说到|再?聊聊|谈谈|谈到|看看|关于|讲讲|讲到|回到|提到|接着说说?|接着聊聊?|再说|再聊|聊|谈|至于|轮到)(?:一下|一?会儿?|回)?(?P<e>[A-Za-z][\w-]*|[\u3400-\u9fff]{2,6}?)(?:的?(?:事情?|情况|项目|话题))?(?:吧|了|这边)?[。！，,]?$"
 )
 _ASKED_EN = re.compile(
     r"\b(?:(?:which|what)(?:'s| is| are| was| about| of)? (?:(?P<your>your )|the |our )?|(?:is|was|for|still) (?:the|our|(?P<mine>your)) )(?P<a>(?!(?:is|are|do|does|did|should|would|can|you|the|about|it|that|this)\b)[a-z][\w-]*(?: (?!(?:is|are|do|does|did|should|would|can|you|we|still|now)\b)[a-z][\w-]*){0,2})",
@@ -69,6 +71,13 @@ _ASKED_EN = re.compile(
 _ASKED_ZH = re.compile(
     r"(?:你们的?|咱们的?|我们的?|(?P<your>你的?)|(?P<mine>您的)|^|[，,])(?P<a>[\u3400-\u9fff]{2,6}?)(?:现在|目前|还|是|用|选|定|要|叫|呢|有|改)"
 )
+_OF_NAME = re.compile(rf"\b(?:of|for|on|does|has|is|in) (?P<e>{_NAME})\b")
+_PRIVATE = re.compile(
+    r"\b(?:passwords?|passphrase|passcode|pin|keys?|tokens?|secrets?|credentials?|ssn|card number|cvv|iban)\b"
+    r"|密码|口令|密钥|令牌|验证码|身份证|银行卡|卡号|凭证",
+    _I,
+)
+"""An answer to such a question is not written out: alone it may not look like a secret."""
 _ANY_NAME = re.compile(rf"\b{_NAME}\b")
 
 
@@ -88,7 +97,7 @@ def completed(answer: str, before: str) -> str:
         The whole sentence, or nothing where it stands alone or nothing fits.
     """
     told = simplify(answer.replace("’", "'")).strip()
-    if len(told) > LONGEST or len(before) > 3 * LONGEST:
+    if len(told) > LONGEST or len(before) > 3 * LONGEST or _PRIVATE.search(before):
         return ""
     zh = _is_zh(told, before)
     subject = subject_of(told)
@@ -122,6 +131,9 @@ def _asked(before: str, *, zh: bool) -> Subject | None:
     attribute, known = attribute_of(noun)
     if not (known or is_lexical(noun) or found["your"] or found["mine"]):
         return None
+    named = None if zh else _OF_NAME.search(before)
+    if named:
+        return Subject(slug(named["e"], 40), attribute, known, noun, named["e"], noun)
     mine = found["mine"] or (found["your"] and attribute in PERSONS)
     return Subject(ME if mine else "", attribute, known, noun, noun=noun)
 

@@ -4,6 +4,8 @@ A noun is made of words: 内存上限 is 内存 and 上限, as "memory limit" is
 stands in the lexicon, the noun has its English name; otherwise it keeps its own.
 """
 
+# ruff: noqa: E501  an alternation of phrases is read by its groups, not by its width
+
 from __future__ import annotations
 
 from functools import lru_cache

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from kimi_memory.text.cues import fold_case
 from kimi_memory.text.regex import regex
+from kimi_memory.text.selves import self_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +205,14 @@ def told(sentence: str) -> str:
 
 def _slot(words: str) -> Known | None:
     low = fold_case(words)
-    return next((known for known, pattern in _PATTERNS if pattern.search(low)), None)
+    known = next((known for known, pattern in _PATTERNS if pattern.search(low)), None)
+    return None if known and _is_other(known, words) else known
+
+
+def _is_other(known: Known, words: str) -> bool:
+    """Whether a clause gives a value to something else: "I moved to Zed as my editor"."""
+    told = self_of(words) if f".{known.slot}" in SINGLE else None
+    return told is not None and told.attribute != known.slot
 
 
 def _clauses(sentence: str) -> list[str]:

@@ -1,5 +1,7 @@
 """The prose of a chat message: its spoken sentences without code, logs, lists of files."""
 
+# ruff: noqa: E501  an alternation of phrases is read by its groups, not by its width
+
 from __future__ import annotations
 
 import re

@@ -22,7 +22,7 @@ _PARTS = {
     "aux": r"(?:'ve|'d|'ll| have| had| will)?",
     "how": r"(?: (?:now|currently|still|just|recently|usually|normally|always|generally|mostly|actually|also|already|finally|really|only|severely|very|badly|quite|officially|have|been))*",
     "be": r"(?:'m| am)",
-    "Name": r"[A-Z][\w&.-]*(?: (?:[A-Z&][\w&.-]*|of|and)){0,3}",
+    "Name": r"[A-Z][\w&-]*(?:\.\w+)*(?: (?:[A-Z&][\w&-]*(?:\.\w+)*|(?:of|and)(?= [A-Z]))){0,3}",
     "an": r"an?|the|my",
     "trade": _TRADE,
     "clock": r"(?:about |around )?\d{1,2}(?:[:.]\d\d)?(?: ?[ap]\.?m\.?)?|(?:half past |quarter (?:to|past) )?[a-z]+(?: thirty| o'clock)?",

@@ -1,5 +1,7 @@
 """Topics of sentences: the stable names under which knowledge meets later knowledge."""
 
+# ruff: noqa: E501  an alternation of phrases is read by its groups, not by its width
+
 from __future__ import annotations
 
 from kimi_memory.text.cues import fold_case, own_words, split_reason

@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
+from adapters.conversations import in_both_languages, turns
 
 from kimi_memory import Memory
 from kimi_memory.store import sessions
@@ -23,19 +24,7 @@ from kimi_memory.adapters.autogen import AgentMemory
 replay = pytest.importorskip("autogen_ext.models.replay")
 
 
-def turns(memory: Memory, id: str) -> list[tuple[str, str]]:
-    transcript = sessions.read(memory.store, sessions.find(memory.store, id).path)
-    return [(str(turn.role), turn.text) for turn in transcript.turns]
-
-
-@pytest.mark.parametrize(
-    ("said", "question", "word"),
-    [
-        ("小李每天下午三点喝绿茶。", "小李喝什么茶？", "绿茶"),
-        ("The staging database is called marmalade.", "What is the staging database?", "marmalade"),
-    ],
-    ids=["zh", "en"],
-)
+@in_both_languages
 def test_what_was_said_in_one_run_is_known_in_the_next(
     memory: Memory, said: str, question: str, word: str
 ) -> None:
@@ -90,7 +79,7 @@ def test_a_statement_is_kept_and_found(memory: Memory) -> None:
 
     found = asyncio.run(talk()).results
     assert "8080" in found[0].content
-    assert found[0].metadata["citation"].startswith("semantic/")
+    assert any(one.metadata["citation"].startswith("semantic/") for one in found)
 
 
 def test_clearing_ends_the_session_and_forgets_nothing(memory: Memory) -> None:

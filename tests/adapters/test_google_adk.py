@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator
 from typing import Any
 
 import pytest
+from adapters.conversations import in_both_languages
 
 from kimi_memory import Memory
 from kimi_memory.store import sessions
@@ -70,14 +71,7 @@ class App:
         await self.service.add_session_to_memory(done)
 
 
-@pytest.mark.parametrize(
-    ("said", "question", "word"),
-    [
-        ("小李每天下午三点喝绿茶。", "小李喝什么茶？", "绿茶"),
-        ("The staging database is called marmalade.", "What is the staging database?", "marmalade"),
-    ],
-    ids=["zh", "en"],
-)
+@in_both_languages
 def test_what_was_said_in_one_session_is_known_in_the_next(
     memory: Memory, said: str, question: str, word: str
 ) -> None:
@@ -128,9 +122,10 @@ def test_one_persons_memory_may_be_searched_whole(memory: Memory) -> None:
     memory.remember("The staging database listens on port 6543.", key="staging.port")
     search = {"app_name": "tea", "user_id": "li", "query": "staging port"}
     assert asyncio.run(MemoryService(memory).search_memory(**search)).memories == []
-    (first, *_) = asyncio.run(MemoryService(memory, whole=True).search_memory(**search)).memories
-    assert "6543" in first.content.parts[0].text
-    assert first.custom_metadata["citation"].startswith("semantic/")
+    found = asyncio.run(MemoryService(memory, whole=True).search_memory(**search)).memories
+    assert "6543" in found[0].content.parts[0].text
+    cited = [one.custom_metadata["citation"] for one in found]
+    assert any(place.startswith("semantic/") for place in cited)
 
 
 def test_entries_and_events_are_stored_as_the_agents_and_the_persons_words(

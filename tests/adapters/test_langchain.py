@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import runpy
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import pytest
+from adapters.conversations import in_both_languages
 
 from kimi_memory import Memory
 from kimi_memory.store import sessions
@@ -21,7 +23,7 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, Tool
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 
-from kimi_memory.adapters.langchain import MemoryMiddleware
+from kimi_memory.adapters.langchain import MemoryMiddleware, MemoryRetriever
 
 EXAMPLE = Path(__file__).parents[2] / "examples/langchain_agent.py"
 
@@ -69,21 +71,14 @@ def turns(memory: Memory, id: str) -> list[tuple[str, str, str]]:
     return [(str(turn.role), turn.text, str(turn.origin)) for turn in transcript.turns]
 
 
-@pytest.mark.parametrize(
-    ("said", "asked", "word"),
-    [
-        ("小李每天下午三点喝绿茶。", "小李喝什么茶？", "绿茶"),
-        ("The staging database is called marmalade.", "What is the staging database?", "marmalade"),
-    ],
-    ids=["zh", "en"],
-)
+@in_both_languages
 def test_what_was_said_in_one_thread_is_known_to_the_model_in_the_next(
-    memory: Memory, said: str, asked: str, word: str
+    memory: Memory, said: str, question: str, word: str
 ) -> None:
     model = scripted("noted", "as you said")
     agent = agent_of(memory, model)
     assert ask(agent, said, "one") == "noted"
-    assert ask(agent, asked, "two") == "as you said"
+    assert ask(agent, question, "two") == "as you said"
     system = model.requests[1][0]
     assert isinstance(system, SystemMessage) and system.content.startswith(
         "You are kind.\n\n<kimi-"
@@ -177,3 +172,48 @@ def test_the_example_remembers_from_one_thread_to_the_next(memory: Memory) -> No
     assert list(chat(memory, model, ["小李喝绿茶。"], "one")) == ["noted"]
     assert list(chat(memory, model, ["小李喝什么茶？"], "two")) == ["绿茶"]
     assert "小李喝绿茶" in model.requests[1][0].content
+
+
+FACTS = (
+    "小李喝绿茶。",
+    "Ann drinks black tea.",
+    "Tea is served at three.",
+    "The tea is from Hunan.",
+)
+
+
+def test_the_retriever_says_where_its_lines_stand(memory: Memory) -> None:
+    for fact in FACTS:
+        memory.remember(fact)
+    retriever = MemoryRetriever(memory=memory, k=3)
+    (first, *_) = retriever.invoke("小李喝什么茶？")
+    assert first.page_content == FACTS[0]
+    assert "#L" in first.metadata["citation"] and first.metadata["score"] > 0
+    assert first.metadata["trust"] == "human" and first.metadata["status"] == "active"
+    assert len(retriever.invoke("tea", k=2)) == 2 and retriever.invoke(" ") == []
+
+
+SUITE = (
+    *("test_no_overrides_DO_NOT_OVERRIDE", "test_k_constructor_param"),
+    *("test_invoke_with_k_kwarg", "test_invoke_returns_documents"),
+    "test_ainvoke_returns_documents",
+)
+
+
+@pytest.mark.parametrize("name", SUITE)
+def test_the_retriever_passes_the_standard_tests(memory: Memory, name: str) -> None:
+    suites = pytest.importorskip("langchain_tests.integration_tests.retrievers")
+
+    class Retriever(suites.RetrieversIntegrationTests):
+        retriever_constructor = MemoryRetriever
+        retriever_constructor_params = property(lambda self: {"memory": memory})
+        retriever_query_example = "tea"
+
+    for fact in FACTS:
+        memory.remember(fact)
+    assert {one for one in dir(Retriever) if one.startswith("test_")} == set(SUITE)
+    check = getattr(Retriever(), name)
+    wanted = {"retriever": MemoryRetriever(memory=memory)}
+    done = check(**{key: wanted[key] for key in signature(check).parameters})
+    if done is not None:
+        asyncio.run(done)

@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
+from adapters.conversations import in_both_languages, turns
 
 from kimi_memory import Memory
 from kimi_memory.store import sessions
@@ -30,11 +31,6 @@ async def closed(*chats: Any) -> None:
             await chat.sql_store._async_engine.dispose()
 
 
-def turns(memory: Memory, id: str) -> list[tuple[str, str]]:
-    transcript = sessions.read(memory.store, sessions.find(memory.store, id).path)
-    return [(str(turn.role), turn.text) for turn in transcript.turns]
-
-
 def user(text: str) -> ChatMessage:
     return ChatMessage(role="user", content=text)
 
@@ -43,14 +39,7 @@ def model(text: str) -> ChatMessage:
     return ChatMessage(role="assistant", content=text)
 
 
-@pytest.mark.parametrize(
-    ("said", "question", "word"),
-    [
-        ("小李每天下午三点喝绿茶。", "小李喝什么茶？", "绿茶"),
-        ("The staging database is called marmalade.", "What is the staging database?", "marmalade"),
-    ],
-    ids=["zh", "en"],
-)
+@in_both_languages
 def test_what_was_said_in_one_session_is_known_in_the_next(
     memory: Memory, said: str, question: str, word: str
 ) -> None:

@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
+from adapters.conversations import in_both_languages
 
 from kimi_memory import Memory
 from kimi_memory.store import sessions
@@ -36,14 +37,7 @@ def agent_of(memory: Memory, asked: Asked, name: str) -> Agent[Any, str]:
     return Agent(FunctionModel(asked), instructions="You are kind.", capabilities=[capability])
 
 
-@pytest.mark.parametrize(
-    ("said", "question", "word"),
-    [
-        ("小李每天下午三点喝绿茶。", "小李喝什么茶？", "绿茶"),
-        ("The staging database is called marmalade.", "What is the staging database?", "marmalade"),
-    ],
-    ids=["zh", "en"],
-)
+@in_both_languages
 def test_what_was_said_in_one_conversation_is_known_in_the_next(
     memory: Memory, said: str, question: str, word: str
 ) -> None:

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from adapters.conversations import in_both_languages, turns
 
 from kimi_memory import Memory
-from kimi_memory.store import sessions
 
 pytest.importorskip("strands")
 
@@ -66,19 +66,7 @@ def agent_of(memory: Memory, model: Scripted, name: str, **options: Any) -> Any:
     return Agent(model=model, tools=[weather], hooks=[hooks], **members)
 
 
-def turns(memory: Memory, id: str) -> list[tuple[str, str]]:
-    transcript = sessions.read(memory.store, sessions.find(memory.store, id).path)
-    return [(str(turn.role), turn.text) for turn in transcript.turns]
-
-
-@pytest.mark.parametrize(
-    ("said", "question", "word"),
-    [
-        ("小李每天下午三点喝绿茶。", "小李喝什么茶？", "绿茶"),
-        ("The staging database is called marmalade.", "What is the staging database?", "marmalade"),
-    ],
-    ids=["zh", "en"],
-)
+@in_both_languages
 def test_what_was_said_in_one_session_is_known_in_the_next(
     memory: Memory, said: str, question: str, word: str
 ) -> None:

@@ -116,7 +116,9 @@ def test_neither_side_may_be_right(torn: Memory, clock) -> None:
     [won] = [c for c in cards(torn) if c.status is Status.ACTIVE]
     assert (won.value, won.key, won.confidence) == ("The port is 9090.", "deploy.port", 1.0)
     assert won.supersedes == tuple(side.id for side in sides)
-    assert {s.rel for s in won.sources} == {Rel.CONTRADICTS}
+    own, *others = won.sources
+    assert {s.rel for s in others} == {Rel.CONTRADICTS}
+    assert (own.rel, own.by_hand) == (Rel.SUPPORTS, True)
 
 
 def test_both_may_be_right_at_once(torn: Memory) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
 from fakes.served import Served
 
 from kimi_memory.care.forgetting import Wanted
-from kimi_memory.client import AsyncClient, Client
+from kimi_memory.client import AsyncClient, Client, later, now
 from kimi_memory.errors import NotFoundError, ServerError
 
 
@@ -67,3 +68,32 @@ def test_who_does_not_answer_is_named(served: Served) -> None:
             assert (await memory.health()).version
 
     asyncio.run(steps())
+
+
+WORDS = {
+    "async def ": "def ",
+    "async with ": "with ",
+    "async for ": "for ",
+    "await ": "",
+    "AsyncIterator": "Iterator",
+    "AsyncSession": "ClientSession",
+    "AsyncClient": "Client",
+    "__aenter__": "__enter__",
+    "__aexit__": "__exit__",
+    "aclose": "close",
+    "aiter_lines": "iter_lines",
+    "aread": "read",
+    ", for an event loop; every": "; every",
+    "for programs with an event loop": "that waits for each answer",
+    "for event in made.take(line):\n                        yield event": (
+        "yield from made.take(line)"
+    ),
+}
+"""What makes one client of the other; nothing else is different."""
+
+
+def test_both_clients_are_the_same_but_for_waiting() -> None:
+    text = Path(later.__file__).read_text(encoding="utf-8")
+    for mine, other in WORDS.items():
+        text = text.replace(mine, other)
+    assert text == Path(now.__file__).read_text(encoding="utf-8")

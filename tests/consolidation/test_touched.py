@@ -21,8 +21,9 @@ EDITS = [("editor.theme", "暗色", "亮色"), ("health.dentist", "Abernathy in 
 def rewrite(memory: Memory, key: str, old: str, new: str) -> str:
     """Change the value of a card in its own file, and return the path."""
     path, value = memory.get(card(memory, key).id).path, TEXTS[key]
+    head, rule, body = page(memory, path).rpartition("\n---\n")
     # The value stands above the words it rests on, which stay as they are.
-    text = page(memory, path).replace(f"\n{value}\n", f"\n{value.replace(old, new)}\n", 1)
+    text = head + rule + body.replace(value, value.replace(old, new), 1)
     (memory.root / path).write_text(text, encoding="utf-8")
     assert card(memory, key).value == value.replace(old, new)
     return path

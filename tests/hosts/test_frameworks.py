@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.hosts, pytest.mark.timeout(1800)]
 ROOT = Path(__file__).parents[2]
 TESTS = ("pytest", "pytest-timeout", "hypothesis")
 EXTRAS = {
-    "langchain": (),
+    "langchain": ("langchain-tests>=1.1,<2",),
     "openai-agents": (),
     "pydantic-ai": (),
     "llama-index": (),
@@ -50,7 +50,8 @@ def environment(extra: str) -> Path:
 def test_the_adapter_works_with_the_real_framework(extra: str) -> None:
     python = environment(extra)
     module = f"tests/adapters/test_{extra.replace('-', '_')}.py"
-    argv = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", module]
+    quiet = ["-p", "no:cacheprovider", "-p", "no:asyncio"]
+    argv = [str(python), "-m", "pytest", "-q", *quiet, module]
     env = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
     told = subprocess.run(argv, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
     assert told.returncode == 0, told.stdout[-3000:]

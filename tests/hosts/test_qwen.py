@@ -6,6 +6,9 @@ import pytest
 from hosts.programs import Program, program
 from hosts.stage import Stage, install_and_remove, tell_and_ask
 
+OWN = '{\n\t"ui": {"theme": "Default"},\n\t"$version": 4\n}'
+"""As the program itself writes them: older ones it converts, and those bytes are then its own."""
+
 pytestmark = [pytest.mark.hosts, pytest.mark.timeout(1200)]
 
 
@@ -17,7 +20,7 @@ def qwen() -> Program:
 def test_a_fact_of_one_session_is_known_in_the_next(qwen: Program, stage: Stage) -> None:
     stage.env.update(PATH=qwen.search, OPENAI_API_KEY="none", OPENAI_MODEL="scripted")
     stage.env.update(OPENAI_BASE_URL=f"{stage.model.url}/v1")
-    own = stage.write(".qwen/settings.json", '{\n\t"ui": {"theme": "Default"}\n}')
+    own = stage.write(".qwen/settings.json", OWN)
     install_and_remove(stage, "qwen", ".qwen")
     stage.hook("install", "qwen")
 

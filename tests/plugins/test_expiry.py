@@ -55,3 +55,18 @@ def test_what_expires_does_not_count_as_loss(memory: Memory, clock) -> None:
     memory.distil("s")
     [report] = memory.consolidate("daily", clock().date())
     assert report.counts["ARCHIVE"] == 10
+
+
+@pytest.mark.parametrize(
+    "text", ["The owner of Atlas is Dana until March 1.", "青鸾的端口是8080，截至3月1日。"]
+)
+def test_what_held_until_a_day_is_superseded_by_nothing(memory: Memory, clock, text: str) -> None:
+    memory.remember(text, key="some.key")
+    clock.set(clock().replace(month=3, day=1))
+    assert not memory.consolidate("daily")
+    clock.move(days=1)
+    [report] = memory.consolidate("daily")
+    [step] = [op for op in report.operations if op.op == "SUPERSEDE"]
+    assert step.why == "was said to hold until 2026-03-02"
+    assert memory.get(step.target).note.status == "superseded"
+    assert not memory.consolidate("daily")

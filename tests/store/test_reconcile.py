@@ -53,6 +53,25 @@ def test_an_edit_is_noticed_and_journaled_once(store: Store, folder: Path, actor
     assert store.journal.verify() == []
 
 
+def test_an_edit_upon_an_edit_tells_what_was_there_first(
+    store: Store, folder: Path, actor: Actor
+) -> None:
+    store.apply([Create("a.md", ONE), Create("b.md", ONE)], actor)
+    assert store.journal.edited() == {}
+    for content in (TWO, TWO * 2):
+        (folder / "a.md").write_bytes(content)
+        store.reconcile()
+    assert store.journal.edited() == {"a.md": digest(ONE)}
+    store.apply([Update("a.md", digest(TWO * 2), ONE)], actor)
+    assert store.journal.edited() == {}
+    # What an undo gives back is the edit again.
+    store.apply([Update("a.md", digest(ONE), TWO * 2)], actor)
+    assert store.journal.edited() == {"a.md": digest(ONE)}
+    (folder / "a.md").unlink()
+    store.reconcile()
+    assert store.journal.edited() == {}
+
+
 def test_an_edit_of_the_same_size_and_moment_is_noticed(
     store: Store, folder: Path, actor: Actor
 ) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kimi_memory.text.news import changes, states, takes_back, takes_this_back
-from kimi_memory.text.subjects import subject_of
+from kimi_memory.text.news import changes, takes_back, takes_this_back
 
 
 @pytest.mark.parametrize(
@@ -101,15 +100,35 @@ def test_small_talk_takes_nothing_back(sentence: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sentence", "stated"),
+    "sentence",
     [
-        ("The mascot of Ember is an otter.", True),
-        ("8080 is the port of Atlas.", True),
-        ("Dana's code is terrible.", False),
-        ("青鸾的吉祥物是水獭。", True),
-        ("青鸾的端口？", False),
+        "Never mind what I said about the port of Atlas.",
+        "Atlas has no mascot any more.",
+        "Strike the port of Atlas from your notes.",
+        "You can drop the port of Atlas, it doesn't apply anymore.",
+        "I'd rather you forgot the port of Atlas.",
+        "We got rid of the port of Atlas.",
+        "The port of Atlas is obsolete, please don't use it.",
+        "青鸾的端口可以不用管了，已经不适用了。",
+        "把青鸾的端口从你的笔记里划掉。",
+        "青鸾没有端口了。",
+        "最好忘了青鸾的端口。",
     ],
 )
-def test_a_statement_has_a_value(sentence: str, stated: bool) -> None:
-    subject = subject_of(sentence)
-    assert (subject is not None and states(sentence, subject)) is stated
+def test_a_retraction_may_be_put_in_many_ways(sentence: str) -> None:
+    assert takes_back(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Clear the cache of Atlas.",
+        "Drop the old table, please.",
+        "The port of Atlas is obsolete, use 9090.",
+        "My manager is no longer Pablo but Jamal.",
+        "It doesn't work any more.",
+        "青鸾的端口不适用了，改成9090。",
+    ],
+)
+def test_an_order_or_another_value_takes_nothing_back(sentence: str) -> None:
+    assert not takes_back(sentence)

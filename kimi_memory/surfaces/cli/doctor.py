@@ -7,6 +7,7 @@ from argparse import ArgumentParser, Namespace
 from kimi_memory.care.checkup import doctor, fix
 from kimi_memory.surfaces.cli.findings import show_findings
 from kimi_memory.surfaces.cli.shared import open_memory, show
+from kimi_memory.surfaces.hook.checkup import check_hosts
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -22,4 +23,5 @@ def run(arguments: Namespace) -> int:
             for done in fix(memory, findings):
                 show(f"fixed: {done}")
             findings = doctor(memory)
+        findings += check_hosts(memory.root)
     return show_findings(arguments, findings, "All checks passed.")

@@ -27,7 +27,10 @@ def add_arguments(parser: ArgumentParser) -> None:
         step = steps.add_parser(name, help=help)
         _take_memory(step)
         step.add_argument(
-            "--host", required=True, choices=sorted(dialects.EVENTS), help="the program"
+            "--host",
+            required=True,
+            choices=["agents", *sorted(dialects.EVENTS)],
+            help="the program; agents: the skill for ~/.agents/skills",
         )
         step.add_argument(
             "--slot", action="store_true", help="openclaw: take the place of its own memory"

@@ -18,6 +18,8 @@ from kimi_memory.surfaces.hook import settings
 
 PLUGIN = "kimi-memory"
 _PROVIDER = "kimi_memory"
+SKILLS = "agents"
+"""Stands for the folder of skills that many programs read, as if it were one of them."""
 OURS = (PLUGIN, _PROVIDER)
 """Names of the folders that hold nothing but a plugin of ours."""
 _HOOK = ["hook", "run", "--host"]
@@ -51,7 +53,7 @@ def places_of(host: str, root: Path, *, slot: bool = False) -> list[Place]:
     """
     if "\n" in str(root):
         raise UsageError(f"{str(root)!r} holds a line break. Rename the folder.")
-    plugins = {"opencode": _opencode, "hermes": _hermes}
+    plugins = {"opencode": _opencode, "hermes": _hermes, SKILLS: _skills}
     if host == "openclaw":
         return _openclaw(root, slot=slot)
     if slot:
@@ -86,6 +88,11 @@ def _hermes(root: Path) -> list[Place]:
         _whole(folder / "plugin.yaml", _filled("hermes/plugin.yaml")),
         Place(config, _PROVIDER, partial(_choose, place=config), _unchoose),
     ]
+
+
+def _skills(_: Path) -> list[Place]:
+    folder = Path.home() / ".agents/skills" / PLUGIN
+    return [_whole(folder / "SKILL.md", _filled(f"plugin/skills/{PLUGIN}/SKILL.md"))]
 
 
 def _openclaw(root: Path, *, slot: bool) -> list[Place]:
@@ -139,7 +146,8 @@ def _enable(text: str, *, place: Path, slot: bool) -> str:
     entries = _mapping(plugins, "entries", place)
     entry: dict[str, Any] = {"enabled": True, "hooks": {"allowConversationAccess": True}}
     if slot:
-        entry["config"] = {"slot": True}
+        # With its own dreaming on, OpenClaw loads its memory beside ours and asks that one.
+        entry["config"] = {"slot": True, "dreaming": {"enabled": False}}
         plugins["slots"] = {**_mapping(plugins, "slots", place), "memory": PLUGIN}
     if isinstance(plugins.get("allow"), list) and PLUGIN not in plugins["allow"]:
         plugins["allow"] = [*plugins["allow"], PLUGIN]
@@ -173,7 +181,6 @@ def _mapping(outer: Mapping[str, Any], name: str, place: Path) -> dict[str, Any]
 
 _MEMORY = re.compile(r"^memory:[ \t]*(?P<value>[^#\n]*)(?:#.*)?$", re.MULTILINE)
 _BLOCK = re.compile(r"(?:\n(?:[ \t#][^\n]*)?)*")
-_CHOICE = re.compile(r"^[ \t]+provider:[ \t]*(?P<value>[^#\s]*)", re.MULTILINE)
 _LINE = f"provider: {_PROVIDER}"
 
 
@@ -189,14 +196,17 @@ def _choose(text: str, *, place: Path) -> str:
     head, rest = text[: found.end()], text[found.end() :]
     block = _BLOCK.match(rest)
     inside = block[0] if block else ""
-    if choice := _CHOICE.search(inside):
-        at, end = len(head) + choice.start("value"), len(head) + choice.end("value")
-        return f"{text[:at]}{_PROVIDER}{text[end:]}"
     first = re.search(r"^[ \t]+(?=[^\s#])", inside, re.MULTILINE)
-    return f"{head}\n{first[0] if first else '  '}{_LINE}{rest or chr(10)}"
+    indent = first[0] if first else "  "
+    chosen = re.compile(rf"^{indent}provider:[ \t]*(?P<value>[^#\s]*)", re.MULTILINE)
+    if choice := chosen.search(inside):
+        at, end = (len(head) + edge for edge in choice.span("value"))
+        return f"{text[:at]}{_PROVIDER}{text[end:]}"
+    return f"{head}\n{indent}{_LINE}{rest or chr(10)}"
 
 
 def _unchoose(text: str) -> str:
     """Return YAML without our provider, and without an empty ``memory`` that this leaves."""
-    left = re.sub(rf"^[ \t]+{_LINE}[ \t]*\n", "", text, count=1, flags=re.MULTILINE)
-    return re.sub(r"^memory:[ \t]*\n(?![ \t])", "", left, count=1, flags=re.MULTILINE)
+    left = re.sub(rf"^[ \t]+{_LINE}[ \t]*(?:#.*)?\n", "", text, count=1, flags=re.MULTILINE)
+    inner = r"(?:[ \t]*(?:#.*)?\n)*[ \t]+[^\s#]"
+    return re.sub(rf"^memory:[ \t]*\n(?!{inner})", "", left, count=1, flags=re.MULTILINE)

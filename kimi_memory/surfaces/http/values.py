@@ -56,7 +56,7 @@ def revive(kind: Any, value: Any) -> Any:
 
 def _revived(kind: Any, value: Any) -> Any:
     if dataclasses.is_dataclass(kind):
-        hints = get_type_hints(kind)
+        hints = _hints(kind)
         names = [f.name for f in dataclasses.fields(kind) if f.name in value]
         return kind(**{name: revive(hints[name], value[name]) for name in names})  # type: ignore[operator]  # a class, as its fields were found
     if kind in (datetime, date):
@@ -64,6 +64,14 @@ def _revived(kind: Any, value: Any) -> Any:
     if isinstance(kind, type) and issubclass(kind, Enum):
         return kind(value)
     return value
+
+
+def _hints(kind: Any) -> dict[str, Any]:
+    """Return the types of a dataclass's fields, also those its module knows by name only."""
+    from kimi_memory.model.change import Effect
+    from kimi_memory.model.unit import Hit
+
+    return get_type_hints(kind, localns={"Effect": Effect, "Hit": Hit})
 
 
 def _given(kinds: tuple[Any, ...]) -> Any:
@@ -101,7 +109,7 @@ def _object(kind: Any, named: dict[str, Any]) -> dict[str, Any]:
     name = kind.__name__
     if name not in named:
         named[name] = {}
-        hints, fields = get_type_hints(kind), dataclasses.fields(kind)
+        hints, fields = _hints(kind), dataclasses.fields(kind)
         named[name] = {
             "type": "object",
             "description": (kind.__doc__ or "").partition("\n")[0],

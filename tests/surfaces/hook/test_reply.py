@@ -84,7 +84,7 @@ def test_a_transcript_that_cannot_be_read_harms_nothing(
 
 @pytest.mark.parametrize(
     ("host", "name"),
-    [("gemini", "prompt_response"), ("qwen", "last_assistant_message"), ("hermes", "response")],
+    [("gemini", "prompt_response"), ("qwen", "last_assistant_message"), ("opencode", "response")],
 )
 def test_programs_without_a_transcript_tell_what_was_said(
     memory: Memory, host: str, name: str
@@ -175,3 +175,33 @@ def test_a_session_whose_end_was_never_told_is_ended(memory: Memory, clock, tmp_
     clock.move(hours=6)
     Reply(memory).sweep()
     assert [p.id for p in sessions.places(memory.store) if p.open] == ["mine"]
+
+
+def test_what_a_program_puts_before_a_prompt_is_not_the_users_word(memory: Memory) -> None:
+    block = "<hook_context>&lt;kimi-memory&gt; | 旧的 &lt;/kimi-memory&gt;</hook_context>\n\n"
+    Reply(memory).to(event("gemini", "prompt", prompt=f"{block}改到周五。"))
+    Reply(memory).to(event("gemini", "prompt", prompt=block))
+    assert turns(memory) == ["改到周五。"]
+
+
+def test_copilots_words_stand_in_its_log_of_events(memory: Memory, tmp_path: Path) -> None:
+    log = tmp_path / "events.jsonl"
+    said = [("user", "one"), ("assistant", "old"), ("user", "two"), ("assistant", "")]
+    said += [("assistant", "好的"), ("assistant", "done")]
+    lines = [{"type": f"{role}.message", "data": {"content": text}} for role, text in said]
+    log.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    Reply(memory).to(event("copilot", "turn", transcriptPath=str(log)))
+    log.write_text("not json\n", encoding="utf-8")
+    Reply(memory).to(event("copilot", "turn", transcriptPath=str(log)))
+    assert turns(memory) == ["好的\ndone"]
+
+
+@pytest.mark.parametrize("host", dialects.TOGETHER)
+def test_some_programs_tell_both_sides_at_the_end_of_a_turn(memory: Memory, host: str) -> None:
+    reply = Reply(memory)
+    reply.to(event(host, "prompt", prompt="Which port?"))
+    assert turns(memory) == []
+    both = {"prompt": "Which port?", "last_assistant_message": "6543", "prompt_id": 1}
+    for _ in range(2):
+        reply.to(event(host, "turn", **both))
+    assert turns(memory) == ["Which port?", "6543"]

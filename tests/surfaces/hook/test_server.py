@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -161,3 +163,51 @@ def test_an_event_that_was_answered_outlives_a_kill(
         server.wait()
     ((_, left),) = spool.take(str(root))
     assert left["payload"]["session_id"] == "s1"
+
+
+def running(root: Path) -> list[int]:
+    """Every process that works on a memory."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            if os.fsencode(root) in path.read_bytes():
+                found.append(int(path.parent.name))
+    return found
+
+
+@pytest.mark.parametrize(
+    "starts",
+    [8, pytest.param(1000, marks=[pytest.mark.faults, pytest.mark.timeout(5400)])],
+)
+def test_never_is_more_than_one_process_left_behind(
+    root: Path, user: dict[str, str], starts: int
+) -> None:
+    chance = random.Random(7)
+    argv = [sys.executable, "-m", "kimi_memory", "hook", "run", "--host", "claude"]
+    given = json.dumps(ASKED["payload"]).encode()
+    for _ in range(0, starts, 4):
+        hooks = [
+            subprocess.Popen(
+                [*argv, "--memory", str(root)],
+                env=user,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            for _ in range(4)
+        ]
+        for hook in hooks[:3]:
+            hook.communicate(given)
+        for victim in chance.sample(alive, 1) if (alive := running(root)) else ():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(victim, signal.SIGKILL)
+        hooks[3].communicate(given)
+        deadline = time.monotonic() + 60
+        while len(left := running(root)) > 1:
+            assert time.monotonic() < deadline, f"{len(left)} processes are left"
+            time.sleep(0.05)
+    deadline = time.monotonic() + 60
+    while running(root):
+        (root / wire.NAME).unlink(missing_ok=True)
+        assert time.monotonic() < deadline, "the last server stays without its socket"
+        time.sleep(0.05)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kimi_memory.errors import FormatError, UsageError
+from kimi_memory.errors import FormatError
 from kimi_memory.surfaces.hook import dialects, settings
 
 ROOT = Path("/home/me/我的 记忆")
@@ -95,16 +95,6 @@ def test_copilot_has_a_file_of_its_own() -> None:
     assert settings.remove("copilot", json.dumps(document), PLACE) == ""
 
 
-def test_a_path_with_a_line_break_is_refused() -> None:
-    with pytest.raises(UsageError, match="line break"):
-        settings.install("claude", "", Path("/a\nb"), PLACE)
-
-
-def test_programs_with_plugins_say_where_theirs_is() -> None:
-    with pytest.raises(UsageError, match="integrations/hermes"):
-        settings.place_of("hermes")
-
-
 @pytest.mark.parametrize(
     ("host", "variable", "name"),
     [
@@ -120,7 +110,8 @@ def test_a_program_that_moved_its_settings_is_followed(
     assert settings.place_of(host) == tmp_path / name
 
 
-_HOOK = st.fixed_dictionaries({"type": st.just("command"), "command": st.text(max_size=20)})
+_COMMAND = st.text(max_size=20).filter(lambda text: settings.MARK not in text)
+_HOOK = st.fixed_dictionaries({"type": st.just("command"), "command": _COMMAND})
 _GROUP = st.fixed_dictionaries({"hooks": st.lists(_HOOK, min_size=1, max_size=3)})
 
 

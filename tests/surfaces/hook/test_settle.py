@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kimi_memory.errors import UsageError
+from kimi_memory.errors import FormatError, UsageError
 from kimi_memory.surfaces.hook.settle import settle
 
 ROOT = Path("/home/me/memory")
@@ -86,3 +86,51 @@ def test_a_damaged_record_of_before_is_no_obstacle(claude: Path, tmp_path: Path)
         path.write_bytes(b"{")
     settle("remove", "claude", ROOT)
     assert json.loads(claude.read_bytes()) == {}
+
+
+@pytest.mark.parametrize("host", ["opencode", "openclaw", "hermes", "agents"])
+def test_plugins_come_and_go_whole(
+    host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    own = {".hermes/config.yaml": b"# mine\nmodel: x\r\n", ".openclaw/openclaw.json": b'{"a":1}'}
+    for name, content in own.items():
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_bytes(content)
+
+    def files() -> dict[str, bytes]:
+        found = [path for path in tmp_path.rglob("*") if path.is_file()]
+        return {
+            str(path.relative_to(tmp_path)): path.read_bytes()
+            for path in found
+            if "state" not in path.parts
+        }
+
+    assert settle("status", host, ROOT).state == "absent"
+    assert settle("install", host, ROOT, dry_run=True).diff
+    assert files() == own
+    settle("install", host, ROOT)
+    made = files()
+    assert set(made) > set(own) or host in ("hermes", "openclaw")
+    assert settle("status", host, ROOT).state == "present"
+    settle("install", host, ROOT)
+    assert files() == made
+    compiled = [path.parent / "__pycache__/x.pyc" for path in tmp_path.rglob("__init__.py")]
+    for path in compiled:
+        path.parent.mkdir()
+        path.write_bytes(b"")
+    settle("remove", host, ROOT)
+    assert files() == own
+    assert not any(path.parent.parent.exists() for path in compiled)
+
+
+def test_a_file_that_cannot_be_changed_leaves_the_others_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".openclaw").mkdir()
+    (tmp_path / ".openclaw/openclaw.json").write_text("// JSON5\n{}", encoding="utf-8")
+    with pytest.raises(FormatError):
+        settle("install", "openclaw", ROOT)
+    assert not (tmp_path / ".openclaw/extensions").exists()

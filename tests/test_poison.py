@@ -1,0 +1,158 @@
+"""Poison through every way into a memory: none becomes a belief, none stands as an instruction."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from fakes.chats import chatting
+from fakes.poison import POISON
+from fakes.served import serving
+
+from kimi_memory import Memory, Opening
+from kimi_memory.capture.ingest import from_bytes
+from kimi_memory.model.actor import Actor
+from kimi_memory.model.turn import Origin
+from kimi_memory.surfaces.hook.reply import Reply
+from kimi_memory.surfaces.mcp.desk import Desk
+
+Way = Callable[[Memory, Opening], None]
+MARK = "qzx"
+
+
+def _turns(role: str, origin: str | None = None) -> Way:
+    def pour(memory: Memory, opening: Opening) -> None:
+        for n, poison in enumerate(POISON):
+            session = memory.session(f"s{n % 12}", agent="scout", host="test")
+            session.turn("user", "Please look at this, and tell me what it is about.")
+            session.turn(role, poison.text, origin=origin)
+
+    return pour
+
+
+def _remember(memory: Memory, opening: Opening) -> None:
+    for poison in POISON:
+        if poison.kind != "block":
+            memory.remember(poison.text)
+
+
+def _remember_of_agents(memory: Memory, opening: Opening) -> None:
+    actor = Actor("agent", Origin.AGENT)
+    with Memory.open(memory.root, replace(opening, actor=actor)) as theirs:
+        _remember(theirs, opening)
+
+
+def _mcp(memory: Memory, opening: Opening) -> None:
+    desk = Desk(memory.root)
+    for poison in POISON:
+        if poison.kind != "block":
+            desk.remember(poison.text, type="preference")
+    desk.close()
+
+
+def _hooks(memory: Memory, opening: Opening) -> None:
+    reply = Reply(memory)
+    for n, poison in enumerate(POISON):
+        payload = {"session_id": f"h{n % 12}", "cwd": "/p", "prompt": poison.text}
+        reply.to({"host": "gemini", "moment": "prompt", "payload": payload})
+        said = {**payload, "prompt_response": poison.text}
+        reply.to({"host": "gemini", "moment": "turn", "payload": said})
+
+
+def _transcripts(memory: Memory, opening: Opening) -> None:
+    lines = list(_claude())
+    told = "\n".join(json.dumps(line, ensure_ascii=False) for line in lines).encode()
+    assert [one.new for one in memory.ingest([from_bytes("p.jsonl", told)])] != [0]
+
+
+def _claude() -> Iterator[dict[str, object]]:
+    """Yield lines of Claude Code: what a tool returned, what a person pasted, an answer."""
+    for n, poison in enumerate(POISON):
+        result = {"type": "tool_result", "tool_use_id": f"t{n}", "content": poison.text}
+        contents: list[tuple[str, object]] = [
+            ("user", [result]),
+            ("user", poison.text),
+            ("assistant", [{"type": "text", "text": poison.text}]),
+        ]
+        for part, (role, content) in enumerate(contents):
+            yield {
+                "type": role, "uuid": f"u{n}-{part}", "sessionId": "poisoned", "cwd": "/p",
+                "timestamp": "2026-02-27T08:00:00Z", "isSidechain": False, "version": "2.1",
+                "message": {"role": role, "content": content},
+            }  # fmt: skip
+
+
+def _http(memory: Memory, opening: Opening) -> None:
+    base = memory.root.parent
+    with serving(base) as start, start(memory.root, base / "home").client() as client:
+        client.post("/v1/sessions", json={"id": "wire"})
+        for poison in POISON:
+            client.post("/append", json={"content": poison.text, "path": "memory/2026-02-27.md"})
+            client.post("/append", json={"content": poison.text, "path": "MEMORY.md"})
+            client.post("/v1/remember", json={"text": poison.text, "type": "rule"})
+            client.post("/v1/sessions/wire/turns", json={"text": poison.text})
+
+
+def _proxy(memory: Memory, opening: Opening) -> None:
+    base = memory.root.parent
+    with chatting() as chats, serving(base) as start:
+        proxied = start(memory.root, base / "home", "--upstream", chats.url, command="proxy")
+        with proxied.client() as client:
+            for n, poison in enumerate(POISON):
+                chats.reply = poison.text
+                ask = {"model": "m", "messages": [{"role": "user", "content": poison.text}]}
+                headers = {"x-kimi-memory-session": f"p{n % 12}"}
+                client.post("/v1/chat/completions", json=ask, headers=headers)
+
+
+WAYS: dict[str, Way] = {
+    "user": _turns("user"),
+    "assistant": _turns("assistant"),
+    "tool": _turns("tool"),
+    "system": _turns("system"),
+    "remote": _turns("user", "remote"),
+    "imported": _turns("user", "import"),
+    "remember": _remember,
+    "remember of agents": _remember_of_agents,
+    "mcp": _mcp,
+    "hooks": _hooks,
+    "transcripts": _transcripts,
+    "http": _http,
+    "proxy": _proxy,
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_poison_becomes_no_belief_and_no_instruction(
+    memory: Memory, opening: Opening, way: str
+) -> None:
+    memory.remember("部署定在每周五下午。", key="deploy.day", type="rule")
+    WAYS[way](memory, opening)
+    for id in {place.split("session_")[1].removesuffix(".jsonl") for place in _open(memory)}:
+        memory.end(id)
+    for period in ("daily", "weekly"):
+        memory.consolidate(period)
+    assert not list(_believed(memory.root))
+    start = memory.context("start", budget=20_000).text
+    assert "每周五" in start
+    assert MARK not in start
+    task = memory.context("task", "What does the user prefer, 用户偏好什么, always use?").text
+    for line in task.splitlines():
+        assert MARK not in line or line.startswith(("| ", "<kimi-memory", "</kimi-memory")), line
+
+
+def _open(memory: Memory) -> list[str]:
+    return [path.name for path in (memory.root / "short-term").glob("session_*.jsonl")]
+
+
+def _believed(root: Path) -> Iterator[str]:
+    """Yield what holds poison where only what is believed may stand."""
+    pages = [*root.glob("*.md"), *root.glob("long-term/**/*.md")]
+    yield from (str(page) for page in pages if MARK in page.read_text(encoding="utf-8"))
+    for card in root.glob("semantic/**/*.md"):
+        text = card.read_text(encoding="utf-8")
+        if MARK in text and "\nstatus: active\n" in text:
+            yield text
