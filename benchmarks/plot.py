@@ -19,8 +19,8 @@ LEFT, RIGHT, TOP, BOTTOM = 74, 214, 48, 62
 LINES = {
     "ms_whoosh": ("Whoosh as it comes", "#cc79a7", "6 4"),
     "ms_fts5": ("SQLite FTS5", "#d55e00", "6 4"),
-    "ms_hybrid": ("ours, whole recall with vectors", "#0072b2", ""),
     "ms_cold": ("ours, words, nothing cached", "#009e73", ""),
+    "ms_recall": ("ours, whole recall by words", "#0072b2", ""),
     "ms_hot": ("ours, words asked before", "#56b4e9", ""),
     "ms_tantivy": ("tantivy", "#444444", "6 4"),
 }

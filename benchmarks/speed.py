@@ -260,13 +260,15 @@ def _chinese(large: Built, scratch: Path, notes: int, data: Path | None) -> dict
 def _queries(
     small: Built, large: Built, theirs: Callable[[], float]
 ) -> Generator[dict[str, float], None, float]:
-    warm, slow, few, tantivy = turns(
+    warm, whole, slow, few, tantivy = turns(
         lambda: hot(large.memory, large.queries),
+        lambda: median_of(large.memory.recall, large.queries),
         lambda: cold(large.memory, large.queries),
         lambda: hot(small.memory, small.queries),
         theirs,
     )
     yield {"ms_hot": warm, "ms_cold": slow, "ms_tantivy": tantivy, "query_growth": warm / few}
+    yield {"ms_recall": whole, "recall_vs_tantivy": whole / tantivy}
     yield {"hot_vs_tantivy": warm / tantivy, "cold_vs_tantivy": slow / tantivy}
     return warm
 

@@ -65,7 +65,7 @@ def _hooks(memory: Memory, opening: Opening) -> None:
 def _transcripts(memory: Memory, opening: Opening) -> None:
     lines = list(_claude())
     told = "\n".join(json.dumps(line, ensure_ascii=False) for line in lines).encode()
-    assert [one.new for one in memory.ingest([from_bytes("p.jsonl", told)])] != [0]
+    assert all(one.stored for one in memory.ingest([from_bytes("p.jsonl", told)]))
 
 
 def _claude() -> Iterator[dict[str, object]]:
@@ -79,8 +79,8 @@ def _claude() -> Iterator[dict[str, object]]:
         ]
         for part, (role, content) in enumerate(contents):
             yield {
-                "type": role, "uuid": f"u{n}-{part}", "sessionId": "poisoned", "cwd": "/p",
-                "timestamp": "2026-02-27T08:00:00Z", "isSidechain": False, "version": "2.1",
+                "type": role, "uuid": f"u{n}-{part}", "parentUuid": None, "sessionId": "poisoned",
+                "cwd": "/p", "timestamp": "2026-02-27T08:00:00Z", "isSidechain": False,
                 "message": {"role": role, "content": content},
             }  # fmt: skip
 
@@ -89,10 +89,12 @@ def _http(memory: Memory, opening: Opening) -> None:
     base = memory.root.parent
     with serving(base) as start, start(memory.root, base / "home").client() as client:
         client.post("/v1/sessions", json={"id": "wire"})
-        for poison in POISON:
+        for n, poison in enumerate(POISON):
             client.post("/append", json={"content": poison.text, "path": "memory/2026-02-27.md"})
-            client.post("/append", json={"content": poison.text, "path": "MEMORY.md"})
-            client.post("/v1/remember", json={"text": poison.text, "type": "rule"})
+            if n % 2:
+                client.post("/append", json={"content": poison.text, "path": "MEMORY.md"})
+            else:
+                client.post("/v1/remember", json={"text": poison.text, "type": "rule"})
             client.post("/v1/sessions/wire/turns", json={"text": poison.text})
 
 
@@ -125,10 +127,22 @@ WAYS: dict[str, Way] = {
 }
 
 
+@pytest.fixture
+def plain(tmp_path: Path, opening: Opening) -> Iterator[Memory]:
+    """A memory without history: what is asked here are hundreds of jobs, not their commits."""
+    root = tmp_path / "memory"
+    Memory.create(root, opening=opening).close()
+    with (root / "memory.toml").open("a", encoding="utf-8") as settings:
+        settings.write("\n[history]\ngit = false\n")
+    with Memory.open(root, opening) as memory:
+        yield memory
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_poison_becomes_no_belief_and_no_instruction(
-    memory: Memory, opening: Opening, way: str
+    plain: Memory, opening: Opening, way: str
 ) -> None:
+    memory = plain
     memory.remember("部署定在每周五下午。", key="deploy.day", type="rule")
     WAYS[way](memory, opening)
     for id in {place.split("session_")[1].removesuffix(".jsonl") for place in _open(memory)}:

@@ -147,7 +147,7 @@ class Scores:
     def take(self, term: Term) -> None:
         """Add a word of the question and the words that may stand for it."""
         rows, counts = self.searcher.postings(term.word)
-        rarity = self.unit.frame.rarity(len(rows))
+        rarity = self.unit.frame.rarity(self._counted(rows))
         self.asked += rarity
         self.known += rarity if len(rows) else 0.0
         if not self.searcher.sittings and not term.echoes:
@@ -159,6 +159,9 @@ class Scores:
         for echo in term.echoes:
             said = np.maximum(said, self._add(*self._any(echo), echo.weight))
         self.cover += rarity * said
+
+    def _counted(self, rows: Ints) -> int:
+        return len(rows) - int(np.count_nonzero(self.notes[rows]))
 
     def _impacts(self, word: str) -> Floats:
         """Return what a word adds to each of its rows, kept between questions."""
@@ -175,7 +178,7 @@ class Scores:
 
     def _add(self, rows: Ints, counts: Floats, weight: float) -> Floats:
         """Add a word to every frame; return how far each row says it."""
-        self.unit.add(rows, counts, weight, len(rows) - int(self.notes[rows].sum()))
+        self.unit.add(rows, counts, weight, self._counted(rows))
         said = np.zeros(len(self.searcher))
         inside = self.turns[rows]
         if inside.any():

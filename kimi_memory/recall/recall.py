@@ -117,9 +117,7 @@ class Recall:
         )
         return found
 
-    def _found(
-        self, searcher: Searcher, ranked: Ranked, query: Query, now: datetime
-    ) -> list[Hit]:
+    def _found(self, searcher: Searcher, ranked: Ranked, query: Query, now: datetime) -> list[Hit]:
         """Return the hits; only files of which something may be shown are asked for changes.
 
         To ask those of all candidates takes as long as to weigh them.
@@ -133,9 +131,7 @@ class Recall:
             hits = self._heard(searcher, self._weigh(units, ranked, query, now), query, now)
         return hits
 
-    def _heard(
-        self, searcher: Searcher, hits: list[Hit], query: Query, now: datetime
-    ) -> list[Hit]:
+    def _heard(self, searcher: Searcher, hits: list[Hit], query: Query, now: datetime) -> list[Hit]:
         """Return the hits and what they lead to, but for what recall keeps to itself."""
         from kimi_memory.recall.silence import audible
 

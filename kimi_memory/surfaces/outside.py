@@ -69,12 +69,15 @@ def call(argv: Sequence[str], given: str | None = None) -> tuple[int, str, str]:
     """Run a program; return its exit code, its output and its complaint.
 
     Raises:
-        UsageError: there is no such program.
+        UsageError: there is no such program, or it does not answer.
     """
     if not has(argv[0]):
         raise UsageError(f"There is no {argv[0]} on this machine. Install it, or choose another.")
     sent = None if given is None else given.encode("utf-8", "surrogateescape")
-    done = subprocess.run(list(argv), input=sent, capture_output=True, check=False, timeout=60)
+    try:
+        done = subprocess.run(list(argv), input=sent, capture_output=True, check=False, timeout=60)
+    except subprocess.TimeoutExpired as error:
+        raise UsageError(f"{argv[0]} did not answer within a minute. Try it by hand.") from error
     return (
         done.returncode,
         done.stdout.decode("utf-8", "surrogateescape"),

@@ -59,7 +59,6 @@ _ORDERS = regex(
             # what nobody shall see
             r"(?:base64|rot-?13|hex\b|十六进制|解码|倒过来|reverse the following|decoded).{0,60}"
             r"(?:decode|obey|follow|remember|store|keep|instruction|记住|照做|执行|存)",
-            r"(?:decode|解码).{0,20}base64",
             r"(?:do not|don't|never) tell the user.{0,120}(?:remember|from now on)",
             rf"(?:without (?:informing|telling) the user|silently|secretly).{{0,60}}(?:{_KEEPS})",
             rf"(?:不要告诉用户|用户不知情|悄悄|偷偷).{{0,60}}(?:{_KEEPS})",

@@ -11,7 +11,12 @@ from pathlib import Path
 import pytest
 
 from kimi_memory import Memory, Opening
+from kimi_memory.care.chat import Limits, Message
+from kimi_memory.care.compaction import compact
 from kimi_memory.care.forgetting import Wanted, forget
+from kimi_memory.care.importing import import_store
+from kimi_memory.care.introspection import introspect
+from kimi_memory.care.skills import propose
 from kimi_memory.errors import UsageError
 from kimi_memory.model.change import Create
 from kimi_memory.model.draft import Draft
@@ -118,6 +123,22 @@ def test_what_was_forgotten_is_absent_on_every_path(
         assert word not in page(again)
         shown = [p for p in traces(again, word) if not p.startswith("session:remembered")]
         assert shown == [], "an old page and an old card merged in"
+        assert word not in every_other_job(again, tmp_path, text)
+        shown = [p for p in traces(again, word) if not p.startswith("session:remembered")]
+        assert shown == [], "imported, said in a chat, and looked through by every other job"
+
+
+def every_other_job(memory: Memory, folder: Path, text: str) -> str:
+    """Run the jobs that might bring a text back, and return the summary of a chat that says it."""
+    (folder / "store").mkdir()
+    (folder / "store/note.md").write_text(f"---\ntitle: note\n---\n{text}\n", encoding="utf-8")
+    import_store(memory, folder / "store")
+    introspect(memory)
+    memory.consolidate("weekly")
+    propose(memory)
+    said = [text, *(f"Please look at line {n} of the log. 看看日志。" for n in range(80))]
+    chat: list[Message] = [{"role": "user", "content": one} for one in said]
+    return compact(memory, chat, Limits(800), session="chat").summary
 
 
 def test_other_writers_meet_the_tombstones_as_well(paged: Memory) -> None:

@@ -99,7 +99,35 @@ def test_what_was_said_is_found_by_its_own_words(
     assert found(folder, f'words -"{phrase}" path:notes') == ""
 
 
-BEGUN = ["deployments", "happiness", "happily", "probability", "reliability", "dying", "lying", "tying", "skies", "hoping", "running", "generalizations", "relational", "relationally", "gently", "early", "news", "internationalisation", "e-mailing", "utf8mb4", "PostgreSQL", "deployScript", "billing-service", "user_id42", "v16.2", "running's", "café"]
+BEGUN = [
+    "deployments",
+    "happiness",
+    "happily",
+    "probability",
+    "reliability",
+    "dying",
+    "lying",
+    "tying",
+    "skies",
+    "hoping",
+    "running",
+    "generalizations",
+    "relational",
+    "relationally",
+    "gently",
+    "early",
+    "news",
+    "internationalisation",
+    "e-mailing",
+    "utf8mb4",
+    "PostgreSQL",
+    "deployScript",
+    "billing-service",
+    "user_id42",
+    "v16.2",
+    "running's",
+    "café",
+]
 """Words whose stems differ from them in every way, and names that are several words at once."""
 
 
@@ -137,7 +165,7 @@ def test_a_beginning_of_too_many_words_is_refused_by_name(
 ) -> None:
     monkeypatch.setattr(wording, "MOST_BEGUN", 1)
     assert found(paged, "postgre*") == "a"
-    with pytest.raises(UsageError, match=r"'fr\*|'bi\*|'de\*|'no\*"):
+    with pytest.raises(UsageError, match=r"'no\*' begins more than 1 words"):
         found(paged, "no*")
 
 

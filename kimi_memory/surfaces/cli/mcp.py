@@ -16,6 +16,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--http", action="store_true", help="over HTTP instead of standard input")
     parser.add_argument("--host", default="127.0.0.1", help="address, of this machine only")
     parser.add_argument("--port", type=int, default=8377, help="port; default: 8377")
+    parser.add_argument("--project", default="", help="bind the client to a project")
+    parser.add_argument("--agent", default="", help="bind the client to an agent")
     parser.add_argument(
         "--compat",
         choices=[GRAPH],
@@ -30,8 +32,13 @@ def run(arguments: Namespace) -> int:
             f"{arguments.host} can be reached from outside, and this server asks nobody who they "
             "are. Use 127.0.0.1."
         )
+    from kimi_memory.surfaces.http.caller import Namespace as Space
     from kimi_memory.surfaces.mcp.server import serve
 
-    http = (arguments.host, arguments.port) if arguments.http else None
-    serve(find_memory(arguments).resolve(), http=http, graph=arguments.compat == GRAPH)
+    serve(
+        find_memory(arguments).resolve(),
+        http=(arguments.host, arguments.port) if arguments.http else None,
+        graph=arguments.compat == GRAPH,
+        space=Space(arguments.project, arguments.agent),
+    )
     return 0

@@ -7,7 +7,6 @@ import re
 import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from subprocess import SubprocessError
 from typing import Any
 
 from kimi_memory.errors import KimiMemoryError
@@ -30,7 +29,7 @@ def check_hosts(root: Path) -> Iterator[Finding]:
             places = places_of(host, root)
             if any(_names(place, root) for place in places):
                 yield _check(host, places, root)
-        except (KimiMemoryError, OSError, SubprocessError, ValueError) as error:
+        except (KimiMemoryError, OSError, ValueError) as error:
             yield _wrong(host, f"cannot be looked at: {error}", "")
 
 

@@ -50,7 +50,7 @@ EVENTS: Mapping[str, Mapping[str, str]] = {
 TRANSCRIPTS = ("claude", "codex")
 """Programs whose transcript file is read; of the others, what the events carry is stored."""
 
-TOGETHER = ("openclaw", "hermes")
+TOGETHER = ("openclaw", "hermes", "copilot")
 """Programs that tell what the user and the agent said together, at the end of a turn."""
 
 LIMITS = {"codex": ("bytes", 9_900)}

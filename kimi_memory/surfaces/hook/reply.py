@@ -105,9 +105,10 @@ class Reply:
             self._end(session)
         if moment != dialects.TURN:
             return
+        payload = {**payload, **_logged(str(payload.get("transcriptPath") or ""))}
         if host in dialects.TOGETHER and (said := _typed(payload)):
             self._turn(host, session, "user", said, payload)
-        if reply := dialects.reply_of(payload) or _last_reply(payload):
+        if reply := dialects.reply_of(payload):
             self._turn(host, session, "assistant", reply, payload)
 
     def _turn(
@@ -155,18 +156,20 @@ def _typed(payload: Mapping[str, Any]) -> str:
     return strip_injected(dialects.prompt_of(payload)).strip()
 
 
-def _last_reply(payload: Mapping[str, Any]) -> str:
-    """Return the agent's words after the user's last ones in Copilot's log of events."""
-    path = str(payload.get("transcriptPath") or "")
-    said: list[str] = []
+def _logged(path: str) -> dict[str, str]:
+    """Return the last words of the user and those of the agent since, from Copilot's log."""
+    prompt, number, said = "", "", list[str]()
     with suppress(OSError, ValueError, KeyError, TypeError), Path(path).open("rb") as lines:
         for line in lines:
             event = json.loads(line)
             if event["type"] == "user.message":
-                said = []
+                prompt, number, said = event["data"]["content"], event["id"], []
             elif event["type"] == "assistant.message":
                 said.append(str(event["data"]["content"] or ""))
-    return "\n".join(filter(None, said))
+    reply = "\n".join(filter(None, said))
+    return (
+        {"prompt": prompt, "prompt_id": number, "last_assistant_message": reply} if prompt else {}
+    )
 
 
 def _latest(

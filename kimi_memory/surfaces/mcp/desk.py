@@ -20,10 +20,14 @@ from kimi_memory.model.frontmatter import decode
 from kimi_memory.model.turn import Origin
 from kimi_memory.model.unit import Hit
 from kimi_memory.opening import Opening
+from kimi_memory.recall.syntax import parse
+from kimi_memory.surfaces.http.bound import context_within
+from kimi_memory.surfaces.http.caller import Caller, Namespace, Scope
 from kimi_memory.surfaces.mcp import shapes
 
 MOST_HITS = 50
 MOST_TOKENS = 20_000
+WHOLE = Namespace()
 _AGENT = "mcp"
 
 
@@ -33,10 +37,12 @@ class Desk:
     Args:
         root: the folder.
         client: who asks, for the journal.
+        space: project and agent of the client; it sees, and writes, nothing else.
     """
 
-    def __init__(self, root: Path, client: str = "mcp") -> None:
+    def __init__(self, root: Path, client: str = "mcp", space: Namespace = WHOLE) -> None:
         self._guard = threading.RLock()
+        self._caller, self._space = Caller(client, space=space), space
         actor = Actor(client, Origin.AGENT)
         self._memory = Memory.open(root, Opening(actor=actor, background=True))
 
@@ -51,9 +57,16 @@ class Desk:
             yield self._memory
 
     @contextmanager
+    def _whole(self) -> Iterator[Memory]:
+        """Open what concerns the whole memory; refused to a client that is bound to a part."""
+        self._caller.need(Scope.READ, whole=True)
+        with self._open() as memory:
+            yield memory
+
+    @contextmanager
     def entities(self) -> Iterator[Entities]:
         """Give the graph that agents keep over this protocol."""
-        with self._open() as memory:
+        with self._whole() as memory:
             yield Entities(memory, _AGENT)
 
     def search(self, query: str, limit: int = 10, min_score: float = 0.0) -> shapes.Search:
@@ -61,7 +74,8 @@ class Desk:
         if not query.strip():
             raise UsageError("There is nothing to look for. Give a question or words.")
         with self._open() as memory:
-            answer = memory.recall(query, limit=max(1, min(limit, MOST_HITS)))
+            asked = parse(query, memory.clock(), limit=max(1, min(limit, MOST_HITS)))
+            answer = memory.recall(self._space.narrowed(asked))
         hits = [hit for hit in answer.hits if hit.score >= min_score]
         return {"results": [_line(hit) for hit in hits], "notes": list(answer.notes)}
 
@@ -73,24 +87,37 @@ class Desk:
                 path, text = filed.path, filed.text
             except NotFoundError:
                 path, text = what, decode(memory.store.read(what), what)
+            self._space.check_path(memory, path, what)
         start = max(1, first)
         rows = text.splitlines()[start - 1 :]
         return {"path": path, "first": start, "text": "\n".join(rows[:lines] if lines else rows)}
 
     def remember(self, text: str, key: str = "", type: str = "", project: str = "") -> shapes.Done:
         """Keep a statement; see `Memory.remember`."""
+        space = self._space.within(project)
+        given = {"key": key, "type": type, "project": space.project, "agent": space.agent}
         with self._open() as memory:
-            return _done(memory.remember(text, key=key, type=type, project=project))
+            return _done(memory.remember(text, **given))
 
     def forget(self, note: str = "", key: str = "", dry_run: bool = True) -> shapes.Done:
         """Archive a note or what is known under a key, so that it does not come back."""
         with self._open() as memory:
+            if self._space and not note:
+                raise UsageError("A bound client forgets one note at a time: give 'note', its id.")
+            if self._space:
+                self._space.check_path(memory, memory.get(note).path, note)
             return _done(forget(memory, Wanted(note=note, key=key), dry_run=dry_run))
 
     def trace(self, id: str) -> shapes.Origins:
         """Say where a note comes from."""
         with self._open() as memory:
             found = memory.trace(id)
+            self._space.check_path(memory, found.path, id)
+            evidence = [
+                one
+                for one in found.evidence
+                if not one.path or self._space.holds_path(memory, one.path)
+            ]
         proofs: list[shapes.Proof] = [
             {
                 "quote": one.quote,
@@ -99,26 +126,32 @@ class Desk:
                 "said_by": ", ".join(turn.speaker or str(turn.role) for turn in one.turns),
                 "text": "\n".join(turn.text for turn in one.turns),
             }
-            for one in found.evidence
+            for one in evidence
         ]
-        commits = [f"{one.hash[:12]} {one.subject}" for one in found.commits]
+        shown = () if self._space else found.commits
+        commits = [f"{one.hash[:12]} {one.subject}" for one in shown]
         return {"id": found.note.id, "path": found.path, "evidence": proofs, "commits": commits}
 
     def context(self, purpose: str = "task", query: str = "", budget: int = 0) -> shapes.Block:
         """Return a block for a prompt; see `Memory.context`."""
         if purpose not in ("start", "task", "live"):
             raise UsageError(f"{purpose!r} is no purpose. Use start, task or live.")
+        most = min(max(budget, 0), MOST_TOKENS)
         with self._open() as memory:
-            built = memory.context(
-                purpose,  # type: ignore[arg-type]  # one of the three
-                query,
-                budget=min(max(budget, 0), MOST_TOKENS),
-            )
+            if self._space:
+                given = {"purpose": purpose, "query": query, "budget": most, "session": ""}
+                built = context_within(memory, self._space, given)
+            else:
+                built = memory.context(
+                    purpose,  # type: ignore[arg-type]  # one of the three
+                    query,
+                    budget=most,
+                )
         return {"text": built.text, "tokens": built.tokens}
 
     def state(self) -> shapes.State:
         """Count what is there."""
-        with self._open() as memory:
+        with self._whole() as memory:
             found = status(memory)
         return {
             "turns": found.turns,
@@ -131,7 +164,7 @@ class Desk:
 
     def waiting(self) -> shapes.Waiting:
         """List what waits for a person's word; only a person can give it."""
-        with self._open() as memory:
+        with self._whole() as memory:
             found = review(memory)
         items: list[shapes.Item] = [
             {

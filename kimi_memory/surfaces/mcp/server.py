@@ -14,8 +14,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from kimi_memory.errors import KimiMemoryError, UsageError
+from kimi_memory.surfaces.http.caller import Namespace
 from kimi_memory.surfaces.mcp import compat, shapes
-from kimi_memory.surfaces.mcp.desk import Desk
+from kimi_memory.surfaces.mcp.desk import WHOLE, Desk
 from kimi_memory.surfaces.mcp.shapes import F, Tool
 
 INSTRUCTIONS = (
@@ -28,18 +29,19 @@ _PAGES = ("MEMORY.md", "USER.md", "PROJECT.md")
 Limit = Annotated[int, Field(ge=1, le=50, description="most results")]
 
 
-def build(root: Path, *, graph: bool = False) -> tuple[Any, Desk]:
+def build(root: Path, *, graph: bool = False, space: Namespace = WHOLE) -> tuple[Any, Desk]:
     """Return a server for a memory folder, and what it opened.
 
     Args:
         root: the folder.
         graph: offer the tools of the server ``server-memory`` instead of ours.
+        space: project and agent of the client; it sees, and writes, nothing else.
 
     Raises:
         UsageError: the library mcp is not installed.
     """
     Server, Annotations, refuse = _library()  # noqa: N806  classes
-    desk = Desk(root)
+    desk = Desk(root, space=space)
     server = Server("kimi-memory", instructions=INSTRUCTIONS)
 
     def tool(name: str, *, reads: bool = True, destroys: bool = False) -> Callable[[F], F]:
@@ -72,9 +74,15 @@ def build(root: Path, *, graph: bool = False) -> tuple[Any, Desk]:
     return server, desk
 
 
-def serve(root: Path, *, http: tuple[str, int] | None = None, graph: bool = False) -> None:
+def serve(
+    root: Path,
+    *,
+    http: tuple[str, int] | None = None,
+    graph: bool = False,
+    space: Namespace = WHOLE,
+) -> None:
     """Serve over standard input and output, or over HTTP on an address of this machine."""
-    server, desk = build(root, graph=graph)
+    server, desk = build(root, graph=graph, space=space)
     try:
         if http is None:
             server.run()

@@ -188,12 +188,16 @@ def test_copilots_words_stand_in_its_log_of_events(memory: Memory, tmp_path: Pat
     log = tmp_path / "events.jsonl"
     said = [("user", "one"), ("assistant", "old"), ("user", "two"), ("assistant", "")]
     said += [("assistant", "好的"), ("assistant", "done")]
-    lines = [{"type": f"{role}.message", "data": {"content": text}} for role, text in said]
+    lines = [
+        {"type": f"{role}.message", "id": f"m{n}", "data": {"content": text}}
+        for n, (role, text) in enumerate(said)
+    ]
     log.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    Reply(memory).to(event("copilot", "turn", transcriptPath=str(log)))
+    for _ in range(2):
+        Reply(memory).to(event("copilot", "turn", transcriptPath=str(log)))
     log.write_text("not json\n", encoding="utf-8")
     Reply(memory).to(event("copilot", "turn", transcriptPath=str(log)))
-    assert turns(memory) == ["好的\ndone"]
+    assert turns(memory) == ["two", "好的\ndone"]
 
 
 @pytest.mark.parametrize("host", dialects.TOGETHER)

@@ -354,7 +354,7 @@ def test_a_chat_goes_on_in_its_session_after_a_restart_and_when_its_beginning_is
 
 
 @pytest.mark.parametrize(
-    ("dialect", "headers", "told", "session"),
+    "named",
     [
         ("openai", {"x-kimi-memory-session": "by-header"}, {}, "by-header"),
         ("openai", {}, {"metadata": {"session_id": "by-metadata"}}, "by-metadata"),
@@ -368,13 +368,9 @@ def test_a_chat_goes_on_in_its_session_after_a_restart_and_when_its_beginning_is
     ],
 )
 def test_a_program_can_name_the_session(
-    proxied: Served,
-    chats: Chats,
-    dialect: str,
-    headers: dict[str, str],
-    told: dict[str, Any],
-    session: str,
+    proxied: Served, chats: Chats, named: tuple[str, dict[str, str], dict[str, Any], str]
 ) -> None:
+    dialect, headers, told, session = named
     asked = [f"First words of {session}.", f"Other words of {session}."]
     with proxied.client() as client:
         for text in asked:
