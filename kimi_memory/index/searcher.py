@@ -237,6 +237,11 @@ class Searcher:
         number = bisect_right(self._files, file) - 1
         return self.parts[number].table.path(file - self._files[number])
 
+    def text(self, row: int) -> str:
+        """Return the text of a row as it was when it was read."""
+        number = bisect_right(self._offsets, row) - 1
+        return self.parts[number].table.text(row - self._offsets[number])
+
     def vectors(
         self, vector: Sequence[float], limit: int, allowed: Bools | None = None
     ) -> tuple[Ints, Floats]:

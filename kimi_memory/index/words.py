@@ -24,7 +24,8 @@ _NOTE = regex(r"\s*\[[^\[\]]{0,400}\]\s*$")
 _PROBED = datetime(2026, 3, 4, tzinfo=UTC)
 _PROBE = (
     "The deploy script's retries failed on 2026-03-01; Alice chose PostgreSQL 16.2 over MySQL. "
-    "上周五我们决定换成 PostgreSQL，因为并发写入太慢；資料庫已經遷移。 user_id=42 e-mail café"
+    "上周五我们决定换成 PostgreSQL，因为并发写入太慢；資料庫已經遷移，遊戲復原。 "
+    "user_id=42 e-mail café"
 )
 
 

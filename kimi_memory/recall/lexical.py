@@ -14,7 +14,7 @@ import numpy as np
 
 from kimi_memory.index.searcher import Bools, Floats, Ints, Searcher
 from kimi_memory.recall.question import Question, Term
-from kimi_memory.recall.talk import days, follows_question
+from kimi_memory.recall.talk import days, follows_question, replies
 from kimi_memory.text.kinds import Echo
 
 K1 = 1.5
@@ -22,8 +22,6 @@ B = 1.0
 WINDOW = ((-2, 6), (-1, 10), (1, 7))
 """Neighbours of a turn that count, and how much in tenths: two before, one after."""
 TENTHS = 10
-COVER = 0.7
-"""How much of its own score a turn loses that says nothing else of the question."""
 NEARBY = 0.7
 """What a word counts as covered by that a neighbour says."""
 OTHERS = 0.7
@@ -38,6 +36,8 @@ class Mix:
     session: float = 0.5
     day: float = 1.0
     answer: float = 0.5
+    cover: float = 0.7
+    """How much of its own score a turn loses that says nothing else of the question."""
 
     @property
     def total(self) -> float:
@@ -46,8 +46,9 @@ class Mix:
 
 
 NARROW = Mix()
-BROAD = Mix(window=0.3, session=0.3)
-"""Of a question for several things: they stand in many sittings, so their own words count."""
+BROAD = Mix(window=0.3, session=0.3, cover=0.7)
+"""Of a question for several things: they stand in many sittings, so their own words count, and
+each of them says less of the question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,13 +265,14 @@ def _shares(scores: Scores, question: Question, allowed: Bools) -> Lexical:
         return Lexical(_scaled(own, allowed), none, none, none, none, share)
     inside = searcher.sitting >= 0
     if scores.known:
-        own = own * np.where(inside, 1 - COVER + COVER * scores.cover / scores.known, 1.0)
+        own = own * (1 - mix.cover * (1 - scores.cover / scores.known))
     # Turns are held against turns: a note that says more must not make less of them.
     alone = np.minimum(1.0, _scaled(own, allowed, allowed & ~scores.notes))
     near = _scaled(scores.window.scores, allowed)
     touched = allowed & ((alone > 0) | (near > 0))
     answer = np.zeros(len(searcher))
-    answer[1:] = alone[:-1] * (follows_question(searcher) & allowed)[1:]
+    answers = replies(searcher) if question.reply else follows_question(searcher)
+    answer[1:] = alone[:-1] * (answers & allowed)[1:]
     return Lexical(
         # What stands alone has no context; its own score takes the place of it.
         alone * np.where(inside, 1 / mix.total, 1.0),

@@ -7,7 +7,9 @@ from datetime import UTC, datetime, time, timedelta
 from typing import NamedTuple
 
 from kimi_memory.index.searcher import Searcher
+from kimi_memory.text.asker import asks_for_reply, without_introduction
 from kimi_memory.text.breadth import asks_for_several
+from kimi_memory.text.han import simplify
 from kimi_memory.text.kinds import Echo, Table
 from kimi_memory.text.spans import Span, time_spans
 
@@ -44,6 +46,8 @@ class Question(NamedTuple):
     """Days it names."""
     broad: bool = False
     """Whether it asks for several things."""
+    reply: bool = False
+    """Whether it asks what an assistant said."""
 
 
 def read_question(
@@ -61,14 +65,26 @@ def read_question(
     """
     if not searcher.sittings:
         return Question(tuple(map(Term, words)))
-    broad, kept = asks_for_several(text), _precise(words)
+    told = _telling(searcher, text, words)
+    broad, kept = asks_for_several(without_introduction(text)), _precise(told)
     known = searcher.once("speakers", lambda: _speakers(searcher))
     named = frozenset(name for name, parts in known.items() if parts.issubset(kept))
     own = frozenset(word for name in named for word in known[name])
     memo = searcher.words.kinds
     terms = [Term(word, () if word in own else _echoes(word, kept, memo, broad)) for word in kept]
     spans = time_spans(text, now) if now else ()
-    return Question(tuple(terms), named, tuple(_stretch(span, now) for span in spans), broad)
+    days = tuple(_stretch(span, now) for span in spans)
+    return Question(tuple(terms), named, days, broad, asks_for_reply(text))
+
+
+def _telling(searcher: Searcher, text: str, words: Sequence[str]) -> Sequence[str]:
+    """Leave out the words that only introduce a question, unless it has no others."""
+    rest = without_introduction(text)
+    if rest == simplify(text):
+        return words
+    split = searcher.words.split
+    idle = set(split(text)).difference(split(rest))
+    return [word for word in words if word not in idle] or words
 
 
 def _stretch(span: Span, now: datetime | None) -> Stretch:

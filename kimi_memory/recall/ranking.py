@@ -11,11 +11,12 @@ from itertools import groupby
 
 import numpy as np
 
-from kimi_memory.index.searcher import Floats, Searcher
+from kimi_memory.index.searcher import Bools, Floats, Searcher
 from kimi_memory.index.top import best
 from kimi_memory.model.turn import Role
 from kimi_memory.model.unit import Query
 from kimi_memory.recall.filters import allowed, marked
+from kimi_memory.recall.fresh import fresh
 from kimi_memory.recall.fusion import Probe, fuse, nearness
 from kimi_memory.recall.lexical import Lexical, notes_beside_talk, rank
 from kimi_memory.recall.question import Question, read_question
@@ -31,8 +32,9 @@ SPREAD = 0.9
 """Factor of each further turn of a sitting where the question asks for several things."""
 NOTE = 0.6
 """Factor of cards and events beside the talk they restate: turns stay first-class."""
-USER = 1.4
-"""Factor of a person's turns in a chat with an assistant."""
+ROLE = 1.4
+"""Factor of a person's turns in a chat with an assistant, of the assistant's where a question
+asks what it said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,8 @@ def candidates(
         scores = scores * factor
     rows = _best(scores, searcher, room)
     if question.broad:
+        factors["fresh"] = fresh(searcher, rows)
+        scores = _among(rows, scores * factors["fresh"])
         factors["spread"] = _spread(searcher, scores, rows)
         rows = _best(scores * factors["spread"], searcher, room)
     lanes = ("keyword",) if probe is None else ("keyword", "vector")
@@ -102,8 +106,7 @@ def _factors(searcher: Searcher, question: Question, lexical: Lexical) -> dict[s
         return {}
     return {
         "speaker": _speaker(searcher, question),
-        # Only for own words: else who asked would stand before who answered.
-        "role": np.where(lexical.turn > 0, searcher.once("role", lambda: _role(searcher)), 1.0),
+        "role": _role(searcher, question, lexical),
         "telling": telling(searcher),
         "note": np.where(notes_beside_talk(searcher), NOTE, 1.0),
         "time": _time(searcher, question),
@@ -131,6 +134,13 @@ def _spread(searcher: Searcher, scores: Floats, rows: Sequence[int]) -> Floats:
             if searcher.sitting[row] == sitting >= 0:
                 factor[row] = SPREAD ** chosen[sitting]
     return factor
+
+
+def _among(rows: Sequence[int], scores: Floats) -> Floats:
+    """Return the scores of some rows, nothing for the others: those were not looked at."""
+    kept = np.zeros(len(scores))
+    kept[rows] = scores[rows]
+    return kept
 
 
 def _best(scores: Floats, searcher: Searcher, room: int) -> list[int]:
@@ -172,16 +182,20 @@ def _speaker(searcher: Searcher, question: Question) -> Floats:
     return factor
 
 
-def _role(searcher: Searcher) -> Floats:
-    """Favour what a person said where an assistant answers."""
-    factor = np.ones(len(searcher))
-    roles = searcher.column("role")
-    inside = searcher.sitting >= 0
-    assistant = np.asarray([role == Role.ASSISTANT for role in roles], dtype=bool) & inside
-    if assistant.any():
-        answered = np.zeros(searcher.sittings, dtype=bool)
-        answered[searcher.sitting[assistant]] = True
-        person = np.asarray([role == Role.USER for role in roles], dtype=bool) & inside
-        person[person] = answered[searcher.sitting[person]]
-        factor[person] = USER
-    return factor
+def _role(searcher: Searcher, question: Question, lexical: Lexical) -> Floats:
+    """Favour what a person said where an assistant answers, or the answer if that is asked for."""
+    person, assistant = searcher.once("role", lambda: _sides(searcher))
+    if question.reply:
+        return np.where(assistant, ROLE, 1.0)
+    # Only for own words: else who asked would stand before who answered.
+    return np.where(person & (lexical.turn > 0), ROLE, 1.0)
+
+
+def _sides(searcher: Searcher) -> tuple[Bools, Bools]:
+    """Return the turns of persons whom an assistant answers, and the assistant's."""
+    roles, inside = searcher.column("role"), searcher.sitting >= 0
+    assistant = roles.among({Role.ASSISTANT}) & inside
+    person = roles.among({Role.USER}) & inside
+    answered = np.zeros(searcher.sittings + 1, dtype=bool)
+    answered[searcher.sitting[assistant]] = True
+    return person & answered[searcher.sitting], assistant

@@ -50,6 +50,11 @@ def follows_question(searcher: Searcher) -> Bools:
     return searcher.once("follows", lambda: _follows(searcher))
 
 
+def replies(searcher: Searcher) -> Bools:
+    """Return the turns in which an assistant answers what somebody said right before."""
+    return searcher.once("replies", lambda: _replies(searcher))
+
+
 def telling(searcher: Searcher) -> Floats:
     """Return a factor for each row: what asks, or is short, answers less often."""
     return searcher.once("telling", lambda: _telling(searcher))
@@ -117,6 +122,13 @@ def _follows(searcher: Searcher) -> Bools:
     found = np.zeros(len(searcher), dtype=bool)
     found[1:] = asks[:-1] & (searcher.file[1:] == searcher.file[:-1])
     return found & dialogue(searcher)
+
+
+def _replies(searcher: Searcher) -> Bools:
+    found = np.zeros(len(searcher), dtype=bool)
+    assistant = searcher.column("role").among({Role.ASSISTANT}) & (searcher.sitting >= 0)
+    found[1:] = assistant[1:] & ~assistant[:-1] & (searcher.file[1:] == searcher.file[:-1])
+    return found
 
 
 def _asks(searcher: Searcher) -> Bools:

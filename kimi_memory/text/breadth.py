@@ -7,11 +7,25 @@ import re
 from kimi_memory.text.regex import regex
 
 _SEVERAL = regex(
-    r"^(?:in what ways|what are|what were|who are|who were|list)\b"
-    r"|\bhow (?:many|often)\b|\b(?:has|have)\b(?! been\b| to\b)|\bboth\b|\bin common\b"
-    r"|哪些|哪几|分别|分別|几次|幾次|多少次|几个|幾個|列出|所有",
+    r"^(?:in what ways|what are|what were|who are|who were|list|summari[sz]e)\b"
+    r"|\bhow (?:many|often)\b|\bhow (?:has|have)\b|\bboth\b|\bin common\b"
+    r"|\b(?:summary|overview) of\b|\bthe (?:order|sequence) in which\b|\bin what order\b"
+    r"|哪些|哪几|分别|分別|几次|幾次|多少次|几个|幾個|列出|所有|[请請].{0,4}(?:总结|總結|概括)|^(?:总结|總結|概括)|先后顺序|先後順序"
+    r"|都(?:[^，。？?,]{0,6})(?:什么|什麼|哪|谁|誰)",
     re.IGNORECASE,
 )
+# What has somebody done, in the main clause: one of "the studio that he has opened" is one.
+_DONE = regex(
+    r"^(?:(?:in|from|on|at|to|for|with) )?(?:what|which|where|who|whom)"
+    r"(?: [\w'’+-]+){0,4}? (?:has|have) (?!been\b|to\b)(?P<rest>.*)",
+    re.IGNORECASE,
+)
+_HABIT = regex(
+    r"^what (?:do|does)(?: (?!(?:want|plan|hope|need|feel|tell|say|to)\b)[\w'’&-]+){1,4}?"
+    r" (?:do|like|love|enjoy|prefer|hate|dislike)\b",
+    re.IGNORECASE,
+)
+_CLAUSE = regex(r"\b(?:that|who|which|when|where|while)\b", re.IGNORECASE)
 _KIND = regex(r"^(?:what|which) (?:kind|type|sort)s? of\b", re.IGNORECASE)
 _PLURAL = regex(
     r"^(?:(?:in|from|on|at|to) )?(?:what|which)(?: [\w-]+){0,2}? (?P<noun>[a-z]{3,}s)\b(?!['’])",
@@ -25,5 +39,12 @@ def asks_for_several(text: str) -> bool:
     question = text.strip()
     if _SEVERAL.search(question) or _KIND.search(question):
         return True
+    if _HABIT.search(question) or _asks_what_was_done(question):
+        return True
     found = _PLURAL.match(question)
     return found is not None and not _SINGULAR.search(found["noun"].lower())
+
+
+def _asks_what_was_done(question: str) -> bool:
+    found = _DONE.match(question)
+    return found is not None and not _CLAUSE.search(question[4 : found.start("rest")])

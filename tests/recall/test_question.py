@@ -50,3 +50,13 @@ def test_a_named_day_leaves_out_what_many_days_are(folder: Folder) -> None:
     assert "d:2026-01-05" in words
     assert not any(word.startswith(("w:", "y:", "m:", "k:")) for word in words)
     assert asked.days[0].words == ("d:2026-01-05",)
+
+
+def test_what_only_introduces_a_question_is_not_looked_for(folder: Folder) -> None:
+    folder.session("x", [("user", "hello"), ("assistant", "hello")])
+    asked = read(folder, "Can you remind me which key you recommended?")
+    assert {term.word for term in asked.terms} == {"key", "recommend"}
+    assert asked.reply
+    assert {term.word for term in read(folder, "请问钥匙").terms} == {"钥", "匙", "钥匙"}
+    assert [term.word for term in read(folder, "Can you remind me?").terms] == ["remind"]
+    assert not read(folder, "Which key did I recommend?").reply

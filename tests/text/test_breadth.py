@@ -17,6 +17,14 @@ from kimi_memory.text.breadth import asks_for_several
         "What do Jon and Gina have in common?",
         "我们讨论过哪些方案？",
         "他去过几次北京",
+        "What does Ann do to relax?",
+        "What do Ann's kids like?",
+        "How has Ben tried to sell the boat?",
+        "What has Ann painted?",
+        "Can you give me a summary of what we decided?",
+        "In what order did I visit the harbours?",
+        "他们都去过哪里？",
+        "請總結一下這個項目",
     ],
 )
 def test_questions_for_several_things_are_broad(text: str) -> None:
@@ -31,6 +39,12 @@ def test_questions_for_several_things_are_broad(text: str) -> None:
         "Which process was stopped?",
         "What has been decided?",
         "谁写了这个脚本",
+        "When did Ann have a picnic?",
+        "How long has Ann been painting?",
+        "What does Ben plan to do at the opening?",
+        "Who was at the studio that Ben has opened?",
+        "What did Ann say about the studio that Ben has opened?",
+        "他总结出了什么新策略？",
         "",
     ],
 )
