@@ -67,8 +67,11 @@ def cut(
     # An answer of a tool is understood only after its call.
     while end > start and _answers(messages[end]) and _fits(messages, start, end - 1, budget):
         end -= 1
-    if not _fits(messages, start, end, budget) and cost_of(messages[end:]) <= budget:
-        start = 0
+    if not _fits(messages, start, end, budget):
+        # Instructions in front may go too, but for those among the last messages.
+        last = min(end, max(0, len(messages) - limits.keep))
+        if cost_of(messages[last:]) <= budget:
+            start, end = 0, last
     return list(messages[:start]), list(messages[start:end]), list(messages[end:])
 
 

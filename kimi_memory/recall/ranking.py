@@ -18,7 +18,7 @@ from kimi_memory.model.unit import Query
 from kimi_memory.recall.filters import allowed, marked
 from kimi_memory.recall.fresh import fresh
 from kimi_memory.recall.fusion import Probe, fuse, nearness
-from kimi_memory.recall.lexical import Lexical, notes_beside_talk, rank
+from kimi_memory.recall.lexical import Lexical, rank
 from kimi_memory.recall.question import Question, read_question
 from kimi_memory.recall.talk import during, telling
 
@@ -30,8 +30,6 @@ TIME = 1.5
 """Factor of what was said in the time a question names, or speaks of it."""
 SPREAD = 0.9
 """Factor of each further turn of a sitting where the question asks for several things."""
-NOTE = 0.6
-"""Factor of cards and events beside the talk they restate: turns stay first-class."""
 ROLE = 1.4
 """Factor of a person's turns in a chat with an assistant, of the assistant's where a question
 asks what it said."""
@@ -108,7 +106,6 @@ def _factors(searcher: Searcher, question: Question, lexical: Lexical) -> dict[s
         "speaker": _speaker(searcher, question),
         "role": _role(searcher, question, lexical),
         "telling": telling(searcher),
-        "note": np.where(notes_beside_talk(searcher), NOTE, 1.0),
         "time": _time(searcher, question),
     }
 

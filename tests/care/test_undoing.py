@@ -28,7 +28,7 @@ def test_a_day_is_taken_back_byte_for_byte(memory: Memory, clock) -> None:
     assert [job.id for job in undone] == [job.id for job in planned]
     assert {job.kind for job in undone} >= {"distil", "daily", "weekly"}
     # What was said is no job's: the session is open again, and nothing else is left.
-    said = {"short-term/session_t.jsonl"}
+    said = {"short-term/session_t.jsonl", "short-term/session_t.json"}
     assert {path: sum for path, sum in tree(memory.root).items() if path not in said} == before
 
 

@@ -44,6 +44,8 @@ def test_one_subject_has_one_key(sentence: str) -> None:
         ("日志格式用JSON。", "fact.log-format"),
         ("编辑器我从 Vim 换到 Helix 了。", "preference.editor"),
         ("编辑器我们统一用 Vim。", "fact.editor"),
+        ("部署时间改到周三晚上吧，周二我要加班。", "fact.deploy-time"),
+        ("例会改到周四下午吧，周三有客户来。", "fact.meeting"),
     ],
 )
 def test_owners_are_told_apart(sentence: str, key: str) -> None:
