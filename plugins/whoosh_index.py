@@ -11,6 +11,7 @@ import warnings
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from heapq import merge
 from io import BytesIO
 from itertools import chain, groupby, islice
@@ -263,16 +264,15 @@ class WhooshIndex:
         writer = self._index.writer(codec=codec, compound=True, limitmb=256)
         pool, fields = _Pool(), writer.fieldwriter
         fields.add_postings = lambda schema, _, merged: pool.write(fields, schema, merged)
-        try:
+        with ExitStack() as otherwise:
+            # An abandoned writer keeps the lock of the folder.
+            otherwise.callback(writer.cancel)
             for row in remove:
                 writer.delete_document(row)
             for key, words in add:
                 _add(writer, pool, key, words)
             writer.commit(merge=len(add) < BULK)
-        except BaseException:
-            # An abandoned writer keeps the lock of the folder.
-            writer.cancel()
-            raise
+            otherwise.pop_all()
         if self._reader is not None:
             self._reader.close()
             self._reader = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -91,11 +92,11 @@ class Build:
         if first is None and finished and not lacks:
             return None
         folder = self.shelf.start(start.generation)
-        try:
-            return self._write(folder, start, _Steps(first, reads, len(paths), progress), embed)
-        except BaseException:
-            self.shelf.abandon(folder)
-            raise
+        with ExitStack() as otherwise:
+            otherwise.callback(self.shelf.abandon, folder)
+            made = self._write(folder, start, _Steps(first, reads, len(paths), progress), embed)
+            otherwise.pop_all()
+        return made
 
     def _lacks(self, start: Start) -> bool:
         manifest = start.manifest

@@ -115,9 +115,9 @@ class _Holding:
             for wish in self._wishes:
                 self._locks.take(wish, self._wait)
                 self._taken.append(wish.name)
-        except BaseException:
-            self._release()
-            raise
+        finally:
+            if len(self._taken) < len(self._wishes):
+                self._release()
 
     def __exit__(
         self,
@@ -213,7 +213,7 @@ class Locks:
         disk, file = self._tree.disk, _file(wish.name)
         folder = self._tree.kept(FOLDER)
         fd = disk.open(file, os.O_RDWR | os.O_CREAT, at=folder)
-        kind = fcntl.LOCK_SH if wish.shared else fcntl.LOCK_EX
+        kind, ours = fcntl.LOCK_SH if wish.shared else fcntl.LOCK_EX, False
         try:
             disk.perform("flock", fcntl.flock, fd, kind | fcntl.LOCK_NB)
             found = os.fstat(fd)
@@ -221,14 +221,13 @@ class Locks:
                 # Of many who share a lock, any could be named.
                 if not wish.shared:
                     self._sign(fd, wish.op, found.st_size)
-                return fd
+                ours = True
         except (BlockingIOError, FileNotFoundError):
             pass  # taken, or the folder was just removed: another attempt decides
-        except BaseException:
-            disk.close(fd)  # an interrupt must not leave the lock behind
-            raise
-        disk.close(fd)
-        return None
+        finally:
+            if not ours:
+                disk.close(fd)  # an interrupt must not leave the lock behind either
+        return fd if ours else None
 
     def _sign(self, fd: int, op: str, size: int) -> None:
         """Name this process as the holder; a brief one only sees to it that no other is named."""

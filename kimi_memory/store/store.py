@@ -94,11 +94,10 @@ class Store:
         except OSError as error:
             raise refusal(str(root), error) from error
         store = cls(tree, key, clock, timeout_seconds)
-        try:
+        with ExitStack() as otherwise:
+            otherwise.callback(store.close)
             store._start()
-        except BaseException:
-            store.close()
-            raise
+            otherwise.pop_all()
         return store
 
     def close(self) -> None:
