@@ -1,9 +1,10 @@
 """Durable turns: ``python -m benchmarks.turn --turns 500 --json``.
 
 A turn is screened, rated, appended, synced and journaled before the call returns; the
-view of a long-lived process follows behind it and is measured by itself. Its time is set against a bare append and ``fdatasync`` of a line as
-long, in the same folder and in turns with it, so that a slow disk or a busy machine
-slows down both. ``kimi-memory session turn`` is set against an empty Python process.
+view of a long-lived process follows behind it and is measured by itself. Its time is set
+against a bare append and ``fdatasync`` of a line as long, in the same folder and in turns
+with it, so that a slow disk or a busy machine slows down both. ``kimi-memory session
+turn`` is set against an empty Python process.
 """
 
 from __future__ import annotations
