@@ -61,7 +61,8 @@ def wanted(captured: Sequence[Captured], limits: CaptureTable) -> list[Draft]:
     """
     if not limits.auto:
         return []
-    drafts = [d for one in captured if _fits(one.turn.text, limits) for d in one.drafts]
+    bearing = (one for one in captured if one.drafts)
+    drafts = [d for one in bearing if _fits(one.turn.text, limits) for d in one.drafts]
     return drafts[: limits.limit]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import fcntl
 import os
 from collections.abc import Callable
 from types import TracebackType
@@ -108,6 +109,17 @@ class Disk:
     def close(self, fd: int) -> None:
         """Close a descriptor; never made to fail, so that no test leaks one."""
         os.close(fd)
+
+    def unlock(self, fd: int) -> bool:
+        """Let go of the lock on an open file; False where only closing it will do.
+
+        Never made to fail, like `close`.
+        """
+        try:
+            fcntl.flock(fd, fcntl.LOCK_UN)
+        except OSError:
+            return False
+        return True
 
     def stat(self, name: str, at: int) -> os.stat_result:
         """Return the status of a name, not of what it links to."""

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from kimi_memory.model.session import Json
 
 FOLDER = f"{PRIVATE}/journal"
+_TICK_NS = 3_000_000_000
+"""Longer than the coarsest clock of a file system needs to go on."""
 EXTERNAL = "external"
 """Name and origin of whoever changes files without asking the store."""
 
@@ -74,6 +76,7 @@ class Journal:
         self._known: dict[str, str] = {}
         self._origins: dict[str, str] = {}
         self._edits: dict[str, dict[str, str]] = {}
+        self._last, self._listed = "", (0, 0)
 
     def start(self) -> None:
         """Cut a torn tail off into lost+found; begin a chain where there is none."""
@@ -219,19 +222,31 @@ class Journal:
 
     def _find_head(self, folder: int) -> tuple[int, str]:
         """Return number and hash of the last record, after mending a torn tail."""
-        segments = self._segments_in(folder)
-        if not segments:
+        segment = self._last_segment(folder)
+        if not segment:
             self._head = _Cursor()
             born = Entry("genesis", "", after=str(time.time_ns()))
             line = self._record(born, Actor(name="store"), "", (1, ""))
             self._write(folder, [line], (1, _hash(line)), sync=True)
             return 1, _hash(line)
-        head, place = self._head, Place(folder, segments[-1])
+        head, place = self._head, Place(folder, segment)
         found = self._tree.disk.stat(place.name, place.folder)
         now = (place.name, found.st_ino, found.st_size)
         if now != (head.segment, head.inode, head.offset):
             self._head = self._read_head(place)
         return self._head.seq, self._head.last
+
+    def _last_segment(self, folder: int) -> str:
+        """Return the name of the segment that is written to, empty where there is none."""
+        looked = time.time_ns()
+        found = os.fstat(folder)
+        now = found.st_ino, found.st_mtime_ns
+        if now != self._listed:
+            names = self._segments_in(folder)
+            self._last = names[-1] if names else ""
+            # What was made in the same tick of the clock would not show in the time.
+            self._listed = now if looked - found.st_mtime_ns > _TICK_NS else (0, 0)
+        return self._last
 
     def _read_head(self, place: Place) -> _Cursor:
         stamp = f"{self._clock():%Y%m%dT%H%M%SZ}"

@@ -17,6 +17,7 @@ import random
 import threading
 import time
 import zlib
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -30,6 +31,8 @@ from kimi_memory.store.tree import Tree, same
 
 FOLDER = f"{PRIVATE}/locks"
 STRIPES = 256
+_IDLE = 16
+"""So many files stay open for the next to take the lock: a turn takes three, and the same ones."""
 _PAUSE_SECONDS = 0.005
 _RANKS = {"store": 0, "stripe": 1, "journal": 2}
 _BRIEF = frozenset({"append", "journal"})
@@ -139,6 +142,13 @@ class Locks:
         self._tree = tree
         self._timeout = timeout_seconds
         self._mine = threading.local()
+        self._idle: OrderedDict[str, int] = OrderedDict()
+        self._pid = os.getpid()
+
+    def close(self) -> None:
+        """Close the files that nobody holds; who holds one closes it with the release."""
+        while self._idle:
+            self._close_eldest()
 
     def hold(
         self,
@@ -188,7 +198,7 @@ class Locks:
         mine.depth -= 1
         if mine.depth == 0:
             del held[name]
-            self._tree.disk.close(mine.fd)
+            self._put_back(name, mine.fd)
 
     def _held(self) -> dict[str, _Held]:
         held: dict[str, _Held] = self._mine.__dict__.setdefault("held", {})
@@ -210,14 +220,13 @@ class Locks:
         return fd
 
     def _attempt(self, wish: _Wish) -> int | None:
-        disk, file = self._tree.disk, _file(wish.name)
-        folder = self._tree.kept(FOLDER)
-        fd = disk.open(file, os.O_RDWR | os.O_CREAT, at=folder)
+        disk = self._tree.disk
+        fd = self._open(wish.name)
         kind, ours = fcntl.LOCK_SH if wish.shared else fcntl.LOCK_EX, False
         try:
             disk.perform("flock", fcntl.flock, fd, kind | fcntl.LOCK_NB)
             found = os.fstat(fd)
-            if same(found, disk.stat(file, folder)):
+            if same(found, disk.stat(f"{FOLDER}/{_file(wish.name)}", self._tree.fd)):
                 # Of many who share a lock, any could be named.
                 if not wish.shared:
                     self._sign(fd, wish.op, found.st_size)
@@ -228,6 +237,34 @@ class Locks:
             if not ours:
                 disk.close(fd)  # an interrupt must not leave the lock behind either
         return fd if ours else None
+
+    def _open(self, name: str) -> int:
+        """Return a descriptor of a lock's file that nobody else uses."""
+        if self._pid != os.getpid():
+            # What a process has from its parent is locked for both, or for neither.
+            self.close()
+            self._pid = os.getpid()
+        fd = self._idle.pop(name, -1)
+        if fd < 0:
+            folder = self._tree.kept(FOLDER)
+            fd = self._tree.disk.open(_file(name), os.O_RDWR | os.O_CREAT, at=folder)
+        return fd
+
+    def _put_back(self, name: str, fd: int) -> None:
+        """Let a lock go, and keep its file open for the next to take it."""
+        disk = self._tree.disk
+        free = self._pid == os.getpid() and disk.unlock(fd)
+        if not free or self._idle.setdefault(name, fd) != fd:
+            disk.close(fd)
+        if len(self._idle) > _IDLE:
+            self._close_eldest()
+
+    def _close_eldest(self) -> None:
+        try:
+            fd = self._idle.popitem(last=False)[1]
+        except KeyError:
+            return  # another thread was faster
+        self._tree.disk.close(fd)
 
     def _sign(self, fd: int, op: str, size: int) -> None:
         """Name this process as the holder; a brief one only sees to it that no other is named."""

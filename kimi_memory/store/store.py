@@ -102,6 +102,7 @@ class Store:
 
     def close(self) -> None:
         """Close the folder; nothing is pending, as every write is durable when it returns."""
+        self._locks.close()
         self._tree.close()
 
     def __enter__(self) -> Store:

@@ -101,7 +101,7 @@ _SLOTS: tuple[tuple[Known, str], ...] = (
         r"\bi (?:now |currently )?work (?:for|at)(?! (?:it|home|this|night|least|all|the moment)\b)"
         r"|\bi(?:'ve| have)? left [^.]{2,30} and (?:now )?work (?:for|at)\b|\bi(?:'m| am| started|'ve been) (?:employed|working) (?:at|by|for)(?! (?:home|it|night)\b)"
         r"|\bi don't work (?:at|for) [^.]{2,30}any ?more"
-        rf"|我(?:现在|目前)?在[^，。]{{1,10}}{_FIRMS}(?:上班|工作|任职|就职)|我[^，。]{{0,4}}(?:就职|任职|供职)于|我(?:去|换到)[^，。]{1, 10}上班了|换工作了，(?:我)?现在在"
+        rf"|我(?:现在|目前)?在[^，。]{{1,10}}{_FIRMS}(?:上班|工作|任职|就职)|我[^，。]{{0,4}}(?:就职|任职|供职)于|我(?:去|换到)[^，。]{{1,10}}上班了|换工作了，(?:我)?现在在"
         r"|我给[^，。]{2,10}打工|我[^，。]{0,3}(?:跳槽|换)(?:到|去)了?[^，。]{2,10}(?:上班|工作|$|了|。)"
         r"|我从[^，。]{2,10}(?:离职|跳槽)",
     ),
@@ -130,7 +130,7 @@ _SLOTS: tuple[tuple[Known, str], ...] = (
         rf"|\bi work as an?\b"
         r"|\bi teach [a-z]|\bmy (?:day )?job is\b|我(?:平时|现在|目前)?是(?:个|一个|一名|名|做)"
         rf"[^，。]{{0,8}}{_TRADES_ZH}|平时是个?[^，。]{{0,6}}{_TRADES_ZH}"
-        rf"|我是做[^，。]{1, 8}的|我的(?:工作|职业)是",
+        rf"|我是做[^，。]{{1,8}}的|我的(?:工作|职业)是",
     ),
     (
         Known("news", news=True),

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import os
 import shutil
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +18,7 @@ from kimi_memory.model.actor import Actor
 from kimi_memory.model.change import Create, Delete, Move, Update, digest
 from kimi_memory.model.record import seal, unseal
 from kimi_memory.model.turn import Origin
+from kimi_memory.store.fsio import Disk
 from kimi_memory.store.store import Store
 
 KEY = b"a key of this machine"
@@ -162,6 +165,47 @@ def test_days_are_segments_of_one_chain(store: Store, folder: Path, tick, actor:
     assert store.journal.verify() == []
     assert store.journal.head()[0] == 4
     assert store.journal.known().keys() == {"a.md", "b.md", "c.md"}
+
+
+def test_a_segment_that_another_process_began_is_found(
+    store: Store, folder: Path, tick, actor: Actor
+) -> None:
+    journal = folder / ".kimi/journal"
+    for day in range(2, 6):
+        # As if the last look at the folder were long ago, and, every other time, just now.
+        if day % 2:
+            os.utime(journal, ns=(0, time.time_ns() - 60_000_000_000))
+        store.apply([Create(f"ours{day}.md", b"")], actor)
+        with Store.open(folder, key=KEY, clock=tick) as other:
+            tick.now = datetime(2026, 3, day, tzinfo=UTC)
+            other.apply([Create(f"theirs{day}.md", b"")], actor)
+        tick.now = datetime(2026, 3, 1, tzinfo=UTC)
+    store.apply([Create("last.md", b"")], actor)
+    assert store.journal.verify() == []
+    assert b"last.md" in (journal / "2026-03-05.jsonl").read_bytes()
+
+
+def test_a_folder_that_does_not_change_is_not_listed_again(folder: Path, actor: Actor) -> None:
+    class Counting(Disk):
+        lists = 0
+
+        def names(self, at: int) -> list[str]:
+            self.lists += 1
+            return super().names(at)
+
+    disk = Counting()
+    with Store.open(folder, key=KEY, disk=disk) as store:
+        line = seal({"n": 1})
+        store.append("short-term/s.jsonl", [line], actor)
+        store.append("short-term/s.jsonl", [line], actor)
+        before = disk.lists
+        store.append("short-term/s.jsonl", [line], actor)
+        assert disk.lists > before  # a segment may have been made in the same tick
+        os.utime(folder / ".kimi/journal", ns=(0, time.time_ns() - 60_000_000_000))
+        store.append("short-term/s.jsonl", [line], actor)
+        before = disk.lists
+        store.append("short-term/s.jsonl", [line], actor)
+        assert disk.lists == before
 
 
 def test_a_day_that_was_read_is_not_read_again(store: Store, tick, actor: Actor) -> None:

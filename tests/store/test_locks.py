@@ -180,6 +180,88 @@ def test_a_refused_flock_is_told(folder: Path) -> None:
     tree.close()
 
 
+def _open_files() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def test_the_files_of_locks_stay_open_within_bounds(tree: Tree) -> None:
+    with Locks(tree, 1.0).hold("job"):
+        begun = _open_files()
+    locks = Locks(tree, 1.0)
+    for n in range(100):
+        with locks.hold(f"job-{n}"):
+            pass
+    assert begun < _open_files() <= begun + 20
+    locks.close()
+    locks.close()
+    assert _open_files() <= begun
+
+
+def test_many_who_share_a_lock_leave_one_file_open(tree: Tree) -> None:
+    locks = Locks(tree, 5.0)
+    with locks.hold("job", shared=True):
+        begun = _open_files()
+        for _ in range(5):
+            assert _elsewhere(locks, "job", shared=True) is None
+        assert _open_files() <= begun + 1
+    assert _elsewhere(locks, "job") is None
+    locks.close()
+
+
+def test_a_lock_is_free_even_where_only_closing_frees_it(folder: Path) -> None:
+    class Deaf(Disk):
+        def unlock(self, fd: int) -> bool:
+            return super().unlock(1 << 20)
+
+    tree = Tree(folder, Deaf())
+    locks = Locks(tree, 1.0)
+    with locks.hold("job"):
+        pass
+    assert _elsewhere(locks, "job") is None
+    tree.close()
+
+
+def test_the_eldest_file_may_be_closed_by_two_threads(locks: Locks) -> None:
+    with locks.hold("job"):
+        pass
+    locks.close()
+    locks._close_eldest()
+    assert _elsewhere(locks, "job") is None
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+def test_a_child_does_not_share_the_locks_of_its_parent(locks: Locks) -> None:
+    """Both would hold what either takes: a lock belongs to the open file, which they share."""
+    with locks.hold("job"):
+        pass
+    ask, told = os.pipe()
+    go, ready = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.read(go, 1)
+        os.write(told, b"n" if isinstance(_elsewhere(locks, "job"), LockTimeoutError) else b"y")
+        os._exit(0)
+    with locks.hold("job"):
+        os.write(ready, b".")
+        assert os.read(ask, 1) == b"n"
+    os.waitpid(child, 0)
+    for fd in (ask, told, go, ready):
+        os.close(fd)
+    assert _elsewhere(locks, "job") is None
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+def test_a_child_that_ends_frees_no_lock_of_its_parent(locks: Locks) -> None:
+    with locks.hold("job"):
+        child = os.fork()
+        if child == 0:
+            locks.release("job")
+            os._exit(0)
+        os.waitpid(child, 0)
+        assert isinstance(_elsewhere(locks, "job"), LockTimeoutError)
+    assert _elsewhere(locks, "job") is None
+
+
 def test_an_unsigned_lock_still_holds(folder: Path) -> None:
     class Unsigned(Disk):
         def perform(self, name, call, *args, **kwargs):

@@ -8,8 +8,11 @@ import re
 
 import kimi_memory.plugins
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import kimi_memory.text
+from kimi_memory.text.literals import folded, literals
 from kimi_memory.text.regex import regex
 
 MODULES = [
@@ -26,6 +29,16 @@ def lazy(value: object) -> list[object]:
     if isinstance(value, dict):
         value = tuple(value.values())
     return [one for each in value for one in lazy(each)] if isinstance(value, tuple | list) else []
+
+
+def patterns() -> list[re.Pattern[str]]:
+    """Return every lazy pattern of the project."""
+    modules = map(importlib.import_module, MODULES)
+    found = {id(one): one for each in modules for v in vars(each).values() for one in lazy(v)}
+    return list(found.values())  # type: ignore[arg-type]  # told by what they are
+
+
+WORDY = [one for one in patterns() if literals(one.pattern, one.flags)]
 
 
 def test_a_lazy_pattern_finds_what_a_compiled_one_finds() -> None:
@@ -61,3 +74,78 @@ def test_every_pattern_of_a_module_compiles(name: str) -> None:
     for value in vars(importlib.import_module(name)).values():
         for each in lazy(value):
             assert re.compile(each.pattern, each.flags)  # type: ignore[attr-defined]  # told by what it is
+
+
+def test_no_pattern_has_a_number_of_times_that_is_none() -> None:
+    wrong = re.compile(r"[({]\d+, \d+[)}]")
+    assert [one.pattern for one in patterns() if wrong.search(one.pattern)] == []
+
+
+def test_most_phrases_have_words() -> None:
+    assert len(WORDY) > 200
+
+
+@given(st.data())
+def test_what_a_pattern_is_found_in_holds_one_of_its_words(data: st.DataObject) -> None:
+    pattern = data.draw(st.sampled_from(WORDY))
+    found = data.draw(st.from_regex(re.compile(pattern.pattern, pattern.flags)))
+    text = folded(found) if pattern.flags & re.IGNORECASE else found
+    assert any(word in text for word in literals(pattern.pattern, pattern.flags))
+
+
+SOURCES = (
+    r"\b(?:is|are) now\b|mov(?:ed?|ing)|(?=x)记住",
+    r"(?:ab|cd)+x?|(?:q{2,3}r)*?uv",
+    r"(?P<a>ab(?:c|d))(?P=a)|(?>ef)g",
+    r"a(?i:bc)d|(?-i:EF)",
+    r"[换改]成|[^x]yz|[a-c]de",
+    r"(?<!no )yes|ab(?!c)d",
+    r"straße|ΣΙΓΜΑ|kelvin|six",
+    r"",
+    r"a|b",
+    r"(?:abc)?|de",
+)
+LETTERS = "abcdefgqruvxyz BCDEFısſKkieln ßΣσςİ记住换改成no"
+
+
+@given(st.sampled_from(SOURCES), st.sampled_from((0, re.IGNORECASE)), st.data())
+def test_a_look_at_the_words_changes_nothing(
+    source: str, flags: re.RegexFlag, data: st.DataObject
+) -> None:
+    ours, theirs = regex(source, flags), re.compile(source, flags)
+    chance = st.text(LETTERS, max_size=12)
+    texts = data.draw(st.lists(chance | st.from_regex(theirs), min_size=1, max_size=60))
+    for text in [*texts * 3] * 24:
+        found, wanted = ours.search(text), theirs.search(text)
+        assert (found and found.span()) == (wanted and wanted.span())
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        (r"\bi (?:like|adore)\b", {"like", "adore"}),
+        (r"\bmov(?:ed?|ing)\b|记住", {"mov", "记住"}),
+        (r"(?:a|b)c?", set()),
+        (r"x*", set()),
+        (r"the (?:cat|dog)", {"cat", "dog"}),
+        ("|".join(f"{n}word" for n in range(300)), set()),
+    ],
+)
+def test_words_are_the_ones_that_tell_most(source: str, words: set[str]) -> None:
+    assert literals(source, re.IGNORECASE) == words
+
+
+def test_a_python_that_parses_otherwise_gives_no_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(re, "_parser")
+    assert literals("记住", 0) == frozenset()
+
+
+def test_what_a_pattern_takes_for_a_letter_is_folded_to_it() -> None:
+    taken = [
+        (letter, plain)
+        for letter in map(chr, range(128, 0x3000))
+        for plain in "abcdefghijklmnopqrstuvwxyz"
+        if re.fullmatch(plain, letter, re.IGNORECASE)
+    ]
+    assert {plain for _, plain in taken} >= {"i", "k", "s"}
+    assert [folded(letter) for letter, _ in taken] == [plain for _, plain in taken]
