@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import json
 import os
 import threading
 import time
@@ -20,6 +19,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kimi_memory.model.actor import Actor
 from kimi_memory.model.record import encode, is_whole, seal_bytes
+from kimi_memory.store.chain import (
+    hash_of,
+    misfits,
+    number_of,
+    of_another_key,
+    parsed,
+    whole_lines,
+)
 from kimi_memory.store.locks import Locks, boot_id
 from kimi_memory.store.paths import PRIVATE
 from kimi_memory.store.tail import append_whole, mend
@@ -77,11 +84,18 @@ class Journal:
         self._origins: dict[str, str] = {}
         self._edits: dict[str, dict[str, str]] = {}
         self._last, self._listed = "", (0, 0)
+        self._file = (0, -1)
 
     def start(self) -> None:
         """Cut a torn tail off into lost+found; begin a chain where there is none."""
         with self._alone(), self._tree.folder(FOLDER, make=True) as folder:
             self._find_head(folder)
+
+    def close(self) -> None:
+        """Close the segment that is written to."""
+        file, self._file = self._file, (0, -1)
+        if file[1] >= 0:
+            self._tree.disk.close(file[1])
 
     def add(
         self, entries: Sequence[Entry], actor: Actor, *, txn: str = "", sync: bool = True
@@ -96,7 +110,7 @@ class Journal:
             for entry in entries:
                 seq += 1
                 records.append(self._record(entry, actor, txn, (seq, last)))
-                last = _hash(records[-1])
+                last = hash_of(records[-1])
             self._write(folder, records, (seq, last), sync=sync)
 
     def head(self) -> tuple[int, str]:
@@ -142,7 +156,7 @@ class Journal:
         """Yield all records that can be read, oldest first."""
         for segment in self._segments():
             for line in self._lines(segment):
-                record = _parsed(line)
+                record = parsed(line)
                 if record is not None:
                     yield record
 
@@ -151,8 +165,8 @@ class Journal:
         found: list[dict[str, Json]] = []
         for segment in reversed(self._segments()):
             for line in reversed(self._lines(segment)):
-                record = _parsed(line)
-                if _number(record, seq + 1) <= seq:
+                record = parsed(line)
+                if number_of(record, seq + 1) <= seq:
                     return found[::-1]
                 found += [record] if record else []
         return found[::-1]
@@ -169,15 +183,15 @@ class Journal:
         met = checkpoint is None
         for where, line in self._placed_lines():
             total += 1
-            record = _parsed(line)
+            record = parsed(line)
             if record is None or not is_whole(line):
                 problems.append(f"{where}: the line is not whole")
             if record is not None:
-                problems += _misfits(record, where, seq + 1, last)
+                problems += misfits(record, where, seq + 1, last)
                 foreign += not self._is_ours(record)
-            seq, last = _number(record, seq + 1), _hash(line)
+            seq, last = number_of(record, seq + 1), hash_of(line)
             met = met or (seq, last) == checkpoint
-        problems += _foreign(foreign, total)
+        problems += of_another_key(foreign, total)
         if not met and checkpoint is not None:
             problems.append(f"record {checkpoint[0]} of the checkpoint is missing or altered")
         return problems
@@ -227,8 +241,8 @@ class Journal:
             self._head = _Cursor()
             born = Entry("genesis", "", after=str(time.time_ns()))
             line = self._record(born, Actor(name="store"), "", (1, ""))
-            self._write(folder, [line], (1, _hash(line)), sync=True)
-            return 1, _hash(line)
+            self._write(folder, [line], (1, hash_of(line)), sync=True)
+            return 1, hash_of(line)
         head, place = self._head, Place(folder, segment)
         found = self._tree.disk.stat(place.name, place.folder)
         now = (place.name, found.st_ino, found.st_size)
@@ -256,7 +270,7 @@ class Journal:
             inode = os.fstat(fd).st_ino
         finally:
             self._tree.disk.close(fd)
-        seq, last = _number(_parsed(line), 0), _hash(line)
+        seq, last = number_of(parsed(line), 0), hash_of(line)
         if not line:
             seq, last = self._end_before(place.name)
         return _Cursor(place.name, inode, size, seq, last)
@@ -266,7 +280,7 @@ class Journal:
         seq, last = 0, ""
         for other in self._segments():
             for line in self._lines(other) if other < segment else ():
-                seq, last = _number(_parsed(line), seq + 1), _hash(line)
+                seq, last = number_of(parsed(line), seq + 1), hash_of(line)
         return seq, last
 
     def _write(
@@ -275,17 +289,26 @@ class Journal:
         disk = self._tree.disk
         # A clock that was set back must not open a segment before the last one.
         segment = max(f"{self._clock().date()}.jsonl", self._head.segment)
-        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
-        fd = self._tree.open_file(Place(folder, segment), flags, segment)
-        try:
-            found = os.fstat(fd)
-            append_whole(disk, fd, b"".join(lines), found.st_size, sync=sync)
-            if segment != self._head.segment:
-                disk.fsync(folder)
-            size = found.st_size + sum(map(len, lines))
-            self._head = _Cursor(segment, found.st_ino, size, *end)
-        finally:
-            disk.close(fd)
+        fd = self._opened(Place(folder, segment))
+        found = os.fstat(fd)
+        append_whole(disk, fd, b"".join(lines), found.st_size, sync=sync)
+        if segment != self._head.segment:
+            disk.fsync(folder)
+        size = found.st_size + sum(map(len, lines))
+        self._head = _Cursor(segment, found.st_ino, size, *end)
+
+    def _opened(self, place: Place) -> int:
+        """Return a descriptor of a segment, which stays open for the next record.
+
+        The head was just found, so its file is the one that is at its path now.
+        """
+        head, (inode, fd) = self._head, self._file
+        if place.name != head.segment or inode != head.inode:
+            flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
+            fd = self._tree.open_file(place, flags, place.name)
+            self.close()
+            self._file = os.fstat(fd).st_ino, fd
+        return fd
 
     def _segments(self) -> list[str]:
         try:
@@ -299,7 +322,7 @@ class Journal:
         return sorted(name for name in names if name.endswith(".jsonl"))
 
     def _lines(self, segment: str) -> list[bytes]:
-        return _whole_lines(self._tree.read(f"{FOLDER}/{segment}"))
+        return whole_lines(self._tree.read(f"{FOLDER}/{segment}"))
 
     def _placed_lines(self) -> Iterator[tuple[str, bytes]]:
         for segment in self._segments():
@@ -334,9 +357,9 @@ class Journal:
                 content = self._tree.disk.read_at(fd, found.st_size - offset, offset)
             finally:
                 self._tree.disk.close(fd)
-        lines = _whole_lines(content)
+        lines = whole_lines(content)
         for line in lines:
-            self._learn(_parsed(line) or {})
+            self._learn(parsed(line) or {})
         self._read = _Cursor(segment, found.st_ino, offset + sum(map(len, lines)))
 
     def _learn(self, record: Mapping[str, Json]) -> None:
@@ -355,39 +378,3 @@ class Journal:
 
 def _origin(actor: Actor) -> str:
     return EXTERNAL if actor.name == EXTERNAL else str(actor.origin)
-
-
-def _whole_lines(content: bytes) -> list[bytes]:
-    return content[: content.rfind(b"\n") + 1].splitlines(keepends=True)
-
-
-def _hash(line: bytes) -> str:
-    return hashlib.sha256(line).hexdigest() if line else ""
-
-
-def _parsed(line: bytes) -> dict[str, Json] | None:
-    try:
-        record = json.loads(line)
-    except ValueError:
-        return None
-    return record if isinstance(record, dict) else None
-
-
-def _number(record: Mapping[str, Json] | None, otherwise: int) -> int:
-    seq = (record or {}).get("seq")
-    return seq if isinstance(seq, int) else otherwise
-
-
-def _misfits(record: Mapping[str, Json], where: str, seq: int, last: str) -> list[str]:
-    problems = []
-    if record.get("seq") != seq:
-        problems.append(f"{where}: record {record.get('seq')} stands where {seq} is due")
-    if record.get("prev") != last:
-        problems.append(f"{where}: the record does not follow the line before it")
-    return problems
-
-
-def _foreign(count: int, total: int) -> list[str]:
-    if count and count == total:
-        return ["every record was written with another key: the journal is a foreign chain"]
-    return [f"{count} records were not written with this memory's key"] if count else []

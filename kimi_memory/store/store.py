@@ -103,6 +103,7 @@ class Store:
     def close(self) -> None:
         """Close the folder; nothing is pending, as every write is durable when it returns."""
         self._locks.close()
+        self.journal.close()
         self._tree.close()
 
     def __enter__(self) -> Store:
@@ -139,8 +140,8 @@ class Store:
     def size(self, path: str) -> int:
         """Return the size of a file in bytes, 0 where there is none."""
         try:
-            with self._tree.place(path) as place:
-                return self._disk.stat(place.name, place.folder).st_size
+            place = self._tree.spot(path)
+            return self._disk.stat(place.name, place.folder).st_size
         except FileNotFoundError:
             return 0
         except OSError as error:
@@ -193,11 +194,8 @@ class Store:
         if not check_lines(lines):
             return
         self._check_writable()
-        with (
-            self._refusing(path),
-            self._locks.writing(paths, op="append"),
-            self._tree.place(path, make=True) as place,
-        ):
+        with self._refusing(path), self._locks.writing(paths, op="append"):
+            place = self._tree.spot(path, make=True)
             self._append(place, path, lines, actor, sync=sync)
 
     def view(self, path: str, content: bytes) -> None:

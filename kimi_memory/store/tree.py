@@ -82,10 +82,10 @@ class Tree:
                 self.disk.close(fd)
             self._kept, self._left, self.fd = {}, [], -1
 
-    def kept(self, path: str) -> int:
-        """Return a descriptor of a private folder that stays open; the caller leaves it open.
+    def kept(self, path: str, *, make: bool = True) -> int:
+        """Return a descriptor of a folder that stays open; the caller leaves it open.
 
-        Every turn needs these folders several times. Somebody may remove them at any
+        Every turn needs some folders several times. Somebody may remove them at any
         moment: what is returned is the folder that is at its path now.
         """
         held = self._kept.get(path)
@@ -98,7 +98,7 @@ class Tree:
             # Another thread may be using it just now.
             self._left.append(held[0])
             self._kept.pop(path, None)
-        fd = self.enter(path.split("/"), make=True)
+        fd = self.enter(path.split("/"), make=make)
         self._kept[path] = fd, os.fstat(fd)
         return fd
 
@@ -110,6 +110,11 @@ class Tree:
         """Open the folder of a checked path."""
         *above, name = parts_of(path)
         return _Spot(self, above, name, make=make)
+
+    def spot(self, path: str, *, make: bool = False) -> Place:
+        """Return the place of a checked path, in a folder that stays open; see `kept`."""
+        *above, name = parts_of(path)
+        return Place(self.kept("/".join(above), make=make) if above else self.fd, name)
 
     def enter(self, parts: list[str], *, make: bool) -> int:
         """Return a descriptor of a folder, which the caller closes; see `folder`."""

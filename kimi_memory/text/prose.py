@@ -31,6 +31,7 @@ _CODE = regex(
 _PATH = regex(r"(?<![\w.~/-])(?:~|\.{1,2})?(?:/[\w.-]*\w){2,8}(?![\w/:(])", re.ASCII)
 _HAN = regex(r"[\u3400-\u9fff]")
 _WORD = regex(r"[A-Za-z][a-z']*")
+_FIGURE = regex(r"\d")
 _QUOTATION = regex(
     r"“[^“”]{1,2000}”|「[^「」]{1,2000}」|『[^『』]{1,2000}』|(?<!\w)\"[^\"\n]{1,2000}\"(?!\w)"
 )
@@ -70,7 +71,7 @@ def is_prose(sentence: str) -> bool:
         return True
     words = _WORD.findall(plain)
     letters = sum(map(len, words))
-    figures = sum(ch.isdigit() for ch in plain)
+    figures = len(_FIGURE.findall(plain))
     return len(words) >= 3 and letters + min(figures, letters / 2) >= 0.6 * len(plain)
 
 

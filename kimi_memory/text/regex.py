@@ -48,12 +48,13 @@ class _Regex:
 
 def _gated(pattern: re.Pattern[str]) -> _Search:
     """Return the search of a pattern that looks for its words first, if it has some."""
-    words, search = tuple(literals(pattern.pattern, pattern.flags)), pattern.search
+    words, search = sorted(literals(pattern.pattern, pattern.flags)), pattern.search
+    plain = [word for word in words if word.isascii()]
     fold = _low if pattern.flags & re.IGNORECASE else str
 
     def gated(text: str, *span: int) -> re.Match[str] | None:
         low = fold(text)
-        for word in words:
+        for word in plain if low.isascii() else words:
             if word in low:
                 return search(text, *span)
         return None

@@ -217,7 +217,7 @@ def vanished_lock(root: Path) -> None:
         done = False
 
         def stat(self, name: str, at: int) -> os.stat_result:
-            if name == "job.lock" and not self.done:
+            if name.endswith("job.lock") and not self.done:
                 self.done = True
                 os.unlink(name, dir_fd=at)
                 os.close(os.open(name, os.O_CREAT | os.O_RDWR, dir_fd=at))
@@ -312,7 +312,7 @@ MUTANTS: dict[str, tuple[Check, object, str, object]] = {
     ),
     "no path check": (odd_name, trees, "check", lambda path: tuple(path.split("/"))),
     "no MAC check": (forged, journal.Journal, "_is_ours", lambda *_: True),
-    "no chain check": (missing, journal, "_misfits", lambda *_: []),
+    "no chain check": (missing, journal, "misfits", lambda *_: []),
     "no commit point": (mixed, txns.Transactions, "run", _place_at_once),
     "no recovery": (mixed, recovery.Recovery, "run", lambda _: []),
     "no replay guard": (replayed, journal.Journal, "has", lambda *_: False),

@@ -229,6 +229,19 @@ def test_the_eldest_file_may_be_closed_by_two_threads(locks: Locks) -> None:
     assert _elsewhere(locks, "job") is None
 
 
+def test_files_that_a_parent_opened_are_not_used(locks: Locks) -> None:
+    with locks.hold("job"):
+        pass
+    (before,) = locks._idle.values()
+    os.set_inheritable(before, True)  # what a file opened anew is not
+    locks._pid -= 1
+    with locks.hold("job"):
+        pass
+    (after,) = locks._idle.values()
+    assert not os.get_inheritable(after)
+    assert locks._pid == os.getpid()
+
+
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
 def test_a_child_does_not_share_the_locks_of_its_parent(locks: Locks) -> None:
     """Both would hold what either takes: a lock belongs to the open file, which they share."""
