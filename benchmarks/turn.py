@@ -33,10 +33,10 @@ from kimi_memory.store.journal import Entry
 
 ROUND = 25
 SAID = (
-    "今天把登录模块的测试补完了，明天接着看支付回调那一块的日志。",
-    "The linker could not find the library on the second runner, so the job was restarted.",
-    "日志里有三处超时，都发生在连接池用完之后，先把上限调到六十四再观察一天。",
-    "I looked at the trace: most of the time goes into parsing the manifest twice.",
+    "今天把登录模块的 {} 个测试补完了，明天接着看支付回调那一块的日志。",
+    "The linker could not find library {} on the second runner, so the job was restarted.",
+    "日志里有 {} 处超时，都发生在连接池用完之后，先把上限调到六十四再观察一天。",
+    "I looked at trace {}: most of the time goes into parsing the manifest twice.",
 )
 
 
@@ -75,7 +75,8 @@ def measure(turns: int) -> dict[str, float]:
 
             def turn() -> None:
                 n = next(number)
-                handle.turn(("user", "assistant")[n % 2], f"{SAID[n % len(SAID)]} ({n})")
+                role = ("user", "assistant")[n // len(SAID) % 2]
+                handle.turn(role, SAID[n % len(SAID)].format(n))
 
             times.take("warm-up", turn)
             parts, bare = _parts(memory), _bare(root / "memory" / "bare.jsonl")
@@ -108,13 +109,13 @@ def _bare(path: Path) -> Callable[[], None]:
 def _parts(memory: Memory) -> dict[str, Callable[[], object]]:
     """Return the steps of a turn, each to be called by itself."""
     session = Session("parts", memory.clock())
-    made = Turn(1, memory.clock(), Role.USER, SAID[0])
+    made = Turn(1, memory.clock(), Role.USER, SAID[0].format(1))
     path, actor = "short-term/session_parts.jsonl", Actor("bench", made.origin)
     memory.store.append(path, [session_line(session)], actor)
     seen = Transcript(session, (made,) * 10)
     entry = Entry("append", "short-term/session_none.jsonl", "", "")
     return {
-        "screen": lambda: memory.screen.pass_text(SAID[0]),
+        "screen": lambda: memory.screen.pass_text(made.text),
         "triggers": lambda: memory.host.gather("capture_turn", turn=made, session=session),
         "append": lambda: memory.store.append(path, [turn_line(made)], actor),
         "journal": lambda: memory.store.journal.add([entry], actor, sync=False),
@@ -137,7 +138,7 @@ def processes(runs: int) -> dict[str, float]:
         run("-m", "kimi_memory", "init", f"{folder}/memory")
         run(*session, "start", "s")
         for _ in range(runs):
-            times.take("process", lambda: run(*session, "turn", "s", SAID[1]), 1)
+            times.take("process", lambda: run(*session, "turn", "s", SAID[1].format(0)), 1)
             times.take("empty", lambda: run("-c", "pass"), 1)
     ratio = round(times.p50("process") / times.p50("empty"), 2)
     return {

@@ -38,7 +38,7 @@ from kimi_memory.text.prose import said
 from kimi_memory.text.regex import regex
 from kimi_memory.text.slug import slug
 from kimi_memory.text.stating import states
-from kimi_memory.text.subjects import ME, is_named, key_of, subject_of
+from kimi_memory.text.subjects import ME, is_named, key_of, own_of, subject_of
 from kimi_memory.text.topics import known_topic, name_of
 
 _REMEMBER = regex(
@@ -263,13 +263,15 @@ def _choice(own: str, claim: str, project: str) -> tuple[_Sort, str] | None:
 
 def _mine(own: str, claim: str) -> tuple[_Sort, str] | None:
     """Return the slot that "my … is …" fills, so that a new value meets the old one."""
+    found = _MINE.search(own)
+    if found is None and own_of(claim) is None:
+        return None
     subject = subject_of(claim)
     if subject is not None and subject.known and states(claim, subject):
         if subject.owner == ME:
             return _FACT, subject.key
-        if _MINE.search(own) and not subject.owner:
+        if found is not None and not subject.owner:
             return _FACT, key_of("fact", claim)
-    found = _MINE.search(own)
     slot = (found["en"] or found["zh"] or "").strip() if found else ""
     if not slot or _NOT_A_SLOT.search(slot):
         return None

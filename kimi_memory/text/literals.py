@@ -1,7 +1,7 @@
 """Literals of a pattern: words of which a text holds one wherever the pattern is found in it.
 
-Python tries an alternation of phrases at every place of a text. To ask first whether the
-text holds a word of any of them takes a tenth of the time, and mostly it holds none.
+Python tries an alternation of phrases at every place of a text. To know first whether the
+text holds a word of any of them saves most of that time: mostly it holds none.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-MOST = 192
-"""Asking for more words than this would take as long as the pattern."""
+MOST = 256
+"""A pattern with more words than this is in most texts, or is no pattern of phrases."""
+_FEW = 12
+"""Letters a set may have to be worth looking for."""
 _COMMON = frozenset(
     ("the", "for", "with", "our", "are", "was", "and", "that", "this", "you", "your", "will")
 )
@@ -30,16 +32,18 @@ def literals(source: str, flags: int) -> _Words:
 
     Args:
         source: the pattern.
-        flags: its flags. Without case, the words are `folded`, and so must be the text.
+        flags: its flags.
 
     Returns:
-        The words; none where nothing can be said, or nothing that is worth it.
+        The words, `folded`, to be looked for in a text that is folded too; none where
+        nothing can be said, or nothing that is worth it.
     """
     # What parses a pattern has no public name. Where it changes, patterns are as slow as ever.
     parse = getattr(getattr(re, "_parser", None), "parse", None)
     if parse is None:
         return frozenset()
-    found = _needed(list(parse(source, flags)), ignoring=bool(flags & re.IGNORECASE))
+    tree = parse(source, flags)
+    found = _needed(list(tree), ignoring=bool(tree.state.flags & re.IGNORECASE))
     is_of_use = 0 < len(found) <= MOST and _worth(found)[0] > 1
     return found if is_of_use else frozenset()
 
@@ -66,7 +70,7 @@ def _offers(steps: Iterable[_Step], *, ignoring: bool) -> Iterator[_Words]:
     for step in steps:
         name, value = str(step[0]), step[1]
         if name == "LITERAL" and _is_steady(chr(value), ignoring=ignoring):
-            run += folded(chr(value)) if ignoring else chr(value)
+            run += folded(chr(value))
         elif name not in {"AT", "ASSERT", "ASSERT_NOT"}:  # these three take no room
             yield frozenset({run} - {""})
             yield _inside(name, value, ignoring=ignoring)
@@ -76,6 +80,8 @@ def _offers(steps: Iterable[_Step], *, ignoring: bool) -> Iterator[_Words]:
 
 def _is_steady(letter: str, *, ignoring: bool) -> bool:
     """Whether a letter has no other forms than those that `folded` brings together."""
+    if "\ud800" <= letter <= "\udfff":
+        return False
     return not ignoring or letter.isascii() or letter.lower() == letter.upper()
 
 
@@ -96,8 +102,15 @@ def _inside(name: str, value: Any, *, ignoring: bool) -> _Words:
 
 
 def _letters(choice: Iterable[_Step], *, ignoring: bool) -> _Words:
-    """Return the letters of a set, where it is no more than that."""
-    each = [(str(kind), value) for kind, value in choice]
-    if any(kind != "LITERAL" or not _is_steady(chr(n), ignoring=ignoring) for kind, n in each):
-        return frozenset()
-    return frozenset(folded(chr(n)) if ignoring else chr(n) for _, n in each)
+    """Return the letters of a set, where it is a small one and no more than that."""
+    found: list[str] = []
+    for kind, value in choice:
+        first, last = (value, value) if str(kind) == "LITERAL" else _ends(str(kind), value)
+        found += map(chr, range(first, min(last, first + _FEW) + 1))
+    sure = len(found) <= _FEW and all(_is_steady(one, ignoring=ignoring) for one in found)
+    return frozenset(map(folded, found)) if sure else frozenset()
+
+
+def _ends(kind: str, value: Any) -> tuple[int, int]:
+    """Return the ends of a range of letters; of anything else, of one that is too long."""
+    return value if kind == "RANGE" else (0, _FEW)

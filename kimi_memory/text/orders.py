@@ -10,7 +10,7 @@ import re
 import unicodedata
 
 from kimi_memory.text.han import HAN
-from kimi_memory.text.regex import regex
+from kimi_memory.text.regex import Phrases, regex
 
 _OLD = "previous|prior|above|earlier|preceding|old|original|your|developer'?s?|safety|system"
 _RULE = "instructions?|rules?|directives?|guidelines?|prompts?|polic(?:y|ies)|orders"
@@ -35,66 +35,41 @@ _KEEPS = (
 )
 
 
-def _rule(*patterns: str) -> re.Pattern[str]:
-    return regex("|".join(patterns), re.IGNORECASE | re.MULTILINE)
-
-
-RULES = (
+_ORDERS = Phrases(
     # what was said before shall not count
-    _rule(
-        rf"(?:ignore|disregard|forget|override|bypass|follow(?:ing)?)\W+(?:[\w']+\W+){{0,4}}?"
-        rf"(?:{_OLD})\W+(?:[\w']+\W+){{0,3}}?(?:{_RULE})\b",
-        r"forget everything you (?:were|have been) told",
-    ),
-    _rule(r"the old ones are void|your new rules? (?:is|are)\b"),
-    _rule(
-        rf"\b(?:previous|prior|earlier|old) (?:{_RULE})\W+(?:\w+\W+){{0,2}}?(?:void|cancel)",
-    ),
-    _rule(
-        r"(?:忽略|无视|忘掉|忘记|不要理会|不必再?遵守|抛开|覆盖|停止遵循|取消)[^。！？\n]{0,8}?"
-        r"(?:之前|以上|上面|上述|以前|先前|此前|原有|开发者|系统提示|安全|你的)[^。！？\n]{0,8}?"
-        r"(?:指令|指示|规则|规定|准则|命令|提示|策略|一切)",
-        r"(?:旧指令|之前的指令)作废|此前的[^。\n]{0,6}(?:命令|指令)[^。\n]{0,3}取消",
-    ),
+    rf"(?:ignore|disregard|forget|override|bypass|follow(?:ing)?)\W+(?:[\w']+\W+){{0,4}}?"
+    rf"(?:{_OLD})\W+(?:[\w']+\W+){{0,3}}?(?:{_RULE})\b",
+    r"forget everything you (?:were|have been) told",
+    r"the old ones are void|your new rules? (?:is|are)\b",
+    rf"\b(?:previous|prior|earlier|old) (?:{_RULE})\W+(?:\w+\W+){{0,2}}?(?:void|cancel)",
+    r"(?:忽略|无视|忘掉|忘记|不要理会|不必再?遵守|抛开|覆盖|停止遵循|取消)[^。！？\n]{0,8}?"
+    r"(?:之前|以上|上面|上述|以前|先前|此前|原有|开发者|系统提示|安全|你的)[^。！？\n]{0,8}?"
+    r"(?:指令|指示|规则|规定|准则|命令|提示|策略|一切)",
+    r"(?:旧指令|之前的指令)作废|此前的[^。\n]{0,6}(?:命令|指令)[^。\n]{0,3}取消",
     # somebody else seems to speak
-    _rule(
-        r"<\|im_|<<sys>>|\[/?inst\]|\"role\"\s{0,4}:\s{0,4}\"system\"",
-    ),
-    _rule(r"(?:you are|你现在).{0,12}(?:maintenance mode|维护模式)"),
-    _rule(
-        rf"^\W{{0,6}}(?:{_WHO})\s{{0,2}}[:：](?=.{{0,80}}(?:{_SETTLES}))",
-        r"^\W{0,6}(?:system|系统)\s{0,2}[:：].{0,20}(?:user|用户).{0,10}(?:decided|prefers|决定|喜欢)",
-        r"^\W{0,6}(?:system|developer) (?:message|notice|prompt|instruction)",
-        r"^\W{0,6}(?:系统|开发者)(?:消息|通知|提示词|指令)|给助手的系统通知",
-        r"begin user message|用户消息开始|as the user, i hereby|我作为用户在此",
-    ),
+    r"<\|im_|<<sys>>|\[/?inst\]|\"role\"\s{0,4}:\s{0,4}\"system\"",
+    r"(?:you are|你现在).{0,12}(?:maintenance mode|维护模式)",
+    rf"^\W{{0,6}}(?:{_WHO})\s{{0,2}}[:：](?=.{{0,80}}(?:{_SETTLES}))",
+    r"^\W{0,6}(?:system|系统)\s{0,2}[:：].{0,20}(?:user|用户).{0,10}(?:decided|prefers|决定|喜欢)",
+    r"^\W{0,6}(?:system|developer) (?:message|notice|prompt|instruction)",
+    r"^\W{0,6}(?:系统|开发者)(?:消息|通知|提示词|指令)|给助手的系统通知",
+    r"begin user message|用户消息开始|as the user, i hereby|我作为用户在此",
     # a page or a tool tells what the user wants
-    _rule(
-        rf"(?:{_SOURCE}).{{0,120}}(?:{_CLAIM})",
-    ),
+    rf"(?:{_SOURCE}).{{0,120}}(?:{_CLAIM})",
     # what nobody shall see
-    _rule(
-        r"(?:base64|rot-?13|hex\b|十六进制|解码|倒过来|reverse the following|decoded).{0,60}"
-        r"(?:decode|obey|follow|remember|store|keep|instruction|记住|照做|执行|存)",
-    ),
-    _rule(r"(?:do not|don't|never) tell the user.{0,120}(?:remember|from now on)"),
-    _rule(
-        rf"(?:without (?:informing|telling) the user|silently|secretly).{{0,60}}(?:{_KEEPS})",
-    ),
-    _rule(
-        rf"(?:不要告诉用户|用户不知情|悄悄|偷偷).{{0,60}}(?:{_KEEPS})",
-    ),
-    _rule(r"reveal (?:your|the) system prompt|透露你的系统提示"),
-    _rule(
-        r"[\u202a-\u202e\u2066-\u2069]",
-    ),
+    r"(?:base64|rot-?13|hex\b|十六进制|解码|倒过来|reverse the following|decoded).{0,60}"
+    r"(?:decode|obey|follow|remember|store|keep|instruction|记住|照做|执行|存)",
+    r"(?:do not|don't|never) tell the user.{0,120}(?:remember|from now on)",
+    rf"(?:without (?:informing|telling) the user|silently|secretly).{{0,60}}(?:{_KEEPS})",
+    rf"(?:不要告诉用户|用户不知情|悄悄|偷偷).{{0,60}}(?:{_KEEPS})",
+    r"reveal (?:your|the) system prompt|透露你的系统提示",
+    r"[\u202a-\u202e\u2066-\u2069]",
     # a block of ours, or of another memory, that nobody but us may write
-    _rule(
-        r"<\s{0,8}/?\s{0,8}(?:kimi-memory|relevant-memories|hook_context|hook_result|memory-context"
-        r"|system-reminder|past_conversations|claude-mem-context|recalled-memories)\b",
-    ),
+    r"<\s{0,8}/?\s{0,8}(?:kimi-memory|relevant-memories|hook_context|hook_result|memory-context"
+    r"|system-reminder|past_conversations|claude-mem-context|recalled-memories)\b",
+    flags=re.IGNORECASE | re.MULTILINE,
 )
-"""Every way we know, each by itself: most texts hold no word of it, and that is soon seen."""
+"""Every way we know."""
 _SPREAD = regex(r"(?<![A-Za-z])(?:[A-Za-z][ \-.]){4,}[A-Za-z](?![A-Za-z])")
 _SPREAD_HAN = regex(rf"(?<=[{HAN}])[ \-.·](?=[{HAN}])")
 _GAP = regex(r"[ \-.]{2,}")
@@ -110,14 +85,10 @@ def gives_orders(text: str) -> bool:
     Disguises are looked through: other letters of the same shape, letters that nobody
     sees, letters set apart.
     """
-    if _ordered(text):
+    if _ORDERS.found_in(text):
         return True
     plain = _undisguised(text)
-    return plain != text and _ordered(plain)
-
-
-def _ordered(text: str) -> bool:
-    return any(rule.search(text) is not None for rule in RULES)
+    return plain != text and _ORDERS.found_in(plain)
 
 
 def _undisguised(text: str) -> str:

@@ -67,13 +67,28 @@ _WE = regex(r"\b(?:we|our|us|let's|everyone|everybody)\b|我们|咱们|大家|�
 @lru_cache(maxsize=4096)
 def subject_of(sentence: str) -> Subject | None:
     """Return whose what a sentence speaks of, or None where it names neither."""
-    text = simplify(sentence.replace("’", "'"))
-    zh = language_of(text) == "zh"
+    text, zh = _read(sentence)
     grammar = owned_zh if zh else owned_en
-    mine = _self(text) or _mine(grammar.MY, text)
+    mine = own_of(sentence)
     # In Chinese 我 stands before what is mine; in English a name may own what follows.
     first, second = (mine, None) if zh else (None, mine)
     return first or _named(text, zh=zh) or second or _ours(grammar, text)
+
+
+@lru_cache(maxsize=64)
+def own_of(sentence: str) -> Subject | None:
+    """Return what of the speaker's own a sentence names first, or None.
+
+    `subject_of` has more to look for, and may find that something else is meant.
+    """
+    text, zh = _read(sentence)
+    return _self(text) or _mine((owned_zh if zh else owned_en).MY, text)
+
+
+def _read(sentence: str) -> tuple[str, bool]:
+    """Return a sentence as the grammars have it, and whether it is Chinese."""
+    text = simplify(sentence.replace("’", "'"))
+    return text, language_of(text) == "zh"
 
 
 def _self(text: str) -> Subject | None:
