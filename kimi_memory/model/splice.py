@@ -132,10 +132,11 @@ class _Lines:
 
     def _merge(self, old: Sequence[Piece], texts: Sequence[str], style: Style) -> None:
         codes = SequenceMatcher(None, [piece.text for piece in old], texts, autojunk=False)
+        bullet = self._bullet(old)
         for tag, i1, i2, j1, j2 in reversed(codes.get_opcodes()):
             if tag == "equal":
                 continue
-            new = self._blocks(texts[j1:j2], style, old)
+            new = _blocks(texts[j1:j2], style, bullet)
             if tag == "insert":
                 self._insert(old, i1, new, style)
                 continue
@@ -154,12 +155,10 @@ class _Lines:
         is_last = end == len(plain) or layout.HEADING.fullmatch(plain[end])
         return piece.end if is_last else end
 
-    def _blocks(self, texts: Sequence[str], style: Style, old: Sequence[Piece]) -> list[str]:
-        bullets = (_BULLET.match(self._raw[piece.first]) for piece in old)
-        bullet = next((found[0][0] for found in bullets if found), "-")
-        if style is not Style.LIST:
-            return layout.blocks(texts, style)
-        return [line for text in texts for line in layout.item_lines(text, f"{bullet} ")]
+    def _bullet(self, pieces: Sequence[Piece]) -> str:
+        """Return what items of a list begin with."""
+        bullets = (_BULLET.match(self._raw[piece.first]) for piece in pieces)
+        return next((found[0][0] for found in bullets if found), "-")
 
     def _insert(self, old: Sequence[Piece], at: int, new: list[str], style: Style) -> None:
         if at == 0:
@@ -188,3 +187,9 @@ class _Lines:
             end = len(self._raw)
             gap = [""] if end and self._plain[-1].strip() else []
             self._replace(end, end, [*gap, *lines])
+
+
+def _blocks(texts: Sequence[str], style: Style, bullet: str) -> list[str]:
+    if style is not Style.LIST:
+        return layout.blocks(texts, style)
+    return [line for text in texts for line in layout.item_lines(text, f"{bullet} ")]

@@ -127,6 +127,16 @@ def test_the_documents_identity_is_read_in_english_and_chinese(doc):
     assert identity.mission == ""
 
 
+def test_of_two_quotes_that_are_the_same_one_may_be_changed():
+    quotes = (Quote("01a", 1, "we use tabs"), Quote("01a", 1, "we use tabs"))
+    old = Event(
+        id="event-1", title="tabs", created=AT, updated=AT, lang=Lang.EN,
+        type=EventType.DECISION, at=AT, quotes=quotes,
+    )  # fmt: skip
+    new = replace(old, quotes=(Quote("01c", 1, "we use tabs"), quotes[1]))
+    assert form.parse(form.patch(form.render(old), old, new, "x.md"), "x.md") == new
+
+
 def test_a_persons_words_survive_a_patch(doc):
     """
     ---
