@@ -7,6 +7,7 @@ itself and only needs postings, which come out of a block as whole arrays.
 
 from __future__ import annotations
 
+import mmap
 import warnings
 from array import array
 from collections import Counter
@@ -40,6 +41,8 @@ BLOCK = 16_384
 FORMAT = f"w3/{BLOCK}/array"
 SHORT = 16
 """From so many postings on, a block is written as arrays."""
+RELEASED = 16
+"""So many words are looked up before the memory of the mapped files is given back."""
 BATCH = 10_000
 """Documents in one commit: larger ones spill to disk and grow slower."""
 BULK = 1_000
@@ -196,6 +199,7 @@ class WhooshIndex:
             storage.open_index() if storage.index_exists() else storage.create_index(self._schema())
         )
         self._reader: Any = None
+        self._told = 0
 
     @property
     def name(self) -> str:
@@ -218,7 +222,16 @@ class WhooshIndex:
             for ids, weights in _blocks(leaf, word):
                 rows.append(ids + offset)
                 counts.append(weights)
+        self._count()
         return np.concatenate(rows), np.concatenate(counts)
+
+    def _count(self) -> None:
+        """Give back the memory of the files now and then: who asks keeps what it was told."""
+        self._told += 1
+        if self._told > RELEASED:
+            self._told = 0
+            for leaf, _ in self._leaves():
+                _release(leaf)
 
     def words(self, begin: str = "") -> Iterator[str]:
         """Yield the words that begin so, ascending; the term tables are sorted and mapped."""
@@ -303,6 +316,15 @@ def _keys(leaf: Any) -> Ints:
     if leaf.has_deletions():
         keys[[row for row in range(count) if leaf.is_deleted(row)]] = -1
     return keys
+
+
+def _release(leaf: Any) -> None:
+    """Give back the memory of what was read of a segment's file, where it is mapped."""
+    terms = getattr(leaf, "_terms", None)
+    content = getattr(getattr(terms, "_postfile", None), "_buf", None)
+    mapped = content.obj if isinstance(content, memoryview) else None
+    if isinstance(mapped, mmap.mmap):
+        mapped.madvise(mmap.MADV_DONTNEED)
 
 
 def _blocks(leaf: Any, word: str) -> Iterator[tuple[Ints, Floats]]:

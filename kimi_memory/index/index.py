@@ -285,6 +285,7 @@ class Index:
         mark = (self._base.generation.name if self._base else "", found.version)
         if self._searcher is None or self._searcher[0] != mark:
             self._searcher = (mark, self._view_of(found, self._base))
+            self._table.release()
         return self._searcher[1]
 
     def _view_of(self, found: Difference, base: Base | None = None) -> Searcher:

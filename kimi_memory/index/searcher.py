@@ -34,22 +34,22 @@ CACHE_BYTES = 64 * 1024 * 1024
 
 
 class Cache:
-    """Arrays by word, least recently used out first."""
+    """Arrays by word, kept small, least recently used out first."""
 
     def __init__(self, read: Postings, limit: int = CACHE_BYTES) -> None:
         self._read, self._limit, self._size = read, limit, 0
-        self._kept: OrderedDict[str, tuple[Ints, Floats]] = OrderedDict()
+        self._kept: OrderedDict[str, tuple[NDArray[Any], NDArray[Any]]] = OrderedDict()
 
     def __call__(self, word: str) -> tuple[Ints, Floats]:
         """Return the arrays of a word."""
         found = self._kept.get(word)
         if found is None:
-            found = self._kept[word] = self._read(word)
+            found = self._kept[word] = _small(*self._read(word))
             self._size += _weight(found)
         self._kept.move_to_end(word)
         while self._size > self._limit and len(self._kept) > 1:
             self._size -= _weight(self._kept.popitem(last=False)[1])
-        return found
+        return found[0].astype(np.int64), found[1].astype(np.float64, copy=False)
 
     def forget(self) -> None:
         """Drop what is kept."""
@@ -57,7 +57,13 @@ class Cache:
         self._size = 0
 
 
-def _weight(found: tuple[Ints, Floats]) -> int:
+def _small(rows: Ints, numbers: Floats) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the same in half the bytes: rows are no large numbers, and counts are whole."""
+    narrow = numbers.astype(np.float32)
+    return rows.astype(np.uint32), narrow if np.array_equal(narrow, numbers) else numbers
+
+
+def _weight(found: tuple[NDArray[Any], NDArray[Any]]) -> int:
     return found[0].nbytes + found[1].nbytes + 200
 
 

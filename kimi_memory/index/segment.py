@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import mmap
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,9 @@ _SMALL, _MIDDLE = 1 << 8, 1 << 16
 class Arrays:
     """Arrays of one file by name, and a few values beside them."""
 
-    def __init__(self, content: memoryview) -> None:
+    def __init__(self, content: memoryview, release: Callable[[], None] = lambda: None) -> None:
+        self.release = release
+        """Gives back the memory of what was read; it is read again when it is needed."""
         start = len(MAGIC) + 8
         size = int.from_bytes(content[len(MAGIC) : start], "little")
         header = json.loads(bytes(content[start : start + size]))
@@ -48,7 +50,8 @@ class Arrays:
 def open_arrays(path: Path) -> Arrays:
     """Map a segment file; its pages are read when they are needed."""
     with path.open("rb") as file:
-        return Arrays(memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)))
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    return Arrays(memoryview(mapped), lambda: mapped.madvise(mmap.MADV_DONTNEED))
 
 
 def put_texts(arrays: dict[str, NDArray[Any]], name: str, texts: list[str]) -> None:

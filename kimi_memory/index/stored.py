@@ -7,7 +7,7 @@ changes with a note is a small segment and the list of the dead, whatever the si
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
@@ -22,6 +22,8 @@ from kimi_memory.model.unit import Unit
 
 Ints = NDArray[np.int64]
 Stats = dict[str, tuple[int, int, int]]
+RELEASED = 128
+"""So many units are read before the memory of the files is given back."""
 THINNED = 3
 """One dead file in so many, and the table is written anew without the dead."""
 
@@ -34,6 +36,7 @@ class Stored:
         self._rows = list(accumulate((len(one) for one in self.segments), initial=0))
         self._first = list(accumulate((len(one.paths) for one in self.segments), initial=0))
         self._columns: dict[str, Column] = {}
+        self._told = 0
 
     @classmethod
     def open(cls, folder: Path) -> Stored:
@@ -81,8 +84,21 @@ class Stored:
 
     def unit(self, row: int, path: str, text: str) -> Unit:
         """Return a row as a unit."""
+        self._told += 1
+        if self._told > RELEASED:
+            self.release()
         number = bisect_right(self._rows, row) - 1
         return self.segments[number].unit(row - self._rows[number], path, text)
+
+    def release(self) -> None:
+        """Give back the memory of what was read of the files.
+
+        Whoever reads a page of a mapped file gets its neighbours too, so that some reading
+        here and there soon holds all of it.
+        """
+        self._told = 0
+        for segment in self.segments:
+            segment.release()
 
     def text(self, row: int) -> str:
         """Return the text of a row."""
@@ -108,6 +124,13 @@ class Stored:
             return dict(zip(paths, stats, strict=True))
         both = enumerate(zip(paths, stats, strict=True))
         return dict(pair for number, pair in both if number not in self.dead)
+
+    def share(self, seen: Mapping[str, tuple[int, int, int]]) -> None:
+        """Use the texts and numbers of `seen` for what both hold: so many files need room."""
+        held = self.stats
+        same = {path: stat for path, stat in seen.items() if held.get(path) == stat}
+        other = {path: stat for path, stat in held.items() if path not in same}
+        self.stats = same | other
 
     @cached_property
     def ordinals(self) -> dict[str, int]:

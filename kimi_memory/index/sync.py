@@ -99,6 +99,7 @@ class Sync:
             self._table, self._differing = table, None
         if self._differing is None or changed is None:
             self._differing = differing(self._folder.stats, held)
+            table.share(self._folder.stats)
         else:
             for path in changed:
                 same = held.get(path) == self._folder.stats.get(path)

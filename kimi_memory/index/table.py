@@ -293,6 +293,10 @@ class Segment:
     def _stat(self) -> Ints:
         return self._arrays.array("stat")
 
+    def release(self) -> None:
+        """Give back the memory of what was read of the file."""
+        self._arrays.release()
+
     def texts(self) -> list[str]:
         """Return the texts of all rows."""
         return list(self._texts)

@@ -40,6 +40,17 @@ def test_the_least_recently_used_word_leaves_the_cache() -> None:
     assert asked == ["a", "b", "c", "b"]
 
 
+@pytest.mark.parametrize("numbers", [[1.0, 2.0, 70000.0], [0.1, 1 / 3, 2.5]])
+def test_what_is_kept_small_comes_back_as_it_was(numbers: list[float]) -> None:
+    rows, counts = np.asarray([0, 7, 2**31]), np.asarray(numbers)
+    cache = Cache(lambda _: (rows, counts))
+    for _ in range(2):
+        found = cache("w")
+        assert [one.dtype for one in found] == [np.dtype(np.int64), np.dtype(np.float64)]
+        assert found[0].tolist() == rows.tolist()
+        assert found[1].tolist() == numbers
+
+
 WORDS = [f"w{n}" for n in range(30)] + ["部署", "日志", "数据库", "PostgreSQL"]
 RARITY = [1 / (n + 1) for n in range(len(WORDS))]
 

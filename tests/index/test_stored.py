@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import string
 import tempfile
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kimi_memory.index.files import Stat
-from kimi_memory.index.stored import Stored
+from kimi_memory.index.stored import RELEASED, Stored
 from kimi_memory.index.table import COLUMNS, DEAD, FileRow, Table
 from kimi_memory.model.unit import Unit
 
@@ -118,3 +120,49 @@ def test_codes_are_as_wide_as_they_must_be(tmp_path: Path, count: int) -> None:
     assert table.column("id").value(count - 1) == f"a.md#{count - 1}.0"
     assert table.column("id").among({"a.md#0.0"}).sum() == 1
     assert table.column("kind").all()[0] == "页"
+
+
+def resident(folder: Path) -> int:
+    """Return how many kilobytes of the files in a folder this process holds, mapped."""
+    held, counts = 0, False
+    for line in Path("/proc/self/smaps").read_text(encoding="utf-8").splitlines():
+        if line.startswith("Rss:"):
+            held += int(line.split()[1]) if counts else 0
+        elif line[:1] not in string.ascii_uppercase:
+            counts = f"{folder}/" in line
+    return held
+
+
+def test_what_was_read_of_the_files_is_given_back(tmp_path: Path) -> None:
+    units = [replace(unit, text=unit.text + "x" * 4096) for unit in made("a.md", 400, 1)]
+    table = grown(tmp_path, Stored(), {"a.md": units}, [])
+    texts = [table.text(row) for row in range(400)]
+    assert resident(tmp_path) > 1024
+    table.release()
+    assert resident(tmp_path) == 0
+    assert [table.text(row) for row in range(400)] == texts
+
+
+def test_it_is_given_back_while_units_are_read(tmp_path: Path) -> None:
+    units = [replace(unit, text="x" * 65536) for unit in made("a.md", RELEASED + 2, 1)]
+    table = grown(tmp_path, Stored(), {"a.md": units}, [])
+    for row in range(RELEASED):
+        assert table.unit(row, "a.md", table.text(row)).first == row
+    before = resident(tmp_path)
+    assert table.unit(RELEASED, "a.md", table.text(RELEASED)).first == RELEASED
+    assert resident(tmp_path) < before / 2
+
+
+def test_files_that_did_not_change_are_held_once(tmp_path: Path) -> None:
+    files = {"a.md": made("a.md", 1, 1), "b.md": made("b.md", 2, 1)}
+    table = grown(tmp_path, Stored(), files, [])
+    before = dict(table.stats)
+    seen = {
+        "".join(["a", ".md"]): Stat(1, 2**63 + 5, 7),
+        "b.md": Stat(9, 9, 9),
+        "c.md": Stat(0, 0, 0),
+    }
+    table.share(seen)
+    assert table.stats == before
+    assert table.stats["a.md"] is seen["a.md"]
+    assert next(path for path in table.stats if path == "a.md") is next(iter(seen))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kimi_memory.plugins import whoosh_index
 from kimi_memory.plugins.whoosh_index import FIELD, WhooshIndex
+
+from tests.index.test_stored import resident
 
 WORDS = ["a", "bb", "部", "部署", "d:2026-03-01", "postgresql"]
 
@@ -143,4 +146,18 @@ def test_an_empty_index_has_no_words(tmp_path: Path) -> None:
     index = WhooshIndex(tmp_path)
     assert list(index.words()) == []
     assert list(index.words("a")) == []
+    index.close()
+
+
+def test_memory_of_the_files_is_given_back_after_some_words(tmp_path: Path) -> None:
+    index = WhooshIndex(tmp_path)
+    words = [f"word{n}" for n in range(2000)]
+    index.write([(n, words[n % 50 :: 3]) for n in range(60)], [])
+    held = []
+    for word in words[: 3 * whoosh_index.RELEASED]:
+        assert len(index.postings(word)[0])
+        held.append(resident(tmp_path))
+    drops = sum(after < before for before, after in pairwise(held))
+    assert drops == 2
+    assert by_key(index, "word7") == by_matcher(index, "word7")
     index.close()
