@@ -14,9 +14,10 @@ from kimi_memory.index.cache import Cache
 from kimi_memory.index.embed import Embedded, Embedder
 from kimi_memory.index.generation import TABLE, VECTORS, WORDS, Generation, Shelf
 from kimi_memory.index.manifest import Manifest
+from kimi_memory.index.rows import FileRow
 from kimi_memory.index.stored import Stored
 from kimi_memory.index.sync import Progress, Read, Sync
-from kimi_memory.index.table import FileRow, Table
+from kimi_memory.index.table import Table
 from kimi_memory.index.words import Words
 from kimi_memory.store.paths import PRIVATE
 from kimi_memory.store.store import Store

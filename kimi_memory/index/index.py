@@ -289,7 +289,7 @@ class Index:
         return self._searcher[1]
 
     def _view_of(self, found: Difference, base: Base | None = None) -> Searcher:
-        overlay = found.overlay()
+        overlay = self._sync.overlay(found) if base is not None else found.overlay()
         parts = [Part(Layout.of(overlay.table), overlay.postings, words=overlay.words)]
         if base is not None:
             parts.insert(0, Part(base.layout, base.postings, found.dead, base.keywords.words))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kimi_memory.index.columns import Bools, Floats
-from kimi_memory.index.table import Rows
+from kimi_memory.index.rows import Rows
 
 Ints = NDArray[np.int64]
 

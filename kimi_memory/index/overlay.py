@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kimi_memory.index.files import Stat
-from kimi_memory.index.table import FileRow, Table
+from kimi_memory.index.rows import FileRow
+from kimi_memory.index.table import Table
 from kimi_memory.model.unit import Unit
 
 if TYPE_CHECKING:
@@ -33,6 +34,19 @@ class Overlay:
                 rows, counts = self._postings.setdefault(word, ([], []))
                 rows.append(row)
                 counts.append(count)
+
+    def grown(
+        self, stat: Stat, digest: str, units: Sequence[Unit], words: Sequence[list[str]]
+    ) -> Overlay:
+        """Return an overlay whose last file has more units; this one stays as it is."""
+        made = Overlay()
+        made.table, made._postings = self.table.copy(), dict(self._postings)
+        for row, found in enumerate(words, start=len(self.table)):
+            for word, count in Counter(found).items():
+                rows, counts = made._postings.get(word, ([], []))
+                made._postings[word] = [*rows, row], [*counts, count]
+        made.table.extend(stat, digest, units, [len(found) for found in words])
+        return made
 
     def fail(self, path: str, stat: Stat, digest: str, why: str) -> None:
         """Append a file that cannot be parsed, so that it is not tried at every look."""

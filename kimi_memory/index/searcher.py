@@ -17,7 +17,7 @@ from kimi_memory.errors import KimiMemoryError
 from kimi_memory.index.columns import Joined
 from kimi_memory.index.files import Files, state_of
 from kimi_memory.index.layout import Layout
-from kimi_memory.index.table import Rows
+from kimi_memory.index.rows import Rows
 from kimi_memory.index.units import Split, guard
 from kimi_memory.index.words import Words
 from kimi_memory.model.engine import KeywordIndex, VectorIndex

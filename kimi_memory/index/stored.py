@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kimi_memory.index.columns import Column, Joined
+from kimi_memory.index.rows import FileRow
 from kimi_memory.index.segment import dump, open_arrays
-from kimi_memory.index.table import DEAD, SETTLED_ROWS, FileRow, Segment, Table, merged
+from kimi_memory.index.table import DEAD, SETTLED_ROWS, Segment, Table, merged
 from kimi_memory.model.unit import Unit
 
 Ints = NDArray[np.int64]
@@ -141,6 +142,10 @@ class Stored:
     def gone(self, paths: Collection[str]) -> list[int]:
         """Return the ordinals of dead files and of these paths."""
         return [*self.dead, *(self.ordinals[path] for path in paths if path in self.ordinals)]
+
+    def size(self, path: str) -> int:
+        """Return how many rows a path has, 0 for a file that is not there."""
+        return self.file(path).rows if path in self.ordinals else 0
 
     def file(self, path: str) -> FileRow:
         """Return a living file by its path."""

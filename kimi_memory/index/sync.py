@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from kimi_memory.errors import KimiMemoryError, NotFoundError
@@ -29,6 +29,12 @@ class Read(NamedTuple):
     why: str = ""
     """What is wrong with it, when it cannot be parsed."""
 
+    def follows(self, before: Read) -> bool:
+        """Whether it begins with the very units of another reading."""
+        firsts = zip(self.units, before.units, strict=False)
+        held = len(before.units) <= len(self.units) and not (self.why or before.why)
+        return held and all(one is other for one, other in firsts)
+
 
 @dataclass(slots=True)
 class Difference:
@@ -42,13 +48,12 @@ class Difference:
     """Files of the index that changed or are gone."""
     version: int = 0
     """Another one for every other difference."""
+    weight: int = 0
+    """About how many units the index lacks or has too many of.
 
-    @property
-    def weight(self) -> int:
-        """About how many units differ from the index."""
-        return len(self.dead - self.fresh.keys()) + sum(
-            len(read.units) or 1 for read in self.fresh.values()
-        )
+    A session that goes on weighs what it gained: it differs again after its next turn,
+    however often the index is written.
+    """
 
     def overlay(self) -> Overlay:
         """Return the fresh files as an index in memory."""
@@ -73,6 +78,7 @@ class Sync:
         self._known: dict[str, Read] = {}
         self._same: dict[str, tuple[Stat, str]] = {}
         self._last = Difference({})
+        self._laid: tuple[dict[str, Read], Overlay] = {}, Overlay()
         self._hints: set[str] = set()
         self._scanned = False
 
@@ -124,8 +130,28 @@ class Sync:
         same = dead == self._last.dead and _states(fresh) == _states(self._last.fresh)
         version = self._last.version + (not same)
         self._known = fresh
-        self._last = Difference(self._folder.stats, fresh, frozenset(dead), version)
+        weight = len(dead - fresh.keys()) + sum(
+            max(1, abs(len(read.units) - table.size(path))) for path, read in fresh.items()
+        )
+        self._last = Difference(self._folder.stats, fresh, frozenset(dead), version, weight)
         return self._last
+
+    def overlay(self, found: Difference) -> Overlay:
+        """Return the fresh files as an index in memory, made of the last one where that grew."""
+        before, made = self._laid
+        fresh = found.fresh
+        last = max(fresh, default="")
+        same = before.keys() == fresh.keys() and all(
+            read is before[path] for path, read in fresh.items() if path != last
+        )
+        was, now = before.get(last), fresh.get(last)
+        if not (same and was and now and now.follows(was)):
+            made = found.overlay()
+        elif now is not was:
+            count = len(was.units)
+            made = made.grown(now.stat, now.digest, now.units[count:], now.words[count:])
+        self._laid = fresh, made
+        return made
 
     def load(self, path: str, stat: Stat, table: Stored) -> Read | None:
         """Read a changed file; None when its content is what the table holds."""
@@ -135,6 +161,10 @@ class Sync:
         before = self._known.get(path)
         if before is not None and before.stat == stat:
             return before
+        return self._loaded(path, stat, digest)
+
+    def _loaded(self, path: str, stat: Stat, digest: str) -> Read | None:
+        before = self._known.get(path)
         try:
             content = self._files.read(path)
         except NotFoundError:
@@ -145,10 +175,29 @@ class Sync:
         if digest == found:
             self._same[path] = (stat, digest)
             return None
+        more = self._gained(path, content, before) if before is not None else None
+        if before is not None and more is not None:
+            words = [self.words.of_unit(unit) for unit in more]
+            return Read(stat, found, before.units + more, before.words + words)
         units, fault = guard(path, content, self.split)
         known = {} if before is None else dict(zip(_marks(before.units), before.words, strict=True))
         words = [known.get(mark) or self.words.of_unit(unit) for mark, unit in _marked(units)]
         return Read(stat, found, units, words, str(fault) if fault else "")
+
+    def _gained(self, path: str, content: bytes, before: Read) -> list[Unit] | None:
+        """Return what a session gained since it was read; None where it did more than grow."""
+        size = before.stat.size
+        goes_on = size < len(content) and content[:size].endswith(b"\n") and not before.why
+        if not (goes_on and path.endswith(".jsonl")):
+            return None
+        if hashlib.sha256(content[:size]).hexdigest() != before.digest:
+            return None
+        header = content[: content.index(b"\n") + 1]
+        units, fault = guard(path, header + content[size:], self.split)
+        if fault is not None:
+            return None
+        lines = content.count(b"\n", 0, size) - 1
+        return [replace(one, first=one.first + lines, last=one.last + lines) for one in units]
 
     def _drain(self) -> Iterator[str]:
         hints, self._hints = self._hints, set()

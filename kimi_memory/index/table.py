@@ -8,9 +8,10 @@ from dataclasses import MISSING, dataclass, field, fields
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any
 
 from kimi_memory.index.files import Stat
+from kimi_memory.index.rows import FileRow
 from kimi_memory.model.unit import Unit
 
 if TYPE_CHECKING:
@@ -43,52 +44,6 @@ SETTLED_ROWS = 5000
 """A segment of so many rows is not merged with smaller ones that come after it."""
 
 
-class FileRow(NamedTuple):
-    """One file and the rows its units take."""
-
-    path: str
-    stat: Stat
-    digest: str
-    """SHA-256 of the content the rows were read from."""
-    first: int
-    rows: int
-    why: str = ""
-    """What is wrong with a file that could not be parsed; it has no rows."""
-
-
-class Rows(Protocol):
-    """A table that can be read, whether it lies in memory or on disk."""
-
-    def __len__(self) -> int: ...
-
-    def column(self, name: str) -> Column:
-        """Return a field of all rows."""
-
-    def unit(self, row: int, path: str, text: str) -> Unit:
-        """Return a row as a unit."""
-
-    def text(self, row: int) -> str:
-        """Return the text of a row."""
-
-    def path(self, file: int) -> str:
-        """Return the path of a file by its ordinal."""
-
-    def state(self, file: int) -> tuple[int, int, int]:
-        """Return size, time and inode a file had when it was read."""
-
-    def counts(self) -> Ints:
-        """Return the number of rows of each file, gone ones too."""
-
-    def words(self) -> Ints:
-        """Return the number of words of each row."""
-
-    def places(self) -> Ints:
-        """Return the key of each row in the engines, ascending."""
-
-    def gone(self, paths: Collection[str]) -> list[int]:
-        """Return the ordinals of files that do not count, these paths among them."""
-
-
 @dataclass(slots=True)
 class Table:
     """Columns of units that grow, file by file; the rows of a file stand together.
@@ -112,6 +67,27 @@ class Table:
     def add(self, file: FileRow, units: Sequence[Unit], words: Sequence[int]) -> None:
         """Append the units of a file and their numbers of words under fresh keys."""
         self.files.append(file._replace(first=len(self)))
+        self._append(units, words)
+
+    def extend(self, stat: Stat, digest: str, units: Sequence[Unit], words: Sequence[int]) -> None:
+        """Append units to the last file, which is now in this state."""
+        last = self.files[-1]
+        self.files[-1] = last._replace(stat=stat, digest=digest, rows=last.rows + len(units))
+        self._append(units, words)
+
+    def copy(self) -> Table:
+        """Return a table of the same rows that grows by itself."""
+        columns = {name: list(column) for name, column in self.columns.items()}
+        return Table(
+            files=list(self.files),
+            columns=columns,
+            texts=list(self.texts),
+            lengths=list(self.lengths),
+            keys=list(self.keys),
+            next_key=self.next_key,
+        )
+
+    def _append(self, units: Sequence[Unit], words: Sequence[int]) -> None:
         for name, column in self.columns.items():
             column.extend([_stored(name, getattr(unit, name)) for unit in units])
         self.texts.extend(unit.text for unit in units)

@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kimi_memory.index.files import Stat
+from kimi_memory.index.rows import FileRow
 from kimi_memory.index.stored import RELEASED, Stored
-from kimi_memory.index.table import COLUMNS, DEAD, FileRow, Table
+from kimi_memory.index.table import COLUMNS, DEAD, Table
 from kimi_memory.model.unit import Unit
 
 NOW = datetime(2026, 2, 27, 9, 0, tzinfo=UTC)
