@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kimi_memory.errors import FormatError
 from kimi_memory.index.tiers import tier_of
 from kimi_memory.model.frontmatter import decode, read
+from kimi_memory.model.scope import named, owned, root_of, scope_of
 from kimi_memory.model.turn import Origin
 from kimi_memory.model.unit import Chunk, Unit
 
-if TYPE_CHECKING:
-    from kimi_memory.model.session import Session
-
 Split = Callable[[str], list[Chunk]]
 
+_FOLDERS = "mid-term/agents/"
+"""Below it lies what agents keep for themselves."""
 _REPEAT = re.compile(r"^.* \^card-[0-9a-z-]+[ \t]*$", re.MULTILINE)
-_PART = re.compile(r"(.+)\.(?:[2-9]|[1-9]\d+)")
 
 
 def read_units(path: str, content: bytes, split: Split) -> list[Unit]:
@@ -34,7 +33,7 @@ def read_units(path: str, content: bytes, split: Split) -> list[Unit]:
     text = decode(content, path)
     matter = read(text, path)
     kind = str(matter.values.get("kind", ""))
-    head: dict[str, Any] = {"kind": "page", **_claims(matter.values)}
+    head: dict[str, Any] = {"kind": "page", **_claims(path, matter.values)}
     if matter.values.get("id") and kind:
         # Most pages of people are no notes; what parses notes is loaded for the first one.
         from kimi_memory.index.notes import read_note
@@ -50,25 +49,23 @@ def read_units(path: str, content: bytes, split: Split) -> list[Unit]:
     return [_chunk(chunk, path, shift, head) for chunk in chunks]
 
 
-def _claims(values: Mapping[str, Any]) -> dict[str, Any]:
+def _claims(path: str, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a page without an id says of itself; it may only lower its trust."""
-    trust = values.get("trust")
-    agent = values.get("agent")
+    trust, agent, scope = (values.get(name) for name in ("trust", "agent", "scope"))
     claims = {"trust": trust} if trust in tuple(Origin) else {}
-    return {**claims, "agent": agent} if isinstance(agent, str) else claims
+    if isinstance(agent, str):
+        claims["agent"] = agent
+        if path.startswith(_FOLDERS):
+            claims["scope"] = named("agent", agent)
+    if isinstance(scope, str) and scope.strip():
+        return {**claims, **owned(scope)}
+    return claims
 
 
 def _says_something(chunk: Chunk, thinned: bool) -> bool:
     """Whether a chunk has text; headings alone do not where lines were taken out."""
     lines = [line for line in chunk.text.splitlines() if line.strip()]
     return bool(lines) and not (thinned and all(line.startswith("#") for line in lines))
-
-
-def root_of(session: Session) -> str:
-    """Return the id a session shares with those it continues."""
-    id = session.continues or session.id
-    found = _PART.fullmatch(id)
-    return found[1] if found and session.continues else id
 
 
 def _turns(path: str, content: bytes) -> list[Unit]:
@@ -84,6 +81,8 @@ def _turns(path: str, content: bytes) -> list[Unit]:
         "session": root_of(session),
         "project": session.project,
         "agent": session.agent,
+        "user": session.user,
+        "scope": scope_of(session),
     }
     return [
         Unit(
