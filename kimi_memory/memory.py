@@ -144,6 +144,7 @@ class Memory(Parts):
         agent: str = "",
         user: str = "",
         area: str = "",
+        session: str = "",
     ) -> JobReport:
         """Keep a statement at once, as a turn and as a card that quotes it.
 
@@ -154,13 +155,14 @@ class Memory(Parts):
             project: the project it belongs to.
             agent: the agent it was said to.
             user: the user who said it.
-            area: ``agent`` or ``user``, for what is theirs alone; shared if empty.
+            area: ``agent``, ``user`` or ``session``, for what is theirs alone; shared if empty.
+            session: the session it was said in; one for each day if not given.
         """
         if not text.strip():
             raise UsageError("There is nothing to remember. Give one statement.")
-        if area == "session":
-            raise UsageError("A statement has no session of its own. Use the area agent or user.")
-        id = stages.remembered_in(self.clock(), project, agent, user, area)
+        if area == "session" and not session:
+            raise UsageError("A statement has no session of its own. Name one, or another area.")
+        id = session or stages.remembered_in(self.clock(), project, agent, user, area)
         handle = self.session(
             id, agent=agent, user=user, project=project, host="remember", area=area
         )

@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from kimi_memory import Memory
+from kimi_memory import Memory, Opening
+from kimi_memory.adapters.talk import Talk as Conversation
+from kimi_memory.capture.ingest import open_file
 from kimi_memory.care.conflicts import conflicts
 from kimi_memory.care.forgetting import Wanted, forget
 from kimi_memory.care.introspection import introspect
-from kimi_memory.errors import UsageError
+from kimi_memory.care.links import Wanted as Link
+from kimi_memory.care.links import link, related
+from kimi_memory.errors import KimiMemoryError, UsageError
+from kimi_memory.home import Home
+from kimi_memory.host import Host
 from kimi_memory.model.scope import scope_of
 from kimi_memory.model.unit import Query
 from kimi_memory.store import sessions
 from kimi_memory.store.shelf import Shelf
+from kimi_memory.surfaces.http.caller import Caller, Namespace
+from kimi_memory.surfaces.http.routes import ROUTES
+from kimi_memory.surfaces.http.values import plain
+from tests.conftest import Clock
 
 SAID = {
     "reviewer": ("agent", "reviewer", "bob", "We decided to use Redis as the cache for the shop."),
@@ -90,12 +106,29 @@ def told(text: str) -> set[str]:
     return {name for name, mark in MARK.items() if mark.casefold() in text.casefold()}
 
 
-@pytest.fixture
-def done(memory: Memory) -> Memory:
+def opened(folder: Path) -> Memory:
+    """Return a new memory of a module."""
+    home = Home(folder / "config", folder / "state")
+    clock, host = Clock(datetime(2026, 2, 27, 9, tzinfo=UTC)), Host(entry_points=False)
+    opening = Opening(home=home, clock=clock, host=host, background=False)
+    return Memory.create(folder / "memory", opening=opening)
+
+
+@pytest.fixture(scope="module")
+def told_all(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    """A memory in which all was said and nothing was made of it."""
+    with opened(tmp_path_factory.mktemp("said")) as memory:
+        say(memory)
+        yield memory
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     """A memory in which all was said and every job has run."""
-    say(memory)
-    finish(memory)
-    return memory
+    with opened(tmp_path_factory.mktemp("done")) as memory:
+        say(memory)
+        finish(memory)
+        yield memory
 
 
 @pytest.mark.parametrize("within", WITHIN)
@@ -115,14 +148,12 @@ def test_recall_finds_what_is_shared_and_ones_own(
 @pytest.mark.parametrize("within", WITHIN)
 @pytest.mark.parametrize("purpose", ["start", "task", "live"])
 def test_a_context_shows_what_is_shared_and_ones_own(
-    memory: Memory, within: tuple[str, ...] | None, purpose: str
+    told_all: Memory, done: Memory, within: tuple[str, ...] | None, purpose: str
 ) -> None:
-    say(memory)
-    for _ in range(2):
+    for memory in (told_all, done):
         for mark in MARK.values():
             text = memory.context(purpose, f"{mark} shop", within=within, budget=4000).text
             assert told(text) <= seen(within)
-        finish(memory)
 
 
 def everybodys(memory: Memory) -> dict[str, str]:
@@ -261,3 +292,164 @@ def test_a_person_who_edits_a_private_card_tells_nobody_else(memory: Memory) -> 
 def files(memory: Memory) -> dict[str, bytes]:
     """Return every file of the memory but what is derived."""
     return {path: memory.store.read(path) for path in memory.store.files("")}
+
+
+AGENTS, USERS = ("reviewer", "builder"), ("alice", "bob")
+NAMES = ("Redis", "Memcached", "Hazelcast", "Ignite", "Kafka", "RabbitMQ", "Pulsar", "NATS")
+CALLERS = (
+    Namespace(),
+    Namespace("shop"),
+    *(Namespace(agent=agent, shared=shared) for agent in AGENTS for shared in (False, True)),
+    *(Namespace(user=user, shared=shared) for user in USERS for shared in (False, True)),
+    Namespace("shop", "reviewer", "bob"),
+    Namespace("shop", "reviewer", "bob", shared=True),
+    Namespace(session="s0"),
+    Namespace(session="s3"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """One session of a random history, and the name that is said in it alone."""
+
+    id: str
+    agent: str
+    user: str
+    area: str
+    name: str
+    about: str
+
+    @property
+    def scope(self) -> str:
+        """Whose it is."""
+        whose = {"agent": self.agent, "user": self.user, "session": self.id}
+        return f"{self.area}:{whose[self.area]}" if self.area else ""
+
+    def is_open_to(self, space: Namespace) -> bool:
+        """Whether a caller may be told of it."""
+        bound = (("agent", space.agent), ("user", space.user), ("session", space.session))
+        own = {f"{area}:{name}" for area, name in bound if name}
+        if self.scope or not space:
+            return not space or self.scope in own
+        mine = space.shared or (space.agent in ("", self.agent) and space.user in ("", self.user))
+        return mine and space.session in ("", self.id)
+
+
+def history(seed: int) -> list[Talk]:
+    """Return some sessions of two agents and two users, in areas of every kind."""
+    pick = random.Random(seed)
+    areas = ["", "", "agent", "agent", "user", "user", "session", pick.choice(("", "agent"))]
+    pick.shuffle(areas)
+    return [
+        Talk(f"s{n}", pick.choice(AGENTS), pick.choice(USERS), area, name, pick.choice("ab"))
+        for n, (area, name) in enumerate(zip(areas, NAMES, strict=True))
+    ]
+
+
+def held(memory: Memory, talks: Sequence[Talk]) -> None:
+    """Hold the sessions; several decide the same thing otherwise, or say a rule."""
+    things = {"a": "cache", "b": "queue"}
+    for talk in talks:
+        handle = memory.session(
+            talk.id, agent=talk.agent, user=talk.user, area=talk.area, project="shop"
+        )
+        thing = things[talk.about]
+        handle.turn("user", f"We decided to use {talk.name} as the {thing} of the shop.")
+        handle.turn("user", f"I prefer {talk.name} whenever there is a choice.")
+        handle.turn("assistant", f"The {thing} is {talk.name} from now on.")
+
+
+def ask(memory: Memory, space: Namespace, name: str, **sent: Any) -> str:
+    """Return what a route tells a caller, nothing where it refuses."""
+    [route] = [one for one in ROUTES if one.name == name]
+    try:
+        found = route.deed(memory, Caller("one", space=space), route.given(sent))
+    except KimiMemoryError:
+        return ""
+    return json.dumps(plain(found), ensure_ascii=False)
+
+
+def everything(memory: Memory, space: Namespace) -> Iterator[str]:
+    """Yield all that can be told to a caller."""
+    for name in NAMES:
+        yield ask(memory, space, "search", query=f"{name} shop", limit=100)
+        yield ask(memory, space, "recall", text=f"{name} cache queue shop", limit=100, hops=2)
+        yield ask(memory, space, "context", purpose="task", query=f"{name} shop", budget=9000)
+        yield ask(memory, space, "context", purpose="live", query=f"{name} shop", budget=9000)
+    yield ask(memory, space, "recall", query="status:superseded shop", limit=100)
+    yield ask(memory, space, "recall", query="path:semantic kind:card", limit=100)
+    yield ask(memory, space, "context", purpose="start", budget=9000)
+    yield ask(memory, space, "sessions")
+    for path in memory.store.files(""):
+        yield ask(memory, space, "get", what=path)
+    for filed in (one for kind in ("card", "event") for one in Shelf(memory.store).notes(kind)):
+        yield ask(memory, space, "get", what=filed.note.id)
+        yield ask(memory, space, "trace", id=filed.note.id)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_caller_is_told_what_is_private_to_another(
+    tmp_path_factory: pytest.TempPathFactory, seed: int
+) -> None:
+    talks = history(seed)
+    with opened(tmp_path_factory.mktemp("history")) as memory:
+        held(memory, talks)
+        for round in range(2):
+            for space in CALLERS:
+                text = "\n".join(everything(memory, space))
+                found = {name for name in NAMES if name in text}
+                may = {talk.name for talk in talks if talk.is_open_to(space)}
+                assert found <= may, (round, space)
+                if not space or space.shared:
+                    assert found == may, (round, space)
+            finish(memory)
+            introspect(memory)
+        for path, text in everybodys(memory).items():
+            private = {talk.name for talk in talks if talk.scope and talk.name in text}
+            assert not private, path
+
+
+def test_a_transcript_that_is_taken_in_keeps_its_area(
+    done: Memory, memory: Memory, tmp_path: Path
+) -> None:
+    place = sessions.find(done.store, "reviewer")
+    file = tmp_path / "session_reviewer.jsonl"
+    file.write_bytes(done.store.read(place.path))
+    for _ in memory.ingest([open_file(file)]):
+        memory.end("reviewer")
+    assert {filed.note.scope for filed in Shelf(memory.store).notes("card")} == {"agent:reviewer"}
+    assert told(memory.store.read("MEMORY.md").decode()) == set()
+
+
+def test_a_framework_shows_an_agent_what_is_shared_and_its_own(done: Memory) -> None:
+    talk = Conversation(done, "reviewer", "test")
+    blocks = [talk.block("one", f"{mark} shop") for mark in MARK.values()]
+    assert told(" ".join(blocks)) == {"reviewer", "shared"}
+
+
+def test_a_person_links_nothing_across_scopes(memory: Memory) -> None:
+    memory.remember("The port is 80.", key="web.port", agent="a", area="agent")
+    memory.remember("The proxy runs on metal.", key="web.proxy")
+    own, shared = sorted(Shelf(memory.store).notes("card"), key=lambda filed: not filed.note.scope)
+    with pytest.raises(UsageError, match="not of one scope"):
+        link(memory, Link(source=own.note.id, target=shared.note.id))
+
+
+def test_a_card_that_names_one_of_another_scope_does_not_lead_there(memory: Memory) -> None:
+    memory.remember("The port is 80, see [[web.proxy]].", key="web.port")
+    memory.remember("The proxy runs on metal.", key="web.proxy", agent="a", area="agent")
+    for within in (None, (), ("agent:a",)):
+        hits = memory.recall(Query(text="port", within=within, hops=2)).hits
+        assert not [hit for hit in hits if hit.related]
+    port = next(f.note.id for f in Shelf(memory.store).notes("card") if not f.note.scope)
+    assert {one.rel for one in related(memory, port, 2)} <= {"EXTRACTED_FROM"}
+
+
+def test_a_file_that_became_private_since_it_was_indexed_is_not_shown(memory: Memory) -> None:
+    memory.remember("The port is 80.", key="web.port")
+    query = Query(text="port", within=(), kind=("card",))
+    [hit] = memory.recall(query).hits
+    path = memory.root / hit.unit.path
+    path.write_text(path.read_text().replace("\nconfidence:", "\nscope: user:bob\nconfidence:"))
+    assert not memory.recall(query).hits
+    assert memory.recall(Query(text="port", within=("user:bob",), kind=("card",))).hits

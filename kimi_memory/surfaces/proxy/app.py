@@ -179,12 +179,9 @@ class Proxy:
         told = request.told
         project = told.get("x-kimi-memory-project", "") or self._space.project
         agent = told.get("x-kimi-memory-agent", "") or self._space.agent
-        return Asker(
-            caller=caller,
-            space=caller.space.within(_text(project), _text(agent)),
-            user=_text(told.get("x-kimi-memory-user", "")),
-            session=_text(told.get("x-kimi-memory-session", "")),
-        )
+        named = (told.get(f"x-kimi-memory-{name}", "") for name in ("user", "session"))
+        space = caller.space.within(_text(project), _text(agent), *map(_text, named))
+        return Asker(caller=caller, space=space, user=space.user, session=space.session)
 
     async def _exchange(self, dialect: Dialect, asker: Asker, raw: bytes) -> Exchange | None:
         """Return a chat with what memory says to it; None for what is no conversation."""
