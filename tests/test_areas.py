@@ -20,6 +20,7 @@ from kimi_memory.care.forgetting import Wanted, forget
 from kimi_memory.care.introspection import introspect
 from kimi_memory.care.links import Wanted as Link
 from kimi_memory.care.links import link, related
+from kimi_memory.care.skills import propose, skills
 from kimi_memory.errors import KimiMemoryError, UsageError
 from kimi_memory.home import Home
 from kimi_memory.host import Host
@@ -94,6 +95,7 @@ def finish(memory: Memory) -> None:
             memory.end(place.id)
     memory.consolidate("daily")
     memory.consolidate("weekly")
+    memory.index.refresh()
 
 
 def seen(within: tuple[str, ...] | None) -> set[str]:
@@ -453,3 +455,41 @@ def test_a_file_that_became_private_since_it_was_indexed_is_not_shown(memory: Me
     path.write_text(path.read_text().replace("\nconfidence:", "\nscope: user:bob\nconfidence:"))
     assert not memory.recall(query).hits
     assert memory.recall(Query(text="port", within=("user:bob",), kind=("card",))).hits
+
+
+def test_jobs_care_for_what_is_private_as_for_what_is_shared(memory: Memory, clock: Clock) -> None:
+    say(memory)
+    finish(memory)
+    clock.move(days=60)
+    memory.session("late", project="shop").turn("user", "We decided to use Nix for the builds.")
+    finish(memory)
+    cards = [filed.note for filed in Shelf(memory.store).notes("card")]
+    old = [card for card in cards if told(card.value)]
+    assert {card.scope for card in old} == set(SCOPE.values())
+    assert {str(card.status) for card in old} == {"stale"}
+    for path, text in everybodys(memory).items():
+        assert told(text) <= {"shared"}, path
+
+
+@pytest.mark.parametrize(
+    "head",
+    ["", "id: project-x\nkind: project\ncreated: 2026-02-27T09:00:00\n"],
+    ids=["page", "note"],
+)
+def test_a_page_may_say_whose_it_is(memory: Memory, head: str) -> None:
+    page = memory.root / "mid-term" / "projects" / "own.md"
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text(f"---\n{head}scope: user:lin\n---\n\n# Project: own\n\nThe anchor is blue.\n")
+    found = {scope: len(memory.recall(Query(text="anchor blue", within=(scope,))).hits)
+             for scope in ("user:lin", "user:bo")}  # fmt: skip
+    assert found == {"user:lin": 1, "user:bo": 0}
+
+
+@pytest.mark.parametrize(("area", "made"), [("", 1), ("agent", 0)])
+def test_no_skill_is_made_of_private_sessions(memory: Memory, area: str, made: int) -> None:
+    for n in range(3):
+        with memory.session(f"w{n}", agent="a", area=area) as session:
+            session.turn("user", "Please deploy the shop")
+            session.turn("assistant", f"```sh\nmake test\ngit tag v{n}\nmake upload\n```")
+    propose(memory)
+    assert len(skills(memory)) == made

@@ -251,7 +251,8 @@ class Forget:
 
     def _is_barred(self, scope: str) -> bool:
         known = self._store.read(TOMBSTONES) if self._store.exists(TOMBSTONES) else b""
-        return any(unseal(line).get("scope") == scope for line in known.splitlines())
+        lines = map(unseal, known.splitlines())
+        return any(line.get("scope") == scope and not line.get("value") for line in lines)
 
     def _stone(self, wanted: Wanted, scope: str, key: str, value: str) -> Tombstone:
         words = normalise(value)

@@ -9,14 +9,12 @@ from typing import Any
 from kimi_memory.errors import FormatError
 from kimi_memory.index.tiers import tier_of
 from kimi_memory.model.frontmatter import decode, read
-from kimi_memory.model.scope import named, owned, root_of, scope_of
+from kimi_memory.model.scope import owned, root_of, scope_of
 from kimi_memory.model.turn import Origin
 from kimi_memory.model.unit import Chunk, Unit
 
 Split = Callable[[str], list[Chunk]]
 
-_FOLDERS = "mid-term/agents/"
-"""Below it lies what agents keep for themselves."""
 _REPEAT = re.compile(r"^.* \^card-[0-9a-z-]+[ \t]*$", re.MULTILINE)
 
 
@@ -33,7 +31,7 @@ def read_units(path: str, content: bytes, split: Split) -> list[Unit]:
     text = decode(content, path)
     matter = read(text, path)
     kind = str(matter.values.get("kind", ""))
-    head: dict[str, Any] = {"kind": "page", **_claims(path, matter.values)}
+    head: dict[str, Any] = {"kind": "page", **_claims(matter.values)}
     if matter.values.get("id") and kind:
         # Most pages of people are no notes; what parses notes is loaded for the first one.
         from kimi_memory.index.notes import read_note
@@ -41,7 +39,7 @@ def read_units(path: str, content: bytes, split: Split) -> list[Unit]:
         found = read_note(path, text)
         if isinstance(found, list):
             return found
-        head = found
+        head = {**found, **_whose(matter.values)}
     # Pages repeat cards line by line; the card itself is the unit.
     body = _REPEAT.sub("", matter.body)
     shift = matter.first_body_line - 1
@@ -49,17 +47,18 @@ def read_units(path: str, content: bytes, split: Split) -> list[Unit]:
     return [_chunk(chunk, path, shift, head) for chunk in chunks]
 
 
-def _claims(path: str, values: Mapping[str, Any]) -> dict[str, Any]:
+def _claims(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a page without an id says of itself; it may only lower its trust."""
-    trust, agent, scope = (values.get(name) for name in ("trust", "agent", "scope"))
+    trust, agent = values.get("trust"), values.get("agent")
     claims = {"trust": trust} if trust in tuple(Origin) else {}
-    if isinstance(agent, str):
-        claims["agent"] = agent
-        if path.startswith(_FOLDERS):
-            claims["scope"] = named("agent", agent)
-    if isinstance(scope, str) and scope.strip():
-        return {**claims, **owned(scope)}
-    return claims
+    claims |= {"agent": agent} if isinstance(agent, str) else {}
+    return {**claims, **_whose(values)}
+
+
+def _whose(values: Mapping[str, Any]) -> dict[str, str]:
+    """Return whose a page is, where it says so."""
+    scope = values.get("scope")
+    return owned(scope) if isinstance(scope, str) and scope.strip() else {}
 
 
 def _says_something(chunk: Chunk, thinned: bool) -> bool:

@@ -156,6 +156,38 @@ def test_no_route_tells_a_bound_token_of_others(guarded: Guarded, space: str) ->
             assert len(turns.json()["text"].splitlines()) == 2
 
 
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [
+        *(("recall", {"text": "x", part: "other"}) for part in ("project", "agent", "user")),
+        *(("search", {"query": f"{part}:other x"}) for part in ("project", "agent", "user")),
+        ("recall", {"text": "x", "session": ["s-hermes"]}),
+        ("recall", {"text": "x", "within": ["agent:clerk"]}),
+        ("search", {"query": "session:s-hermes x"}),
+        ("context", {"query": "x", "session": "s-hermes"}),
+        *(("remember", {"text": "x", part: "other"}) for part in ("project", "agent", "user")),
+        *(("start", {part: "other"}) for part in ("id", "project", "agent", "user")),
+    ],
+)
+def test_a_bound_token_cannot_ask_for_more(
+    guarded: Guarded, name: str, asked: dict[str, Any]
+) -> None:
+    server, secrets, _ = guarded
+    [route] = [one for one in ROUTES if one.name == name]
+    with server.client(secrets["admin", "all"]) as client:
+        answer = client.request(route.method, route.path, json=asked)
+        assert answer.status_code == 403, answer.text
+        assert "bound to another" in answer.json()["error"]["message"]
+
+
+def test_a_bound_token_writes_to_no_area_of_others(guarded: Guarded) -> None:
+    server, secrets, _ = guarded
+    with server.client(secrets["admin", "project"]) as client:
+        for area in ("agent", "user", "session"):
+            asked = {"text": "x", "agent": "clerk", "user": "lin", "area": area}
+            assert client.post("/v1/remember", json=asked).status_code == 403
+
+
 def probe(client: httpx.Client, name: str, hidden: dict[str, str]) -> None:
     """Ask a route for what a bound token must not be told."""
     [route] = [one for one in ROUTES if one.name == name]
