@@ -12,15 +12,19 @@ from kimi_memory.errors import UsageError
 from kimi_memory.model.card import CardType
 from kimi_memory.model.draft import Draft
 from kimi_memory.model.note import Lang
+from kimi_memory.model.scope import scope_of
 from kimi_memory.model.session import Session
 from kimi_memory.model.source import Quote
 from kimi_memory.text.language import language_of
 from kimi_memory.text.slug import slug
 
 
-def remembered_in(at: datetime, project: str = "", agent: str = "") -> str:
-    """Return the session that holds what is remembered on a day: one for each project and agent."""
+def remembered_in(
+    at: datetime, project: str = "", agent: str = "", user: str = "", area: str = ""
+) -> str:
+    """Return the session that holds what is remembered on a day: one for each whose it is."""
     whose = f"\0{project}\0{agent}" if project or agent else ""
+    whose += f"\0user {user}\0{area}" if user or area else ""
     mark = f"-{hashlib.sha256(whose.encode()).hexdigest()[:10]}" if whose else ""
     return f"remembered-{at:%Y%m%d}{mark}"
 
@@ -49,6 +53,7 @@ def explicit_draft(captured: Captured, session: Session, key: str, type: str) ->
         origin=turn.origin,
         category=session.project or (found.category if found else "general"),
         project=session.project,
+        scope=scope_of(session),
     )
 
 

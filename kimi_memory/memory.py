@@ -102,7 +102,7 @@ class Memory(Parts):
 
     # Capture
 
-    def session(
+    def session(  # noqa: PLR0913  each is a member of the header
         self,
         id: str = "",
         *,
@@ -111,15 +111,21 @@ class Memory(Parts):
         project: str = "",
         host: str = "",
         title: str = "",
+        area: str = "",
     ) -> SessionHandle:
         """Start a session, or go on with the open one of that id.
 
-        An id whose session has ended gets a continuation, ``<id>.2``.
+        An id whose session has ended gets a continuation, ``<id>.2``. With an `area` of
+        ``agent``, ``user`` or ``session``, what is said, and what comes of it, is that
+        agent's, that user's or this session's alone.
+
+        Raises:
+            UsageError: the area lacks its name, or the session is somebody else's.
         """
         now = self.clock()
         root = safe_session_id(id) if id else new_session_id(now)
         header = stages.Session(
-            root, now, agent=agent, user=user, project=project, host=host, title=title
+            root, now, agent=agent, user=user, project=project, host=host, title=title, area=area
         )
         header = stages.sessions.next_part(self.store, header)
         actor = replace(self.actor, session=header.id)
@@ -128,8 +134,17 @@ class Memory(Parts):
         self.written()
         return stages.SessionHandle(log, self.clock, self._captured, self.end)
 
-    def remember(
-        self, text: str, *, key: str = "", type: str = "", project: str = "", agent: str = ""
+    def remember(  # noqa: PLR0913  what is said, and whose it is
+        self,
+        text: str,
+        *,
+        key: str = "",
+        type: str = "",
+        project: str = "",
+        agent: str = "",
+        user: str = "",
+        area: str = "",
+        session: str = "",
     ) -> JobReport:
         """Keep a statement at once, as a turn and as a card that quotes it.
 
@@ -139,11 +154,18 @@ class Memory(Parts):
             type: one of the card types; found by rules if not given.
             project: the project it belongs to.
             agent: the agent it was said to.
+            user: the user who said it.
+            area: ``agent``, ``user`` or ``session``, for what is theirs alone; shared if empty.
+            session: the session it was said in; one for each day if not given.
         """
         if not text.strip():
             raise UsageError("There is nothing to remember. Give one statement.")
-        id = stages.remembered_in(self.clock(), project, agent)
-        handle = self.session(id, agent=agent, project=project, host="remember")
+        if area == "session" and not session:
+            raise UsageError("A statement has no session of its own. Name one, or another area.")
+        id = session or stages.remembered_in(self.clock(), project, agent, user, area)
+        handle = self.session(
+            id, agent=agent, user=user, project=project, host="remember", area=area
+        )
         said = stages.Said(stages.Role.USER, text, self.clock(), origin=self.actor.origin)
         captured = handle.log.add([said])
         self.written()
@@ -271,6 +293,7 @@ class Memory(Parts):
         budget: int = 0,
         session: str = "",
         beside: str = "",
+        within: tuple[str, ...] | None = None,
     ) -> Context:
         """Return a block of memory to put into a prompt, fenced as data.
 
@@ -280,6 +303,7 @@ class Memory(Parts):
             budget: most tokens; the setting ``recall.context_tokens`` if 0.
             session: the running session, whose last turns may be repeated.
             beside: a session whose turns are in the prompt already; nothing of it is shown.
+            within: private scopes that may be shown, such as ``agent:reviewer``; all if None.
         """
         from kimi_memory.recall.context import Request, build
 
@@ -290,6 +314,7 @@ class Memory(Parts):
             query=query,
             session=session,
             beside=beside,
+            within=within,
         )
         built = build(self._recall, request)
         self._receipts.add(query, built.lines, self.actor)

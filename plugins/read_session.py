@@ -113,7 +113,7 @@ def _session(value: Mapping[str, Any], started: datetime) -> Session:
     id = next(value[name] for name in _IDS if isinstance(value.get(name), str))
     texts = {
         name: value[name]
-        for name in ("agent", "user", "project", "channel", "title")
+        for name in ("agent", "user", "project", "channel", "title", "area")
         if isinstance(value.get(name), str)
     }
     return Session(safe_session_id(id), started, host="session", **texts)

@@ -42,6 +42,7 @@ WHOLE = {
     "test_matrix.py": "contradictions through the whole system",
     "test_poison.py": "poison through every way into a memory",
     "test_life.py": "the life of a memory from end to end",
+    "test_areas.py": "what is private, through every job and reader",
     "test_real_data.py": "real conversations through the whole system",
     "faults/*": "kills, injected errors and races",
     "power/*": "power cuts",

@@ -16,6 +16,7 @@ from google.genai import types
 from kimi_memory.adapters.talk import Heard, Talk, unnamed
 from kimi_memory.care.folder import file_name
 from kimi_memory.memory import Memory
+from kimi_memory.model.scope import named
 from kimi_memory.model.turn import Role
 from kimi_memory.model.unit import Hit, Query
 
@@ -71,7 +72,8 @@ class MemoryService(BaseMemoryService):
     ) -> SearchMemoryResponse:
         """Return what answers a question, best first."""
         agent = "" if self._whole else _scope(app_name, user_id)
-        asked = Query(text=query, agent=agent, limit=self._limit)
+        own = (named("agent", agent),) if agent else None
+        asked = Query(text=query, agent=agent, within=own, limit=self._limit)
         found = await asyncio.to_thread(self._found, asked)
         return SearchMemoryResponse(memories=[_entry(hit) for hit in found])
 

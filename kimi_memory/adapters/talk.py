@@ -11,6 +11,7 @@ from threading import RLock
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.memory import Memory
 from kimi_memory.model.ids import safe_session_id
+from kimi_memory.model.scope import named
 from kimi_memory.model.turn import Role
 
 log = logging.getLogger("kimi_memory.adapters")
@@ -58,8 +59,9 @@ class Talk:
         session = self.session_of(conversation)
         try:
             with self._guard:
+                own = (named("agent", self._agent),)
                 return self._memory.context(
-                    "live", question, budget=self._budget, beside=session
+                    "live", question, budget=self._budget, beside=session, within=own
                 ).text
         except KimiMemoryError as error:
             log.warning("nothing was recalled: %s", error)

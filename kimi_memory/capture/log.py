@@ -22,6 +22,7 @@ from kimi_memory.model.records import (
     turn_line,
     view_json,
 )
+from kimi_memory.model.scope import problem_of, scope_of
 from kimi_memory.model.session import Json, Session, Transcript
 from kimi_memory.model.turn import Origin, Role, Turn
 from kimi_memory.store import sessions
@@ -80,11 +81,22 @@ class SessionLog:
         return self._seen
 
     def start(self, session: Session) -> None:
-        """Make the file with its header, unless it is there."""
+        """Make the file with its header, unless it is there.
+
+        Raises:
+            UsageError: the area lacks its name, or what is there is not of the same scope.
+        """
+        why = problem_of(session)
+        if why:
+            raise UsageError(why)
         with self._locked():
             if not self._store.exists(self.path):
                 self._store.append(self.path, [session_line(session)], self._actor)
             self._read()
+            if session.area and scope_of(session) != scope_of(self.session):
+                raise UsageError(
+                    f"Session {session.id} is not {scope_of(session)}. Use another id."
+                )
         self._view()
 
     def add(self, said: Sequence[Said]) -> list[Captured]:
@@ -158,7 +170,8 @@ class SessionLog:
 
     def _rate(self, turn: Turn) -> Captured:
         gathered = self._host.gather("capture_turn", turn=turn, session=self._seen.session)
-        drafts = tuple(draft for found in gathered for draft in found)
+        scope = scope_of(self.session)
+        drafts = tuple(replace(draft, scope=scope) for found in gathered for draft in found)
         if not drafts:
             return Captured(turn)
         best = max([turn.importance, *(draft.importance for draft in drafts)])

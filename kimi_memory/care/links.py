@@ -16,6 +16,7 @@ from kimi_memory.model.graph import MUTUAL, REJECTED, SUGGESTED, Edge
 from kimi_memory.model.health import Finding, Severity
 from kimi_memory.model.job import Op
 from kimi_memory.model.note import Note
+from kimi_memory.model.scope import SHARED
 from kimi_memory.model.step import Step
 from kimi_memory.store.shelf import Filed, Shelf
 
@@ -171,6 +172,8 @@ def _ends(shelf: Shelf, wanted: Wanted, rel: LinkRel) -> tuple[Card, Note]:
     source, target = (_note(shelf, id) for id in (wanted.source, wanted.target))
     if source.id == target.id:
         raise UsageError(f"{source.id} cannot be linked to itself. Name two notes.")
+    if getattr(source, "scope", SHARED) != getattr(target, "scope", SHARED):
+        raise UsageError(f"{source.id} and {target.id} are not of one scope, so no link is seen.")
     stated = isinstance(target, Card) and any(
         (link.to, link.rel) == (source.id, rel) for link in target.links
     )

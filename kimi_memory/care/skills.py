@@ -22,6 +22,7 @@ from kimi_memory.model.draft import Draft
 from kimi_memory.model.moment import stamp
 from kimi_memory.model.note import Lang
 from kimi_memory.model.records import job_of
+from kimi_memory.model.scope import scope_of
 from kimi_memory.model.session import Transcript
 from kimi_memory.model.turn import Origin
 from kimi_memory.store import sessions
@@ -145,7 +146,8 @@ def _fresh(memory: Memory) -> tuple[list[Skill], list[str]]:
 def _told(memory: Memory) -> Iterator[tuple[str, Transcript]]:
     for place in sessions.places(memory.store):
         transcript = sessions.read(memory.store, place.path)
-        if transcript.session.host not in (IMPORTED, BY_HAND):
+        own = scope_of(transcript.session)  # A skill is everybody's.
+        if not own and transcript.session.host not in (IMPORTED, BY_HAND):
             yield place.root, transcript
 
 

@@ -65,6 +65,7 @@ def recall(query: Query | str, limit: int) -> Ask[Answer]:
     if isinstance(query, str):
         return Ask("POST", "/v1/recall", Answer, {"query": query, "limit": limit})
     said = {f.name: getattr(query, f.name) for f in fields(query)}
+    said["within"] = ("",) if query.within == () else query.within  # None is left out, () is not
     return Ask("POST", "/v1/recall", Answer, {**said, "limit": limit or query.limit})
 
 

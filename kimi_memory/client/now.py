@@ -128,7 +128,7 @@ class Client:
 
     # Capture
 
-    def session(
+    def session(  # noqa: PLR0913  each is a member of the header
         self,
         id: str = "",
         *,
@@ -137,11 +137,12 @@ class Client:
         project: str = "",
         host: str = "",
         title: str = "",
+        area: str = "",
     ) -> ClientSession:
         """Start a session, or go on with the open one of that id."""
         said = {
             "id": id, "agent": agent, "user": user, "project": project, "host": host,
-            "title": title,
+            "title": title, "area": area,
         }  # fmt: skip
         return ClientSession(self, self.send(asks.start(said)))
 
@@ -153,11 +154,20 @@ class Client:
         """End a session: it is archived and distilled."""
         return self.send(asks.end(id))
 
-    def remember(
-        self, text: str, *, key: str = "", type: str = "", project: str = "", agent: str = ""
+    def remember(  # noqa: PLR0913  what is said, and whose it is
+        self,
+        text: str,
+        *,
+        key: str = "",
+        type: str = "",
+        project: str = "",
+        agent: str = "",
+        user: str = "",
+        area: str = "",
     ) -> JobReport:
         """Keep a statement at once, as a turn and as a card that quotes it."""
         said = {"text": text, "key": key, "type": type, "project": project, "agent": agent}
+        said |= {"user": user, "area": area}
         return self.send(asks.remember(said))
 
     # Recall

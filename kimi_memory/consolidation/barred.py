@@ -9,6 +9,7 @@ from kimi_memory.model.draft import Draft
 from kimi_memory.model.event import Event
 from kimi_memory.model.note import Note, Status
 from kimi_memory.model.pages import Proposal
+from kimi_memory.model.scope import SHARED
 from kimi_memory.model.step import Step
 from kimi_memory.model.tombstone import Stones, Tombstone
 from kimi_memory.store.shelf import Shelf
@@ -29,7 +30,7 @@ class Barred:
         """Whether a draft, which would say one of the texts, must not become a note."""
         if not self._stones:
             return False
-        scopes = _scopes(draft.project, [quote.session for quote in draft.quotes])
+        scopes = _scopes(draft, [quote.session for quote in draft.quotes])
         if self._stones.bar(scopes, draft.key, texts):
             return True
         # What was refined later is forgotten with the words it was first made of.
@@ -51,7 +52,7 @@ class Barred:
             return False
         said = note.value if isinstance(note, Card) else note.content
         sessions = [source.session for source in note.sources]
-        scopes = _scopes(note.project, sessions)
+        scopes = _scopes(note, sessions)
         quotes = [quote.text for quote in note.quotes]
         return (
             self._stones.bar(scopes, note.key, [said])
@@ -106,6 +107,7 @@ def subject_of(proposal: Proposal) -> str:
     return f"{proposal.target}#{proposal.section}"
 
 
-def _scopes(project: str, sessions: Iterable[str]) -> set[str]:
+def _scopes(about: Draft | Card | Event, sessions: Iterable[str]) -> set[str]:
     told = {f"session:{id}" for id in sessions}
-    return {"memory", f"project:{project}", *(told if len(told) == 1 else ())}
+    own = {about.scope} - {SHARED}
+    return {"memory", f"project:{about.project}", *own, *(told if len(told) == 1 else ())}

@@ -18,6 +18,7 @@ from kimi_memory.model.records import (
     transcript_markdown,
     turn_line,
 )
+from kimi_memory.model.scope import in_scope
 from kimi_memory.model.session import Session, Transcript
 from kimi_memory.model.source import HAND, Quote, Rel, Source
 from kimi_memory.model.turn import Origin, Role, Turn
@@ -34,9 +35,8 @@ class Hand:
     """
 
     def __init__(self, now: datetime, seed: str) -> None:
-        self._now, self._turns = now, list[Turn]()
-        mark = digest_of([now.isoformat(), seed])[:10]
-        self._session = Session(f"{HAND}{now:%Y%m%d}-{mark}", now, host=BY_HAND, title="by hand")
+        self._now, self._seed = now, seed
+        self._turns: dict[str, list[Turn]] = {}
 
     def proved(self, card: Card, value: str, where: str) -> Card:
         """Return a card that says a value, and rests on the person's own words for it.
@@ -49,7 +49,7 @@ class Hand:
             value: what the person wrote.
             where: path and line, or what else tells where that stands.
         """
-        quote = self._quote(value, where)
+        quote = self._quote(value, where, card.scope)
         same = value == card.value
         against = {q.hash for q in card.quotes if not same and not _says(q.text, value)}
         sources = (
@@ -61,13 +61,23 @@ class Hand:
 
     def changes(self) -> Iterator[Change]:
         """Yield the changes that file what was written."""
-        return archive(self._session, self._turns, self._now)
+        for scope, turns in self._turns.items():
+            yield from archive(self._session(scope), turns, self._now)
 
-    def _quote(self, text: str, where: str) -> Quote:
-        n = len(self._turns) + 1
+    def _session(self, scope: str) -> Session:
+        """Return the session of what was written of one scope; it is of that scope, too."""
+        own = [scope] if scope else []
+        mark = digest_of([self._now.isoformat(), self._seed, *own])[:10]
+        id = f"{HAND}{self._now:%Y%m%d}-{mark}"
+        session = Session(id, self._now, host=BY_HAND, title="by hand")
+        return in_scope(session, scope) if scope else session
+
+    def _quote(self, text: str, where: str, scope: str) -> Quote:
+        turns = self._turns.setdefault(scope, [])
+        n = len(turns) + 1
         turn = Turn(n, self._now, Role.USER, text, origin=Origin.HUMAN, importance=0.9, ref=where)
-        self._turns.append(turn)
-        return Quote(self._session.id, n, text)
+        turns.append(turn)
+        return Quote(self._session(scope).id, n, text)
 
 
 def archive(session: Session, turns: Sequence[Turn], now: datetime) -> Iterator[Change]:

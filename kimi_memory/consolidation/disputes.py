@@ -10,7 +10,7 @@ from kimi_memory.consolidation.render import Render
 from kimi_memory.model.card import Card, LinkRel
 from kimi_memory.model.change import Change
 from kimi_memory.model.note import Status
-from kimi_memory.model.shape import slug
+from kimi_memory.model.shape import own_name
 from kimi_memory.model.step import Step
 from kimi_memory.store.shelf import Shelf
 from kimi_memory.templating import fill
@@ -29,7 +29,7 @@ class Dispute:
     @property
     def path(self) -> str:
         """Where its page lies."""
-        return f"{FOLDER}/{slug(self.key)}.md"
+        return f"{FOLDER}/{own_name(self.key, self.sides[0].scope)}.md"
 
     @property
     def text(self) -> str:
@@ -45,6 +45,7 @@ def disputes(cards: Iterable[Card]) -> list[Dispute]:
     groups: dict[str, set[str]] = {}
     for card in sorted(open_cards.values(), key=lambda card: card.id):
         near = {card.id, *_against(card), *_of_key(card, open_cards.values())} & open_cards.keys()
+        near = {id for id in near if open_cards[id].scope == card.scope}
         for id in list(near):
             near |= groups.get(id, set())
         groups |= dict.fromkeys(near, near)
@@ -56,8 +57,12 @@ def _against(card: Card) -> Iterator[str]:
     return (link.to for link in card.links if link.rel is LinkRel.CONTRADICTS)
 
 
+def _about(card: Card) -> tuple[str, str, str]:
+    return card.key, card.project, card.scope
+
+
 def _of_key(card: Card, others: Iterable[Card]) -> Iterator[str]:
-    return (o.id for o in others if o.key == card.key and o.project == card.project)
+    return (other.id for other in others if _about(other) == _about(card))
 
 
 def _dispute(cards: Iterable[Card]) -> Dispute:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from typing import cast
 
@@ -18,6 +19,7 @@ from kimi_memory.model.change import Change, Create, Delete, digest
 from kimi_memory.model.draft import Draft
 from kimi_memory.model.note import Lang
 from kimi_memory.model.records import archive_path, transcript_markdown
+from kimi_memory.model.scope import scope_of
 from kimi_memory.model.session import Transcript
 from kimi_memory.store import sessions
 from kimi_memory.store.shelf import Shelf
@@ -90,6 +92,8 @@ class Distil:
             return []
         answer = self._host.answer("distil_session", transcript=transcript)
         drafts = cast("list[Draft]", answer or [])  # what the hook's annotation says
+        scope = scope_of(transcript.session)
+        drafts = [replace(draft, scope=scope) for draft in drafts]
         good = [d for d in drafts if d.importance >= self._settings.min_importance]
         tasks = {id(d) for d in good if d.type is CardType.TASK_STATE}
         ranked = sorted((d for d in good if id(d) not in tasks), key=lambda d: -d.importance)

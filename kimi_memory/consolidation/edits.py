@@ -182,7 +182,10 @@ class Edits:
     def _is_known(self, key: str, value: str) -> bool:
         said = normalise(value)
         return any(
-            card.status in LIVE and normalise(card.value) == said and key in ("", card.key)
+            not card.scope
+            and card.status in LIVE
+            and normalise(card.value) == said
+            and key in ("", card.key)
             for card in self.cards.values()
         )
 

@@ -109,6 +109,7 @@ class Fold:
             key=draft.key,
             importance=draft.importance,
             project=draft.project,
+            scope=draft.scope,
         )
         self._events[id] = Step(Op.ADD, event, f"{draft.event} said on {draft.at:%Y-%m-%d}")
 
@@ -201,7 +202,8 @@ class Fold:
     def _add_apart(self, draft: Draft) -> None:
         """Add a card of its own for another matter that got the same key."""
         key = f"{draft.key}.{normalise(draft.title).replace(' ', '-')[:40]}"
-        if key != draft.key and not self._shelf.cards({key}):
+        taken = any(card.scope == draft.scope for card in self._shelf.cards({key}))
+        if key != draft.key and not taken:
             self._put(Op.ADD, _new_card(replace(draft, key=key), self._now), "another matter")
 
     def _put(self, op: Op, card: Card, why: str) -> None:
@@ -221,6 +223,8 @@ def _is_meant(card: Card, draft: Draft) -> bool:
 
 
 def _same_scope(card: Card, draft: Draft) -> bool:
+    if card.scope != draft.scope:
+        return False
     return not card.project or not draft.project or card.project == draft.project
 
 
@@ -257,6 +261,7 @@ def _new_card(draft: Draft, now: datetime) -> Card:
         quotes=draft.quotes,
         category=draft.category,
         project=draft.project,
+        scope=draft.scope,
         confidence=draft.confidence,
         importance=draft.importance,
         trust=draft.origin,

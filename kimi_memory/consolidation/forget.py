@@ -20,6 +20,7 @@ from kimi_memory.model.note import Note, Status
 from kimi_memory.model.pages import Day, Project
 from kimi_memory.model.record import unseal
 from kimi_memory.model.records import tombstone_line
+from kimi_memory.model.scope import SHARED
 from kimi_memory.model.source import Quote, Rel, Source
 from kimi_memory.model.step import Step
 from kimi_memory.model.tombstone import Tombstone, hash_of
@@ -250,7 +251,8 @@ class Forget:
 
     def _is_barred(self, scope: str) -> bool:
         known = self._store.read(TOMBSTONES) if self._store.exists(TOMBSTONES) else b""
-        return any(unseal(line).get("scope") == scope for line in known.splitlines())
+        lines = map(unseal, known.splitlines())
+        return any(line.get("scope") == scope and not line.get("value") for line in lines)
 
     def _stone(self, wanted: Wanted, scope: str, key: str, value: str) -> Tombstone:
         words = normalise(value)
@@ -349,7 +351,7 @@ def _values(note: Note) -> Iterator[tuple[str, str, str]]:
     """Yield scope, key and value of everything that must not make the note again."""
     if not isinstance(note, Card | Event):
         return
-    scope = f"project:{note.project}" if note.project else "memory"
+    scope = note.scope or (f"project:{note.project}" if note.project else "memory")
     said = note.value if isinstance(note, Card) else note.content
     for value in (said, *(quote.text for quote in supporting(note))):
         if value.strip():
@@ -357,7 +359,9 @@ def _values(note: Note) -> Iterator[tuple[str, str, str]]:
 
 
 def _lines_of(note: Note) -> Iterator[str]:
-    """Yield what pages show of a note."""
+    """Yield what pages show of a note; they show nothing that is somebody's own."""
+    if getattr(note, "scope", SHARED):
+        return
     if isinstance(note, Card):
         yield from (note.value, f"{note.key}: {' '.join(note.value.split())}")
     elif isinstance(note, Event):

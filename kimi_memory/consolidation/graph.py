@@ -10,6 +10,7 @@ from itertools import pairwise
 from kimi_memory.model.card import Card, CardType, Link, LinkRel
 from kimi_memory.model.graph import Edge, Graph, links_of, mentioned, name_of
 from kimi_memory.model.note import Note, Status
+from kimi_memory.model.scope import SHARED
 from kimi_memory.store.shelf import Filed
 
 _LIVE = {Status.ACTIVE, Status.STALE, Status.CANDIDATE, Status.CONFLICTED}
@@ -36,15 +37,27 @@ def derive(filed: Sequence[Filed]) -> Graph:
     leads to sessions (``session:<id>``), and the order in time runs from the older of
     two values of one key, or of two decisions of one project, to the newer.
     """
-    names = _names(filed)
+    whose = {one.note.id: _scope(one.note) for one in filed}
+    names = {scope: _names(_of_scope(filed, scope)) for scope in {*whose.values()}}
     graph = Graph()
     for one in (one for one in filed if one.note.status is not Status.ARCHIVED):
-        for edge in (*_stated(one, names), *_evidence(one.note)):
-            graph.add(edge)
+        own = _scope(one.note)
+        for edge in (*_stated(one, names[own]), *_evidence(one.note)):
+            # What is somebody's own is linked with their own alone.
+            if whose.get(edge.target, own) == own:
+                graph.add(edge)
     cards = [one.note for one in filed if isinstance(one.note, Card)]
     for edge in (*_versions(cards), *_decisions(cards)):
         graph.add(edge)
     return graph
+
+
+def _scope(note: Note) -> str:
+    return str(getattr(note, "scope", SHARED))
+
+
+def _of_scope(filed: Sequence[Filed], scope: str) -> list[Filed]:
+    return [one for one in filed if _scope(one.note) == scope]
 
 
 def _names(filed: Sequence[Filed]) -> dict[str, str]:
@@ -128,7 +141,7 @@ def _versions(cards: Sequence[Card]) -> Iterator[Edge]:
             chained |= {old, card.id}
             yield Edge(old, card.id, LinkRel.TEMPORAL_NEXT, 1.0, "replaced", "time")
     standing = [card for card in cards if card.key and card.status is not Status.ARCHIVED]
-    for old_card, new in _in_order(standing, lambda card: (card.key, card.project)):
+    for old_card, new in _in_order(standing, lambda card: (card.key, card.project, card.scope)):
         if not {old_card.id, new.id} <= chained:
             yield Edge(old_card.id, new.id, LinkRel.TEMPORAL_NEXT, _SAME_KEY, "same key", "time")
 
@@ -136,15 +149,15 @@ def _versions(cards: Sequence[Card]) -> Iterator[Edge]:
 def _decisions(cards: Sequence[Card]) -> Iterator[Edge]:
     """Yield the order of the decisions of one project."""
     made = [c for c in cards if c.type is CardType.DECISION and c.project and c.status in _LIVE]
-    for old, new in _in_order(made, lambda card: (card.project, "")):
+    for old, new in _in_order(made, lambda card: (card.project, "", card.scope)):
         yield Edge(old.id, new.id, LinkRel.TEMPORAL_NEXT, _SAME_PROJECT, "same project", "time")
 
 
 def _in_order(
-    cards: Iterable[Card], about: Callable[[Card], tuple[str, str]]
+    cards: Iterable[Card], about: Callable[[Card], tuple[str, str, str]]
 ) -> Iterator[tuple[Card, Card]]:
     """Yield the neighbours in time among the cards that are about the same."""
-    groups: dict[tuple[str, str], list[Card]] = {}
+    groups: dict[tuple[str, str, str], list[Card]] = {}
     for card in cards:
         groups.setdefault(about(card), []).append(card)
     for group in groups.values():

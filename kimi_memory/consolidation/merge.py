@@ -65,7 +65,10 @@ def pairs(cards: Sequence[Card], host: Host, least: float) -> list[Pair]:
 
 def _meeting(cards: Sequence[Card], host: Host) -> set[tuple[int, int]]:
     words = [
-        set(host.answer("split_words", text=card.value) or ()) | {f"\0{card.key}"} for card in cards
+        _of_scope(
+            set(host.answer("split_words", text=card.value) or ()) | {f"\0{card.key}"}, card.scope
+        )
+        for card in cards
     ]
     often = Counter(word for found in words for word in found)
     groups: dict[str, list[int]] = {}
@@ -81,6 +84,11 @@ def _meeting(cards: Sequence[Card], host: Host) -> set[tuple[int, int]]:
         else:
             met.update(_neighbours(group, texts))
     return met
+
+
+def _of_scope(words: set[str], scope: str) -> set[str]:
+    """Return words that only cards of the same scope have in common."""
+    return {f"{scope}\0{word}" for word in words} if scope else words
 
 
 def _neighbours(group: list[int], texts: Sequence[str]) -> Iterator[tuple[int, int]]:
@@ -131,6 +139,7 @@ def mergeable(pair: Pair, host: Host, now: datetime) -> bool:
     first, second = pair.first, pair.second
     return (
         all(card.status in _MERGEABLE for card in (first, second))
+        and first.scope == second.scope
         and (first.project, first.type, first.lang) == (second.project, second.type, second.lang)
         and (first.valid_to, first.expires) == (second.valid_to, second.expires)
         and same_claim(first.value, second.value)
@@ -219,6 +228,7 @@ def _draft(card: Card, now: datetime) -> Draft:
         confidence=card.confidence,
         category=card.category,
         project=card.project,
+        scope=card.scope,
     )
 
 

@@ -17,6 +17,7 @@ from kimi_memory.model.head import Head
 from kimi_memory.model.note import Status
 from kimi_memory.model.pages import Project
 from kimi_memory.model.records import read_transcript_lines
+from kimi_memory.model.scope import scope_of
 from kimi_memory.model.source import HAND
 from kimi_memory.store import sessions
 from kimi_memory.store.shelf import Shelf
@@ -99,21 +100,29 @@ def is_late(head: Head, now: datetime) -> bool:
 
 
 def _sessions(store: Store, shelf: Shelf) -> Iterator[tuple[str, date]]:
-    """Yield the archived sessions and the days they began on."""
+    """Yield the archived sessions that are shared, and the days they began on."""
     for place in sessions.places(store):
         if not place.open and not place.id.startswith(HAND):
-            began = shelf.survey.fact(place.path, "began", _began_in(place.path))
-            yield place.id, date.fromisoformat(began)
+            began, scope = shelf.survey.fact(
+                place.path, "began in", _began_in(place.path), _began_of
+            )
+            if not scope:  # The page of the day is everybody's.
+                yield place.id, date.fromisoformat(began)
 
 
-def _began_in(path: str) -> Callable[[bytes], str]:
-    """Return what tells the day of a session by the content of its file."""
+def _began_in(path: str) -> Callable[[bytes], tuple[str, str]]:
+    """Return what tells the day and the scope of a session by the content of its file."""
 
-    def read(content: bytes) -> str:
+    def read(content: bytes) -> tuple[str, str]:
         transcript = read_transcript_lines(content.splitlines(keepends=True), path)
-        return day_of(transcript.session.started).isoformat()
+        return day_of(transcript.session.started).isoformat(), scope_of(transcript.session)
 
     return read
+
+
+def _began_of(row: list[Any]) -> tuple[str, str]:
+    began, scope = row
+    return began, scope
 
 
 class _Mark(NamedTuple):

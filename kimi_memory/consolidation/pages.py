@@ -114,7 +114,9 @@ class Pages:
 
     def _sheets(self, cards: list[Card | Head]) -> list[Sheet]:
         """Return the pages that show cards by type; of two at one place the first."""
-        settings, heads = self._settings, list(map(Head.of, cards))
+        # What is somebody's own stands on no page that everybody reads.
+        heads = [head for head in map(Head.of, cards) if not head.scope]
+        settings = self._settings
         room = min(ROOM, settings.gates.max_page_bytes * 3 // 4)
         lang = page_language(settings, heads)
         live = [head for head in heads if belongs(head)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from typing import Literal, TypeVar
 
@@ -19,6 +20,7 @@ from kimi_memory.model.head import Cards, Head
 from kimi_memory.model.moment import moment
 from kimi_memory.model.note import Lang, Note, Status
 from kimi_memory.model.pages import Identity, Project
+from kimi_memory.model.scope import SHARED
 from kimi_memory.model.step import DayView, Step, WeekView
 from kimi_memory.store.shelf import Entry, Shelf
 from kimi_memory.store.store import Store
@@ -86,8 +88,11 @@ class Periods:
             min_importance=self._settings.consolidation.daily_importance,
             stale_days=self._settings.consolidation.stale_days,
         )
-        gathered = self._host.gather("consolidate_day", day=view)
-        found = (step for steps in gathered for step in steps)
+        found = [
+            step
+            for scope in _scopes(heads, events)
+            for step in self._gathered("consolidate_day", scope, day=_day_of(view, scope))
+        ]
         steps, barred = Barred(read_tombstones(self._store)).steps(found, shelf)
         known = _after(cards, steps)
         pages, left_out = Pages(self._store, shelf, self._settings).changes(known)
@@ -102,25 +107,41 @@ class Periods:
 
     def _plan_week(self, shelf: Shelf, monday: date) -> Plan:
         last = monday + timedelta(days=6)
-        events = tuple(_events(shelf, monday, last))
+        events, heads = tuple(_events(shelf, monday, last)), shelf.heads()
         view = WeekView(
             first=monday,
             last=last,
             now=self._now,
             lang=self._lang(events),
             events=events,
-            cards=Cards(shelf.heads(), shelf.card),
+            cards=Cards(heads, shelf.card),
             projects=tuple(_notes(shelf, Project)),
             identity=next(iter(_notes(shelf, Identity)), None),
             accept=self._settings.introspect.accept,
         )
-        gathered = self._host.gather("consolidate_week", week=view)
+        steps = tuple(
+            step
+            for scope in _scopes(heads, events)
+            for step in self._gathered("consolidate_week", scope, week=_week_of(view, scope))
+        )
         return Plan(
             kind="weekly",
             subject=name_of(monday),
             inputs=News(self._store, shelf, self._now).of_week(monday),
-            steps=tuple(step for found in gathered for step in found),
+            steps=steps,
         )
+
+    def _gathered(self, hook: str, scope: str, **view: DayView | WeekView) -> Iterator[Step]:
+        """Yield what plugins do with what is in one scope.
+
+        What is somebody's own becomes nothing but cards and events of theirs: pages are
+        everybody's.
+        """
+        for step in (step for found in self._host.gather(hook, **view) for step in found):
+            if scope == SHARED:
+                yield step
+            elif isinstance(step.note, Card | Event):
+                yield replace(step, note=replace(step.note, scope=scope))
 
     def _lang(self, notes: Sequence[Note]) -> Lang:
         """Return the language of a page over these notes."""
@@ -152,6 +173,33 @@ def _events(shelf: Shelf, first: date = date.min, last: date = date.max) -> Iter
             continue
         if first <= day_of(event.at) <= last:
             yield event
+
+
+def _scopes(heads: Iterable[Head], events: Iterable[Event]) -> list[str]:
+    """Return the scopes there are, that of everybody first."""
+    return sorted({SHARED, *(head.scope for head in heads), *(event.scope for event in events)})
+
+
+def _day_of(day: DayView, scope: str) -> DayView:
+    """Return what the daily job may look at in one scope."""
+    events, cards = _in_scope(day, scope)
+    if scope == SHARED:
+        return replace(day, events=events, cards=cards)
+    return replace(day, events=events, cards=cards, projects=(), sessions=())
+
+
+def _week_of(week: WeekView, scope: str) -> WeekView:
+    """Return what the weekly job may look at in one scope."""
+    events, cards = _in_scope(week, scope)
+    if scope == SHARED:
+        return replace(week, events=events, cards=cards)
+    return replace(week, events=events, cards=cards, projects=(), identity=None)
+
+
+def _in_scope(view: DayView | WeekView, scope: str) -> tuple[tuple[Event, ...], Sequence[Card]]:
+    events = tuple(event for event in view.events if event.scope == scope)
+    cards = Cards.of(view.cards)
+    return events, cards.only(lambda head: head.scope == scope)
 
 
 def _after(cards: Cards, steps: Iterable[Step]) -> list[Card | Head]:

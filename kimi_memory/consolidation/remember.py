@@ -68,6 +68,7 @@ class Remember:
             card = filed.note
             if (
                 isinstance(card, Card)
+                and card.scope == draft.scope
                 and card.status is not Status.ARCHIVED
                 and card.key != draft.key
                 and card.type is draft.type

@@ -35,7 +35,7 @@ def stones(cards: Iterable[Card], now: datetime) -> list[Change]:
 
 
 def _stones(card: Card, now: datetime) -> Iterator[Tombstone]:
-    scope = f"project:{card.project}" if card.project else "memory"
+    scope = card.scope or (f"project:{card.project}" if card.project else "memory")
     for text in (card.value, *(quote.text for quote in card.quotes)):
         if text.strip():
             yield Tombstone(scope, card.key, normalise(text), now, "a person", WHY)
@@ -43,7 +43,8 @@ def _stones(card: Card, now: datetime) -> Iterator[Tombstone]:
 
 def pages(shelf: Shelf, cards: Iterable[Card], now: datetime) -> Iterator[Step]:
     """Yield the pages of days and projects without the lines that repeat the cards."""
-    said = {normalise(text) for card in cards for text in (card.value, card.title)}
+    shared = [card for card in cards if not card.scope]  # No page shows the others.
+    said = {normalise(text) for card in shared for text in (card.value, card.title)}
     said = {text for text in said if len(text) >= _SHORTEST_LINE}
     for kind in (Day.kind, Project.kind) if said else ():
         for filed in shelf.notes(kind):

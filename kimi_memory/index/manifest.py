@@ -16,7 +16,7 @@ from pathlib import Path
 
 from kimi_memory.errors import IndexDamagedError
 
-SCHEMA = 4
+SCHEMA = 5
 NAME = "manifest.json"
 
 Files = Mapping[str, tuple[int, str]]

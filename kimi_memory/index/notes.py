@@ -13,6 +13,7 @@ from kimi_memory.model.event import Event
 from kimi_memory.model.graph import links_of, mentioned
 from kimi_memory.model.note import Note
 from kimi_memory.model.pages import Project, Proposal
+from kimi_memory.model.scope import owned
 from kimi_memory.model.unit import Unit
 
 
@@ -70,6 +71,7 @@ def _told(note: Card | Event, path: str, text: str, parts: Iterable[str]) -> dic
         "type": str(note.type),
         "key": note.key,
         "project": note.project,
+        **owned(note.scope),
     }
 
 

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kimi_memory.errors import FormatError
 from kimi_memory.index.tiers import tier_of
 from kimi_memory.model.frontmatter import decode, read
+from kimi_memory.model.scope import owned, root_of, scope_of
 from kimi_memory.model.turn import Origin
 from kimi_memory.model.unit import Chunk, Unit
-
-if TYPE_CHECKING:
-    from kimi_memory.model.session import Session
 
 Split = Callable[[str], list[Chunk]]
 
 _REPEAT = re.compile(r"^.* \^card-[0-9a-z-]+[ \t]*$", re.MULTILINE)
-_PART = re.compile(r"(.+)\.(?:[2-9]|[1-9]\d+)")
 
 
 def read_units(path: str, content: bytes, split: Split) -> list[Unit]:
@@ -42,7 +39,7 @@ def read_units(path: str, content: bytes, split: Split) -> list[Unit]:
         found = read_note(path, text)
         if isinstance(found, list):
             return found
-        head = found
+        head = {**found, **_whose(matter.values)}
     # Pages repeat cards line by line; the card itself is the unit.
     body = _REPEAT.sub("", matter.body)
     shift = matter.first_body_line - 1
@@ -52,23 +49,22 @@ def read_units(path: str, content: bytes, split: Split) -> list[Unit]:
 
 def _claims(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a page without an id says of itself; it may only lower its trust."""
-    trust = values.get("trust")
-    agent = values.get("agent")
+    trust, agent = values.get("trust"), values.get("agent")
     claims = {"trust": trust} if trust in tuple(Origin) else {}
-    return {**claims, "agent": agent} if isinstance(agent, str) else claims
+    claims |= {"agent": agent} if isinstance(agent, str) else {}
+    return {**claims, **_whose(values)}
+
+
+def _whose(values: Mapping[str, Any]) -> dict[str, str]:
+    """Return whose a page is, where it says so."""
+    scope = values.get("scope")
+    return owned(scope) if isinstance(scope, str) and scope.strip() else {}
 
 
 def _says_something(chunk: Chunk, thinned: bool) -> bool:
     """Whether a chunk has text; headings alone do not where lines were taken out."""
     lines = [line for line in chunk.text.splitlines() if line.strip()]
     return bool(lines) and not (thinned and all(line.startswith("#") for line in lines))
-
-
-def root_of(session: Session) -> str:
-    """Return the id a session shares with those it continues."""
-    id = session.continues or session.id
-    found = _PART.fullmatch(id)
-    return found[1] if found and session.continues else id
 
 
 def _turns(path: str, content: bytes) -> list[Unit]:
@@ -84,6 +80,8 @@ def _turns(path: str, content: bytes) -> list[Unit]:
         "session": root_of(session),
         "project": session.project,
         "agent": session.agent,
+        "user": session.user,
+        "scope": scope_of(session),
     }
     return [
         Unit(

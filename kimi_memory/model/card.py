@@ -80,6 +80,8 @@ class Card(Note):
     quotes: tuple[Quote, ...] = ()
     category: str = "general"
     project: str = ""
+    scope: str = ""
+    """Whose it is, see `kimi_memory.model.scope`; everybody's if empty."""
     confidence: float = 0.5
     importance: float = 0.5
     trust: Origin = Origin.AGENT

@@ -24,6 +24,7 @@ def _values(card: Card) -> dict[str, Value]:
     rest: dict[str, Value] = {
         "category": card.category,
         "project": card.project,
+        "scope": card.scope,
         "confidence": float(card.confidence),
         "importance": float(card.importance),
         "temperature": float(card.temperature),
@@ -65,6 +66,7 @@ def _build(keys: Keys, body: Body) -> Card:
         quotes=shape.quotes_of(body),
         category=keys.text("category", "general"),
         project=keys.text("project"),
+        scope=keys.text("scope"),
         confidence=keys.number("confidence", 0.5),
         importance=keys.number("importance", 0.5),
         trust=keys.choice("trust", Origin, Origin.AGENT),
@@ -91,13 +93,15 @@ def _clean(card: Card) -> Card:
         quotes=shape.clean_quotes(card.quotes),
         category=one_line(card.category) or "general",
         project=one_line(card.project),
+        scope=one_line(card.scope),
         supersedes=shape.lines(card.supersedes),
         links=tuple(replace(link, reason=one_line(link.reason)) for link in card.links),
     )
 
 
 def _place(card: Card) -> str:
-    return f"semantic/{shape.slug(card.category)}/{shape.slug(card.key or card.title)}.md"
+    name = shape.own_name(card.key or card.title, card.scope)
+    return f"semantic/{shape.slug(card.category)}/{name}.md"
 
 
 SHAPE = shape.Shape(_LAYOUT, _values, _body, _build, _clean, _place)

@@ -43,4 +43,6 @@ class Draft:
     tags: tuple[str, ...] = ()
     category: str = "general"
     project: str = ""
+    scope: str = ""
+    """That of the session it rests on; what a distiller writes here is not heeded."""
     participants: tuple[str, ...] = ()

@@ -36,3 +36,5 @@ class Event(Note):
     key: str = ""
     importance: float = 0.5
     project: str = ""
+    scope: str = ""
+    """Whose it is, see `kimi_memory.model.scope`; everybody's if empty."""

@@ -28,6 +28,7 @@ def _values(event: Event) -> dict[str, Value]:
         "at": stamp(event.at),
         "participants": list(event.participants),
         "project": event.project,
+        "scope": event.scope,
         "importance": float(event.importance),
     }
     return shape.values(event, first, rest)
@@ -61,6 +62,7 @@ def _build(keys: Keys, body: Body) -> Event:
         key=keys.text("key"),
         importance=keys.number("importance", 0.5),
         project=keys.text("project"),
+        scope=keys.text("scope"),
     )
 
 
@@ -76,11 +78,13 @@ def _clean(event: Event) -> Event:
         quotes=shape.clean_quotes(event.quotes),
         key=one_line(event.key),
         project=one_line(event.project),
+        scope=one_line(event.scope),
     )
 
 
 def _place(event: Event) -> str:
-    return f"episodic/{event.at.astimezone(UTC):%Y%m%d}_{shape.slug(event.title)}.md"
+    name = shape.own_name(event.title, event.scope)
+    return f"episodic/{event.at.astimezone(UTC):%Y%m%d}_{name}.md"
 
 
 SHAPE = shape.Shape(_LAYOUT, _values, _body, _build, _clean, _place)

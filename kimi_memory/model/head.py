@@ -24,6 +24,7 @@ class Head(NamedTuple):
     lang: Lang
     category: str
     project: str
+    scope: str
     trust: Origin
     confidence: float
     created: datetime
@@ -47,11 +48,11 @@ class Head(NamedTuple):
     @classmethod
     def read(cls, row: list[Any]) -> Head:
         """Return a head from its JSON form, where enums and moments are text."""
-        id, key, type, status, lang, category, project, trust, confidence, *rest = row
+        id, key, type, status, lang, category, project, scope, trust, confidence, *rest = row
         created, verified, expires, valid_to, sourced, quoted, suggests, line = rest
         return cls(
             id, key, CardType(type), Status(status), Lang(lang), category, project,
-            Origin(trust), confidence, datetime.fromisoformat(created),
+            scope, Origin(trust), confidence, datetime.fromisoformat(created),
             datetime.fromisoformat(verified) if verified else None,
             datetime.fromisoformat(expires) if expires else None,
             datetime.fromisoformat(valid_to) if valid_to else None,
@@ -71,6 +72,7 @@ class Head(NamedTuple):
             lang=card.lang,
             category=card.category,
             project=card.project,
+            scope=card.scope,
             trust=card.trust,
             confidence=card.confidence,
             created=card.created,
@@ -109,6 +111,10 @@ class Cards(Sequence[Card]):
     def where(self, wanted: Callable[[Head], bool]) -> list[Card]:
         """Return the cards whose heads are wanted; no other is read."""
         return [self._load(head) for head in self.heads if wanted(head)]
+
+    def only(self, wanted: Callable[[Head], bool]) -> Cards:
+        """Return the cards whose heads are wanted, unread."""
+        return Cards([head for head in self.heads if wanted(head)], self._load)
 
     def __len__(self) -> int:
         return len(self.heads)

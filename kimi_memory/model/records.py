@@ -48,7 +48,7 @@ __all__ = [
 
 Record = Mapping[str, Json]
 
-_SESSION_TEXTS = ("agent", "user", "project", "channel", "host", "continues", "title")
+_SESSION_TEXTS = ("agent", "user", "project", "channel", "host", "continues", "title", "area")
 
 
 def short_path(session_id: str) -> str:

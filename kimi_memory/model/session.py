@@ -26,6 +26,8 @@ class Session:
     continues: str = ""
     """The ended session whose later turns these are; turn numbers go on from it."""
     title: str = ""
+    area: str = ""
+    """Whose is what is said in it: everybody's, or its ``agent``'s, ``user``'s or ``session``'s."""
 
 
 @dataclass(frozen=True, slots=True)

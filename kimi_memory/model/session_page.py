@@ -74,6 +74,7 @@ def _head(transcript: Transcript, lang: Lang) -> dict[str, Value]:
         "project": one_line(session.project),
         "channel": one_line(session.channel),
         "host": one_line(session.host),
+        "area": one_line(session.area),
         "continues": session.continues,
         "turns": len(transcript.turns),
     }

@@ -127,6 +127,11 @@ def moment_text(at: datetime | None) -> str | None:
     return stamp(at) if at else None
 
 
+def own_name(title: str, scope: str) -> str:
+    """Return the file name that a title has, with whose it is where that is not everybody's."""
+    return f"{short(title, limit=40)}.{short(scope, limit=20)}" if scope else slug(title)
+
+
 def slug(text: str) -> str:
     """Return the file name that a title has, without its ending."""
     return short(text, limit=60)

@@ -24,7 +24,7 @@ class Tombstone:
     """One line of ``mid-term/tombstones.jsonl``."""
 
     scope: str
-    """``memory``, ``project:<name>``, ``agent:<name>``, ``session:<id>``, ``page:<path>``."""
+    """``memory``, ``project:<name>``, ``page:<path>``, or a scope such as ``agent:<name>``."""
     key: str
     """The card key, empty when the value is barred under any key."""
     value: str

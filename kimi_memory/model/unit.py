@@ -49,6 +49,9 @@ class Unit:
     tags: tuple[str, ...] = ()
     project: str = ""
     agent: str = ""
+    user: str = ""
+    scope: str = ""
+    """Whose it is, see `kimi_memory.model.scope`; everybody's if empty."""
     confidence: float = 1.0
     importance: float = 0.5
     trust: str = "human"
@@ -92,6 +95,9 @@ class Query:
     """What a hit must not say; written like phrases."""
     project: str = ""
     agent: str = ""
+    user: str = ""
+    within: tuple[str, ...] | None = None
+    """Private scopes that may be seen beside what is shared; None for all, which is the owner's."""
     since: datetime | None = None
     """Only from this moment on; what has no time is left out."""
     until: datetime | None = None

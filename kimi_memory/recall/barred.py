@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 import numpy as np
@@ -16,6 +17,7 @@ from kimi_memory.model.frontmatter import decode
 from kimi_memory.model.note import Status
 from kimi_memory.model.record import unseal
 from kimi_memory.model.records import tombstone_of
+from kimi_memory.model.scope import is_private
 from kimi_memory.model.tombstone import Tombstone, forms
 
 
@@ -30,7 +32,7 @@ def barred(searcher: Searcher, content: bytes) -> Bools:
     """Return the rows of turns that the tombstones of a file bar."""
     stones = list(barring(content))
     sessions = {stone.scope for stone in stones if not stone.value}
-    turns = set(_turns(searcher, {stone.value for stone in stones if stone.value}))
+    turns = set(_turns(searcher, stones))
     ids, kinds = searcher.column("id"), searcher.column("kind")
     found = [
         kind == "turn" and (id in turns or id.rpartition("#")[0] in sessions)
@@ -39,11 +41,16 @@ def barred(searcher: Searcher, content: bytes) -> Bools:
     return np.asarray(found, dtype=bool)
 
 
-def _turns(searcher: Searcher, values: set[str]) -> Iterator[str]:
+def _turns(searcher: Searcher, stones: Iterable[Tombstone]) -> Iterator[str]:
     """Yield the turns quoted by archived notes of which a tombstone bars the words."""
+    private, values = defaultdict[str, set[str]](set), set[str]()
+    for stone in stones:
+        if stone.value:
+            (private[stone.scope] if is_private(stone.scope) else values).add(stone.value)
     for note in _archived(searcher):
+        barred = values | private.get(note.scope, set())
         for quote in note.quotes:
-            if not values.isdisjoint(forms(quote.text)):
+            if not barred.isdisjoint(forms(quote.text)):
                 yield f"session:{quote.session}#{quote.n}"
 
 

@@ -53,6 +53,8 @@ class Request:
     """Root id of the open session; the newest one if empty."""
     beside: str = ""
     """Root id of a session whose turns the model has before it; none of them is shown."""
+    within: tuple[str, ...] | None = None
+    """Private scopes that may be shown beside what is shared; None for all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,8 @@ def _found(recall: Recall, request: Request) -> Iterator[Line]:
     limit = min(most, max(least, request.budget // HIT_TOKENS))
     tier = ("semantic", "episodic") if request.purpose == "task" else ()
     words = recall.searcher().words
-    for hit in recall.search(Query(text=request.query, limit=limit, tier=tier)).hits:
+    asked = Query(text=request.query, limit=limit, tier=tier, within=request.within)
+    for hit in recall.search(asked).hits:
         if request.beside and hit.unit.session == request.beside:
             continue
         line = _line(hit.unit, hit.snippet)
@@ -113,10 +116,12 @@ def _standing(searcher: Searcher, request: Request) -> Iterator[Line]:
     """Yield identity, projects and standing preferences, in order of their place."""
     kinds, types = searcher.column("kind"), searcher.column("type")
     projects, statuses = searcher.column("project"), searcher.column("status")
+    may = _seen(searcher, request)
     rows = [
         row
         for row in searcher.living()
-        if statuses[row] in ("active", "stale")
+        if may[row]
+        and statuses[row] in ("active", "stale")
         and (
             searcher.path(row).startswith("long-term/")
             or (kinds[row] == "project" and _wanted(projects[row], request))
@@ -134,7 +139,7 @@ def _wanted(project: str, request: Request) -> bool:
 
 def _recent(searcher: Searcher, request: Request) -> Iterator[Line]:
     """Yield the task, the variables and the last turns of the open session."""
-    path = _open_session(searcher, request.session)
+    path = _open_session(searcher, request)
     if not path:
         return
     try:
@@ -162,14 +167,21 @@ def _held(searcher: Searcher) -> Bools:
     return standing(searcher)
 
 
-def _open_session(searcher: Searcher, session: str) -> str:
+def _seen(searcher: Searcher, request: Request) -> Bools:
+    """Return the rows that whoever asks may see."""
+    from kimi_memory.recall.filters import seen
+
+    return seen(searcher, Query(text="", within=request.within))
+
+
+def _open_session(searcher: Searcher, request: Request) -> str:
     """Return the file of the open session that was spoken in last."""
-    held = _held(searcher)
+    held = _held(searcher) & _seen(searcher, request)
     tiers, sessions, at = (searcher.column(name) for name in ("tier", "session", "at"))
     rows = [
         row
         for row in searcher.living()
-        if held[row] and tiers[row] == "short-term" and session in ("", sessions[row])
+        if held[row] and tiers[row] == "short-term" and request.session in ("", sessions[row])
     ]
     latest = max(rows, key=lambda row: (at[row] or 0.0, searcher.path(row)), default=None)
     return "" if latest is None else searcher.path(latest)

@@ -11,6 +11,7 @@ import numpy as np
 
 from kimi_memory.index.searcher import Bools, Floats, Searcher
 from kimi_memory.model.note import Status
+from kimi_memory.model.scope import SHARED
 from kimi_memory.model.unit import Query
 from kimi_memory.recall.forgotten import forgotten
 from kimi_memory.text.normal import normalise
@@ -23,12 +24,15 @@ MARKED = 0.25
 
 def allowed(searcher: Searcher, query: Query) -> Bools:
     """Return the living rows that pass every filter of the query."""
-    mask = searcher.alive & holding(searcher, query)
-    for name in ("tier", "kind", "type", "session"):
+    mask = searcher.alive & holding(searcher, query) & seen(searcher, query)
+    for name in ("tier", "kind", "type"):
         wanted: tuple[str, ...] = getattr(query, name)
         if wanted:
             mask &= _among(searcher, name, wanted)
-    for name in ("project", "agent"):
+    if query.session:
+        own = [f"session:{id}" for id in query.session]
+        mask &= _among(searcher, "session", query.session) | _among(searcher, "scope", own)
+    for name in ("project", "agent", "user"):
         if getattr(query, name):
             mask &= _among(searcher, name, {getattr(query, name)})
     if query.tag:
@@ -40,6 +44,15 @@ def allowed(searcher: Searcher, query: Query) -> Bools:
         from kimi_memory.recall.wording import worded
 
         mask = worded(searcher, query, mask)
+    return mask
+
+
+def seen(searcher: Searcher, query: Query) -> Bools:
+    """Return the rows that whoever asks may see: what is shared, and what is their own."""
+    if query.within is None:
+        return np.broadcast_to(True, len(searcher))
+    scopes = {SHARED, *query.within}
+    mask: Bools = searcher.column("scope").among(scopes)
     return mask
 
 
@@ -58,7 +71,10 @@ def marked(searcher: Searcher, query: Query, mask: Bools) -> Floats:
 
 def _bare(query: Query) -> Query:
     """Return the query without its filters."""
-    return Query(text=query.text, limit=query.limit, min_score=query.min_score, hops=query.hops)
+    return Query(
+        text=query.text, limit=query.limit, min_score=query.min_score, hops=query.hops,
+        within=query.within,
+    )  # fmt: skip
 
 
 def holding(searcher: Searcher, query: Query) -> Bools:

@@ -62,8 +62,12 @@ def probe_of(
     return Probe(found.vectors[0], settings.vector_weight * found.weight, settings.fusion), ""
 
 
-def nearness(searcher: Searcher, probe: Probe | None, mask: Bools) -> tuple[Floats, float]:
+def nearness(
+    searcher: Searcher, probe: Probe | None, mask: Bools, seen: Bools | None = None
+) -> tuple[Floats, float]:
     """Return how near each row is to the question, and the cosine of the nearest row of all.
+
+    Of all are those that whoever asks may see; every one where `seen` is not given.
 
     The nearest that counts is 1, those from the floor on are 0.
     """
@@ -75,7 +79,7 @@ def nearness(searcher: Searcher, probe: Probe | None, mask: Bools) -> tuple[Floa
         rows, cosines = searcher.vectors(probe.vector, TIED, mask)
     found[rows] = _spread(np.maximum(cosines, 0.0))
     if not (mask == searcher.alive).all():
-        _, cosines = searcher.vectors(probe.vector, 1)
+        _, cosines = searcher.vectors(probe.vector, 1, seen)
     return found, max(0.0, float(cosines[0])) if len(cosines) else 0.0
 
 

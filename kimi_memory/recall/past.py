@@ -88,7 +88,7 @@ def _may_come_back(searcher: Searcher, stones: Stones | None) -> Bools:
 
 
 def _is_barred(stones: Stones, card: Card) -> bool:
-    scopes = {"memory", f"project:{card.project}"}
+    scopes = {"memory", f"project:{card.project}", card.scope}
     quotes = [quote.text for quote in card.quotes]
     return stones.bar(scopes, card.key, [card.value]) or stones.rest_on_barred(
         scopes, card.key, quotes

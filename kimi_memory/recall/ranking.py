@@ -15,7 +15,7 @@ from kimi_memory.index.searcher import Bools, Floats, Searcher
 from kimi_memory.index.top import best
 from kimi_memory.model.turn import Role
 from kimi_memory.model.unit import Query
-from kimi_memory.recall.filters import allowed, marked
+from kimi_memory.recall.filters import allowed, marked, seen
 from kimi_memory.recall.fresh import fresh
 from kimi_memory.recall.fusion import Probe, fuse, nearness
 from kimi_memory.recall.lexical import Lexical, rank
@@ -69,7 +69,7 @@ def candidates(
     mask = allowed(searcher, query)
     question = read_question(searcher, query.text, words, now)
     lexical = rank(searcher, question, mask)
-    near, cosine = nearness(searcher, probe, mask)
+    near, cosine = nearness(searcher, probe, mask, seen(searcher, query))
     listed = marked(searcher, query, mask)
     summands = {**fuse(lexical.parts, near, probe), "marked": listed}
     factors = _factors(searcher, question, lexical)

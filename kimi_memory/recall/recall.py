@@ -12,6 +12,7 @@ from kimi_memory.config import RecallTable
 from kimi_memory.host import Host
 from kimi_memory.index.index import Index
 from kimi_memory.model.engine import Embedding
+from kimi_memory.model.scope import visible
 from kimi_memory.model.unit import Hit, Query, Unit
 from kimi_memory.text.snippet import snippet
 
@@ -135,7 +136,9 @@ class Recall:
         """Return the hits and what they lead to, but for what recall keeps to itself."""
         from kimi_memory.recall.silence import audible
 
-        return audible(searcher.files, self._linked(searcher, hits, query), query, now)
+        heard = audible(searcher.files, self._linked(searcher, hits, query), query, now)
+        # A file that changed since it was indexed may have become somebody's own.
+        return [hit for hit in heard if visible(hit.unit.scope, query.within)]
 
     def _weigh(
         self, units: Mapping[int, Unit], ranked: Ranked, query: Query, now: datetime
@@ -198,11 +201,11 @@ def _beside(searcher: Searcher, hits: list[Hit], query: Query) -> list[Hit]:
     """Return the hits, each with what it is linked with."""
     if not hits or not _any_links(searcher):
         return hits
-    from kimi_memory.recall.filters import holding
+    from kimi_memory.recall.filters import holding, seen
     from kimi_memory.recall.related import with_related
 
-    asked = Query(text="", as_of=query.as_of)
-    return with_related(searcher, hits, holding(searcher, asked))
+    asked = Query(text="", as_of=query.as_of, within=query.within)
+    return with_related(searcher, hits, holding(searcher, asked) & seen(searcher, asked))
 
 
 def _as_then(unit: Unit, query: Query) -> Unit:

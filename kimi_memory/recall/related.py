@@ -94,16 +94,23 @@ def _find(searcher: Searcher) -> dict[str, int]:
 
 def _edges(searcher: Searcher) -> Iterator[Edge]:
     rows, links = _rows(searcher), searcher.column("links").all()
-    names: dict[str, str] | None = None
+    scopes = searcher.column("scope").all()
+    names: dict[str, dict[str, str]] = {}
     for id, row in sorted(rows.items()):
+        whose = scopes[row]
         for link in map(Link.parse, links[row]):
             if link.to in rows:
-                yield Edge(id, link.to, link.rel, link.weight, link.reason)
+                # What leads from one scope into another would tell of what may not be seen.
+                if scopes[rows[link.to]] == whose:
+                    yield Edge(id, link.to, link.rel, link.weight, link.reason)
                 continue
             # To make a name of every title is most of the work, and seldom needed.
-            names = _names(searcher, rows) if names is None else names
-            if link.to in names:
-                yield Edge(id, names[link.to], link.rel, link.weight, link.reason, "wikilink")
+            if whose not in names:
+                own = {id: row for id, row in rows.items() if scopes[row] == whose}
+                names[whose] = _names(searcher, own)
+            if link.to in names[whose]:
+                to = names[whose][link.to]
+                yield Edge(id, to, link.rel, link.weight, link.reason, "wikilink")
 
 
 def _names(searcher: Searcher, rows: dict[str, int]) -> dict[str, str]:

@@ -54,7 +54,7 @@ def _heard(hit: Hit, stones: Stones | None) -> Hit | None:
     if not stones or unit.kind in _NOTES:
         return hit
     session = unit.id.partition("#")[0] if unit.kind == "turn" else ""
-    text = stones.silence(unit.text, {"memory", f"project:{unit.project}", session})
+    text = stones.silence(unit.text, {"memory", f"project:{unit.project}", session, unit.scope})
     if text == unit.text:
         return hit
     return replace(hit, unit=replace(unit, text=text)) if text else None

@@ -31,7 +31,7 @@ CLOSED: Mapping[str, tuple[str, ...]] = {
 """Fields of which every value is known."""
 LISTS = ("tier", "kind", "type", "tag", "status", "speaker", "session", "key", "path")
 """Fields that may be given more than once; one of the values must hold."""
-ONCE = ("project", "agent", "since", "until", "as-of")
+ONCE = ("project", "agent", "user", "since", "until", "as-of")
 DATES = ("since", "until", "as-of")
 FIELDS = (*LISTS, *ONCE)
 

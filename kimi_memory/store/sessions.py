@@ -75,7 +75,17 @@ def next_part(store: Store, session: Session) -> Session:
     ended = parts(store, session.id)
     if not ended:
         return session
-    return replace(session, id=f"{session.id}.{_number(ended[-1]) + 1}", continues=ended[-1].id)
+    id = f"{session.id}.{_number(ended[-1]) + 1}"
+    return _heir(
+        replace(session, id=id, continues=ended[-1].id), read(store, ended[-1].path).session
+    )
+
+
+def _heir(session: Session, before: Session) -> Session:
+    """Return a continuation: what goes on with somebody's own is theirs too."""
+    if session.area or not before.area:
+        return session
+    return replace(session, area=before.area, agent=before.agent, user=before.user)
 
 
 def _has_ended(store: Store, place: Place) -> bool:

@@ -52,6 +52,21 @@ def test_the_methods_of_the_library_give_its_own_values(served: Served) -> None:
         assert "kimi_memory_http_requests_total" in memory.metrics()
 
 
+def test_what_is_written_to_an_area_is_read_within_it(served: Served) -> None:
+    with Client(served.url) as memory:
+        with memory.session("cabin", user="lin", area="user") as session:
+            session.turn("user", "I prefer the bunk by the porthole.")
+        memory.remember("The safe opens with 4711.", key="safe", agent="cook", area="agent")
+        for text, scope in (("porthole bunk", "user:lin"), ("safe opens", "agent:cook")):
+            assert scope in {hit.unit.scope for hit in memory.recall(Query(text=text)).hits}
+            shared = memory.recall(Query(text=text, within=())).hits
+            assert not [hit for hit in shared if hit.unit.scope]
+            own = memory.recall(Query(text=text, within=(scope,))).hits
+            assert {hit.unit.scope for hit in own} >= {scope}
+        with pytest.raises(UsageError, match="area of a user needs its name"):
+            memory.session("hold", area="user")
+
+
 def test_the_simple_contract_has_three_methods(served: Served) -> None:
     with Client(served.url) as memory:
         kept = memory.append("新的记忆：缓存用 Redis。", "memory/2026-02-03.md", ref="1")

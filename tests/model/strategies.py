@@ -145,6 +145,11 @@ def _common(kind: str) -> dict:
     }
 
 
+def scopes() -> st.SearchStrategy[str]:
+    """Scopes of notes: mostly everybody's."""
+    return st.just("") | st.sampled_from(["agent:a", "user:小李", "session:s1"]) | words()
+
+
 def events() -> st.SearchStrategy[Event]:
     """Clean events."""
     return st.builds(
@@ -161,6 +166,7 @@ def events() -> st.SearchStrategy[Event]:
         key=words(),
         importance=_share(),
         project=words(),
+        scope=scopes(),
     ).map(form.clean)
 
 
@@ -180,6 +186,7 @@ def cards() -> st.SearchStrategy[Card]:
         quotes=_several(quotes()),
         category=words(),
         project=words(),
+        scope=scopes(),
         confidence=_share(),
         importance=_share(),
         trust=st.sampled_from(Origin),
@@ -295,7 +302,9 @@ def turns(n: st.SearchStrategy[int] | None = None) -> st.SearchStrategy[Turn]:
 def sessions() -> st.SearchStrategy[Session]:
     text = words()
     return st.builds(
-        Session, session_ids(), moments(), text, text, text, text, text, session_ids(), text
+        Session,
+        *(session_ids(), moments(), text, text, text, text, text, session_ids(), text),
+        area=st.sampled_from(["", "agent", "user", "session"]),
     )
 
 
@@ -323,7 +332,7 @@ def transcripts(draw: st.DrawFn) -> Transcript:
 
 
 def tombstones() -> st.SearchStrategy[Tombstone]:
-    scope = st.sampled_from(["memory", "project:雅典娜", "agent:a"])
+    scope = st.sampled_from(["memory", "project:雅典娜", "agent:a", "user:小李"])
     return st.builds(Tombstone, scope, words(), texts(), moments(), words(), texts(), st.booleans())
 
 

@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from kimi_memory.errors import UsageError
 from kimi_memory.surfaces.cli.shared import find_memory
+from kimi_memory.surfaces.cli.space import add_space, space_of
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 GRAPH = "server-memory"
@@ -16,8 +17,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--http", action="store_true", help="over HTTP instead of standard input")
     parser.add_argument("--host", default="127.0.0.1", help="address, of this machine only")
     parser.add_argument("--port", type=int, default=8377, help="port; default: 8377")
-    parser.add_argument("--project", default="", help="bind the client to a project")
-    parser.add_argument("--agent", default="", help="bind the client to an agent")
+    add_space(parser, "the client")
     parser.add_argument(
         "--compat",
         choices=[GRAPH],
@@ -32,13 +32,12 @@ def run(arguments: Namespace) -> int:
             f"{arguments.host} can be reached from outside, and this server asks nobody who they "
             "are. Use 127.0.0.1."
         )
-    from kimi_memory.surfaces.http.caller import Namespace as Space
     from kimi_memory.surfaces.mcp.server import serve
 
     serve(
         find_memory(arguments).resolve(),
         http=(arguments.host, arguments.port) if arguments.http else None,
         graph=arguments.compat == GRAPH,
-        space=Space(arguments.project, arguments.agent),
+        space=space_of(arguments),
     )
     return 0

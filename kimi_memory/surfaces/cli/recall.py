@@ -31,7 +31,7 @@ _LISTS = {
     "path": "a file, a folder, or a pattern such as semantic/*/db-*",
 }
 
-_ONCE = ("project", "agent")
+_ONCE = ("project", "agent", "user")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -49,6 +49,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         )
     parser.add_argument("--project", default="", help="only what belongs to this project")
     parser.add_argument("--agent", default="", help="only what belongs to this agent")
+    parser.add_argument("--user", default="", help="only what belongs to this user")
     dates = "such as 2026-02-27, 7d, 'last week' or 上个月"
     parser.add_argument("--since", default="", help=f"only from this date or time on, {dates}")
     parser.add_argument("--until", default="", help=f"only up to the end of this date, {dates}")

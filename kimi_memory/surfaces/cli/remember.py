@@ -21,6 +21,15 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="what kind of knowledge it is; default: found by rules",
     )
     parser.add_argument("--project", default="", help="project it belongs to")
+    parser.add_argument("--agent", default="", help="agent it was said to")
+    parser.add_argument("--user", default="", help="user who says it")
+    parser.add_argument(
+        "--area",
+        default="",
+        choices=["", "agent", "user"],
+        metavar="AREA",
+        help="agent or user: it is theirs alone; default: shared",
+    )
 
 
 def run(arguments: Namespace) -> int:
@@ -28,6 +37,12 @@ def run(arguments: Namespace) -> int:
     text = sys.stdin.read() if arguments.text is None else arguments.text
     with open_memory(arguments) as memory:
         report = memory.remember(
-            text, key=arguments.key, type=arguments.type, project=arguments.project
+            text,
+            key=arguments.key,
+            type=arguments.type,
+            project=arguments.project,
+            agent=arguments.agent,
+            user=arguments.user,
+            area=arguments.area,
         )
     return finish_reports(arguments, [report])

@@ -7,6 +7,7 @@ from argparse import ArgumentParser, Namespace
 
 from kimi_memory.errors import UsageError
 from kimi_memory.surfaces.cli.shared import find_memory, show, show_json
+from kimi_memory.surfaces.cli.space import add_space, space_of
 
 _SCOPES = ("read", "write", "admin")
 
@@ -44,8 +45,7 @@ def _add_tokens(parser: ArgumentParser) -> None:
     add.add_argument(
         "--scope", action="append", choices=_SCOPES, help="what it may do; default: read, write"
     )
-    add.add_argument("--project", default="", help="bind it to a project")
-    add.add_argument("--agent", default="", help="bind it to an agent")
+    add_space(add, "it")
     steps.add_parser("list", help="list tokens, without their secrets")
     remove = steps.add_parser("remove", help="take a token back at once")
     remove.add_argument("id", help="its id or name")
@@ -102,12 +102,11 @@ def _tokens(arguments: Namespace):  # type: ignore[no-untyped-def]  # noqa: ANN2
 
 def _add(arguments: Namespace) -> int:
     from kimi_memory.opening import utcnow
-    from kimi_memory.surfaces.http.caller import Namespace as Space
     from kimi_memory.surfaces.http.caller import Scope
     from kimi_memory.surfaces.http.tokens import hidden
 
     scopes = [Scope(one) for one in arguments.scope or ("read", "write")]
-    space = Space(arguments.project, arguments.agent)
+    space = space_of(arguments)
     token, secret = _tokens(arguments).add(arguments.name, scopes, space, utcnow())
     if arguments.json:
         show_json({"token": hidden(token), "secret": secret})
@@ -125,8 +124,9 @@ def _list(arguments: Namespace) -> int:
         show_json([hidden(token) for token in found])
         return 0
     for token in found:
-        bound = [f"{what} {name}" for what, name in
-                 (("project", token.project), ("agent", token.agent)) if name]  # fmt: skip
+        parts = ("project", "agent", "user", "session")
+        bound = [f"{part} {name}" for part in parts if (name := getattr(token, part))]
+        bound += ["shared"] if token.shared else []
         show(f"{token.id}  {token.name}  {', '.join(token.scopes)}  {' '.join(bound)}".rstrip())
     if not found:
         show("No tokens. Without one, only this machine is served.")

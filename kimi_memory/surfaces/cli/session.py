@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from kimi_memory.errors import UsageError
 from kimi_memory.memory import Memory
+from kimi_memory.model.scope import AREAS
 from kimi_memory.model.session import Json
 from kimi_memory.store import sessions
 from kimi_memory.surfaces.cli.shared import (
@@ -35,6 +36,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     start.add_argument("id", nargs="?", default="", help="default: a fresh id")
     for name, help in _HEADER.items():
         start.add_argument(f"--{name}", default="", help=help)
+    start.add_argument(
+        "--area",
+        default="",
+        choices=["", *AREAS],
+        metavar="AREA",
+        help="agent, user or session: what is said is theirs alone; default: shared",
+    )
     turn = steps.add_parser("turn", help="store one turn")
     turn.add_argument("id", help="the session's id")
     turn.add_argument("text", nargs="?", help="default: standard input")
@@ -73,6 +81,7 @@ def _start(memory: Memory, arguments: Namespace) -> int:
         user=given.user,
         project=given.project,
         title=given.title,
+        area=given.area,
         host="cli",
     )
     if arguments.json:

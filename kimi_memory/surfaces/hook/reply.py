@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from kimi_memory.capture.ingest import open_file
 from kimi_memory.errors import KimiMemoryError, NotFoundError, TranscriptError
 from kimi_memory.model.ids import safe_session_id
+from kimi_memory.model.scope import named
 from kimi_memory.model.turn import Origin
 from kimi_memory.store import sessions
 from kimi_memory.surfaces.hook import dialects, spool
@@ -90,7 +91,9 @@ class Reply:
         """Return a block that the program passes on whole."""
         budget = START_TOKENS if purpose == "start" else PROMPT_TOKENS
         while budget >= _LEAST_TOKENS:
-            block = self._memory.context(purpose, query, budget=budget, session=session)
+            block = self._memory.context(
+                purpose, query, budget=budget, session=session, within=(named("agent", host),)
+            )
             if dialects.fits(host, block.text):
                 return block.text
             budget //= 2

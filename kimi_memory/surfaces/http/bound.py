@@ -21,6 +21,7 @@ _HITS = 40
 def context_within(memory: Memory, space: Namespace, given: Given) -> Context:
     """Return a block under a budget: standing preferences for start, else what is found."""
     budget = given["budget"] or memory.settings.recall.context_tokens
+    space.within(session=given["session"])
     answer = memory.recall(space.narrowed(_query(given)))
     beside = given.get("beside")  # a session that stands in the prompt already
     hits = [hit for hit in answer.hits if not beside or hit.unit.session != beside]

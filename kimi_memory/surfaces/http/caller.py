@@ -9,11 +9,15 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import PurePosixPath
 
-from kimi_memory.errors import NotFoundError, ServerError
+from kimi_memory.errors import AmbiguousIdError, NotFoundError, ServerError
 from kimi_memory.memory import Memory
+from kimi_memory.model.scope import AREAS, SHARED, named, root_of, scope_of, visible
 from kimi_memory.model.session import Session
 from kimi_memory.model.unit import Hit, Query
 from kimi_memory.store import sessions
+from kimi_memory.store.shelf import Filed
+
+_TOLD = ("project", "agent", "user", "session", "scope")
 
 
 class Scope(StrEnum):
@@ -31,44 +35,107 @@ def denied(why: str) -> ServerError:
 
 @dataclass(frozen=True, slots=True)
 class Namespace:
-    """A project, an agent, or both; empty parts bind nothing."""
+    """A project, an agent, a user, a session, or several of them; empty parts bind nothing.
+
+    What is private to somebody else is never in it, whatever it is bound to.
+    """
 
     project: str = ""
     agent: str = ""
+    user: str = ""
+    session: str = ""
+    """Root id of a session."""
+    shared: bool = False
+    """Whether what is shared is seen, too, whichever agent or user it was said by."""
 
     def __bool__(self) -> bool:
-        return bool(self.project or self.agent)
+        return any(self._parts)
 
-    def within(self, project: str = "", agent: str = "") -> Namespace:
+    @property
+    def _parts(self) -> tuple[str, str, str, str]:
+        return self.project, self.agent, self.user, self.session
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """The private scopes that may be seen."""
+        areas = (("agent", self.agent), ("user", self.user), ("session", self.session))
+        return tuple(named(area, name) for area, name in areas if name.strip())
+
+    @property
+    def strict(self) -> Namespace:
+        """The namespace in which is written: without what is shared by others."""
+        return replace(self, shared=False)
+
+    def within(
+        self, project: str = "", agent: str = "", user: str = "", session: str = ""
+    ) -> Namespace:
         """Return the namespace that a caller asks for, which is never a wider one.
 
         Raises:
             ServerError: it is another one.
         """
-        asked = Namespace(project or self.project, agent or self.agent)
-        if self and not self.covers(asked.project, asked.agent):
-            raise denied("This token is bound to another project or agent. Leave both out.")
-        return asked
+        asked = (project, agent, user, session)
+        wanted = [one or mine for one, mine in zip(asked, self._parts, strict=True)]
+        if any(mine not in ("", one) for one, mine in zip(wanted, self._parts, strict=True)):
+            raise denied(
+                "This token is bound to another project or agent, user or session. Leave them out."
+            )
+        project, agent, user, session = wanted
+        return Namespace(project, agent, user, session, self.shared)
 
-    def covers(self, project: str, agent: str) -> bool:
-        """Whether what has this project and agent lies in the namespace."""
-        return self.project in ("", project) and self.agent in ("", agent)
+    def area(self, memory: Memory, asked: str) -> str:
+        """Return the area of what a caller writes: one that is its own, or none.
+
+        Raises:
+            ServerError: it is somebody else's.
+        """
+        own = {"agent": self.agent, "user": self.user, "session": self.session}
+        if self and asked in AREAS and not own[asked]:
+            raise denied(f"This token is bound to no {asked}, so that area is not its own.")
+        fresh = self.session and not sessions.parts(memory.store, self.session)
+        return asked or ("session" if fresh else "")
+
+    def covers(self, project: str, agent: str, user: str, session: str, scope: str) -> bool:
+        """Whether what has these lies in the namespace."""
+        bound = [(self.project, project)]
+        bound += [] if self.shared else [(self.agent, agent), (self.user, user)]
+        if self.session and scope != named("session", self.session):
+            bound.append((self.session, session))
+        seen = not self or visible(scope, self.own)
+        return seen and all(mine in ("", one) for mine, one in bound)
 
     def holds(self, session: Session) -> bool:
         """Whether a session lies in it."""
-        return self.covers(session.project, session.agent)
+        of = (session.project, session.agent, session.user, root_of(session))
+        return self.covers(*of, scope_of(session))
 
     def narrowed(self, query: Query) -> Query:
-        """Return a query that finds nothing outside."""
-        asked = self.within(query.project, query.agent)
-        return replace(query, project=asked.project, agent=asked.agent)
+        """Return a query that finds nothing outside.
+
+        Raises:
+            ServerError: it asks for what lies outside.
+        """
+        if not self:
+            return query
+        asked = self.within(query.project, query.agent, query.user)
+        strangers = set(query.within or ()) - {SHARED, *self.own}
+        if strangers or (self.session and set(query.session) - {self.session}):
+            raise denied("This token is bound to another session or area. Leave it out.")
+        return replace(
+            query,
+            project=asked.project,
+            agent=query.agent if self.shared else asked.agent,
+            user=query.user if self.shared else asked.user,
+            session=(self.session,) if self.session else query.session,
+            within=self.own if query.within is None else query.within,
+        )
 
     def shown(self, hit: Hit) -> Hit:
         """Return a hit without what it says of notes that may lie outside."""
         return replace(hit, related=()) if self else hit
 
     def holds_path(self, memory: Memory, path: str) -> bool:
-        """Whether a file lies in it: all that it says has this project and agent."""
+        """Whether a file lies in it: all that it says has what this is bound to."""
         if not self:
             return True
         if PurePosixPath(path).match("session_*.jsonl"):
@@ -76,13 +143,28 @@ class Namespace:
         with memory.index.guard:
             searcher = memory.index.searcher()
             rows = [row for row in searcher.living() if searcher.path(row) == path]
-            projects, agents = searcher.column("project"), searcher.column("agent")
-            return bool(rows) and all(self.covers(projects[row], agents[row]) for row in rows)
+            columns = [searcher.column(name) for name in _TOLD]
+            return bool(rows) and all(self.covers(*(c[row] for c in columns)) for row in rows)
 
     def check_path(self, memory: Memory, path: str, asked: str) -> None:
         """Raise NotFoundError for what lies outside, as for what is not there."""
         if not self.holds_path(memory, path):
             raise NotFoundError("note or file", asked)
+
+    def filed(self, memory: Memory, id: str) -> Filed:
+        """Return a note by its id, or a unique prefix of it.
+
+        Raises:
+            NotFoundError: there is none, or it lies outside.
+        """
+        try:
+            found = memory.get(id)
+        except AmbiguousIdError as error:
+            if self:  # Which others there are is not to be told.
+                raise NotFoundError("note or file", id) from error
+            raise
+        self.check_path(memory, found.path, id)
+        return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,7 +96,7 @@ def text_of(memory: Memory, caller: Caller, what: str) -> tuple[str, str]:
             raise NotFoundError("note or file", what)
         text = decode(memory.store.read(path), path)
     except NotFoundError:
-        filed = memory.get(what)
+        filed = caller.space.filed(memory, what)
         path, text = filed.path, filed.text
     caller.space.check_path(memory, path, what)
     return path, text
@@ -104,8 +104,7 @@ def text_of(memory: Memory, caller: Caller, what: str) -> tuple[str, str]:
 
 def trace(memory: Memory, caller: Caller, given: Given) -> Origins:
     """Return where a note comes from; see `Memory.trace`."""
-    found = memory.trace(given["id"])
-    caller.space.check_path(memory, found.path, given["id"])
+    found = memory.trace(caller.space.filed(memory, given["id"]).note.id)
     proofs = tuple(
         Proof(
             one.quote,

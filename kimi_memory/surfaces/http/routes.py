@@ -8,6 +8,7 @@ from kimi_memory.care.review import Waiting
 from kimi_memory.consolidation.jobs import JobReport
 from kimi_memory.model.card import CardType
 from kimi_memory.model.job import Job
+from kimi_memory.model.scope import AREAS
 from kimi_memory.model.session import Session
 from kimi_memory.recall.context import Context
 from kimi_memory.recall.recall import Answer
@@ -24,6 +25,11 @@ MOST_COMMITS = 1000
 _DRY = Field(name="dry_run", kind="flag", help="Only show the diff", default=False)
 _PROJECT = Field(name="project", help="Project it belongs to")
 _AGENT = Field(name="agent", help="Agent it belongs to")
+_USER = Field(name="user", help="User it belongs to")
+_AREA = Field(
+    name="area", help="Whose alone it is: of its agent, its user, its session; else shared",
+    choices=("", *AREAS),
+)  # fmt: skip
 _LIMIT = Field(
     name="limit", kind="int", help="Most hits; 0 for the memory's own", least=0, most=MOST_HITS
 )
@@ -51,6 +57,12 @@ def _filters() -> tuple[Field, ...]:
         *(Field(name=name, kind="texts", help=f"{name.capitalize()} of words") for name in words),
         Field(name="project", help="Only this project"),
         Field(name="agent", help="Only this agent"),
+        Field(name="user", help="Only this user"),
+        Field(
+            name="within",
+            kind="texts",
+            help="Private scopes to see beside what is shared, such as agent:NAME; '' for none",
+        ),
         *(Field(name=name, kind="moment", help=help) for name, help in moments.items()),
         Field(name="min_score", kind="float", help="Least score", least=0, most=1),
         Field(
@@ -181,6 +193,8 @@ WRITING = (
             Field(name="type", help="Kind of knowledge", choices=tuple(map(str, CardType))),
             _PROJECT,
             _AGENT,
+            _USER,
+            _AREA,
         ),
     ),
     Route(
@@ -197,6 +211,7 @@ WRITING = (
             _PROJECT,
             Field(name="host", help="Program it is captured from"),
             Field(name="title", help="What it is about"),
+            _AREA,
         ),
     ),
     Route(

@@ -18,7 +18,7 @@ from kimi_memory.memory import Memory
 from kimi_memory.model.unit import Hit, Query
 from kimi_memory.recall.syntax import KINDS, parse
 from kimi_memory.store import sessions
-from kimi_memory.surfaces.http.caller import Caller, Namespace
+from kimi_memory.surfaces.http.caller import Caller, Namespace, denied
 from kimi_memory.surfaces.http.contract import Given
 from kimi_memory.surfaces.http.reading import text_of
 from kimi_memory.surfaces.http.shapes import Kept, Piece, Place, Places
@@ -76,7 +76,14 @@ def append(memory: Memory, caller: Caller, given: Given) -> Kept:
             f"or to {', '.join(PAGES)}."
         )
     space = caller.space
-    report = memory.remember(content, project=space.project, agent=space.agent)
+    report = memory.remember(
+        content,
+        project=space.project,
+        agent=space.agent,
+        user=space.user,
+        area=space.area(memory, ""),
+        session=space.session,
+    )
     id = next((operation.target for operation in report.operations), "")
     return Kept(path, id, stored=True)
 
@@ -86,7 +93,12 @@ def _note_down(memory: Memory, space: Namespace, day: date, given: Given) -> Kep
     if day >= memory.clock().date():
         _end_earlier(memory, space, day)
     handle = memory.session(
-        id, agent=space.agent, project=space.project, host="http", title=f"{day}"
+        id,
+        agent=space.agent,
+        user=space.user,
+        project=space.project,
+        host="http",
+        title=f"{day}",
     )
     turn = handle.turn("assistant", given["content"], ref=given["ref"])
     path = f"memory/{day}.md"
@@ -123,5 +135,7 @@ def _day(path: str) -> date | None:
 
 
 def _session(space: Namespace, day: date) -> str:
-    whose = f"{space.project}\0{space.agent}".encode()
-    return f"diary-{day}" + (f"-{hashlib.sha256(whose).hexdigest()[:10]}" if space else "")
+    if space.session:
+        raise denied("A token that is bound to a session keeps no diary. Store turns in it.")
+    whose = f"{space.project}\0{space.agent}" + (f"\0{space.user}" if space.user else "")
+    return f"diary-{day}" + (f"-{hashlib.sha256(whose.encode()).hexdigest()[:10]}" if space else "")

@@ -35,11 +35,15 @@ class Token:
     project: str
     agent: str
     created: datetime
+    user: str = ""
+    session: str = ""
+    shared: bool = False
 
     @property
     def caller(self) -> Caller:
         """Who shows it."""
-        return Caller(self.name, frozenset(self.scopes), Namespace(self.project, self.agent))
+        space = Namespace(self.project, self.agent, self.user, self.session, self.shared)
+        return Caller(self.name, frozenset(self.scopes), space)
 
 
 class Tokens:
@@ -77,7 +81,7 @@ class Tokens:
         hash = _hash(secret)
         made = Token(
             hash[:8], name, self._memory, hash, tuple(sorted(set(scopes))),
-            space.project, space.agent, now,
+            space.project, space.agent, now, space.user, space.session, space.shared,
         )  # fmt: skip
         self._write([*self._read(), made])
         return made, secret

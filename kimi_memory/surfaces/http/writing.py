@@ -24,30 +24,35 @@ _OURS = ("diary-", "remembered-")
 
 def remember(memory: Memory, caller: Caller, given: Given) -> JobReport:
     """Keep a statement in the caller's namespace; see `Memory.remember`."""
-    space = caller.space.within(given["project"], given["agent"])
+    space = caller.space.within(given["project"], given["agent"], given["user"])
     return memory.remember(
         given["text"],
         key=given["key"],
         type=given["type"],
         project=space.project,
         agent=space.agent,
+        user=space.user,
+        area=caller.space.area(memory, given["area"]),
+        session=caller.space.session,
     )
 
 
 def start(memory: Memory, caller: Caller, given: Given) -> Session:
     """Start a session in the caller's namespace, or go on with the open one of that id."""
-    space = caller.space.within(given["project"], given["agent"])
     id = _fresh(given["id"])
+    space = caller.space.within(given["project"], given["agent"], given["user"], id)
+    id = id or space.session
     places = sessions.parts(memory.store, id) if id else []
-    if not all(caller.space.holds_path(memory, place.path) for place in places):
+    if not all(caller.space.strict.holds_path(memory, place.path) for place in places):
         raise denied("A session of that id belongs to somebody else. Choose another id.")
     handle = memory.session(
         id,
         agent=space.agent,
-        user=given["user"],
+        user=space.user,
         project=space.project,
         host=given["host"] or "http",
         title=given["title"],
+        area=caller.space.area(memory, given["area"]),
     )
     return handle.header
 
@@ -91,7 +96,7 @@ def _own(memory: Memory, caller: Caller, id: str) -> tuple[sessions.Place, Sessi
     """Return a session of the caller's namespace by its whole id."""
     place = sessions.find(memory.store, id)
     header = sessions.read(memory.store, place.path).session
-    if place.id != id or not caller.space.holds(header):
+    if place.id != id or not caller.space.strict.holds(header):
         raise NotFoundError("session", id)
     return place, header
 
@@ -143,5 +148,5 @@ def forget(memory: Memory, caller: Caller, given: Given) -> JobReport:
     if caller.space:
         if not wanted.note:
             raise UsageError("A bound token forgets one note at a time: give 'note', its id.")
-        caller.space.check_path(memory, memory.get(wanted.note).path, wanted.note)
+        caller.space.strict.filed(memory, wanted.note)
     return archive(memory, wanted, dry_run=given["dry_run"])

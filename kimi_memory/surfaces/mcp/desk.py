@@ -37,7 +37,7 @@ class Desk:
     Args:
         root: the folder.
         client: who asks, for the journal.
-        space: project and agent of the client; it sees, and writes, nothing else.
+        space: what the client is bound to; it sees, and writes, nothing else.
     """
 
     def __init__(self, root: Path, client: str = "mcp", space: Namespace = WHOLE) -> None:
@@ -83,21 +83,30 @@ class Desk:
         """Read a note by id, or a file of the memory by path."""
         with self._open() as memory:
             try:
-                filed = memory.get(what)
+                filed = self._space.filed(memory, what)
                 path, text = filed.path, filed.text
             except NotFoundError:
                 path, text = what, decode(memory.store.read(what), what)
-            self._space.check_path(memory, path, what)
+                self._space.check_path(memory, path, what)
         start = max(1, first)
         rows = text.splitlines()[start - 1 :]
         return {"path": path, "first": start, "text": "\n".join(rows[:lines] if lines else rows)}
 
-    def remember(self, text: str, key: str = "", type: str = "", project: str = "") -> shapes.Done:
-        """Keep a statement; see `Memory.remember`."""
-        space = self._space.within(project)
-        given = {"key": key, "type": type, "project": space.project, "agent": space.agent}
+    def remember(self, text: str, key: str = "", type: str = "", **whose: str) -> shapes.Done:
+        """Keep a statement; see `Memory.remember`.
+
+        Args:
+            text: one statement.
+            key: what it is about.
+            type: what kind of knowledge it is.
+            whose: its project, its user and its area, where they are told.
+        """
+        area = whose.pop("area", "")
+        space = self._space.within(**whose)
+        of = {"project": space.project, "agent": space.agent, "user": space.user}
         with self._open() as memory:
-            return _done(memory.remember(text, **given))
+            of |= {"area": self._space.area(memory, area), "session": self._space.session}
+            return _done(memory.remember(text, key=key, type=type, **of))
 
     def forget(self, note: str = "", key: str = "", dry_run: bool = True) -> shapes.Done:
         """Archive a note or what is known under a key, so that it does not come back."""
@@ -105,14 +114,13 @@ class Desk:
             if self._space and not note:
                 raise UsageError("A bound client forgets one note at a time: give 'note', its id.")
             if self._space:
-                self._space.check_path(memory, memory.get(note).path, note)
+                self._space.strict.filed(memory, note)
             return _done(forget(memory, Wanted(note=note, key=key), dry_run=dry_run))
 
     def trace(self, id: str) -> shapes.Origins:
         """Say where a note comes from."""
         with self._open() as memory:
-            found = memory.trace(id)
-            self._space.check_path(memory, found.path, id)
+            found = memory.trace(self._space.filed(memory, id).note.id)
             evidence = [
                 one
                 for one in found.evidence

@@ -35,7 +35,7 @@ def build(root: Path, *, graph: bool = False, space: Namespace = WHOLE) -> tuple
     Args:
         root: the folder.
         graph: offer the tools of the server ``server-memory`` instead of ours.
-        space: project and agent of the client; it sees, and writes, nothing else.
+        space: what the client is bound to; it sees, and writes, nothing else.
 
     Raises:
         UsageError: the library mcp is not installed.
@@ -193,10 +193,15 @@ def _writers(tool: Tool, desk: Desk) -> None:
         text: Annotated[str, Field(min_length=1, description="one statement")],
         key: Annotated[str, Field(description="what it is about, such as db.choice")] = "",
         type: Annotated[str, Field(description="decision, preference, fact, rule …")] = "",
+        *,
         project: str = "",
+        user: str = "",
+        area: Annotated[
+            Literal["", "agent", "user", "session"], Field(description="theirs alone; else shared")
+        ] = "",
     ) -> shapes.Done:
         """Keep one statement of the user: a decision, a preference, a fact."""
-        return desk.remember(text, key, type, project)
+        return desk.remember(text, key, type, project=project, user=user, area=area)
 
     @tool("memory_forget", reads=False, destroys=True)
     def memory_forget(

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from kimi_memory.errors import KimiMemoryError, ServerError
+from kimi_memory.model.ids import safe_session_id
 from kimi_memory.surfaces.http import failures
 from kimi_memory.surfaces.http.caller import Caller, Namespace
 from kimi_memory.surfaces.http.desk import Desk
@@ -40,6 +41,7 @@ OURS = b"x-kimi-memory"
 MOST_BYTES = 64 * 1024 * 1024
 """The largest chat; images in it are counted as they are sent."""
 _KEYS = (b"authorization", b"x-api-key", b"api-key")
+_WHOSE = ("user", "session")
 _CORS = b"access-control-"
 log = logging.getLogger("kimi_memory.proxy")
 
@@ -179,12 +181,10 @@ class Proxy:
         told = request.told
         project = told.get("x-kimi-memory-project", "") or self._space.project
         agent = told.get("x-kimi-memory-agent", "") or self._space.agent
-        return Asker(
-            caller=caller,
-            space=caller.space.within(_text(project), _text(agent)),
-            user=_text(told.get("x-kimi-memory-user", "")),
-            session=_text(told.get("x-kimi-memory-session", "")),
-        )
+        user, session = (_text(told.get(f"x-kimi-memory-{name}", "")) for name in _WHOSE)
+        session = safe_session_id(session) if session else ""
+        space = caller.space.within(_text(project), _text(agent), user, session)
+        return Asker(caller=caller, space=space, user=space.user, session=space.session)
 
     async def _exchange(self, dialect: Dialect, asker: Asker, raw: bytes) -> Exchange | None:
         """Return a chat with what memory says to it; None for what is no conversation."""

@@ -133,6 +133,7 @@ class Companion:
                 user=exchange.asker.user,
                 project=space.project,
                 host=HOST,
+                area=exchange.asker.caller.space.area(memory, ""),
             )
             speaker = exchange.asker.user if role == "user" else ""
             handle.turn(role, text, speaker=speaker, ref=ref)
@@ -204,7 +205,7 @@ def _told(done: asyncio.Future[Any]) -> bool:
 
 def _own(memory: Memory, asker: Asker, session: str) -> None:
     """Raise ServerError for a session that lies outside of the caller's namespace."""
-    space = asker.caller.space
+    space = asker.caller.space.strict
     if not space:
         return
     for place in sessions.parts(memory.store, session):
@@ -217,9 +218,11 @@ def _context(memory: Memory, asker: Asker, asked: tuple[Any, str, str, int]) -> 
     if asker.caller.space:
         given = {"purpose": purpose, "query": query, "budget": budget, "session": ""}
         return context_within(memory, asker.caller.space, {**given, "beside": session})
+    # A chat is no owner: it is shown what is shared, and what is of those that it names.
+    own = asker.space.own
     if purpose == "start":
-        return memory.context("start", budget=budget, session=session)
-    return memory.context(purpose, query, budget=budget, beside=session)
+        return memory.context("start", budget=budget, session=session, within=own)
+    return memory.context(purpose, query, budget=budget, beside=session, within=own)
 
 
 def _session_on_disk(memory: Memory, asker: Asker, chat: Chat) -> str:

@@ -75,6 +75,19 @@ def test_the_main_job_by_hand(folder: Path, capsys) -> None:
     assert answer(capsys, "undo", report["id"], "--dry-run")["id"] == report["id"]
 
 
+def test_what_is_said_in_an_area_has_its_scope(folder: Path, capsys) -> None:
+    start = ["session", "start", "s1", "--agent", "kimi", "--user", "小李"]
+    assert answer(capsys, *start, "--area", "user")["area"] == "user"
+    assert answer(capsys, "session", "turn", "s1", "我喜欢喝乌龙茶。")["n"] == 1
+    whose = ["--agent", "kimi", "--area", "agent", "--key", "web.port"]
+    [report] = answer(capsys, "remember", "端口是 8443。", *whose)
+    assert report["paths"][0] == "semantic/general/web.port.agent-kimi.md"
+    found = answer(capsys, "recall", "user:小李 乌龙茶")["hits"]
+    assert [hit["scope"] for hit in (one["unit"] for one in found)][:1] == ["user:小李"]
+    assert run(["session", "start", "s2", "--area", "agent"]) == 2
+    assert "area of an agent needs its name" in capsys.readouterr().err
+
+
 def test_search_is_recall(folder: Path, capsys) -> None:
     run(["remember", "The train to Oslo leaves at nine.", "--key", "train.oslo"])
     capsys.readouterr()

@@ -43,6 +43,20 @@ def test_a_token_is_added_shown_once_listed_and_removed(
     assert run([*serve, "token", "remove", "小王"]) == 11
 
 
+def test_a_token_is_bound_to_a_user_and_a_session_and_may_see_what_is_shared(
+    root: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    add = ["serve", "--memory", root, "--json", "token", "add"]
+    bound = ["--user", "lin", "--session", "build-42", "--shared"]
+    assert run([*add, "lin", *bound]) == 0
+    made = json.loads(capsys.readouterr().out)["token"]
+    assert (made["user"], made["session"], made["shared"]) == ("lin", "build-42", True)
+    assert run(["serve", "--memory", root, "token", "list"]) == 0
+    assert "user lin session build-42 shared" in capsys.readouterr().out
+    assert run([*add, "all", "--shared"]) == 2
+    assert "--shared goes with --agent or --user" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

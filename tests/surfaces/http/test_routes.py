@@ -27,43 +27,59 @@ SPACES = {
     "project": Namespace("apollo"),
     "agent": Namespace("", "scout"),
     "both": Namespace("apollo", "scout"),
+    "user": Namespace(user="lin"),
+    "session": Namespace(session="s-apollo"),
+    "all": Namespace("apollo", "scout", "lin", "s-apollo"),
+    "shared": Namespace("apollo", "scout", shared=True),
 }
 HOSTS = {"localhost": True, "memory.test": True, "evil.test": False, "localhost.evil.test": False}
 ORIGINS = {"": True, "https://page.test": True, "http://evil.test": False, "null": False}
 SECRET = "Valparaiso marigold 船坞海燕"
-"""Words of another project and another agent, which no bound token may be told."""
+"""Words of another project and agent, shared and private, which no bound token may be told."""
+Guarded = tuple[Served, dict[tuple[str, str], str], list[dict[str, str]]]
 ASKED: dict[str, dict[str, Any]] = {
     "search": {"query": SECRET, "limit": 50},
     "read": {"path": "{note}"},
     "append": {"content": "An innocent line."},
     "recall": {"query": SECRET, "limit": 50, "hops": 2},
-    "context": {"query": SECRET, "purpose": "live", "session": "s-hermes", "budget": 9000},
+    "context": {"query": SECRET, "purpose": "live", "session": "{session}", "budget": 9000},
     "get": {"what": "{note}"},
     "trace": {"id": "{id}"},
     "remember": {"text": f"We ship from the harbour of {SECRET[:3]}, too."},
     "sessions": {},
-    "start": {"id": "s-hermes"},
-    "turn": {"id": "s-hermes", "text": "x"},
-    "state": {"id": "s-hermes", "task": {"a": 1}},
-    "end": {"id": "s-hermes"},
+    "start": {"id": "{session}"},
+    "turn": {"id": "{session}", "text": "x"},
+    "state": {"id": "{session}", "task": {"a": 1}},
+    "end": {"id": "{session}"},
     "forget": {"note": "{id}"},
 }
 """For each route that is open to bound tokens, the request most likely to tell of others."""
 
 
 @pytest.fixture(scope="module")
-def guarded(
-    serving: Callable[..., Served], tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Served, dict[tuple[str, str], str], dict[str, str]]:
+def guarded(serving: Callable[..., Served], tmp_path_factory: pytest.TempPathFactory) -> Guarded:
     """A server, a token of each kind, and what is to be kept from bound ones."""
     base = tmp_path_factory.mktemp("matrix")
     with Memory.create(base / "记忆") as memory:
         memory.remember(f"The code words are {SECRET}.", project="hermes", agent="clerk")
         session = memory.session("s-hermes", project="hermes", agent="clerk", title=SECRET)
         session.turn("user", f"Hermes ships from {SECRET}.")
-        memory.session("s-apollo", project="apollo", agent="scout").turn("user", "锚链已换。")
-        hit = next(h for h in memory.recall(f"kind:card {SECRET}").hits if h.unit.kind == "card")
-        hidden = {"note": hit.unit.path, "id": hit.unit.id}
+        whose = {"project": "apollo", "agent": "clerk", "area": "agent"}
+        memory.remember(f"The code words of hermes are {SECRET}.", key="own.words", **whose)
+        memory.session("s-clerk", **whose).turn("user", f"Hermes ships from {SECRET}.")
+        memory.session("s-apollo", project="apollo", agent="scout", user="lin").turn(
+            "user", "锚链已换。"
+        )
+        cards = [hit.unit for hit in memory.recall(f"kind:card {SECRET}").hits]
+        hidden = [
+            {
+                "note": card.path,
+                "id": card.id,
+                "session": "s-clerk" if card.scope else "s-hermes",
+            }
+            for card in cards
+        ]
+        assert {one["session"] for one in hidden} == {"s-clerk", "s-hermes"}
     there = Served(base / "记忆", base / "home")
     tokens, secrets = Tokens(there.directories, there.root), {}
     for scopes, space in product(SCOPES, SPACES):
@@ -94,7 +110,7 @@ def ask(client: httpx.Client, route: Route | Special, **headers: str) -> int:
 @pytest.mark.parametrize("space", SPACES)
 @pytest.mark.parametrize("scopes", SCOPES)
 def test_every_route_holds_its_rule_for_every_token(
-    guarded: tuple[Served, dict[tuple[str, str], str], dict[str, str]], scopes: str, space: str
+    guarded: Guarded, scopes: str, space: str
 ) -> None:
     server, secrets, _ = guarded
     with server.client(secrets[scopes, space]) as client:
@@ -105,7 +121,7 @@ def test_every_route_holds_its_rule_for_every_token(
 
 @pytest.mark.parametrize("route", ALL, ids=lambda route: route.name)
 def test_every_route_is_closed_to_strangers_hosts_and_pages(
-    guarded: tuple[Served, dict[tuple[str, str], str], dict[str, str]], route: Route | Special
+    guarded: Guarded, route: Route | Special
 ) -> None:
     server, secrets, _ = guarded
     let_in = 400 if isinstance(route, Route) else 200
@@ -126,18 +142,50 @@ def test_every_route_open_to_bound_tokens_is_probed() -> None:
 
 
 @pytest.mark.parametrize("space", [name for name in SPACES if name != "whole"])
-def test_no_route_tells_a_bound_token_of_others(
-    guarded: tuple[Served, dict[tuple[str, str], str], dict[str, str]], space: str
-) -> None:
+def test_no_route_tells_a_bound_token_of_others(guarded: Guarded, space: str) -> None:
     server, secrets, hidden = guarded
     with server.client(secrets["admin", space]) as client:
-        for name in ASKED:
-            probe(client, name, hidden)
+        for name, one in product(ASKED, hidden):
+            probe(client, name, one)
     with server.client(secrets["admin", "whole"]) as client:
-        card = client.get("/v1/get", params={"what": hidden["id"]}).json()["text"]
-        assert "status: active" in card
-        turns = client.get("/v1/get", params={"what": "short-term/session_s-hermes.jsonl"})
-        assert len(turns.json()["text"].splitlines()) == 2
+        for one in hidden:
+            card = client.get("/v1/get", params={"what": one["id"]}).json()["text"]
+            assert "status: active" in card
+            path = f"short-term/session_{one['session']}.jsonl"
+            turns = client.get("/v1/get", params={"what": path})
+            assert len(turns.json()["text"].splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [
+        *(("recall", {"text": "x", part: "other"}) for part in ("project", "agent", "user")),
+        *(("search", {"query": f"{part}:other x"}) for part in ("project", "agent", "user")),
+        ("recall", {"text": "x", "session": ["s-hermes"]}),
+        ("recall", {"text": "x", "within": ["agent:clerk"]}),
+        ("search", {"query": "session:s-hermes x"}),
+        ("context", {"query": "x", "session": "s-hermes"}),
+        *(("remember", {"text": "x", part: "other"}) for part in ("project", "agent", "user")),
+        *(("start", {part: "other"}) for part in ("id", "project", "agent", "user")),
+    ],
+)
+def test_a_bound_token_cannot_ask_for_more(
+    guarded: Guarded, name: str, asked: dict[str, Any]
+) -> None:
+    server, secrets, _ = guarded
+    [route] = [one for one in ROUTES if one.name == name]
+    with server.client(secrets["admin", "all"]) as client:
+        answer = client.request(route.method, route.path, json=asked)
+        assert answer.status_code == 403, answer.text
+        assert "bound to another" in answer.json()["error"]["message"]
+
+
+def test_a_bound_token_writes_to_no_area_of_others(guarded: Guarded) -> None:
+    server, secrets, _ = guarded
+    with server.client(secrets["admin", "project"]) as client:
+        for area in ("agent", "user", "session"):
+            asked = {"text": "x", "agent": "clerk", "user": "lin", "area": area}
+            assert client.post("/v1/remember", json=asked).status_code == 403
 
 
 def probe(client: httpx.Client, name: str, hidden: dict[str, str]) -> None:
@@ -153,12 +201,13 @@ def probe(client: httpx.Client, name: str, hidden: dict[str, str]) -> None:
     answer = client.request(route.method, path, **place)
     told = json.dumps(answer.json(), ensure_ascii=False)
     assert answer.status_code in (200, 403, 404), told
+    assert name not in ("turn", "state", "end", "get", "read", "trace") or answer.status_code > 400
     for word in ("Valparaiso", "marigold", "船坞", "海燕", "hermes", "clerk"):
         assert word not in told or word in asked, told
 
 
 def test_no_address_answers_without_a_rule(
-    guarded: tuple[Served, dict[tuple[str, str], str], dict[str, str]],
+    guarded: Guarded,
 ) -> None:
     server, secrets, _ = guarded
     with server.client(secrets["admin", "whole"]) as client:

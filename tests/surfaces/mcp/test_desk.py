@@ -20,6 +20,9 @@ SPACES = {
     "project": Namespace("apollo"),
     "agent": Namespace("", "scout"),
     "both": Namespace("apollo", "scout"),
+    "user": Namespace(user="lin"),
+    "session": Namespace(session="s-apollo"),
+    "shared": Namespace("apollo", "scout", shared=True),
 }
 Ask = Callable[[Desk, dict[str, str]], Any]
 OPEN: dict[str, Ask] = {
@@ -28,13 +31,19 @@ OPEN: dict[str, Ask] = {
     "start": lambda desk, hidden: desk.context("start", "", 9000),
 }
 CLOSED: dict[str, Ask] = {
-    "search elsewhere": lambda desk, hidden: desk.search("project:hermes agent:clerk harbour"),
+    "search elsewhere": lambda desk, hidden: desk.search(
+        "project:hermes agent:clerk user:bo session:s-hermes harbour"
+    ),
     "get a note": lambda desk, hidden: desk.get(hidden["id"]),
     "get a file": lambda desk, hidden: desk.get(hidden["path"]),
     "get a session": lambda desk, hidden: desk.get("short-term/session_s-hermes.jsonl"),
     "get the overview": lambda desk, hidden: desk.get("MEMORY.md"),
     "trace": lambda desk, hidden: desk.trace(hidden["id"]),
     "remember elsewhere": lambda desk, hidden: desk.remember("We ship, too.", project="hermes"),
+    "remember for another user": lambda desk, hidden: desk.remember("We ship.", user="bo"),
+    "remember in another area": lambda desk, hidden: desk.remember(
+        "We ship.", area="agent" if not desk._space.agent else "user"
+    ),
     "forget": lambda desk, hidden: desk.forget(note=hidden["id"], dry_run=False),
     "forget a key": lambda desk, hidden: desk.forget(key="harbour", dry_run=False),
     "count": lambda desk, hidden: desk.state(),
@@ -52,7 +61,8 @@ def hidden(tmp_path: Path, opening: Opening) -> dict[str, str]:
             key="harbour", type="rule", project="hermes", agent="clerk",
         )  # fmt: skip
         memory.session("s-hermes", project="hermes", agent="clerk").turn("user", "It is marigold.")
-        memory.session("s-apollo", project="apollo", agent="scout").turn("user", "锚链已换。")
+        own = memory.session("s-apollo", project="apollo", agent="scout", user="lin")
+        own.turn("user", "锚链已换。")
         card = next(h.unit for h in memory.recall("kind:card harbour").hits)
         return {"root": str(memory.root), "id": card.id, "path": card.path}
 
@@ -66,9 +76,12 @@ def test_a_bound_client_is_told_and_changes_its_own_only(
         for name, ask in OPEN.items():
             told = json.dumps(ask(desk, hidden), ensure_ascii=False)
             assert not [word for word in SECRET if word in told], name
-        # An agent may speak of any project; what it says is still its own.
+        # What a client is not bound to it may say; what it says is still its own.
         closed = {
-            name: ask for name, ask in CLOSED.items() if space != "agent" or "remember" not in name
+            name: ask
+            for name, ask in CLOSED.items()
+            if (SPACES[space].project or name != "remember elsewhere")
+            and (SPACES[space].user or name != "remember for another user")
         }
         for name, ask in closed.items():
             with pytest.raises(KimiMemoryError):
@@ -82,4 +95,8 @@ def test_a_bound_client_is_told_and_changes_its_own_only(
         assert memory.get(hidden["id"]).note.status == "active"
         session = next(h.unit for h in memory.recall("kind:turn 钛合金").hits)
         bound = SPACES[space]
-        assert (session.project, session.agent) == (bound.project, bound.agent)
+        if bound.session:
+            assert session.session == bound.session
+        else:
+            whose = (session.project, session.agent, session.user)
+            assert whose == (bound.project, bound.agent, bound.user)
