@@ -41,7 +41,7 @@ BLOCK = 16_384
 FORMAT = f"w3/{BLOCK}/array"
 SHORT = 16
 """From so many postings on, a block is written as arrays."""
-RELEASED = 16
+RELEASED = 8
 """So many words are looked up before the memory of the mapped files is given back."""
 BATCH = 10_000
 """Documents in one commit: larger ones spill to disk and grow slower."""

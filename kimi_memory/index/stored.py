@@ -23,7 +23,7 @@ from kimi_memory.model.unit import Unit
 
 Ints = NDArray[np.int64]
 Stats = dict[str, tuple[int, int, int]]
-RELEASED = 128
+RELEASED = 64
 """So many units are read before the memory of the files is given back."""
 THINNED = 3
 """One dead file in so many, and the table is written anew without the dead."""
