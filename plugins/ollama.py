@@ -26,6 +26,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -160,6 +161,7 @@ class Ollama:
 
     def _connected(self, seconds: float) -> Any:
         import ollama
+        from ollama._client import httpx  # type: ignore[attr-defined]  # as above
 
         with self._lock:
             if seconds not in self._clients:
@@ -169,6 +171,8 @@ class Ollama:
                     headers=self._headers(),
                     trust_env=not is_loopback(self._host),
                     follow_redirects=False,
+                    # Nobody tells a plugin that it is over: a kept line would be left open.
+                    limits=httpx.Limits(max_keepalive_connections=0),
                 )
             return self._clients[seconds]
 
@@ -187,8 +191,9 @@ class Ollama:
 
 def _collected(pieces: Any, deadline: float) -> list[Any]:
     found = []
-    for piece in pieces:
-        found.append(piece)
-        if time.monotonic() > deadline:
-            raise TimeoutError("it was still answering at the deadline")
+    with closing(pieces):  # what is not read to its end holds the line
+        for piece in pieces:
+            found.append(piece)
+            if time.monotonic() > deadline:
+                raise TimeoutError("it was still answering at the deadline")
     return found

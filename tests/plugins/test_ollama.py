@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import logging
 import time
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from fakes.llm import Manner, Script, serve
@@ -72,6 +74,26 @@ def test_a_slow_server_costs_its_timeout_at_most(manner: Manner) -> None:
         began = time.monotonic()
         plugin(host, timeout_seconds=0.3).generate_text(PROMPT)
     assert time.monotonic() - began < 20
+
+
+def open_lines(host: str) -> int:
+    """Return how many lines to a port of this machine are open."""
+    port = f":{urlsplit(host).port:04X}"
+    rows = Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:]
+    return sum(row.split()[2].endswith(port) and row.split()[3] == "01" for row in rows)
+
+
+@pytest.mark.parametrize("manner", ["well", "500", "drip", "broken off"])
+def test_no_line_is_left_open(manner: Manner) -> None:
+    with serve(Script(manner=manner)) as host:
+        asked = plugin(host, timeout_seconds=0.3, tries=1)
+        try:
+            asked.generate_text(PROMPT)
+        except ModelError as error:
+            failure: object = error  # its traceback holds every frame, as a log might
+        else:
+            failure = None
+        assert open_lines(host) == 0, failure
 
 
 def test_vectors_come_back_as_unit_vectors_with_the_prefix_sent() -> None:
