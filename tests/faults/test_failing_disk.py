@@ -48,6 +48,15 @@ def test_a_failing_call_leaves_old_or_new(name: str, swift: Path) -> None:
         _fail(swift / str(at), act, after, FailingDisk(at, ERRNOS[at % len(ERRNOS)]))
 
 
+@pytest.mark.parametrize("name", ["update", "delete", "move"])
+def test_every_call_may_meet_a_broken_disk(name: str, swift: Path) -> None:
+    """Whichever call comes where: the test above gives each but one of the errors."""
+    act, after = ACTS[name]
+    begun, ended = _calls(swift / "count", act)
+    for at in range(begun + 1, ended + 1):
+        _fail(swift / str(at), act, after, FailingDisk(at, errno.EIO))
+
+
 @pytest.mark.faults
 @pytest.mark.parametrize("number", ERRNOS, ids=lambda n: errno.errorcode.get(n, "short"))
 @pytest.mark.parametrize("name", ACTS)
