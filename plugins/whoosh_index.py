@@ -222,10 +222,10 @@ class WhooshIndex:
             for ids, weights in _blocks(leaf, word):
                 rows.append(ids + offset)
                 counts.append(weights)
-        self._count()
+        self._settle()
         return np.concatenate(rows), np.concatenate(counts)
 
-    def _count(self) -> None:
+    def _settle(self) -> None:
         """Give back the memory of the files now and then: who asks keeps what it was told."""
         self._told += 1
         if self._told > RELEASED:

@@ -196,7 +196,7 @@ class Sync:
         units, fault = guard(path, header + content[size:], self.split)
         if fault is not None:
             return None
-        lines = content.count(b"\n", 0, size) - 1
+        lines = len(content[:size].splitlines()) - 1  # as a whole reading counts them
         return [replace(one, first=one.first + lines, last=one.last + lines) for one in units]
 
     def _drain(self) -> Iterator[str]:

@@ -30,7 +30,9 @@ def turn(n: int) -> bytes:
 
 
 ACTS = st.lists(
-    st.sampled_from(("turn", "two", "state", "edit", "cut", "torn", "header", "other", "write")),
+    st.sampled_from(
+        ("turn", "two", "state", "edit", "cut", "torn", "return", "header", "other", "write")
+    ),
     min_size=1,
     max_size=14,
 )
@@ -39,8 +41,9 @@ ACTS = st.lists(
 def change(act: str, lines: list[bytes], folder: Folder) -> None:
     """Do to the lines of the session what a program or a person might."""
     n = sum(line.startswith(b'{"kind":"turn"') for line in lines) + 1
-    if act in {"turn", "two"}:
-        lines += [turn(n + more) for more in range(1 + (act == "two"))]
+    if act in {"turn", "two", "return"}:
+        end = {"return": b"\r\r\n"}.get(act, b"\n")
+        lines += [turn(n + more).replace(b"\n", end) for more in range(1 + (act == "two"))]
     elif act == "state":
         lines.append(state_line({"goal": "x"}, {}))
     elif act == "edit" and n > 1:
