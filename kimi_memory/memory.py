@@ -227,10 +227,12 @@ class Memory(Parts):
             day: the day, or any day of the week; all periods in order if not given.
             dry_run: report the diff and write nothing.
         """
-        edits = self.take_edits(dry_run=dry_run)
-        periods = stages.Periods(self.store, self.host, self.settings, self.clock())
-        plans = periods.plans(period, day, self.jobs.done)
-        reports = [self._run(plan, period, dry_run=dry_run) for plan in plans]
+        with self.store.glance.hold():
+            edits = self.take_edits(dry_run=dry_run)
+            periods = stages.Periods(self.store, self.host, self.settings, self.clock())
+            plans = periods.plans(period, day, self.jobs.done)
+            reports = [self._run(plan, period, dry_run=dry_run) for plan in plans[:1]]
+        reports += [self._run(plan, period, dry_run=dry_run) for plan in plans[1:]]
         reports[:0] = [edits] if edits.id or edits.left_out else []
         if not dry_run:
             self.store.drop_undo()
@@ -243,11 +245,12 @@ class Memory(Parts):
             meant: lines that are gone are meant to be, however many they are.
             dry_run: report the diff and write nothing.
         """
-        if not dry_run:
-            self.store.reconcile()
-        job = stages.Twoway.of(self.store, self.history, self.settings, self.clock())
-        plan = job.plan(lambda text: self.screen.pass_text(text).text, meant=meant)
-        return self._run(plan, job.kind, dry_run=dry_run)
+        with self.store.glance.hold():
+            if not dry_run:
+                self.store.reconcile()
+            job = stages.Twoway.of(self.store, self.history, self.settings, self.clock())
+            plan = job.plan(lambda text: self.screen.pass_text(text).text, meant=meant)
+            return self._run(plan, job.kind, dry_run=dry_run)
 
     def undo(self, job: str) -> Job:
         """Take a job back: every file it changed is again what it was, byte for byte."""

@@ -53,7 +53,9 @@ class Parts:
         """What was written since the last commit."""
         return stages.Batch(
             self.root,
-            lambda subject, trailers: self.history.commit(subject, trailers=trailers),
+            lambda subject, trailers, looks: self.history.commit(
+                subject, trailers=trailers, looks=looks
+            ),
             self.settings.history,
             clock=self.clock,
             trailers=self._checkpoint,
@@ -108,6 +110,8 @@ class Parts:
             self.batch.flush()
         if "index" in self.__dict__:
             self.index.close()
+        if "history" in self.__dict__:
+            self.history.close()
         self.store.close()
 
     def _checkpoint(self) -> Mapping[str, str]:

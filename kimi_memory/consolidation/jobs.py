@@ -26,6 +26,7 @@ from kimi_memory.model.change import Append, Change, Create, Delete, Effect, Upd
 from kimi_memory.model.job import NOTHING, Job, Operation, Spent
 from kimi_memory.model.records import job_json, job_of
 from kimi_memory.model.step import Step
+from kimi_memory.store.batch import Looks
 from kimi_memory.store.history import History
 from kimi_memory.store.shelf import Shelf
 from kimi_memory.store.store import Store
@@ -74,7 +75,8 @@ class Jobs:
         host: told of what was applied.
         settings: the limits of the gates.
         clock: tells the moment of a job.
-        save: commits what was written before the job, under a subject.
+        save: commits what was written before the job, under a subject, given what tells
+            how all files look.
     """
 
     def __init__(
@@ -85,7 +87,7 @@ class Jobs:
         settings: Settings,
         *,
         clock: Callable[[], datetime],
-        save: Callable[[str], str],
+        save: Callable[[str, Callable[[], Looks | None]], str],
     ) -> None:
         self._store, self._history, self._host = store, history, host
         self._gates, self._clock, self._save = JobGates(settings.gates), clock, save
@@ -129,6 +131,7 @@ class Jobs:
             except ChangedOnDiskError:
                 if attempt == _TRIES - 1:
                     raise
+                self._store.glance.drop()
             else:
                 shelf.keep()
                 return report
@@ -158,6 +161,7 @@ class Jobs:
         job = self._record(plan, changes, before)
         if dry_run:
             return self._report(plan, job, diff=_diff(changes, before))
+        self._save(f"Before {job.kind} {job.subject}".strip(), shelf.survey.still)
         return self._carry_out(plan, job, changes, actor)
 
     def _lawful(self, plan: Plan, shelf: Shelf) -> Plan:
@@ -174,7 +178,6 @@ class Jobs:
         return replace(plan, steps=tuple(kept), left_out=(*plan.left_out, *left_out))
 
     def _carry_out(self, plan: Plan, job: Job, changes: list[Change], actor: Actor) -> JobReport:
-        self._save(f"Before {job.kind} {job.subject}".strip())
         record = Create(job_path(job.id), job_json(job))
         receipt = self._store.apply([*changes, record], actor, subject=job.id)
         written = [*(effect.path for effect in receipt.effects), *receipt.kept]

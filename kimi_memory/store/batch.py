@@ -11,8 +11,10 @@ from pathlib import Path
 
 from kimi_memory.config import HistoryTable
 from kimi_memory.errors import HistoryError, KimiMemoryError
+from kimi_memory.store.gitfiles import Stat
 
 _SUBJECT = "Update memory"
+Looks = Mapping[str, Stat]
 log = logging.getLogger("kimi_memory.store.batch")
 
 
@@ -25,7 +27,8 @@ class Batch:
 
     Args:
         root: the memory folder.
-        commit: commits what there is under a subject and trailers; returns the commit.
+        commit: commits what there is under a subject and trailers, given how all files of
+            truth look where that is known; returns the commit.
         table: whether there is history, and how long a batch may wait.
         clock: tells the time.
         trailers: gives the trailers of a commit when it is made.
@@ -34,7 +37,7 @@ class Batch:
     def __init__(
         self,
         root: Path,
-        commit: Callable[[str, Mapping[str, str]], str],
+        commit: Callable[[str, Mapping[str, str], Looks | None], str],
         table: HistoryTable,
         *,
         clock: Callable[[], datetime],
@@ -70,15 +73,19 @@ class Batch:
             return False
         return self._aside.exists() or self._is_ripe(now)
 
-    def flush(self, subject: str = "") -> str:
+    def flush(self, subject: str = "", looks: Callable[[], Looks | None] = lambda: None) -> str:
         """Commit the batch; return the commit, an empty string when nothing changed.
+
+        Args:
+            subject: first line of the message.
+            looks: tells how all files of truth look; None when nobody knows for sure.
 
         Raises:
             HistoryError: git refused; the batch stays pending.
         """
         self._set_aside()
         try:
-            made = self._commit(subject or _SUBJECT, self._trailers())
+            made = self._commit(subject or _SUBJECT, self._trailers(), looks())
         except KimiMemoryError:
             self._retry_after = _later(self._clock(), self._quiet)
             if not self._aside.exists():

@@ -5,8 +5,7 @@ from __future__ import annotations
 import hmac
 import json
 import threading
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
@@ -14,6 +13,7 @@ from weakref import WeakKeyDictionary
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.store.gitcache import UNKNOWN, settled
 from kimi_memory.store.gitfiles import Stat, signature
+from kimi_memory.store.journal import Extent
 from kimi_memory.store.paths import PRIVATE
 from kimi_memory.store.store import Store
 
@@ -46,10 +46,11 @@ class Catalog:
             return _CATALOGS.setdefault(store, cls(store))
 
     def survey(self) -> Survey:
-        """Look at every file once."""
-        now = time.time_ns()
-        looks = {path: settled(signature(found), now) for path, found in self._store.looks()}
-        return Survey(self._store, self, looks)
+        """Look at every file."""
+        seen = self._store.glance.look()
+        now = seen.at_ns
+        looks = {path: settled(signature(found), now) for path, found in seen.files.items()}
+        return Survey(self._store, self, looks, seen.extent)
 
     def facts(self, path: str, look: Stat) -> Facts:
         """Return what is known of a file that looks like this; it may be added to."""
@@ -99,10 +100,14 @@ class Survey:
         store: where they are read.
         catalog: knows what was read before.
         looks: size, times and inode of each file, `UNKNOWN` for what may still be written.
+        extent: of the journal, before that moment.
     """
 
-    def __init__(self, store: Store, catalog: Catalog, looks: dict[str, Stat]) -> None:
+    def __init__(
+        self, store: Store, catalog: Catalog, looks: dict[str, Stat], extent: Extent
+    ) -> None:
         self._store, self._catalog, self._looks = store, catalog, looks
+        self._extent = extent
         self.paths = sorted(looks)
         self._passing: dict[str, Facts] = {}
 
@@ -138,6 +143,10 @@ class Survey:
         """Note a fact about a file as it is."""
         self._facts(path)[name] = fact
         self._catalog.news += 1
+
+    def still(self) -> Mapping[str, Stat] | None:
+        """Return how the files looked; None when the store has written since."""
+        return self._looks if self._store.journal.extent() == self._extent else None
 
     @property
     def due(self) -> bool:

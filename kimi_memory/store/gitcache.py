@@ -16,10 +16,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kimi_memory.errors import HistoryError
-from kimi_memory.store.gitfiles import Stat
+from kimi_memory.store.gitfiles import Stat, signature
 
 _COARSE_NS = 2_000_000_000
 _FINE_NS = 50_000_000
+_FEW = 64
+"""So many rows are found again rather than written."""
 UNKNOWN: Stat = (-1, 0, 0, 0)
 
 
@@ -40,6 +42,55 @@ class Cache:
     index: str = ""
     """SHA-256 of our own index file, which holds the same entries."""
     entries: dict[str, Entry] = field(default_factory=dict)
+
+
+class CacheFile:
+    """The cache on disk, and what this process knows beyond it.
+
+    To write ten thousand rows for a handful of changes would cost more than the commit,
+    so few are kept in memory until there are more, or until `save`. Who finds the file
+    behind the branch reads the tree of the branch instead, see `carry`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._cache, self._stat, self._news = Cache(), UNKNOWN, 0
+
+    def load(self) -> Cache:
+        """Return what is known; the file is read where it is another than last time."""
+        found = self._look()
+        if found != self._stat:
+            self._cache, self._news = load_cache(self._path), 0
+            self._stat = found if self._cache.head else UNKNOWN
+        return self._cache
+
+    def keep(self, cache: Cache, news: int) -> None:
+        """Take over what is known now, so many rows of which are not in the file."""
+        self._cache, self._news = cache, self._news + news
+        if self._stat == UNKNOWN or self._news > max(_FEW, len(cache.entries) // 20):
+            self._write()
+
+    def save(self) -> None:
+        """Write what is not in the file, unless it was written or removed by another process.
+
+        What was purged there must not come back from here.
+
+        Raises:
+            HistoryError: it could not be written.
+        """
+        if self._news and self._look() == self._stat:
+            self._write()
+
+    def _write(self) -> None:
+        if self._news:
+            save_cache(self._path, self._cache)
+            self._stat, self._news = self._look(), 0
+
+    def _look(self) -> Stat:
+        try:
+            return signature(self._path.stat())
+        except OSError:
+            return UNKNOWN
 
 
 def load_cache(path: Path) -> Cache:
@@ -97,6 +148,17 @@ def settled(found: Stat, now_ns: int) -> Stat:
     newest = max(found[1], found[2])
     tick = _FINE_NS if found[1] % 1_000_000_000 else _COARSE_NS
     return found if newest < now_ns - tick else UNKNOWN
+
+
+def behind(cache: Cache, looks: Mapping[str, Stat]) -> set[str]:
+    """Return the paths that may differ from the commit, by how all files looked."""
+    entries = cache.entries
+    changed = {
+        path
+        for path, stat in looks.items()
+        if path not in entries or stat == UNKNOWN or entries[path].stat != stat
+    }
+    return changed | (entries.keys() - looks.keys())
 
 
 def carry(old: Mapping[str, Entry], fresh: Mapping[str, Entry]) -> dict[str, Entry]:

@@ -8,11 +8,13 @@ import tempfile
 import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from kimi_memory.errors import HistoryError
 from kimi_memory.store.git import Git, refusal
-from kimi_memory.store.gitcache import Cache, carry, load_cache, save_cache
+from kimi_memory.store.gitcache import Cache, CacheFile, behind, carry, load_cache
+from kimi_memory.store.gitfiles import Stat
 from kimi_memory.store.gitindex import Owed
 from kimi_memory.store.gittree import (
     NOTHING,
@@ -34,6 +36,23 @@ _BUSY = {
     "CHERRY_PICK_HEAD": "cherry-pick",
     "REVERT_HEAD": "revert",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """What a commit looks at: everything, unless it is known what may have changed."""
+
+    only: Collection[str] | None = None
+    """These paths and no others."""
+    looks: Mapping[str, Stat] | None = None
+    """How all files of truth looked; paths that look as they did at the last commit are left."""
+
+    def paths(self, cache: Cache) -> Collection[str] | None:
+        """Return the paths to look at; None for all."""
+        return self.only if self.looks is None else behind(cache, self.looks)
+
+
+EVERYWHERE = Where()
 
 
 def busy_with(folder: Path) -> str:
@@ -79,22 +98,21 @@ class Committer:
         git: the repository.
         folder: its folder.
         side: where derived files lie.
+        kept: what is known of the last commit.
     """
 
-    def __init__(self, git: Git, folder: Path, side: Path) -> None:
-        self._git, self._folder = git, folder
-        self._cache, self._index = side / "git-cache", side / "git-index"
+    def __init__(self, git: Git, folder: Path, side: Path, kept: CacheFile) -> None:
+        self._git, self._folder, self._kept = git, folder, kept
+        self._index = side / "git-index"
         self._owed = Owed(side / "git-owed")
 
-    def commit(
-        self, message: bytes, who: Mapping[str, str], only: Collection[str] | None = None
-    ) -> str:
+    def commit(self, message: bytes, who: Mapping[str, str], where: Where = EVERYWHERE) -> str:
         """Commit what differs from the branch; return the commit, empty for no difference.
 
         Args:
             message: the whole of it.
             who: author and committer, as git's environment.
-            only: the paths to look at; all of the folder if not given.
+            where: what to look at.
 
         Raises:
             HistoryError: git refused, or the person is in the middle of something.
@@ -103,7 +121,7 @@ class Committer:
         for _ in range(_TRIES):
             ref, head = writable_branch(self._git, self._folder)
             self._owed.settle(self._git)
-            made = self._attempt((ref, head), message, who, only)
+            made = self._attempt((ref, head), message, who, where)
             if made is not None:
                 return made
         raise HistoryError("Somebody keeps committing to this memory at the same time. Retry.")
@@ -113,17 +131,17 @@ class Committer:
         on: tuple[str, str],
         message: bytes,
         who: Mapping[str, str],
-        only: Collection[str] | None,
+        where: Where,
     ) -> str | None:
         """Return the new commit, an empty string for none, None when the branch moved."""
         ref, head = on
-        cache = known(self._git, self._cache, head)
+        cache, unknown = _at(self._git, self._kept.load(), head)
         before = dict(cache.entries)
         with Blobs(self._git) as blobs:
-            differences, _ = compare(self._git, cache, blobs, only)
+            differences, _ = compare(self._git, cache, blobs, where.paths(cache))
+        news = unknown + sum(before[path] is not entry for path, entry in cache.entries.items())
         if not differences:
-            if cache.entries != before:
-                save_cache(self._cache, cache)
+            self._kept.keep(cache, news)
             return ""
         with self._work() as work:
             prepare_index(self._git, work, self._index, cache)
@@ -134,7 +152,7 @@ class Committer:
                 return None
             fresh = adopt(cache, differences, work, commit)
             work.replace(self._index)
-        save_cache(self._cache, fresh)
+        self._kept.keep(fresh, news + len(differences))
         self._owed.settle(self._git)
         return commit
 
@@ -172,12 +190,12 @@ class Committer:
                 left.unlink(missing_ok=True)
 
 
-def known(git: Git, path: Path, head: str) -> Cache:
-    """Return what is known of a commit: the cache when it is of it, else its tree."""
-    cache = load_cache(path)
+def _at(git: Git, cache: Cache, head: str) -> tuple[Cache, int]:
+    """Return what is known of a commit, and how much of it is news to a cache."""
     if cache.head == head:
-        return cache
-    return Cache(head, "", carry(cache.entries, list_tree(git, head)))
+        return cache, 0
+    entries = carry(cache.entries, list_tree(git, head))
+    return Cache(head, "", entries), 1 + len(entries.items() ^ cache.entries.items())
 
 
 @contextmanager
@@ -188,7 +206,7 @@ def disk_tree(git: Git, side: Path) -> Iterator[tuple[Git, str]]:
     with tempfile.TemporaryDirectory(prefix="kimi-memory-") as place:
         aside = git.using(Path(place) / "index", Path(place) / "objects")
         (Path(place) / "objects").mkdir()
-        cache = known(git, side / "git-cache", head)
+        cache, _ = _at(git, load_cache(side / "git-cache"), head)
         with Blobs(aside) as blobs:
             differences, _ = compare(aside, cache, blobs)
         yield aside, _tree_of(aside, Path(place) / "index", side / "git-index", cache, differences)

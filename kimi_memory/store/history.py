@@ -13,8 +13,9 @@ from kimi_memory.errors import HistoryError
 from kimi_memory.model.health import Finding, Severity
 from kimi_memory.store import gitread
 from kimi_memory.store.git import SAFE, Git
-from kimi_memory.store.gitcommit import Committer
-from kimi_memory.store.gitfiles import IGNORED
+from kimi_memory.store.gitcache import CacheFile
+from kimi_memory.store.gitcommit import Committer, Where
+from kimi_memory.store.gitfiles import IGNORED, Stat
 from kimi_memory.store.githealth import examine, read_settings
 from kimi_memory.store.gitlocks import remove_stale
 from kimi_memory.store.gitlog import Commit, identity, message
@@ -55,6 +56,7 @@ class History:
         self._lock, self._clock = lock, clock
         self._side = root / ".kimi"
         self._found: Git | None = None
+        self._kept = CacheFile(self._side / "git-cache")
 
     def init(self) -> list[str]:
         """Make the folder a repository, or renew the settings of ours; return notes.
@@ -88,6 +90,7 @@ class History:
         trailers: Mapping[str, str] | None = None,
         author: str = "",
         only: Collection[str] | None = None,
+        looks: Mapping[str, Stat] | None = None,
     ) -> str:
         """Commit what is on disk; return the commit, an empty string when nothing changed.
 
@@ -96,6 +99,7 @@ class History:
             trailers: machine-readable lines at its end, such as ``Job`` and ``Kind``.
             author: on whose behalf; the name of an actor.
             only: the paths to look at, where it is known that no other matters.
+            looks: how all files of truth look, where they were just looked at.
 
         Raises:
             HistoryError: no repository of ours, git refused, or a merge is under way.
@@ -107,9 +111,16 @@ class History:
             folder = _folder_of(git)
             check_owner(self.root, git.common())
             remove_stale({folder, git.common()}, self.root, since)
-            committer = Committer(git, folder, self._side)
+            committer = Committer(git, folder, self._side, self._kept)
             who = identity(author, self._clock())
-            return committer.commit(message(subject, trailers or {}), who, only)
+            return committer.commit(message(subject, trailers or {}), who, Where(only, looks))
+
+    def close(self) -> None:
+        """Keep what is known of the last commit for the next process."""
+        try:
+            self._kept.save()
+        except HistoryError:
+            return  # Without it, the next process asks git.
 
     def log(
         self, *, limit: int = 20, path: str = "", since: datetime | None = None

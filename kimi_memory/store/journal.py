@@ -42,6 +42,10 @@ EXTERNAL = "external"
 """Name and origin of whoever changes files without asking the store."""
 
 
+Extent = tuple[str, int]
+"""Last segment and its size: as long as they are the same, nothing was journaled."""
+
+
 class Entry(NamedTuple):
     """One change to be journaled: content marks before and after, empty for absent."""
 
@@ -118,6 +122,16 @@ class Journal:
         with self._alone(), self._tree.folder(FOLDER, make=True) as folder:
             return self._find_head(folder)
 
+    def extent(self) -> Extent:
+        """Return how far the journal goes, without waiting for anybody who writes to it."""
+        try:
+            with self._tree.folder(FOLDER) as folder:
+                names = self._segments_in(folder)
+                size = self._tree.disk.stat(names[-1], folder).st_size if names else 0
+                return names[-1] if names else "", size
+        except FileNotFoundError:
+            return "", 0
+
     def known(self) -> Mapping[str, str]:
         """Return the content mark each journaled path has now, empty for deleted ones."""
         with self._guard:
@@ -152,10 +166,13 @@ class Journal:
         first = next(self.records(), {})
         return int(str(first.get("after"))) if first.get("op") == "genesis" else 0
 
-    def records(self) -> Iterator[dict[str, Json]]:
-        """Yield all records that can be read, oldest first."""
+    def records(self, after: Extent = ("", 0)) -> Iterator[dict[str, Json]]:
+        """Yield all records that can be read, oldest first; or those after an extent."""
+        first, size = after
         for segment in self._segments():
-            for line in self._lines(segment):
+            if segment < first:
+                continue
+            for line in self._lines(segment, size if segment == first else 0):
                 record = parsed(line)
                 if record is not None:
                     yield record
@@ -321,8 +338,8 @@ class Journal:
         names = self._tree.disk.names(folder)
         return sorted(name for name in names if name.endswith(".jsonl"))
 
-    def _lines(self, segment: str) -> list[bytes]:
-        return whole_lines(self._tree.read(f"{FOLDER}/{segment}"))
+    def _lines(self, segment: str, offset: int = 0) -> list[bytes]:
+        return whole_lines(self._tree.read(f"{FOLDER}/{segment}")[offset:])
 
     def _placed_lines(self) -> Iterator[tuple[str, bytes]]:
         for segment in self._segments():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Mapping
 from os import stat_result
 from typing import Literal, NamedTuple
@@ -11,6 +10,7 @@ from typing import Literal, NamedTuple
 from kimi_memory.errors import UnsafePathError
 from kimi_memory.model.actor import Actor
 from kimi_memory.model.change import digest
+from kimi_memory.store.glance import Looks
 from kimi_memory.store.journal import EXTERNAL, Entry, Journal
 from kimi_memory.store.locks import Locks
 from kimi_memory.store.paths import PRIVATE
@@ -45,9 +45,15 @@ class Reconciler:
     """Compares the folder with what the store last saw and wrote itself."""
 
     def __init__(
-        self, tree: Tree, locks: Locks, journal: Journal, save: Callable[[str, bytes], None]
+        self,
+        tree: Tree,
+        locks: Locks,
+        journal: Journal,
+        save: Callable[[str, bytes], None],
+        look: Callable[[], Looks],
     ) -> None:
         self._tree, self._locks, self._journal, self._save = tree, locks, journal, save
+        self._look_around = look
         self._seen: dict[str, Seen] | None = None
 
     def run(self) -> list[External]:
@@ -56,9 +62,9 @@ class Reconciler:
             return self._run()
 
     def _run(self) -> list[External]:
-        begun = time.time_ns()
         old = self._load()
-        now = {path: _look(found) for path, found in self._tree.walk()}
+        seen = self._look_around()
+        now = {path: _look(found) for path, found in seen.files.items()}
         new = {
             path: old[path] for path, look in now.items() if path in old and old[path][:3] == look
         }
@@ -71,7 +77,7 @@ class Reconciler:
         if not pending and not gone:
             return []
         found = self._compare(sorted(gone), sorted(pending), old, new)
-        steady = {path: _steady(seen, begun) for path, seen in new.items()}
+        steady = {path: _steady(look, seen.at_ns) for path, look in new.items()}
         self._save(SNAPSHOT, json.dumps(steady, ensure_ascii=False).encode())
         self._seen = steady
         return found

@@ -17,6 +17,7 @@ from kimi_memory.model.change import Append, Change, Effect
 from kimi_memory.model.ids import new_id
 from kimi_memory.store import recovery, undo
 from kimi_memory.store.fsio import Disk, Refusing, refusal
+from kimi_memory.store.glance import Glance
 from kimi_memory.store.journal import Entry, Journal
 from kimi_memory.store.locks import Locks, owner
 from kimi_memory.store.paths import PRIVATE, is_truth
@@ -64,7 +65,9 @@ class Store:
         self.journal = Journal(tree, self._locks, key, clock)
         self._transactions = Transactions(tree, self.journal, clock)
         self._recovery = recovery.Recovery(tree, self._locks, self.journal, self._transactions)
-        self._reconciler = Reconciler(tree, self._locks, self.journal, self.view)
+        self.glance = Glance(tree, self.journal)
+        look = self.glance.look
+        self._reconciler = Reconciler(tree, self._locks, self.journal, self.view, look)
 
     @classmethod
     def open(
@@ -150,10 +153,6 @@ class Store:
     def files(self, under: str = "") -> list[str]:
         """Return the sorted paths of all files of truth in a folder and below."""
         return sorted(path for path, _ in self._tree.walk(under.strip("/")))
-
-    def looks(self) -> Iterator[tuple[str, os.stat_result]]:
-        """Yield path and status of every file of truth."""
-        return self._tree.walk()
 
     def strays(self) -> list[str]:
         """Return sorted paths that are left alone: links, devices, names that are not safe."""
