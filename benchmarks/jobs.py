@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import tempfile
 import time
@@ -41,10 +42,11 @@ def measure(cards: int, sessions: int) -> dict[str, float]:
         with Memory.open(root / "memory", opening) as memory:
             memory.store.reconcile()
             memory.history.commit("Filled")
-            ids = [_talk(memory, n) for n in range(sessions)]
+            for n in range(sessions):
+                _talk(memory, n)
+            os.sync()  # What fills the memory is not to be written while a job is timed.
             began = time.perf_counter()
-            for id in ids:
-                memory.distil(id)
+            memory.distil_waiting()
             distilled = time.perf_counter()
             memory.consolidate("daily", NOW.date())
             daily = time.perf_counter()
@@ -85,14 +87,14 @@ def _tied(cards: int) -> tuple[Link, ...]:
     return (Link(derived_id("card", at, str(cards - 1)), LinkRel.SIMILAR_TO, 0.9, SUGGESTED),)
 
 
-def _talk(memory: Memory, n: int) -> str:
+def _talk(memory: Memory, n: int) -> None:
     session = memory.session(f"day{n}", project="atlas")
     session.turn("user", f"The owner of Thing{n} is Person{n}.")
     session.turn("assistant", "好的。")
     session.turn("user", f"我们决定把 Job{n} 的超时时间定成 {n} 秒，因为够用。")
     if n % 10 == 0:
         session.turn("user", f"Lesson: Job{n} failed because the port of Part{n} was taken.")
-    return memory.mark_ended(session.id)
+    memory.mark_ended(session.id)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -217,6 +217,11 @@ class Memory(Parts):
         """Return the ids of ended sessions that were not distilled yet."""
         return self._distil().waiting(self.jobs.done)
 
+    def distil_waiting(self, *, dry_run: bool = False) -> list[JobReport]:
+        """Distil every session that waits, in order."""
+        with self.store.glance.hold():
+            return [self.distil(id, dry_run=dry_run) for id in self.waiting()]
+
     def consolidate(
         self, period: Period, day: date | None = None, *, dry_run: bool = False
     ) -> list[JobReport]:
@@ -231,8 +236,7 @@ class Memory(Parts):
             edits = self.take_edits(dry_run=dry_run)
             periods = stages.Periods(self.store, self.host, self.settings, self.clock())
             plans = periods.plans(period, day, self.jobs.done)
-            reports = [self._run(plan, period, dry_run=dry_run) for plan in plans[:1]]
-        reports += [self._run(plan, period, dry_run=dry_run) for plan in plans[1:]]
+            reports = [self._run(plan, period, dry_run=dry_run) for plan in plans]
         reports[:0] = [edits] if edits.id or edits.left_out else []
         if not dry_run:
             self.store.drop_undo()

@@ -48,7 +48,7 @@ class Sheet:
             cards: all that belong on it.
             room: most bytes of lines.
         """
-        ranked = sorted(cards, key=lambda card: (-card.confidence, card.key, card.id))
+        ranked = sorted(cards, key=_rank)
         fitting = _fitting(ranked, room)
         return cls(path, *about, tuple(ranked[:fitting]), len(ranked) - fitting)
 
@@ -56,9 +56,9 @@ class Sheet:
     def mark(self) -> str:
         """What two sheets share when they have the same text, but for the reader's notes."""
         form = source(f"notes/{self.template}", self.lang)
-        rows = [(head.type, head.status, head.line) for head in self.heads]
-        parts = [form, self.name, self.lang, self.more, rows]
-        return hashlib.sha256(repr(parts).encode("utf-8", "replace")).hexdigest()
+        rows = (part for head in self.heads for part in (head.type, head.status, head.line))
+        parts = (form, self.name, self.lang, str(self.more), *rows)
+        return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()
 
     def text(self, notes: str = "") -> str:
         """Return the page, signed with its own hash.
@@ -77,6 +77,11 @@ class Sheet:
             mark=_BLANK,
         )
         return signed(text)
+
+
+def _rank(card: Head) -> tuple[float, str, str]:
+    """Return what puts the surest first."""
+    return -card.confidence, card.key, card.id
 
 
 def empty_page(name: str, lang: Lang) -> str:

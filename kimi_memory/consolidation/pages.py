@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Set
+from functools import cached_property
 
 from kimi_memory.config import Settings
 from kimi_memory.consolidation.disputes import FOLDER as CONFLICTS
@@ -85,9 +86,12 @@ class Pages:
         """Yield the pages there are whose lines a person may edit."""
         if self._store.exists(PAGE):
             yield PAGE
-        for path in self._shelf.survey.paths:
-            if path.startswith("semantic/") and is_page(path) and self._state(path) in _SIGNED:
-                yield path
+        yield from (path for path in self._places if self._state(path) in _SIGNED)
+
+    @cached_property
+    def _places(self) -> list[str]:
+        """Where files lie that may be pages of categories, people and things."""
+        return [p for p in self._shelf.survey.paths if p.startswith("semantic/") and is_page(p)]
 
     def edited(self) -> list[str]:
         """Return the pages whose lines a person may edit, and did."""

@@ -22,7 +22,8 @@ from kimi_memory.model.note import Lang, Note, Status
 from kimi_memory.model.pages import Identity, Project
 from kimi_memory.model.scope import SHARED
 from kimi_memory.model.step import DayView, Step, WeekView
-from kimi_memory.store.shelf import Entry, Shelf
+from kimi_memory.store.register import Entry
+from kimi_memory.store.shelf import Shelf
 from kimi_memory.store.store import Store
 from kimi_memory.store.tombstones import read_tombstones
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from kimi_memory.config import HistoryTable
 from kimi_memory.errors import HistoryError, KimiMemoryError
-from kimi_memory.store.gitfiles import Stat
+from kimi_memory.store.signature import Stat
 
 _SUBJECT = "Update memory"
 Looks = Mapping[str, Stat]

@@ -11,10 +11,9 @@ from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from kimi_memory.errors import KimiMemoryError
-from kimi_memory.store.gitcache import UNKNOWN, settled
-from kimi_memory.store.gitfiles import Stat, signature
 from kimi_memory.store.journal import Extent
 from kimi_memory.store.paths import PRIVATE
+from kimi_memory.store.signature import UNKNOWN, Stat, settled
 from kimi_memory.store.store import Store
 
 FILE = f"{PRIVATE}/cache/catalog"
@@ -49,7 +48,7 @@ class Catalog:
         """Look at every file."""
         seen = self._store.glance.look()
         now = seen.at_ns
-        looks = {path: settled(signature(found), now) for path, found in seen.files.items()}
+        looks = {path: settled(found, now) for path, found in seen.files.items()}
         return Survey(self._store, self, looks, seen.extent)
 
     def facts(self, path: str, look: Stat) -> Facts:
@@ -65,7 +64,7 @@ class Catalog:
     @property
     def due(self) -> bool:
         """Whether enough is new to be worth a file."""
-        return self.news >= max(_FEW, len(self._rows or ()) // 20) and not self._store.read_only
+        return self.news >= max(_FEW, len(self._rows or ()) // 5) and not self._store.read_only
 
     def keep(self, looks: dict[str, Stat]) -> None:
         """Save what is known of these files."""
@@ -106,7 +105,7 @@ class Survey:
     def __init__(
         self, store: Store, catalog: Catalog, looks: dict[str, Stat], extent: Extent
     ) -> None:
-        self._store, self._catalog, self._looks = store, catalog, looks
+        self._store, self._catalog, self.looks = store, catalog, looks
         self._extent = extent
         self.paths = sorted(looks)
         self._passing: dict[str, Facts] = {}
@@ -146,7 +145,7 @@ class Survey:
 
     def still(self) -> Mapping[str, Stat] | None:
         """Return how the files looked; None when the store has written since."""
-        return self._looks if self._store.journal.extent() == self._extent else None
+        return self.looks if self._store.journal.extent() == self._extent else None
 
     @property
     def due(self) -> bool:
@@ -155,10 +154,10 @@ class Survey:
 
     def keep(self) -> None:
         """Save what is known, for the next process."""
-        self._catalog.keep(self._looks)
+        self._catalog.keep(self.looks)
 
     def _facts(self, path: str) -> Facts:
-        look = self._looks.get(path, UNKNOWN)
+        look = self.looks.get(path, UNKNOWN)
         if look == UNKNOWN:
             return self._passing.setdefault(path, {})
         return self._catalog.facts(path, look)

@@ -16,13 +16,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kimi_memory.errors import HistoryError
-from kimi_memory.store.gitfiles import Stat, signature
+from kimi_memory.store.signature import UNKNOWN, Stat, signature
 
-_COARSE_NS = 2_000_000_000
-_FINE_NS = 50_000_000
 _FEW = 64
 """So many rows are found again rather than written."""
-UNKNOWN: Stat = (-1, 0, 0, 0)
 
 
 class Entry(NamedTuple):
@@ -137,17 +134,6 @@ def put(path: Path, content: bytes, *, sync: bool = False) -> None:
         raise HistoryError(
             f"{path} could not be written: {error.strerror}. Free space or make it writable."
         ) from error
-
-
-def settled(found: Stat, now_ns: int) -> Stat:
-    """Return the signature if a later write would change it, else UNKNOWN.
-
-    A write within the same tick of the file system's clock leaves no trace in it.
-    Times in whole seconds come from file systems whose tick is long.
-    """
-    newest = max(found[1], found[2])
-    tick = _FINE_NS if found[1] % 1_000_000_000 else _COARSE_NS
-    return found if newest < now_ns - tick else UNKNOWN
 
 
 def behind(cache: Cache, looks: Mapping[str, Stat]) -> set[str]:

@@ -14,7 +14,6 @@ from pathlib import Path
 from kimi_memory.errors import HistoryError
 from kimi_memory.store.git import Git, refusal
 from kimi_memory.store.gitcache import Cache, CacheFile, behind, carry, load_cache
-from kimi_memory.store.gitfiles import Stat
 from kimi_memory.store.gitindex import Owed
 from kimi_memory.store.gittree import (
     NOTHING,
@@ -26,6 +25,7 @@ from kimi_memory.store.gittree import (
     prepare_index,
     write_tree,
 )
+from kimi_memory.store.signature import Stat
 
 _TRIES = 5
 _LEFTOVER_SECONDS = 3600.0

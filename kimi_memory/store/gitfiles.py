@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kimi_memory.store.git import decode, encode
+from kimi_memory.store.signature import Stat, signature
 
 LARGEST = 50 * 1024 * 1024
 IGNORED = """\
@@ -40,9 +41,6 @@ _INVISIBLE = "\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff"
 _DROPPED = re.compile(f"[{_INVISIBLE}]")
 _SUSPECT = re.compile(f"git|[{_INVISIBLE}]", re.IGNORECASE)
 
-Stat = tuple[int, int, int, int]
-"""Size, modification and change time in ns, inode: equal means unchanged."""
-
 
 @dataclass(slots=True)
 class Scan:
@@ -51,11 +49,6 @@ class Scan:
     files: dict[str, Stat] = field(default_factory=dict)
     skipped: dict[str, str] = field(default_factory=dict)
     """Path to reason, of what we leave out and the owner should know."""
-
-
-def signature(found: os.stat_result) -> Stat:
-    """Return what tells whether a file is still the one we read."""
-    return (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
 
 
 def refused_by_git(name: str) -> bool:

@@ -15,7 +15,7 @@ from kimi_memory.store.git import Git, decode
 from kimi_memory.store.gitcache import Entry, put
 from kimi_memory.store.gittree import Difference, index_lines, list_tree
 
-_FEW = 200
+_FEW = 500
 
 
 class Owed:

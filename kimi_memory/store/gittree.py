@@ -16,8 +16,9 @@ from pathlib import Path
 from types import TracebackType
 
 from kimi_memory.store.git import Git, decode, encode, refusal
-from kimi_memory.store.gitcache import Cache, Entry, settled
-from kimi_memory.store.gitfiles import Scan, Stat, is_gone, look, read_plain, scan
+from kimi_memory.store.gitcache import Cache, Entry
+from kimi_memory.store.gitfiles import Scan, is_gone, look, read_plain, scan
+from kimi_memory.store.signature import Stat, settled
 
 _PLAIN = "100644"
 NOTHING = "0" * 40

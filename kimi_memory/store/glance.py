@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -13,7 +12,11 @@ from stat import S_ISREG
 from kimi_memory.errors import UnsafePathError
 from kimi_memory.store.journal import Extent, Journal
 from kimi_memory.store.paths import is_plain, is_truth
+from kimi_memory.store.signature import Stat, signature
 from kimi_memory.store.tree import Tree
+
+_HELD_NS = 2_000_000_000
+"""So long the work of others may go unseen."""
 
 
 @dataclass(slots=True)
@@ -24,14 +27,14 @@ class Looks:
     """When they were first looked at; what was written since was looked at later."""
     extent: Extent
     """How far the journal went then."""
-    files: Mapping[str, os.stat_result]
+    files: Mapping[str, Stat]
 
 
 class Glance:
     """Looks at a folder, again and again or, inside of `hold`, only at what was written.
 
-    What others write without asking the store is seen by the next glance, as if it had
-    been written a moment later.
+    What others write meanwhile without asking the store is seen a moment later, as if it
+    had been written then.
     """
 
     def __init__(self, tree: Tree, journal: Journal) -> None:
@@ -40,7 +43,7 @@ class Glance:
 
     @contextmanager
     def hold(self) -> Iterator[None]:
-        """Walk the folder but once until the end of the block, in this thread."""
+        """Walk the folder but once in a while until the end of the block, in this thread."""
         outer = self._holding
         self._mine.holding = True
         try:
@@ -57,10 +60,11 @@ class Glance:
     def look(self) -> Looks:
         """Return how all files look."""
         last: Looks | None = getattr(self._mine, "looks", None)
-        found = self._renewed(last) if last is not None else None
-        if found is None:
-            # The journal first: what is written during the walk is looked at again.
-            extent, now = self._journal.extent(), time.time_ns()
+        # The journal first: what is written during the walk is looked at again.
+        extent, now = self._journal.extent(), time.time_ns()
+        if last is not None and last.extent <= extent and 0 <= now - last.at_ns < _HELD_NS:
+            found = self._renewed(last, extent)
+        else:
             found = Looks(now, extent, dict(self._tree.walk()))
         if self._holding:
             self._mine.looks = found
@@ -70,13 +74,10 @@ class Glance:
     def _holding(self) -> bool:
         return getattr(self._mine, "holding", False)
 
-    def _renewed(self, last: Looks) -> Looks | None:
-        """Return the looks with what was journaled since; None where that cannot be told."""
-        extent = self._journal.extent()
+    def _renewed(self, last: Looks, extent: Extent) -> Looks:
+        """Return the looks with what was journaled since."""
         if extent == last.extent:
             return last
-        if extent < last.extent:
-            return None
         files = dict(last.files)
         written = self._journal.records(after=last.extent)
         for path in {str(one[name]) for one in written for name in ("path", "was") if name in one}:
@@ -87,8 +88,8 @@ class Glance:
                 files[path] = found
         return Looks(last.at_ns, extent, files)
 
-    def _status(self, path: str) -> os.stat_result | None:
-        """Return the status of a file that `Tree.walk` would find at a path."""
+    def _status(self, path: str) -> Stat | None:
+        """Return the signature of a file that `Tree.walk` would find at a path."""
         if not (is_truth(path) and is_plain(path)):
             return None
         try:
@@ -96,4 +97,4 @@ class Glance:
                 found = self._tree.disk.stat(place.name, place.folder)
         except (FileNotFoundError, NotADirectoryError, UnsafePathError):
             return None
-        return found if S_ISREG(found.st_mode) else None
+        return signature(found) if S_ISREG(found.st_mode) else None

@@ -15,11 +15,12 @@ from kimi_memory.store import gitread
 from kimi_memory.store.git import SAFE, Git
 from kimi_memory.store.gitcache import CacheFile
 from kimi_memory.store.gitcommit import Committer, Where
-from kimi_memory.store.gitfiles import IGNORED, Stat
+from kimi_memory.store.gitfiles import IGNORED
 from kimi_memory.store.githealth import examine, read_settings
 from kimi_memory.store.gitlocks import remove_stale
 from kimi_memory.store.gitlog import Commit, identity, message
 from kimi_memory.store.nested import check_adoptable, check_owner, settle_outside
+from kimi_memory.store.signature import Stat
 
 __all__ = ["Commit", "History"]
 

@@ -57,7 +57,7 @@ def check(path: str) -> tuple[str, ...]:
 
 def is_plain(path: str) -> bool:
     """Whether `check` takes the path."""
-    return not any(_fault(part) for part in path.split("/"))
+    return not any(map(_fault, path.split("/")))
 
 
 @lru_cache(maxsize=_NAMES)

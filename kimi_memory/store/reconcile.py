@@ -14,11 +14,14 @@ from kimi_memory.store.glance import Looks
 from kimi_memory.store.journal import EXTERNAL, Entry, Journal
 from kimi_memory.store.locks import Locks
 from kimi_memory.store.paths import PRIVATE
+from kimi_memory.store.signature import Stat, signature
 from kimi_memory.store.tail import is_mark, mark_of
 from kimi_memory.store.tree import Tree
 
 SNAPSHOT = f"{PRIVATE}/snapshot.json"
 _RACY_NS = 50_000_000
+_FEW = 64
+"""So many files are looked at again rather than all of them written down."""
 _OUTSIDER = Actor(name=EXTERNAL)
 ADOPTED = "adopted"
 """Stands for the content of a file that was there before the journal."""
@@ -55,6 +58,7 @@ class Reconciler:
         self._tree, self._locks, self._journal, self._save = tree, locks, journal, save
         self._look_around = look
         self._seen: dict[str, Seen] | None = None
+        self._news = 0
 
     def run(self) -> list[External]:
         """Return and journal what changed from outside since the last run."""
@@ -78,8 +82,10 @@ class Reconciler:
             return []
         found = self._compare(sorted(gone), sorted(pending), old, new)
         steady = {path: _steady(look, seen.at_ns) for path, look in new.items()}
-        self._save(SNAPSHOT, json.dumps(steady, ensure_ascii=False).encode())
-        self._seen = steady
+        self._seen, self._news = steady, self._news + len(pending) + len(gone)
+        if self._news > max(_FEW, len(steady) // 20):
+            self._save(SNAPSHOT, json.dumps(steady, ensure_ascii=False).encode())
+            self._news = 0
         return found
 
     def _compare(
@@ -102,7 +108,7 @@ class Reconciler:
             before = self._expected(path, seen, look)
             after = "" if content is None else digest(content)
             if content is not None and look is not None:
-                new[path] = (*_look(look), after)
+                new[path] = (*_look(signature(look)), after)
             if (content is None and not before) or _matches(content, before, seen):
                 return None
             external = _judge(path, before, after)
@@ -153,8 +159,9 @@ class Reconciler:
         return self._seen
 
 
-def _look(found: stat_result) -> tuple[int, int, int]:
-    return found.st_size, found.st_mtime_ns, found.st_ino
+def _look(found: Stat) -> tuple[int, int, int]:
+    size, changed, _, inode = found
+    return size, changed, inode
 
 
 def _steady(seen: Seen, begun: int) -> Seen:

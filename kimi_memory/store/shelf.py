@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
 
 from kimi_memory.errors import (
     AmbiguousIdError,
@@ -23,31 +20,13 @@ from kimi_memory.model.head import Head
 from kimi_memory.model.note import Note
 from kimi_memory.model.source import Quote
 from kimi_memory.store.catalog import Catalog, Survey
+from kimi_memory.store.register import Entry, Listing, Register
 from kimi_memory.store.store import Store
-
-_FIELD = re.compile(rb"^(id|kind|key|status|at): *[\"']?([^\"'\r\n]*)", re.MULTILINE)
-_QUOTE = re.compile(rb"session:([^\s\"'#]+#\d+)(?:-\d+)? \w+ ([0-9a-f]{12})")
-_HEAD = 8192
 
 
 def mark(quote: Quote) -> str:
     """Return what makes a quote the same one: its turn and its words."""
     return f"{quote.session}#{quote.n} {quote.hash}"
-
-
-class Entry(NamedTuple):
-    """What the head of a note says."""
-
-    # One is made for every note whenever one is looked for, hence no dataclass.
-    path: str
-    id: str
-    kind: str
-    key: str
-    status: str
-    at: str = ""
-    """When an event was, as it is written there."""
-    quotes: tuple[str, ...] = ()
-    """Marks of the quotes it rests on, see `mark`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,27 +51,11 @@ class Shelf:
 
     def entries(self) -> dict[str, Entry]:
         """Return every note with an id; where two files share one, the first path has it."""
-        return self._entries
+        return self._listing.entries
 
     @cached_property
-    def _entries(self) -> dict[str, Entry]:
-        found: dict[str, Entry] = {}
-        for path in self.survey.paths:
-            if path.endswith(".md") and not path.startswith("episodic/sessions/"):
-                entry = self._peek(path)
-                if entry is not None:
-                    found.setdefault(entry.id, entry)
-        return found
-
-    @cached_property
-    def _cards(self) -> dict[str, set[str]]:
-        """The paths of cards by their keys, and by the marks of their quotes."""
-        found: dict[str, set[str]] = defaultdict(set)
-        for entry in self._entries.values():
-            if entry.kind == Card.kind:
-                for name in (f"key {entry.key}", *entry.quotes):
-                    found[name].add(entry.path)
-        return found
+    def _listing(self) -> Listing:
+        return Register.of(self._store).read(self.survey)
 
     def find(self, id: str) -> Entry:
         """Return a note by its id or a unique prefix of it.
@@ -135,12 +98,17 @@ class Shelf:
         """Return the cards of a key or keys, or that rest on one of these quotes, by path."""
         keys = {key} if isinstance(key, str) else set(key)
         names = (*(f"key {one}" for one in keys), *quotes)
-        found = {path for name in names for path in self._cards.get(name, ())}
+        listed = self._listing.cards
+        found = {path for name in names for path in listed.get(name, ())}
         notes = [self.file(path).note for path in sorted(found)]
         return [note for note in notes if isinstance(note, Card)]
 
     def heads(self) -> list[Head]:
         """Return the heads of all cards in order of path; broken files are left out."""
+        return self._heads
+
+    @cached_property
+    def _heads(self) -> list[Head]:
         cards = sorted(e.path for e in self.entries().values() if e.kind == Card.kind)
         heads = (self.survey.fact(path, "head", _head_in(path), Head.read) for path in cards)
         return [head for head in heads if head is not None]
@@ -169,37 +137,6 @@ class Shelf:
         if self.survey.due:
             self.heads()
             self.survey.keep()
-
-    def _peek(self, path: str) -> Entry | None:
-        return self.survey.fact(path, "entry", lambda content: _entry(path, content), _entry_of)
-
-
-def _entry(path: str, content: bytes) -> Entry | None:
-    head = content[:_HEAD]
-    if not head.startswith((b"---", b"\xef\xbb\xbf---")):
-        return None
-    block = head.split(b"\n---", 1)[0]
-    fields = {
-        name: value.decode("utf-8", "replace").strip() for name, value in _FIELD.findall(block)
-    }
-    id = fields.get(b"id", "")
-    if not id:
-        return None
-    quotes = (f"{turn.decode()} {hash.decode()}" for turn, hash in _QUOTE.findall(block))
-    return Entry(
-        path,
-        id,
-        fields.get(b"kind", ""),
-        fields.get(b"key", ""),
-        fields.get(b"status", "active"),
-        fields.get(b"at", ""),
-        tuple(dict.fromkeys(quotes)),
-    )
-
-
-def _entry_of(row: list[Any]) -> Entry:
-    path, id, kind, key, status, at, quotes = row
-    return Entry(path, id, kind, key, status, at, tuple(quotes))
 
 
 def _head_in(path: str) -> Callable[[bytes], Head | None]:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from kimi_memory.errors import UnsafePathError
 from kimi_memory.store.fsio import Disk
 from kimi_memory.store.paths import PRIVATE, check, fold, is_plain, is_truth, open_folder
+from kimi_memory.store.signature import Stat, signature
 
 
 class Place(NamedTuple):
@@ -215,39 +216,39 @@ class Tree:
         except OSError:
             return
 
-    def walk(self, under: str = "") -> Iterator[tuple[str, os.stat_result]]:
-        """Yield path and status of every plain file of truth with a safe path."""
-        for path, entry in self._entries(under):
-            if is_truth(path) and is_plain(path):
-                yield path, entry.stat(follow_symlinks=False)
+    def walk(self, under: str = "") -> Iterator[tuple[str, Stat]]:
+        """Yield path and signature of every plain file of truth with a safe path."""
+        for prefix, entries in self._folders(under):
+            if prefix and not is_plain(prefix[:-1]):
+                continue
+            for entry in entries:
+                path = prefix + entry.name
+                if entry.is_file(follow_symlinks=False) and is_truth(path) and is_plain(entry.name):
+                    yield path, signature(entry.stat(follow_symlinks=False))
 
     def strays(self) -> list[str]:
         """Return paths that hold no truth only because their name or kind is unsafe."""
-        found = [path for path, _ in self._entries("", strange=True)]
-        return sorted(path for path in found if is_truth(path))
+        return sorted(
+            path
+            for prefix, entries in self._folders("")
+            for entry in entries
+            if is_truth(path := prefix + entry.name)
+            and not (entry.is_file(follow_symlinks=False) and is_plain(path))
+        )
 
-    def _entries(
-        self, under: str, *, strange: bool = False
-    ) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    def _folders(self, under: str) -> Iterator[tuple[str, list[os.DirEntry[str]]]]:
+        """Yield folders, each as what its paths begin with, and what is in it but folders."""
         pending = [under]
         while pending:
             folder = pending.pop()
             prefix = f"{folder}/" if folder else ""
             try:
-                found = os.scandir(self.root / folder)
+                with os.scandir(self.root / folder) as found:
+                    seen = [entry for entry in found if entry.name[0] != "."]
             except (FileNotFoundError, NotADirectoryError, PermissionError):
                 continue
-            with found:
-                for entry in found:
-                    path = prefix + entry.name
-                    if entry.name.startswith("."):
-                        continue
-                    if entry.is_dir(follow_symlinks=False):
-                        pending.append(path)
-                    elif entry.is_file(follow_symlinks=False) != strange or (
-                        strange and not is_plain(path)
-                    ):
-                        yield path, entry
+            pending += [prefix + one.name for one in seen if one.is_dir(follow_symlinks=False)]
+            yield prefix, [one for one in seen if not one.is_dir(follow_symlinks=False)]
 
 
 def same(one: os.stat_result, other: os.stat_result) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from functools import lru_cache
 
 from kimi_memory.text.regex import regex
 
@@ -15,6 +16,7 @@ _DOTS = regex(r"\.{2,}")
 _EDGE = "-_."
 
 
+@lru_cache(maxsize=1024)  # Every card of a category asks for the same one.
 def slug(title: str, limit: int = 60) -> str:
     """Return a file name for `title`, without suffix: at most `limit` characters.
 

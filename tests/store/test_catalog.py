@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from kimi_memory.store import catalog
+from kimi_memory.store import catalog, glance
 from kimi_memory.store.catalog import FILE, Catalog
 from kimi_memory.store.store import Store
 from tests.store.conftest import KEY
@@ -56,7 +56,7 @@ def settle(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
         def time_ns() -> int:
             return time.time_ns() + 10_000_000_000
 
-    return lambda: monkeypatch.setattr(catalog, "time", Later)
+    return lambda: monkeypatch.setattr(glance, "time", Later)
 
 
 def reopened(store: Store, key: bytes = KEY) -> Store:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from kimi_memory.store.gitcache import UNKNOWN, Cache, Entry, load_cache, save_cache, settled
+from kimi_memory.store.gitcache import Cache, Entry, load_cache, save_cache
+from kimi_memory.store.signature import UNKNOWN, settled
 
 NOW = 1_772_000_000_123_456_789
 

@@ -29,7 +29,7 @@ def run(arguments: Namespace) -> int:
     with open_memory(arguments) as memory:
         reports = []
         if not arguments.dry_run:
-            reports += [memory.distil(id) for id in memory.waiting()]
+            reports += memory.distil_waiting()
         reports += memory.consolidate(arguments.period, day, dry_run=arguments.dry_run)
         if arguments.period == "weekly":
             reports.append(_skills(memory, dry_run=arguments.dry_run))

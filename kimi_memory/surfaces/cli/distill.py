@@ -16,6 +16,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Distil one session or every one that ended and was not distilled."""
     with open_memory(arguments) as memory:
-        ids = [arguments.session] if arguments.session else memory.waiting()
-        reports = [memory.distil(id, dry_run=arguments.dry_run) for id in ids]
+        id, dry_run = arguments.session, arguments.dry_run
+        if id:
+            reports = [memory.distil(id, dry_run=dry_run)]
+        else:
+            reports = memory.distil_waiting(dry_run=dry_run)
     return finish_reports(arguments, reports)

@@ -115,14 +115,14 @@ def _going_on(memory: Memory, caller: Caller, id: str) -> SessionHandle:
 
 def distil(memory: Memory, caller: Caller, given: Given) -> list[JobReport]:
     """Distil one session, or all that wait."""
-    ids = [given["session"]] if given["session"] else memory.waiting()
-    return [memory.distil(id, dry_run=given["dry_run"]) for id in ids]
+    id, dry_run = given["session"], given["dry_run"]
+    return [memory.distil(id, dry_run=dry_run)] if id else memory.distil_waiting(dry_run=dry_run)
 
 
 def consolidate(memory: Memory, caller: Caller, given: Given) -> list[JobReport]:
     """Distil what waits, then run the daily or weekly job."""
     dry_run = given["dry_run"]
-    reports = [] if dry_run else [memory.distil(id) for id in memory.waiting()]
+    reports = [] if dry_run else memory.distil_waiting()
     return [*reports, *memory.consolidate(given["period"], given["day"], dry_run=dry_run)]
 
 

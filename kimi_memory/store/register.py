@@ -1,0 +1,142 @@
+"""The register: which notes there are, carried on from one survey of a store to the next."""
+
+from __future__ import annotations
+
+import re
+import threading
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+from kimi_memory.model.card import Card
+from kimi_memory.store.catalog import Survey
+from kimi_memory.store.signature import UNKNOWN, Stat
+from kimi_memory.store.store import Store
+
+_FIELD = re.compile(rb"^(id|kind|key|status|at): *[\"']?([^\"'\r\n]*)", re.MULTILINE)
+_QUOTE = re.compile(rb"session:([^\s\"'#]+#\d+)(?:-\d+)? \w+ ([0-9a-f]{12})")
+_HEAD = 8192
+
+
+class Entry(NamedTuple):
+    """What the head of a note says."""
+
+    # One is made for every note whenever one is looked for, hence no dataclass.
+    path: str
+    id: str
+    kind: str
+    key: str
+    status: str
+    at: str = ""
+    """When an event was, as it is written there."""
+    quotes: tuple[str, ...] = ()
+    """Marks of the quotes it rests on, see `kimi_memory.store.shelf.mark`."""
+
+
+class Listing(NamedTuple):
+    """The notes of one survey; it stays as it is when the register goes on."""
+
+    entries: dict[str, Entry]
+    """By id; where two files share one, the first path has it."""
+    cards: dict[str, frozenset[str]]
+    """The paths of cards by ``key <key>`` and by the marks of their quotes."""
+
+
+class Register:
+    """The notes of one store; only files that look otherwise than last time are asked."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._looks: dict[str, Stat] = {}
+        self._entries: dict[str, Entry] = {}
+        self._cards: dict[str, frozenset[str]] = {}
+        self._last: Listing | None = None
+
+    @classmethod
+    def of(cls, store: Store) -> Register:
+        """Return the register of a store; all that ask get the same."""
+        with _OPENING:
+            return _REGISTERS.setdefault(store, cls())
+
+    def read(self, survey: Survey) -> Listing:
+        """Return the notes there are according to a survey."""
+        with self._guard:
+            for path in self._looks.keys() - survey.looks.keys():
+                self._drop(path)
+            for path, look in survey.looks.items():
+                if look == UNKNOWN or self._looks.get(path) != look:
+                    self._take(path, look, survey)
+            if self._last is None:
+                self._last = self._listing()
+            return self._last
+
+    def _drop(self, path: str) -> None:
+        """Forget a path."""
+        del self._looks[path]
+        entry = self._entries.pop(path, None)
+        if entry is not None:
+            self._last = None
+        for name in _names(entry):
+            rest = self._cards[name] - {path}
+            if rest:
+                self._cards[name] = rest
+            else:
+                del self._cards[name]
+
+    def _take(self, path: str, look: Stat, survey: Survey) -> None:
+        """Take over what a file says now."""
+        entry = None
+        if path.endswith(".md") and not path.startswith("episodic/sessions/"):
+            entry = survey.fact(path, "entry", lambda content: _entry(path, content), _entry_of)
+        if path in self._looks:
+            self._drop(path)
+        self._looks[path] = look
+        if entry is not None:
+            self._entries[path], self._last = entry, None
+        for name in _names(entry):
+            self._cards[name] = self._cards.get(name, frozenset()) | {path}
+
+    def _listing(self) -> Listing:
+        found: dict[str, Entry] = {}
+        for path in sorted(self._entries):
+            entry = self._entries[path]
+            found.setdefault(entry.id, entry)
+        return Listing(found, dict(self._cards))
+
+
+_REGISTERS: WeakKeyDictionary[Store, Register] = WeakKeyDictionary()
+_OPENING = threading.Lock()
+
+
+def _names(entry: Entry | None) -> set[str]:
+    """Return the names under which a card is found."""
+    if entry is None or entry.kind != Card.kind:
+        return set()
+    return {f"key {entry.key}", *entry.quotes}
+
+
+def _entry(path: str, content: bytes) -> Entry | None:
+    head = content[:_HEAD]
+    if not head.startswith((b"---", b"\xef\xbb\xbf---")):
+        return None
+    block = head.split(b"\n---", 1)[0]
+    fields = {
+        name: value.decode("utf-8", "replace").strip() for name, value in _FIELD.findall(block)
+    }
+    id = fields.get(b"id", "")
+    if not id:
+        return None
+    quotes = (f"{turn.decode()} {hash.decode()}" for turn, hash in _QUOTE.findall(block))
+    return Entry(
+        path,
+        id,
+        fields.get(b"kind", ""),
+        fields.get(b"key", ""),
+        fields.get(b"status", "active"),
+        fields.get(b"at", ""),
+        tuple(dict.fromkeys(quotes)),
+    )
+
+
+def _entry_of(row: list[Any]) -> Entry:
+    path, id, kind, key, status, at, quotes = row
+    return Entry(path, id, kind, key, status, at, tuple(quotes))
