@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.store.journal import Extent
 from kimi_memory.store.paths import PRIVATE
-from kimi_memory.store.signature import UNKNOWN, Stat, settled
+from kimi_memory.store.signature import UNKNOWN, Stat
 from kimi_memory.store.store import Store
 
 FILE = f"{PRIVATE}/cache/catalog"
@@ -47,9 +47,7 @@ class Catalog:
     def survey(self) -> Survey:
         """Look at every file."""
         seen = self._store.glance.look()
-        now = seen.at_ns
-        looks = {path: settled(found, now) for path, found in seen.files.items()}
-        return Survey(self._store, self, looks, seen.extent)
+        return Survey(self._store, self, seen.files, seen.extent)
 
     def facts(self, path: str, look: Stat) -> Facts:
         """Return what is known of a file that looks like this; it may be added to."""
@@ -66,7 +64,7 @@ class Catalog:
         """Whether enough is new to be worth a file."""
         return self.news >= max(_FEW, len(self._rows or ()) // 5) and not self._store.read_only
 
-    def keep(self, looks: dict[str, Stat]) -> None:
+    def keep(self, looks: Mapping[str, Stat]) -> None:
         """Save what is known of these files."""
         with self._guard:
             rows = self._rows or {}
@@ -103,7 +101,7 @@ class Survey:
     """
 
     def __init__(
-        self, store: Store, catalog: Catalog, looks: dict[str, Stat], extent: Extent
+        self, store: Store, catalog: Catalog, looks: Mapping[str, Stat], extent: Extent
     ) -> None:
         self._store, self._catalog, self.looks = store, catalog, looks
         self._extent = extent

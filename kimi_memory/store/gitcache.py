@@ -64,7 +64,7 @@ class CacheFile:
     def keep(self, cache: Cache, news: int) -> None:
         """Take over what is known now, so many rows of which are not in the file."""
         self._cache, self._news = cache, self._news + news
-        if self._stat == UNKNOWN or self._news > max(_FEW, len(cache.entries) // 20):
+        if self._stat == UNKNOWN or self._news > max(_FEW, len(cache.entries) // 5):
             self._write()
 
     def save(self) -> None:

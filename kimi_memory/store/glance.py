@@ -12,7 +12,7 @@ from stat import S_ISREG
 from kimi_memory.errors import UnsafePathError
 from kimi_memory.store.journal import Extent, Journal
 from kimi_memory.store.paths import is_plain, is_truth
-from kimi_memory.store.signature import Stat, signature
+from kimi_memory.store.signature import Stat, settled, signature
 from kimi_memory.store.tree import Tree
 
 _HELD_NS = 2_000_000_000
@@ -24,10 +24,11 @@ class Looks:
     """How all files of truth looked."""
 
     at_ns: int
-    """When they were first looked at; what was written since was looked at later."""
+    """When they were looked at; what the store wrote since was looked at later."""
     extent: Extent
     """How far the journal went then."""
     files: Mapping[str, Stat]
+    """`UNKNOWN` for what may still be written."""
 
 
 class Glance:
@@ -65,7 +66,8 @@ class Glance:
         if last is not None and last.extent <= extent and 0 <= now - last.at_ns < _HELD_NS:
             found = self._renewed(last, extent)
         else:
-            found = Looks(now, extent, dict(self._tree.walk()))
+            files = {path: settled(stat, now) for path, stat in self._tree.walk()}
+            found = Looks(now, extent, files)
         if self._holding:
             self._mine.looks = found
         return found
@@ -85,7 +87,7 @@ class Glance:
             if found is None:
                 files.pop(path, None)
             else:
-                files[path] = found
+                files[path] = settled(found, last.at_ns)
         return Looks(last.at_ns, extent, files)
 
     def _status(self, path: str) -> Stat | None:

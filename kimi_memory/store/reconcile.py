@@ -83,7 +83,7 @@ class Reconciler:
         found = self._compare(sorted(gone), sorted(pending), old, new)
         steady = {path: _steady(look, seen.at_ns) for path, look in new.items()}
         self._seen, self._news = steady, self._news + len(pending) + len(gone)
-        if self._news > max(_FEW, len(steady) // 20):
+        if not old or self._news > max(_FEW, len(steady) // 5):
             self._save(SNAPSHOT, json.dumps(steady, ensure_ascii=False).encode())
             self._news = 0
         return found
@@ -153,10 +153,15 @@ class Reconciler:
         if self._seen is None:
             try:
                 document = json.loads(self._tree.read(SNAPSHOT))
-                self._seen = {path: tuple(seen) for path, seen in document.items()}
+                self._seen = {path: _row(seen) for path, seen in document.items()}
             except (FileNotFoundError, UnsafePathError, ValueError, AttributeError, TypeError):
                 self._seen = {}
         return self._seen
+
+
+def _row(seen: list[int | str]) -> Seen:
+    size, changed, inode, content = seen
+    return int(size), int(changed), int(inode), str(content)
 
 
 def _look(found: Stat) -> tuple[int, int, int]:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import re
 import threading
+from collections.abc import Callable
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
+from kimi_memory.errors import FormatError
+from kimi_memory.model import form
 from kimi_memory.model.card import Card
+from kimi_memory.model.frontmatter import decode
+from kimi_memory.model.head import Head
 from kimi_memory.store.catalog import Survey
 from kimi_memory.store.signature import UNKNOWN, Stat
 from kimi_memory.store.store import Store
@@ -49,6 +54,7 @@ class Register:
         self._looks: dict[str, Stat] = {}
         self._entries: dict[str, Entry] = {}
         self._cards: dict[str, frozenset[str]] = {}
+        self._heads: dict[str, Head | None] = {}
         self._last: Listing | None = None
 
     @classmethod
@@ -60,18 +66,32 @@ class Register:
     def read(self, survey: Survey) -> Listing:
         """Return the notes there are according to a survey."""
         with self._guard:
-            for path in self._looks.keys() - survey.looks.keys():
-                self._drop(path)
-            for path, look in survey.looks.items():
-                if look == UNKNOWN or self._looks.get(path) != look:
-                    self._take(path, look, survey)
-            if self._last is None:
-                self._last = self._listing()
-            return self._last
+            return self._read(survey)
+
+    def heads(self, survey: Survey) -> list[Head]:
+        """Return the heads of all cards in order of path; broken files are left out."""
+        with self._guard:
+            entries = self._read(survey).entries.values()
+            paths = sorted(entry.path for entry in entries if entry.kind == Card.kind)
+            for path in (path for path in paths if path not in self._heads):
+                self._heads[path] = survey.fact(path, "head", _head_in(path), Head.read)
+            found = map(self._heads.__getitem__, paths)
+            return [head for head in found if head is not None]
+
+    def _read(self, survey: Survey) -> Listing:
+        for path in self._looks.keys() - survey.looks.keys():
+            self._drop(path)
+        for path, look in survey.looks.items():
+            if look == UNKNOWN or self._looks.get(path) != look:
+                self._take(path, look, survey)
+        if self._last is None:
+            self._last = self._listing()
+        return self._last
 
     def _drop(self, path: str) -> None:
         """Forget a path."""
         del self._looks[path]
+        self._heads.pop(path, None)
         entry = self._entries.pop(path, None)
         if entry is not None:
             self._last = None
@@ -140,3 +160,14 @@ def _entry(path: str, content: bytes) -> Entry | None:
 def _entry_of(row: list[Any]) -> Entry:
     path, id, kind, key, status, at, quotes = row
     return Entry(path, id, kind, key, status, at, tuple(quotes))
+
+
+def _head_in(path: str) -> Callable[[bytes], Head | None]:
+    def read(content: bytes) -> Head | None:
+        try:
+            note = form.parse(decode(content, path), path)
+        except FormatError:
+            return None
+        return Head.of(note) if isinstance(note, Card) else None
+
+    return read

@@ -109,9 +109,7 @@ class Shelf:
 
     @cached_property
     def _heads(self) -> list[Head]:
-        cards = sorted(e.path for e in self.entries().values() if e.kind == Card.kind)
-        heads = (self.survey.fact(path, "head", _head_in(path), Head.read) for path in cards)
-        return [head for head in heads if head is not None]
+        return Register.of(self._store).heads(self.survey)
 
     def card(self, head: Head) -> Card:
         """Read the card of a head.
@@ -137,14 +135,3 @@ class Shelf:
         if self.survey.due:
             self.heads()
             self.survey.keep()
-
-
-def _head_in(path: str) -> Callable[[bytes], Head | None]:
-    def read(content: bytes) -> Head | None:
-        try:
-            note = form.parse(decode(content, path), path)
-        except FormatError:
-            return None
-        return Head.of(note) if isinstance(note, Card) else None
-
-    return read

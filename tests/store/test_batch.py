@@ -52,7 +52,7 @@ def history(seed: Path, tmp_path: Path, clock: Clock) -> History:
 def batch(history: History, clock: Clock, **options) -> Batch:
     return Batch(
         history.root,
-        lambda subject, trailers: history.commit(subject, trailers=trailers),
+        lambda subject, trailers, looks: history.commit(subject, trailers=trailers, looks=looks),
         HistoryTable(**{"git": history.enabled, **options}),
         clock=clock,
         trailers=lambda: {"Checkpoint": "7:abc"},

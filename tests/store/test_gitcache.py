@@ -2,7 +2,7 @@
 
 import pytest
 
-from kimi_memory.store.gitcache import Cache, Entry, load_cache, save_cache
+from kimi_memory.store.gitcache import Cache, CacheFile, Entry, behind, load_cache, save_cache
 from kimi_memory.store.signature import UNKNOWN, settled
 
 NOW = 1_772_000_000_123_456_789
@@ -36,3 +36,46 @@ def test_the_cache_comes_back_as_it_was_or_empty(tmp_path):
         damaged[place] ^= 1
         path.write_bytes(damaged)
         assert load_cache(path) == Cache()
+
+
+def entries(count):
+    return {f"{n}.md": Entry("100644", "b", (n, 2, 3, 4)) for n in range(count)}
+
+
+def test_few_rows_are_kept_in_memory_until_there_are_more(tmp_path):
+    path = tmp_path / ".kimi" / "git-cache"
+    kept = CacheFile(path)
+    first, second, third = (Cache(str(n), "i", entries(n)) for n in (1, 2, 3))
+    kept.keep(first, 1)
+    assert load_cache(path) == first
+    kept.keep(second, 60)
+    assert load_cache(path) == first
+    assert kept.load() == second
+    kept.keep(third, 60)
+    assert load_cache(path) == third
+    kept.keep(second, 1)
+    kept.save()
+    assert load_cache(path) == second
+
+
+def test_what_another_process_wrote_or_removed_is_left_so(tmp_path):
+    path = tmp_path / ".kimi" / "git-cache"
+    kept = CacheFile(path)
+    kept.keep(Cache("1", "i", entries(1)), 1)
+    kept.keep(Cache("2", "i", entries(2)), 1)
+    theirs = Cache("9", "i", entries(9))
+    save_cache(path, theirs)
+    kept.save()
+    assert load_cache(path) == theirs
+    assert kept.load() == theirs
+    kept.keep(Cache("3", "i", entries(3)), 1)
+    path.unlink()
+    kept.save()
+    assert not path.exists()
+    assert kept.load() == Cache()
+
+
+def test_what_may_differ_is_told_by_how_files_look():
+    cache = Cache("h", "i", {**entries(3), "new.md": Entry("100644", "b", UNKNOWN)})
+    looks = {"0.md": (0, 2, 3, 4), "1.md": (1, 9, 9, 4), "new.md": UNKNOWN, "more.md": (1, 2, 3, 4)}
+    assert behind(cache, looks) == {"1.md", "2.md", "new.md", "more.md"}

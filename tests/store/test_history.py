@@ -17,9 +17,11 @@ import pytest
 from kimi_memory.errors import HistoryError
 from kimi_memory.model.health import Severity
 from kimi_memory.store import gitcommit, gitindex, gittree
+from kimi_memory.store.gitcache import load_cache
 from kimi_memory.store.gitcommit import Committer
 from kimi_memory.store.gitfiles import Scan
 from kimi_memory.store.history import History
+from kimi_memory.store.store import Store
 
 NOW = datetime(2026, 2, 27, 10, 15, tzinfo=timezone(timedelta(hours=8)))
 
@@ -659,6 +661,38 @@ def test_an_index_of_ours_that_is_damaged_or_old_is_not_used(history, root):
     write(root, "c.md")
     history.commit("z")
     assert {"a.md", "b.md", "c.md"} <= tracked(root)
+
+
+def test_a_commit_by_how_files_look_holds_what_a_whole_one_would(history, root):
+    """Changed, new and deleted files go in; a repository inside and what git ignores do not."""
+    for name in ("a.md", "b.md", "c.md", "d/e.md"):
+        write(root, name)
+    history.commit("x")
+    write(root, "a.md", "changed\n")
+    write(root, "d/new.md")
+    (root / "b.md").unlink()
+    (root / "d/e.md").unlink()
+    write(root, "inner/f.md")
+    git(root / "inner", "init", "-q")
+    write(root, "g.md.tmp")
+    with Store.open(root, key=b"k") as store:
+        looks = store.glance.look().files
+    assert "inner/f.md" in looks
+    assert history.commit("y", looks=looks)
+    assert {"a.md", "c.md", "d/new.md"} == {p for p in tracked(root) if p.endswith(".md")}
+    assert git(root, "show", "HEAD:a.md") == "changed"
+    assert git(root, "status", "--porcelain", "--", "*.md").splitlines() in ([], ["?? inner/"])
+    assert history.commit("z", looks=looks) == ""
+    assert history.commit("z") == ""
+
+
+def test_the_next_process_goes_on_from_what_was_kept(history, root):
+    write(root, "a.md")
+    history.commit("x")
+    write(root, "b.md")
+    history.commit("y")
+    history.close()
+    assert load_cache(root / ".kimi/git-cache").head == git(root, "rev-parse", "HEAD")
 
 
 def test_left_temporaries_are_swept(history, root):
