@@ -79,9 +79,9 @@ class World:
     clock: Clock
     words: Words
 
-    def talk(self, id: str, *names: str, at: str = "") -> None:
+    def talk(self, id: str, *names: str, area: str = "") -> None:
         """Have a session said and ended, and leave it undistilled."""
-        session = self.memory.session(id, project="atlas", user="Lin")
+        session = self.memory.session(id, project="atlas", user="Lin", area=area)
         for name in names:
             session.turn("user", self.words[name])
             session.turn("assistant", self.words["ok"])
@@ -127,6 +127,25 @@ def _weekly(world: World) -> None:
         world.memory,
         card("a", world.words["same"], links=(tied,)),
         card("b", world.words["near"]),
+    )
+
+
+def _own_daily(world: World) -> None:
+    world.talk("s", "decide", "rule", "lesson", area="user")
+    world.talk("t", "decide", "wish")
+    for id in ("s", "t"):
+        world.memory.distil(id)
+    world.memory.recall(world.words["decide"])
+
+
+def _own_weekly(world: World) -> None:
+    _own_daily(world)
+    world.memory.consolidate("daily")
+    tied = Link("card-b", LinkRel.SIMILAR_TO, 0.9, "suggested: 0.90 alike")
+    put(
+        world.memory,
+        card("a", world.words["same"], links=(tied,), scope="user:Lin"),
+        card("b", world.words["near"], scope="user:Lin"),
     )
 
 
@@ -261,6 +280,18 @@ TABLE: dict[str, Row] = {
     "weekly": Row(
         "weekly",
         _weekly,
+        lambda w: w.memory.consolidate("weekly"),
+        lambda w: w.memory.consolidate("weekly", dry_run=True),
+    ),
+    "daily of what is private": Row(
+        "daily",
+        _own_daily,
+        lambda w: w.memory.consolidate("daily"),
+        lambda w: w.memory.consolidate("daily", dry_run=True),
+    ),
+    "weekly of what is private": Row(
+        "weekly",
+        _own_weekly,
         lambda w: w.memory.consolidate("weekly"),
         lambda w: w.memory.consolidate("weekly", dry_run=True),
     ),
