@@ -231,9 +231,8 @@ def _figures(scratch: Path, notes: int, data: Path | None) -> Iterator[dict[str,
         "build_growth": each / (small.build_seconds / small.size),
         "parse_vs_csafeloader": parse(),
     }
-    held, own = rss(large, "recall")
-    yield {"searcher_rss_mb": held, "searcher_own_mb": own}
-    yield {"recall_process_vs_python": process(large)}
+    yield _searcher(large)
+    yield _process(large)
     documents, asked = tokenized(large)
     tantivy, seconds = tantivy_of(large, documents, scratch)
     yield {"s_build_tantivy": seconds, "build_vs_tantivy": large.build_seconds / seconds}
@@ -242,14 +241,19 @@ def _figures(scratch: Path, notes: int, data: Path | None) -> Iterator[dict[str,
     yield {"sync_vs_find": sync(large)}
     changed, seldom = update(large), update(small)
     yield {"update_growth": changed / seldom, "ms_update": changed}
-    yield from _with_vectors(large, lambda: asking(tantivy, asked))
-    yield _chinese(large, scratch, notes, data)
+    yield _hybrid(large, lambda: asking(tantivy, asked))
+    yield _rebuild(large)
+    yield _chinese(large, data)
     small.memory.close()
     large.memory.close()
 
 
-def _chinese(large: Built, scratch: Path, notes: int, data: Path | None) -> dict[str, float]:
-    built = build(scratch / "chinese", "zh", notes, data)
+def _chinese(large: Built, data: Path | None) -> dict[str, float]:
+    with tempfile.TemporaryDirectory(prefix="kimi-memory-bench-") as scratch:
+        return _beside_chinese(large, build(Path(scratch) / "chinese", "zh", large.size, data))
+
+
+def _beside_chinese(large: Built, built: Built) -> dict[str, float]:
     chinese, english = turns(
         lambda: hot(built.memory, built.queries), lambda: hot(large.memory, large.queries)
     )
@@ -281,11 +285,49 @@ def _peers(
     yield {"ms_whoosh": whoosh, "hot_vs_whoosh": whoosh / warm}
 
 
-def _with_vectors(large: Built, theirs: Callable[[], float]) -> Iterator[dict[str, float]]:
+def _searcher(large: Built) -> dict[str, float]:
+    held, own = rss(large, "recall")
+    return {"searcher_rss_mb": held, "searcher_own_mb": own}
+
+
+def _process(large: Built) -> dict[str, float]:
+    return {"recall_process_vs_python": process(large)}
+
+
+def _hybrid(large: Built, theirs: Callable[[], float]) -> dict[str, float]:
     whole, tantivy = hybrid(large, theirs)
-    yield {"ms_hybrid": whole, "hybrid_vs_tantivy": whole / tantivy}
+    return {"ms_hybrid": whole, "hybrid_vs_tantivy": whole / tantivy}
+
+
+def _rebuild(large: Built) -> dict[str, float]:
     text_mb = sum(path.stat().st_size for path in large.paths) / 1e6
-    yield {"rebuild_rss_mb": rss(large, "rebuild")[0] - text_mb, "mb_notes": text_mb}
+    return {"rebuild_rss_mb": rss(large, "rebuild")[0] - text_mb, "mb_notes": text_mb}
+
+
+def _beside_tantivy(large: Built) -> dict[str, float]:
+    documents, asked = tokenized(large)
+    with tempfile.TemporaryDirectory(prefix="kimi-memory-bench-") as scratch:
+        tantivy, _ = tantivy_of(large, documents, Path(scratch))
+        return _hybrid(large, lambda: asking(tantivy, asked))
+
+
+PARTS: dict[str, Callable[[Built, Path | None], dict[str, float]]] = {
+    "searcher": lambda large, data: _searcher(large),
+    "process": lambda large, data: _process(large),
+    "hybrid": lambda large, data: _beside_tantivy(large),
+    "rebuild": lambda large, data: _rebuild(large),
+    "chinese": _chinese,
+}
+"""What can be measured by itself: the whole takes an hour at 100,000 notes."""
+
+
+def part(name: str, notes: int, data: Path | None) -> dict[str, float]:
+    """Return the figures of one of `PARTS` for a memory of so many notes."""
+    with tempfile.TemporaryDirectory(prefix="kimi-memory-bench-") as folder:
+        large = build(Path(folder) / "large", "en", notes, data)
+        found = {"units": len(large.memory.index.searcher()), **PARTS[name](large, data)}
+        large.memory.close()
+    return {name: round(value, 3) for name, value in found.items()}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -297,6 +339,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--notes", type=int, default=10_000)
     parser.add_argument("--data", type=Path, default=os.environ.get("KIMI_MEMORY_DATA"))
+    parser.add_argument("--only", choices=PARTS, help="measure one part")
     parser.add_argument("--vectors", type=int, metavar="COUNT", help="measure vectors alone")
     parser.add_argument("--json", action="store_true", help="one JSON object for machines")
     parser.add_argument("--save", action="store_true", help="keep it in benchmarks/results")
@@ -306,11 +349,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from benchmarks import vectors
 
         found, what = vectors.measure(chosen.vectors), f"vectors {chosen.vectors}"
+    elif chosen.only:
+        found = part(chosen.only, chosen.notes, data)
+        what = f"only {chosen.only} --notes {chosen.notes}"
     else:
         found = measure(chosen.notes, data, lambda told: print(f"… {told}", file=sys.stderr))
         what = f"notes {chosen.notes}"
     if chosen.save:
-        file = record.FOLDER / f"speed-{what.replace(' ', '-')}.json"
+        file = record.FOLDER / f"speed-{what.replace(' --', ' ').replace(' ', '-')}.json"
         record.save(file, f"python -m benchmarks.speed --{what} --json --save", found)
     print(json.dumps(found)) if chosen.json else _show(found)
     return 0

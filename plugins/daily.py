@@ -39,7 +39,7 @@ def consolidate_day(day: DayView) -> list[Step]:
 def _projects(day: DayView) -> Iterable[Step]:
     known = {project.name: project for project in day.projects}
     names = {event.project for event in day.events} | {
-        head.project for head in Cards.of(day.cards).heads if _seen_on(head, day)
+        head.project for head in Cards.of(day.cards).heads if head.project and _seen_on(head, day)
     }
     for name in sorted(names - {""}):
         old = known.get(name) or _new_project(name, day)

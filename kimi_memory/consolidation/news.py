@@ -93,7 +93,7 @@ def name_of(monday: date) -> str:
 
 def is_late(head: Head, now: datetime) -> bool:
     """Whether a card is held to be so beyond the moment at which that was to end."""
-    if head.status not in LIVE:
+    if (head.expires is None and head.valid_to is None) or head.status not in LIVE:
         return False
     ends = [head.expires] if head.status is Status.CONFLICTED else [head.expires, head.valid_to]
     return any(end is not None and end <= now for end in ends)

@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from heapq import nsmallest
 
 from kimi_memory.consolidation.render import Render
 from kimi_memory.model.card import CardType
@@ -48,9 +49,10 @@ class Sheet:
             cards: all that belong on it.
             room: most bytes of lines.
         """
-        ranked = sorted(cards, key=_rank)
+        whole = list(cards)
+        ranked = nsmallest(_MOST, whole, key=_rank)
         fitting = _fitting(ranked, room)
-        return cls(path, *about, tuple(ranked[:fitting]), len(ranked) - fitting)
+        return cls(path, *about, tuple(ranked[:fitting]), len(whole) - fitting)
 
     @property
     def mark(self) -> str:
@@ -138,11 +140,11 @@ def belongs(card: Head) -> bool:
 
 def _fitting(cards: Sequence[Head], room: int) -> int:
     """Return how many of the first cards have room on a page."""
-    for number, card in enumerate(cards[:_MOST]):
+    for number, card in enumerate(cards):
         room -= len(card.line.encode()) + 1
         if room < 0:
             return number
-    return min(len(cards), _MOST)
+    return len(cards)
 
 
 def _groups(cards: Sequence[Head], lang: Lang) -> list[dict[str, object]]:

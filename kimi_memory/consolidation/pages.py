@@ -91,7 +91,8 @@ class Pages:
     @cached_property
     def _places(self) -> list[str]:
         """Where files lie that may be pages of categories, people and things."""
-        return [p for p in self._shelf.survey.paths if p.startswith("semantic/") and is_page(p)]
+        places = self._shelf.survey.looks
+        return sorted(path for path in places if path.startswith("semantic/") and is_page(path))
 
     def edited(self) -> list[str]:
         """Return the pages whose lines a person may edit, and did."""

@@ -7,6 +7,7 @@ import json
 import threading
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import cached_property
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -105,8 +106,12 @@ class Survey:
     ) -> None:
         self._store, self._catalog, self.looks = store, catalog, looks
         self._extent = extent
-        self.paths = sorted(looks)
         self._passing: dict[str, Facts] = {}
+
+    @cached_property
+    def paths(self) -> list[str]:
+        """The paths of all files, sorted."""
+        return sorted(self.looks)
 
     def fact(
         self,

@@ -68,23 +68,20 @@ class Reconciler:
     def _run(self) -> list[External]:
         old = self._load()
         seen = self._look_around()
-        now = {path: _look(found) for path, found in seen.files.items()}
-        new = {
-            path: old[path] for path, look in now.items() if path in old and old[path][:3] == look
-        }
-        pending = [path for path in now if path not in new]
-        gone = [path for path in old if path not in now]
+        pending = [path for path, stat in seen.files.items() if not _is_as(old.get(path), stat)]
+        gone = [path for path in old if path not in seen.files]
         known = self._journal.known()
-        gone += [
-            path for path, mark in known.items() if mark and path not in old and path not in now
-        ]
+        gone += [p for p, mark in known.items() if mark and p not in old and p not in seen.files]
         if not pending and not gone:
             return []
-        found = self._compare(sorted(gone), sorted(pending), old, new)
-        steady = {path: _steady(look, seen.at_ns) for path, look in new.items()}
-        self._seen, self._news = steady, self._news + len(pending) + len(gone)
-        if not old or self._news > max(_FEW, len(steady) // 5):
-            self._save(SNAPSHOT, json.dumps(steady, ensure_ascii=False).encode())
+        fresh: dict[str, Seen] = {}
+        found = self._compare(sorted(gone), sorted(pending), old, fresh)
+        steady = {path: _steady(look, seen.at_ns) for path, look in fresh.items()}
+        apart = {*pending, *gone}
+        self._seen = {path: look for path, look in old.items() if path not in apart} | steady
+        self._news += len(apart)
+        if not old or self._news > max(_FEW, len(old) // 5):
+            self._save(SNAPSHOT, json.dumps(self._seen, ensure_ascii=False).encode())
             self._news = 0
         return found
 
@@ -162,6 +159,11 @@ class Reconciler:
 def _row(seen: list[int | str]) -> Seen:
     size, changed, inode, content = seen
     return int(size), int(changed), int(inode), str(content)
+
+
+def _is_as(seen: Seen | None, found: Stat) -> bool:
+    """Whether a file looks as it was seen."""
+    return seen is not None and (seen[0], seen[1], seen[2]) == (found[0], found[1], found[3])
 
 
 def _look(found: Stat) -> tuple[int, int, int]:

@@ -87,12 +87,12 @@ class Shelf:
         self, kind: str, wanted: Callable[[Entry], bool] = lambda entry: True
     ) -> Iterator[Filed]:
         """Yield the wanted notes of a kind in order of path; broken files are left out."""
-        for entry in sorted(self.entries().values(), key=lambda entry: entry.path):
-            if entry.kind == kind and wanted(entry):
-                try:
-                    yield self.file(entry.path)
-                except FormatError:
-                    continue
+        found = (entry for entry in self.entries().values() if entry.kind == kind)
+        for entry in sorted(filter(wanted, found), key=lambda entry: entry.path):
+            try:
+                yield self.file(entry.path)
+            except FormatError:
+                continue
 
     def cards(self, key: str | Collection[str], quotes: frozenset[str] = frozenset()) -> list[Card]:
         """Return the cards of a key or keys, or that rest on one of these quotes, by path."""
