@@ -49,6 +49,7 @@ class Batch:
         self._mark = root / ".kimi" / "pending"
         self._aside = self._mark.with_name("pending-flush")
         self._retry_after: datetime | None = None
+        self._flushing = threading.RLock()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -83,6 +84,10 @@ class Batch:
         Raises:
             HistoryError: git refused; the batch stays pending.
         """
+        with self._flushing:
+            return self._flush(subject, looks)
+
+    def _flush(self, subject: str, looks: Callable[[], Looks | None]) -> str:
         self._set_aside()
         try:
             made = self._commit(subject or _SUBJECT, self._trailers(), looks())
@@ -135,12 +140,16 @@ class Batch:
         except FileNotFoundError:
             return
 
+    def _flush_due(self) -> None:
+        # What a job sets aside is due as well, and would take the job's own commit from it.
+        with self._flushing:
+            if self.due():
+                self.flush()
+
     def _run(self) -> None:
         while not self._stop.wait(max(0.02, min(1.0, self._quiet / 4))):
-            if not self.due():
-                continue
             try:
-                self.flush()
+                self._flush_due()
             except HistoryError as error:
                 log.warning("history is behind: %s", error)
             except KimiMemoryError as error:

@@ -260,3 +260,27 @@ def test_a_note_only_moves_the_time_of_the_mark(history, clock):
     made.note()
     assert (mark.read_bytes(), mark.stat().st_ino) == (before, inode)
     assert (history.root / ".kimi/pending").stat().st_mtime == clock.now.timestamp()
+
+
+def test_the_background_leaves_a_flush_that_is_under_way_alone(tmp_path):
+    """Else it would commit, under its own name, what a job is about to write."""
+    began, go, subjects = threading.Event(), threading.Event(), []
+
+    def commit(subject, trailers, looks):
+        subjects.append(subject)
+        began.set()
+        assert go.wait(10)
+        return "made"
+
+    table = HistoryTable(quiet_seconds=0.02)
+    made = Batch(tmp_path, commit, table, clock=lambda: datetime.now(UTC), trailers=dict)
+    made.note()
+    job = threading.Thread(target=made.flush, args=("Before distil",))
+    job.start()
+    assert began.wait(10)
+    made.start()
+    time.sleep(0.3)
+    go.set()
+    job.join()
+    made.close()
+    assert subjects == ["Before distil"]
