@@ -7,7 +7,6 @@ import json
 import threading
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from functools import cached_property
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -107,11 +106,6 @@ class Survey:
         self._store, self._catalog, self.looks = store, catalog, looks
         self._extent = extent
         self._passing: dict[str, Facts] = {}
-
-    @cached_property
-    def paths(self) -> list[str]:
-        """The paths of all files, sorted."""
-        return sorted(self.looks)
 
     def fact(
         self,

@@ -64,7 +64,9 @@ class CacheFile:
     def keep(self, cache: Cache, news: int) -> None:
         """Take over what is known now, so many rows of which are not in the file."""
         self._cache, self._news = cache, self._news + news
-        if self._stat == UNKNOWN or self._news > max(_FEW, len(cache.entries) // 5):
+        if (self._news and self._stat == UNKNOWN) or self._news > max(
+            _FEW, len(cache.entries) // 5
+        ):
             self._write()
 
     def save(self) -> None:
@@ -79,9 +81,8 @@ class CacheFile:
             self._write()
 
     def _write(self) -> None:
-        if self._news:
-            save_cache(self._path, self._cache)
-            self._stat, self._news = self._look(), 0
+        save_cache(self._path, self._cache)
+        self._stat, self._news = self._look(), 0
 
     def _look(self) -> Stat:
         try:

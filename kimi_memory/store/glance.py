@@ -92,11 +92,10 @@ class Glance:
 
     def _status(self, path: str) -> Stat | None:
         """Return the signature of a file that `Tree.walk` would find at a path."""
-        if not (is_truth(path) and is_plain(path)):
-            return None
         try:
             with self._tree.place(path) as place:
                 found = self._tree.disk.stat(place.name, place.folder)
         except (FileNotFoundError, NotADirectoryError, UnsafePathError):
             return None
-        return signature(found) if S_ISREG(found.st_mode) else None
+        walked = S_ISREG(found.st_mode) and is_truth(path) and is_plain(path)
+        return signature(found) if walked else None

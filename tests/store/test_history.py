@@ -16,7 +16,7 @@ import pytest
 
 from kimi_memory.errors import HistoryError
 from kimi_memory.model.health import Severity
-from kimi_memory.store import gitcommit, gitindex, gittree
+from kimi_memory.store import gitcache, gitcommit, gitindex, gittree
 from kimi_memory.store.gitcache import load_cache
 from kimi_memory.store.gitcommit import Committer
 from kimi_memory.store.gitfiles import Scan
@@ -693,6 +693,22 @@ def test_the_next_process_goes_on_from_what_was_kept(history, root):
     history.commit("y")
     history.close()
     assert load_cache(root / ".kimi/git-cache").head == git(root, "rev-parse", "HEAD")
+
+
+def test_what_cannot_be_kept_is_found_again(history, root, monkeypatch):
+    write(root, "a.md")
+    history.commit("x")
+    write(root, "b.md")
+    history.commit("y")
+
+    def full(path, cache):
+        raise HistoryError("the disk is full")
+
+    monkeypatch.setattr(gitcache, "save_cache", full)
+    history.close()
+    monkeypatch.undo()
+    again = make(root)
+    assert again.commit("z") == ""
 
 
 def test_left_temporaries_are_swept(history, root):
