@@ -9,7 +9,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -20,6 +20,7 @@ from kimi_memory.model.record import seal, unseal
 from kimi_memory.model.turn import Origin
 from kimi_memory.store.fsio import Disk
 from kimi_memory.store.store import Store
+from tests.store.conftest import Clock
 
 KEY = b"a key of this machine"
 
@@ -299,3 +300,26 @@ def test_records_after_a_number_are_found_from_the_end(chain: Store, folder: Pat
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join([*lines[:7], b"no record\n", lines[8]]))
     assert numbers(6) == [7, 9]
+
+
+def test_records_after_an_extent_leave_out_what_was_before(
+    store: Store, folder: Path, actor: Actor, tick: Clock
+) -> None:
+    store.apply([Create("a.md", b"1")], actor)
+    tick.now += timedelta(days=1)
+    store.apply([Create("b.md", b"2")], actor)
+    first = store.journal.extent()
+    store.apply([Create("c.md", b"3")], actor)
+    tick.now += timedelta(days=1)
+    store.apply([Create("d.md", b"4")], actor)
+    assert len(list((folder / ".kimi/journal").iterdir())) == 3
+    assert [one["path"] for one in store.journal.records(after=first)] == ["c.md", "d.md"]
+    assert list(store.journal.records(after=store.journal.extent())) == []
+
+
+def test_a_journal_nobody_wrote_goes_nowhere(store: Store, folder: Path, actor: Actor) -> None:
+    store.apply([Create("a.md", b"1")], actor)
+    _segment(folder).unlink()
+    assert store.journal.extent() == ("", 0)
+    (folder / ".kimi/journal").rmdir()
+    assert store.journal.extent() == ("", 0)

@@ -71,3 +71,12 @@ def test_writes_go_on_where_the_private_folder_was_removed(store, folder, actor)
     store.apply([Create("b.md", b"2")], actor)
     assert store.read("b.md") == b"2"
     assert list((folder / LOCKS).iterdir())
+
+
+def test_a_walk_leaves_out_what_has_an_unsafe_name(tree: Tree, folder: Path) -> None:
+    for path in ("a/one.md", "a/-b/two.md", "a/-b/c/three.md", "a/-four.md", "other/five.md"):
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(b"")
+    assert sorted(path for path, _ in tree.walk()) == ["a/one.md", "other/five.md"]
+    assert [path for path, _ in tree.walk("a")] == ["a/one.md"]
+    assert tree.strays() == ["a/-b/c/three.md", "a/-b/two.md", "a/-four.md"]
