@@ -121,12 +121,22 @@ def _daily(world: World) -> None:
 
 def _weekly(world: World) -> None:
     _daily(world)
+    _two_cards(world, "")
+
+
+def _own_weekly(world: World) -> None:
+    _own_daily(world)
+    _two_cards(world, "user:Lin")
+
+
+def _two_cards(world: World, scope: str) -> None:
+    """Keep what daily makes, and two cards that weekly merges."""
     world.memory.consolidate("daily")
     tied = Link("card-b", LinkRel.SIMILAR_TO, 0.9, "suggested: 0.90 alike")
     put(
         world.memory,
-        card("a", world.words["same"], links=(tied,)),
-        card("b", world.words["near"]),
+        card("a", world.words["same"], links=(tied,), scope=scope),
+        card("b", world.words["near"], scope=scope),
     )
 
 
@@ -136,17 +146,6 @@ def _own_daily(world: World) -> None:
     for id in ("s", "t"):
         world.memory.distil(id)
     world.memory.recall(world.words["decide"])
-
-
-def _own_weekly(world: World) -> None:
-    _own_daily(world)
-    world.memory.consolidate("daily")
-    tied = Link("card-b", LinkRel.SIMILAR_TO, 0.9, "suggested: 0.90 alike")
-    put(
-        world.memory,
-        card("a", world.words["same"], links=(tied,), scope="user:Lin"),
-        card("b", world.words["near"], scope="user:Lin"),
-    )
 
 
 def _introspect(world: World) -> None:

@@ -35,6 +35,11 @@ def introspect(memory: Memory, *, dry_run: bool = False) -> Introspection:
         dry_run: report the diffs and write nothing. What waits to be distilled is
             then not seen by the later phases.
     """
+    with memory.store.glance.hold():
+        return _run(memory, dry_run=dry_run)
+
+
+def _run(memory: Memory, *, dry_run: bool) -> Introspection:
     if not dry_run:
         memory.take_edits()
     distilled, stopped = [], []

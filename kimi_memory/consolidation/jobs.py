@@ -26,9 +26,9 @@ from kimi_memory.model.change import Append, Change, Create, Delete, Effect, Upd
 from kimi_memory.model.job import NOTHING, Job, Operation, Spent
 from kimi_memory.model.records import job_json, job_of
 from kimi_memory.model.step import Step
-from kimi_memory.store.batch import Looks
 from kimi_memory.store.history import History
 from kimi_memory.store.shelf import Shelf
+from kimi_memory.store.signature import Stats
 from kimi_memory.store.store import Store
 from kimi_memory.store.tombstones import read_tombstones
 
@@ -87,7 +87,7 @@ class Jobs:
         settings: Settings,
         *,
         clock: Callable[[], datetime],
-        save: Callable[[str, Callable[[], Looks | None]], str],
+        save: Callable[[str, Callable[[], Stats | None]], str],
     ) -> None:
         self._store, self._history, self._host = store, history, host
         self._gates, self._clock, self._save = JobGates(settings.gates), clock, save

@@ -11,10 +11,9 @@ from pathlib import Path
 
 from kimi_memory.config import HistoryTable
 from kimi_memory.errors import HistoryError, KimiMemoryError
-from kimi_memory.store.signature import Stat
+from kimi_memory.store.signature import Stats
 
 _SUBJECT = "Update memory"
-Looks = Mapping[str, Stat]
 log = logging.getLogger("kimi_memory.store.batch")
 
 
@@ -37,7 +36,7 @@ class Batch:
     def __init__(
         self,
         root: Path,
-        commit: Callable[[str, Mapping[str, str], Looks | None], str],
+        commit: Callable[[str, Mapping[str, str], Stats | None], str],
         table: HistoryTable,
         *,
         clock: Callable[[], datetime],
@@ -74,7 +73,7 @@ class Batch:
             return False
         return self._aside.exists() or self._is_ripe(now)
 
-    def flush(self, subject: str = "", looks: Callable[[], Looks | None] = lambda: None) -> str:
+    def flush(self, subject: str = "", looks: Callable[[], Stats | None] = lambda: None) -> str:
         """Commit the batch; return the commit, an empty string when nothing changed.
 
         Args:
@@ -87,7 +86,7 @@ class Batch:
         with self._flushing:
             return self._flush(subject, looks)
 
-    def _flush(self, subject: str, looks: Callable[[], Looks | None]) -> str:
+    def _flush(self, subject: str, looks: Callable[[], Stats | None]) -> str:
         self._set_aside()
         try:
             made = self._commit(subject or _SUBJECT, self._trailers(), looks())

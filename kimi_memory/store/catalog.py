@@ -5,23 +5,22 @@ from __future__ import annotations
 import hmac
 import json
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from kimi_memory.errors import KimiMemoryError
+from kimi_memory.store.derived import worth_writing
 from kimi_memory.store.journal import Extent
 from kimi_memory.store.paths import PRIVATE
-from kimi_memory.store.signature import UNKNOWN, Stat
+from kimi_memory.store.signature import UNKNOWN, Stat, Stats
 from kimi_memory.store.store import Store
 
 FILE = f"{PRIVATE}/cache/catalog"
 """Derived: it spares reading files that did not change, and may vanish at any moment."""
 _FORM = 3
 """To be raised whenever something else is read from the same file."""
-_FEW = 64
-"""So many facts are read again rather than kept."""
 
 T = TypeVar("T")
 Facts = dict[str, Any]
@@ -62,9 +61,9 @@ class Catalog:
     @property
     def due(self) -> bool:
         """Whether enough is new to be worth a file."""
-        return self.news >= max(_FEW, len(self._rows or ()) // 5) and not self._store.read_only
+        return worth_writing(self.news, len(self._rows or ())) and not self._store.read_only
 
-    def keep(self, looks: Mapping[str, Stat]) -> None:
+    def keep(self, looks: Stats) -> None:
         """Save what is known of these files."""
         with self._guard:
             rows = self._rows or {}
@@ -100,9 +99,7 @@ class Survey:
         extent: of the journal, before that moment.
     """
 
-    def __init__(
-        self, store: Store, catalog: Catalog, looks: Mapping[str, Stat], extent: Extent
-    ) -> None:
+    def __init__(self, store: Store, catalog: Catalog, looks: Stats, extent: Extent) -> None:
         self._store, self._catalog, self.looks = store, catalog, looks
         self._extent = extent
         self._passing: dict[str, Facts] = {}
@@ -140,7 +137,7 @@ class Survey:
         self._facts(path)[name] = fact
         self._catalog.news += 1
 
-    def still(self) -> Mapping[str, Stat] | None:
+    def still(self) -> Stats | None:
         """Return how the files looked; None when the store has written since."""
         return self.looks if self._store.journal.extent() == self._extent else None
 

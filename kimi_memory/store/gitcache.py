@@ -8,18 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from kimi_memory.errors import HistoryError
-from kimi_memory.store.signature import UNKNOWN, Stat, signature
-
-_FEW = 64
-"""So many rows are found again rather than written."""
+from kimi_memory.store.derived import put, worth_writing
+from kimi_memory.store.signature import UNKNOWN, Stat, Stats, signature
 
 
 class Entry(NamedTuple):
@@ -64,9 +59,8 @@ class CacheFile:
     def keep(self, cache: Cache, news: int) -> None:
         """Take over what is known now, so many rows of which are not in the file."""
         self._cache, self._news = cache, self._news + news
-        if (self._news and self._stat == UNKNOWN) or self._news > max(
-            _FEW, len(cache.entries) // 5
-        ):
+        unsaved = self._news and self._stat == UNKNOWN
+        if unsaved or worth_writing(self._news, len(cache.entries)):
             self._write()
 
     def save(self) -> None:
@@ -110,34 +104,7 @@ def save_cache(path: Path, cache: Cache) -> None:
     put(path, hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
 
 
-def put(path: Path, content: bytes, *, sync: bool = False) -> None:
-    """Write a derived file under ``.kimi/``, whole or not at all.
-
-    Args:
-        path: the file.
-        content: all of it.
-        sync: whether it must be on disk when we return.
-
-    Raises:
-        HistoryError: it could not be written.
-    """
-    beside = path.with_name(f"{path.name}-{os.getpid()}-{secrets.token_hex(4)}")
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with beside.open("xb") as file:
-            file.write(content)
-            file.flush()
-            if sync:
-                os.fsync(file.fileno())
-        beside.replace(path)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise HistoryError(
-            f"{path} could not be written: {error.strerror}. Free space or make it writable."
-        ) from error
-
-
-def behind(cache: Cache, looks: Mapping[str, Stat]) -> set[str]:
+def behind(cache: Cache, looks: Stats) -> set[str]:
     """Return the paths that may differ from the commit, by how all files looked."""
     entries = cache.entries
     changed = {

@@ -25,7 +25,7 @@ from kimi_memory.store.gittree import (
     prepare_index,
     write_tree,
 )
-from kimi_memory.store.signature import Stat
+from kimi_memory.store.signature import Stats
 
 _TRIES = 5
 _LEFTOVER_SECONDS = 3600.0
@@ -44,7 +44,7 @@ class Where:
 
     only: Collection[str] | None = None
     """These paths and no others."""
-    looks: Mapping[str, Stat] | None = None
+    looks: Stats | None = None
     """How all files of truth looked; paths that look as they did at the last commit are left."""
 
     def paths(self, cache: Cache) -> Collection[str] | None:

@@ -11,8 +11,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from kimi_memory.store.derived import put
 from kimi_memory.store.git import Git, decode
-from kimi_memory.store.gitcache import Entry, put
+from kimi_memory.store.gitcache import Entry
 from kimi_memory.store.gittree import Difference, index_lines, list_tree
 
 _FEW = 500

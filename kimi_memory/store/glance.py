@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from stat import S_ISREG
@@ -12,7 +12,7 @@ from stat import S_ISREG
 from kimi_memory.errors import UnsafePathError
 from kimi_memory.store.journal import Extent, Journal
 from kimi_memory.store.paths import is_plain, is_truth
-from kimi_memory.store.signature import Stat, settled, signature
+from kimi_memory.store.signature import Stat, Stats, settled, signature
 from kimi_memory.store.tree import Tree
 
 _HELD_NS = 2_000_000_000
@@ -27,7 +27,7 @@ class Looks:
     """When they were looked at; what the store wrote since was looked at later."""
     extent: Extent
     """How far the journal went then."""
-    files: Mapping[str, Stat]
+    files: Stats
     """`UNKNOWN` for what may still be written."""
 
 

@@ -20,7 +20,7 @@ from kimi_memory.store.githealth import examine, read_settings
 from kimi_memory.store.gitlocks import remove_stale
 from kimi_memory.store.gitlog import Commit, identity, message
 from kimi_memory.store.nested import check_adoptable, check_owner, settle_outside
-from kimi_memory.store.signature import Stat
+from kimi_memory.store.signature import Stats
 
 __all__ = ["Commit", "History"]
 
@@ -91,7 +91,7 @@ class History:
         trailers: Mapping[str, str] | None = None,
         author: str = "",
         only: Collection[str] | None = None,
-        looks: Mapping[str, Stat] | None = None,
+        looks: Stats | None = None,
     ) -> str:
         """Commit what is on disk; return the commit, an empty string when nothing changed.
 

@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 from kimi_memory.errors import UnsafePathError
 from kimi_memory.model.actor import Actor
 from kimi_memory.model.change import digest
+from kimi_memory.store.derived import worth_writing
 from kimi_memory.store.glance import Looks
 from kimi_memory.store.journal import EXTERNAL, Entry, Journal
 from kimi_memory.store.locks import Locks
@@ -20,8 +21,6 @@ from kimi_memory.store.tree import Tree
 
 SNAPSHOT = f"{PRIVATE}/snapshot.json"
 _RACY_NS = 50_000_000
-_FEW = 64
-"""So many files are looked at again rather than all of them written down."""
 _OUTSIDER = Actor(name=EXTERNAL)
 ADOPTED = "adopted"
 """Stands for the content of a file that was there before the journal."""
@@ -80,7 +79,7 @@ class Reconciler:
         apart = {*pending, *gone}
         self._seen = {path: look for path, look in old.items() if path not in apart} | steady
         self._news += len(apart)
-        if not old or self._news > max(_FEW, len(old) // 5):
+        if not old or worth_writing(self._news, len(old)):
             self._save(SNAPSHOT, json.dumps(self._seen, ensure_ascii=False).encode())
             self._news = 0
         return found

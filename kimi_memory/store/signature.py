@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 Stat = tuple[int, int, int, int]
 """Size, modification and change time in ns, inode: equal means unchanged."""
+Stats = Mapping[str, Stat]
+"""How files look, by path."""
 UNKNOWN: Stat = (-1, 0, 0, 0)
 _COARSE_NS = 2_000_000_000
 _FINE_NS = 50_000_000

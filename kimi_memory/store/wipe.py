@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from kimi_memory.store.gitcache import put
+from kimi_memory.store.derived import put
 from kimi_memory.store.paths import PRIVATE, is_truth
 from kimi_memory.store.rewrite import Wash
 from kimi_memory.store.store import Store

@@ -10,7 +10,7 @@ import pytest
 from kimi_memory import Memory, Opening, hookimpl
 from kimi_memory.model import form
 from kimi_memory.model.pages import Day, Identity, Project
-from kimi_memory.store import catalog
+from kimi_memory.store import derived
 from kimi_memory.store.catalog import FILE
 from kimi_memory.store.shelf import Shelf
 from tests.consolidation.notes import card, put
@@ -156,7 +156,7 @@ def test_settings_decide_what_is_important_and_what_is_stale(
 def test_jobs_do_the_same_with_and_without_what_they_kept(
     tmp_path: Path, opening: Opening, clock, monkeypatch: pytest.MonkeyPatch, meddle: str
 ) -> None:
-    monkeypatch.setattr(catalog, "_FEW", 1)
+    monkeypatch.setattr(derived, "_FEW", 0)
     start, trees = clock.now, []
     for name in ("kept", meddle):
         clock.set(start)

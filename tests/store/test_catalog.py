@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from kimi_memory.store import catalog, glance
+from kimi_memory.store import derived, glance
 from kimi_memory.store.catalog import FILE, Catalog
 from kimi_memory.store.store import Store
 from tests.store.conftest import KEY
@@ -66,7 +66,7 @@ def reopened(store: Store, key: bytes = KEY) -> Store:
 
 def kept(store: Store, folder: Path, monkeypatch: pytest.MonkeyPatch, reader: Reader) -> Path:
     """Save a fact about a file and return where the catalog lies."""
-    monkeypatch.setattr(catalog, "_FEW", 1)
+    monkeypatch.setattr(derived, "_FEW", 0)
     (folder / "a.md").write_text("four")
     survey = Catalog.of(store).survey()
     survey.fact("a.md", "size", reader, again)
@@ -128,7 +128,7 @@ def test_a_catalog_that_is_not_ours_whole_is_not_believed(
 
 
 def test_a_text_can_be_found_in_what_is_kept(store, folder, settle, monkeypatch) -> None:
-    monkeypatch.setattr(catalog, "_FEW", 1)
+    monkeypatch.setattr(derived, "_FEW", 0)
     (folder / "a.md").write_text("x")
     settle()
     survey = Catalog.of(store).survey()

@@ -1,0 +1,46 @@
+"""Derived files under ``.kimi/``: how they are written, and when it is worth it."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+from kimi_memory.errors import HistoryError
+
+_FEW = 64
+
+
+def worth_writing(news: int, rows: int) -> bool:
+    """Whether so many new rows of a file are worth writing all of it.
+
+    To write ten thousand rows for a handful of new ones costs more than to find those again.
+    """
+    return news > max(_FEW, rows // 5)
+
+
+def put(path: Path, content: bytes, *, sync: bool = False) -> None:
+    """Write a derived file under ``.kimi/``, whole or not at all.
+
+    Args:
+        path: the file.
+        content: all of it.
+        sync: whether it must be on disk when we return.
+
+    Raises:
+        HistoryError: it could not be written.
+    """
+    beside = path.with_name(f"{path.name}-{os.getpid()}-{secrets.token_hex(4)}")
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with beside.open("xb") as file:
+            file.write(content)
+            file.flush()
+            if sync:
+                os.fsync(file.fileno())
+        beside.replace(path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise HistoryError(
+            f"{path} could not be written: {error.strerror}. Free space or make it writable."
+        ) from error
