@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from kimi_memory.index.pause import uncollected
-from kimi_memory.store.paths import is_truth
+from kimi_memory.store.paths import PRIVATE, is_truth
 
 SESSION = re.compile(r"(?:short-term|episodic/sessions/.+)/session_[^/]+\.jsonl")
-_APART = ("episodic/sessions/", "review/", "conflicts/")
-_ODD = re.compile(r"[#~]|\.tmp|\.sb-")
-"""What the name of an editor's temporary file has; only such names are looked at twice."""
+APART = ("episodic/sessions/", "review/", "conflicts/")
+"""Folders whose pages are not searched."""
 
 
 class Files(Protocol):
@@ -51,6 +50,8 @@ class Listed(NamedTuple):
     """Paths of folders in it, each with a slash at the end."""
 
 
+_TRACES = ("tmp", "txn", "journal")
+"""Folders that change when a process of ours writes."""
 YOUNG_NS = 2_000_000_000
 """A folder that changed so shortly before it was listed may change within the same tick."""
 
@@ -120,8 +121,26 @@ def list_folder(root: str, folder: str) -> Listed | None:
 def is_searchable(path: str) -> bool:
     """Whether recall reads this file: a session's turns, or a page outside the archive."""
     if path.endswith(".md"):
-        return not path.startswith(_APART) and (_ODD.search(path) is None or is_truth(path))
+        return not path.startswith(APART) and (not is_odd(path) or is_truth(path))
     return path.endswith(".jsonl") and SESSION.fullmatch(path) is not None and is_truth(path)
+
+
+def is_odd(path: str) -> bool:
+    """Whether a path may be that of an editor's temporary file; only such are looked at twice."""
+    return "#" in path or "~" in path or ".tmp" in path or ".sb-" in path
+
+
+def traces(root: str) -> tuple[int, ...]:
+    """Return what is another one after a process of ours wrote into the memory."""
+    return tuple(changed_at(f"{root}/{PRIVATE}/{name}") for name in _TRACES)
+
+
+def changed_at(folder: str) -> int:
+    """Return when files of a folder came or went last, in ns; -1 where it is not there."""
+    try:
+        return os.stat(folder).st_mtime_ns  # noqa: PTH116  a Path costs twice the call
+    except OSError:
+        return -1
 
 
 def state_of(root: Path | str, path: str) -> Stat | None:

@@ -8,33 +8,35 @@ is scanned every time, a large one when ten times as long has passed, or when to
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, MutableMapping
 from pathlib import Path
 
 from kimi_memory.index.files import (
     Listed,
     Stat,
     archived_twice,
+    changed_at,
     is_searchable,
     list_folder,
     state_of,
+    traces,
     walk,
 )
 from kimi_memory.index.pause import uncollected
-from kimi_memory.store.paths import PRIVATE
+from kimi_memory.index.scout import scouted
+from kimi_memory.index.seen import Seen
 
 CHEAP_SECONDS = 0.02
 """A whole scan up to this long is made at every look."""
 SHARE = 10
 """A look is made again when so many times its own duration has passed."""
+HEARD_SECONDS = 1.0
+"""What a scout saw holds so long: who sends one asks once, and ends."""
 RARER = 3
 """Folders are asked for their time so many times more seldom: every question would pay for it."""
 OPEN = "short-term/"
 """Sessions grow in place: their folder is listed at every look."""
-_TRACES = ("tmp", "txn", "journal")
-"""Folders that change when a process of ours writes."""
 
 
 class Folder:
@@ -45,26 +47,36 @@ class Folder:
         self._listed: dict[str, Listed] = {}
         self._due = self._glance_due = 0.0
         self._traces: tuple[int, ...] = ()
-        self.stats: dict[str, Stat] = {}
+        self.stats: MutableMapping[str, Stat] = {}
 
     def scan(self) -> None:
-        """Look at every file."""
+        """Look at every file, or hear what a scout saw there."""
+        self._glance_due = 0.0
+        seen = scouted(self._root)
+        if seen is None:
+            self._walk()
+        else:
+            self.stats, self._listed, self._traces = seen, {}, traces(self._root)
+            self._list(OPEN)
+            self._due = time.monotonic() + HEARD_SECONDS
+        self._settle()
+
+    def _walk(self) -> None:
         began = time.monotonic()
         with uncollected():
             self._listed = dict(walk(self._root, ""))
             self.stats = {}
             for listed in self._listed.values():
                 self.stats.update(listed.files)
-        self._settle()
         now = time.monotonic()
         self._due = 0.0 if now - began < CHEAP_SECONDS else now + SHARE * (now - began)
-        self._glance_due = 0.0
 
     def look(self, hints: Iterable[str] = ()) -> set[str] | None:
         """Look again; return the paths that changed, None when any may have."""
         began = time.monotonic()
         written = self._written()
-        if began >= self._due:
+        # What a scout saw stands for no listing that could be compared.
+        if began >= self._due or (written and isinstance(self.stats, Seen)):
             self.scan()
             return None
         changed = {path for path in hints if self._ask(path)} | self._list(OPEN)
@@ -78,28 +90,23 @@ class Folder:
 
     def _settle(self) -> set[str]:
         """Pass by sessions that stand in two folders, but for their archived copy."""
-        twice = archived_twice(path for path in self.stats if path.endswith(".jsonl"))
+        seen = self.stats
+        paths = seen.sessions if isinstance(seen, Seen) else seen
+        twice = archived_twice(path for path in paths if path.endswith(".jsonl"))
         for path in twice:
             del self.stats[path]
         return twice
 
     def _written(self) -> bool:
         """Whether a process of ours wrote into the memory since the last look."""
-        seen = tuple(self._time(f"{PRIVATE}/{name}") for name in _TRACES)
-        before, self._traces = self._traces, seen
-        return before != seen
-
-    def _time(self, folder: str) -> int:
-        try:
-            return os.stat(f"{self._root}/{folder}").st_mtime_ns  # noqa: PTH116  a Path costs twice
-        except OSError:
-            return -1
+        before, self._traces = self._traces, traces(self._root)
+        return before != self._traces
 
     def _glance(self) -> set[str]:
         """List the folders whose time is not that of their last listing."""
         changed: set[str] = set()
         for folder, listed in list(self._listed.items()):
-            if self._time(folder) != listed.at:
+            if changed_at(f"{self._root}/{folder}") != listed.at:
                 changed |= self._list(folder)
         return changed
 

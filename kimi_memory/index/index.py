@@ -16,6 +16,7 @@ from kimi_memory.host import Host
 from kimi_memory.index.base import Base, open_base
 from kimi_memory.index.generation import Generation, Shelf
 from kimi_memory.index.layout import Layout
+from kimi_memory.index.scout import is_out
 from kimi_memory.index.searcher import Part, Searcher
 from kimi_memory.index.stored import Stored
 from kimi_memory.index.sync import Difference, Progress, Sync
@@ -251,6 +252,10 @@ class Index:
         """Scan the folder while the index is checked: hashing leaves the interpreter free."""
         name = self._shelf.current_name()
         if self._is_open(name) or (not name and self._base is None):
+            return
+        if is_out(str(self._store.root)):
+            self._open()
+            self._sync.scan()
             return
         with ThreadPoolExecutor(max_workers=1) as beside:
             checked = beside.submit(self._shelf.open)

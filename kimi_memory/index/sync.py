@@ -11,6 +11,7 @@ from kimi_memory.errors import KimiMemoryError, NotFoundError
 from kimi_memory.index.files import Files, Stat
 from kimi_memory.index.folder import Folder
 from kimi_memory.index.overlay import Overlay
+from kimi_memory.index.seen import Seen
 from kimi_memory.index.stored import Stored
 from kimi_memory.index.units import Split, guard
 from kimi_memory.index.words import Words
@@ -98,15 +99,14 @@ class Sync:
 
     def survey(self, table: Stored) -> set[str]:
         """Return the files that are not as a table has them, told by their state alone."""
-        held = table.stats
         changed = None if self._scanned else self._folder.look(self._drain())
         self._scanned = False
         if self._table is not table:
             self._table, self._differing = table, None
         if self._differing is None or changed is None:
-            self._differing = differing(self._folder.stats, held)
-            table.share(self._folder.stats)
+            self._differing = differing(self._folder.stats, table)
         else:
+            held = table.stats if changed else {}
             for path in changed:
                 same = held.get(path) == self._folder.stats.get(path)
                 (self._differing.discard if same else self._differing.add)(path)
@@ -125,7 +125,7 @@ class Sync:
             found = None if stat is None else self.load(path, stat, table)
             if found is not None:
                 fresh[path] = found
-            if path in table.stats and (found is not None or stat is None):
+            if path in table.ordinals and (found is not None or stat is None):
                 dead.add(path)
         same = dead == self._last.dead and _states(fresh) == _states(self._last.fresh)
         version = self._last.version + (not same)
@@ -155,7 +155,7 @@ class Sync:
 
     def load(self, path: str, stat: Stat, table: Stored) -> Read | None:
         """Read a changed file; None when its content is what the table holds."""
-        digest = table.file(path).digest if path in table.stats else ""
+        digest = table.file(path).digest if path in table.ordinals else ""
         if digest and self._same.get(path) == (stat, digest):
             return None
         before = self._known.get(path)
@@ -204,8 +204,12 @@ class Sync:
         return iter(hints)
 
 
-def differing(stats: Mapping[str, Stat], held: Mapping[str, tuple[int, int, int]]) -> set[str]:
+def differing(stats: Mapping[str, Stat], table: Stored) -> set[str]:
     """Return the paths whose state differs, or that stand on one side alone."""
+    if isinstance(stats, Seen):
+        return stats.differing(*table.states())
+    table.share(stats)
+    held = table.stats
     if stats == held:
         return set()
     changed = {path for path, stat in stats.items() if held.get(path) != stat}

@@ -199,7 +199,11 @@ class Segment:
 
     def stats(self) -> list[tuple[int, int, int]]:
         """Return size, time and inode of each file."""
-        return [(a, b, c) for a, b, c in self._arrays.array("stat").reshape(-1, 3).tolist()]
+        return [(a, b, c) for a, b, c in self.states().tolist()]
+
+    def states(self) -> Ints:
+        """Return the same as an array of three columns."""
+        return self._arrays.array("stat").reshape(-1, 3)
 
     def file(self, number: int) -> FileRow:
         """Return a file by its ordinal; its first row is counted from this segment's."""

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.model.command import Command
+from kimi_memory.surfaces.cli.place import ahead
 from kimi_memory.text.terminal import printable
 
 COMMANDS: dict[str, str] = {
@@ -90,8 +91,9 @@ def run(arguments: Sequence[str]) -> int:
         words[:1] = ALIASES[words[0]].split()
     first = words[0] if words else ""
     try:
-        chosen = parser(first if first in COMMANDS else "").parse_args(words)
-        return int(chosen.run(chosen))
+        with ahead(words):
+            chosen = parser(first if first in COMMANDS else "").parse_args(words)
+            return int(chosen.run(chosen))
     except KimiMemoryError as error:
         print(f"kimi-memory: {printable(str(error))}", file=sys.stderr)
         return error.exit_code

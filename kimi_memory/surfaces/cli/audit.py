@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from kimi_memory.care.audit import STALE_DAYS, audit
 from kimi_memory.errors import UsageError
-from kimi_memory.surfaces.cli.shared import find_memory, plain, show, show_json
+from kimi_memory.surfaces.cli.place import find_memory
+from kimi_memory.surfaces.cli.shared import plain, show, show_json
 
 if TYPE_CHECKING:
     from kimi_memory.care.audit import Audit

@@ -6,7 +6,8 @@ import sys
 from argparse import SUPPRESS, ArgumentParser, Namespace
 from pathlib import Path
 
-from kimi_memory.surfaces.cli.shared import find_memory, show, show_json
+from kimi_memory.surfaces.cli.place import find_memory
+from kimi_memory.surfaces.cli.shared import show, show_json
 from kimi_memory.surfaces.hook import dialects
 
 

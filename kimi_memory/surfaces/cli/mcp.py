@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.errors import UsageError
-from kimi_memory.surfaces.cli.shared import find_memory
+from kimi_memory.surfaces.cli.place import find_memory
 from kimi_memory.surfaces.cli.space import add_space, space_of
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")

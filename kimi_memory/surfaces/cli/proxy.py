@@ -6,7 +6,8 @@ import sys
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.errors import UsageError
-from kimi_memory.surfaces.cli.shared import find_memory, show
+from kimi_memory.surfaces.cli.place import find_memory
+from kimi_memory.surfaces.cli.shared import show
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -13,7 +13,8 @@ from kimi_memory.care.schedule import Cluster
 from kimi_memory.errors import UsageError
 from kimi_memory.opening import read_settings
 from kimi_memory.surfaces import outside
-from kimi_memory.surfaces.cli.shared import find_memory, show, show_json
+from kimi_memory.surfaces.cli.place import find_memory
+from kimi_memory.surfaces.cli.shared import show, show_json
 
 _CLUSTER = Cluster()
 

@@ -6,7 +6,8 @@ import sys
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.errors import UsageError
-from kimi_memory.surfaces.cli.shared import find_memory, show, show_json
+from kimi_memory.surfaces.cli.place import find_memory
+from kimi_memory.surfaces.cli.shared import show, show_json
 from kimi_memory.surfaces.cli.space import add_space, space_of
 
 _SCOPES = ("read", "write", "admin")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import sys
 from argparse import Namespace
 from collections.abc import Mapping
@@ -13,34 +12,18 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kimi_memory.config import MARKER
-from kimi_memory.errors import NotAMemoryError, UsageError
+from kimi_memory.errors import UsageError
 from kimi_memory.memory import Memory
 from kimi_memory.model.actor import Actor
 from kimi_memory.model.turn import Origin
 from kimi_memory.opening import Opening
+from kimi_memory.surfaces.cli.place import find_memory
 from kimi_memory.text.terminal import printable
 
 if TYPE_CHECKING:
     from kimi_memory.consolidation.jobs import JobReport
 
 PERSON = Actor("cli", Origin.HUMAN)
-
-
-def find_memory(arguments: Namespace) -> Path:
-    """Return the memory folder a command is about.
-
-    Raises:
-        NotAMemoryError: none was named and none lies above the working directory.
-    """
-    named = arguments.memory or os.environ.get("KIMI_MEMORY")
-    if named:
-        return Path(named)
-    here = Path.cwd()
-    for folder in (here, *here.parents):
-        if (folder / MARKER).is_file():
-            return folder
-    raise NotAMemoryError(here)
 
 
 def open_memory(arguments: Namespace, actor: Actor = PERSON) -> Memory:
