@@ -7,9 +7,10 @@ from typing import NamedTuple
 from kimi_memory.errors import IndexDamagedError, PluginError
 from kimi_memory.host import Host
 from kimi_memory.index.generation import TABLE, VECTORS, WORDS, Generation
+from kimi_memory.index.held import Cache, Postings
 from kimi_memory.index.layout import Layout
 from kimi_memory.index.pause import uncollected
-from kimi_memory.index.searcher import Cache, Lane, Postings, on_rows
+from kimi_memory.index.searcher import Lane, on_rows
 from kimi_memory.index.stored import Stored
 from kimi_memory.model.engine import KeywordIndex
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import merge
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.index.columns import Joined
 from kimi_memory.index.files import Files, state_of
+from kimi_memory.index.held import Cache, Held, Postings
 from kimi_memory.index.layout import Layout
 from kimi_memory.index.rows import Rows
 from kimi_memory.index.units import Split, guard
@@ -27,44 +27,6 @@ Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 T = TypeVar("T")
-Postings = Callable[[str], tuple[Ints, Floats]]
-
-CACHE_BYTES = 64 * 1024 * 1024
-"""Bound of the postings kept in memory between queries."""
-
-
-class Cache:
-    """Arrays by word, kept small, least recently used out first."""
-
-    def __init__(self, read: Postings, limit: int = CACHE_BYTES) -> None:
-        self._read, self._limit, self._size = read, limit, 0
-        self._kept: OrderedDict[str, tuple[NDArray[Any], NDArray[Any]]] = OrderedDict()
-
-    def __call__(self, word: str) -> tuple[Ints, Floats]:
-        """Return the arrays of a word."""
-        found = self._kept.get(word)
-        if found is None:
-            found = self._kept[word] = _small(*self._read(word))
-            self._size += _weight(found)
-        self._kept.move_to_end(word)
-        while self._size > self._limit and len(self._kept) > 1:
-            self._size -= _weight(self._kept.popitem(last=False)[1])
-        return found[0].astype(np.int64), found[1].astype(np.float64, copy=False)
-
-    def forget(self) -> None:
-        """Drop what is kept."""
-        self._kept.clear()
-        self._size = 0
-
-
-def _small(rows: Ints, numbers: Floats) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the same in half the bytes: rows are no large numbers, and counts are whole."""
-    narrow = numbers.astype(np.float32)
-    return rows.astype(np.uint32), narrow if np.array_equal(narrow, numbers) else numbers
-
-
-def _weight(found: tuple[NDArray[Any], NDArray[Any]]) -> int:
-    return found[0].nbytes + found[1].nbytes + 200
 
 
 def on_rows(index: KeywordIndex, keys: Ints) -> Postings:
@@ -186,7 +148,8 @@ class Searcher:
         for part in self.parts:
             if isinstance(part.postings, Cache):
                 part.postings.forget()
-        self._made.pop("impacts", None)
+        for name in ("impacts", "weights"):
+            self._made.pop(name, None)
 
     def postings(self, word: str) -> tuple[Ints, Floats]:
         """Return the living rows that hold `word`, and how often each does."""
@@ -201,6 +164,22 @@ class Searcher:
             return rows, counts
         alive = self.alive[rows]
         return rows[alive], counts[alive]
+
+    def counts(self, word: str, rows: Ints) -> Floats:
+        """Return how often each of some living rows holds `word`.
+
+        Args:
+            word: as `postings` takes it.
+            rows: ascending.
+        """
+        found = np.zeros(len(rows))
+        for part, first in zip(self.parts, self._offsets, strict=False):
+            start, stop = np.searchsorted(rows, [first, first + len(part.layout.file)])
+            if start < stop:
+                read = part.postings
+                held = read.held(word) if isinstance(read, Cache) else Held.of(*read(word))
+                found[start:stop] = held.at(rows[start:stop] - first)
+        return found
 
     def impacts(self, word: str, weigh: Callable[[Ints, Floats], Floats]) -> Floats:
         """Return what a word adds to each of its rows, kept between queries.

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from kimi_memory.index.searcher import Bools, Floats, Ints, Searcher
+from kimi_memory.recall.frame import Frame
+from kimi_memory.recall.leading import leading
 from kimi_memory.recall.question import Question, Term
 from kimi_memory.recall.talk import days, follows_question, replies
 from kimi_memory.text.kinds import Echo
 
-K1 = 1.5
-B = 1.0
 WINDOW = ((-2, 6), (-1, 10), (1, 7))
 """Neighbours of a turn that count, and how much in tenths: two before, one after."""
 TENTHS = 10
@@ -77,33 +77,6 @@ class Lexical:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """One way of cutting the memory into documents."""
-
-    count: int
-    """Number of documents."""
-    norm: Floats
-    """What the length of each does to a word's weight."""
-
-    @classmethod
-    def of(cls, lengths: Floats, living: Bools) -> Frame:
-        """Return the frame of documents of these lengths."""
-        count = int(living.sum())
-        mean = float(lengths[living].sum()) / count if count else 1.0
-        return cls(count, K1 * (1 - B + B * lengths / (mean or 1.0)))
-
-    def gain(self, rows: Ints, counts: Floats) -> Floats:
-        """Return what a word adds to the rows it stands in."""
-        gain = self.rarity(len(rows)) * counts * (K1 + 1)
-        found: Floats = gain / (counts + self.norm[rows])
-        return found
-
-    def rarity(self, df: int) -> float:
-        """Return the weight of a word that stands in so many documents."""
-        return float(np.log(1 + (self.count - df + 0.5) / (df + 0.5)))
-
-
 class Bm25:
     """Sums BM25 over words within a frame."""
 
@@ -115,8 +88,7 @@ class Bm25:
         """Add a word that stands in these rows so often, and in `df` rows that are counted."""
         if len(rows):
             rarity = self.frame.rarity(len(rows) if df < 0 else df)
-            gain = weight * rarity * counts * (K1 + 1)
-            self.scores[rows] += gain / (counts + self.frame.norm[rows])
+            self.scores[rows] += self.frame.weigh(weight * rarity, counts, rows)
 
     def add_groups(self, groups: Ints, counts: Floats, weight: float) -> None:
         """Add a word whose rows belong to groups of rows, -1 for none."""
@@ -161,6 +133,14 @@ class Scores:
             said = np.maximum(said, self._add(*self._any(echo), echo.weight))
         self.cover += rarity * said
 
+    def lead(self, question: Question, allowed: Bools, room: int) -> None:
+        """Add all words of the question, but only to rows that can be among the best."""
+        words = [term.word for term in question.terms]
+        found = leading(self.searcher, self.unit.frame, words, allowed, room)
+        self.unit.scores[found.rows] = found.scores
+        self.cover[found.rows] = found.cover
+        self.asked = found.asked
+
     def _counted(self, rows: Ints) -> int:
         return len(rows) - int(np.count_nonzero(self.notes[rows]))
 
@@ -196,11 +176,22 @@ class Scores:
         return said
 
 
-def rank(searcher: Searcher, question: Question, allowed: Bools) -> Lexical:
-    """Score every row; rows that are not allowed count as zero."""
+def rank(searcher: Searcher, question: Question, allowed: Bools, room: int = 0) -> Lexical:
+    """Score every row; rows that are not allowed count as zero.
+
+    Args:
+        searcher: the memory.
+        question: what is asked.
+        allowed: which rows count.
+        room: so many of the best are all that is asked for; others may then count as zero.
+            0 for all.
+    """
     scores = Scores(searcher)
-    for term in question.terms:
-        scores.take(term)
+    if room and not searcher.sittings and not any(term.echoes for term in question.terms):
+        scores.lead(question, allowed, room)
+    else:
+        for term in question.terms:
+            scores.take(term)
     return _shares(scores, question, allowed)
 
 

@@ -68,9 +68,11 @@ def candidates(
     """
     mask = allowed(searcher, query)
     question = read_question(searcher, query.text, words, now)
-    lexical = rank(searcher, question, mask)
-    near, cosine = nearness(searcher, probe, mask, seen(searcher, query))
     listed = marked(searcher, query, mask)
+    # Where words alone decide, rows that cannot be among the best need no score.
+    alone = probe is None and not listed.any()
+    lexical = rank(searcher, question, mask, room if alone else 0)
+    near, cosine = nearness(searcher, probe, mask, seen(searcher, query))
     summands = {**fuse(lexical.parts, near, probe), "marked": listed}
     factors = _factors(searcher, question, lexical)
     scores: Floats = reduce(

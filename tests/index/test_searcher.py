@@ -14,10 +14,10 @@ import pytest
 from folders import NOW, Folder
 
 from kimi_memory.index import Index, top
-from kimi_memory.index.searcher import Cache, Searcher
+from kimi_memory.index.searcher import Searcher
 from kimi_memory.index.units import read_units
 from kimi_memory.model.unit import Query
-from kimi_memory.recall.lexical import K1, B
+from kimi_memory.recall.frame import K1, B
 from kimi_memory.recall.ranking import candidates
 
 with warnings.catch_warnings():
@@ -25,30 +25,6 @@ with warnings.catch_warnings():
     from whoosh import fields, query
     from whoosh.filedb.filestore import RamStorage
     from whoosh.util.numeric import byte_to_length, length_to_byte
-
-
-def test_the_least_recently_used_word_leaves_the_cache() -> None:
-    asked: list[str] = []
-
-    def read(word: str) -> tuple[np.ndarray, np.ndarray]:
-        asked.append(word)
-        return np.arange(10), np.ones(10)
-
-    cache = Cache(read, limit=2 * (160 + 200))
-    for word in ("a", "b", "a", "c", "a", "b"):
-        assert len(cache(word)[0]) == 10
-    assert asked == ["a", "b", "c", "b"]
-
-
-@pytest.mark.parametrize("numbers", [[1.0, 2.0, 70000.0], [0.1, 1 / 3, 2.5]])
-def test_what_is_kept_small_comes_back_as_it_was(numbers: list[float]) -> None:
-    rows, counts = np.asarray([0, 7, 2**31]), np.asarray(numbers)
-    cache = Cache(lambda _: (rows, counts))
-    for _ in range(2):
-        found = cache("w")
-        assert [one.dtype for one in found] == [np.dtype(np.int64), np.dtype(np.float64)]
-        assert found[0].tolist() == rows.tolist()
-        assert found[1].tolist() == numbers
 
 
 WORDS = [f"w{n}" for n in range(30)] + ["部署", "日志", "数据库", "PostgreSQL"]
