@@ -135,6 +135,15 @@ class Index:
         with self.guard:
             self._sync.hint(paths)
 
+    def expected(self) -> Searcher | None:
+        """Return a view of the files as the index has them while a scout looks, else None."""
+        with self.guard:
+            if not is_out(str(self._store.root)):
+                return None
+            self._open()
+            self._sync.expect(self._table)
+            return self._view(Difference({})) if self._base else None
+
     def searcher(self) -> Searcher:
         """Return a view of the files as they are now.
 

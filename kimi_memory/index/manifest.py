@@ -15,6 +15,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from kimi_memory.errors import IndexDamagedError
+from kimi_memory.index.checked import NAME as CHECKED
+from kimi_memory.index.checked import Checked
 
 SCHEMA = 5
 NAME = "manifest.json"
@@ -78,6 +80,8 @@ def sign(manifest: Manifest, key: bytes) -> bytes:
 def check(folder: Path, key: bytes) -> Manifest:
     """Return the manifest of a folder after checking every byte it vouches for.
 
+    A file that was checked today and looks as it did then is not read again.
+
     Raises:
         IndexDamagedError: signature, schema, a size or a hash is not right.
     """
@@ -86,13 +90,19 @@ def check(folder: Path, key: bytes) -> Manifest:
     extra = present - set(manifest.files) - {NAME}
     if extra:
         raise IndexDamagedError(f"{folder.name} holds files we did not write: {sorted(extra)[:3]}.")
+    checked = Checked(folder.parent / CHECKED, key, folder.name)
     for name, (size, digest) in manifest.files.items():
         path = folder / name
         # A link could be swapped for another file between this look and the engine's.
         if path.is_symlink() or not path.is_file():
             raise IndexDamagedError(f"{folder.name} lacks {name}.")
-        if path.stat().st_size != size or _digest(path) != digest:
+        look = path.stat()
+        if checked.holds(name, look, digest):
+            continue
+        if look.st_size != size or _digest(path) != digest:
             raise IndexDamagedError(f"{name} of {folder.name} is not what we wrote.")
+        checked.note(name, look, digest)
+    checked.save()
     return manifest
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-from array import array
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,7 +15,7 @@ from signal import SIGKILL
 from typing import TYPE_CHECKING
 
 from kimi_memory.index.files import APART, traces
-from kimi_memory.index.walker import FORM
+from kimi_memory.index.walker import read
 
 if TYPE_CHECKING:
     from kimi_memory.index.seen import Seen
@@ -39,28 +38,36 @@ class Scout:
         self.traces = traces(root)
         walker = str(Path(__file__).with_name("walker.py"))
         command = [sys.executable, "-I", "-S", walker, root, *APART]
-        self._fd, out = os.pipe()
-        files = [(os.POSIX_SPAWN_DUP2, out, 1), (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_RDWR, 0)]
+        pipes = [os.pipe(), os.pipe()]
+        self._fds = [pipe[0] for pipe in pipes]
+        files = [(os.POSIX_SPAWN_DUP2, pipe[1], at) for at, pipe in enumerate(pipes, 1)]
         try:
             self._pid = os.posix_spawn(sys.executable, command, environment, file_actions=files)
         except OSError:
-            os.close(self._fd)
+            self._close()
             raise
         finally:
-            os.close(out)
+            for _, out in pipes:
+                os.close(out)
 
     def report(self) -> Seen | None:
         """Wait for the walker; return what it saw, None where it failed."""
-        with os.fdopen(self._fd, "rb") as pipe:
-            content = pipe.read()
+        contents = []
+        while self._fds:
+            with os.fdopen(self._fds.pop(0), "rb") as pipe:
+                contents.append(pipe.read())
         self._end()
-        return _seen(content)
+        return _seen(contents)
 
     def recall(self) -> None:
         """End the walker."""
-        os.close(self._fd)
+        self._close()
         os.kill(self._pid, SIGKILL)
         self._end()
+
+    def _close(self) -> None:
+        while self._fds:
+            os.close(self._fds.pop())
 
     def _end(self) -> None:
         with suppress(ChildProcessError):  # Where nobody wants to know of children, there is none.
@@ -99,16 +106,16 @@ def scouted(root: str) -> Seen | None:
     return seen if scout.traces == traces(root) else None
 
 
-def _seen(content: bytes) -> Seen | None:
+def _seen(contents: list[bytes]) -> Seen | None:
     """Return what a walker wrote, None where it did not come to its end."""
     from kimi_memory.index.seen import Seen
 
-    head = array(FORM)
-    at = 3 * head.itemsize
-    head.frombytes(content[:at] if len(content) >= at else bytes(at))
-    pages, sessions, size = head
-    count = pages + sessions
-    if not content or len(content) != at + size + count * at:
+    try:
+        pages, sessions, halves = read(contents[0])
+        if halves > 1:
+            others, further, _ = read(contents[1])
+            pages = pages[0] + others[0], pages[1] + others[1]
+            sessions = sessions[0] + further[0], sessions[1] + further[1]
+    except ValueError:
         return None
-    paths = os.fsdecode(content[at : at + size]).split("\0") if count else []
-    return Seen.of(paths, pages, content[at + size :])
+    return Seen.of(pages, sessions)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, MutableMapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping
 from functools import cached_property
-from itertools import repeat
+from itertools import chain, repeat
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kimi_memory.index.files import Stat, is_odd, is_searchable
+from kimi_memory.index.walker import Kind
 
 Ints = NDArray[np.int64]
 
@@ -26,61 +27,65 @@ class Seen(MutableMapping[str, Stat]):
     def __init__(self, paths: list[str], pages: int, numbers: Ints) -> None:
         self._paths, self._pages, self._numbers = paths, pages, numbers
         self._later: dict[str, Stat] = {}
+        self._gone: set[str] = set()
 
     @classmethod
-    def of(cls, paths: list[str], pages: int, numbers: bytes) -> Seen:
+    def of(cls, pages: Kind, sessions: Kind) -> Seen:
         """Return the searchable ones of the files a walker found."""
-        made = cls(paths, pages, np.frombuffer(numbers, dtype=np.int64).reshape(-1, 3))
-        whole = "\0".join(paths[:pages])
-        for path in paths if is_odd(whole) else paths[pages:]:
-            if not is_searchable(path):
-                del made[path]
+        numbers = np.asarray(pages[1] + sessions[1], dtype=np.int64).reshape(-1, 3)
+        made = cls(pages[0] + sessions[0], len(pages[0]), numbers)
+        odd = pages[0] if is_odd("\0".join(pages[0])) else []
+        made._gone.update(path for path in [*odd, *sessions[0]] if not is_searchable(path))
         return made
 
     def __getitem__(self, path: str) -> Stat:
+        if path in self._gone:
+            raise KeyError(path)
         if path in self._later:
             return self._later[path]
         return Stat(*self._numbers[self._rows[path]].tolist())
 
     def __setitem__(self, path: str, stat: Stat) -> None:
-        self._rows.pop(path, None)
+        self._gone.discard(path)
         self._later[path] = stat
 
     def __delitem__(self, path: str) -> None:
-        if self._later.pop(path, None) is None:
-            del self._rows[path]
+        _ = self[path]
+        self._gone.add(path)
+        self._later.pop(path, None)
 
     def __iter__(self) -> Iterator[str]:
-        yield from self._rows
-        yield from self._later
+        first = (path for path in self._paths if path not in self._later)
+        return (path for path in chain(first, self._later) if path not in self._gone)
 
     def __len__(self) -> int:
-        return len(self._rows) + len(self._later)
+        return sum(1 for _ in self)
 
     @property
     def sessions(self) -> list[str]:
         """The paths of sessions."""
-        mine = (path for path in self._paths[self._pages :] if path in self._rows)
-        return [*mine, *(path for path in self._later if path.endswith(".jsonl"))]
+        later = (path for path in self._later if path.endswith(".jsonl"))
+        both = dict.fromkeys(chain(self._paths[self._pages :], later))
+        return [path for path in both if path not in self._gone]
 
-    def differing(self, paths: Sequence[str], numbers: Ints) -> set[str]:
+    def differing(self, ordinals: Mapping[str, int], states: Ints) -> set[str]:
         """Return the paths whose state differs, or that stand on one side alone.
 
         Args:
-            paths: of other files, each once.
-            numbers: their state, of shape (paths, 3).
+            ordinals: of other files.
+            states: theirs by ordinal, of shape (files, 3).
         """
-        rows = np.fromiter(map(self._rows.get, paths, repeat(-1)), np.int64, len(paths))
-        here = np.flatnonzero(rows >= 0)
-        same = here[(self._numbers[rows[here]] == numbers[here]).all(axis=1)]
-        changed = np.ones(len(paths), dtype=bool)
+        count = len(self._paths)
+        others = np.fromiter(map(ordinals.get, self._paths, repeat(-1)), np.int64, count)
+        both = np.flatnonzero(others >= 0)
+        same = both[(self._numbers[both] == states[others[both]]).all(axis=1)]
+        changed = np.ones(count, dtype=bool)
         changed[same] = False
-        missing = np.ones(len(self._paths), dtype=bool)
-        missing[rows[here]] = False
-        found = {paths[number] for number in np.flatnonzero(changed).tolist()}
-        found.update(self._later)
-        alone = (self._paths[row] for row in np.flatnonzero(missing).tolist())
-        return found | {path for path in alone if path in self._rows}
+        found = {self._paths[row] for row in np.flatnonzero(changed).tolist()}
+        if len(both) < len(ordinals):
+            found |= ordinals.keys() - set(self._paths)
+        found = (found | self._later.keys()) - self._gone
+        return found | {path for path in self._gone if path in ordinals}
 
     @cached_property
     def _rows(self) -> dict[str, int]:

@@ -126,15 +126,11 @@ class Stored:
         both = enumerate(zip(paths, stats, strict=True))
         return dict(pair for number, pair in both if number not in self.dead)
 
-    def states(self) -> tuple[list[str], Ints]:
-        """Return the paths of living files, and size, time and inode of each as an array."""
-        paths = [path for segment in self.segments for path in segment.paths]
+    @cached_property
+    def states(self) -> Ints:
+        """Size, time and inode of each file by its ordinal, of shape (files, 3)."""
         empty = np.empty((0, 3), dtype=np.int64)
-        states = np.concatenate([empty, *(segment.states() for segment in self.segments)])
-        if not self.dead:
-            return paths, states
-        living = [number for number in range(len(paths)) if number not in self.dead]
-        return [paths[number] for number in living], states[living]
+        return np.concatenate([empty, *(segment.states() for segment in self.segments)])
 
     def share(self, seen: Mapping[str, tuple[int, int, int]]) -> None:
         """Use the texts and numbers of `seen` for what both hold: so many files need room."""

@@ -12,24 +12,43 @@ import os
 import sys
 from array import array
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
 FORM = "q"
 """How all numbers are written: 64 bits, in this machine's order."""
+
+NUMBERS = 24
+"""Bytes of the numbers of one file."""
+MANY = 32
+"""So many folders are shared by two processes."""
 
 Kind = tuple[list[str], "array[int]"]
 """Paths, and three numbers of each."""
 
 
-def listed(root: str, apart: tuple[str, ...] = ()) -> tuple[Kind, Kind]:
+def listed(
+    root: str,
+    apart: tuple[str, ...] = (),
+    folders: Sequence[str] = ("",),
+    share: Callable[[Sequence[str]], None] | None = None,
+) -> tuple[Kind, Kind]:
     """Return pages and sessions.
 
     Args:
         root: the folder.
         apart: beginnings of folders in which no page counts; each ends with a slash.
+        folders: where to look, and in all that is below.
+        share: told once of folders that somebody else looks at, where there are many.
     """
     pages: Kind = [], array(FORM)
     sessions: Kind = [], array(FORM)
-    pending = [""]
+    pending = list(folders)
     while pending:
+        if len(pending) >= MANY and share is not None:
+            share(pending[1::2])
+            share, pending = None, pending[::2]
         folder = pending.pop()
         try:
             # From its folder, the state of a file costs half of what it costs from its path.
@@ -42,6 +61,33 @@ def listed(root: str, apart: tuple[str, ...] = ()) -> tuple[Kind, Kind]:
         finally:
             os.close(fd)
     return pages, sessions
+
+
+def written(pages: Kind, sessions: Kind, halves: int = 1) -> bytes:
+    """Return what there is as bytes, and in how many halves all of it is told."""
+    paths = os.fsencode("\0".join([*pages[0], *sessions[0]]))
+    head = array(FORM, [len(pages[0]), len(sessions[0]), len(paths), halves])
+    return head.tobytes() + paths + pages[1].tobytes() + sessions[1].tobytes()
+
+
+def read(content: bytes) -> tuple[Kind, Kind, int]:
+    """Return what was written.
+
+    Raises:
+        ValueError: it was cut short.
+    """
+    head = array(FORM)
+    start = 4 * head.itemsize
+    head.frombytes(content[:start])
+    if len(head) != 4 or len(content) != start + head[2] + NUMBERS * (head[0] + head[1]):
+        raise ValueError("cut short")
+    pages, sessions, size, halves = head
+    end = start + size
+    paths = os.fsdecode(content[start:end]).split("\0") if size else []
+    numbers = array(FORM)
+    numbers.frombytes(content[end:])
+    of_pages = paths[:pages], numbers[: 3 * pages]
+    return of_pages, (paths[pages : pages + sessions], numbers[3 * pages :]), halves
 
 
 def _taken(fd: int, folder: str, pages: Kind | None, sessions: Kind) -> list[str]:
@@ -68,14 +114,29 @@ def _taken(fd: int, folder: str, pages: Kind | None, sessions: Kind) -> list[str
     return folders
 
 
-def main() -> None:
-    """Write what there is to standard output."""
-    found = listed(sys.argv[1], tuple(sys.argv[2:]))
-    paths = os.fsencode("\0".join(path for kind, _ in found for path in kind))
-    head = array(FORM, [*(len(kind) for kind, _ in found), len(paths)])
-    numbers = b"".join(each.tobytes() for _, each in found)
-    sys.stdout.buffer.write(head.tobytes() + paths + numbers)
+def main(root: str, apart: tuple[str, ...]) -> None:
+    """Write what there is to the descriptor 1, and to 2 what a second process finds of it."""
+    others = []
+
+    def share(folders: Sequence[str]) -> None:
+        others.append(os.fork())
+        if not others[0]:
+            os.close(1)
+            _say(2, written(*listed(root, apart, folders)))
+            os._exit(0)
+
+    pages, sessions = listed(root, apart, share=share)
+    _say(1, written(pages, sessions, 1 + len(others)))
+    os.close(2)
+    for other in others:
+        os.waitpid(other, 0)
+
+
+def _say(fd: int, content: bytes) -> None:
+    """Write all of it, and no more is to come."""
+    with os.fdopen(fd, "wb") as pipe:
+        pipe.write(content)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1], tuple(sys.argv[2:]))

@@ -102,13 +102,12 @@ def _found(recall: Recall, request: Request) -> Iterator[Line]:
     least, most = HITS
     limit = min(most, max(least, request.budget // HIT_TOKENS))
     tier = ("semantic", "episodic") if request.purpose == "task" else ()
-    words = recall.searcher().words
     asked = Query(text=request.query, limit=limit, tier=tier, within=request.within)
     for hit in recall.search(asked).hits:
         if request.beside and hit.unit.session == request.beside:
             continue
         line = _line(hit.unit, hit.snippet)
-        said = frozenset(words.split(line.said))
+        said = frozenset(recall.words.split(line.said))
         yield replace(line, value=hit.score, words=said)
 
 

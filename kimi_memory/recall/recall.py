@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from kimi_memory.config import RecallTable
 from kimi_memory.host import Host
 from kimi_memory.index.index import Index
+from kimi_memory.index.words import Words
 from kimi_memory.model.engine import Embedding
 from kimi_memory.model.scope import visible
 from kimi_memory.model.unit import Hit, Query, Unit
@@ -66,6 +67,11 @@ class Recall:
     ) -> None:
         self._index, self._host, self._settings, self._clock = index, host, settings, clock
 
+    @property
+    def words(self) -> Words:
+        """Splits texts into the words they are found by."""
+        return self._index.words
+
     def searcher(self) -> Searcher:
         """Return a view of the memory as it is now."""
         return self._index.searcher()
@@ -77,13 +83,20 @@ class Recall:
 
         began = time.perf_counter()
         now, embedding = query.as_of or self._clock(), self._embed(query)
-        with self._index.guard:
-            searcher = self._index.searcher()
-            words = self._index.words.of_query(query, now)
+        words = self._index.words.of_query(query, now)
+
+        def found(searcher: Searcher) -> tuple[Ranked, list[Hit], str]:
             probe, note = probe_of(embedding, searcher, self._settings)
             room = self._room(query)
             ranked = candidates(searcher, query, words, probe, room=room, now=now)
-            hits = self._found(searcher, ranked, query, now)
+            return ranked, self._found(searcher, ranked, query, now), note
+
+        with self._index.guard:
+            # What this loads is at hand once it is known whether the files are still the same.
+            if expected := self._index.expected():
+                found(expected)
+            searcher = self._index.searcher()
+            ranked, hits, note = found(searcher)
         # A server may take its time: nobody else waits for it.
         hits, said = self._reranked(query, hits)
         with self._index.guard:

@@ -129,14 +129,22 @@ def test_nothing_is_left_of_a_scout_nobody_heard(tmp_path: Path) -> None:
         assert len(list(mine.iterdir())) == before
 
 
-@pytest.mark.parametrize("cut", [1, 8, 24, 30])
-def test_a_report_that_was_cut_short_tells_nothing(tmp_path: Path, cut: int) -> None:
+@pytest.mark.parametrize("many", [0, 60])
+@pytest.mark.parametrize("cut", [1, 8, 24, 40, 10**6])
+def test_a_report_that_was_cut_short_tells_nothing(tmp_path: Path, cut: int, many: int) -> None:
     put(tmp_path, "a.md", "x")
+    for number in range(many):
+        put(tmp_path, f"{number}/b.md", "x")
+        put(tmp_path, f"{number}/short-term/session_x.jsonl", "x")
     with scouting(tmp_path, os.environ):
         sent = scout._SENT.pop(os.path.realpath(tmp_path))
-        with os.fdopen(sent._fd, "rb") as pipe:
-            whole = pipe.read()
+        contents = []
+        for fd in sent._fds:
+            with os.fdopen(fd, "rb") as pipe:
+                contents.append(pipe.read())
         sent._end()
-    assert dict(scout._seen(whole) or {}) == scan(tmp_path)
-    assert scout._seen(whole[:-cut]) is None
-    assert scout._seen(b"") is None
+    assert bool(contents[1]) == bool(many)
+    assert dict(scout._seen(contents) or {}) == scan(tmp_path) != {}
+    for at in range(1 + bool(many)):
+        short = [each[:-cut] if at == place else each for place, each in enumerate(contents)]
+        assert scout._seen(short) is None

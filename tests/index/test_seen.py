@@ -39,6 +39,7 @@ def test_it_differs_as_dictionaries_do(
     assert len(found) == len(model)
     assert sorted(found.sessions) == sorted(path for path in model if path.endswith("l"))
     wanted = {path for path in PATHS if model.get(path) != held.get(path)}
-    told = found.differing(list(held), rows(list(held.values())))
+    ordinals = {path: number for number, path in enumerate(held)}
+    told = found.differing(ordinals, rows(list(held.values())))
     # What was seen later is always read again.
     assert wanted <= told <= wanted | (later.keys() & model.keys())
