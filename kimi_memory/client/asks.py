@@ -60,19 +60,30 @@ def append(content: str, path: str, ref: str) -> Ask[shapes.Kept]:
     return Ask("POST", "/append", shapes.Kept, {"content": content, "path": path, "ref": ref})
 
 
+Scopes = tuple[str, ...] | None
+"""Private scopes; None for all that may be seen."""
+
+
 def recall(query: Query | str, limit: int) -> Ask[Answer]:
     """Ask for the lines that answer a question."""
     if isinstance(query, str):
         return Ask("POST", "/v1/recall", Answer, {"query": query, "limit": limit})
     said = {f.name: getattr(query, f.name) for f in fields(query)}
-    said["within"] = ("",) if query.within == () else query.within  # None is left out, () is not
+    said["within"] = _scopes(query.within)
     return Ask("POST", "/v1/recall", Answer, {**said, "limit": limit or query.limit})
 
 
-def context(purpose: Purpose, query: str, budget: int, session: str) -> Ask[Context]:
+def context(
+    purpose: Purpose, query: str, budget: int, session: str, within: Scopes
+) -> Ask[Context]:
     """Ask for a block of memory."""
     said = {"purpose": purpose, "query": query, "budget": budget, "session": session}
-    return Ask("POST", "/v1/context", Context, said)
+    return Ask("POST", "/v1/context", Context, {**said, "within": _scopes(within)})
+
+
+def _scopes(within: Scopes) -> Scopes:
+    """Return private scopes as they are sent: None is left out, none at all is not."""
+    return ("",) if within == () else within
 
 
 def get(what: str, first: int, lines: int) -> Ask[shapes.Text]:

@@ -177,10 +177,16 @@ class AsyncClient:
         return await self.send(asks.recall(query, limit))
 
     async def context(
-        self, purpose: Purpose = "task", query: str = "", *, budget: int = 0, session: str = ""
+        self,
+        purpose: Purpose = "task",
+        query: str = "",
+        *,
+        budget: int = 0,
+        session: str = "",
+        within: asks.Scopes = None,
     ) -> Context:
         """Return a block of memory to put into a prompt, fenced as data."""
-        return await self.send(asks.context(purpose, query, budget, session))
+        return await self.send(asks.context(purpose, query, budget, session, within))
 
     async def get(self, what: str, first: int = 1, lines: int = 0) -> shapes.Text:
         """Return a note by its id, or a file by its path."""

@@ -177,10 +177,16 @@ class Client:
         return self.send(asks.recall(query, limit))
 
     def context(
-        self, purpose: Purpose = "task", query: str = "", *, budget: int = 0, session: str = ""
+        self,
+        purpose: Purpose = "task",
+        query: str = "",
+        *,
+        budget: int = 0,
+        session: str = "",
+        within: asks.Scopes = None,
     ) -> Context:
         """Return a block of memory to put into a prompt, fenced as data."""
-        return self.send(asks.context(purpose, query, budget, session))
+        return self.send(asks.context(purpose, query, budget, session, within))
 
     def get(self, what: str, first: int = 1, lines: int = 0) -> shapes.Text:
         """Return a note by its id, or a file by its path."""

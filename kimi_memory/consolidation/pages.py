@@ -91,8 +91,10 @@ class Pages:
     @cached_property
     def _places(self) -> list[str]:
         """Where files lie that may be pages of categories, people and things."""
-        places = self._shelf.survey.looks
-        return sorted(path for path in places if path.startswith("semantic/") and is_page(path))
+        # Nearly all files are cards, which lie one folder deeper than pages of categories.
+        inside = (path for path in self._shelf.survey.looks if path.startswith("semantic/"))
+        high = (p for p in inside if p.count("/") == 1 or p.startswith(ENTITIES))
+        return sorted(path for path in high if is_page(path))
 
     def edited(self) -> list[str]:
         """Return the pages whose lines a person may edit, and did."""
@@ -120,7 +122,8 @@ class Pages:
     def _sheets(self, cards: list[Card | Head]) -> list[Sheet]:
         """Return the pages that show cards by type; of two at one place the first."""
         # What is somebody's own stands on no page that everybody reads.
-        heads = [head for head in map(Head.of, cards) if not head.scope]
+        every = (card if type(card) is Head else Head.of(card) for card in cards)
+        heads = [head for head in every if not head.scope]
         settings = self._settings
         room = min(ROOM, settings.gates.max_page_bytes * 3 // 4)
         lang = page_language(settings, heads)
@@ -180,7 +183,7 @@ def _collected(cards: Iterable[Head]) -> Iterator[tuple[str, str, str, list[Head
         yield "CATEGORY", f"semantic/{name}.md", min(card.category for card in of), of
     names = {name for card in shown if (name := _named(card))}
     about: dict[str, list[Head]] = {name: [] for name in sorted(names)}
-    for card in shown:
+    for card in shown if about else ():
         if (name := card.key.rpartition(".")[0] or card.key) in about:
             about[name].append(card)
     for name, of in about.items():

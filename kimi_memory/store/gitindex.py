@@ -16,8 +16,6 @@ from kimi_memory.store.git import Git, decode
 from kimi_memory.store.gitcache import Entry
 from kimi_memory.store.gittree import Difference, index_lines, list_tree
 
-_FEW = 500
-
 
 class Owed:
     """Commits whose move of the person's index is still to be done."""
@@ -55,12 +53,12 @@ def _follow(git: Git, old: str, new: str) -> bool:
         # Never published, or on a branch that is not checked out any more.
         return True
     moves = differences(git, old, new)
-    staged = _read_index(git, [move.path for move in moves])
+    staged = _staged(git, old)
     now = {move.path: move.new for move in moves} if head == new else list_tree(git, head)
     due = [
         move
         for move in moves
-        if staged.get(move.path) == _key(move.old) and _key(now.get(move.path)) == _key(move.new)
+        if move.path not in staged and _key(now.get(move.path)) == _key(move.new)
     ]
     return not due or _write_index(git, due)
 
@@ -68,8 +66,17 @@ def _follow(git: Git, old: str, new: str) -> bool:
 def differences(git: Git, old: str, new: str) -> list[Difference]:
     """Return what changed from a commit (empty for none) to another."""
     before, after = _tree(old), _tree(new)
-    rows = git.run("diff-tree", "-r", "-z", "--no-renames", before, after).split(b"\0")
-    found = []
+    return _told(git.run("diff-tree", "-r", "-z", "--no-renames", before, after))
+
+
+def _staged(git: Git, commit: str) -> set[str]:
+    """Return the paths that the index holds otherwise than a commit."""
+    told = git.run("diff-index", "--cached", "-z", "--no-renames", _tree(commit))
+    return {difference.path for difference in _told(told)}
+
+
+def _told(content: bytes) -> list[Difference]:
+    rows, found = content.split(b"\0"), []
     for about, path in zip(rows[:-1:2], rows[1::2], strict=True):
         was, now, blob, fresh, _ = about.decode("ascii").removeprefix(":").split(" ")
         found.append(Difference(decode(path), _entry(was, blob), _entry(now, fresh)))
@@ -89,17 +96,6 @@ def _entry(mode: str, blob: str) -> Entry | None:
 
 def _key(entry: Entry | None) -> tuple[str, str] | None:
     return None if entry is None else (entry.mode, entry.blob)
-
-
-def _read_index(git: Git, paths: list[str]) -> dict[str, tuple[str, str] | None]:
-    wanted = [path.encode("utf-8", "surrogateescape") for path in paths]
-    rows = git.run("ls-files", "-s", "-z", "--", *(wanted if len(wanted) <= _FEW else []))
-    staged: dict[str, tuple[str, str] | None] = {}
-    for row in rows.split(b"\0")[:-1]:
-        about, _, path = row.partition(b"\t")
-        mode, blob, _ = about.decode("ascii").split(" ")
-        staged[decode(path)] = (mode, blob)
-    return staged
 
 
 def _write_index(git: Git, moves: list[Difference]) -> bool:

@@ -14,7 +14,7 @@ from kimi_memory.model.card import Card
 from kimi_memory.model.frontmatter import decode
 from kimi_memory.model.head import Head
 from kimi_memory.store.catalog import Survey
-from kimi_memory.store.signature import UNKNOWN, Stat
+from kimi_memory.store.signature import UNKNOWN, Stat, Stats
 from kimi_memory.store.store import Store
 
 _FIELD = re.compile(rb"^(id|kind|key|status|at): *[\"']?([^\"'\r\n]*)", re.MULTILINE)
@@ -56,6 +56,10 @@ class Register:
         self._cards: dict[str, frozenset[str]] = {}
         self._heads: dict[str, Head | None] = {}
         self._last: Listing | None = None
+        self._read_of: Stats | None = None
+        """The looks that all this is of."""
+        self._unsure: list[str] = []
+        """The paths among them of which it is not known whether they still look so."""
 
     @classmethod
     def of(cls, store: Store) -> Register:
@@ -79,14 +83,22 @@ class Register:
             return [head for head in found if head is not None]
 
     def _read(self, survey: Survey) -> Listing:
-        for path in self._looks.keys() - survey.looks.keys():
-            self._drop(path)
-        for path, look in survey.looks.items():
-            if look == UNKNOWN or self._looks.get(path) != look:
-                self._take(path, look, survey)
+        for path in self._changed(survey.looks):
+            self._take(path, survey.looks[path], survey)
         if self._last is None:
             self._last = self._listing()
         return self._last
+
+    def _changed(self, looks: Stats) -> list[str]:
+        """Forget what is gone; return the paths that may say something else now."""
+        if looks is not self._read_of:
+            for path in self._looks.keys() - looks.keys():
+                self._drop(path)
+            self._unsure = [path for path, look in looks.items() if look == UNKNOWN]
+            self._read_of, known = looks, self._looks.get
+            found = [path for path, look in looks.items() if known(path) != look]
+            return list(dict.fromkeys([*found, *self._unsure]))
+        return self._unsure
 
     def _drop(self, path: str) -> None:
         """Forget a path."""

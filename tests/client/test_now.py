@@ -63,6 +63,11 @@ def test_what_is_written_to_an_area_is_read_within_it(served: Served) -> None:
             assert not [hit for hit in shared if hit.unit.scope]
             own = memory.recall(Query(text=text, within=(scope,))).hits
             assert {hit.unit.scope for hit in own} >= {scope}
+            said = text.split()[0]
+            assert said in memory.context("task", text).text
+            assert said in memory.context("task", text, within=(scope,)).text
+            assert said not in memory.context("task", text, within=()).text
+            assert said not in memory.context("task", text, within=("agent:other",)).text
         with pytest.raises(UsageError, match="area of a user needs its name"):
             memory.session("hold", area="user")
 

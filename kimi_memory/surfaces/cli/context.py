@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.errors import UsageError
-from kimi_memory.surfaces.cli.shared import leave, open_memory, show, show_json
+from kimi_memory.surfaces.cli.shared import add_within, leave, open_memory, show, show_json, within
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -20,6 +20,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--budget", type=int, default=0, help="most tokens")
     parser.add_argument("--session", default="", help="the running session")
+    add_within(parser)
 
 
 def run(arguments: Namespace) -> int:
@@ -32,6 +33,7 @@ def run(arguments: Namespace) -> int:
             " ".join(arguments.query),
             budget=arguments.budget,
             session=arguments.session,
+            within=within(arguments),
         )
         leave(memory)
     if arguments.json:

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from kimi_memory.errors import UsageError
 from kimi_memory.model.unit import Hit, Query, Related
-from kimi_memory.surfaces.cli.shared import leave, open_memory, show, show_json
+from kimi_memory.surfaces.cli.shared import (
+    add_within,
+    leave,
+    open_memory,
+    show,
+    show_json,
+    within,
+)
 from kimi_memory.text.terminal import printable
 
 if TYPE_CHECKING:
@@ -50,6 +57,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--project", default="", help="only what belongs to this project")
     parser.add_argument("--agent", default="", help="only what belongs to this agent")
     parser.add_argument("--user", default="", help="only what belongs to this user")
+    add_within(parser)
     dates = "such as 2026-02-27, 7d, 'last week' or 上个月"
     parser.add_argument("--since", default="", help=f"only from this date or time on, {dates}")
     parser.add_argument("--until", default="", help=f"only up to the end of this date, {dates}")
@@ -95,6 +103,7 @@ def _query(arguments: Namespace, memory: Memory) -> Query:
         limit=arguments.limit or memory.settings.recall.limit,
         min_score=arguments.min_score,
         hops=arguments.hops,
+        within=within(arguments),
         **given,
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import sys
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from enum import Enum
@@ -29,6 +29,22 @@ PERSON = Actor("cli", Origin.HUMAN)
 def open_memory(arguments: Namespace, actor: Actor = PERSON) -> Memory:
     """Open the memory a command is about; history is committed by jobs and by `leave`."""
     return Memory.open(find_memory(arguments), Opening(actor=actor, background=False))
+
+
+def add_within(parser: ArgumentParser) -> None:
+    """Declare whose private scopes a command may see."""
+    parser.add_argument(
+        "--within",
+        action="append",
+        metavar="SCOPE",
+        help="show what is shared, and this private scope such as agent:NAME; may be repeated, "
+        "'' for none; else all",
+    )
+
+
+def within(arguments: Namespace) -> tuple[str, ...] | None:
+    """Return the private scopes that were named, None for all."""
+    return None if arguments.within is None else tuple(arguments.within)
 
 
 def leave(memory: Memory) -> None:

@@ -38,11 +38,12 @@ def context_within(memory: Memory, space: Namespace, given: Given) -> Context:
 
 
 def _query(given: Given) -> Query:
+    within = given.get("within") or None
     if given["purpose"] == "start":
-        return Query(text="", limit=_HITS, type=_STANDING)
+        return Query(text="", limit=_HITS, type=_STANDING, within=within)
     tier = ("semantic", "episodic") if given["purpose"] == "task" else ()
     session = (given["session"],) if given["session"] and not given["query"] else ()
-    return Query(text=given["query"], limit=_HITS, tier=tier, session=session)
+    return Query(text=given["query"], limit=_HITS, tier=tier, session=session, within=within)
 
 
 def _line(memory: Memory, hit: Hit) -> Line:

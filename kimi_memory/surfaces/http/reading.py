@@ -73,7 +73,11 @@ def context(memory: Memory, caller: Caller, given: Given) -> Context:
     if caller.space:
         return context_within(memory, caller.space, given)
     return memory.context(
-        given["purpose"], given["query"], budget=given["budget"], session=given["session"]
+        given["purpose"],
+        given["query"],
+        budget=given["budget"],
+        session=given["session"],
+        within=given["within"] or None,
     )
 
 

@@ -30,6 +30,10 @@ _AREA = Field(
     name="area", help="Whose alone it is: of its agent, its user, its session; else shared",
     choices=("", *AREAS),
 )  # fmt: skip
+_WITHIN = Field(
+    name="within", kind="texts",
+    help="Private scopes to see beside what is shared, such as agent:NAME; '' for none",
+)  # fmt: skip
 _LIMIT = Field(
     name="limit", kind="int", help="Most hits; 0 for the memory's own", least=0, most=MOST_HITS
 )
@@ -58,11 +62,7 @@ def _filters() -> tuple[Field, ...]:
         Field(name="project", help="Only this project"),
         Field(name="agent", help="Only this agent"),
         Field(name="user", help="Only this user"),
-        Field(
-            name="within",
-            kind="texts",
-            help="Private scopes to see beside what is shared, such as agent:NAME; '' for none",
-        ),
+        _WITHIN,
         *(Field(name=name, kind="moment", help=help) for name, help in moments.items()),
         Field(name="min_score", kind="float", help="Least score", least=0, most=1),
         Field(
@@ -129,6 +129,7 @@ READING = (
             Field(name="query", help="What it is about"),
             Field(name="budget", kind="int", help="Most tokens", least=0, most=MOST_TOKENS),
             Field(name="session", help="The running session"),
+            _WITHIN,
         ),
     ),
     Route(

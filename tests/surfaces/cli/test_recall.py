@@ -124,3 +124,28 @@ def test_words_are_marked_on_a_terminal_only(filled, capsys, monkeypatch) -> Non
 def test_finding_nothing_is_no_failure(filled, capsys) -> None:
     assert run(["recall", "zeppelin"]) == 0
     assert capsys.readouterr().out == "Nothing found.\n"
+
+
+def test_private_scopes_are_shown_to_whom_they_are_named(folder, capsys):  # noqa: F811  the fixture
+    run(
+        [
+            "remember",
+            "The safe opens with 4711.",
+            "--key",
+            "safe",
+            "--agent",
+            "cook",
+            "--area",
+            "agent",
+        ]
+    )
+    capsys.readouterr()
+    for words, there in (
+        ([], True),
+        (["--within", "agent:cook"], True),
+        (["--within", "agent:maid"], False),
+        (["--within", "agent:maid", "--within", "agent:cook"], True),
+        (["--within", ""], False),
+    ):
+        assert bool(answer(capsys, "recall", "safe opens", *words)["hits"]) is there
+        assert ("4711" in answer(capsys, "context", "safe opens", *words)["text"]) is there

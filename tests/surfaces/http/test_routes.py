@@ -165,6 +165,8 @@ def test_no_route_tells_a_bound_token_of_others(guarded: Guarded, space: str) ->
         ("recall", {"text": "x", "within": ["agent:clerk"]}),
         ("search", {"query": "session:s-hermes x"}),
         ("context", {"query": "x", "session": "s-hermes"}),
+        ("context", {"query": "x", "within": ["agent:clerk"]}),
+        ("context", {"purpose": "start", "within": ["agent:clerk"]}),
         *(("remember", {"text": "x", part: "other"}) for part in ("project", "agent", "user")),
         *(("start", {part: "other"}) for part in ("id", "project", "agent", "user")),
     ],
