@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
@@ -14,8 +15,10 @@ from langchain_core.retrievers import BaseRetriever
 
 from kimi_memory.adapters.talk import Heard, Talk
 from kimi_memory.memory import Memory
+from kimi_memory.model.scope import named
 from kimi_memory.model.turn import Role
 from kimi_memory.model.unit import Hit
+from kimi_memory.recall.syntax import parse
 
 _ROLES = {"human": Role.USER, "ai": Role.ASSISTANT}
 
@@ -94,12 +97,17 @@ class MemoryRetriever(BaseRetriever):
     """An open memory."""
     k: int = 10
     """Most documents."""
+    agent: str = "langchain"
+    """Whose private area may be seen beside what is shared."""
 
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None
     ) -> list[Document]:
-        hits = self.memory.recall(query, limit=k or self.k).hits if query.strip() else ()
-        return [_document(hit) for hit in hits]
+        if not query.strip():
+            return []
+        asked = parse(query, self.memory.clock(), limit=k or self.k)
+        own = replace(asked, within=(named("agent", self.agent),))
+        return [_document(hit) for hit in self.memory.recall(own).hits]
 
 
 def _document(hit: Hit) -> Document:

@@ -193,6 +193,13 @@ def test_the_retriever_says_where_its_lines_stand(memory: Memory) -> None:
     assert len(retriever.invoke("tea", k=2)) == 2 and retriever.invoke(" ") == []
 
 
+def test_the_retriever_sees_no_private_area_but_its_agents(memory: Memory) -> None:
+    memory.remember("The safe opens with 4711.", key="safe", agent="cook", area="agent")
+    for agent, there in (("langchain", False), ("cook", True)):
+        found = MemoryRetriever(memory=memory, agent=agent).invoke("safe opens")
+        assert any("4711" in one.page_content for one in found) is there
+
+
 SUITE = (
     *("test_no_overrides_DO_NOT_OVERRIDE", "test_k_constructor_param"),
     *("test_invoke_with_k_kwarg", "test_invoke_returns_documents"),
