@@ -70,16 +70,13 @@ def candidates(
     question = read_question(searcher, query.text, words, now)
     listed = marked(searcher, query, mask)
     # Where words alone decide, rows that cannot be among the best need no score.
-    alone = probe is None and not listed.any()
-    lexical = rank(searcher, question, mask, room if alone else 0)
+    few = room if probe is None and not listed.any() else 0
+    lexical = rank(searcher, question, mask, few)
     near, cosine = nearness(searcher, probe, mask, seen(searcher, query))
     summands = {**fuse(lexical.parts, near, probe), "marked": listed}
     factors = _factors(searcher, question, lexical)
-    scores: Floats = reduce(
-        np.add,
-        (part for part in summands.values() if part.strides[0]),
-        np.zeros(len(searcher)),
-    )
+    told = (part for part in summands.values() if part.strides[0])
+    scores: Floats = reduce(np.add, told, np.zeros(len(searcher)))
     for factor in factors.values():
         scores = scores * factor
     rows = _best(scores, searcher, room)
