@@ -12,9 +12,11 @@ import json
 from pathlib import Path
 
 from kimi_memory.store.derived import put
-from kimi_memory.store.git import Git, decode
+from kimi_memory.store.git import Git, decode, encode
 from kimi_memory.store.gitcache import Entry
 from kimi_memory.store.gittree import Difference, index_lines, list_tree
+
+_FEW = 40
 
 
 class Owed:
@@ -53,7 +55,7 @@ def _follow(git: Git, old: str, new: str) -> bool:
         # Never published, or on a branch that is not checked out any more.
         return True
     moves = differences(git, old, new)
-    staged = _staged(git, old)
+    staged = _staged(git, old, [move.path for move in moves])
     now = {move.path: move.new for move in moves} if head == new else list_tree(git, head)
     due = [
         move
@@ -69,9 +71,11 @@ def differences(git: Git, old: str, new: str) -> list[Difference]:
     return _told(git.run("diff-tree", "-r", "-z", "--no-renames", before, after))
 
 
-def _staged(git: Git, commit: str) -> set[str]:
-    """Return the paths that the index holds otherwise than a commit."""
-    told = git.run("diff-index", "--cached", "-z", "--no-renames", _tree(commit))
+def _staged(git: Git, commit: str, paths: list[str]) -> set[str]:
+    """Return which of some paths, and maybe others, the index holds otherwise than a commit."""
+    # Git holds every path of the index against each that is named.
+    named = map(encode, paths if len(paths) <= _FEW else [])
+    told = git.run("diff-index", "--cached", "-z", "--no-renames", _tree(commit), "--", *named)
     return {difference.path for difference in _told(told)}
 
 

@@ -11,7 +11,7 @@ from stat import S_ISREG
 
 from kimi_memory.errors import UnsafePathError
 from kimi_memory.store.journal import Extent, Journal
-from kimi_memory.store.paths import is_plain, is_truth
+from kimi_memory.store.paths import is_kept
 from kimi_memory.store.signature import Stat, Stats, settled, signature
 from kimi_memory.store.tree import Tree
 
@@ -97,5 +97,5 @@ class Glance:
                 found = self._tree.disk.stat(place.name, place.folder)
         except (FileNotFoundError, NotADirectoryError, UnsafePathError):
             return None
-        walked = S_ISREG(found.st_mode) and is_truth(path) and is_plain(path)
+        walked = S_ISREG(found.st_mode) and is_kept(path)
         return signature(found) if walked else None

@@ -109,6 +109,12 @@ def is_truth(path: str) -> bool:
     return _VIEW.fullmatch(path) is None
 
 
+@lru_cache(maxsize=_NAMES)
+def is_kept(path: str) -> bool:
+    """Whether a path holds truth and is safe: whatever lies there as a plain file is kept."""
+    return is_truth(path) and is_plain(path)
+
+
 class _How(ctypes.Structure):
     _fields_ = (
         ("flags", ctypes.c_uint64),

@@ -13,8 +13,11 @@ from typing import NamedTuple
 
 from kimi_memory.errors import UnsafePathError
 from kimi_memory.store.fsio import Disk
-from kimi_memory.store.paths import PRIVATE, check, fold, is_plain, is_truth, open_folder
+from kimi_memory.store.paths import PRIVATE, check, fold, is_kept, is_plain, is_truth, open_folder
 from kimi_memory.store.signature import Stat, signature
+
+_ABSENT = (FileNotFoundError, NotADirectoryError, PermissionError)
+"""How a folder answers that is not there for us."""
 
 
 class Place(NamedTuple):
@@ -218,13 +221,17 @@ class Tree:
 
     def walk(self, under: str = "") -> Iterator[tuple[str, Stat]]:
         """Yield path and signature of every plain file of truth with a safe path."""
-        for prefix, entries in self._folders(under):
-            if prefix and not is_plain(prefix[:-1]):
+        pending = [under]
+        while pending:
+            folder = pending.pop()
+            try:
+                fd = os.open(self.root / folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            except _ABSENT:
                 continue
-            for entry in entries:
-                path = prefix + entry.name
-                if entry.is_file(follow_symlinks=False) and is_truth(path) and is_plain(entry.name):
-                    yield path, signature(entry.stat(follow_symlinks=False))
+            try:
+                yield from _walked(fd, f"{folder}/" if folder else "", pending)
+            finally:
+                os.close(fd)
 
     def strays(self) -> list[str]:
         """Return paths that hold no truth only because their name or kind is unsafe."""
@@ -245,10 +252,26 @@ class Tree:
             try:
                 with os.scandir(self.root / folder) as found:
                     seen = [entry for entry in found if entry.name[0] != "."]
-            except (FileNotFoundError, NotADirectoryError, PermissionError):
+            except _ABSENT:
                 continue
             pending += [prefix + one.name for one in seen if one.is_dir(follow_symlinks=False)]
             yield prefix, [one for one in seen if not one.is_dir(follow_symlinks=False)]
+
+
+def _walked(fd: int, prefix: str, pending: list[str]) -> Iterator[tuple[str, Stat]]:
+    """Yield the files of an open folder; folders in it are put behind those that are pending."""
+    # From its folder, the state of a file costs less than from its path.
+    with os.scandir(fd) as entries:
+        for entry in entries:
+            path = prefix + entry.name
+            if not entry.is_file(follow_symlinks=False):
+                if entry.name[0] != "." and entry.is_dir(follow_symlinks=False):
+                    pending.append(path)
+            elif is_kept(path):
+                try:
+                    yield path, signature(entry.stat(follow_symlinks=False))
+                except FileNotFoundError:
+                    continue  # It went while we looked.
 
 
 def same(one: os.stat_result, other: os.stat_result) -> bool:
