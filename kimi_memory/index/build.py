@@ -14,6 +14,7 @@ from kimi_memory.index.cache import Cache
 from kimi_memory.index.embed import Embedded, Embedder
 from kimi_memory.index.generation import TABLE, VECTORS, WORDS, Generation, Shelf
 from kimi_memory.index.manifest import Manifest
+from kimi_memory.index.pause import give_back
 from kimi_memory.index.rows import FileRow
 from kimi_memory.index.stored import Stored
 from kimi_memory.index.sync import Progress, Read, Sync
@@ -93,9 +94,11 @@ class Build:
         if first is None and finished and not lacks:
             return None
         folder = self.shelf.start(start.generation)
+        steps = _Steps(first, reads, len(paths), progress)
+        del first  # Who holds the first batch until the end needs room for it until the end.
         with ExitStack() as otherwise:
             otherwise.callback(self.shelf.abandon, folder)
-            made = self._write(folder, start, _Steps(first, reads, len(paths), progress), embed)
+            made = self._write(folder, start, steps, embed)
             otherwise.pop_all()
         return made
 
@@ -120,6 +123,21 @@ class Build:
             yield batch
 
     def _write(self, folder: Path, start: Start, steps: _Steps, embed: bool) -> Built:
+        made, table, last, name, removed = self._rows(folder, start, steps)
+        if not name:
+            name = self._keywords(folder / WORDS, (), ())
+            table.grow(folder / TABLE, Table(), ())
+            table = Stored.open(folder / TABLE)
+        if made.added >= BATCH_UNITS:
+            give_back()
+        done = self.embedder.run(folder / VECTORS, start.manifest, table, removed, ask=embed)
+        self.shelf.publish(folder, self._manifest(name, start, done), last)
+        return made
+
+    def _rows(
+        self, folder: Path, start: Start, steps: _Steps
+    ) -> tuple[Built, Stored, Generation | None, str, list[int]]:
+        """Write words and table; return what was, what to go on from, and the keys that went."""
         made, table, last, name = Built(), start.table, start.generation, start.manifest.keywords
         removed: list[int] = []
         for batch, more in steps:
@@ -135,13 +153,7 @@ class Build:
             if more:
                 manifest = self._manifest(name, start, Embedded())
                 last = self.shelf.checkpoint(folder, manifest, last)
-        if not name:
-            name = self._keywords(folder / WORDS, (), ())
-            table.grow(folder / TABLE, Table(), ())
-            table = Stored.open(folder / TABLE)
-        done = self.embedder.run(folder / VECTORS, start.manifest, table, removed, ask=embed)
-        self.shelf.publish(folder, self._manifest(name, start, done), last)
-        return made
+        return made, table, last, name, removed
 
     def _manifest(self, name: str, start: Start, made: Embedded) -> Manifest:
         return Manifest(

@@ -1,7 +1,8 @@
-"""A pause of Python's cyclic collector while many long-lived values are made."""
+"""Python's memory where many values are made: no search for cycles, and what is free given back."""
 
 from __future__ import annotations
 
+import ctypes
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,3 +21,14 @@ def uncollected() -> Iterator[None]:
     finally:
         if running:
             gc.enable()
+
+
+def give_back() -> None:
+    """Give memory that is free back to the system, where its C library can do that.
+
+    What a vector engine takes for itself comes on top of what the allocator keeps.
+    """
+    gc.collect()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any
 
@@ -27,6 +27,8 @@ _SHAPES = {
 """Where the shape of each kind stands; it is imported when a note of that kind is met."""
 KINDS = tuple(_SHAPES)
 """Every kind of note that has a file of its own."""
+KNOWN, SHORT = 256, 8192
+"""So many notes are known, of texts up to so many characters."""
 
 
 # The notes of a shape are of one class; which one, only the kind tells.
@@ -54,9 +56,20 @@ def render(note: Note) -> str:
 def parse(text: str, path: str) -> Note:
     """Return the note in a file's text.
 
+    A job asks for the same few notes again and again, so those are known for a while.
+
     Raises:
         FormatError: The text holds no note of a known kind, or a broken one.
     """
+    return _known(text, path) if len(text) <= SHORT else _read(text, path)
+
+
+@lru_cache(maxsize=KNOWN)
+def _known(text: str, path: str) -> Note:
+    return _read(text, path)
+
+
+def _read(text: str, path: str) -> Note:
     front = frontmatter.read(text, path)
     keys = Keys(front, path)
     kind = keys.text("kind")

@@ -316,3 +316,16 @@ def test_the_example_of_the_contract_is_what_we_write():
     assert isinstance(event, Event)
     assert event.content == "比较了两种数据库，\n选了 PostgreSQL。"
     assert form.render(event) == text
+
+
+def test_a_text_that_was_read_is_known_and_a_broken_one_is_told_again() -> None:
+    card = Card(
+        id="card-a", created=AT, updated=AT, title="Tea", type=CardType.FACT,
+        key="tea", value="Tea is green.",
+    )  # fmt: skip
+    text = form.render(card)
+    assert form.parse(text, "semantic/tea.md") is form.parse(text, "semantic/tea.md")
+    assert form.parse(text.replace("green", "black"), "semantic/tea.md") != card
+    for _ in range(2):
+        with pytest.raises(FormatError, match=r"other\.md"):
+            form.parse(text.replace("kind: card", "kind: cart"), "other.md")
