@@ -32,7 +32,7 @@ class Held:
         """Keep the postings of a word in as few bytes as hold them unchanged."""
         narrow = _narrow(counts)
         stop = int(rows[-1]) + 1 if len(rows) else 0
-        if narrow.itemsize > 1 or stop > len(rows) * (_ROW_BYTES + 1):
+        if narrow.itemsize > 1 or stop >= len(rows) * (_ROW_BYTES + 1):
             return cls(rows.astype(np.uint32), narrow)
         every = np.zeros(stop, dtype=np.uint8)
         every[rows] = narrow

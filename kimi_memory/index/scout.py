@@ -94,12 +94,12 @@ def scouting(root: str | Path, environment: Mapping[str, str]) -> Iterator[None]
 
 def is_out(root: str) -> bool:
     """Whether a scout was sent that nobody heard yet."""
-    return os.path.realpath(root) in _SENT
+    return bool(_SENT) and os.path.realpath(root) in _SENT
 
 
 def scouted(root: str) -> Seen | None:
     """Return what a scout saw; None where none was sent, or the memory was written meanwhile."""
-    scout = _SENT.pop(os.path.realpath(root), None)
+    scout = _SENT.pop(os.path.realpath(root), None) if _SENT else None
     if scout is None:
         return None
     seen = scout.report()

@@ -53,7 +53,7 @@ def listed(
         try:
             # From its folder, the state of a file costs half of what it costs from its path.
             fd = os.open(f"{root}/{folder}", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        except OSError:
+        except (FileNotFoundError, NotADirectoryError, PermissionError):
             continue
         try:
             kinds = (None if folder.startswith(apart) else pages, sessions)

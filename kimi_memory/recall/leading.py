@@ -111,7 +111,7 @@ def _promising(
     for number, (one, most) in enumerate(known):
         sums[searcher.postings(one.word)[0]] += adds(one)
         rest -= most
-        takes += most  # It takes no more than it took before and what was added since.
+        takes += most  # If it is known, it is no more than before and what was added since.
         rarer = number + 1 < len(known) and known[number + 1][0].df * COMMON < len(searcher)
         if rarer or rest >= ENOUGH * takes:
             continue

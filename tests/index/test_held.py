@@ -58,3 +58,8 @@ def test_numbers_that_fit_no_byte_come_back_as_they_were(numbers: list[float]) -
         found = cache("w")
         assert found[0].tolist() == rows.tolist()
         assert found[1].tolist() == numbers
+
+
+def test_numbers_without_rows_are_held_as_they_are() -> None:
+    cache = Cache(lambda _: (np.empty(0, dtype=np.int64), np.asarray([1.0, 2.0])))
+    assert cache("w")[1].tolist() == [1.0, 2.0]
