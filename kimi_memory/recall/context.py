@@ -14,8 +14,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from kimi_memory.errors import FormatError
-from kimi_memory.model.records import read_transcript_lines
-from kimi_memory.model.session import Json
 from kimi_memory.model.unit import Query, Unit
 from kimi_memory.recall.block import Line, ordered, shown
 from kimi_memory.text.snippet import snippet
@@ -23,6 +21,7 @@ from kimi_memory.text.tokens import estimate
 
 if TYPE_CHECKING:
     from kimi_memory.index.searcher import Bools, Searcher
+    from kimi_memory.model.session import Json
     from kimi_memory.recall.recall import Recall
 
 Purpose = Literal["start", "task", "live"]
@@ -138,6 +137,8 @@ def _wanted(project: str, request: Request) -> bool:
 
 def _recent(searcher: Searcher, request: Request) -> Iterator[Line]:
     """Yield the task, the variables and the last turns of the open session."""
+    from kimi_memory.model.records import read_transcript_lines
+
     path = _open_session(searcher, request)
     if not path:
         return

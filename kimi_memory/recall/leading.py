@@ -75,7 +75,9 @@ def leading(
     if widest * _SLACK >= sum(rarity for _, rarity in rarities):
         return found
     others = _promising(searcher, rarities, lambda one: one.rarity, allowed, lambda sums: widest)
-    return _scored(searcher, frame, weights, np.union1d(rows, others))
+    either = np.zeros(len(searcher), dtype=bool)
+    either[rows] = either[others] = True
+    return _scored(searcher, frame, weights, np.flatnonzero(either))
 
 
 def _weight(searcher: Searcher, frame: Frame, word: str) -> Weight:

@@ -8,12 +8,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from kimi_memory.capture.ingest import open_file
 from kimi_memory.errors import KimiMemoryError, NotFoundError, TranscriptError
 from kimi_memory.model.ids import safe_session_id
 from kimi_memory.model.scope import named
 from kimi_memory.model.turn import Origin
-from kimi_memory.store import sessions
 from kimi_memory.surfaces.hook import dialects, spool
 from kimi_memory.surfaces.hook.gate import question_of
 from kimi_memory.text.fence import strip_injected
@@ -50,6 +48,8 @@ class Reply:
 
     def capture(self, event: Mapping[str, Any]) -> None:
         """Take in what is new in a session's transcript; end the session if it has ended."""
+        from kimi_memory.capture.ingest import open_file  # Who only asks need not load it.
+
         path = Path(str(event["payload"].get("transcript_path") or ""))
         if path.is_file():
             try:
@@ -124,6 +124,8 @@ class Reply:
         handle.turn(role, text, ref=f"{number}:{role}" if number else "", origin=origin)
 
     def _known(self, session: str) -> bool:
+        from kimi_memory.store import sessions
+
         try:
             sessions.find(self._memory.store, session)
         except NotFoundError:
@@ -131,6 +133,8 @@ class Reply:
         return True
 
     def _end(self, session: str) -> None:
+        from kimi_memory.store import sessions
+
         store = self._memory.store
         for place in sessions.parts(store, safe_session_id(session)):
             if place.open:
@@ -138,6 +142,8 @@ class Reply:
 
     def _silent(self) -> Iterator[str]:
         """Yield the sessions of agent programs that nobody spoke in for hours."""
+        from kimi_memory.store import sessions
+
         now = self._memory.clock()
         for place in sessions.places(self._memory.store):
             if not place.open:
