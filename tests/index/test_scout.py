@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -148,3 +150,28 @@ def test_a_report_that_was_cut_short_tells_nothing(tmp_path: Path, cut: int, man
     for at in range(1 + bool(many)):
         short = [each[:-cut] if at == place else each for place, each in enumerate(contents)]
         assert scout._seen(short) is None
+
+
+def test_no_process_outlives_a_scout_that_was_called_back(tmp_path: Path) -> None:
+    if not Path("/proc/self/cmdline").exists():
+        pytest.skip("this system tells of no other process")
+    # More than a pipe holds, so that who writes waits for who reads.
+    for number in range(900):
+        put(tmp_path, f"{number % 60}/{'long name ' * 20}{number}.md", "x")
+    for pause in (0.0, 0.05, 0.3):
+        with scouting(tmp_path, os.environ):
+            time.sleep(pause)
+    until = time.monotonic() + 20
+    while left := looking_at(tmp_path):
+        assert time.monotonic() < until, left
+        time.sleep(0.05)
+
+
+def looking_at(root: Path) -> list[str]:
+    """Return the processes whose command line names a folder."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            if os.fsencode(root) in path.read_bytes():
+                found.append(path.parent.name)
+    return found
