@@ -73,6 +73,13 @@ def test_writes_go_on_where_the_private_folder_was_removed(store, folder, actor)
     assert list((folder / LOCKS).iterdir())
 
 
+def test_of_a_folder_that_is_gone_nothing_is_told(tree: Tree, folder: Path) -> None:
+    (folder / "a:b.md").write_bytes(b"")
+    assert tree.strays() == ["a:b.md"]
+    shutil.rmtree(folder)
+    assert (list(tree.walk()), tree.strays()) == ([], [])
+
+
 def test_a_walk_leaves_out_what_goes_meanwhile(tree: Tree, folder: Path) -> None:
     for number in range(9):
         (folder / f"{number}.md").write_bytes(b"")
