@@ -52,11 +52,12 @@ class Folder:
     def scan(self) -> None:
         """Look at every file, or hear what a scout saw there."""
         self._glance_due = 0.0
+        self._traces = traces(self._root)  # First: what is written from here on is seen later.
         seen = scouted(self._root)
         if seen is None:
             self._walk()
         else:
-            self.stats, self._listed, self._traces = seen, {}, traces(self._root)
+            self.stats, self._listed = seen, {}
             self._list(OPEN)
             self._due = time.monotonic() + HEARD_SECONDS
         self._settle()

@@ -19,6 +19,8 @@ from kimi_memory.recall.frame import Frame
 
 COMMON = 32
 """A word that more than one row in so many holds is put off, if the others suffice."""
+KNOWN = 20_000
+"""So many words are weighed once, not at every question; a server is asked for any of them."""
 ENOUGH = 0.5
 """The rest must not be worth more than this share of the last of the best: else too many rows
 would be left to be scored."""
@@ -88,6 +90,8 @@ def _weight(searcher: Searcher, frame: Frame, word: str) -> Weight:
         found = Weight(word, len(rows), frame.rarity(len(rows)), peak)
         if not len(rows):
             return found  # Whoever asks may invent any number of these.
+        if len(known) >= KNOWN:
+            known.clear()
         known[word] = found
     return known[word]
 

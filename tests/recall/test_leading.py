@@ -93,3 +93,13 @@ def test_words_nobody_wrote_are_not_kept(searcher: Searcher) -> None:
     assert set(searcher.once("weights", dict)) & {"invented", "w3"} == {"w3"}
     searcher.forget()
     assert searcher.once("weights", dict) == {}
+
+
+def test_no_more_words_are_kept_than_have_room(
+    searcher: Searcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searcher.forget()
+    monkeypatch.setattr(leading, "KNOWN", 3)
+    for word in WORDS:
+        rank(searcher, asked([word]), searcher.alive, 5)
+        assert 1 <= len(searcher.once("weights", dict)) <= 3

@@ -111,9 +111,12 @@ def _answer(root: str, event: dict[str, Any]) -> str:
     # Only a signal ends a wait for a lock or a slow disk; what is half done is journaled.
     signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
     signal.alarm(LIMIT_SECONDS)
+    from contextlib import nullcontext
+
     from kimi_memory.index.scout import scouting
 
-    with scouting(root, os.environ):
+    asks = event["moment"] in (dialects.START, dialects.PROMPT)
+    with scouting(root, os.environ) if asks else nullcontext():
         from kimi_memory.surfaces.hook.here import answer_here, may_serve
 
         said = answer_here(root, event)
