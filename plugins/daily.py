@@ -6,7 +6,7 @@ what people open the next morning.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -38,8 +38,9 @@ def consolidate_day(day: DayView) -> list[Step]:
 
 def _projects(day: DayView) -> Iterable[Step]:
     known = {project.name: project for project in day.projects}
+    seen_today = _seen_on(day)
     names = {event.project for event in day.events} | {
-        head.project for head in Cards.of(day.cards).heads if head.project and _seen_on(head, day)
+        head.project for head in Cards.of(day.cards).heads if head.project and seen_today(head)
     }
     for name in sorted(names - {""}):
         old = known.get(name) or _new_project(name, day)
@@ -62,7 +63,7 @@ def _grown(project: Project, day: DayView) -> Project:
     heads = [head for head in known.heads if head.project == project.name]
     live = {head.key for head in heads if head.status is Status.ACTIVE}
     past = {h for one in known.heads if one.status is Status.SUPERSEDED for h in one.quoted}
-    cards = known.where(lambda head: _is_listed(head, project.name, day))
+    cards = known.where(_listed(project.name, day))
     grown = replace(
         project,
         progress=_joined(project.progress, [_line(e) for e in events if _is_progress(e)]),
@@ -85,12 +86,17 @@ def _grown(project: Project, day: DayView) -> Project:
     return project if grown == project else replace(grown, updated=day.now)
 
 
-def _is_listed(head: Head, project: str, day: DayView) -> bool:
-    """Whether a project's page may show a card: a preference of the day, or a task."""
-    if head.project != project or head.status is not Status.ACTIVE:
-        return False
-    preferred = head.type is CardType.PREFERENCE and _seen_on(head, day)
-    return preferred or head.type is CardType.TASK_STATE
+def _listed(project: str, day: DayView) -> Callable[[Head], bool]:
+    """Return what tells a card a project's page may show: a preference of the day, or a task."""
+    seen_today = _seen_on(day)
+
+    def is_listed(head: Head) -> bool:
+        if head.project != project or head.status is not Status.ACTIVE:
+            return False
+        preferred = head.type is CardType.PREFERENCE and seen_today(head)
+        return preferred or head.type is CardType.TASK_STATE
+
+    return is_listed
 
 
 def _todos(project: Project, cards: list[Card]) -> tuple[Todo, ...]:
@@ -111,18 +117,21 @@ def _joined(old: tuple[str, ...], new: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*old, *new)))
 
 
-def _seen_on(card: Head, day: DayView) -> bool:
-    return card.verified is not None and card.verified.astimezone(UTC).date() == day.date
+def _seen_on(day: DayView) -> Callable[[Head], bool]:
+    """Return what tells a card that was last said on a day."""
+    first = datetime.combine(day.date, datetime.min.time(), UTC)
+    last = first + timedelta(days=1)
+    return lambda card: card.verified is not None and first <= card.verified < last
 
 
 def _knowledge(day: DayView) -> Iterable[Step]:
     """Make knowledge of important events that no card holds yet."""
-    heads = Cards.of(day.cards).heads
-    quoted = {hash for head in heads for hash in head.quoted}
+    heavy = [e for e in day.events if e.key and e.importance >= day.min_importance]
+    heads = Cards.of(day.cards).heads if heavy else ()
     keys = {head.key for head in heads}
-    for event in day.events:
-        new = event.importance >= day.min_importance and event.key and event.key not in keys
-        if new and not {quote.hash for quote in event.quotes} & quoted:
+    quoted = {hash for head in heads for hash in head.quoted}
+    for event in heavy:
+        if event.key not in keys and not {quote.hash for quote in event.quotes} & quoted:
             yield Step(Op.ADD, _card(event, day.now), f"{event.type} of {day.date}")
 
 
@@ -151,10 +160,12 @@ def _card(event: Event, now: datetime) -> Card:
 
 def _stale(day: DayView) -> Iterable[Step]:
     """Mark what was not said for long; of many the longest unsaid first, the rest tomorrow."""
-    limit = timedelta(days=day.stale_days)
+    limit = day.now - timedelta(days=day.stale_days)
     known = Cards.of(day.cards)
     active = (head for head in known.heads if head.status is Status.ACTIVE)
-    late = sorted((head.seen, head.id) for head in active if day.now - head.seen > limit)
+    late = sorted((head.seen, head.id) for head in active if head.seen < limit)
+    if not late:
+        return
     due = {id: seen for seen, id in late[:MOST_STALE]}
     cards = {card.id: card for card in known.where(lambda head: head.id in due)}
     for id, seen in due.items():
@@ -166,9 +177,8 @@ def _page(day: DayView) -> Iterable[Step]:
     if not day.events and not day.sessions:
         return
     start = datetime.combine(day.date, datetime.min.time(), UTC)
-    seen = Cards.of(day.cards).where(
-        lambda head: head.status is Status.ACTIVE and _seen_on(head, day)
-    )
+    seen_today = _seen_on(day)
+    seen = Cards.of(day.cards).where(lambda head: head.status is Status.ACTIVE and seen_today(head))
     yield Step(
         Op.REFINE,
         Day(

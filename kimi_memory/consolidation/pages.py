@@ -160,9 +160,8 @@ def page_language(settings: Settings, cards: Iterable[Card | Head]) -> Lang:
     chosen = settings.memory.language
     if chosen != "auto":
         return Lang(chosen)
-    live = [card for card in cards if card.status is not Status.ARCHIVED]
-    chinese = sum(card.lang is Lang.ZH for card in live)
-    return Lang.ZH if live and chinese * 2 >= len(live) else Lang.EN
+    langs = [card.lang for card in cards if card.status is not Status.ARCHIVED]
+    return Lang.ZH if langs and langs.count(Lang.ZH) * 2 >= len(langs) else Lang.EN
 
 
 def is_page(path: str) -> bool:
@@ -176,20 +175,24 @@ def is_page(path: str) -> bool:
 def _collected(cards: Iterable[Head]) -> Iterator[tuple[str, str, str, list[Head]]]:
     """Yield template, path, heading and cards of each category and each person or thing."""
     shown = [card for card in cards if card.status in _SHOWN]
-    categories: dict[str, list[Head]] = defaultdict(list)
+    named: dict[str, list[Head]] = defaultdict(list)
     for card in shown:
-        categories[slug(card.category)].append(card)
-    for name, of in sorted(categories.items()):
-        yield "CATEGORY", f"semantic/{name}.md", min(card.category for card in of), of
-    names = {name for card in shown if (name := _named(card))}
-    about: dict[str, list[Head]] = {name: [] for name in sorted(names)}
+        named[card.category].append(card)
+    places: dict[str, list[str]] = defaultdict(list)
+    for category in named:
+        places[slug(category)].append(category)
+    for name, among in sorted(places.items()):
+        of = [card for category in among for card in named[category]]
+        yield "CATEGORY", f"semantic/{name}.md", min(among), of
+    entities = (card for card in shown if card.type is CardType.ENTITY)
+    about: dict[str, list[Head]] = {name: [] for name in sorted(map(_subject, entities))}
     for card in shown if about else ():
-        if (name := card.key.rpartition(".")[0] or card.key) in about:
+        if (name := _subject(card)) in about:
             about[name].append(card)
     for name, of in about.items():
         yield "ENTITY", f"{ENTITIES}/{slug(name)}.md", name, of
 
 
-def _named(card: Head) -> str:
-    """Return whom or what a card introduces, if it does."""
-    return (card.key.rpartition(".")[0] or card.key) if card.type is CardType.ENTITY else ""
+def _subject(card: Head) -> str:
+    """Return whom or what a card is about."""
+    return card.key.rpartition(".")[0] or card.key

@@ -115,7 +115,6 @@ class Git:
     Args:
         root: the work tree.
         folder: the repository's folder; None lets git discover one upwards from root.
-        index: an index file to use in place of the person's.
         environment: further variables for every call.
     """
 
@@ -124,29 +123,26 @@ class Git:
         root: Path,
         folder: Path | None,
         *,
-        index: Path | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> None:
         self.root, self.folder = root, folder
         extra = dict(environment or {})
         if folder is not None:
             extra |= {"GIT_DIR": str(folder), "GIT_WORK_TREE": str(root)}
-        if index is not None:
-            extra["GIT_INDEX_FILE"] = str(index)
         self._extra = extra
 
-    def using(self, index: Path, objects: Path | None = None) -> Git:
-        """Return the same repository seen through another index.
+    def aside(self, folder: Path) -> Git:
+        """Return git over an empty repository that sees all objects of this one.
 
         Args:
-            index: the index file.
-            objects: where new objects go instead of the repository, which stays as it is.
+            folder: an empty folder, where it is made; what it writes goes there.
         """
-        extra = dict(self._extra)
-        if objects is not None:
-            extra["GIT_OBJECT_DIRECTORY"] = str(objects)
-            extra["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = _quoted(self.common() / "objects")
-        return Git(self.root, self.folder, index=index, environment=extra)
+        for name in ("objects", "refs"):
+            (folder / name).mkdir()
+        (folder / "HEAD").write_text("ref: refs/heads/main\n", encoding="ascii")
+        objects = _quoted(self.common() / "objects")
+        environment = {"GIT_ALTERNATE_OBJECT_DIRECTORIES": objects}
+        return Git(self.root, folder, environment=environment)
 
     def call(self, *arguments: str | bytes, feed: bytes = b"", **extra: str) -> Result:
         """Run a command; its failure is a result.
@@ -187,7 +183,7 @@ class Git:
         return result.out
 
     def stream(self, *arguments: str) -> subprocess.Popen[bytes]:
-        """Start a command that is fed piece by piece; only standard input is a pipe.
+        """Start a command that is fed piece by piece, and answers.
 
         Raises:
             HistoryError: git is not there.
@@ -198,7 +194,7 @@ class Git:
                 cwd=self.root,
                 env=clean_environment(**self._extra),
                 stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
             )
         except FileNotFoundError as error:

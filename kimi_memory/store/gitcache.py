@@ -16,6 +16,8 @@ from typing import NamedTuple
 from kimi_memory.store.derived import put, worth_writing
 from kimi_memory.store.signature import UNKNOWN, Stat, Stats, signature
 
+_FORMAT = 2
+
 
 class Entry(NamedTuple):
     """One path of the last commit; ten thousand are made per commit, hence no dataclass."""
@@ -31,8 +33,6 @@ class Cache:
     """The last commit as we left it."""
 
     head: str = ""
-    index: str = ""
-    """SHA-256 of our own index file, which holds the same entries."""
     entries: dict[str, Entry] = field(default_factory=dict)
 
 
@@ -93,14 +93,17 @@ def load_cache(path: Path) -> Cache:
         return Cache()
     if mark != hashlib.sha256(body).hexdigest().encode():
         return Cache()
-    head, index, rows = json.loads(body)
-    return Cache(head, index, {r[0]: Entry(r[1], r[2], tuple(r[3:])) for r in rows})
+    document = json.loads(body)
+    if document[0] != _FORMAT:
+        return Cache()
+    _, head, rows = document
+    return Cache(head, {r[0]: Entry(r[1], r[2], tuple(r[3:])) for r in rows})
 
 
 def save_cache(path: Path, cache: Cache) -> None:
     """Keep the cache; it is written whole or not at all."""
     rows = [(path, e.mode, e.blob, *e.stat) for path, e in cache.entries.items()]
-    body = json.dumps([cache.head, cache.index, rows], separators=(",", ":")).encode()
+    body = json.dumps([_FORMAT, cache.head, rows], separators=(",", ":")).encode()
     put(path, hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
 
 

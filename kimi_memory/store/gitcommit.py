@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import os
-import secrets
 import tempfile
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from kimi_memory.errors import HistoryError
 from kimi_memory.store.git import Git, refusal
 from kimi_memory.store.gitcache import Cache, CacheFile, behind, carry, load_cache
-from kimi_memory.store.gitindex import Owed
-from kimi_memory.store.gittree import (
-    NOTHING,
-    Blobs,
-    Difference,
-    adopt,
-    compare,
-    list_tree,
-    prepare_index,
-    write_tree,
-)
+from kimi_memory.store.gitimport import Import
+from kimi_memory.store.gitindex import EMPTY_TREE, Owed
+from kimi_memory.store.gitlog import Idents, idents
+from kimi_memory.store.gittree import NOTHING, Compared, compare, list_tree
 from kimi_memory.store.signature import Stats
 
 _TRIES = 5
@@ -103,15 +96,15 @@ class Committer:
 
     def __init__(self, git: Git, folder: Path, side: Path, kept: CacheFile) -> None:
         self._git, self._folder, self._kept = git, folder, kept
-        self._index = side / "git-index"
+        self._side = side
         self._owed = Owed(side / "git-owed")
 
-    def commit(self, message: bytes, who: Mapping[str, str], where: Where = EVERYWHERE) -> str:
+    def commit(self, message: bytes, who: Idents, where: Where = EVERYWHERE) -> str:
         """Commit what differs from the branch; return the commit, empty for no difference.
 
         Args:
             message: the whole of it.
-            who: author and committer, as git's environment.
+            who: author and committer.
             where: what to look at.
 
         Raises:
@@ -127,39 +120,25 @@ class Committer:
         raise HistoryError("Somebody keeps committing to this memory at the same time. Retry.")
 
     def _attempt(
-        self,
-        on: tuple[str, str],
-        message: bytes,
-        who: Mapping[str, str],
-        where: Where,
+        self, on: tuple[str, str], message: bytes, who: Idents, where: Where
     ) -> str | None:
         """Return the new commit, an empty string for none, None when the branch moved."""
         ref, head = on
         cache, unknown = _at(self._git, self._kept.load(), head)
-        before = dict(cache.entries)
-        with Blobs(self._git) as blobs:
-            differences, _ = compare(self._git, cache, blobs, where.paths(cache))
-        news = unknown + sum(before[path] is not entry for path, entry in cache.entries.items())
-        if not differences:
-            self._kept.keep(cache, news)
-            return ""
-        with self._work() as work:
-            prepare_index(self._git, work, self._index, cache)
-            tree = write_tree(self._git, work, differences)
-            commit = self._write(tree, head, message, who)
+        commit = ""
+        with Import(self._git) as objects:
+            found = compare(self._git, cache.entries, objects.add, where.paths(cache))
+            if found.differences:
+                commit = objects.commit(head, found.differences, message, who)
+        if commit:
             self._owed.note(head, commit)
             if not self._publish(ref, commit, head):
                 return None
-            fresh = adopt(cache, differences, work, commit)
-            work.replace(self._index)
-        self._kept.keep(fresh, news + len(differences))
-        self._owed.settle(self._git)
+        _adopt(cache, found, commit or head)
+        self._kept.keep(cache, unknown + len(found.renewed) + len(found.differences))
+        if commit:
+            self._owed.settle(self._git)
         return commit
-
-    def _write(self, tree: str, head: str, message: bytes, who: Mapping[str, str]) -> str:
-        parent = ["-p", head] if head else []
-        out = self._git.run("commit-tree", tree, *parent, "-F", "-", feed=message, **who)
-        return out.decode("ascii").strip()
 
     def _publish(self, ref: str, commit: str, head: str) -> bool:
         """Move the branch; False when it is not where we found it."""
@@ -171,21 +150,8 @@ class Committer:
             raise refusal(("update-ref",), result.err)
         return False
 
-    @contextmanager
-    def _work(self) -> Iterator[Path]:
-        """Give the path of an index of this commit alone.
-
-        A git that outlives us when we are killed can then spoil nobody else's.
-        """
-        work = self._index.with_name(f"git-index-{os.getpid()}-{secrets.token_hex(4)}")
-        work.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        try:
-            yield work
-        finally:
-            work.unlink(missing_ok=True)
-
     def _sweep(self) -> None:
-        for left in self._index.parent.glob("git-*-*"):
+        for left in self._side.glob("git-*-*"):
             if time.time() - left.stat().st_mtime > _LEFTOVER_SECONDS:
                 left.unlink(missing_ok=True)
 
@@ -195,23 +161,33 @@ def _at(git: Git, cache: Cache, head: str) -> tuple[Cache, int]:
     if cache.head == head:
         return cache, 0
     entries = carry(cache.entries, list_tree(git, head))
-    return Cache(head, "", entries), 1 + len(entries.items() ^ cache.entries.items())
+    return Cache(head, entries), 1 + len(entries.items() ^ cache.entries.items())
+
+
+def _adopt(cache: Cache, found: Compared, commit: str) -> None:
+    """Make the cache that of a commit in which the differences are carried out."""
+    cache.head = ""  # Until it is done, it is of no commit.
+    cache.entries |= found.renewed
+    for difference in found.differences:
+        if difference.new is None:
+            cache.entries.pop(difference.path, None)
+        else:
+            cache.entries[difference.path] = difference.new
+    cache.head = commit
 
 
 @contextmanager
 def disk_tree(git: Git, side: Path) -> Iterator[tuple[Git, str]]:
-    """Give the tree of what is on disk, and git to see it with; the repository stays as it is."""
+    """Give a commit of what is on disk, and git to see it with; the repository stays as it is."""
     _, head = branch(git)
     head = head or git.call("rev-parse", "-q", "--verify", "HEAD").text
     with tempfile.TemporaryDirectory(prefix="kimi-memory-") as place:
-        aside = git.using(Path(place) / "index", Path(place) / "objects")
-        (Path(place) / "objects").mkdir()
+        aside = git.aside(Path(place))
         cache, _ = _at(git, load_cache(side / "git-cache"), head)
-        with Blobs(aside) as blobs:
-            differences, _ = compare(aside, cache, blobs)
-        yield aside, _tree_of(aside, Path(place) / "index", side / "git-index", cache, differences)
-
-
-def _tree_of(git: Git, work: Path, kept: Path, cache: Cache, differences: list[Difference]) -> str:
-    prepare_index(git, work, kept, cache)
-    return write_tree(git, work, differences)
+        made = ""
+        with Import(aside) as objects:
+            found = compare(git, cache.entries, objects.add)
+            if found.differences:
+                who = idents("", datetime.fromtimestamp(0, UTC))
+                made = objects.commit(head, found.differences, b"On disk\n", who)
+        yield aside, made or head or EMPTY_TREE

@@ -14,7 +14,7 @@ from pathlib import Path
 from kimi_memory.store.derived import put
 from kimi_memory.store.git import Git, decode, encode
 from kimi_memory.store.gitcache import Entry
-from kimi_memory.store.gittree import Difference, index_lines, list_tree
+from kimi_memory.store.gittree import NOTHING, Difference, list_tree
 
 _FEW = 40
 
@@ -103,6 +103,13 @@ def _key(entry: Entry | None) -> tuple[str, str] | None:
 
 
 def _write_index(git: Git, moves: list[Difference]) -> bool:
-    feed = index_lines(moves)
+    # Absences first, they make room.
+    ordered = sorted(moves, key=lambda move: move.new is not None)
+    feed = b"".join(map(_index_line, ordered))
     result = git.call("update-index", "--replace", "-z", "--index-info", feed=feed)
     return result.code == 0
+
+
+def _index_line(move: Difference) -> bytes:
+    mode, blob = move.new[:2] if move.new else ("0", NOTHING)
+    return f"{mode} {blob}\t".encode() + encode(move.path) + b"\0"

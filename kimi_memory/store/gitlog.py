@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import NamedTuple
 
-from kimi_memory.store.git import NAME
+from kimi_memory.store.git import EMAIL, NAME
 
 FORMAT = "%H%x00%aI%x00%an%x00%s%x00%(trailers:only=true,unfold=true)%x00"
 _FIELDS = 5
@@ -47,15 +48,20 @@ def trailer_name(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9-]+", "-", name).strip("-") or "Note"
 
 
-def identity(author: str, at: datetime) -> dict[str, str]:
-    """Return the environment that names author and moment of a commit."""
+class Idents(NamedTuple):
+    """Who made a commit, as git's objects have it: name, address, seconds, zone."""
+
+    author: bytes
+    committer: bytes
+
+
+def idents(author: str, at: datetime) -> Idents:
+    """Return author and committer of a commit at a moment."""
     name = re.sub(r"[<>]", "", one_line(author)).strip(" .,:;\"'\\") or NAME
-    moment = f"@{int(at.timestamp())} {at.astimezone(at.tzinfo):%z}"
-    return {
-        "GIT_AUTHOR_NAME": name,
-        "GIT_AUTHOR_DATE": moment,
-        "GIT_COMMITTER_DATE": moment,
-    }
+    # Git knows no moment before its epoch, and no zone with seconds.
+    zone = f"{at.astimezone(at.tzinfo):%z}"[:5]
+    rest = f"<{EMAIL}> {max(0, int(at.timestamp()))} {zone}"
+    return Idents(f"{name} {rest}".encode(), f"{NAME} {rest}".encode())
 
 
 def parse_log(output: bytes) -> list[Commit]:

@@ -1,23 +1,15 @@
-"""Trees made from the files on disk, through an index of our own.
-
-Contents reach git as a stream, never as a path: what we read is what is committed, and
-no filter of the repository runs.
-"""
+"""How the files on disk differ from a commit."""
 
 from __future__ import annotations
 
 import hashlib
-import shutil
-import subprocess
 import time
-from collections.abc import Collection
-from dataclasses import dataclass
-from pathlib import Path
-from types import TracebackType
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
 
 from kimi_memory.store.git import Git, decode, encode, refusal
-from kimi_memory.store.gitcache import Cache, Entry
-from kimi_memory.store.gitfiles import Scan, is_gone, look, read_plain, scan
+from kimi_memory.store.gitcache import Entry
+from kimi_memory.store.gitfiles import is_gone, look, read_plain, scan
 from kimi_memory.store.signature import Stat, settled
 
 _PLAIN = "100644"
@@ -31,44 +23,6 @@ class Difference:
     path: str
     old: Entry | None
     new: Entry | None
-
-
-class Blobs:
-    """A stream of contents into the object store; `git fast-import` starts with the first."""
-
-    def __init__(self, git: Git) -> None:
-        self._git = git
-        self._process: subprocess.Popen[bytes] | None = None
-        self._broken = False
-
-    def __enter__(self) -> Blobs:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._process is None:
-            return
-        if error is not None:
-            self._process.kill()
-        _, err = self._process.communicate()
-        if error is None and self._process.returncode != 0:
-            raise refusal(("fast-import",), err.decode("utf-8", "replace"))
-
-    def add(self, content: bytes) -> None:
-        """Add one content."""
-        if self._process is None:
-            self._process = self._git.stream("fast-import", "--quiet")
-        if self._broken or self._process.stdin is None:
-            return
-        try:
-            self._process.stdin.write(b"blob\ndata %d\n%b\n" % (len(content), content))
-        except BrokenPipeError:
-            # Its exit code and words are read when the stream is closed.
-            self._broken = True
 
 
 def blob_name(content: bytes) -> str:
@@ -89,44 +43,56 @@ def list_tree(git: Git, commit: str) -> dict[str, Entry]:
     return entries
 
 
+@dataclass(slots=True)
+class Compared:
+    """How the disk differs from a commit."""
+
+    differences: list[Difference] = field(default_factory=list)
+    renewed: dict[str, Entry] = field(default_factory=dict)
+    """Paths that were read and found the same, with how their files look now."""
+
+    def take(self, path: str, old: Entry | None, content: bytes, stat: Stat) -> bool:
+        """Take in what a file holds; tell whether it differs."""
+        mode = old.mode if old is not None and old.mode.startswith("100") else _PLAIN
+        new = Entry(mode, blob_name(content), stat)
+        if old is not None and (old.mode, old.blob) == (new.mode, new.blob):
+            self.renewed[path] = new
+            return False
+        self.differences.append(Difference(path, old, new))
+        return True
+
+
 def compare(
-    git: Git, cache: Cache, blobs: Blobs, only: Collection[str] | None = None
-) -> tuple[list[Difference], Scan]:
-    """Return how the disk differs from the cached commit; contents go into `blobs`.
+    git: Git,
+    entries: Mapping[str, Entry],
+    add: Callable[[bytes], None],
+    only: Collection[str] | None = None,
+) -> Compared:
+    """Return how the disk differs from a commit.
 
-    Signatures of files that were read and found the same are renewed in the cache.
-    With `only`, no other paths are looked at.
+    Args:
+        git: the repository.
+        entries: the paths of the commit.
+        add: takes the content of a file that differs.
+        only: the paths to look at; None for all.
     """
-    now = time.time_ns()
-    found = scan(git.root) if only is None else look(git.root, only)
-    listed = cache.entries if only is None else cache.entries.keys() & set(only)
-    fresh = [path for path in found.files if path not in cache.entries]
-    for path in _ignored(git, fresh):
-        del found.files[path]
-    differences = [
-        Difference(path, cache.entries[path], None)
+    now, result = time.time_ns(), Compared()
+    files = (scan(git.root) if only is None else look(git.root, only)).files
+    listed = entries if only is None else entries.keys() & set(only)
+    for path in _ignored(git, [path for path in files if path not in entries]):
+        del files[path]
+    result.differences += [
+        Difference(path, entries[path], None)
         for path in listed
-        if path not in found.files and is_gone(git.root, path, cache.entries[path].mode)
+        if path not in files and is_gone(git.root, path, entries[path].mode)
     ]
-    for path, stat in found.files.items():
-        old = cache.entries.get(path)
+    for path, stat in files.items():
+        old = entries.get(path)
         if old is None or old.stat != stat:
-            differences.extend(_look(git, cache, blobs, path, settled(stat, now)))
-    return differences, found
-
-
-def _look(git: Git, cache: Cache, blobs: Blobs, path: str, stat: Stat) -> list[Difference]:
-    content = read_plain(git.root, path)
-    if content is None:
-        return []
-    old = cache.entries.get(path)
-    mode = old.mode if old is not None and old.mode.startswith("100") else _PLAIN
-    new = Entry(mode, blob_name(content), stat)
-    if old is not None and (old.mode, old.blob) == (new.mode, new.blob):
-        cache.entries[path] = new
-        return []
-    blobs.add(content)
-    return [Difference(path, old, new)]
+            content = read_plain(git.root, path)
+            if content is not None and result.take(path, old, content, settled(stat, now)):
+                add(content)
+    return result
 
 
 def _ignored(git: Git, paths: list[str]) -> list[str]:
@@ -140,44 +106,3 @@ def _ignored(git: Git, paths: list[str]) -> list[str]:
     if result.code > 1:
         raise refusal(arguments, result.err)
     return [decode(path.removeprefix(b"./")) for path in result.out.split(b"\0")[:-1]]
-
-
-def prepare_index(git: Git, work: Path, kept: Path, cache: Cache) -> None:
-    """Make an index at `work` that holds the cached commit."""
-    if cache.index and kept.is_file() and _sum(kept) == cache.index:
-        shutil.copyfile(kept, work)
-    elif cache.head:
-        git.using(work).run("read-tree", cache.head)
-
-
-def write_tree(git: Git, work: Path, differences: list[Difference]) -> str:
-    """Put differences into the index at `work`, and write and return its tree."""
-    mine = git.using(work)
-    mine.run("update-index", "--replace", "-z", "--index-info", feed=index_lines(differences))
-    return mine.run("write-tree").decode("ascii").strip()
-
-
-def index_lines(differences: list[Difference]) -> bytes:
-    """Return the differences as git reads them; absences first, they make room."""
-    ordered = sorted(differences, key=lambda difference: difference.new is not None)
-    return b"".join(_index_line(difference) for difference in ordered)
-
-
-def _index_line(difference: Difference) -> bytes:
-    mode, blob = difference.new[:2] if difference.new else ("0", NOTHING)
-    return f"{mode} {blob}\t".encode() + encode(difference.path) + b"\0"
-
-
-def adopt(cache: Cache, differences: list[Difference], work: Path, commit: str) -> Cache:
-    """Return the cache of a commit that carries the differences out."""
-    entries = dict(cache.entries)
-    for difference in differences:
-        if difference.new is None:
-            entries.pop(difference.path, None)
-        else:
-            entries[difference.path] = difference.new
-    return Cache(commit, _sum(work), entries)
-
-
-def _sum(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()

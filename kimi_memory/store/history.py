@@ -18,7 +18,7 @@ from kimi_memory.store.gitcommit import Committer, Where
 from kimi_memory.store.gitfiles import IGNORED
 from kimi_memory.store.githealth import examine, read_settings
 from kimi_memory.store.gitlocks import remove_stale
-from kimi_memory.store.gitlog import Commit, identity, message
+from kimi_memory.store.gitlog import Commit, idents, message
 from kimi_memory.store.nested import check_adoptable, check_owner, settle_outside
 from kimi_memory.store.signature import Stats
 
@@ -113,7 +113,7 @@ class History:
             check_owner(self.root, git.common())
             remove_stale({folder, git.common()}, self.root, since)
             committer = Committer(git, folder, self._side, self._kept)
-            who = identity(author, self._clock())
+            who = idents(author, self._clock())
             return committer.commit(message(subject, trailers or {}), who, Where(only, looks))
 
     def close(self) -> None:

@@ -15,7 +15,7 @@ from kimi_memory.store.glance import Looks
 from kimi_memory.store.journal import EXTERNAL, Entry, Journal
 from kimi_memory.store.locks import Locks
 from kimi_memory.store.paths import PRIVATE
-from kimi_memory.store.signature import Stat, signature
+from kimi_memory.store.signature import Stat, Stats, signature
 from kimi_memory.store.tail import is_mark, mark_of
 from kimi_memory.store.tree import Tree
 
@@ -67,18 +67,20 @@ class Reconciler:
     def _run(self) -> list[External]:
         old = self._load()
         seen = self._look_around()
-        pending = [path for path, stat in seen.files.items() if not _is_as(old.get(path), stat)]
+        pending = _otherwise(old, seen.files)
         gone = [path for path in old if path not in seen.files]
-        known = self._journal.known()
-        gone += [p for p, mark in known.items() if mark and p not in old and p not in seen.files]
+        known = self._journal.known().items()
+        gone += [p for p, mark in known if mark and p not in seen.files and p not in old]
         if not pending and not gone:
             return []
         fresh: dict[str, Seen] = {}
         found = self._compare(sorted(gone), sorted(pending), old, fresh)
         steady = {path: _steady(look, seen.at_ns) for path, look in fresh.items()}
-        apart = {*pending, *gone}
-        self._seen = {path: look for path, look in old.items() if path not in apart} | steady
-        self._news += len(apart)
+        self._seen = dict(old)
+        for path in (*pending, *gone):
+            self._seen.pop(path, None)
+        self._seen |= steady
+        self._news += len(pending) + len(gone)
         if not old or worth_writing(self._news, len(old)):
             self._save(SNAPSHOT, json.dumps(self._seen, ensure_ascii=False).encode())
             self._news = 0
@@ -160,9 +162,17 @@ def _row(seen: list[int | str]) -> Seen:
     return int(size), int(changed), int(inode), str(content)
 
 
-def _is_as(seen: Seen | None, found: Stat) -> bool:
-    """Whether a file looks as it was seen."""
-    return seen is not None and (seen[0], seen[1], seen[2]) == (found[0], found[1], found[3])
+def _otherwise(seen: Mapping[str, Seen], found: Stats) -> list[str]:
+    """Return the files that do not look as they were seen."""
+    # Nearly all do, and there are many: no call for each.
+    return [
+        path
+        for path, look in found.items()
+        if (was := seen.get(path)) is None
+        or was[1] != look[1]
+        or was[0] != look[0]
+        or was[2] != look[3]
+    ]
 
 
 def _look(found: Stat) -> tuple[int, int, int]:

@@ -128,10 +128,12 @@ class Register:
             self._cards[name] = self._cards.get(name, frozenset()) | {path}
 
     def _listing(self) -> Listing:
-        found: dict[str, Entry] = {}
-        for path in sorted(self._entries):
-            entry = self._entries[path]
-            found.setdefault(entry.id, entry)
+        entries = [self._entries[path] for path in sorted(self._entries)]
+        found = dict(zip([entry.id for entry in entries], entries, strict=True))
+        if len(found) < len(entries):
+            found = {}
+            for entry in entries:
+                found.setdefault(entry.id, entry)
         return Listing(found, dict(self._cards))
 
 

@@ -117,8 +117,7 @@ def test_objects_of_a_worktree_are_found_from_aside(tmp_path):
     git.run("update-ref", "refs/heads/main", commit)
     git.run("worktree", "add", "-q", "-b", "other", str(tmp_path / "linked"))
     linked = Git(tmp_path / "linked", main / ".git" / "worktrees" / "linked")
-    (tmp_path / "objects").mkdir()
-    aside = linked.using(tmp_path / "index", tmp_path / "objects")
+    aside = linked.aside(tmp_path)
     assert aside.run("cat-file", "-t", commit) == b"commit\n"
 
 

@@ -1,5 +1,7 @@
 """What is remembered of files, and when it may be trusted."""
 
+import hashlib
+
 import pytest
 
 from kimi_memory.store.gitcache import Cache, CacheFile, Entry, behind, load_cache, save_cache
@@ -27,7 +29,7 @@ def test_a_file_changed_a_moment_ago_is_not_known(modified, changed, known):
 
 def test_the_cache_comes_back_as_it_was_or_empty(tmp_path):
     path = tmp_path / ".kimi" / "git-cache"
-    cache = Cache("h", "i", {"笔记\udce9.md": Entry("100644", "b", (1, 2, 3, 4))})
+    cache = Cache("h", {"笔记\udce9.md": Entry("100644", "b", (1, 2, 3, 4))})
     save_cache(path, cache)
     assert load_cache(path) == cache
     body = bytearray(path.read_bytes())
@@ -38,6 +40,13 @@ def test_the_cache_comes_back_as_it_was_or_empty(tmp_path):
         assert load_cache(path) == Cache()
 
 
+def test_a_cache_of_another_format_is_empty(tmp_path):
+    body = b'["head","index",[]]'
+    path = tmp_path / "git-cache"
+    path.write_bytes(hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
+    assert load_cache(path) == Cache()
+
+
 def entries(count):
     return {f"{n}.md": Entry("100644", "b", (n, 2, 3, 4)) for n in range(count)}
 
@@ -45,7 +54,7 @@ def entries(count):
 def test_few_rows_are_kept_in_memory_until_there_are_more(tmp_path):
     path = tmp_path / ".kimi" / "git-cache"
     kept = CacheFile(path)
-    first, second, third = (Cache(str(n), "i", entries(n)) for n in (1, 2, 3))
+    first, second, third = (Cache(str(n), entries(n)) for n in (1, 2, 3))
     kept.keep(first, 1)
     assert load_cache(path) == first
     kept.keep(second, 60)
@@ -61,14 +70,14 @@ def test_few_rows_are_kept_in_memory_until_there_are_more(tmp_path):
 def test_what_another_process_wrote_or_removed_is_left_so(tmp_path):
     path = tmp_path / ".kimi" / "git-cache"
     kept = CacheFile(path)
-    kept.keep(Cache("1", "i", entries(1)), 1)
-    kept.keep(Cache("2", "i", entries(2)), 1)
-    theirs = Cache("9", "i", entries(9))
+    kept.keep(Cache("1", entries(1)), 1)
+    kept.keep(Cache("2", entries(2)), 1)
+    theirs = Cache("9", entries(9))
     save_cache(path, theirs)
     kept.save()
     assert load_cache(path) == theirs
     assert kept.load() == theirs
-    kept.keep(Cache("3", "i", entries(3)), 1)
+    kept.keep(Cache("3", entries(3)), 1)
     path.unlink()
     kept.save()
     assert not path.exists()
@@ -76,6 +85,6 @@ def test_what_another_process_wrote_or_removed_is_left_so(tmp_path):
 
 
 def test_what_may_differ_is_told_by_how_files_look():
-    cache = Cache("h", "i", {**entries(3), "new.md": Entry("100644", "b", UNKNOWN)})
+    cache = Cache("h", {**entries(3), "new.md": Entry("100644", "b", UNKNOWN)})
     looks = {"0.md": (0, 2, 3, 4), "1.md": (1, 9, 9, 4), "new.md": UNKNOWN, "more.md": (1, 2, 3, 4)}
     assert behind(cache, looks) == {"1.md", "2.md", "new.md", "more.md"}

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kimi_memory.store.gitlog import NAME, identity, message, one_line, parse_log, trailer_name
+from kimi_memory.store.gitlog import EMAIL, NAME, idents, message, one_line, parse_log, trailer_name
 
 
 def test_a_message_is_what_git_understands_as_trailers():
@@ -41,14 +41,19 @@ def test_names_of_trailers_are_plain(name, made):
 
 @pytest.mark.parametrize("author", ["", " ", "<>", "...", "\n"])
 def test_an_author_without_a_usable_name_is_us(author):
-    assert identity(author, datetime(2026, 1, 1, tzinfo=UTC))["GIT_AUTHOR_NAME"] == NAME
+    made = idents(author, datetime(2026, 1, 1, tzinfo=UTC))
+    assert made.author == made.committer == f"{NAME} <{EMAIL}> 1767225600 +0000".encode()
 
 
 def test_an_author_keeps_a_usable_name_and_the_moment_its_zone():
     zone = timezone(timedelta(hours=-3, minutes=-30))
-    made = identity("job:daily <x>", datetime(2026, 1, 1, tzinfo=zone))
-    assert made["GIT_AUTHOR_NAME"] == "job:daily x"
-    assert made["GIT_AUTHOR_DATE"].endswith(" -0330")
+    made = idents("job:daily <x>", datetime(2026, 1, 1, tzinfo=zone))
+    assert made.author == b"job:daily x <kimi-memory@localhost> 1767238200 -0330"
+
+
+def test_a_moment_git_knows_not_is_one_it_knows():
+    early = datetime(1901, 1, 1, tzinfo=timezone(timedelta(hours=8, minutes=5, seconds=43)))
+    assert idents("x", early).author.endswith(b"> 0 +0805")
 
 
 def test_a_date_out_of_this_world_is_read_as_the_epoch():
