@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 from pathlib import Path
 from typing import NamedTuple
 
 from kimi_memory.config import UserConfig, read_user
+
+_KEY = 32
+"""Bytes of a machine's key."""
 
 
 class Home(NamedTuple):
@@ -40,21 +42,22 @@ class Home(NamedTuple):
         directory cannot be written, a key for this process alone is returned:
         indexes are then rebuilt instead of trusted.
         """
-        path = self.state / "key"
-        fresh = secrets.token_bytes(32)
+        path, fresh = self.state / "key", b""
         with contextlib.suppress(OSError):
-            self.state.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with contextlib.suppress(FileExistsError):
-                _create(path, fresh)
+            if not path.exists():
+                fresh = os.urandom(_KEY)
+                self.state.mkdir(parents=True, exist_ok=True, mode=0o700)
+                with contextlib.suppress(FileExistsError):
+                    _create(path, fresh)
             stored = path.read_bytes()
-            if len(stored) == len(fresh):
+            if len(stored) == _KEY:
                 return stored
-        return fresh
+        return fresh or os.urandom(_KEY)
 
 
 def _create(path: Path, content: bytes) -> None:
     """Make the key file whole or not at all: two first uses must agree on one key."""
-    part = path.with_name(f"key.{secrets.token_hex(8)}")
+    part = path.with_name(f"key.{os.urandom(8).hex()}")
     with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(content)
     try:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import inspect
-import logging
 import os
 import sys
 import traceback
@@ -27,11 +26,12 @@ from kimi_memory.errors import KimiMemoryError, PluginError
 from kimi_memory.lazy import found_behind, is_silent, stand_in
 
 if TYPE_CHECKING:
+    import logging
+
     from kimi_memory.model.prompt import Ask
 
 GROUP = "kimi_memory"
 _METADATA = (".dist-info", ".egg-info")
-log = logging.getLogger("kimi_memory.host")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +124,7 @@ class Host:
             try:
                 implementation.function(**wanted)
             except Exception:
+                log = _log()
                 log.exception("plugin %s failed in %s", implementation.plugin_name, hook)
 
     @cached_property
@@ -220,7 +221,7 @@ class Host:
         try:
             self.register(find(), name, origin)
         except Exception as error:  # noqa: BLE001  a broken plugin must not break the memory
-            log.warning("plugin %s from %s was skipped: %s", name, origin, error)
+            _log().warning("plugin %s from %s was skipped: %s", name, origin, error)
             self._skip(name, origin, _reason(error))
 
     def _load_bundled(self) -> None:
@@ -275,6 +276,13 @@ def _mentions(path: Path) -> bool:
 
 def _bundled(name: str) -> ModuleType:
     return importlib.import_module(f"kimi_memory.plugins.{name}")
+
+
+def _log() -> logging.Logger:
+    """Return the log of what plugins do wrong; few processes need one."""
+    import logging
+
+    return logging.getLogger("kimi_memory.host")
 
 
 def _reason(error: Exception) -> str:

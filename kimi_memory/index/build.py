@@ -95,7 +95,7 @@ class Build:
             return None
         folder = self.shelf.start(start.generation)
         steps = _Steps(first, reads, len(paths), progress)
-        del first  # Who holds the first batch until the end needs room for it until the end.
+        del first, paths  # Who holds them until the end needs room for them until the end.
         with ExitStack() as otherwise:
             otherwise.callback(self.shelf.abandon, folder)
             made = self._write(folder, start, steps, embed)
@@ -129,6 +129,7 @@ class Build:
             table.grow(folder / TABLE, Table(), ())
             table = Stored.open(folder / TABLE)
         if made.added >= BATCH_UNITS:
+            self.sync.rest()
             give_back()
         done = self.embedder.run(folder / VECTORS, start.manifest, table, removed, ask=embed)
         self.shelf.publish(folder, self._manifest(name, start, done), last)

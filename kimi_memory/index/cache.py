@@ -19,6 +19,8 @@ from typing import BinaryIO
 
 import numpy as np
 
+from kimi_memory.index.places import Places
+
 FOLDER = "cache/embeddings"
 MAX_BYTES = 256 * 1024 * 1024
 """Bound of all files; the oldest half of a model's records goes first."""
@@ -82,9 +84,9 @@ class Kept:
         self._path, self._secret = path, secret
         self._room = max(1, limit // (_KEY + 2 * dimensions + _SIGN))
         self._size = _KEY + 2 * dimensions + _SIGN
-        self._places: dict[bytes, int] = {}
+        self._places = Places()
         with suppress(OSError):
-            self._places = {key: at for at, key in enumerate(self._keys())}
+            self._places.add(self._keys())
 
     def get(self, texts: Sequence[str]) -> dict[str, list[float]]:
         """Return the vectors of those texts that are kept, by text."""
@@ -108,7 +110,8 @@ class Kept:
         whole = self._whole()
         if whole < 0 or whole + len(records) > self._room:
             self._rewrite(max(0, whole), records)
-            self._places = {key: at for at, key in enumerate(self._keys())}
+            self._places = Places()
+            self._places.add(self._keys())
         else:
             with os.fdopen(os.open(self._path, os.O_RDWR | os.O_NOFOLLOW), "r+b") as file:
                 # A record that a crash cut short would shift all after it.
@@ -116,7 +119,7 @@ class Kept:
                 file.seek(0, os.SEEK_END)
                 file.write(b"".join(records))
             # To read all keys again for each few that are added would take hours in the end.
-            self._places.update((record[:_KEY], at) for at, record in enumerate(records, whole))
+            self._places.add((record[:_KEY] for record in records), whole)
 
     def _rewrite(self, whole: int, records: Sequence[bytes]) -> None:
         """Write the file anew with the younger half of what it held."""

@@ -117,8 +117,9 @@ class Embedder:
         return [known[text] for text in texts]
 
     def _missing(self, table: Stored, start: int) -> Iterator[tuple[int, Unit]]:
+        places = table.places()
         for path, first, rows in table.spans():
-            keys = table.keys[first : first + rows]
+            keys = places[first : first + rows].tolist()
             if keys and keys[-1] >= start:
                 yield from (
                     (key, unit)

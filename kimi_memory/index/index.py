@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -266,6 +265,8 @@ class Index:
             self._open()
             self._sync.scan()
             return
+        from concurrent.futures import ThreadPoolExecutor  # Few processes come here.
+
         with ThreadPoolExecutor(max_workers=1) as beside:
             checked = beside.submit(self._shelf.open)
             self._sync.scan()

@@ -16,6 +16,7 @@ from kimi_memory.index.stored import Stored
 from kimi_memory.index.units import Split, guard
 from kimi_memory.index.words import Words
 from kimi_memory.model.unit import Unit
+from kimi_memory.store.paths import forget
 
 Progress = Callable[[int, int], None]
 
@@ -100,6 +101,13 @@ class Sync:
         """Look at every file now."""
         self._folder.scan()
         self._scanned, self._differing = True, None
+
+    def rest(self) -> None:
+        """Give back what is known of the folder; the next look asks for every file."""
+        forget()
+        self._folder = Folder(self._files.root)
+        self._table = self._differing = None
+        self._scanned = False
 
     def survey(self, table: Stored) -> set[str]:
         """Return the files that are not as a table has them, told by their state alone."""

@@ -7,8 +7,8 @@ https://github.com/ulid/spec.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
-import secrets
 from datetime import datetime
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -28,9 +28,13 @@ def _ulid(at: datetime, entropy: int) -> str:
     return _encode(millis, 10) + _encode(entropy & (2**80 - 1), 16)
 
 
+def _chance() -> int:
+    return int.from_bytes(os.urandom(10), "big")
+
+
 def new_id(kind: str, at: datetime) -> str:
     """Return a fresh id such as ``card-01jd…``; ids of later moments sort later."""
-    return f"{kind}-{_ulid(at, secrets.randbits(80))}"
+    return f"{kind}-{_ulid(at, _chance())}"
 
 
 def derived_id(kind: str, at: datetime, *seed: str) -> str:
@@ -41,7 +45,7 @@ def derived_id(kind: str, at: datetime, *seed: str) -> str:
 
 def new_session_id(at: datetime) -> str:
     """Return a fresh session id, a bare ULID."""
-    return _ulid(at, secrets.randbits(80))
+    return _ulid(at, _chance())
 
 
 def safe_session_id(id: str) -> str:

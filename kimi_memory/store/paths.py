@@ -115,6 +115,12 @@ def is_kept(path: str) -> bool:
     return is_truth(path) and is_plain(path)
 
 
+def forget() -> None:
+    """Give back what is remembered of names; it is found anew."""
+    for known in (_fault, is_truth, is_kept):
+        known.cache_clear()
+
+
 class _How(ctypes.Structure):
     _fields_ = (
         ("flags", ctypes.c_uint64),

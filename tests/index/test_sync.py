@@ -10,8 +10,8 @@ from folders import NOW, Folder
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kimi_memory.index import build, sync
 from kimi_memory.index import index as indexing
-from kimi_memory.index import sync
 from kimi_memory.model.records import session_line, state_line, turn_line
 from kimi_memory.model.session import Session
 from kimi_memory.model.turn import Role, Turn
@@ -124,3 +124,25 @@ def test_only_what_a_session_gained_is_parsed(folder: Folder, monkeypatch) -> No
         folder.write(PATH, b"".join(lines))
         index.searcher()
     assert parsed == [102, 2, 2]
+
+
+def test_after_a_large_build_the_folder_is_looked_at_anew(folder: Folder, monkeypatch) -> None:
+    rested = []
+    rest = sync.Sync.rest
+
+    def counting(self):
+        rest(self)
+        rested.append(len(self.stats))
+
+    monkeypatch.setattr(build, "BATCH_UNITS", 4)
+    monkeypatch.setattr(sync.Sync, "rest", counting)
+    folder.write(PATH, b"".join([HEADER, *(turn(n) for n in range(1, 9))]))
+    folder.session("other", [("user", "A heron stands still.")])
+    index = folder.index()
+    index.refresh(full=True)
+    assert rested == [0]
+    assert _units(index) == _units(folder.index())
+    folder.session("more", [("user", "An osprey dives.")])
+    (folder.root / PATH).unlink()
+    assert _units(index) == _units(folder.index())
+    assert len(_units(index)) == 2

@@ -195,3 +195,11 @@ def _reach(inside: Path, path: str) -> str:
     found = os.listdir(fd)  # noqa: PTH208  an open folder, not a path
     os.close(fd)
     return "escaped" if "secret" in found else "opened"
+
+
+def test_what_is_forgotten_of_names_is_found_anew():
+    assert paths.is_kept("semantic/笔记.md")
+    paths.forget()
+    assert paths.is_kept.cache_info().currsize == 0
+    assert paths.is_kept("semantic/笔记.md")
+    assert not paths.is_kept("semantic/nul.md")
