@@ -98,7 +98,7 @@ def _pairs(run: str) -> list[str]:
     return [run[i : i + 2] for i in range(max(1, len(run) - 1))]
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=1 << 14)
 def _latin(run: str) -> tuple[str, ...]:
     """Return the words of a run without spaces: a word's stem, or an identifier and its parts."""
     if "," in run:

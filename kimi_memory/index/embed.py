@@ -98,6 +98,7 @@ class Embedder:
             keys = [key for key, _ in batch]
             index.write(zip(keys, rows, strict=True), ())
             upto = keys[-1] + 1
+            table.release()
         return table.next_key
 
     def _vectors(

@@ -22,8 +22,10 @@ PRIVATE = ".kimi"
 TOMBSTONES = "mid-term/tombstones.jsonl"
 """What must not come back, a line each."""
 
-_NAMES = 1 << 16
-"""So many names are remembered: fewer than a memory has would help a walk not at all."""
+_PATHS = 1 << 16
+"""So many paths are remembered: fewer than a memory has would help a walk not at all."""
+_NAMES = 1 << 12
+"""So many names are remembered: those of folders come again and again."""
 _DEVICES = frozenset(
     {"con", "prn", "aux", "nul", "conin$", "conout$"}
     | {f"{port}{n}" for port in ("com", "lpt") for n in "0123456789¹²³"}
@@ -100,7 +102,7 @@ def is_passing(name: str) -> bool:
     return _PASSING.fullmatch(name) is not None
 
 
-@lru_cache(maxsize=_NAMES)
+@lru_cache(maxsize=_PATHS)
 def is_truth(path: str) -> bool:
     """Whether a path holds truth: not hidden, not a view, not an editor's temporary."""
     parts = path.split("/")
@@ -109,7 +111,7 @@ def is_truth(path: str) -> bool:
     return _VIEW.fullmatch(path) is None
 
 
-@lru_cache(maxsize=_NAMES)
+@lru_cache(maxsize=_PATHS)
 def is_kept(path: str) -> bool:
     """Whether a path holds truth and is safe: whatever lies there as a plain file is kept."""
     return is_truth(path) and is_plain(path)

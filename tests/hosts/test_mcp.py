@@ -99,7 +99,8 @@ def step(tool: str, **given: st.SearchStrategy[Any]) -> st.SearchStrategy[tuple[
 
 
 def alone(one: dict[str, Any]) -> str:
-    return json.dumps({key: value for key, value in one.items() if key != "observations"})
+    plain = {key: value for key, value in one.items() if key != "observations"}
+    return json.dumps(plain, sort_keys=True)
 
 
 steps = st.one_of(

@@ -50,6 +50,10 @@ EVENTS: Mapping[str, Mapping[str, str]] = {
 TRANSCRIPTS = ("claude", "codex")
 """Programs whose transcript file is read; of the others, what the events carry is stored."""
 
+LEFT = (*TRANSCRIPTS, "copilot")
+"""Programs whose words stand in a file, which is read once the hook is gone: Copilot writes
+the end of a turn into its log while its hooks for that end run, or after."""
+
 TOGETHER = ("openclaw", "hermes", "copilot")
 """Programs that tell what the user and the agent said together, at the end of a turn."""
 

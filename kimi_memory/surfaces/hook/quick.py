@@ -56,7 +56,7 @@ def _run(options: dict[str, str]) -> None:
     if not moment or not root:
         return
     event = {"host": host, "moment": moment, "payload": payload}
-    if host in dialects.TRANSCRIPTS and moment not in (dialects.START, dialects.PROMPT):
+    if host in dialects.LEFT and moment not in (dialects.START, dialects.PROMPT):
         _leave(root, event)
         return
     found = wire.ask(root, event)

@@ -24,6 +24,8 @@ START_TOKENS, PROMPT_TOKENS = 1500, 900
 _LEAST_TOKENS = 100
 STALE_HOURS = 6
 """A session that was silent so long has ended, also where its program never said so."""
+YOUNG_SECONDS = 30.0
+"""So long an end of a turn waits for the program to write it into its log."""
 
 
 class Reply:
@@ -63,11 +65,24 @@ class Reply:
     def drain(self) -> int:
         """Work off the spool; return how many events there were. What fails stays there."""
         events = spool.take(str(self._memory.root))
+        unwritten: set[str] = set()
         for path, event in _latest(events):
+            session = dialects.session_of(event["payload"])
+            if spool.age(path) < YOUNG_SECONDS and (session in unwritten or _is_early(event)):
+                unwritten.add(session)
+                continue
             with suppress(KimiMemoryError, OSError):
-                self.capture(event)
+                self._take(event)
                 spool.drop(path)
         return len(events)
+
+    def _take(self, event: Mapping[str, Any]) -> None:
+        """Take in what an event was left for."""
+        host, payload = event["host"], event["payload"]
+        if host in dialects.TRANSCRIPTS:
+            self.capture(event)
+        else:
+            self._heard(host, event["moment"], payload, _session(host, payload))
 
     def sweep(self) -> None:
         """End the sessions of agent programs that went silent."""
@@ -108,7 +123,7 @@ class Reply:
             self._end(session)
         if moment != dialects.TURN:
             return
-        payload = {**payload, **_logged(str(payload.get("transcriptPath") or ""))}
+        payload = {**payload, **_logged(payload)[0]}
         if host in dialects.TOGETHER and (said := _typed(payload)):
             self._turn(host, session, "user", said, payload)
         if reply := dialects.reply_of(payload):
@@ -165,20 +180,34 @@ def _typed(payload: Mapping[str, Any]) -> str:
     return strip_injected(dialects.prompt_of(payload)).strip()
 
 
-def _logged(path: str) -> dict[str, str]:
-    """Return the last words of the user and those of the agent since, from Copilot's log."""
-    prompt, number, said = "", "", list[str]()
-    with suppress(OSError, ValueError, KeyError, TypeError), Path(path).open("rb") as lines:
-        for line in lines:
-            event = json.loads(line)
-            if event["type"] == "user.message":
-                prompt, number, said = event["data"]["content"], event["id"], []
-            elif event["type"] == "assistant.message":
-                said.append(str(event["data"]["content"] or ""))
+def _logged(payload: Mapping[str, Any]) -> tuple[dict[str, str], bool]:
+    """Return the last words of both sides in Copilot's log up to the end of a turn.
+
+    Returns:
+        the words, and whether the log has come to that end.
+    """
+    prompt, number, said, whole = "", "", list[str](), False
+    path, end = Path(str(payload.get("transcriptPath") or "")), payload.get("timestamp")
+    with suppress(OSError, ValueError, KeyError, TypeError), path.open("rb") as lines:
+        for event in map(json.loads, lines):
+            kind, data = event["type"], event["data"]
+            if kind == "user.message":
+                prompt, number, said = data["content"], event["id"], []
+            elif kind == "assistant.message":
+                said.append(str(data["content"] or ""))
+            elif kind == "hook.start" and end and data.get("input", {}).get("timestamp") == end:
+                whole = True
+                break
+    words = {"prompt": prompt, "prompt_id": number}
     reply = "\n".join(filter(None, said))
-    return (
-        {"prompt": prompt, "prompt_id": number, "last_assistant_message": reply} if prompt else {}
-    )
+    return ({**words, "last_assistant_message": reply} if prompt else {}), whole
+
+
+def _is_early(event: Mapping[str, Any]) -> bool:
+    """Whether the end of a turn is not yet in the log that the program keeps of it."""
+    payload = event["payload"]
+    logs = event.get("moment") == dialects.TURN and payload.get("transcriptPath")
+    return bool(logs and payload.get("timestamp")) and not _logged(payload)[1]
 
 
 def _latest(
@@ -189,7 +218,8 @@ def _latest(
     kept = set(last.values())
     for path, event in events:
         known = event.get("host") in dialects.EVENTS
-        if known and (path in kept or event.get("moment") == dialects.END):
+        each = event.get("host") not in dialects.TRANSCRIPTS  # Each tells of a turn of its own.
+        if known and (each or path in kept or event.get("moment") == dialects.END):
             yield path, event
         else:
             spool.drop(path)

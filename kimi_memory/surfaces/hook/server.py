@@ -22,12 +22,14 @@ from kimi_memory.model.actor import Actor
 from kimi_memory.model.turn import Origin
 from kimi_memory.opening import Opening
 from kimi_memory.surfaces.hook import spool, wire
-from kimi_memory.surfaces.hook.reply import Reply
+from kimi_memory.surfaces.hook.reply import YOUNG_SECONDS, Reply
 
 IDLE_SECONDS = 600.0
 LOCK = "server"
 AGAIN_SECONDS = 20.0
 """So long after a look at the spool that left something there comes another."""
+SOON_SECONDS = 1.0
+"""… where what was left is young: a program may still be writing its log."""
 
 
 def serve(root: Path, *, idle_seconds: float = IDLE_SECONDS) -> bool:
@@ -103,7 +105,9 @@ class _Server(socketserver.ThreadingUnixStreamServer):
         self._news.set()  # What hooks left before there was a server comes first.
         while True:
             left = spool.take(str(self._memory.root))
-            self._news.wait(AGAIN_SECONDS if left else None)
+            young = any(spool.age(path) < YOUNG_SECONDS for path, _ in left)
+            again = SOON_SECONDS if young else AGAIN_SECONDS
+            self._news.wait(again if left else None)
             self._news.clear()
             with self._guard:
                 self._reply.drain()

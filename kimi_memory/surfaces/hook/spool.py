@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from typing import Any
 
 FOLDER = ".kimi/spool"
-_KEPT = ("session_id", "transcript_path", "cwd")
+_KEPT = ("session_id", "transcript_path", "cwd", "sessionId", "transcriptPath", "timestamp")
 """What of an event says where the words are, and is none of them."""
 
 
 def put(root: str, event: Mapping[str, Any]) -> None:
     """Leave what an event says of where the words are; it is whole or not there."""
     payload = event["payload"]
-    left = {**event, "payload": {name: payload.get(name) for name in _KEPT}}
+    left = {**event, "payload": {name: payload[name] for name in _KEPT if name in payload}}
     folder = os.path.join(root, FOLDER)
     name = f"{time.time_ns():020d}-{os.getpid()}"
     part, path = (os.path.join(folder, name + end) for end in (".part", ".json"))
@@ -60,6 +60,11 @@ def take(root: str) -> list[tuple[str, dict[str, Any]]]:
         else:
             drop(path)
     return found
+
+
+def age(path: str) -> float:
+    """Return how many seconds ago an event was left."""
+    return (time.time_ns() - int(os.path.basename(path).split("-")[0])) / 1e9
 
 
 def drop(path: str) -> None:

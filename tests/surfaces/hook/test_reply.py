@@ -200,6 +200,51 @@ def test_copilots_words_stand_in_its_log_of_events(memory: Memory, tmp_path: Pat
     assert turns(memory) == ["two", "好的\ndone"]
 
 
+def copilots_log(path: Path, *words: str, ends: int) -> str:
+    """Write a log of turns, of which so many have their end in it; return its path."""
+    lines: list[dict[str, object]] = []
+    for n, text in enumerate(words, 1):
+        lines.append({"type": "user.message", "id": f"m{n}", "data": {"content": text}})
+        said = {"content": f"heard {text}"}
+        lines.append({"type": "assistant.message", "id": f"a{n}", "data": said})
+        if n <= ends:
+            lines.append({"type": "hook.start", "data": {"input": {"timestamp": n}}})
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return str(path)
+
+
+def test_the_end_of_a_turn_waits_until_copilot_has_logged_it(
+    memory: Memory, tmp_path: Path
+) -> None:
+    path, root = tmp_path / "events.jsonl", str(memory.root)
+    log = copilots_log(path, ends=0)
+    for n in (1, 2):
+        spool.put(root, event("copilot", "turn", transcriptPath=log, timestamp=n))
+    spool.put(root, event("copilot", "end"))
+    Reply(memory).drain()
+    assert (turns(memory), len(spool.take(root))) == ([], 3)
+    copilots_log(path, "one", "two", ends=1)
+    Reply(memory).drain()
+    assert (turns(memory), len(spool.take(root))) == (["one", "heard one"], 2)
+    copilots_log(path, "one", "two", ends=2)
+    Reply(memory).drain()
+    assert turns(memory) == ["one", "heard one", "two", "heard two"]
+    assert spool.take(root) == []
+    assert [place.open for place in sessions.places(memory.store)] == [False]
+
+
+def test_a_log_that_never_tells_of_the_end_is_read_as_it_is(
+    memory: Memory, tmp_path: Path, monkeypatch
+) -> None:
+    root, log = str(memory.root), copilots_log(tmp_path / "events.jsonl", "one", ends=0)
+    spool.put(root, event("copilot", "turn", transcriptPath=log, timestamp=7))
+    Reply(memory).drain()
+    assert turns(memory) == []
+    monkeypatch.setattr("kimi_memory.surfaces.hook.reply.YOUNG_SECONDS", 0.0)
+    Reply(memory).drain()
+    assert (turns(memory), spool.take(root)) == (["one", "heard one"], [])
+
+
 @pytest.mark.parametrize("host", dialects.TOGETHER)
 def test_some_programs_tell_both_sides_at_the_end_of_a_turn(memory: Memory, host: str) -> None:
     reply = Reply(memory)
