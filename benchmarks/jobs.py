@@ -40,6 +40,7 @@ def measure(cards: int, sessions: int) -> dict[str, float]:
         opening = Opening(home=home, clock=lambda: NOW, host=host, background=False)
         Memory.create(root / "memory", opening=opening).close()
         _fill(root / "memory", cards)
+        time.sleep(0.1)  # What was written just now may still change, and would be read again.
         with Memory.open(root / "memory", opening) as memory:
             memory.store.reconcile()
             memory.history.commit("Filled")

@@ -73,7 +73,8 @@ class Import:
 
     def _feed(self, part: bytes) -> None:
         if self._process is None:
-            self._process = self._git.stream("fast-import", "--quiet")
+            # To look for likeness to the last content takes longer than it saves.
+            self._process = self._git.stream("fast-import", "--quiet", "--depth=0")
         if self._broken or self._process.stdin is None:
             return
         try:
