@@ -42,8 +42,16 @@ class Import:
         if error is not None:
             self._process.kill()
         _, err = self._process.communicate()
-        if error is None and (self._broken or self._process.returncode != 0):
+        failed = self._broken or self._process.returncode != 0
+        if failed:
+            self._forget(self._process.pid)
+        if failed and error is None:
             raise refusal(("fast-import",), err.decode("utf-8", "replace"))
+
+    def _forget(self, pid: int) -> None:
+        """Remove the report that git leaves of its failure: it repeats what it was sent."""
+        folder = self._git.folder or self._git.root / ".git"
+        (folder / f"fast_import_crash_{pid}").unlink(missing_ok=True)
 
     def add(self, content: bytes) -> None:
         """Add one content."""

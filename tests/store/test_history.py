@@ -743,6 +743,7 @@ def test_a_folder_that_history_lost_cannot_be_committed_to(history, root):
     with pytest.raises(HistoryError, match="doctor"):
         history.commit("cannot")
     assert (root / "d/b.md").exists()
+    assert not list((root / ".git").glob("fast_import_crash_*"))
 
 
 def lose(root: Path, name: str) -> str:

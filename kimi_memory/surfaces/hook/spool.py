@@ -63,8 +63,10 @@ def take(root: str) -> list[tuple[str, dict[str, Any]]]:
 
 
 def age(path: str) -> float:
-    """Return how many seconds ago an event was left."""
-    return (time.time_ns() - int(os.path.basename(path).split("-")[0])) / 1e9
+    """Return how many seconds ago an event was left; endless where its name does not tell."""
+    at = os.path.basename(path).split("-")[0]
+    since = (time.time_ns() - int(at)) / 1e9 if at.isdecimal() else -1.0
+    return since if since >= 0 else float("inf")  # A clock that was set back tells nothing.
 
 
 def drop(path: str) -> None:

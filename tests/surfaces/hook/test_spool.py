@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -61,3 +62,11 @@ def test_only_its_owner_reads_the_spool(tmp_path: Path) -> None:
     ((path, _),) = spool.take(str(tmp_path))
     assert Path(path).stat().st_mode & 0o077 == 0
     assert (tmp_path / spool.FOLDER).stat().st_mode & 0o077 == 0
+
+
+def test_an_age_is_told_by_the_name_or_endless(tmp_path: Path) -> None:
+    spool.put(str(tmp_path), note(1))
+    ((path, _),) = spool.take(str(tmp_path))
+    assert 0 <= spool.age(path) < 60
+    late = f"{time.time_ns() + 10**12:020d}-1.json"
+    assert {spool.age(name) for name in (late, "x.json", "-1.json")} == {float("inf")}
