@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from datetime import time as clock_time
 from pathlib import Path
-from typing import Any
 
 from kimi_memory.errors import UsageError
 from kimi_memory.memory import Memory
@@ -20,7 +19,6 @@ from kimi_memory.recall.recall import Recall
 
 ANSWERED = 0.5
 """From this part of a question's words in one hit on, memory claims to know the answer."""
-_LOOK_BACK = next((f.name for f in fields(Query) if f.name in ("as_of", "valid_at")), "")
 _NONCE = "evaluated0"
 
 
@@ -98,9 +96,6 @@ class _Run:
     def result(self) -> Result:
         """Ask, compare and time."""
         case = self.case
-        if case.as_of is not None and not _LOOK_BACK:
-            why = ("as_of: recall cannot answer as on an earlier day",)
-            return Result(case.path, case.name, passed=False, skipped=True, why=why)
         began = time.perf_counter()
         query = self._query()
         hits = self.recall.search(query).hits
@@ -124,8 +119,7 @@ class _Run:
             return query
         # The last moment of the day: what was decided on it was so.
         end = datetime.combine(self.case.as_of + timedelta(days=1), clock_time(), UTC)
-        moment: dict[str, Any] = {_LOOK_BACK: end - timedelta(microseconds=1)}
-        return replace(query, **moment)
+        return replace(query, as_of=end - timedelta(microseconds=1))
 
     def _found(self, hits: Sequence[Hit]) -> list[str]:
         texts = [(hit.unit.id, f"{hit.unit.title}\n{hit.unit.text}") for hit in hits]
