@@ -160,10 +160,10 @@ def _card(event: Event, now: datetime) -> Card:
 
 def _stale(day: DayView) -> Iterable[Step]:
     """Mark what was not said for long; of many the longest unsaid first, the rest tomorrow."""
-    limit = day.now - timedelta(days=day.stale_days)
+    limit = timedelta(days=day.stale_days)
     known = Cards.of(day.cards)
     active = (head for head in known.heads if head.status is Status.ACTIVE)
-    late = sorted((head.seen, head.id) for head in active if head.seen < limit)
+    late = sorted((head.seen, head.id) for head in active if day.now - head.seen > limit)
     if not late:
         return
     due = {id: seen for seen, id in late[:MOST_STALE]}

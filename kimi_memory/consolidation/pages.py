@@ -184,8 +184,8 @@ def _collected(cards: Iterable[Head]) -> Iterator[tuple[str, str, str, list[Head
     for name, among in sorted(places.items()):
         of = [card for category in among for card in named[category]]
         yield "CATEGORY", f"semantic/{name}.md", min(among), of
-    entities = (card for card in shown if card.type is CardType.ENTITY)
-    about: dict[str, list[Head]] = {name: [] for name in sorted(map(_subject, entities))}
+    entities = {_subject(card) for card in shown if card.type is CardType.ENTITY} - {""}
+    about: dict[str, list[Head]] = {name: [] for name in sorted(entities)}
     for card in shown if about else ():
         if (name := _subject(card)) in about:
             about[name].append(card)

@@ -15,8 +15,8 @@ JOURNAL = f"{PRIVATE}/journal"
 _LOCKS = f"{PRIVATE}/locks"
 _LOST = f"{PRIVATE}/lost+found"
 _OBJECTS = ".git/objects"
-_DERIVED = ("git-cache", "git-owed", "snapshot.json", "cache/catalog")
-"""Files that name commits or contents which are no more."""
+_DERIVED = ("git-cache", "git-index", "git-owed", "snapshot.json", "cache/catalog")
+"""Files that name commits or contents which are no more; earlier versions kept an index."""
 
 
 def scan(root: Path) -> Iterator[tuple[str, bytes]]:

@@ -71,6 +71,12 @@ def test_a_person_or_thing_gathers_what_is_known_of_it(memory: Memory) -> None:
     assert "semantic/entities/小王.md" not in found
 
 
+def test_an_entity_without_a_key_names_nobody(memory: Memory) -> None:
+    cards = [made("a", type=CardType.ENTITY, key=""), made("b", key="")]
+    found = written(pages(memory).changes(cards)[0])
+    assert not [path for path in found if path.startswith("semantic/entities/")]
+
+
 def test_a_page_with_nothing_to_show_goes_unless_it_has_notes(memory: Memory) -> None:
     content = written(pages(memory).changes([made("a", category="x")])[0])["semantic/x.md"]
     memory.store.apply([Create("semantic/x.md", content.encode())], memory.actor)

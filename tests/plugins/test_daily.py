@@ -82,6 +82,8 @@ def test_a_card_unverified_for_a_month_goes_stale() -> None:
     fresh = card("fresh", verified=NOON - timedelta(days=29))
     [stale] = notes(consolidate_day(day(cards=(old, fresh))), Card)
     assert (stale.id, stale.status) == (old.id, Status.STALE)
+    never = replace(day(cards=(old, fresh)), stale_days=10_000_000)
+    assert not notes(consolidate_day(never), Card)
 
 
 def test_a_project_gathers_progress_decisions_preferences_and_todos() -> None:
