@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -38,5 +39,8 @@ def drain_here(root: Path) -> int:
     with open_here(root, "drain") as memory:
         reply = Reply(memory)
         count = reply.drain()
+        while reply.waits():
+            time.sleep(1.0)
+            reply.drain()
         reply.sweep()
         return count

@@ -76,6 +76,11 @@ class Reply:
                 spool.drop(path)
         return len(events)
 
+    def waits(self) -> bool:
+        """Whether the end of a turn was left that its program has not logged yet."""
+        left = spool.take(str(self._memory.root))
+        return any(spool.age(path) < YOUNG_SECONDS and _is_early(event) for path, event in left)
+
     def _take(self, event: Mapping[str, Any]) -> None:
         """Take in what an event was left for."""
         host, payload = event["host"], event["payload"]
