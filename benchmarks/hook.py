@@ -1,7 +1,7 @@
 """How long a hook keeps a person waiting: ``python -m benchmarks.hook --notes 10000 --json``.
 
 The real command as an agent program runs it, for a prompt with and without a server, at the
-end of a turn and of a session; each is set against a process that takes its turn with it:
+end of a turn and of a session, over a memory of cards of which some answer; each is set against a process that takes its turn with it:
 the interpreter with json and socket, and the bare import of what recall needs.
 """
 
@@ -15,14 +15,42 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks.recall_start import COMMAND, QUESTION, memory
+from benchmarks.recall_start import COMMAND, PER_FOLDER, QUESTION, memory, texts
+from kimi_memory.model import form
+from kimi_memory.model.card import Card, CardType
+from kimi_memory.model.ids import derived_id
+from kimi_memory.model.note import Status
 from kimi_memory.surfaces.hook import wire
 
 BARE = (sys.executable, "-c", "import json, socket")
 IMPORTS = (sys.executable, "-W", "ignore", "-c", "import numpy, whoosh.index, pluggy, yaml")
 EVENTS = {"prompt": "UserPromptSubmit", "turn": "Stop", "session end": "SessionEnd"}
+
+
+NOW = datetime(2026, 3, 2, 20, tzinfo=UTC)
+
+
+def write_cards(root: Path, notes: int) -> None:
+    """Write notes as cards, which is what a prompt is told of."""
+    for number, text in texts(notes):
+        card = Card(
+            id=derived_id("card", NOW, str(number)),
+            created=NOW,
+            updated=NOW,
+            status=Status.ACTIVE,
+            title=f"Note {number}",
+            type=CardType.FACT,
+            key=f"note{number}.text",
+            value=text,
+            category=f"part{number // PER_FOLDER}",
+            verified=NOW,
+        )
+        path = root / form.place(card)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(form.render(card), encoding="utf-8")
 
 
 def payload(event: str) -> bytes:
@@ -65,11 +93,14 @@ def _race(
 
 def measure(notes: int, pairs: int) -> dict[str, dict[str, float]]:
     """Return median times and ratios of each kind of event."""
-    with memory(notes) as (root, home):
+    with memory(notes, write_cards) as (root, home):
         config = Path(home["HOME"]) / ".config/kimi_memory"
         config.mkdir(parents=True)
         (config / "config.toml").write_text('server = "never"\n', encoding="utf-8")
         hook = [*COMMAND, "hook", "run", "--host", "claude", "--memory", str(root)]
+        given = payload(EVENTS["prompt"])
+        told = subprocess.run(hook, input=given, check=True, capture_output=True, env=home).stdout
+        assert b"w203" in told, "nothing was found"
         found = {"prompt, no server": _race(hook, EVENTS["prompt"], IMPORTS, home, pairs)}
         for name in ("turn", "session end"):
             found[f"{name}, no server"] = _race(hook, EVENTS[name], BARE, home, pairs)

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -26,15 +26,20 @@ IMPORT = (sys.executable, "-W", "ignore", "-c", "import whoosh, usearch.index")
 COMMAND = (sys.executable, "-m", "kimi_memory")
 
 
-def write(root: Path, notes: int) -> None:
-    """Write notes of about 100 words, drawn by Zipf's law."""
+def texts(notes: int) -> Iterator[tuple[int, str]]:
+    """Yield numbers of notes and texts of about 100 words, drawn by Zipf's law."""
     chance = random.Random(7)
     words = [f"w{n}" for n in range(20_000)]
     weights = [1 / (n + 10) for n in range(len(words))]
     for number in range(notes):
+        yield number, " ".join(chance.choices(words, weights, k=100))
+
+
+def write_pages(root: Path, notes: int) -> None:
+    """Write notes as pages of one's own."""
+    for number, text in texts(notes):
         folder = root / "notes" / f"{number // PER_FOLDER:04d}"
         folder.mkdir(parents=True, exist_ok=True)
-        text = " ".join(chance.choices(words, weights, k=100))
         (folder / f"{number:06d}.md").write_text(f"# Note {number}\n\n{text}\n", encoding="utf-8")
 
 
@@ -46,7 +51,9 @@ def spent(command: Sequence[str], home: Mapping[str, str]) -> float:
 
 
 @contextmanager
-def memory(notes: int) -> Iterator[tuple[Path, dict[str, str]]]:
+def memory(
+    notes: int, write: Callable[[Path, int], None] = write_pages
+) -> Iterator[tuple[Path, dict[str, str]]]:
     """Yield an indexed memory and the environment of a user who has nothing else."""
     with tempfile.TemporaryDirectory(prefix="kimi-memory-bench-") as folder:
         home = {

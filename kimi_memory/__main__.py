@@ -16,7 +16,9 @@ def main() -> int:
         # A person waits for this one at every prompt: it needs no command line.
         from kimi_memory.surfaces.hook.quick import main as quick
 
-        return quick(sys.argv[3:])
+        quick(sys.argv[3:])
+        # All is written and closed: taking what was loaded apart would only take time.
+        os._exit(0)
     # Set before numpy is loaded: starting threads takes longer than our sums.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     gc.set_threshold(YOUNG)

@@ -28,7 +28,6 @@ class Line:
     day: str = ""
     value: float = 1.0
     """How much it helps, 0 to 1, as long as nothing else says it."""
-    words: frozenset[str] = frozenset()
 
     @property
     def lines(self) -> str:

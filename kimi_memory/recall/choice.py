@@ -17,10 +17,10 @@ The figures were fitted by hand on labelled questions in both languages; see
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from heapq import heapify, heappop, heappush
 
-from kimi_memory.recall.block import Line, alone, heading, under
+from kimi_memory.recall.block import Line, alone, heading, shown, under
 from kimi_memory.text.tokens import estimate
 
 SURE = 3.0
@@ -31,24 +31,28 @@ SAME = 0.5
 """From this share of known words on, a line begins to be a repetition."""
 BAND = 0.97
 """Factor of a value for each step of priority down."""
+LOOSE_TOKENS = 12
+"""By so much a block may cost less than its lines one by one: 3 tokens for each cut."""
 
-Fits = Callable[[Sequence[Line]], bool]
+Split = Callable[[str], Iterable[str]]
 
 
-@dataclass(frozen=True, slots=True)
 class _Cost:
-    """Tokens of a line in each form it may take."""
+    """Tokens of a line in each form it may take, counted when they are asked for."""
 
-    alone: int
-    under: int
-    """Below the name of its file."""
-    bare: int
-    """The same where its day stands above it."""
+    def __init__(self, line: Line) -> None:
+        self._line = line
+        self.alone = _tokens(alone(line))
+        self.under = _tokens(under(line, ""))
+        """Below the name of its file."""
+        self._bare = -1
 
-    @classmethod
-    def of(cls, line: Line) -> _Cost:
-        """Return what a line costs."""
-        return cls(_tokens(alone(line)), _tokens(under(line, "")), _tokens(under(line, line.day)))
+    @property
+    def bare(self) -> int:
+        """Below the name of its file, where its day stands above it."""
+        if self._bare < 0:
+            self._bare = _tokens(under(self._line, self._line.day))
+        return self._bare
 
 
 class _File:
@@ -75,68 +79,113 @@ class _File:
         return _tokens(heading(self._path, day)) + lines - self.cost
 
 
-def choose(standing: Iterable[Line], found: Iterable[Line], fits: Fits) -> list[Line]:
+def choose(
+    standing: Iterable[Line],
+    found: Iterable[Line],
+    split: Split,
+    budget: int,
+    nonce: str,
+) -> list[Line]:
     """Return the lines to show.
 
     Args:
         standing: what is shown in any case, in the order in which room is given to it.
         found: what a question found, in any order.
-        fits: whether lines together stay within the budget.
+        split: returns the words of a text.
+        budget: most tokens of the block.
+        nonce: that of the block.
     """
-    choice = _Choice(fits)
+    choice = _Choice(split, budget, nonce)
     for line in standing:
         choice.take(line)
-    choice.fill({line.id: line for line in found if line.value > 0})
+    choice.fill(line for line in found if line.value > 0)
     return choice.lines
 
 
 class _Choice:
     """The lines chosen so far."""
 
-    def __init__(self, fits: Fits) -> None:
+    def __init__(self, split: Split, budget: int, nonce: str) -> None:
         self.lines: list[Line] = []
-        self._fits = fits
+        self._split, self._budget, self._nonce = split, budget, nonce
+        self._spent = 0
         self._files: dict[str, _File] = {}
         self._costs: dict[str, _Cost] = {}
-        self._known: dict[str, float] = {}
+        self._words: dict[str, frozenset[str]] = {}
+        self._known: dict[str, tuple[int, float]] = {}
+        """How many of the chosen lines a line was held against, and most that one said of it."""
 
     def take(self, line: Line) -> bool:
         """Add a line if it fits."""
-        if not self._fits([*self.lines, line]):
+        if not self._may_fit(line):
             return False
-        self.lines.append(line)
+        spent = estimate(shown([*self.lines, line], self._nonce))
+        if spent > self._budget:
+            return False
         self._file(line).add(line, self._cost(line))
+        self.lines.append(line)
+        self._spent = spent
         return True
 
-    def fill(self, left: dict[str, Line]) -> None:
-        """Add lines, those first that add most for each token."""
-        for chosen in self.lines:
-            left.pop(chosen.id, None)
-            self._learn(chosen, left.values())
-        while left:
-            # Of equals the first id, so that the same memory gives the same block.
-            best = max(sorted(left.values(), key=lambda line: line.id), key=self._gain)
-            del left[best.id]
-            if self._gain(best) > 0 and self.take(best):
-                self._learn(best, left.values())
+    def fill(self, found: Iterable[Line]) -> None:
+        """Add lines, those first that add most for each token.
+
+        A gain falls as more is said, so one that was told before is a bound: only a line that
+        is first by its bound is looked at again. It rises when its file is named; then the
+        lines of that file are told anew, those that did not fit among them.
+        """
+        chosen = {line.id for line in self.lines}
+        left = {line.id: line for line in found if line.id not in chosen}
+        # Of equals the first id, so that the same memory gives the same block.
+        queue = [(-self._worth(line), id) for id, line in left.items()]
+        heapify(queue)
+        while queue:
+            _, id = heappop(queue)
+            if id not in left or not self._may_fit(left[id]):
+                continue
+            gain = (-self._gain(left[id]), id)
+            if queue and gain > queue[0]:
+                heappush(queue, gain)
+            elif gain[0] < 0 and self.take(left[id]):
+                path = left.pop(id).path
+                for other in left.values():
+                    if other.path == path:
+                        heappush(queue, (-self._worth(other), other.id))
+
+    def _may_fit(self, line: Line) -> bool:
+        """Whether it pays to count the whole block, which takes longer than all else here."""
+        return self._spent + self._more(line) <= self._budget + LOOSE_TOKENS
 
     def _gain(self, line: Line) -> float:
         """Return what a line adds for each token."""
-        cost = self._cost(line)
-        fresh = 1.0 - max(0.0, self._known.get(line.id, 0.0) - SAME) / (1.0 - SAME)
-        worth: float = line.value**SURE * cost.under**LENGTH * BAND**line.priority
-        return worth * fresh / max(1, self._file(line).more(line, cost))
+        fresh = 1.0 - max(0.0, self._said(line) - SAME) / (1.0 - SAME)
+        return self._worth(line) * fresh
 
-    def _learn(self, chosen: Line, others: Iterable[Line]) -> None:
-        """Note how much of each line its nearest chosen one has said."""
-        for line in others:
-            if line.words:
-                share = len(line.words & chosen.words) / len(line.words)
-                self._known[line.id] = max(share, self._known.get(line.id, 0.0))
+    def _worth(self, line: Line) -> float:
+        """Return what a line would add if none of it was said."""
+        worth: float = line.value**SURE * self._cost(line).under ** LENGTH * BAND**line.priority
+        return worth / max(1, self._more(line))
+
+    def _said(self, line: Line) -> float:
+        """Return how much of a line the nearest chosen one has said."""
+        seen, most = self._known.get(line.id, (0, 0.0))
+        if seen < len(self.lines) and (words := self._words_of(line)):
+            others = map(self._words_of, self.lines[seen:])
+            most = max(most, *(len(words & other) / len(words) for other in others))
+        self._known[line.id] = len(self.lines), most
+        return most
+
+    def _words_of(self, line: Line) -> frozenset[str]:
+        if line.id not in self._words:
+            self._words[line.id] = frozenset(self._split(line.said))
+        return self._words[line.id]
+
+    def _more(self, line: Line) -> int:
+        return self._file(line).more(line, self._cost(line))
 
     def _cost(self, line: Line) -> _Cost:
         if line.id not in self._costs:
-            self._costs[line.id] = _Cost.of(line)
+            self._costs[line.id] = _Cost(line)
         return self._costs[line.id]
 
     def _file(self, line: Line) -> _File:

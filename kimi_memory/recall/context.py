@@ -9,7 +9,7 @@ prompt cache keeps its beginning.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -76,14 +76,11 @@ def build(recall: Recall, request: Request) -> Context:
     standing = {line.id: line for line in _always(recall, request)}
     found = {line.id: line for line in _found(recall, request) if line.id not in standing}
     by_priority = sorted(standing.values(), key=lambda line: line.priority)
-    kept = choose(by_priority, found.values(), lambda lines: _fits(lines, request))
-    text = shown(kept, request.nonce) if kept else ""
+    split, budget, nonce = recall.words.split, request.budget, request.nonce
+    kept = choose(by_priority, found.values(), split, budget, nonce)
+    text = shown(kept, nonce) if kept else ""
     ids = tuple(line.id for line in ordered(kept))
     return Context(text, estimate(text), ids, len(standing) + len(found) - len(kept))
-
-
-def _fits(lines: Sequence[Line], request: Request) -> bool:
-    return estimate(shown(lines, request.nonce)) <= request.budget
 
 
 def _always(recall: Recall, request: Request) -> Iterator[Line]:
@@ -105,9 +102,7 @@ def _found(recall: Recall, request: Request) -> Iterator[Line]:
     for hit in recall.search(asked).hits:
         if request.beside and hit.unit.session == request.beside:
             continue
-        line = _line(hit.unit, hit.snippet)
-        said = frozenset(recall.words.split(line.said))
-        yield replace(line, value=hit.score, words=said)
+        yield replace(_line(hit.unit, hit.snippet), value=hit.score)
 
 
 def _standing(searcher: Searcher, request: Request) -> Iterator[Line]:

@@ -92,11 +92,13 @@ class Recall:
             return ranked, self._found(searcher, ranked, query, now), note
 
         with self._index.guard:
-            # What this loads is at hand once it is known whether the files are still the same.
-            if expected := self._index.expected():
-                found(expected)
+            # While a scout looks: most often the files are still the same.
+            expected = self._index.expected()
+            answer = found(expected) if expected else None
             searcher = self._index.searcher()
-            ranked, hits, note = found(searcher)
+            if answer is None or searcher is not expected:
+                answer = found(searcher)
+            ranked, hits, note = answer
         # A server may take its time: nobody else waits for it.
         hits, said = self._reranked(query, hits)
         with self._index.guard:

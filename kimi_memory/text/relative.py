@@ -18,6 +18,7 @@ from kimi_memory.text.days import (
     week_word,
     weekday_number,
 )
+from kimi_memory.text.literals import folded
 from kimi_memory.text.regex import regex
 
 Read = Callable[[re.Match[str], date], list[str]]
@@ -60,10 +61,11 @@ _HAN_UNITS |= {"禮拜": "week", "月": "month", "年": "year"}
 
 def relative_spans(text: str, now: datetime) -> list[tuple[int, int, list[str]]]:
     """Return the relative dates of `text` with their place and typed words."""
-    today = as_date(now)
+    today, plain = as_date(now), folded(text)
     return [
         (found.start(), found.end(), read(found, today))
-        for pattern, read in _RULES
+        for marks, pattern, read in _RULES
+        if any(mark in plain for mark in marks)
         for found in pattern.finditer(text)
     ]
 
@@ -173,8 +175,13 @@ def _day_of(year: int, month: int, of_month: int) -> list[str]:
 
 
 _DAY_NAMES = r"(?P<w>mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?"
-_RULES: tuple[tuple[re.Pattern[str], Read], ...] = (
+_WAY_MARKS = tuple(f"{way} " for way in _WAY)
+_AGO_MARKS = ("ago", "earlier", "back", "from now", "later")
+_NAMED_MARKS = ("yesterday", "today", "tomorrow", "night", "this ")
+# What a text holds that a pattern is found in: to look for it costs less than to compile one.
+_RULES: tuple[tuple[tuple[str, ...], re.Pattern[str], Read], ...] = (
     (
+        _NAMED_MARKS,
         regex(
             r"\b(?:(?:the )?day (?:before yesterday|after tomorrow)|yesterday|last night|today|"
             r"tonight|this (?:morning|afternoon|evening)|tomorrow)\b",
@@ -183,12 +190,14 @@ _RULES: tuple[tuple[re.Pattern[str], Read], ...] = (
         _named_day,
     ),
     (
+        _WAY_MARKS,
         regex(rf"\b{_WAYS} (?P<unit>weekend|week|month|year)\b", re.IGNORECASE),
         _way_unit,
     ),
-    (regex(rf"\b{_WAYS} {_DAY_NAMES}\b", re.IGNORECASE), _way_weekday),
-    (regex(rf"\b{_WAYS} (?P<mon>{MONTH})", re.IGNORECASE), _way_month),
+    (_WAY_MARKS, regex(rf"\b{_WAYS} {_DAY_NAMES}\b", re.IGNORECASE), _way_weekday),
+    (_WAY_MARKS, regex(rf"\b{_WAYS} (?P<mon>{MONTH})", re.IGNORECASE), _way_month),
     (
+        _AGO_MARKS,
         regex(
             rf"\b{_COUNT} (?P<unit>day|week|month|year)s? "
             r"(?:(?P<ago>ago|earlier|back)|from now|later)\b",
@@ -197,18 +206,21 @@ _RULES: tuple[tuple[re.Pattern[str], Read], ...] = (
         _ago,
     ),
     (
+        ("in ",),
         regex(
             rf"\bin {_COUNT} (?P<unit>day|week|month|year)s?(?P<ago>(?!))?\b(?! of)", re.IGNORECASE
         ),
         _ago,
     ),
     (
+        ("天", "日", "晚", "早"),
         regex(
             r"(?P<day>(?<![之以从從目先])大?前|昨|今|明|大?[后後])(?:天|(?<=[昨今明])[日晚早])(?!文)"
         ),
         _han_day,
     ),
     (
+        ("周", "週", "星期", "拜"),
         regex(
             r"(?P<way>上上|上|这|這|本|下下|下)[个個]?(?:[周週]|星期|[礼禮]拜)"
             r"(?:(?P<end>末)|(?P<w>[一二三四五六日]|(?<=[期拜])天)(?![次个個年期遍回直些]))?"
@@ -216,6 +228,7 @@ _RULES: tuple[tuple[re.Pattern[str], Read], ...] = (
         _han_week,
     ),
     (
+        ("月",),
         regex(
             rf"(?P<way>(?:上上|上|这|這|下下|下)(?=[个個])|[本上下](?=月))[个個]?月份?"
             rf"(?:的?(?P<d>{NUMERAL})[日号號])?"
@@ -223,6 +236,7 @@ _RULES: tuple[tuple[re.Pattern[str], Read], ...] = (
         _han_month,
     ),
     (
+        ("年",),
         regex(
             rf"(?P<year>(?<![以之从從目])前|去|今|本|明|[后後])年(?!代|[级級])"
             rf"(?:的?(?P<m>{NUMERAL})月份?(?:(?P<d>{NUMERAL})[日号號])?)?"
@@ -230,6 +244,7 @@ _RULES: tuple[tuple[re.Pattern[str], Read], ...] = (
         _han_year,
     ),
     (
+        ("前", "后", "後"),
         regex(
             rf"(?P<n>\d{{3}}|{NUMERAL}|半)\s?(?:[个個]\s?)?(?P<unit>天|日|周|週|星期|[礼禮]拜|月|年)"
             r"(?:(?P<ago>(?:之|以)?前)|(?:之|以)?[后後])"

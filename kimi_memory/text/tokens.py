@@ -29,10 +29,13 @@ from kimi_memory.text.regex import regex
 
 _WIDE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7a3"
 _ASTRAL_HAN = "\U00020000-\U000323af"
-_PIECE = regex(
+_LATIN = (
     r"[A-Za-z\u00c0-\u024f]{1,8}|[0-9]{1,3}|[!-/:-@\[-`{-~]{1,2}|[\r\n]{1,4}| [ \t]{1,16}|\t{1,16}"
-    rf"|[^\x00-\x7f\u00c0-\u024f{_WIDE}\U00010000-\U0010ffff]{{1,2}}"
 )
+_PIECE = regex(rf"{_LATIN}|[^\x00-\x7f\u00c0-\u024f{_WIDE}\U00010000-\U0010ffff]{{1,2}}")
+# The same where nothing is wide; a large set of characters takes a millisecond to compile.
+_NARROW_PIECE = regex(rf"{_LATIN}|[^\x00-\x7f\u00c0-\u024f]{{1,2}}")
+_FIRST_WIDE = _WIDE[0]
 _HAN = regex(f"[{_WIDE}{_ASTRAL_HAN}]+")
 _ASTRAL = regex("[\U00010000-\U0001ffff\U000323b0-\U0010ffff]")
 
@@ -42,8 +45,8 @@ WIDE_COST = 0.8
 
 def estimate(text: str) -> int:
     """Return about how many tokens `text` costs; 0 where nothing is seen."""
+    if text.isascii() or max(text) < _FIRST_WIDE:
+        return len(_NARROW_PIECE.findall(text))
     pieces = len(_PIECE.findall(text))
-    if text.isascii():
-        return pieces
     wide = sum(map(len, _HAN.findall(text)))
     return ceil(pieces + wide * WIDE_COST + 2 * len(_ASTRAL.findall(text)))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kimi_memory.recall.block import Line, shown
-from kimi_memory.recall.choice import choose
+from kimi_memory.recall.choice import _Choice, choose
 from kimi_memory.text.tokens import estimate
 
 NONCE = "abcdef0123456789"
@@ -25,14 +25,16 @@ def line(id: str, said: str, value: float = 1.0, path: str = "", first: int = 1)
         labels=("human",),
         day="2026-02-27",
         value=value,
-        words=frozenset(said.replace("，", " ").split()) | set(map("".join, pairwise(said))),
     )
+
+
+def split(said: str) -> list[str]:
+    return [*said.replace("，", " ").split(), *map("".join, pairwise(said))]
 
 
 def chosen(budget: int, *found: Line, standing: tuple[Line, ...] = ()) -> list[str]:
     """Return the ids in the order in which they were chosen."""
-    lines = choose(standing, found, lambda lines: estimate(shown(lines, NONCE)) <= budget)
-    return [one.id for one in lines]
+    return [one.id for one in choose(standing, found, split, budget, NONCE)]
 
 
 PORT = line("a", "The billing service listens on port 8080 since the move to the new host", 1.0)
@@ -97,10 +99,25 @@ def test_the_choice_fits_and_does_not_depend_on_the_order(made, budget: int, cha
     ]
 
     def build(lines: list[Line]) -> str:
-        kept = choose((), lines, lambda some: estimate(shown(some, NONCE)) <= budget)
+        kept = choose((), lines, split, budget, NONCE)
         return shown(kept, NONCE) if kept else ""
 
     block = build(found)
     assert estimate(block) <= budget
     chance.shuffle(found)
     assert build(found) == block
+
+
+@given(LINES, st.integers(0, 400))
+def test_the_choice_is_that_of_looking_at_every_line_each_time(made, budget: int) -> None:
+    found = [
+        Line(id=f"{n:02d}", priority=p, path=f"{p}{path}", said=said, first=at, last=at, value=v)
+        for n, (said, v, p, at, path) in enumerate(made)
+    ]
+    slow = _Choice(split, budget, NONCE)
+    left, grows = found, True
+    while grows:
+        best = sorted(left, key=lambda line: (-slow._gain(line), line.id))
+        grows = any(slow._gain(line) > 0 and slow.take(line) for line in best)
+        left = [line for line in left if line not in slow.lines]
+    assert choose((), found, split, budget, NONCE) == slow.lines

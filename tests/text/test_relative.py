@@ -7,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kimi_memory.text.dates import date_words
+from kimi_memory.text.literals import folded
+from kimi_memory.text.relative import _RULES
 
 NOW = datetime(2026, 11, 18, 10, tzinfo=UTC)  # a Wednesday
 
@@ -84,3 +86,18 @@ def test_relative_dates_without_a_now_say_nothing() -> None:
 def test_any_text_is_read_without_failing(text: str, now: datetime) -> None:
     words = date_words(text + " 3天前 in 999 weeks 下个月 999年前", now.replace(tzinfo=UTC))
     assert len(words) == len(set(words))
+
+
+PIECES = (
+    "the day before yesterday|day after tomorrow|yesterday|last night|today|tonight|this morning|"
+    "LAST|This|next|coming|previous|current|week|months|year|weekend|Fri|saturday|May|in|a couple of|"
+    "two|12|days|ago|Earlier|back|from now|later|昨天|今晚|后天|大前天|明早|上|下下|这个|周|周五|星期天|"
+    "礼拜|禮拜三|本月|上个月|月份|3号|去年|前年|明年|的|3月|半|三|十二|天|个|月|年|前|之后|以前|的|文|\u0130|\u017f"
+).split("|")
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=6), st.sampled_from(["", " "]))
+def test_a_text_without_a_mark_of_a_rule_has_no_match_of_it(pieces: list[str], joint: str) -> None:
+    text = joint.join(pieces)
+    for marks, pattern, _ in _RULES:
+        assert not pattern.search(text) or any(mark in folded(text) for mark in marks)

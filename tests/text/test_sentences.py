@@ -61,3 +61,10 @@ def test_pieces_never_tear_what_is_seen_as_one() -> None:
     for start, end in pieces(text, 0, len(text), 12):
         assert text[start] not in "\u0301\u200d"
         assert text[end - 1] != "\u200d"
+
+
+@given(st.text(st.sampled_from("ab1. !?\n\t\x1c\"'()]*_…")))
+def test_what_is_written_in_ascii_alone_ends_where_it_does_beside_chinese(text: str) -> None:
+    spans = sentences(f"{text}\n中")
+    assert spans[-1] == (len(text) + 1, len(text) + 2)
+    assert spans[:-1] == sentences(f"{text}\n")

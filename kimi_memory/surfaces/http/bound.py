@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
 
 from kimi_memory.memory import Memory
 from kimi_memory.model.unit import Hit, Query
@@ -25,13 +24,9 @@ def context_within(memory: Memory, space: Namespace, given: Given) -> Context:
     answer = memory.recall(space.narrowed(_query(given)))
     beside = given.get("beside")  # a session that stands in the prompt already
     hits = [hit for hit in answer.hits if not beside or hit.unit.session != beside]
-    lines = [_line(memory, hit) for hit in hits]
+    lines = [_line(hit) for hit in hits]
     nonce = secrets.token_hex(8)
-
-    def fits(some: Sequence[Line]) -> bool:
-        return estimate(shown(some, nonce)) <= budget
-
-    kept = choose([], lines, fits)
+    kept = choose([], lines, memory.index.words.split, budget, nonce)
     text = shown(kept, nonce) if kept else ""
     ids = tuple(line.id for line in ordered(kept))
     return Context(text, estimate(text), ids, len(lines) - len(kept))
@@ -46,7 +41,7 @@ def _query(given: Given) -> Query:
     return Query(text=given["query"], limit=_HITS, tier=tier, session=session, within=within)
 
 
-def _line(memory: Memory, hit: Hit) -> Line:
+def _line(hit: Hit) -> Line:
     unit = hit.unit
     who = unit.speaker or unit.role or unit.title
     said = " ".join(hit.snippet.split())
@@ -60,5 +55,4 @@ def _line(memory: Memory, hit: Hit) -> Line:
         labels=(unit.trust,),
         day=f"{unit.at:%Y-%m-%d}" if unit.at else "",
         value=hit.score,
-        words=frozenset(memory.index.words.split(said)),
     )
