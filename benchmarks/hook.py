@@ -1,8 +1,9 @@
 """How long a hook keeps a person waiting: ``python -m benchmarks.hook --notes 10000 --json``.
 
 The real command as an agent program runs it, for a prompt with and without a server, at the
-end of a turn and of a session, over a memory of cards of which some answer; each is set against a process that takes its turn with it:
-the interpreter with json and socket, and the bare import of what recall needs.
+end of a turn and of a session, over a memory of cards of which some answer; each is set
+against a process that takes its turn with it: the interpreter with json and socket, and the
+bare import of what recall needs.
 """
 
 from __future__ import annotations

@@ -16,9 +16,8 @@ def main() -> int:
         # A person waits for this one at every prompt: it needs no command line.
         from kimi_memory.surfaces.hook.quick import main as quick
 
-        quick(sys.argv[3:])
-        # All is written and closed: taking what was loaded apart would only take time.
-        os._exit(0)
+        # All is written and closed by then: to take apart what was loaded only takes time.
+        os._exit(quick(sys.argv[3:]))
     # Set before numpy is loaded: starting threads takes longer than our sums.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     gc.set_threshold(YOUNG)

@@ -13,11 +13,10 @@ import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pluggy
 
@@ -34,8 +33,7 @@ GROUP = "kimi_memory"
 _METADATA = (".dist-info", ".egg-info")
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(NamedTuple):
     """One plugin the host knows of."""
 
     name: str
@@ -233,8 +231,10 @@ class Host:
                 # Imported now, so that a wrong setting is told at once.
                 self.register(_bundled(name), name, "bundled")
             else:
-                find = partial(self._find_bundled, name)
-                self.register(stand_in(name, hooks, find), name, "bundled")
+                made = stand_in(hooks, partial(self._find_bundled, name))
+                # Its hooks are listed beside it and need no check: there are many of them.
+                self._manager.register(made, name)
+                self.loaded.append(Loaded(name, "bundled", tuple(sorted(dir(made)))))
 
     def _find_bundled(self, name: str) -> object:
         return self._make(_bundled(name), name)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Generator, Iterable
 from functools import cache, wraps
-from types import ModuleType
 from typing import Any
 
 from kimi_memory.hookspecs import SPECS, hookimpl
@@ -14,23 +13,29 @@ Find = Callable[[], object]
 _MARK, _BEHIND = "_is_silent", "_behind"
 
 
-def stand_in(name: str, hooks: Iterable[str], find: Find) -> ModuleType:
+class StandIn:
+    """A plugin that has the hooks of another, and nothing else that pluggy could look at."""
+
+    def __dir__(self) -> Iterable[str]:
+        return vars(self)
+
+
+def stand_in(hooks: Iterable[str], find: Find) -> StandIn:
     """Return a plugin that has the hooks of another, and finds it at the first call.
 
     Args:
-        name: what the stand-in is called.
         hooks: each hook by name, with ``trylast`` or ``wrapper`` after it, or ``configured``
             where the plugin answers None without settings, so that it need not be found.
         find: returns the plugin itself; called once.
     """
-    module, find = ModuleType(name), cache(find)
+    made, find = StandIn(), cache(find)
     for stated in hooks:
         hook, *options = stated.split()
         wraps_others = "wrapper" in options
         mark = hookimpl(trylast="trylast" in options, wrapper=wraps_others)
         make = _wrapping if wraps_others else _silent if "configured" in options else _calling
-        setattr(module, hook, mark(make(hook, find)))
-    return module
+        setattr(made, hook, mark(make(hook, find)))
+    return made
 
 
 def _silent(hook: str, find: Find) -> Callable[..., Any]:

@@ -128,7 +128,7 @@ class Memory(Parts):
             root, now, agent=agent, user=user, project=project, host=host, title=title, area=area
         )
         header = stages.sessions.next_part(self.store, header)
-        actor = replace(self.actor, session=header.id)
+        actor = self.actor._replace(session=header.id)
         log = stages.SessionLog(self.store, self.host, self.screen, actor, self._views)
         log.start(header)
         self.written()
@@ -194,7 +194,7 @@ class Memory(Parts):
         place = stages.sessions.find(self.store, id)
         transcript = stages.sessions.read(self.store, place.path)
         if place.open and transcript.ended is None:
-            actor = replace(self.actor, session=place.id)
+            actor = self.actor._replace(session=place.id)
             log = stages.SessionLog(self.store, self.host, self.screen, actor)
             log.end(max(self.clock(), transcript.latest))
             self.written()

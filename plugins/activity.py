@@ -6,7 +6,7 @@ on logging for ``kimi_memory.activity`` at level INFO and it tells.
 
 from __future__ import annotations
 
-import logging
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -18,28 +18,34 @@ if TYPE_CHECKING:
     from kimi_memory.model.session import Session
     from kimi_memory.model.unit import Hit, Query
 
-log = logging.getLogger("kimi_memory.activity")
+NAME = "kimi_memory.activity"
 
 
 @hookimpl
 def memory_opened(memory: Memory) -> None:
     """Tell which folder was opened."""
-    log.info("opened %s", memory.root)
+    _tell("opened %s", memory.root)
 
 
 @hookimpl
 def session_ended(session: Session, turns: int) -> None:
     """Tell which session ended and how long it was."""
-    log.info("session %s ended with %d turns", session.id, turns)
+    _tell("session %s ended with %d turns", session.id, turns)
 
 
 @hookimpl
 def changes_applied(paths: Sequence[str], job: Job | None) -> None:
     """Tell what was written, and by which job."""
-    log.info("%s wrote %d files: %s", job.id if job else "no job", len(paths), ", ".join(paths[:5]))
+    _tell("%s wrote %d files: %s", job.id if job else "no job", len(paths), ", ".join(paths[:5]))
 
 
 @hookimpl
 def recalled(query: Query, hits: Sequence[Hit]) -> None:
     """Tell how many hits a query had; its words stay out of the log."""
-    log.info("recall of %d characters had %d hits", len(query.text), len(hits))
+    _tell("recall of %d characters had %d hits", len(query.text), len(hits))
+
+
+def _tell(message: str, *told: object) -> None:
+    # Who listens has loaded this; a command that answers one question need not.
+    if logging := sys.modules.get("logging"):
+        logging.getLogger(NAME).info(message, *told)

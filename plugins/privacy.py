@@ -22,7 +22,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kimi_memory import hookimpl
 from kimi_memory.errors import PluginError
@@ -159,8 +159,7 @@ def _is_address(text: str, start: int, end: int) -> bool:
     return not (text[start:end].startswith("git@") and text[end : end + 1] in ":/")
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """One sort of secret: group 1 of the pattern, else all of it, is what is masked."""
 
     name: str

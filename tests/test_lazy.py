@@ -33,7 +33,7 @@ def arguments(function: object) -> tuple[str, ...]:
 def test_what_is_stated_of_a_plugin_is_what_it_has(name: str) -> None:
     module = importlib.import_module(f"kimi_memory.plugins.{name}")
     plugin = module.create({}) if hasattr(module, "create") else module
-    assert marks(stand_in(name, NAMES[name], lambda: plugin)) == marks(plugin)
+    assert marks(stand_in(NAMES[name], lambda: plugin)) == marks(plugin)
     for hook in marks(plugin):
         assert set(arguments(getattr(plugin, hook))) <= set(arguments(SPECS[hook])), hook
 
@@ -65,7 +65,7 @@ def test_the_plugin_behind_a_stand_in_is_found_once() -> None:
         return SimpleNamespace(split_words=split_words)
 
     host = Host(entry_points=False)
-    host.register(stand_in("spaces", ["split_words"], find), "spaces")
+    host.register(stand_in(["split_words"], find), "spaces")
     assert not found
     assert host.answer("split_words", text="部署 deploy") == ["部署", "deploy"]
     assert host.answer("split_words", text="again") == ["again"]
@@ -79,7 +79,7 @@ def test_a_wrapper_behind_a_stand_in_changes_the_answer() -> None:
             return [word.upper() for word in (yield)]  # type: ignore[return-value, attr-defined]  # pluggy sends in the answer
 
     host = Host(entry_points=False)
-    host.register(stand_in("shout", ["split_words wrapper"], Shout), "shout")
+    host.register(stand_in(["split_words wrapper"], Shout), "shout")
     assert "DEPLOY" in host.answer("split_words", text="deploy 部署")
 
 
@@ -89,6 +89,6 @@ def test_the_plugin_behind_a_stand_in_is_named_when_it_fails() -> None:
 
     plugin = SimpleNamespace(split_words=split_words)
     host = Host(entry_points=False)
-    host.register(stand_in("broken", ["split_words"], lambda: plugin), "broken")
+    host.register(stand_in(["split_words"], lambda: plugin), "broken")
     with pytest.raises(PluginError, match="'broken' failed in split_words: KeyError: '词'"):
         host.answer("split_words", text="词")

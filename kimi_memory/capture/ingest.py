@@ -120,7 +120,7 @@ class Ingest:
     def _log(self, session: Session) -> SessionLog:
         """Return the log new turns belong to: the open part, or a continuation."""
         session = sessions.next_part(self._store, session)
-        actor = replace(self._actor, session=session.id)
+        actor = self._actor._replace(session=session.id)
         log = SessionLog(self._store, self._host, self._screen, actor)
         log.start(session)
         return log

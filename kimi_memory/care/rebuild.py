@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from itertools import islice
 
 from kimi_memory.index.digest import Digest, digest
-from kimi_memory.index.index import Index, IndexStatus
+from kimi_memory.index.index import Index
+from kimi_memory.index.report import IndexStatus
 from kimi_memory.index.searcher import Searcher
 from kimi_memory.index.sync import Progress
 from kimi_memory.index.verify import compare

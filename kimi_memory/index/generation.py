@@ -12,7 +12,6 @@ import secrets
 import shutil
 import time
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -121,7 +120,7 @@ class Shelf:
     def checkpoint(self, folder: Path, made: Manifest, old: Generation | None) -> Generation:
         """Sign what a folder holds so far, so that the build can go on from it."""
         linked = (old.folder, _lasting(old.manifest.files)) if old else ()
-        complete = replace(made, partial=True, files=manifests.measure(folder, *linked))
+        complete = made._replace(partial=True, files=manifests.measure(folder, *linked))
         (folder / manifests.NAME).write_bytes(manifests.sign(complete, self._key))
         return Generation(folder, complete)
 
@@ -129,7 +128,7 @@ class Shelf:
         """Sign a finished folder, make it durable and current, and remove older ones."""
         before = self.current_name()
         linked = (old.folder, _lasting(old.manifest.files)) if old else ()
-        complete = replace(made, partial=False, files=manifests.measure(folder, *linked))
+        complete = made._replace(partial=False, files=manifests.measure(folder, *linked))
         # A checkpoint's manifest may stand there.
         (folder / manifests.NAME).write_bytes(manifests.sign(complete, self._key))
         _sync(folder)

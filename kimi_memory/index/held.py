@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +19,7 @@ _OVERHEAD = 200
 """About what a word and its place cost besides the arrays, in bytes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(NamedTuple):
     """The postings of a word: rows and counts, or the counts of all rows where those are less."""
 
     rows: NDArray[np.uint32] | None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -27,6 +26,7 @@ from kimi_memory.store.store import Store
 
 if TYPE_CHECKING:
     from kimi_memory.index.build import Build, Built, Start
+    from kimi_memory.index.report import IndexReport, IndexStatus
     from kimi_memory.model.health import Finding
 
 FOLDER = f"{PRIVATE}/index"
@@ -35,39 +35,6 @@ BESIDE = "index-check"
 """Folder and lock of an index that is built to compare the one in use with."""
 FLUSH_UNITS = 500
 """From so many changed units on, recall updates the index on disk first."""
-
-
-@dataclass(frozen=True, slots=True)
-class IndexReport:
-    """What a refresh did."""
-
-    added: int
-    """Units written."""
-    removed: int
-    """Files whose units were taken out."""
-    units: int
-    """Units in the index now."""
-    files: int
-    broken: tuple[tuple[str, str], ...] = ()
-    """Files that cannot be parsed, and why."""
-    embedded: int = 0
-    """Units with a vector."""
-
-
-@dataclass(frozen=True, slots=True)
-class IndexStatus:
-    """How the index stands to the files."""
-
-    generation: str
-    """Empty when there is none, or none that may be opened."""
-    units: int
-    files: int
-    pending: int
-    """Units that differ from the index; recall answers them from memory."""
-    model: str = ""
-    broken: tuple[tuple[str, str], ...] = ()
-    why: str = ""
-    """Why the index on disk is not used."""
 
 
 class Index:
@@ -141,7 +108,7 @@ class Index:
                 return None
             self._open()
             self._sync.expect(self._table)
-            return self._view(Difference({})) if self._base else None
+            return self._view(Difference({}, {})) if self._base else None
 
     def searcher(self) -> Searcher:
         """Return a view of the files as they are now.
@@ -161,6 +128,8 @@ class Index:
     def status(self) -> IndexStatus:
         """Return how the index stands to the files."""
         with self.guard:
+            from kimi_memory.index.report import IndexStatus
+
             self._open()
             found = self._sync.look(self._table)
             view = self._view(found)
@@ -310,7 +279,7 @@ class Index:
             parts.insert(0, Part(base.layout, base.postings, found.dead, base.keywords.words))
         notes = (self._why,) if self._why else ()
         lane = base.lane if base else None
-        return Searcher(parts, self.words, self._store, self._split, lane, notes)
+        return Searcher(parts, self.words, self._store, self._split, lane=lane, notes=notes)
 
     def _broken(self, found: Difference) -> Iterator[tuple[str, str]]:
         for row in self._table.faults():
@@ -319,6 +288,8 @@ class Index:
         yield from ((path, read.why) for path, read in found.fresh.items() if read.why)
 
     def _report(self, made: Built | None) -> IndexReport:
+        from kimi_memory.index.report import IndexReport
+
         manifest = self._base.generation.manifest if self._base else None
         return IndexReport(
             added=made.added if made else 0,

@@ -11,8 +11,9 @@ import hashlib
 import hmac
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
 
 from kimi_memory.errors import IndexDamagedError
 from kimi_memory.index.checked import NAME as CHECKED
@@ -25,8 +26,7 @@ Files = Mapping[str, tuple[int, str]]
 """Size and SHA-256 by name relative to a generation's folder."""
 
 
-@dataclass(frozen=True, slots=True)
-class Manifest:
+class Manifest(NamedTuple):
     """What a generation was made of."""
 
     words: str
@@ -45,7 +45,7 @@ class Manifest:
     scratch: bool = False
     """Whether it was built from nothing."""
     schema: int = SCHEMA
-    files: Files = field(default_factory=dict)
+    files: Files = MappingProxyType({})
     """Every file of the generation but this one."""
 
 
@@ -73,7 +73,8 @@ def _same(a: Path, b: Path) -> bool:
 
 def sign(manifest: Manifest, key: bytes) -> bytes:
     """Return the bytes of a manifest file: one line of JSON, one line of signature."""
-    body = json.dumps(asdict(manifest), sort_keys=True, separators=(",", ":")).encode()
+    told = manifest._asdict() | {"files": dict(manifest.files)}
+    body = json.dumps(told, sort_keys=True, separators=(",", ":")).encode()
     return body + b"\n" + _mac(body, key) + b"\n"
 
 

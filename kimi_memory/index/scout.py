@@ -6,6 +6,7 @@ each file takes longer than all else together.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -20,6 +21,8 @@ from kimi_memory.index.walker import read
 if TYPE_CHECKING:
     from kimi_memory.index.seen import Seen
 
+PIPE_BYTES = 1 << 20
+"""The most that Linux gives to everybody."""
 _SENT: dict[str, Scout] = {}
 
 
@@ -38,7 +41,7 @@ class Scout:
         self.traces = traces(root)
         walker = str(Path(__file__).with_name("walker.py"))
         command = [sys.executable, "-I", "-S", walker, root, *APART]
-        pipes = [os.pipe(), os.pipe()]
+        pipes = [_pipe(), _pipe()]
         self._fds = [pipe[0] for pipe in pipes]
         files = [(os.POSIX_SPAWN_DUP2, pipe[1], at) for at, pipe in enumerate(pipes, 1)]
         try:
@@ -90,6 +93,14 @@ def scouting(root: str | Path, environment: Mapping[str, str]) -> Iterator[None]
     finally:
         if scout := _SENT.pop(key, None):
             scout.recall()
+
+
+def _pipe() -> tuple[int, int]:
+    """Return a pipe that holds what is said of many files, so that no walker waits for us."""
+    made = os.pipe()
+    with suppress(AttributeError, OSError):  # As large as the system has it: it works all the same.
+        fcntl.fcntl(made[0], fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+    return made
 
 
 def is_out(root: str) -> bool:

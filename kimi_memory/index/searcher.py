@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from heapq import merge
 from itertools import accumulate, groupby
 from typing import Any, NamedTuple, TypeVar
@@ -98,47 +97,50 @@ class Lane:
             self._index.close()
 
 
-@dataclass(slots=True)
 class Searcher:
     """Rows of all parts one after the other, with what scoring needs of each.
 
     The state of the index never shows: the same files give the same numbers,
     however their rows are spread over disk and memory.
+
+    Args:
+        parts: the tables and their postings.
+        words: splits texts.
+        files: the memory.
+        split: splits pages.
+        lane: the vectors.
+        notes: what a person should know of this view.
     """
 
-    parts: Sequence[Part]
-    words: Words
-    files: Files
-    split: Split
-    lane: Lane | None = None
-    notes: tuple[str, ...] = ()
-    alive: Bools = field(init=False)
-    whole: bool = field(init=False)
-    """Whether every row is alive."""
-    lengths: Floats = field(init=False)
-    """Number of words."""
-    file: Ints = field(init=False)
-    """Ordinal of the file a row is in; rows of a file stand together in order."""
-    sitting: Ints = field(init=False)
-    """Ordinal of the sitting a turn was said in, -1 for what is no turn."""
-    sittings: int = field(init=False)
-    _offsets: list[int] = field(init=False)
-    _files: list[int] = field(init=False)
-    _columns: dict[str, Joined] = field(init=False, default_factory=dict)
-    _made: dict[str, Any] = field(init=False, default_factory=dict)
-
-    def __post_init__(self) -> None:
-        layouts = [part.layout for part in self.parts]
+    def __init__(
+        self,
+        parts: Sequence[Part],
+        words: Words,
+        files: Files,
+        split: Split,
+        *,
+        lane: Lane | None = None,
+        notes: tuple[str, ...] = (),
+    ) -> None:
+        self.parts, self.words, self.files, self.split = parts, words, files, split
+        self.lane, self.notes = lane, notes
+        layouts = [part.layout for part in parts]
         self._offsets = _starts(len(layout.file) for layout in layouts)
         self._files = _starts(len(layout.counts) for layout in layouts)
         sittings = _starts(layout.sittings for layout in layouts)
         self.sittings = sittings[-1]
-        self.file = _joined([x.file for x in layouts], self._files)
-        self.lengths = _joined([x.lengths for x in layouts], [0] * len(layouts))
-        self.sitting = _joined([x.sitting for x in layouts], sittings)
-        found = [part.layout.alive(part.dead) for part in self.parts]
-        self.alive = np.concatenate([np.empty(0, dtype=bool), *found])
+        self.file: Ints = _joined([x.file for x in layouts], self._files)
+        """Ordinal of the file a row is in; rows of a file stand together in order."""
+        self.lengths: Floats = _joined([x.lengths for x in layouts], [0] * len(layouts))
+        """Number of words."""
+        self.sitting: Ints = _joined([x.sitting for x in layouts], sittings)
+        """Ordinal of the sitting a turn was said in, -1 for what is no turn."""
+        found = [part.layout.alive(part.dead) for part in parts]
+        self.alive: Bools = np.concatenate([np.empty(0, dtype=bool), *found])
         self.whole = bool(self.alive.all())
+        """Whether every row is alive."""
+        self._columns: dict[str, Joined] = {}
+        self._made: dict[str, Any] = {}
 
     def __len__(self) -> int:
         return len(self.lengths)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, chain
 from pathlib import Path
 
 import numpy as np
@@ -142,7 +142,9 @@ class Stored:
     @cached_property
     def ordinals(self) -> dict[str, int]:
         """The ordinal of each living file by path."""
-        paths = (path for segment in self.segments for path in segment.paths)
+        paths = chain.from_iterable(segment.paths for segment in self.segments)
+        if not self.dead:
+            return dict(zip(paths, range(self._first[-1]), strict=True))
         return {path: number for number, path in enumerate(paths) if number not in self.dead}
 
     def gone(self, paths: Collection[str]) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from kimi_memory.errors import KimiMemoryError, NotFoundError
@@ -38,13 +38,12 @@ class Read(NamedTuple):
         return held and all(one is other for one, other in firsts)
 
 
-@dataclass(slots=True)
-class Difference:
+class Difference(NamedTuple):
     """What a look at the folder found."""
 
     stats: Mapping[str, Stat]
     """All searchable files."""
-    fresh: dict[str, Read] = field(default_factory=dict)
+    fresh: dict[str, Read]
     """Files the index does not hold in this state."""
     dead: frozenset[str] = frozenset()
     """Files of the index that changed or are gone."""
@@ -79,7 +78,7 @@ class Sync:
         self._differing: set[str] | None = None
         self._known: dict[str, Read] = {}
         self._same: dict[str, tuple[Stat, str]] = {}
-        self._last = Difference({})
+        self._last = Difference({}, {})
         self._laid: tuple[dict[str, Read], Overlay] = {}, Overlay()
         self._hints: set[str] = set()
         self._scanned = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, fields
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -44,22 +44,22 @@ SETTLED_ROWS = 5000
 """A segment of so many rows is not merged with smaller ones that come after it."""
 
 
-@dataclass(slots=True)
 class Table:
     """Columns of units that grow, file by file; the rows of a file stand together.
 
     Moments stand in them as seconds since 1970.
     """
 
-    files: list[FileRow] = field(default_factory=list)
-    columns: dict[str, list[Any]] = field(default_factory=lambda: {name: [] for name in COLUMNS})
-    texts: list[str] = field(default_factory=list)
-    lengths: list[int] = field(default_factory=list)
-    """Number of words of each row."""
-    keys: list[int] = field(default_factory=list)
-    """Ascending; the key of each row in the engines."""
-    next_key: int = 0
-    """Larger than every key that was ever given."""
+    def __init__(self, next_key: int = 0) -> None:
+        self.files: list[FileRow] = []
+        self.columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
+        self.texts: list[str] = []
+        self.lengths: list[int] = []
+        """Number of words of each row."""
+        self.keys: list[int] = []
+        """Ascending; the key of each row in the engines."""
+        self.next_key = next_key
+        """Larger than every key that was ever given."""
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -77,15 +77,11 @@ class Table:
 
     def copy(self) -> Table:
         """Return a table of the same rows that grows by itself."""
-        columns = {name: list(column) for name, column in self.columns.items()}
-        return Table(
-            files=list(self.files),
-            columns=columns,
-            texts=list(self.texts),
-            lengths=list(self.lengths),
-            keys=list(self.keys),
-            next_key=self.next_key,
-        )
+        made = Table(self.next_key)
+        made.files, made.texts = list(self.files), list(self.texts)
+        made.columns = {name: list(column) for name, column in self.columns.items()}
+        made.lengths, made.keys = list(self.lengths), list(self.keys)
+        return made
 
     def _append(self, units: Sequence[Unit], words: Sequence[int]) -> None:
         for name, column in self.columns.items():

@@ -7,7 +7,7 @@ SHA-256 (hex) of the bytes the stage read; a change over another content is refu
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
 def digest(content: bytes) -> str:
@@ -15,16 +15,14 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class Create:
+class Create(NamedTuple):
     """A new file; refused where one exists."""
 
     path: str
     content: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Update:
+class Update(NamedTuple):
     """New bytes for the file whose bytes hashed to `base`."""
 
     path: str
@@ -32,8 +30,7 @@ class Update:
     content: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Append:
+class Append(NamedTuple):
     """Whole lines at the end of a file, made if it is not there."""
 
     path: str
@@ -41,8 +38,7 @@ class Append:
     """Each ends in a newline and holds no other."""
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(NamedTuple):
     """The same bytes at another path; refused where that exists."""
 
     path: str
@@ -50,8 +46,7 @@ class Move:
     base: str
 
 
-@dataclass(frozen=True, slots=True)
-class Delete:
+class Delete(NamedTuple):
     """No file any more; its bytes stay in history and in the undo area."""
 
     path: str
@@ -61,8 +56,7 @@ class Delete:
 Change = Create | Update | Append | Move | Delete
 
 
-@dataclass(frozen=True, slots=True)
-class Effect:
+class Effect(NamedTuple):
     """What became of one file: hashes before and after, empty for absent."""
 
     path: str

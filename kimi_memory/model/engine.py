@@ -6,8 +6,7 @@ Engines know units by key: a whole number the caller gives once and never again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,8 +18,7 @@ if TYPE_CHECKING:
 Purpose = Literal["note", "query", "similarity"]
 
 
-@dataclass(frozen=True, slots=True)
-class Embedding:
+class Embedding(NamedTuple):
     """Vectors of some texts and the model that made them."""
 
     model: str

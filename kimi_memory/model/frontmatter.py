@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from kimi_memory.errors import FormatError
+from kimi_memory.text.regex import regex
 
 if TYPE_CHECKING:
     from kimi_memory.model import strict
@@ -23,12 +24,12 @@ BOM = "\ufeff"
 
 _OPENING = re.compile("\ufeff?---[ \t]*(\r\n|\n|\r)")
 _CLOSING = re.compile(r"(?:(?<=\n)|(?<=\r))---[ \t]*(?:\r\n|\n|\r|\Z)")
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_UNREADABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
+_CONTROL = regex("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_UNREADABLE = regex("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
 _NEWLINE = re.compile("\r\n|\n|\r")
-_CONFLICT = re.compile(r"(?:(?<=\n)|(?<=\r)|\A)(?:<{7} |>{7} |={7}(?=[\r\n]))")
+_CONFLICT = regex(r"(?:(?<=\n)|(?<=\r)|\A)(?:<{7} |>{7} |={7}(?=[\r\n]))")
 # After blank and comment lines, what a person who means front matter begins with.
-_SHAPED = re.compile(
+_SHAPED = regex(
     r"(?:[ \t]*(?:#[^\n\r]*)?[\n\r]+)*+[ \t]*+(?:[\w\"'][^\n\r:]*:(?:\s|\Z)|[\[{&%<?!]|\*\w)"
 )
 

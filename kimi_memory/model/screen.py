@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """Characters ``text[start:end]`` that a rule wants masked."""
 
     start: int
@@ -17,8 +15,7 @@ class Span:
     """Kebab-case name of what it is, such as ``aws-access-token``."""
 
 
-@dataclass(frozen=True, slots=True)
-class TranscriptFile:
+class TranscriptFile(NamedTuple):
     """A file to ingest: its name, its beginning, and a way to read it all."""
 
     name: str

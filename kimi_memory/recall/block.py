@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import groupby
+from typing import NamedTuple
 
 from kimi_memory.text.fence import fence
 
@@ -12,8 +12,7 @@ ORDER = (4, 1, 3, 2, 0)
 """Priorities in the order they are shown: what changes least first."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class Line(NamedTuple):
     """One line that could be shown."""
 
     id: str

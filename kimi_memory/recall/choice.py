@@ -18,6 +18,7 @@ The figures were fitted by hand on labelled questions in both languages; see
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from heapq import heapify, heappop, heappush
 
 from kimi_memory.recall.block import Line, alone, heading, shown, under
@@ -38,21 +39,18 @@ Split = Callable[[str], Iterable[str]]
 
 
 class _Cost:
-    """Tokens of a line in each form it may take, counted when they are asked for."""
+    """Tokens of a line in each form it may take: what it says, and what stands around that."""
 
     def __init__(self, line: Line) -> None:
-        self._line = line
-        self.alone = _tokens(alone(line))
-        self.under = _tokens(under(line, ""))
+        self._frame, self._said = line._replace(said=""), estimate(line.said)
+        self.alone = self._said + _tokens(alone(self._frame))
+        self.under = self._said + _tokens(under(self._frame, ""))
         """Below the name of its file."""
-        self._bare = -1
 
-    @property
+    @cached_property
     def bare(self) -> int:
         """Below the name of its file, where its day stands above it."""
-        if self._bare < 0:
-            self._bare = _tokens(under(self._line, self._line.day))
-        return self._bare
+        return self._said + _tokens(under(self._frame, self._frame.day))
 
 
 class _File:

@@ -10,7 +10,7 @@ prompt cache keeps its beginning.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from kimi_memory.errors import FormatError
@@ -102,7 +102,7 @@ def _found(recall: Recall, request: Request) -> Iterator[Line]:
     for hit in recall.search(asked).hits:
         if request.beside and hit.unit.session == request.beside:
             continue
-        yield replace(_line(hit.unit, hit.snippet), value=hit.score)
+        yield _line(hit.unit, hit.snippet)._replace(value=hit.score)
 
 
 def _standing(searcher: Searcher, request: Request) -> Iterator[Line]:

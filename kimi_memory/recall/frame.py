@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,11 +12,10 @@ K1 = 1.5
 B = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(NamedTuple):
     """One way of cutting the memory into documents."""
 
-    count: int
+    documents: int
     """Number of documents."""
     norm: Floats
     """What the length of each does to a word's weight."""
@@ -39,4 +38,4 @@ class Frame:
 
     def rarity(self, df: int) -> float:
         """Return the weight of a word that stands in so many documents."""
-        return float(np.log(1 + (self.count - df + 0.5) / (df + 0.5)))
+        return float(np.log(1 + (self.documents - df + 0.5) / (df + 0.5)))

@@ -8,7 +8,7 @@ states of the index that hold the same units give the same bits.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,8 +28,7 @@ OTHERS = 0.7
 """What a turn of somebody else covers of a question about one speaker."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mix:
+class Mix(NamedTuple):
     """What the parts of a turn weigh against its own words."""
 
     window: float = 0.6
@@ -51,8 +50,7 @@ BROAD = Mix(window=0.3, session=0.3, cover=0.7)
 each of them says less of the question."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lexical:
+class Lexical(NamedTuple):
     """Summands of each row's score."""
 
     turn: Floats
@@ -203,7 +201,7 @@ def _frames(searcher: Searcher, turns: Bools) -> tuple[Frame, ...]:
         Frame.of(searcher.lengths, searcher.alive & ~notes_beside_talk(searcher)),
         Frame.of(near, turns),
         _grouped(searcher.sitting[turns], searcher.lengths[turns], searcher.sittings),
-        _grouped(found.of[found.of >= 0], searcher.lengths[found.of >= 0], found.count),
+        _grouped(found.of[found.of >= 0], searcher.lengths[found.of >= 0], found.total),
     )
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import reduce
 from itertools import groupby
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,8 +35,7 @@ ROLE = 1.4
 asks what it said."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(NamedTuple):
     """The best rows, best first, with the parts of each score."""
 
     rows: list[int]

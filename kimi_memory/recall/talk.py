@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,13 +26,13 @@ different streams say on one day is of the same day. Conversations have nothing 
 each other, even on one day."""
 
 
-@dataclass(frozen=True, slots=True)
-class Days:
+class Days(NamedTuple):
     """Turns by the day they were said on, whatever file they are in."""
 
     of: Ints
     """Ordinal of the day of each row, -1 where the day adds nothing to the sitting."""
-    count: int
+    total: int
+    """How many days there are."""
 
 
 def days(searcher: Searcher) -> Days:

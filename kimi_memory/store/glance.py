@@ -6,8 +6,8 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from stat import S_ISREG
+from typing import NamedTuple
 
 from kimi_memory.errors import UnsafePathError
 from kimi_memory.store.journal import Extent, Journal
@@ -19,8 +19,7 @@ _HELD_NS = 2_000_000_000
 """So long the work of others may go unseen."""
 
 
-@dataclass(slots=True)
-class Looks:
+class Looks(NamedTuple):
     """How all files of truth looked."""
 
     at_ns: int

@@ -13,7 +13,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -63,8 +62,7 @@ class Entry(NamedTuple):
     """Where the content comes from, when not from the actor."""
 
 
-@dataclass(slots=True)
-class _Cursor:
+class _Cursor(NamedTuple):
     """How far the journal was read: a segment, and the bytes of it."""
 
     segment: str = ""

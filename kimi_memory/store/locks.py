@@ -19,7 +19,6 @@ import time
 import zlib
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
@@ -86,13 +85,13 @@ def _answers(pid: int) -> bool:
     return True
 
 
-@dataclass(slots=True)
 class _Held:
     """A lock this thread holds, and how often it was taken."""
 
-    fd: int
-    shared: bool
-    depth: int = 1
+    __slots__ = ("depth", "fd", "shared")
+
+    def __init__(self, fd: int, shared: bool) -> None:
+        self.fd, self.shared, self.depth = fd, shared, 1
 
 
 class _Wish(NamedTuple):

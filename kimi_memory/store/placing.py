@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from errno import ENOENT
 
 from kimi_memory.errors import UnsafePathError
@@ -20,12 +19,12 @@ from kimi_memory.store.undo import Keeper, undo_name
 _SWAPS = 16
 
 
-@dataclass(slots=True)
 class Outcome:
     """What came of some steps."""
 
-    entries: list[Entry] = field(default_factory=list)
-    effects: list[Effect] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+        self.effects: list[Effect] = []
 
     @property
     def kept(self) -> tuple[str, ...]:

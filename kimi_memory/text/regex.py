@@ -14,7 +14,7 @@ from typing import Any, cast
 from kimi_memory.text.literals import literals
 from kimi_memory.text.wordbank import WordBank
 
-_OFTEN = 64
+_OFTEN = 512
 """Searches after which it pays to look at what a pattern needs."""
 _BANK = WordBank()
 

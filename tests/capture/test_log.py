@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -144,7 +143,7 @@ def test_a_hostile_id_becomes_a_safe_file(memory: Memory) -> None:
 
 
 def test_what_failed_is_read_again_from_the_file(memory: Memory, clock, opening: Opening) -> None:
-    actor = replace(opening.actor, session="s")
+    actor = opening.actor._replace(session="s")
     log = SessionLog(memory.store, memory.host, memory.screen, actor)
     memory.session("s")
     log.start(memory.session("s").header)

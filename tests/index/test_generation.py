@@ -176,9 +176,8 @@ def test_an_index_of_another_schema_or_other_words_is_not_used(indexed: Folder) 
     shelf = Shelf(indexed.root / INDEX, KEY)
     generation = shelf.open()
     assert generation is not None
-    fields = {name: getattr(generation.manifest, name) for name in generation.manifest.__slots__}
     for change in ({"schema": 99}, {"words": "other"}, {"keywords": "other 1"}):
-        changed = manifests.Manifest(**{**fields, **change})
+        changed = generation.manifest._replace(**change)
         (generation.folder / manifests.NAME).write_bytes(manifests.sign(changed, KEY))
         assert indexed.index().status().generation == ""
         assert indexed.index().status().why

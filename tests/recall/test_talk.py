@@ -66,5 +66,5 @@ def test_sittings_of_one_day_are_together(folder: Folder) -> None:
 def test_a_memory_without_turns_has_no_days(folder: Folder) -> None:
     folder.card("db", "Database", "PostgreSQL.")
     searcher = folder.index().searcher()
-    assert days(searcher).count == 0
+    assert days(searcher).total == 0
     assert not dialogue(searcher).any()

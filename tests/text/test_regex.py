@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import kimi_memory.text
 from kimi_memory.text.literals import folded, literals
-from kimi_memory.text.regex import Phrases, regex
+from kimi_memory.text.regex import _OFTEN, Phrases, regex
 from kimi_memory.text.wordbank import LONGEST, PATIENCE, WordBank
 
 MODULES = [
@@ -119,7 +119,7 @@ def test_a_look_at_the_words_changes_nothing(
     ours, theirs = regex(source, flags), re.compile(source, flags)
     chance = st.text(LETTERS, max_size=12)
     texts = data.draw(st.lists(chance | st.from_regex(theirs), min_size=1, max_size=20))
-    for text in texts * (1 + (PATIENCE + 64) // len(texts)):
+    for text in texts * (1 + (PATIENCE + _OFTEN) // len(texts)):
         found, wanted = ours.search(text), theirs.search(text)
         assert (found and found.span()) == (wanted and wanted.span())
 
@@ -133,7 +133,7 @@ def test_phrases_are_found_where_one_of_them_is(one: str, other: str, data: st.D
     theirs = [re.compile(each, re.IGNORECASE) for each in (one, other)]
     chance = st.text(LETTERS, max_size=12) | st.from_regex(theirs[0]) | st.from_regex(theirs[1])
     texts = data.draw(st.lists(chance, min_size=1, max_size=20))
-    for text in texts * (1 + (PATIENCE + 64) // len(texts)):
+    for text in texts * (1 + (PATIENCE + _OFTEN) // len(texts)):
         assert phrases.found_in(text) == any(each.search(text) for each in theirs)
 
 

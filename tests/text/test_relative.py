@@ -89,14 +89,18 @@ def test_any_text_is_read_without_failing(text: str, now: datetime) -> None:
 
 
 PIECES = (
-    "the day before yesterday|day after tomorrow|yesterday|last night|today|tonight|this morning|"
-    "LAST|This|next|coming|previous|current|week|months|year|weekend|Fri|saturday|May|in|a couple of|"
-    "two|12|days|ago|Earlier|back|from now|later|昨天|今晚|后天|大前天|明早|上|下下|这个|周|周五|星期天|"
-    "礼拜|禮拜三|本月|上个月|月份|3号|去年|前年|明年|的|3月|半|三|十二|天|个|月|年|前|之后|以前|的|文|\u0130|\u017f"
-).split("|")
+    "the day before yesterday,day after tomorrow,yesterday,last night,today,tonight,LAST,This,"
+    "morning,next,coming,previous,current,week,months,year,weekend,Fri,saturday,May,in,two,12,"
+    "a couple of,days,ago,Earlier,back,from now,later"
+)
+PIECES_ZH = (
+    "昨天,今晚,后天,大前天,明早,上,下下,这个,周,周五,星期天,礼拜,禮拜三,本月,上个月,月份,3号,去年,前年,"
+    "明年,的,3月,半,三,十二,天,个,月,年,前,之后,以前,文,\u0130,\u017f"
+)
+WORDS = st.sampled_from([*PIECES.split(","), *PIECES_ZH.split(",")])
 
 
-@given(st.lists(st.sampled_from(PIECES), max_size=6), st.sampled_from(["", " "]))
+@given(st.lists(WORDS, max_size=6), st.sampled_from(["", " "]))
 def test_a_text_without_a_mark_of_a_rule_has_no_match_of_it(pieces: list[str], joint: str) -> None:
     text = joint.join(pieces)
     for marks, pattern, _ in _RULES:
