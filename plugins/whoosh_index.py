@@ -23,6 +23,7 @@ from struct import Struct
 from typing import TYPE_CHECKING, Any
 
 from kimi_memory import hookimpl
+from kimi_memory.later import postponed
 
 _FIELD, _TERM = Struct("!H"), Struct("!BfIBBfII")
 """The number of a field; what a term's entry says of it before the place of its postings."""
@@ -56,8 +57,9 @@ def open_keywords(folder: Path) -> KeywordIndex:
 
 
 def _whoosh() -> Any:
-    # Whoosh 2.7.4 has escapes that later Pythons warn about when they compile it.
-    with warnings.catch_warnings():
+    # Whoosh 2.7.4 has escapes that later Pythons warn about when they compile it, and imports a
+    # function that it never calls: with that come ssl, http and email, a quarter of all it loads.
+    with warnings.catch_warnings(), postponed("urllib.request", "urlretrieve"):
         warnings.simplefilter("ignore", SyntaxWarning)
         warnings.simplefilter("ignore", DeprecationWarning)
         import whoosh

@@ -32,14 +32,14 @@ LAYERS = (
     {"model"},
     {"remote"},
     {"config", "text"},
-    {"errors", "templates"},
+    {"errors", "later", "templates"},
 )
 PARTS = dict.fromkeys(("opening", "handle", "explicit", "starter", "stages", "parts"), "memory")
 """Modules beside `memory` that are parts of it."""
 
 RANK = {unit: rank for rank, layer in enumerate(LAYERS) for unit in layer}
 
-PUBLIC = ("kimi_memory.model", "kimi_memory.text", "kimi_memory.errors", "kimi_memory.remote")
+PUBLIC = tuple(f"kimi_memory.{name}" for name in ("model", "text", "errors", "remote", "later"))
 """What a plugin may import besides the names in ``kimi_memory.__all__``."""
 
 HEAVY = {

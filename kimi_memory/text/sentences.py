@@ -25,7 +25,7 @@ _ABBREVIATION = regex(
     re.IGNORECASE,
 )
 _MARKER = regex(r"\s*(?:>\s*)*(?:\d{1,9}|[A-Za-z]|[ivx]{1,5})$")
-_CLAUSE = regex(r"[，、,;:：）)\s]+")
+_CLAUSE = frozenset("，、,;:：）)")
 
 
 def sentences(text: str) -> list[Span]:
@@ -80,11 +80,15 @@ def _trim(text: str, start: int, end: int) -> Span:
 
 
 def _cut(text: str, start: int, end: int) -> int:
-    borders = [found.end() for found in _CLAUSE.finditer(text, start + (end - start) // 2, end)]
-    at = borders[-1] if borders else end
+    places = range(end, start + (end - start) // 2, -1)
+    at = next((at for at in places if _ends_clause(text[at - 1])), end)
     while at > start + 1 and _joined(text, at):
         at -= 1
     return end if at == start + 1 else at
+
+
+def _ends_clause(letter: str) -> bool:
+    return letter in _CLAUSE or letter.isspace()
 
 
 def _joined(text: str, at: int) -> bool:

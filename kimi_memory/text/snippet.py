@@ -91,6 +91,8 @@ def _take(
 def _held(text: str, units: list[Span], words: list[str]) -> list[frozenset[str]]:
     """Return which words each unit holds."""
     tests = {word: _pattern(word) for word in words if word and not _TYPED.match(word)}
+    if not tests:
+        return [frozenset()] * len(units)
     if text.isascii():
         # What the whole of such a text lacks, no unit has: folding joins nothing at borders.
         whole = " ".join(text.lower().split())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import tempfile
 from collections import Counter
 from itertools import pairwise
@@ -161,3 +163,12 @@ def test_memory_of_the_files_is_given_back_after_some_words(tmp_path: Path) -> N
     assert drops == 2
     assert by_key(index, "word7") == by_matcher(index, "word7")
     index.close()
+
+
+def test_opening_an_index_loads_nothing_of_the_network(tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from kimi_memory.plugins import whoosh_index\n"
+        f"whoosh_index.open_keywords(Path({str(tmp_path)!r})).close()\n"
+        "assert not {'ssl', 'http.client', 'email', 'urllib.request'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
