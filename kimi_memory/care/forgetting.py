@@ -10,7 +10,7 @@ from kimi_memory.consolidation.jobs import JobReport, job_path
 from kimi_memory.consolidation.purge import Doomed, Purge, Removal, id_of, subject_of
 from kimi_memory.consolidation.scrub import Scrub, Targets
 from kimi_memory.errors import ReadOnlyError, StoreError, UsageError
-from kimi_memory.index.index import FOLDER as INDEX
+from kimi_memory.index.files import INDEX
 from kimi_memory.memory import Memory
 from kimi_memory.model.actor import Actor
 from kimi_memory.model.job import Op

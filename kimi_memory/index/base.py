@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from kimi_memory.errors import IndexDamagedError, PluginError
 from kimi_memory.host import Host
-from kimi_memory.index.generation import TABLE, VECTORS, WORDS, Generation
+from kimi_memory.index.files import TABLE
+from kimi_memory.index.generation import VECTORS, WORDS, Generation
 from kimi_memory.index.held import Cache, Postings
 from kimi_memory.index.layout import Layout
 from kimi_memory.index.pause import uncollected

@@ -12,7 +12,8 @@ from kimi_memory.host import Host
 from kimi_memory.index.cache import FOLDER as CACHE
 from kimi_memory.index.cache import Cache
 from kimi_memory.index.embed import Embedded, Embedder
-from kimi_memory.index.generation import TABLE, VECTORS, WORDS, Generation, Shelf
+from kimi_memory.index.files import TABLE
+from kimi_memory.index.generation import VECTORS, WORDS, Generation, Shelf
 from kimi_memory.index.manifest import Manifest
 from kimi_memory.index.pause import give_back
 from kimi_memory.index.rows import FileRow

@@ -12,6 +12,12 @@ from typing import NamedTuple, Protocol
 from kimi_memory.index.pause import uncollected
 from kimi_memory.store.paths import PRIVATE, is_truth
 
+INDEX = f"{PRIVATE}/index"
+"""The folder of an index."""
+CURRENT = "CURRENT"
+"""The file in it that names the generation in use."""
+TABLE = "table"
+"""The folder of a generation that holds its table."""
 SESSION = re.compile(r"(?:short-term|episodic/sessions/.+)/session_[^/]+\.jsonl")
 APART = ("episodic/sessions/", "review/", "conflicts/")
 """Folders whose pages are not searched."""

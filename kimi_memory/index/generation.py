@@ -17,14 +17,12 @@ from typing import NamedTuple
 
 from kimi_memory.errors import IndexDamagedError
 from kimi_memory.index import manifest as manifests
-from kimi_memory.index.files import YOUNG_NS, Stat, state_of
+from kimi_memory.index.files import CURRENT, TABLE, YOUNG_NS, Stat, state_of
 from kimi_memory.index.manifest import Manifest
-from kimi_memory.index.table import DEAD
+from kimi_memory.index.walker import DEAD
 
-CURRENT = "CURRENT"
 WORDS = "words"
 VECTORS = "vectors"
-TABLE = "table"
 _NAME = re.compile(r"g(\d{6,})-[0-9a-f]{8}")
 _TRIES = 5
 

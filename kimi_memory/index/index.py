@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from kimi_memory.errors import IndexDamagedError, KimiMemoryError, LockTimeoutError, ReadOnlyError
 from kimi_memory.host import Host
 from kimi_memory.index.base import Base, open_base
+from kimi_memory.index.files import INDEX
 from kimi_memory.index.generation import Generation, Shelf
 from kimi_memory.index.layout import Layout
 from kimi_memory.index.scout import is_out
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from kimi_memory.index.report import IndexReport, IndexStatus
     from kimi_memory.model.health import Finding
 
-FOLDER = f"{PRIVATE}/index"
 LOCK = "index"
 BESIDE = "index-check"
 """Folder and lock of an index that is built to compare the one in use with."""
@@ -107,7 +107,6 @@ class Index:
             if not is_out(str(self._store.root)):
                 return None
             self._open()
-            self._sync.expect(self._table)
             return self._view(Difference({}, {})) if self._base else None
 
     def searcher(self) -> Searcher:
@@ -150,7 +149,7 @@ class Index:
 
             self._open()
             found = self._sync.look(self._table)
-            findings = [damaged(self._why, FOLDER)] if self._why else []
+            findings = [damaged(self._why, INDEX)] if self._why else []
             findings += [unreadable(path, why) for path, why in self._broken(found)]
             if self._base is not None:
                 whole = Sync(self._store, self.words, self._split).look(Stored())

@@ -15,7 +15,7 @@ from pathlib import Path
 from signal import SIGKILL
 from typing import TYPE_CHECKING
 
-from kimi_memory.index.files import APART, traces
+from kimi_memory.index.files import APART, CURRENT, INDEX, TABLE, traces
 from kimi_memory.index.walker import read
 
 if TYPE_CHECKING:
@@ -38,9 +38,9 @@ class Scout:
     """
 
     def __init__(self, root: str, environment: Mapping[str, str]) -> None:
-        self.traces = traces(root)
+        self.traces, self.table = traces(root), _table(root)
         walker = str(Path(__file__).with_name("walker.py"))
-        command = [sys.executable, "-I", "-S", walker, root, *APART]
+        command = [sys.executable, "-I", "-S", walker, root, self.table, *APART]
         pipes = [_pipe(), _pipe()]
         self._fds = [pipe[0] for pipe in pipes]
         files = [(os.POSIX_SPAWN_DUP2, pipe[1], at) for at, pipe in enumerate(pipes, 1)]
@@ -60,7 +60,7 @@ class Scout:
             with os.fdopen(self._fds.pop(0), "rb") as pipe:
                 contents.append(pipe.read())
         self._end()
-        return _seen(contents)
+        return _seen(contents, self.table)
 
     def recall(self) -> None:
         """End the walker."""
@@ -117,7 +117,16 @@ def scouted(root: str) -> Seen | None:
     return seen if scout.traces == traces(root) else None
 
 
-def _seen(contents: list[bytes]) -> Seen | None:
+def _table(root: str) -> str:
+    """Return the folder of the table that is in use, empty where there is none."""
+    try:
+        name = Path(root, INDEX, CURRENT).read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+    return str(Path(root, INDEX, name, TABLE)) if name.replace("-", "").isalnum() else ""
+
+
+def _seen(contents: list[bytes], table: str = "") -> Seen | None:
     """Return what a walker wrote, None where it did not come to its end."""
     from kimi_memory.index.seen import Seen
 
@@ -129,4 +138,4 @@ def _seen(contents: list[bytes]) -> Seen | None:
             sessions = sessions[0] + further[0], sessions[1] + further[1]
     except ValueError:
         return None
-    return Seen.of(pages, sessions)
+    return Seen.of(pages, sessions, table)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Iterator, MutableMapping
 from functools import cached_property
 from itertools import chain, repeat
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kimi_memory.index.files import Stat, is_odd, is_searchable
-from kimi_memory.index.walker import Kind
+from kimi_memory.index.walker import COLUMNS, Kind
+
+if TYPE_CHECKING:
+    from kimi_memory.index.stored import Stored
 
 Ints = NDArray[np.int64]
 
@@ -21,19 +25,22 @@ class Seen(MutableMapping[str, Stat]):
     Args:
         paths: of all files, sessions last.
         pages: how many of them are no sessions.
-        numbers: of shape (files, 3): size, modification time in ns, inode.
+        numbers: of shape (files, 4): size, modification time in ns, inode, and the number of
+            the file in a table or -1.
+        table: the folder of that table, if there was one.
     """
 
-    def __init__(self, paths: list[str], pages: int, numbers: Ints) -> None:
-        self._paths, self._pages, self._numbers = paths, pages, numbers
+    def __init__(self, paths: list[str], pages: int, numbers: Ints, table: str = "") -> None:
+        self._paths, self._pages, self._table = paths, pages, table
+        self._numbers, self._ordinals = numbers[:, :3], numbers[:, 3]
         self._later: dict[str, Stat] = {}
         self._gone: set[str] = set()
 
     @classmethod
-    def of(cls, pages: Kind, sessions: Kind) -> Seen:
-        """Return the searchable ones of the files a walker found."""
-        numbers = np.asarray(pages[1] + sessions[1], dtype=np.int64).reshape(-1, 3)
-        made = cls(pages[0] + sessions[0], len(pages[0]), numbers)
+    def of(cls, pages: Kind, sessions: Kind, table: str = "") -> Seen:
+        """Return the searchable ones of the files a walker found beside a table."""
+        numbers = np.asarray(pages[1] + sessions[1], dtype=np.int64).reshape(-1, COLUMNS)
+        made = cls(pages[0] + sessions[0], len(pages[0]), numbers, table)
         odd = pages[0] if is_odd("\0".join(pages[0])) else []
         made._gone.update(path for path in [*odd, *sessions[0]] if not is_searchable(path))
         return made
@@ -68,24 +75,28 @@ class Seen(MutableMapping[str, Stat]):
         both = dict.fromkeys(chain(self._paths[self._pages :], later))
         return [path for path in both if path not in self._gone]
 
-    def differing(self, ordinals: Mapping[str, int], states: Ints) -> set[str]:
-        """Return the paths whose state differs, or that stand on one side alone.
-
-        Args:
-            ordinals: of other files.
-            states: theirs by ordinal, of shape (files, 3).
-        """
-        count = len(self._paths)
-        others = np.fromiter(map(ordinals.get, self._paths, repeat(-1)), np.int64, count)
+    def differing(self, table: Stored) -> set[str]:
+        """Return the paths whose state is not that in a table, or that stand on one side alone."""
+        others = self._others(table)
         both = np.flatnonzero(others >= 0)
-        same = both[(self._numbers[both] == states[others[both]]).all(axis=1)]
-        changed = np.ones(count, dtype=bool)
-        changed[same] = False
+        same = (self._numbers[both] == table.states[others[both]]).all(axis=1)
+        changed = np.ones(len(others), dtype=bool)
+        changed[both[same]] = False
+        absent = set[str]()
+        if len(both) < len(table.numbers):
+            missing = np.setdiff1d(table.numbers, others[both], assume_unique=True)
+            absent = {table.path(number) for number in missing.tolist()}
         found = {self._paths[row] for row in np.flatnonzero(changed).tolist()}
-        if len(both) < len(ordinals):
-            found |= ordinals.keys() - set(self._paths)
-        found = (found | self._later.keys()) - self._gone
-        return found | {path for path in self._gone if path in ordinals}
+        found = (found | absent | self._later.keys()) - self._gone
+        held = (path for path in self._gone & self._rows.keys() if others[self._rows[path]] >= 0)
+        return found | (absent & self._gone) | set(held) if self._gone else found
+
+    def _others(self, table: Stored) -> Ints:
+        """Return the number of each file in a table, -1 where it has none."""
+        if self._table and self._table == table.source:
+            return self._ordinals
+        told = map(table.ordinals.get, self._paths, repeat(-1))
+        return np.fromiter(told, np.int64, len(self._paths))
 
     @cached_property
     def _rows(self) -> dict[str, int]:

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kimi_memory.index.columns import Blob, Coded
+from kimi_memory.index.walker import MAGIC
 
-MAGIC = b"kimi-memory table 1\n"
 _ALIGNED = 8
 _SMALL, _MIDDLE = 1 << 8, 1 << 16
 

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from kimi_memory.index.columns import Column, Joined
 from kimi_memory.index.rows import FileRow
 from kimi_memory.index.segment import dump, open_arrays
-from kimi_memory.index.table import DEAD, SETTLED_ROWS, Segment, Table, merged
+from kimi_memory.index.table import SETTLED_ROWS, Segment, Table, merged
+from kimi_memory.index.walker import DEAD
 from kimi_memory.model.unit import Unit
 
 Ints = NDArray[np.int64]
@@ -32,8 +33,12 @@ THINNED = 3
 class Stored:
     """A table of segments, read on demand."""
 
-    def __init__(self, segments: Sequence[Segment] = (), dead: Collection[int] = ()) -> None:
+    def __init__(
+        self, segments: Sequence[Segment] = (), dead: Collection[int] = (), source: str = ""
+    ) -> None:
         self.segments, self.dead = list(segments), frozenset(dead)
+        self.source = source
+        """The folder it was opened from, if any."""
         self._rows = list(accumulate((len(one) for one in self.segments), initial=0))
         self._first = list(accumulate((len(one.paths) for one in self.segments), initial=0))
         self._columns: dict[str, Column] = {}
@@ -48,7 +53,7 @@ class Stored:
             if path.name != DEAD
         ]
         dead = open_arrays(folder / DEAD).array("files").tolist() if segments else ()
-        return cls(segments, dead)
+        return cls(segments, dead, str(folder))
 
     def __len__(self) -> int:
         return self._rows[-1]
@@ -146,6 +151,12 @@ class Stored:
         if not self.dead:
             return dict(zip(paths, range(self._first[-1]), strict=True))
         return {path: number for number, path in enumerate(paths) if number not in self.dead}
+
+    @cached_property
+    def numbers(self) -> Ints:
+        """The ordinals of living files, ascending."""
+        found = np.arange(self._first[-1])
+        return np.delete(found, list(self.dead)) if self.dead else found
 
     def gone(self, paths: Collection[str]) -> list[int]:
         """Return the ordinals of dead files and of these paths."""

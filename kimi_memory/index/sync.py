@@ -92,10 +92,6 @@ class Sync:
         """Have these files looked at next time, without a look at all others."""
         self._hints.update(paths)
 
-    def expect(self, table: Stored) -> None:
-        """Have at hand what a look that somebody else makes is held against."""
-        _ = table.ordinals, table.states
-
     def scan(self) -> None:
         """Look at every file now."""
         self._folder.scan()
@@ -218,7 +214,7 @@ class Sync:
 def differing(stats: Mapping[str, Stat], table: Stored) -> set[str]:
     """Return the paths whose state differs, or that stand on one side alone."""
     if isinstance(stats, Seen):
-        return stats.differing(table.ordinals, table.states)
+        return stats.differing(table)
     table.share(stats)
     held = table.stats
     if stats == held:

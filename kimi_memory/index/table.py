@@ -37,7 +37,6 @@ NUMBERS = {"first": "<i8", "last": "<i8"} | {
 LISTS = frozenset(name for name, value in _DEFAULTS.items() if isinstance(value, tuple))
 FORMED = LISTS.union(TIMES)
 """Fields that a column holds in another form than a unit."""
-DEAD = "dead"
 UNITS_KEPT = 2048
 """So many units of a segment are kept once they were made: the same ones come up again."""
 SETTLED_ROWS = 5000

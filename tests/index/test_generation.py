@@ -14,7 +14,8 @@ from folders import KEY, QUERIES, Folder, fill, seen
 
 from kimi_memory.errors import IndexDamagedError
 from kimi_memory.index import manifest as manifests
-from kimi_memory.index.generation import CURRENT, Shelf
+from kimi_memory.index.files import CURRENT
+from kimi_memory.index.generation import Shelf
 
 INDEX = ".kimi/index"
 
