@@ -14,9 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kimi_memory.index import scout
-from kimi_memory.index.files import scan
+from kimi_memory.index.files import CURRENT, INDEX, scan
 from kimi_memory.index.folder import Folder
 from kimi_memory.index.scout import scouted, scouting
+from tests.index.folders import Folder as Index
 from tests.index.test_folder import put, told
 
 NAMES = (
@@ -175,3 +176,47 @@ def looking_at(root: Path) -> list[str]:
             if os.fsencode(root) in path.read_bytes():
                 found.append(path.parent.name)
     return found
+
+
+def test_a_scout_knows_the_numbers_of_files_in_the_index(folder: Index) -> None:
+    for n in range(3):
+        folder.write(f"notes/{n}.md", f"heron{n} stands in the river\n")
+    folder.index().refresh()
+    folder.write("notes/1.md", "now it flies over the river\n")
+    folder.write("notes/页.md", "a page that is new\n")
+    (folder.root / "notes/2.md").unlink()
+    with scouting(folder.root, os.environ):
+        index = folder.index()
+        view = index.searcher()
+    ordinals = vars(index._sync._folder.stats)["_ordinals"]
+    assert sorted(ordinals.tolist()) == [-1, 0, 1]
+    assert index._sync._folder.stats._table == index._table.source != ""
+    texts = {view.column("id")[row]: view.text(row) for row in view.living()}
+    assert {id: text.split()[0] for id, text in texts.items()} == {
+        "notes/0.md#L1": "heron0",
+        "notes/1.md#L1": "now",
+        "notes/页.md#L1": "a",
+    }
+
+
+def test_an_index_that_is_written_meanwhile_has_other_numbers(folder: Index) -> None:
+    folder.write("notes/0.md", "heron\n")
+    folder.index().refresh()
+    folder.write("notes/1.md", "grebe\n")
+    with scouting(folder.root, os.environ):
+        folder.index().refresh()
+        folder.write("a.md", "stork\n")
+        folder.index().refresh()
+        index = folder.index()
+        view = index.searcher()
+    assert sorted(view.text(row).strip() for row in view.living()) == ["grebe", "heron", "stork"]
+
+
+@pytest.mark.parametrize("name", ["../..", "", "g000009-abcdef01", "\udcff"])
+def test_a_name_of_no_index_does_no_harm(folder: Index, name: str) -> None:
+    folder.write("notes/0.md", "heron\n")
+    folder.index().refresh()
+    (folder.root / INDEX / CURRENT).write_bytes(os.fsencode(name))
+    with scouting(folder.root, os.environ):
+        view = folder.index().searcher()
+    assert [view.text(row).strip() for row in view.living()] == ["heron"]
