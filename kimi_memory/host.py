@@ -10,7 +10,6 @@ import importlib.util
 import inspect
 import os
 import sys
-import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cached_property, partial
@@ -175,6 +174,8 @@ class Host:
 
     def _culprit(self, hook: str, error: Exception) -> str:
         """Name the plugin whose implementation is the innermost in the traceback."""
+        import traceback  # Few processes have a plugin that fails.
+
         names = {
             getattr(inspect.unwrap(each.function), "__code__", None): each.plugin_name
             for each in getattr(self._manager.hook, hook).get_hookimpls()

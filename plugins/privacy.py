@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -341,16 +340,11 @@ def _by_key(rules: tuple[Rule, ...]) -> dict[str, list[int]]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
 class Privacy:
     """The plugin with its rules chosen."""
 
-    rules: tuple[Rule, ...] = field(default=RULES)
-    _places: dict[str, list[int]] = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        """Sort the rules by key, once."""
-        object.__setattr__(self, "_places", _by_key(self.rules))
+    def __init__(self, rules: tuple[Rule, ...] = RULES) -> None:
+        self.rules, self._places = rules, _by_key(rules)
 
     @hookimpl
     def screen_text(self, text: str) -> list[Span]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kimi_memory.index.files import Stat, is_odd, is_searchable
-from kimi_memory.index.walker import COLUMNS, Kind
+from kimi_memory.index.walker import COLUMNS, Told
 
 if TYPE_CHECKING:
     from kimi_memory.index.stored import Stored
@@ -23,26 +23,26 @@ class Seen(MutableMapping[str, Stat]):
     """The searchable files of a folder and their state.
 
     Args:
-        paths: of all files, sessions last.
-        pages: how many of them are no sessions.
+        pages: the paths of pages as one text, a zero byte after each.
+        sessions: those of sessions.
         numbers: of shape (files, 4): size, modification time in ns, inode, and the number of
             the file in a table or -1.
         table: the folder of that table, if there was one.
     """
 
-    def __init__(self, paths: list[str], pages: int, numbers: Ints, table: str = "") -> None:
-        self._paths, self._pages, self._table = paths, pages, table
+    def __init__(self, pages: str, sessions: str, numbers: Ints, table: str = "") -> None:
+        self._pages, self._sessions, self._table = pages, _parted(sessions), table
         self._numbers, self._ordinals = numbers[:, :3], numbers[:, 3]
         self._later: dict[str, Stat] = {}
         self._gone: set[str] = set()
 
     @classmethod
-    def of(cls, pages: Kind, sessions: Kind, table: str = "") -> Seen:
+    def of(cls, pages: Told, sessions: Told, table: str = "") -> Seen:
         """Return the searchable ones of the files a walker found beside a table."""
         numbers = np.asarray(pages[1] + sessions[1], dtype=np.int64).reshape(-1, COLUMNS)
-        made = cls(pages[0] + sessions[0], len(pages[0]), numbers, table)
-        odd = pages[0] if is_odd("\0".join(pages[0])) else []
-        made._gone.update(path for path in [*odd, *sessions[0]] if not is_searchable(path))
+        made = cls(pages[0], sessions[0], numbers, table)
+        odd = _parted(pages[0]) if is_odd(pages[0]) else []
+        made._gone.update(path for path in [*odd, *made._sessions] if not is_searchable(path))
         return made
 
     def __getitem__(self, path: str) -> Stat:
@@ -72,7 +72,7 @@ class Seen(MutableMapping[str, Stat]):
     def sessions(self) -> list[str]:
         """The paths of sessions."""
         later = (path for path in self._later if path.endswith(".jsonl"))
-        both = dict.fromkeys(chain(self._paths[self._pages :], later))
+        both = dict.fromkeys(chain(self._sessions, later))
         return [path for path in both if path not in self._gone]
 
     def differing(self, table: Stored) -> set[str]:
@@ -99,5 +99,14 @@ class Seen(MutableMapping[str, Stat]):
         return np.fromiter(told, np.int64, len(self._paths))
 
     @cached_property
+    def _paths(self) -> list[str]:
+        return [*_parted(self._pages), *self._sessions]
+
+    @cached_property
     def _rows(self) -> dict[str, int]:
         return dict(zip(self._paths, range(len(self._paths)), strict=True))
+
+
+def _parted(paths: str) -> list[str]:
+    """Return the paths of a text that has a zero byte after each."""
+    return paths.split("\0")[:-1]

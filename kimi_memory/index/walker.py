@@ -31,6 +31,8 @@ MANY = 32
 
 Kind = tuple[list[str], "array[int]"]
 """Paths, and `COLUMNS` numbers of each."""
+Told = tuple[str, "array[int]"]
+"""The same with all paths in one text, a zero byte after each."""
 
 
 def listed(
@@ -72,13 +74,13 @@ def listed(
 
 def written(pages: Kind, sessions: Kind, halves: int = 1) -> bytes:
     """Return what there is as bytes, and in how many halves all of it is told."""
-    paths = os.fsencode("\0".join([*pages[0], *sessions[0]]))
+    paths = os.fsencode("".join([f"{path}\0" for path in [*pages[0], *sessions[0]]]))
     head = array(FORM, [len(pages[0]), len(sessions[0]), len(paths), halves])
     return head.tobytes() + paths + pages[1].tobytes() + sessions[1].tobytes()
 
 
-def read(content: bytes) -> tuple[Kind, Kind, int]:
-    """Return what was written.
+def read(content: bytes) -> tuple[Told, Told, int]:
+    """Return what was written of pages and of sessions, and in how many halves all is told.
 
     Raises:
         ValueError: it was cut short.
@@ -92,11 +94,13 @@ def read(content: bytes) -> tuple[Kind, Kind, int]:
     end = start + size
     if len(content) != end + COLUMNS * head.itemsize * (pages + sessions):
         raise ValueError("cut short")
-    paths = os.fsdecode(content[start:end]).split("\0") if size else []
-    numbers = array(FORM)
-    numbers.frombytes(content[end:])
-    of_pages = paths[:pages], numbers[: COLUMNS * pages]
-    return of_pages, (paths[pages : pages + sessions], numbers[COLUMNS * pages :]), halves
+    paths = os.fsdecode(content[start:end])
+    # Each path ends with a zero byte; those of sessions are few.
+    last = paths.rsplit("\0", sessions + 1)[-sessions - 1 : -1]
+    cut = len(paths) - sum(map(len, last)) - len(last)
+    numbers = array(FORM, content[end:])
+    of_pages = paths[:cut], numbers[: COLUMNS * pages]
+    return of_pages, (paths[cut:], numbers[COLUMNS * pages :]), halves
 
 
 def numbered(table: str) -> dict[str, int]:

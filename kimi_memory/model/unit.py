@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import NamedTuple
 
 COLD_BELOW = 0.3
 """A card whose file has a temperature below this is cold: it has no vector."""
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(NamedTuple):
     """A piece of a Markdown page: its lines, text and heading trail."""
 
     first: int

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kimi_memory.errors import FormatError
 from kimi_memory.model.unit import Query, Unit
@@ -37,8 +37,7 @@ _STANDING = frozenset({"preference", "rule"})
 _DOUBTED = frozenset({"candidate", "stale", "conflicted"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class Request(NamedTuple):
     """What a context is wanted for."""
 
     purpose: Purpose

@@ -26,9 +26,12 @@ STATES = st.dictionaries(st.sampled_from(PATHS), LOOKS)
 
 def seen_of(states: States, ordinals: Mapping[str, int], table: str = "") -> Seen:
     paths = sorted(states, key=lambda path: (path.endswith(".jsonl"), path))
-    pages = sum(path.endswith(".md") for path in paths)
+    pages, sessions = (
+        "".join(f"{path}\0" for path in paths if path.endswith(end)) for end in (".md", ".jsonl")
+    )
     rows = [(*states[path], ordinals.get(path, -1)) for path in paths]
-    return Seen(paths, pages, np.asarray(rows, dtype=np.int64).reshape(-1, 4), table)
+    numbers = np.asarray(rows, dtype=np.int64).reshape(-1, 4)
+    return Seen(pages, sessions, numbers, table)
 
 
 def stored(folder: Path, *states: States) -> Stored:

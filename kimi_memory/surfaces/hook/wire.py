@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Mapping
     from typing import Any
 
@@ -32,6 +32,10 @@ def ask(
     root: str, request: Mapping[str, Any], *, seconds: float = PATIENCE_SECONDS
 ) -> dict[str, Any] | None:
     """Return the server's answer, or None where no server answers in time."""
+    if not os.path.exists(os.path.join(root, NAME)):
+        return None
+    import socket  # It takes longer to load than all else here.
+
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
             line.settimeout(seconds)
