@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from copy import copy
 from heapq import merge
 from itertools import accumulate, groupby
 from typing import Any, NamedTuple, TypeVar
@@ -26,6 +27,8 @@ Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 T = TypeVar("T")
+VIEWS = 8
+"""So many views for those who may not see all are kept, with what was made for each."""
 
 
 def on_rows(index: KeywordIndex, keys: Ints) -> Postings:
@@ -141,6 +144,7 @@ class Searcher:
         """Whether every row is alive."""
         self._columns: dict[str, Joined] = {}
         self._made: dict[str, Any] = {}
+        self._views: dict[Hashable, Searcher] = {}
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -212,6 +216,26 @@ class Searcher:
         if name not in self._made:
             self._made[name] = make()
         made: T = self._made[name]
+        return made
+
+    def view(self, name: Hashable, rows: Callable[[], Bools]) -> Searcher:
+        """Return a view in which no other rows count, in nothing that is asked of it.
+
+        Args:
+            name: another one for other rows; the last few views are kept.
+            rows: returns them as a mask.
+        """
+        if name not in self._views:
+            alive = self.alive & rows()
+            if len(self._views) >= VIEWS:
+                del self._views[next(iter(self._views))]
+            self._views[name] = self if (alive == self.alive).all() else self._with(alive)
+        return self._views[name]
+
+    def _with(self, alive: Bools) -> Searcher:
+        made = copy(self)
+        made.alive, made.whole = alive, False
+        made._made, made._views = {}, {}
         return made
 
     def living(self) -> list[int]:

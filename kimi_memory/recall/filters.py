@@ -29,12 +29,7 @@ def allowed(searcher: Searcher, query: Query) -> Bools:
         wanted: tuple[str, ...] = getattr(query, name)
         if wanted:
             mask &= _among(searcher, name, wanted)
-    if query.session:
-        own = [f"session:{id}" for id in query.session]
-        mask &= _among(searcher, "session", query.session) | _among(searcher, "scope", own)
-    for name in ("project", "agent", "user"):
-        if getattr(query, name):
-            mask &= _among(searcher, name, {getattr(query, name)})
+    mask &= _of(searcher, query)
     if query.tag:
         tags = set(query.tag)
         mask &= _mask([not tags.isdisjoint(found) for found in searcher.column("tags")])
@@ -44,6 +39,31 @@ def allowed(searcher: Searcher, query: Query) -> Bools:
         from kimi_memory.recall.wording import worded
 
         mask = worded(searcher, query, mask)
+    return mask
+
+
+def told(searcher: Searcher, query: Query) -> Searcher:
+    """Return a view of what whoever asks may be told of, so that no score speaks of more.
+
+    How rare a word is, what else was said that day: whatever a score is made of is counted
+    over these rows alone, as if there were no others.
+    """
+    if query.within is None:
+        return searcher
+    of = (query.session, query.project, query.agent, query.user)
+    name = (frozenset(query.within), *of)
+    return searcher.view(name, lambda: seen(searcher, query) & _of(searcher, query))
+
+
+def _of(searcher: Searcher, query: Query) -> Bools:
+    """Return the rows of the session, the project, the agent and the user that are named."""
+    mask = np.ones(len(searcher), dtype=bool)
+    if query.session:
+        own = [f"session:{id}" for id in query.session]
+        mask &= _among(searcher, "session", query.session) | _among(searcher, "scope", own)
+    for name in ("project", "agent", "user"):
+        if getattr(query, name):
+            mask &= _among(searcher, name, {getattr(query, name)})
     return mask
 
 
@@ -100,7 +120,8 @@ def standing(searcher: Searcher, status: Collection[str] = ()) -> Bools:
 
 
 def _among(searcher: Searcher, name: str, wanted: Collection[str]) -> Bools:
-    return _mask([value in wanted for value in searcher.column(name)])
+    mask: Bools = searcher.column(name).among(wanted)
+    return mask
 
 
 def _mask(values: list[bool]) -> Bools:

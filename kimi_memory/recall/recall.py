@@ -78,6 +78,7 @@ class Recall:
 
     def search(self, query: Query) -> Answer:
         """Return the best units for a question, best first; ties stand by id."""
+        from kimi_memory.recall.filters import told
         from kimi_memory.recall.fusion import probe_of
         from kimi_memory.recall.ranking import candidates
 
@@ -86,6 +87,7 @@ class Recall:
         words = self._index.words.of_query(query, now)
 
         def found(searcher: Searcher) -> tuple[Ranked, list[Hit], str]:
+            searcher = told(searcher, query)
             probe, note = probe_of(embedding, searcher, self._settings)
             room = self._room(query)
             ranked = candidates(searcher, query, words, probe, room=room, now=now)
@@ -102,7 +104,7 @@ class Recall:
         # A server may take its time: nobody else waits for it.
         hits, said = self._reranked(query, hits)
         with self._index.guard:
-            best = _beside(searcher, hits[: query.limit], query)
+            best = _beside(told(searcher, query), hits[: query.limit], query)
         shown = tuple(self._shown(hit, words) for hit in best)
         notes = (*searcher.notes, *(one for one in (note, said) if one))
         took = (time.perf_counter() - began) * 1000

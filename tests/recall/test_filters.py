@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 import pytest
-from folders import NOW, Folder
+from folders import NOW, Folder, seen
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kimi_memory.index.searcher import VIEWS
 from kimi_memory.model.card import CardType
 from kimi_memory.model.note import Status
 from kimi_memory.model.unit import Query
+from kimi_memory.recall.filters import told
 from kimi_memory.recall.recall import SUMMANDS, total
 
 WORDS = [
@@ -82,3 +84,58 @@ def test_parts_give_the_score(
         assert 0 < hit.score <= 1
         assert hit.score >= filters.get("min_score", 0)
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
+OWNERS = st.sampled_from(["", "a", "b"])
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.tuples(OWNERS, st.lists(TURN, min_size=1, max_size=4)), max_size=4),
+    st.lists(st.tuples(OWNERS, SAID), max_size=4),
+    SAID,
+    st.booleans(),
+)
+def test_no_score_speaks_of_what_may_not_be_seen(
+    tmp_path_factory: pytest.TempPathFactory,
+    sessions: list[tuple[str, list[tuple[str, str]]]],
+    cards: list[tuple[str, str]],
+    text: str,
+    on_disk: bool,
+) -> None:
+    whole, own = (Folder(tmp_path_factory.mktemp("memory")) for _ in range(2))
+    for n, (owner, turns) in enumerate(sessions):
+        for folder in (whole, own) if owner != "b" else (whole,):
+            area = {"area": "agent", "agent": owner} if owner else {}
+            folder.session(f"s{n}", turns, at=NOW - timedelta(hours=n), **area)
+    for n, (owner, value) in enumerate(cards):
+        for folder in (whole, own) if owner != "b" else (whole,):
+            scope = f"agent:{owner}" if owner else ""
+            folder.card(f"c{n}", f"Note {n}", value, scope=scope)
+    asked = Query(text=text, limit=50, within=("agent:a",))
+    answers = []
+    for folder in (whole, own):
+        index = folder.index()
+        if on_disk:
+            index.refresh()
+        recall = folder.recall(index)
+        # What the owner asks in between is another question.
+        recall.search(Query(text=text))
+        answers.append(seen(recall.search(asked)))
+        assert answers[-1] == seen(recall.search(asked))
+        index.close()
+    assert answers[0] == answers[1]
+
+
+def test_views_of_those_who_may_not_see_all_are_few(folder: Folder) -> None:
+    folder.session("s", [("Bob", "tea")], area="agent", agent="a")
+    folder.card("c", "Tea", "tea")
+    searcher = folder.index().searcher()
+    for n in range(3 * VIEWS):
+        view = told(searcher, Query(text="tea", within=(f"agent:{n}",)))
+        assert len(view.living()) == 1
+        assert told(searcher, Query(text="tea", within=(f"agent:{n}",))) is view
+        assert told(view, Query(text="tea", within=(f"agent:{n}",))) is view
+    assert len(searcher._views) == VIEWS
+    assert told(searcher, Query(text="tea", within=("agent:a",))) is searcher
+    assert told(searcher, Query(text="tea")) is searcher
