@@ -23,7 +23,7 @@ from benchmarks.recall_start import COMMAND, PER_FOLDER, QUESTION, memory, texts
 from kimi_memory.model import form
 from kimi_memory.model.card import Card, CardType
 from kimi_memory.model.ids import derived_id
-from kimi_memory.model.note import Status
+from kimi_memory.model.status import Status
 from kimi_memory.surfaces.hook import wire
 
 BARE = (sys.executable, "-c", "import json, socket")

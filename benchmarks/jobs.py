@@ -26,7 +26,7 @@ from kimi_memory.model import form
 from kimi_memory.model.card import Card, CardType, Link, LinkRel
 from kimi_memory.model.graph import SUGGESTED
 from kimi_memory.model.ids import derived_id
-from kimi_memory.model.note import Status
+from kimi_memory.model.status import Status
 
 NOW = datetime(2026, 3, 2, 20, tzinfo=UTC)
 

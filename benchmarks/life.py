@@ -29,7 +29,7 @@ from kimi_memory.consolidation.trace import Tracer
 from kimi_memory.home import Home
 from kimi_memory.host import Host
 from kimi_memory.model.card import Card
-from kimi_memory.model.note import Status
+from kimi_memory.model.status import Status
 from kimi_memory.model.unit import Query
 from kimi_memory.store.shelf import Shelf
 from kimi_memory.text.normal import normalise

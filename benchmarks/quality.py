@@ -27,9 +27,10 @@ from benchmarks.arms import ARMS
 from kimi_memory import Memory, Opening
 from kimi_memory.home import Home
 from kimi_memory.host import Host
+from kimi_memory.model.origin import Role
 from kimi_memory.model.records import archive_path, session_line, turn_line
 from kimi_memory.model.session import Session
-from kimi_memory.model.turn import Role, Turn
+from kimi_memory.model.turn import Turn
 from kimi_memory.model.unit import Query, Unit
 
 DEPTHS = (5, 10, 20)

@@ -26,9 +26,10 @@ from kimi_memory import Memory, Opening
 from kimi_memory.home import Home
 from kimi_memory.host import Host
 from kimi_memory.model.actor import Actor
+from kimi_memory.model.origin import Role
 from kimi_memory.model.records import session_line, turn_line, view_json
 from kimi_memory.model.session import Session, Transcript
-from kimi_memory.model.turn import Role, Turn
+from kimi_memory.model.turn import Turn
 from kimi_memory.store.journal import Entry
 
 ROUND = 25

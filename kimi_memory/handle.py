@@ -8,8 +8,9 @@ from datetime import datetime
 
 from kimi_memory.capture.log import Captured, Said, SessionLog
 from kimi_memory.consolidation.jobs import JobReport
+from kimi_memory.model.origin import Origin, Role
 from kimi_memory.model.session import Json, Session
-from kimi_memory.model.turn import Origin, Role, Turn
+from kimi_memory.model.turn import Turn
 
 
 @dataclass(frozen=True, slots=True)

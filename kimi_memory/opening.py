@@ -12,7 +12,7 @@ from kimi_memory.errors import UsageError
 from kimi_memory.home import Home
 from kimi_memory.host import Host
 from kimi_memory.model.actor import Actor
-from kimi_memory.model.turn import Origin
+from kimi_memory.model.origin import Origin
 
 
 def utcnow() -> datetime:

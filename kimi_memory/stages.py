@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from kimi_memory.consolidation.undo import Undo
     from kimi_memory.explicit import explicit_draft, remembered_in, wanted
     from kimi_memory.handle import SessionHandle
+    from kimi_memory.model.origin import Role
     from kimi_memory.model.session import Session
-    from kimi_memory.model.turn import Role
     from kimi_memory.starter import TIERS, starter
     from kimi_memory.store import sessions
     from kimi_memory.store.batch import Batch

@@ -27,8 +27,8 @@ from datetime import datetime
 from kimi_memory import hookimpl
 from kimi_memory.model.card import Card
 from kimi_memory.model.draft import Draft
+from kimi_memory.model.origin import Origin
 from kimi_memory.model.step import Verdict
-from kimi_memory.model.turn import Origin
 from kimi_memory.text import cues, news, people
 from kimi_memory.text.regex import regex
 from kimi_memory.text.similar import CEILING, similarity

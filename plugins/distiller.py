@@ -33,11 +33,11 @@ from kimi_memory.model.card import CardType
 from kimi_memory.model.draft import Draft
 from kimi_memory.model.event import EventType
 from kimi_memory.model.note import Lang
+from kimi_memory.model.origin import Origin, Role, least_trusted
 from kimi_memory.model.session import Transcript
 from kimi_memory.model.source import Quote
-from kimi_memory.model.turn import Origin, Role, Turn, least_trusted
+from kimi_memory.model.turn import Turn
 from kimi_memory.text import cues, news, people
-from kimi_memory.text.cues import Bar
 from kimi_memory.text.language import language_of
 from kimi_memory.text.prose import headline, said
 from kimi_memory.text.regex import regex
@@ -65,7 +65,7 @@ _KINDS: dict[CardType, tuple[str, float, EventType | None]] = {
 _TEMPLATE = regex(r"<(?:command-|system-|task-|relevant-memories|local-)|^#{1,3} ", re.MULTILINE)
 _AMOUNT = regex(r"\d[\d,.]*(?: ?(?:ms|s|seconds|毫秒|秒|条|次|倍|人|块|字节|%)(?![a-z]))?")
 _DANGLING = regex(r"^\W*(?:that )?(?:they|he|she|it|this|these)\b(?!:)|^\W*(?:它|他|她|这|那)")
-_KEPT_WHATEVER = frozenset({Bar.FLEETING, Bar.FINISHED, Bar.PLAN, Bar.PAST})
+_KEPT_WHATEVER = frozenset({cues.Bar.FLEETING, cues.Bar.FINISHED, cues.Bar.PLAN, cues.Bar.PAST})
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class _Line:
     """Folded, with longer quotations blanked."""
 
     @property
-    def bars(self) -> frozenset[Bar]:
+    def bars(self) -> frozenset[cues.Bar]:
         return cues.bars_of(self.text)
 
     @property

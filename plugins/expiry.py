@@ -14,7 +14,7 @@ from kimi_memory import hookimpl
 from kimi_memory.model.card import Card
 from kimi_memory.model.head import Cards, Head
 from kimi_memory.model.job import Op
-from kimi_memory.model.note import Status
+from kimi_memory.model.status import Status
 from kimi_memory.model.step import DayView, Step
 
 _HELD = frozenset({Status.ACTIVE, Status.STALE, Status.CANDIDATE})

@@ -15,10 +15,11 @@ from kimi_memory.model import form, frontmatter
 from kimi_memory.model.card import Card
 from kimi_memory.model.event import Event
 from kimi_memory.model.memo import Memo
-from kimi_memory.model.note import Note, Status
+from kimi_memory.model.note import Note
 from kimi_memory.model.record import unseal
 from kimi_memory.model.records import turn_of
 from kimi_memory.model.screen import TranscriptFile
+from kimi_memory.model.status import Status
 
 SYSTEM = "kimi"
 _PAGES = {"overview", "session", *form.KINDS}

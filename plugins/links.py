@@ -17,7 +17,7 @@ from kimi_memory.model.event import Event
 from kimi_memory.model.graph import SUGGESTED
 from kimi_memory.model.head import Cards, Head
 from kimi_memory.model.job import Op
-from kimi_memory.model.note import Status
+from kimi_memory.model.status import Status
 from kimi_memory.model.step import Step, WeekView
 from kimi_memory.text import cues
 from kimi_memory.text.han import simplify

@@ -29,11 +29,12 @@ from kimi_memory.model.card import Card, CardType
 from kimi_memory.model.draft import Draft
 from kimi_memory.model.event import EventType
 from kimi_memory.model.note import Lang
+from kimi_memory.model.origin import Origin, Role, least_trusted
 from kimi_memory.model.prompt import Ask, Question, Schema
 from kimi_memory.model.session import Json, Transcript
 from kimi_memory.model.source import Quote
 from kimi_memory.model.step import Verdict
-from kimi_memory.model.turn import Origin, Role, Turn, least_trusted
+from kimi_memory.model.turn import Turn
 from kimi_memory.remote.choices import Choices
 from kimi_memory.text import cues
 from kimi_memory.text.cues import Bar

@@ -35,9 +35,10 @@ from typing import BinaryIO
 
 from kimi_memory import hookimpl
 from kimi_memory.model.ids import safe_session_id
+from kimi_memory.model.origin import Origin, Role
 from kimi_memory.model.screen import TranscriptFile
 from kimi_memory.model.session import Session, Transcript
-from kimi_memory.model.turn import Origin, Role, Turn
+from kimi_memory.model.turn import Turn
 from kimi_memory.text.moments import EPOCH, find_moment, moment
 
 _USERS = "user|human|you|me|用户|我|人类|提问者|问"

@@ -25,9 +25,10 @@ from typing import Any, BinaryIO
 from kimi_memory import hookimpl
 from kimi_memory.errors import TranscriptError
 from kimi_memory.model.ids import safe_session_id
+from kimi_memory.model.origin import Origin, Role
 from kimi_memory.model.screen import TranscriptFile
 from kimi_memory.model.session import Session, Transcript
-from kimi_memory.model.turn import Origin, Role, Turn
+from kimi_memory.model.turn import Turn
 from kimi_memory.text.moments import EPOCH, find_moment, moment
 
 _USER, _AGENT = (Role.USER, Origin.HUMAN), (Role.ASSISTANT, Origin.AGENT)

@@ -16,9 +16,10 @@ from kimi_memory import hookimpl
 from kimi_memory.model.card import CardType
 from kimi_memory.model.draft import Draft
 from kimi_memory.model.note import Lang
+from kimi_memory.model.origin import Origin, Role
 from kimi_memory.model.session import Session, Transcript
 from kimi_memory.model.source import Quote
-from kimi_memory.model.turn import Origin, Role, Turn
+from kimi_memory.model.turn import Turn
 from kimi_memory.text import cues, news
 from kimi_memory.text.cues import Bar
 from kimi_memory.text.ellipsis import completed, denies

@@ -14,9 +14,10 @@ from kimi_memory import hookimpl
 from kimi_memory.model.card import CardType
 from kimi_memory.model.draft import Draft
 from kimi_memory.model.note import Lang
+from kimi_memory.model.origin import Origin
 from kimi_memory.model.session import Transcript
 from kimi_memory.model.source import Quote
-from kimi_memory.model.turn import Origin, Turn
+from kimi_memory.model.turn import Turn
 from kimi_memory.text.language import language_of
 from kimi_memory.text.normal import normalise
 from kimi_memory.text.regex import regex

@@ -27,9 +27,10 @@ from kimi_memory.errors import PluginError
 from kimi_memory.model.card import CardType
 from kimi_memory.model.draft import Draft
 from kimi_memory.model.note import Lang
+from kimi_memory.model.origin import Origin, Role
 from kimi_memory.model.session import Session
 from kimi_memory.model.source import Quote
-from kimi_memory.model.turn import Origin, Role, Turn
+from kimi_memory.model.turn import Turn
 from kimi_memory.text import cues, news, people
 from kimi_memory.text.cues import Bar
 from kimi_memory.text.han import HAN, simplify

@@ -17,8 +17,9 @@ from kimi_memory.model.event import Event, EventType
 from kimi_memory.model.head import Cards, Head
 from kimi_memory.model.ids import derived_id
 from kimi_memory.model.job import Op
-from kimi_memory.model.note import Lang, Status
+from kimi_memory.model.note import Lang
 from kimi_memory.model.pages import Project, Proposal
+from kimi_memory.model.status import Status
 from kimi_memory.model.step import Step, WeekView
 
 _FINISHED = (

@@ -23,12 +23,13 @@ from kimi_memory.model.event import Event, EventType
 from kimi_memory.model.health import Severity
 from kimi_memory.model.job import Op
 from kimi_memory.model.note import Lang
+from kimi_memory.model.origin import Role
 from kimi_memory.model.pages import Day, Project, Todo
 from kimi_memory.model.screen import TranscriptFile
 from kimi_memory.model.session import Session, Transcript
 from kimi_memory.model.source import Quote
 from kimi_memory.model.step import DayView, Verdict, WeekView
-from kimi_memory.model.turn import Role, Turn
+from kimi_memory.model.turn import Turn
 from kimi_memory.model.unit import Hit, Query, Unit
 
 TESTS = Path(__file__).parent

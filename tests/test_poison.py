@@ -15,7 +15,7 @@ from fakes.served import serving
 from kimi_memory import Memory, Opening
 from kimi_memory.capture.ingest import from_bytes
 from kimi_memory.model.actor import Actor
-from kimi_memory.model.turn import Origin
+from kimi_memory.model.origin import Origin
 from kimi_memory.surfaces.hook.reply import Reply
 from kimi_memory.surfaces.mcp.desk import Desk
 

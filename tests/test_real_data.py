@@ -24,7 +24,7 @@ from kimi_memory.home import Home
 from kimi_memory.host import Host
 from kimi_memory.model.card import Card
 from kimi_memory.model.event import Event
-from kimi_memory.model.note import Status
+from kimi_memory.model.status import Status
 from kimi_memory.store import sessions
 from kimi_memory.store.shelf import Shelf
 from kimi_memory.text.fence import strip_injected

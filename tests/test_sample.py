@@ -20,8 +20,8 @@ from kimi_memory.care.checkup import status, verify
 from kimi_memory.errors import UsageError
 from kimi_memory.home import Home
 from kimi_memory.model import form
+from kimi_memory.model.origin import Origin
 from kimi_memory.model.source import Quote
-from kimi_memory.model.turn import Origin
 
 ROOT = Path(__file__).parent.parent
 FAKES = ("Tr41lhead-fake", "Xz-fake-92", "FAKEfake", "900123", "13800001")

@@ -10,7 +10,7 @@ from agent_framework import AgentSession, ContextProvider, SessionContext, Suppo
 
 from kimi_memory.adapters.talk import Heard, Talk, unnamed
 from kimi_memory.memory import Memory
-from kimi_memory.model.turn import Role
+from kimi_memory.model.origin import Role
 
 _HOST = "agent-framework"
 _ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}

@@ -20,7 +20,7 @@ from autogen_core.models import AssistantMessage, SystemMessage, UserMessage
 from kimi_memory.adapters.talk import Heard, Talk, unnamed
 from kimi_memory.errors import NotFoundError
 from kimi_memory.memory import Memory as Opened
-from kimi_memory.model.turn import Role
+from kimi_memory.model.origin import Role
 from kimi_memory.model.unit import Hit
 
 _HOST = "autogen"

@@ -22,7 +22,7 @@ from kimi_memory.care.folder import Folder, file_name
 from kimi_memory.errors import NotFoundError
 from kimi_memory.memory import Memory
 from kimi_memory.model.frontmatter import decode
-from kimi_memory.model.turn import Role
+from kimi_memory.model.origin import Role
 
 _HOST = "claude-agent"
 _OPAQUE = frozenset({"uuid", "parentUuid", "signature", "id", "tool_use_id", "data"})

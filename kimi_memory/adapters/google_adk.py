@@ -16,8 +16,8 @@ from google.genai import types
 from kimi_memory.adapters.talk import Heard, Talk, unnamed
 from kimi_memory.care.folder import file_name
 from kimi_memory.memory import Memory
+from kimi_memory.model.origin import Role
 from kimi_memory.model.scope import named
-from kimi_memory.model.turn import Role
 from kimi_memory.model.unit import Hit, Query
 
 _HOST = "google-adk"

@@ -15,8 +15,8 @@ from langchain_core.retrievers import BaseRetriever
 
 from kimi_memory.adapters.talk import Heard, Talk
 from kimi_memory.memory import Memory
+from kimi_memory.model.origin import Role
 from kimi_memory.model.scope import named
-from kimi_memory.model.turn import Role
 from kimi_memory.model.unit import Hit
 from kimi_memory.recall.syntax import parse
 

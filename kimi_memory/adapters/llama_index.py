@@ -12,7 +12,7 @@ from llama_index.core.memory import BaseMemoryBlock
 
 from kimi_memory.adapters.talk import Heard, Talk, unnamed
 from kimi_memory.memory import Memory
-from kimi_memory.model.turn import Role
+from kimi_memory.model.origin import Role
 
 _HOST = "llama-index"
 _ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}

@@ -16,7 +16,7 @@ from kimi_memory.care.folder import Folder, file_name
 from kimi_memory.errors import NotFoundError
 from kimi_memory.memory import Memory
 from kimi_memory.model.frontmatter import decode
-from kimi_memory.model.turn import Role
+from kimi_memory.model.origin import Role
 
 _HOST = "openai-agents"
 _OPAQUE = ("id", "call_id", "encrypted_content")

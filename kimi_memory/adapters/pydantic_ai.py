@@ -15,7 +15,7 @@ from pydantic_ai.run import AgentRunResult
 
 from kimi_memory.adapters.talk import Heard, Talk
 from kimi_memory.memory import Memory
-from kimi_memory.model.turn import Role
+from kimi_memory.model.origin import Role
 
 _HOST = "pydantic-ai"
 

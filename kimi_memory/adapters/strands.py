@@ -17,7 +17,7 @@ from strands.hooks import (
 
 from kimi_memory.adapters.talk import Heard, Talk, joined
 from kimi_memory.memory import Memory
-from kimi_memory.model.turn import Role
+from kimi_memory.model.origin import Role
 
 _HOST = "strands"
 _ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}

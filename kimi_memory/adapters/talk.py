@@ -11,8 +11,8 @@ from threading import RLock
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.memory import Memory
 from kimi_memory.model.ids import safe_session_id
+from kimi_memory.model.origin import Role
 from kimi_memory.model.scope import named
-from kimi_memory.model.turn import Role
 
 log = logging.getLogger("kimi_memory.adapters")
 

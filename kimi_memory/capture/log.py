@@ -13,6 +13,7 @@ from kimi_memory.errors import UsageError
 from kimi_memory.host import Host
 from kimi_memory.model.actor import Actor
 from kimi_memory.model.draft import Draft
+from kimi_memory.model.origin import Origin, Role
 from kimi_memory.model.records import (
     context_of,
     end_line,
@@ -24,7 +25,7 @@ from kimi_memory.model.records import (
 )
 from kimi_memory.model.scope import problem_of, scope_of
 from kimi_memory.model.session import Json, Session, Transcript
-from kimi_memory.model.turn import Origin, Role, Turn
+from kimi_memory.model.turn import Turn
 from kimi_memory.store import sessions
 from kimi_memory.store.store import Store
 from kimi_memory.text.orders import gives_orders

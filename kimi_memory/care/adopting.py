@@ -16,11 +16,13 @@ from kimi_memory.model.card import Card, CardType, Link, LinkRel
 from kimi_memory.model.draft import Draft
 from kimi_memory.model.job import Op
 from kimi_memory.model.memo import Memo
-from kimi_memory.model.note import Lang, Status
+from kimi_memory.model.note import Lang
+from kimi_memory.model.origin import Origin, Role
 from kimi_memory.model.session import Session
 from kimi_memory.model.source import Quote, Rel, Source
+from kimi_memory.model.status import Status
 from kimi_memory.model.step import Step, Verdict
-from kimi_memory.model.turn import Origin, Role, Turn
+from kimi_memory.model.turn import Turn
 from kimi_memory.store import sessions
 from kimi_memory.store.shelf import Shelf
 from kimi_memory.store.store import Store

@@ -33,10 +33,11 @@ from kimi_memory.model.event import Event, EventType
 from kimi_memory.model.ids import derived_id, safe_session_id
 from kimi_memory.model.job import Op
 from kimi_memory.model.note import Lang
+from kimi_memory.model.origin import Role
 from kimi_memory.model.session import Json, Transcript
 from kimi_memory.model.source import Quote, Source
 from kimi_memory.model.step import Step
-from kimi_memory.model.turn import Role, Turn
+from kimi_memory.model.turn import Turn
 from kimi_memory.store import sessions
 from kimi_memory.store.shelf import Shelf
 from kimi_memory.store.tombstones import read_tombstones

@@ -20,7 +20,7 @@ from kimi_memory.memory import Memory
 from kimi_memory.model.card import Card
 from kimi_memory.model.change import Change
 from kimi_memory.model.graph import links_of
-from kimi_memory.model.note import Status
+from kimi_memory.model.status import Status
 from kimi_memory.model.unit import Query
 from kimi_memory.store.shelf import Shelf
 

@@ -15,8 +15,9 @@ from kimi_memory.errors import FormatError, UsageError
 from kimi_memory.memory import Memory
 from kimi_memory.model.card import Card, CardType
 from kimi_memory.model.graph import Edge, seen_from
-from kimi_memory.model.note import Lang, Note, Status
+from kimi_memory.model.note import Lang, Note
 from kimi_memory.model.page_lines import TITLES
+from kimi_memory.model.status import Status
 from kimi_memory.store.shelf import Filed, Shelf
 from kimi_memory.templating import fill
 

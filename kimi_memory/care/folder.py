@@ -19,10 +19,10 @@ from kimi_memory.model.actor import Actor
 from kimi_memory.model.change import Change, Create, Delete, Move, Update, digest
 from kimi_memory.model.frontmatter import decode, read
 from kimi_memory.model.moment import stamp
+from kimi_memory.model.origin import Origin
 from kimi_memory.model.patch import patch_values
 from kimi_memory.model.scalar import Value, entry
 from kimi_memory.model.tombstone import Stones
-from kimi_memory.model.turn import Origin
 from kimi_memory.store.paths import check
 from kimi_memory.store.tombstones import read_tombstones
 from kimi_memory.text.slug import slug

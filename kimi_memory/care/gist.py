@@ -17,10 +17,11 @@ from kimi_memory.host import Host
 from kimi_memory.model.card import CardType
 from kimi_memory.model.draft import Draft
 from kimi_memory.model.note import Lang
+from kimi_memory.model.origin import Role
 from kimi_memory.model.prompt import Question
 from kimi_memory.model.session import Json, Transcript
 from kimi_memory.model.source import Quote
-from kimi_memory.model.turn import Role, Turn
+from kimi_memory.model.turn import Turn
 from kimi_memory.text.fence import fence
 from kimi_memory.text.language import language_of
 from kimi_memory.text.moments import EPOCH

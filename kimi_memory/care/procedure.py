@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from kimi_memory.model.origin import Origin, Role
 from kimi_memory.model.session import Transcript
 from kimi_memory.model.source import Quote
-from kimi_memory.model.turn import Origin, Role, Turn
+from kimi_memory.model.turn import Turn
 from kimi_memory.text.han import HAN, simplify
 from kimi_memory.text.normal import normalise
 from kimi_memory.text.overlap import words_of

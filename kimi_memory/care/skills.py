@@ -21,10 +21,10 @@ from kimi_memory.model.change import Create
 from kimi_memory.model.draft import Draft
 from kimi_memory.model.moment import stamp
 from kimi_memory.model.note import Lang
+from kimi_memory.model.origin import Origin
 from kimi_memory.model.records import job_of
 from kimi_memory.model.scope import scope_of
 from kimi_memory.model.session import Transcript
-from kimi_memory.model.turn import Origin
 from kimi_memory.store import sessions
 from kimi_memory.store.shelf import Shelf
 from kimi_memory.store.tombstones import read_tombstones

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator
 from kimi_memory.model.card import Card
 from kimi_memory.model.draft import Draft
 from kimi_memory.model.event import Event
-from kimi_memory.model.note import Note, Status
+from kimi_memory.model.note import Note
 from kimi_memory.model.pages import Proposal
 from kimi_memory.model.scope import SHARED
+from kimi_memory.model.status import Status
 from kimi_memory.model.step import Step
 from kimi_memory.model.tombstone import Stones, Tombstone
 from kimi_memory.store.shelf import Shelf

@@ -10,6 +10,7 @@ from kimi_memory.consolidation.distil import BY_HAND, language
 from kimi_memory.consolidation.plan import digest_of
 from kimi_memory.model.card import Card
 from kimi_memory.model.change import Change, Create
+from kimi_memory.model.origin import Origin, Role
 from kimi_memory.model.records import (
     archive_path,
     context_of,
@@ -21,7 +22,7 @@ from kimi_memory.model.records import (
 from kimi_memory.model.scope import in_scope
 from kimi_memory.model.session import Session, Transcript
 from kimi_memory.model.source import HAND, Quote, Rel, Source
-from kimi_memory.model.turn import Origin, Role, Turn
+from kimi_memory.model.turn import Turn
 from kimi_memory.text.normal import normalise
 from kimi_memory.text.similar import repeats_claim
 

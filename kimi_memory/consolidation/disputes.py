@@ -9,8 +9,8 @@ from kimi_memory.consolidation.overview import may_rewrite, signed
 from kimi_memory.consolidation.render import Render
 from kimi_memory.model.card import Card, LinkRel
 from kimi_memory.model.change import Change
-from kimi_memory.model.note import Status
 from kimi_memory.model.shape import own_name
+from kimi_memory.model.status import Status
 from kimi_memory.model.step import Step
 from kimi_memory.store.shelf import Shelf
 from kimi_memory.templating import fill

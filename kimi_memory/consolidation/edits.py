@@ -11,10 +11,11 @@ from kimi_memory.consolidation.byhand import Hand
 from kimi_memory.model.card import Card, CardType, Link, LinkRel
 from kimi_memory.model.ids import derived_id
 from kimi_memory.model.job import Op
-from kimi_memory.model.note import Lang, Note, Status
+from kimi_memory.model.note import Lang, Note
+from kimi_memory.model.origin import Origin
 from kimi_memory.model.page_lines import Line, shown, type_of
+from kimi_memory.model.status import Status
 from kimi_memory.model.step import Step
-from kimi_memory.model.turn import Origin
 from kimi_memory.text.language import language_of
 from kimi_memory.text.normal import normalise
 from kimi_memory.text.slug import slug

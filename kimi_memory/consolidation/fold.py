@@ -16,10 +16,10 @@ from kimi_memory.model.draft import Draft
 from kimi_memory.model.event import Event
 from kimi_memory.model.ids import derived_id
 from kimi_memory.model.job import Op
-from kimi_memory.model.note import Status
+from kimi_memory.model.origin import Origin, least_trusted
 from kimi_memory.model.source import Quote, Rel, Source
+from kimi_memory.model.status import Status
 from kimi_memory.model.step import Step, Verdict
-from kimi_memory.model.turn import Origin, least_trusted
 from kimi_memory.store.shelf import Shelf, mark
 from kimi_memory.text.bounds import until
 from kimi_memory.text.normal import normalise

@@ -14,7 +14,7 @@ from kimi_memory.index.words import Words
 from kimi_memory.model.case import FOLDER, Case, hits_of, is_eval, read_cases
 from kimi_memory.model.change import Change, Create, Delete, Update
 from kimi_memory.model.frontmatter import decode
-from kimi_memory.model.note import Status
+from kimi_memory.model.status import Status
 from kimi_memory.model.unit import Chunk, Query, Unit
 from kimi_memory.store.store import Store
 

@@ -16,12 +16,13 @@ from kimi_memory.model.card import Card
 from kimi_memory.model.change import Append, Change
 from kimi_memory.model.event import Event
 from kimi_memory.model.job import Op
-from kimi_memory.model.note import Note, Status
+from kimi_memory.model.note import Note
 from kimi_memory.model.pages import Day, Project
 from kimi_memory.model.record import unseal
 from kimi_memory.model.records import tombstone_line
 from kimi_memory.model.scope import SHARED
 from kimi_memory.model.source import Quote, Rel, Source
+from kimi_memory.model.status import Status
 from kimi_memory.model.step import Step
 from kimi_memory.model.tombstone import Tombstone, hash_of
 from kimi_memory.store import sessions

@@ -9,8 +9,9 @@ from itertools import pairwise
 
 from kimi_memory.model.card import Card, CardType, Link, LinkRel
 from kimi_memory.model.graph import Edge, Graph, links_of, mentioned, name_of
-from kimi_memory.model.note import Note, Status
+from kimi_memory.model.note import Note
 from kimi_memory.model.scope import SHARED
+from kimi_memory.model.status import Status
 from kimi_memory.store.shelf import Filed
 
 _LIVE = {Status.ACTIVE, Status.STALE, Status.CANDIDATE, Status.CONFLICTED}

@@ -23,7 +23,7 @@ from kimi_memory.model.change import Change
 from kimi_memory.model.event import Event
 from kimi_memory.model.graph import REJECTED, SUGGESTED, Graph
 from kimi_memory.model.job import Op
-from kimi_memory.model.note import Status
+from kimi_memory.model.status import Status
 from kimi_memory.model.step import Verdict
 from kimi_memory.store.shelf import Filed, Shelf
 from kimi_memory.store.store import Store

@@ -11,7 +11,8 @@ from kimi_memory.consolidation.merge import Pair, archived, merged, moved
 from kimi_memory.model.card import Card
 from kimi_memory.model.event import Event
 from kimi_memory.model.job import Op
-from kimi_memory.model.note import Note, Status
+from kimi_memory.model.note import Note
+from kimi_memory.model.status import Status
 from kimi_memory.model.step import Step
 from kimi_memory.store.shelf import Filed
 

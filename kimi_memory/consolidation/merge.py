@@ -12,7 +12,7 @@ from kimi_memory.host import Host
 from kimi_memory.model.card import Card, Link, LinkRel
 from kimi_memory.model.draft import Draft
 from kimi_memory.model.engine import Embedding
-from kimi_memory.model.note import Status
+from kimi_memory.model.status import Status
 from kimi_memory.model.step import Verdict
 from kimi_memory.store.shelf import mark
 from kimi_memory.text.han import HAN, simplify

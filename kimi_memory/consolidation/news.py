@@ -14,11 +14,11 @@ from kimi_memory.model import form
 from kimi_memory.model.event import Event
 from kimi_memory.model.frontmatter import decode
 from kimi_memory.model.head import Head
-from kimi_memory.model.note import Status
 from kimi_memory.model.pages import Project
 from kimi_memory.model.records import read_transcript_lines
 from kimi_memory.model.scope import scope_of
 from kimi_memory.model.source import HAND
+from kimi_memory.model.status import Status
 from kimi_memory.store import sessions
 from kimi_memory.store.shelf import Shelf
 from kimi_memory.store.store import Store

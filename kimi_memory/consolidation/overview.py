@@ -12,9 +12,10 @@ from kimi_memory.consolidation.render import Render
 from kimi_memory.model.card import CardType
 from kimi_memory.model.frontmatter import BOM
 from kimi_memory.model.head import Head
-from kimi_memory.model.note import Lang, Status
+from kimi_memory.model.note import Lang
+from kimi_memory.model.origin import Origin
 from kimi_memory.model.page_lines import NOTES, TITLES, UNSURE, read_page
-from kimi_memory.model.turn import Origin
+from kimi_memory.model.status import Status
 from kimi_memory.templating import fill, source
 
 PAGE = "MEMORY.md"

@@ -23,8 +23,9 @@ from kimi_memory.consolidation.render import Render
 from kimi_memory.model.card import Card, CardType
 from kimi_memory.model.change import Change, Delete, digest
 from kimi_memory.model.head import Head
-from kimi_memory.model.note import Lang, Status
+from kimi_memory.model.note import Lang
 from kimi_memory.model.shape import slug
+from kimi_memory.model.status import Status
 from kimi_memory.store.shelf import Shelf
 from kimi_memory.store.store import Store
 

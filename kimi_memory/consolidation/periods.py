@@ -18,9 +18,10 @@ from kimi_memory.model.card import Card
 from kimi_memory.model.event import Event
 from kimi_memory.model.head import Cards, Head
 from kimi_memory.model.moment import moment
-from kimi_memory.model.note import Lang, Note, Status
+from kimi_memory.model.note import Lang, Note
 from kimi_memory.model.pages import Identity, Project
 from kimi_memory.model.scope import SHARED
+from kimi_memory.model.status import Status
 from kimi_memory.model.step import DayView, Step, WeekView
 from kimi_memory.store.register import Entry
 from kimi_memory.store.shelf import Shelf

@@ -14,8 +14,8 @@ from kimi_memory.consolidation.plan import Plan, digest_of
 from kimi_memory.host import Host
 from kimi_memory.model.card import Card
 from kimi_memory.model.draft import Draft
-from kimi_memory.model.note import Status
 from kimi_memory.model.source import Quote
+from kimi_memory.model.status import Status
 from kimi_memory.store.shelf import Shelf
 from kimi_memory.text.similar import similarity
 

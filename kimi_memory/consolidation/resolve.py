@@ -15,10 +15,11 @@ from kimi_memory.errors import AmbiguousIdError, NotFoundError, UsageError
 from kimi_memory.model.card import Card, LinkRel
 from kimi_memory.model.ids import derived_id
 from kimi_memory.model.job import Op
-from kimi_memory.model.note import Lang, Status
+from kimi_memory.model.note import Lang
+from kimi_memory.model.origin import Origin
 from kimi_memory.model.source import Rel, Source
+from kimi_memory.model.status import Status
 from kimi_memory.model.step import Step
-from kimi_memory.model.turn import Origin
 from kimi_memory.store.shelf import Shelf
 from kimi_memory.store.store import Store
 from kimi_memory.text.language import language_of

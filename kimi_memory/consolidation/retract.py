@@ -9,9 +9,9 @@ from datetime import datetime
 from kimi_memory.model.card import Card
 from kimi_memory.model.change import Append, Change
 from kimi_memory.model.job import Op
-from kimi_memory.model.note import Status
 from kimi_memory.model.pages import Day, Project
 from kimi_memory.model.records import tombstone_line
+from kimi_memory.model.status import Status
 from kimi_memory.model.step import Step
 from kimi_memory.model.tombstone import Tombstone
 from kimi_memory.store.paths import TOMBSTONES

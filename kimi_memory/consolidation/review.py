@@ -18,13 +18,14 @@ from kimi_memory.errors import FormatError, NotFoundError, UsageError
 from kimi_memory.model.card import Card
 from kimi_memory.model.change import Append, Change, Delete, digest
 from kimi_memory.model.job import Op
-from kimi_memory.model.note import Note, Status
+from kimi_memory.model.note import Note
+from kimi_memory.model.origin import Origin
 from kimi_memory.model.page_lines import Line
 from kimi_memory.model.pages import Proposal, Todo
 from kimi_memory.model.records import tombstone_line
+from kimi_memory.model.status import Status
 from kimi_memory.model.step import Step
 from kimi_memory.model.tombstone import Tombstone
-from kimi_memory.model.turn import Origin
 from kimi_memory.store.paths import TOMBSTONES
 from kimi_memory.store.shelf import Filed, Shelf
 from kimi_memory.store.store import Store

@@ -11,7 +11,7 @@ from kimi_memory.consolidation.barred import LIVE
 from kimi_memory.model.card import Card, Link, LinkRel
 from kimi_memory.model.graph import REJECTED, SUGGESTED
 from kimi_memory.model.job import Op
-from kimi_memory.model.note import Status
+from kimi_memory.model.status import Status
 from kimi_memory.model.step import Step
 from kimi_memory.store.shelf import Shelf
 

@@ -23,7 +23,7 @@ from kimi_memory.model.clean import lines_of
 from kimi_memory.model.frontmatter import BOM, decode, read
 from kimi_memory.model.ids import derived_id
 from kimi_memory.model.job import Op
-from kimi_memory.model.note import Lang, Status
+from kimi_memory.model.note import Lang
 from kimi_memory.model.page_lines import (
     NOTES,
     TITLES,
@@ -36,6 +36,7 @@ from kimi_memory.model.page_lines import (
 )
 from kimi_memory.model.pages import Proposal
 from kimi_memory.model.shape import slug
+from kimi_memory.model.status import Status
 from kimi_memory.store.history import History
 from kimi_memory.store.shelf import Shelf
 from kimi_memory.store.store import Store

@@ -9,8 +9,8 @@ from typing import Any
 from kimi_memory.errors import FormatError
 from kimi_memory.index.tiers import tier_of
 from kimi_memory.model.frontmatter import decode, read
+from kimi_memory.model.origin import Origin
 from kimi_memory.model.scope import owned, root_of, scope_of
-from kimi_memory.model.turn import Origin
 from kimi_memory.model.unit import Chunk, Unit
 
 Split = Callable[[str], list[Chunk]]

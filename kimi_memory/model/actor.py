@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from kimi_memory.model.turn import Origin
+from kimi_memory.model.origin import Origin
 
 
 class Actor(NamedTuple):

@@ -8,8 +8,8 @@ from enum import StrEnum
 from typing import ClassVar
 
 from kimi_memory.model.note import Note
+from kimi_memory.model.origin import Origin
 from kimi_memory.model.source import Quote
-from kimi_memory.model.turn import Origin
 
 
 class CardType(StrEnum):

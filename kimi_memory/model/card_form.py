@@ -10,8 +10,8 @@ from kimi_memory.model.clean import clean, one_line
 from kimi_memory.model.keys import Keys
 from kimi_memory.model.layout import Body, Layout, Style
 from kimi_memory.model.note import Lang
+from kimi_memory.model.origin import Origin
 from kimi_memory.model.scalar import Value
-from kimi_memory.model.turn import Origin
 
 _LAYOUT = Layout(
     fields=("value", "applies", "usage", "caveats", "links"),

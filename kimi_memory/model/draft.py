@@ -8,8 +8,8 @@ from datetime import datetime
 from kimi_memory.model.card import CardType
 from kimi_memory.model.event import EventType
 from kimi_memory.model.note import Lang
+from kimi_memory.model.origin import Origin
 from kimi_memory.model.source import Quote
-from kimi_memory.model.turn import Origin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple, overload
 
 from kimi_memory.model.card import Card, CardType
 from kimi_memory.model.graph import SUGGESTED
-from kimi_memory.model.note import Lang, Status
+from kimi_memory.model.note import Lang
+from kimi_memory.model.origin import Origin
 from kimi_memory.model.page_lines import written
-from kimi_memory.model.turn import Origin
+from kimi_memory.model.status import Status
 
 
 class Head(NamedTuple):

@@ -7,19 +7,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar
 
+from kimi_memory.model.status import Status
+
 if TYPE_CHECKING:
     from kimi_memory.model.source import Source
-
-
-class Status(StrEnum):
-    """Where a note stands in its life."""
-
-    CANDIDATE = "candidate"
-    ACTIVE = "active"
-    STALE = "stale"
-    CONFLICTED = "conflicted"
-    SUPERSEDED = "superseded"
-    ARCHIVED = "archived"
 
 
 class Lang(StrEnum):

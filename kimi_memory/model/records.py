@@ -18,11 +18,12 @@ from kimi_memory.model.change import Effect
 from kimi_memory.model.ids import safe_session_id
 from kimi_memory.model.job import NOTHING, Job, Op, Operation, Spent
 from kimi_memory.model.moment import moment, zulu
+from kimi_memory.model.origin import Origin, Role
 from kimi_memory.model.record import seal, sum_of, unseal
 from kimi_memory.model.session import Json, Session, Transcript
 from kimi_memory.model.session_page import transcript_markdown, view_json
 from kimi_memory.model.tombstone import Tombstone
-from kimi_memory.model.turn import Origin, Role, Turn
+from kimi_memory.model.turn import Turn
 
 __all__ = [
     "Record",

@@ -12,9 +12,10 @@ from kimi_memory.model.clean import clean, one_line
 from kimi_memory.model.keys import Keys
 from kimi_memory.model.layout import Body, Layout, quote_block, quoted
 from kimi_memory.model.moment import stamp
-from kimi_memory.model.note import Lang, Note, Status
+from kimi_memory.model.note import Lang, Note
 from kimi_memory.model.scalar import Value
 from kimi_memory.model.source import Quote, Source
+from kimi_memory.model.status import Status
 from kimi_memory.text.slug import slug as short
 
 N = TypeVar("N", bound=Note)

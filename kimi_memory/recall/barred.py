@@ -14,10 +14,10 @@ from kimi_memory.model import form
 from kimi_memory.model.card import Card
 from kimi_memory.model.event import Event
 from kimi_memory.model.frontmatter import decode
-from kimi_memory.model.note import Status
 from kimi_memory.model.record import unseal
 from kimi_memory.model.records import tombstone_of
 from kimi_memory.model.scope import is_private
+from kimi_memory.model.status import Status
 from kimi_memory.model.tombstone import Tombstone, forms
 
 

@@ -10,8 +10,8 @@ from math import nan
 import numpy as np
 
 from kimi_memory.index.searcher import Bools, Floats, Searcher
-from kimi_memory.model.note import Status
 from kimi_memory.model.scope import SHARED
+from kimi_memory.model.status import Status
 from kimi_memory.model.unit import Query
 from kimi_memory.recall.forgotten import forgotten
 from kimi_memory.text.normal import normalise

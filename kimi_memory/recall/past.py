@@ -19,7 +19,7 @@ from kimi_memory.index.searcher import Bools, Floats, Searcher
 from kimi_memory.model import form
 from kimi_memory.model.card import Card
 from kimi_memory.model.frontmatter import decode
-from kimi_memory.model.note import Status
+from kimi_memory.model.status import Status
 from kimi_memory.model.tombstone import Stones
 from kimi_memory.model.unit import Unit
 from kimi_memory.recall.forgotten import forgotten

@@ -13,7 +13,7 @@ import numpy as np
 
 from kimi_memory.index.searcher import Bools, Floats, Searcher
 from kimi_memory.index.top import best
-from kimi_memory.model.turn import Role
+from kimi_memory.model.origin import Role
 from kimi_memory.model.unit import Query
 from kimi_memory.recall.filters import allowed, marked, seen
 from kimi_memory.recall.fresh import fresh

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.index.files import Files
-from kimi_memory.model.note import Status
+from kimi_memory.model.status import Status
 from kimi_memory.model.unit import Hit, Query, Unit
 from kimi_memory.recall.forgotten import tombstones
 

@@ -15,7 +15,7 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 from kimi_memory.errors import UsageError
-from kimi_memory.model.note import Status
+from kimi_memory.model.status import Status
 from kimi_memory.model.unit import Query
 from kimi_memory.text.han import HAN
 from kimi_memory.text.period import period

@@ -8,7 +8,7 @@ import numpy as np
 
 from kimi_memory.index.searcher import Bools, Floats, Ints, Searcher
 from kimi_memory.index.words import ASKS
-from kimi_memory.model.turn import Role
+from kimi_memory.model.origin import Role
 from kimi_memory.recall.question import Stretch
 
 DAY = 86400

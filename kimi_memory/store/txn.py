@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from kimi_memory.errors import UnsafePathError
 from kimi_memory.model.actor import Actor
-from kimi_memory.model.turn import Origin
+from kimi_memory.model.origin import Origin
 from kimi_memory.store.fsio import SyncError
 from kimi_memory.store.journal import Journal
 from kimi_memory.store.locks import owner

@@ -10,7 +10,7 @@ import pytest
 from kimi_memory import Memory, Opening
 from kimi_memory.capture.log import Said, SessionLog
 from kimi_memory.errors import UsageError
-from kimi_memory.model.turn import Origin, Role
+from kimi_memory.model.origin import Origin, Role
 from kimi_memory.store import sessions
 
 

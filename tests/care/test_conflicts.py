@@ -12,9 +12,9 @@ from kimi_memory.errors import AmbiguousIdError, NotFoundError, UsageError
 from kimi_memory.model.card import Card
 from kimi_memory.model.change import Create, Update, digest
 from kimi_memory.model.form import patch
-from kimi_memory.model.note import Status
+from kimi_memory.model.origin import Origin, Role
 from kimi_memory.model.source import Rel
-from kimi_memory.model.turn import Origin, Role
+from kimi_memory.model.status import Status
 from tests.consolidation.test_jobs import tree
 from tests.consolidation.test_twoway import cards
 

@@ -12,8 +12,8 @@ from kimi_memory import Memory
 from kimi_memory.care.export import export_cards, export_graph, export_index, export_json
 from kimi_memory.errors import UsageError
 from kimi_memory.model.card import CardType, Link, LinkRel
-from kimi_memory.model.note import Status
 from kimi_memory.model.source import Source
+from kimi_memory.model.status import Status
 from tests.consolidation.notes import card, event, put
 
 

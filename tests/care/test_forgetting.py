@@ -20,9 +20,9 @@ from kimi_memory.care.skills import propose
 from kimi_memory.errors import UsageError
 from kimi_memory.model.change import Create
 from kimi_memory.model.draft import Draft
-from kimi_memory.model.note import Status
+from kimi_memory.model.origin import Role
 from kimi_memory.model.screen import TranscriptFile
-from kimi_memory.model.turn import Role
+from kimi_memory.model.status import Status
 from kimi_memory.model.unit import Query
 from kimi_memory.store.shelf import Shelf
 from kimi_memory.store.tombstones import read_tombstones

@@ -21,9 +21,10 @@ from kimi_memory.care.gist import (
 )
 from kimi_memory.host import Host
 from kimi_memory.model.note import Lang
+from kimi_memory.model.origin import Role
 from kimi_memory.model.prompt import Prompt, Reply
 from kimi_memory.model.session import Session, Transcript
-from kimi_memory.model.turn import Role, Turn
+from kimi_memory.model.turn import Turn
 
 NOON = datetime(2026, 2, 27, 12, tzinfo=UTC)
 

@@ -16,8 +16,8 @@ from kimi_memory.care.importing import Imported, import_store
 from kimi_memory.model.actor import Actor
 from kimi_memory.model.card import Card
 from kimi_memory.model.health import Severity
-from kimi_memory.model.note import Status
-from kimi_memory.model.turn import Origin
+from kimi_memory.model.origin import Origin
+from kimi_memory.model.status import Status
 from kimi_memory.store.shelf import Shelf
 from tests.conftest import Clock
 

@@ -11,8 +11,8 @@ from kimi_memory.care.links import Wanted, check_links, link, related, suggested
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.model.card import Card, Link, LinkRel
 from kimi_memory.model.graph import Edge
-from kimi_memory.model.note import Status
 from kimi_memory.model.source import Source
+from kimi_memory.model.status import Status
 from tests.consolidation.notes import card, event, put
 
 NEAR = (

@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 import pytest
 
 from kimi_memory.care.procedure import Procedure, outline, procedures
+from kimi_memory.model.origin import Origin, Role
 from kimi_memory.model.session import Session, Transcript
-from kimi_memory.model.turn import Origin, Role, Turn
+from kimi_memory.model.turn import Turn
 
 NOON = datetime(2026, 2, 27, 12, tzinfo=UTC)
 

@@ -13,9 +13,9 @@ from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.model import form
 from kimi_memory.model.card import Card
 from kimi_memory.model.change import Create
-from kimi_memory.model.note import Status
+from kimi_memory.model.origin import Origin, Role
 from kimi_memory.model.pages import Identity, Proposal
-from kimi_memory.model.turn import Origin, Role
+from kimi_memory.model.status import Status
 from kimi_memory.store.tombstones import read_tombstones
 from tests.consolidation.test_jobs import tree
 from tests.consolidation.test_twoway import card, cards, edit, page, write

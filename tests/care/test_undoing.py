@@ -7,7 +7,7 @@ import pytest
 from kimi_memory import Memory
 from kimi_memory.care.undoing import undo_agent, undo_day
 from kimi_memory.errors import GateError, NotFoundError
-from kimi_memory.model.turn import Role
+from kimi_memory.model.origin import Role
 from tests.consolidation.test_jobs import talk, tree
 from tests.consolidation.test_twoway import cards, page, write
 

@@ -11,9 +11,9 @@ from kimi_memory import Memory
 from kimi_memory.consolidation.barred import Barred, page_scope
 from kimi_memory.model.card import Card, CardType
 from kimi_memory.model.job import Op
-from kimi_memory.model.note import Status
 from kimi_memory.model.pages import Proposal
 from kimi_memory.model.source import Quote, Source
+from kimi_memory.model.status import Status
 from kimi_memory.model.step import Step
 from kimi_memory.model.tombstone import Tombstone
 from kimi_memory.store.shelf import Shelf

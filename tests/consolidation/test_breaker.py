@@ -11,7 +11,7 @@ from kimi_memory.consolidation.jobs import JobReport
 from kimi_memory.consolidation.plan import Plan
 from kimi_memory.errors import GateError, UsageError
 from kimi_memory.model.actor import Actor
-from kimi_memory.model.turn import Origin
+from kimi_memory.model.origin import Origin
 from kimi_memory.store.shelf import Shelf
 from tests.conftest import Clock
 

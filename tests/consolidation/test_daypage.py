@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kimi_memory import Memory
 from kimi_memory.care.forgetting import Wanted, forget
-from kimi_memory.model.turn import Role
+from kimi_memory.model.origin import Role
 from tests.consolidation.test_jobs import talk
 from tests.consolidation.test_twoway import page, write
 

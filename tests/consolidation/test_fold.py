@@ -13,10 +13,11 @@ from kimi_memory.model.card import Card, CardType, LinkRel
 from kimi_memory.model.draft import Draft
 from kimi_memory.model.event import Event, EventType
 from kimi_memory.model.job import Op
-from kimi_memory.model.note import Lang, Status
+from kimi_memory.model.note import Lang
+from kimi_memory.model.origin import Origin
 from kimi_memory.model.source import Quote
+from kimi_memory.model.status import Status
 from kimi_memory.model.step import Step
-from kimi_memory.model.turn import Origin
 from kimi_memory.store.shelf import Shelf
 from kimi_memory.store.tombstones import read_tombstones
 

@@ -13,7 +13,8 @@ from kimi_memory.errors import GateError
 from kimi_memory.model.actor import Actor
 from kimi_memory.model.card import Card
 from kimi_memory.model.job import Op
-from kimi_memory.model.note import Note, Status
+from kimi_memory.model.note import Note
+from kimi_memory.model.status import Status
 from kimi_memory.model.step import Step
 from tests.consolidation.notes import card, put
 from tests.consolidation.test_introspect import tree

@@ -14,7 +14,7 @@ from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.model.card import Card
 from kimi_memory.model.event import Event
 from kimi_memory.model.note import Note
-from kimi_memory.model.turn import Role
+from kimi_memory.model.origin import Role
 from kimi_memory.store.paths import TOMBSTONES
 from kimi_memory.store.shelf import Shelf
 from kimi_memory.store.tombstones import read_tombstones

@@ -8,8 +8,8 @@ from kimi_memory import Memory
 from kimi_memory.consolidation.graph import derive, missing
 from kimi_memory.model.card import CardType, Link, LinkRel
 from kimi_memory.model.graph import Edge
-from kimi_memory.model.note import Status
 from kimi_memory.model.source import Source
+from kimi_memory.model.status import Status
 from kimi_memory.store.shelf import Filed, Shelf
 from tests.consolidation.notes import card, event, put
 

@@ -15,9 +15,9 @@ from kimi_memory.consolidation.usage import USAGE
 from kimi_memory.model.actor import Actor
 from kimi_memory.model.card import Card, Link, LinkRel
 from kimi_memory.model.event import Event
-from kimi_memory.model.note import Status
 from kimi_memory.model.record import seal
 from kimi_memory.model.source import Quote, Source
+from kimi_memory.model.status import Status
 from tests.conftest import Clock
 from tests.consolidation.notes import NOW, card, event, put
 

@@ -11,7 +11,7 @@ import pytest
 from kimi_memory import Memory
 from kimi_memory.consolidation.jobs import JobReport
 from kimi_memory.errors import GateError, NotFoundError
-from kimi_memory.model.turn import Role
+from kimi_memory.model.origin import Role
 
 
 def talk(memory: Memory, id: str = "s", project: str = "菜谱") -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from kimi_memory import Memory
 from kimi_memory.model.card import Card
-from kimi_memory.model.note import Status
+from kimi_memory.model.status import Status
 from kimi_memory.model.unit import Query
 from kimi_memory.store.shelf import Shelf
 from tests.conftest import Clock

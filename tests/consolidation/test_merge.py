@@ -18,9 +18,9 @@ from kimi_memory.consolidation.merge import (
 )
 from kimi_memory.host import Host
 from kimi_memory.model.card import Card, Link, LinkRel
-from kimi_memory.model.note import Status
+from kimi_memory.model.origin import Origin
 from kimi_memory.model.source import Quote, Source
-from kimi_memory.model.turn import Origin
+from kimi_memory.model.status import Status
 from tests.consolidation.notes import NOW, card
 
 HOST = Host(entry_points=False)

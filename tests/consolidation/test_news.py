@@ -7,8 +7,8 @@ from datetime import date, timedelta
 
 from kimi_memory import Memory
 from kimi_memory.consolidation.news import News, name_of
-from kimi_memory.model.note import Status
 from kimi_memory.model.pages import Project, Todo
+from kimi_memory.model.status import Status
 from kimi_memory.store.shelf import Shelf
 from tests.consolidation.notes import NOW, card, days_ago, event, put
 

@@ -14,8 +14,9 @@ from kimi_memory.consolidation.overview import is_generated
 from kimi_memory.consolidation.pages import Pages, is_page
 from kimi_memory.model.card import Card, CardType
 from kimi_memory.model.change import Change, Create, Delete, Update, digest
-from kimi_memory.model.note import Lang, Status
+from kimi_memory.model.note import Lang
 from kimi_memory.model.page_lines import read_page
+from kimi_memory.model.status import Status
 from kimi_memory.store.shelf import Shelf
 from tests.consolidation.test_twoway import card, fill, page
 

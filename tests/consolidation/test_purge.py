@@ -23,8 +23,8 @@ from kimi_memory.home import Home
 from kimi_memory.host import Host
 from kimi_memory.model.health import Severity
 from kimi_memory.model.note import Lang
+from kimi_memory.model.origin import Role
 from kimi_memory.model.records import transcript_markdown
-from kimi_memory.model.turn import Role
 from kimi_memory.store import sessions
 from kimi_memory.store.rewrite import Rewrite
 from tests.consolidation.test_jobs import tree

@@ -7,10 +7,11 @@ from datetime import UTC, datetime
 
 from kimi_memory.consolidation.scrub import Scrub, Targets, literals_of
 from kimi_memory.model.change import digest
+from kimi_memory.model.origin import Role
 from kimi_memory.model.record import is_whole, unseal
 from kimi_memory.model.records import context_of, session_line, state_line, turn_line
 from kimi_memory.model.session import Session
-from kimi_memory.model.turn import Role, Turn
+from kimi_memory.model.turn import Turn
 
 NOW = datetime(2026, 2, 27, 9, 0, tzinfo=UTC)
 

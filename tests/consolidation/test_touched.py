@@ -9,9 +9,9 @@ from kimi_memory.care.checkup import verify
 from kimi_memory.care.pages import asking
 from kimi_memory.care.review import Answer, answer, review
 from kimi_memory.model.card import Card
-from kimi_memory.model.note import Status
+from kimi_memory.model.origin import Origin
 from kimi_memory.model.source import Rel
-from kimi_memory.model.turn import Origin
+from kimi_memory.model.status import Status
 from tests.consolidation.test_jobs import tree
 from tests.consolidation.test_twoway import TEXTS, card, edit, fill, page
 

@@ -18,10 +18,10 @@ from kimi_memory.consolidation.pages import Pages
 from kimi_memory.model.card import Card
 from kimi_memory.model.change import Update, digest
 from kimi_memory.model.form import patch
-from kimi_memory.model.note import Status
+from kimi_memory.model.origin import Origin, Role
 from kimi_memory.model.page_lines import read_page
 from kimi_memory.model.pages import Proposal
-from kimi_memory.model.turn import Origin, Role
+from kimi_memory.model.status import Status
 from kimi_memory.store.shelf import Shelf
 from tests.consolidation.test_jobs import tree
 

@@ -23,6 +23,7 @@ from kimi_memory.host import Host
 from kimi_memory.model import form
 from kimi_memory.model.frontmatter import decode, read
 from kimi_memory.model.ids import safe_session_id
+from kimi_memory.model.origin import Origin, Role
 from kimi_memory.model.patch import patch_values
 from kimi_memory.model.record import seal, unseal
 from kimi_memory.model.records import (
@@ -36,7 +37,7 @@ from kimi_memory.model.records import (
 )
 from kimi_memory.model.session import Session, Transcript
 from kimi_memory.model.session_page import transcript_markdown, view_json
-from kimi_memory.model.turn import Origin, Role, Turn
+from kimi_memory.model.turn import Turn
 from kimi_memory.text.dates import date_words
 from kimi_memory.text.fence import PREFIX, fence, strip_injected
 from kimi_memory.text.language import language_of

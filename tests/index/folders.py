@@ -12,9 +12,10 @@ from kimi_memory.host import Host
 from kimi_memory.index import Index
 from kimi_memory.model.card import Card, CardType
 from kimi_memory.model.form import render
+from kimi_memory.model.origin import Role
 from kimi_memory.model.records import session_line, state_line, turn_line
 from kimi_memory.model.session import Session
-from kimi_memory.model.turn import Role, Turn
+from kimi_memory.model.turn import Turn
 from kimi_memory.model.unit import Query
 from kimi_memory.recall import Answer, Recall
 from kimi_memory.store.store import Store

@@ -10,7 +10,7 @@ import pytest
 
 from kimi_memory import Memory, Opening, hookimpl
 from kimi_memory.model.engine import Embedding, Purpose
-from kimi_memory.model.turn import Role
+from kimi_memory.model.origin import Role
 from kimi_memory.model.unit import Query
 
 

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from kimi_memory.index import build, sync
 from kimi_memory.index import index as indexing
+from kimi_memory.model.origin import Role
 from kimi_memory.model.records import session_line, state_line, turn_line
 from kimi_memory.model.session import Session
-from kimi_memory.model.turn import Role, Turn
+from kimi_memory.model.turn import Turn
 
 PATH = "short-term/session_long.jsonl"
 HEADER = session_line(Session(id="long", started=NOW))

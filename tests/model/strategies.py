@@ -13,12 +13,14 @@ from kimi_memory.model.change import Effect
 from kimi_memory.model.event import Event, EventType
 from kimi_memory.model.ids import derived_id
 from kimi_memory.model.job import Job, Op, Operation
-from kimi_memory.model.note import Lang, Note, Status
+from kimi_memory.model.note import Lang, Note
+from kimi_memory.model.origin import Origin, Role
 from kimi_memory.model.pages import Agent, Day, Identity, Project, Proposal, Todo
 from kimi_memory.model.session import Session, Transcript
 from kimi_memory.model.source import Quote, Rel, Source
+from kimi_memory.model.status import Status
 from kimi_memory.model.tombstone import Tombstone
-from kimi_memory.model.turn import Origin, Role, Turn
+from kimi_memory.model.turn import Turn
 
 NASTY = (
     "# heading",

@@ -13,9 +13,10 @@ from kimi_memory.errors import FormatError
 from kimi_memory.model import form
 from kimi_memory.model.card import Card, CardType
 from kimi_memory.model.event import Event, EventType
-from kimi_memory.model.note import Lang, Status
+from kimi_memory.model.note import Lang
 from kimi_memory.model.pages import Day, Identity, Project, Todo
 from kimi_memory.model.source import Quote, Rel, Source
+from kimi_memory.model.status import Status
 from tests.model.strategies import KINDS, examples, notes
 
 AT = datetime(2026, 2, 27, 9, 10, tzinfo=UTC)

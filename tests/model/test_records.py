@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from kimi_memory.errors import FormatError
 from kimi_memory.model import records
+from kimi_memory.model.origin import Role
 from kimi_memory.model.record import is_whole, seal, unseal
 from kimi_memory.model.session import Session, Transcript
-from kimi_memory.model.turn import Role, Turn
+from kimi_memory.model.turn import Turn
 from tests.model.strategies import examples, jobs, tombstones, transcripts, turns
 
 AT = datetime(2026, 2, 27, 9, 10, tzinfo=UTC)

@@ -12,9 +12,9 @@ from kimi_memory.plugins.conflicts import judge_conflict
 from kimi_memory.model.card import Card, CardType
 from kimi_memory.model.draft import Draft
 from kimi_memory.model.note import Lang
+from kimi_memory.model.origin import Origin
 from kimi_memory.model.source import Quote
 from kimi_memory.model.step import Verdict
-from kimi_memory.model.turn import Origin
 from kimi_memory.text import cues
 from kimi_memory.text.language import language_of
 

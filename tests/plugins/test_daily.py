@@ -10,9 +10,10 @@ from kimi_memory.plugins.daily import consolidate_day
 from kimi_memory.model.card import Card, CardType
 from kimi_memory.model.event import Event, EventType
 from kimi_memory.model.job import Op
-from kimi_memory.model.note import Lang, Status
+from kimi_memory.model.note import Lang
 from kimi_memory.model.pages import Day, Project, Todo
 from kimi_memory.model.source import Quote, Source
+from kimi_memory.model.status import Status
 from kimi_memory.model.step import DayView, Step
 
 DAY = date(2026, 2, 27)

@@ -18,10 +18,11 @@ from kimi_memory.model.card import Card, CardType
 from kimi_memory.model.draft import Draft
 from kimi_memory.model.event import EventType
 from kimi_memory.model.note import Lang
+from kimi_memory.model.origin import Origin, Role
 from kimi_memory.model.session import Session, Transcript
 from kimi_memory.model.source import Quote
 from kimi_memory.model.step import Verdict
-from kimi_memory.model.turn import Origin, Role, Turn
+from kimi_memory.model.turn import Turn
 from kimi_memory.text.language import language_of
 
 AT = datetime(2026, 2, 25, 12, tzinfo=UTC)

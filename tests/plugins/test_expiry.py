@@ -10,7 +10,7 @@ import pytest
 from kimi_memory import Memory
 from kimi_memory.model.change import Update, digest
 from kimi_memory.model.form import patch
-from kimi_memory.model.turn import Role
+from kimi_memory.model.origin import Role
 from tests.consolidation.test_jobs import talk
 
 ZH, EN = "酒店的门禁密码每天下午更换一次。", "The hotel room number is on the blue card."

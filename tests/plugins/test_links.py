@@ -10,8 +10,9 @@ from kimi_memory.plugins.links import consolidate_week
 
 from kimi_memory.model.card import Card, CardType, Link, LinkRel
 from kimi_memory.model.event import Event, EventType
-from kimi_memory.model.note import Lang, Status
+from kimi_memory.model.note import Lang
 from kimi_memory.model.source import Quote
+from kimi_memory.model.status import Status
 from kimi_memory.model.step import WeekView
 
 NOON = datetime(2026, 2, 27, 12, tzinfo=UTC)

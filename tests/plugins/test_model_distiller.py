@@ -32,12 +32,14 @@ from kimi_memory.home import Home
 from kimi_memory.host import Host
 from kimi_memory.model.card import Card, CardType
 from kimi_memory.model.draft import Draft
-from kimi_memory.model.note import Lang, Status
+from kimi_memory.model.note import Lang
+from kimi_memory.model.origin import Origin, Role
 from kimi_memory.model.prompt import Prompt, Reply
 from kimi_memory.model.session import Session, Transcript
 from kimi_memory.model.source import Quote
+from kimi_memory.model.status import Status
 from kimi_memory.model.step import Verdict
-from kimi_memory.model.turn import Origin, Role, Turn
+from kimi_memory.model.turn import Turn
 from kimi_memory.store import sessions
 from kimi_memory.store.shelf import Shelf
 

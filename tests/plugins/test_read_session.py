@@ -11,10 +11,11 @@ import pytest
 from kimi_memory.plugins import read_session
 
 from kimi_memory.errors import TranscriptError
+from kimi_memory.model.origin import Origin, Role
 from kimi_memory.model.records import end_line, session_line, state_line, turn_line, view_json
 from kimi_memory.model.screen import TranscriptFile
 from kimi_memory.model.session import Session, Transcript
-from kimi_memory.model.turn import Origin, Role, Turn
+from kimi_memory.model.turn import Turn
 
 AT = datetime(2026, 3, 1, 10, tzinfo=UTC)
 SESSION = Session("s-1", AT, agent="kimi", project="商城", host="cli")

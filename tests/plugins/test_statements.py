@@ -9,7 +9,7 @@ import pytest
 from kimi_memory import Memory
 from kimi_memory.host import Host
 from kimi_memory.model.card import Card
-from kimi_memory.model.note import Status
+from kimi_memory.model.status import Status
 from kimi_memory.store.shelf import Shelf
 from tests.conftest import Clock
 
@@ -114,8 +114,9 @@ def test_without_a_distiller_it_adds_nothing(memory: Memory) -> None:
 
 def told(*texts: str, project: str = "") -> list[tuple[str, str, str]]:
     """Return key, value and kind of what a person's turns tell; "A:" opens the agent's."""
+    from kimi_memory.model.origin import Origin, Role
     from kimi_memory.model.session import Session, Transcript
-    from kimi_memory.model.turn import Origin, Role, Turn
+    from kimi_memory.model.turn import Turn
 
     start = datetime(2026, 3, 2, 9, tzinfo=UTC)
     turns = []

@@ -9,8 +9,9 @@ from kimi_memory.plugins.todos import open_tasks
 
 from kimi_memory.host import Host
 from kimi_memory.model.card import CardType
+from kimi_memory.model.origin import Origin, Role
 from kimi_memory.model.session import Session, Transcript
-from kimi_memory.model.turn import Origin, Role, Turn
+from kimi_memory.model.turn import Turn
 
 NOW = datetime(2026, 2, 27, tzinfo=UTC)
 

@@ -11,8 +11,9 @@ from kimi_memory.errors import PluginError
 from kimi_memory.model.card import CardType
 from kimi_memory.model.draft import Draft
 from kimi_memory.model.note import Lang
+from kimi_memory.model.origin import Origin, Role
 from kimi_memory.model.session import Session
-from kimi_memory.model.turn import Origin, Role, Turn
+from kimi_memory.model.turn import Turn
 
 AT = datetime(2026, 3, 1, 10, tzinfo=UTC)
 SESSION = Session("s1", AT, project="shop")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from kimi_memory.index.searcher import VIEWS
 from kimi_memory.model.card import CardType
-from kimi_memory.model.note import Status
+from kimi_memory.model.status import Status
 from kimi_memory.model.unit import Query
 from kimi_memory.recall.filters import told
 from kimi_memory.recall.recall import SUMMANDS, total

@@ -8,10 +8,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from folders import Folder
 
-from kimi_memory.model.note import Status
+from kimi_memory.model.origin import Role
 from kimi_memory.model.records import tombstone_line
+from kimi_memory.model.status import Status
 from kimi_memory.model.tombstone import Tombstone
-from kimi_memory.model.turn import Role
 from kimi_memory.recall.syntax import parse
 from kimi_memory.store.tombstones import TOMBSTONES
 from kimi_memory.text.normal import normalise

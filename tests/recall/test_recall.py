@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from kimi_memory.hookspecs import hookimpl
 from kimi_memory.model.card import CardType
 from kimi_memory.model.engine import Embedding
-from kimi_memory.model.note import Status
+from kimi_memory.model.status import Status
 from kimi_memory.model.unit import Query
 from kimi_memory.recall.recall import total
 
@@ -100,9 +100,10 @@ def test_a_person_is_favoured_over_the_assistant(folder: Folder) -> None:
 
 
 def test_pauses_cut_a_long_session_into_sittings(folder: Folder) -> None:
+    from kimi_memory.model.origin import Role
     from kimi_memory.model.records import session_line, turn_line
     from kimi_memory.model.session import Session
-    from kimi_memory.model.turn import Role, Turn
+    from kimi_memory.model.turn import Turn
 
     days = [(0, "the harbour"), (0, "good"), (9, "nothing"), (9, "more")]
     lines = [session_line(Session(id="x", started=NOW))]

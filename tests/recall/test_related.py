@@ -6,7 +6,7 @@ import pytest
 from folders import Folder
 
 from kimi_memory.model.card import Link, LinkRel
-from kimi_memory.model.note import Status
+from kimi_memory.model.status import Status
 from kimi_memory.model.unit import Hit, Query
 from kimi_memory.recall import Answer
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from kimi_memory import Memory, hookimpl
 from kimi_memory.errors import ModelError
 from kimi_memory.host import Host
-from kimi_memory.model.turn import Role
+from kimi_memory.model.origin import Role
 from kimi_memory.model.unit import Hit, Query, Unit
 from kimi_memory.recall.recall import total
 from kimi_memory.recall.rerank import ROWS, reranked

@@ -6,7 +6,7 @@ import pytest
 
 from kimi_memory import Memory
 from kimi_memory.care.forgetting import Wanted, forget
-from kimi_memory.model.turn import Role
+from kimi_memory.model.origin import Role
 from kimi_memory.model.unit import Query
 
 SAID = {

@@ -16,8 +16,8 @@ import pytest
 
 from kimi_memory.model.actor import Actor
 from kimi_memory.model.change import Create, Delete, Move, Update, digest
+from kimi_memory.model.origin import Origin
 from kimi_memory.model.record import seal, unseal
-from kimi_memory.model.turn import Origin
 from kimi_memory.store.fsio import Disk
 from kimi_memory.store.store import Store
 from tests.store.conftest import Clock

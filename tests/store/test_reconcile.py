@@ -12,8 +12,8 @@ import pytest
 
 from kimi_memory.model.actor import Actor
 from kimi_memory.model.change import Append, Create, Delete, Move, Update, digest
+from kimi_memory.model.origin import Origin
 from kimi_memory.model.record import seal
-from kimi_memory.model.turn import Origin
 from kimi_memory.store.reconcile import External
 from kimi_memory.store.store import Store
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from kimi_memory.errors import UsageError
 from kimi_memory.memory import Memory
 from kimi_memory.model.actor import Actor
-from kimi_memory.model.turn import Origin
+from kimi_memory.model.origin import Origin
 from kimi_memory.opening import Opening
 from kimi_memory.surfaces.cli.place import find_memory
 from kimi_memory.text.terminal import printable

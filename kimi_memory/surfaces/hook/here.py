@@ -11,7 +11,7 @@ from typing import Any
 from kimi_memory.home import Home
 from kimi_memory.memory import Memory
 from kimi_memory.model.actor import Actor
-from kimi_memory.model.turn import Origin
+from kimi_memory.model.origin import Origin
 from kimi_memory.opening import Opening
 from kimi_memory.surfaces.hook.reply import Reply
 

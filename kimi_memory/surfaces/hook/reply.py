@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from kimi_memory.errors import KimiMemoryError, NotFoundError, TranscriptError
 from kimi_memory.model.ids import safe_session_id
+from kimi_memory.model.origin import Origin
 from kimi_memory.model.scope import named
-from kimi_memory.model.turn import Origin
 from kimi_memory.surfaces.hook import dialects, spool
 from kimi_memory.surfaces.hook.gate import question_of
 from kimi_memory.text.fence import strip_injected

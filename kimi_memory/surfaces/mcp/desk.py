@@ -17,7 +17,7 @@ from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.memory import Memory
 from kimi_memory.model.actor import Actor
 from kimi_memory.model.frontmatter import decode
-from kimi_memory.model.turn import Origin
+from kimi_memory.model.origin import Origin
 from kimi_memory.model.unit import Hit
 from kimi_memory.opening import Opening
 from kimi_memory.recall.syntax import parse

@@ -16,7 +16,7 @@ from typing import Any
 from kimi_memory.errors import KimiMemoryError, ServerError
 from kimi_memory.memory import Memory
 from kimi_memory.model.ids import safe_session_id
-from kimi_memory.model.turn import Role
+from kimi_memory.model.origin import Role
 from kimi_memory.recall.context import Context
 from kimi_memory.store import sessions
 from kimi_memory.surfaces.hook.gate import question_of
