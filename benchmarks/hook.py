@@ -88,6 +88,8 @@ def _race(
     ours, theirs = [], []
     spent(hook, home, payload(event))
     for _ in range(pairs):
+        # Both come out of a rest, as they do when a person asks.
+        time.sleep(REST_SECONDS)
         ours.append(spent(hook, home, payload(event)))
         time.sleep(REST_SECONDS)
         theirs.append(spent(peer, home))

@@ -48,6 +48,8 @@ class Folder:
         self._due = self._glance_due = 0.0
         self._traces: tuple[int, ...] = ()
         self.stats: MutableMapping[str, Stat] = {}
+        self.patience = 0.0
+        """Seconds until all files are looked at again, where somebody tells what changes."""
 
     def scan(self) -> None:
         """Look at every file, or hear what a scout saw there."""
@@ -70,7 +72,8 @@ class Folder:
             for listed in self._listed.values():
                 self.stats.update(listed.files)
         now = time.monotonic()
-        self._due = 0.0 if now - began < CHEAP_SECONDS else now + SHARE * (now - began)
+        pause = 0.0 if now - began < CHEAP_SECONDS else SHARE * (now - began)
+        self._due = now + max(pause, self.patience) if pause or self.patience else 0.0
 
     def look(self, hints: Iterable[str] = ()) -> set[str] | None:
         """Look again; return the paths that changed, None when any may have."""

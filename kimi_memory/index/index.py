@@ -101,6 +101,21 @@ class Index:
         with self.guard:
             self._sync.hint(paths)
 
+    def trust(self, seconds: float) -> None:
+        """Rely on hints: let so long pass until a search looks at all files again.
+
+        Args:
+            seconds: 0 for as long as it suits the memory, as before.
+        """
+        with self.guard:
+            self._sync.trust(seconds)
+
+    def look(self) -> None:
+        """Look at every file now, so that the next search need not."""
+        with self.guard:
+            self._sync.scan()
+            self.searcher()
+
     def expected(self) -> Searcher | None:
         """Return a view of the files as the index has them while a scout looks, else None."""
         with self.guard:

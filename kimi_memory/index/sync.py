@@ -92,6 +92,10 @@ class Sync:
         """Have these files looked at next time, without a look at all others."""
         self._hints.update(paths)
 
+    def trust(self, seconds: float) -> None:
+        """Let so long pass until all files are looked at again; 0 for as long as it suits us."""
+        self._folder.patience = seconds
+
     def scan(self) -> None:
         """Look at every file now."""
         self._folder.scan()
@@ -100,7 +104,8 @@ class Sync:
     def rest(self) -> None:
         """Give back what is known of the folder; the next look asks for every file."""
         forget()
-        self._folder = Folder(self._files.root)
+        patience, self._folder = self._folder.patience, Folder(self._files.root)
+        self._folder.patience = patience
         self._table = self._differing = None
         self._scanned = False
 

@@ -17,7 +17,7 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 from kimi_memory.config import MARKER
-from kimi_memory.errors import NotAMemoryError, ReadOnlyError, StoreError
+from kimi_memory.errors import KimiMemoryError, NotAMemoryError, ReadOnlyError, StoreError
 
 if TYPE_CHECKING:
     from watchfiles import Change
@@ -31,6 +31,12 @@ EVERY_SECONDS = 300.0
 """A look at the whole folder after so long without a hint."""
 TICK_MS = 1000
 """How often silence is noticed."""
+HINT_MS = 100
+"""How long changes are gathered that are only told on."""
+LOOK_SECONDS = 10.0
+"""What nobody reports is looked for so often, behind all questions."""
+SHARE = 200
+"""… or more seldom, so that looking takes no more than one second of so many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +87,35 @@ def watch(
             batch = _look(memory, cause)
             if batch.changed or batch.added or batch.removed or batch.trouble:
                 yield batch
+
+
+def tell(memory: Memory, stop: Event) -> None:
+    """Tell the index of a memory what changes, so that no question looks at all files.
+
+    For a process that is asked now and then: after a pause it would look at every file
+    first. What the system does not report is found in this thread, by a look at the whole
+    folder from time to time; where the system reports nothing, questions look for themselves.
+
+    Args:
+        memory: an open memory; others may watch it too.
+        stop: ends it when it is set, at most a moment later.
+    """
+    index, due, identity = memory.index, 0.0, _identity(memory.root)
+    try:
+        for found in _changes(memory.root, stop, HINT_MS):
+            if _identity(memory.root) != identity:
+                return  # What is watched is not the memory any more.
+            index.hint(Path(path).relative_to(memory.root).as_posix() for _, path in found)
+            began = time.monotonic()
+            if began >= due:
+                index.look()
+                pause = max(LOOK_SECONDS, SHARE * (time.monotonic() - began))
+                index.trust(2 * pause)
+                due = time.monotonic() + pause
+    except (KimiMemoryError, OSError):
+        return  # The folder is gone, or the system has no watches left.
+    finally:
+        index.trust(0.0)
 
 
 def is_watched(root: Path, path: str) -> bool:

@@ -50,6 +50,26 @@ def test_a_whole_scan_is_made_once_and_then_when_it_is_due(large: Path) -> None:
     assert found.look() == set()
 
 
+def test_who_is_told_of_changes_looks_at_all_files_more_seldom(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "YOUNG_NS", -(10**18))
+    put(tmp_path, "a/1.md", "x")
+    put(tmp_path, "a/2.md", "x")
+    found = Folder(tmp_path)
+    found.patience = LONG
+    assert found.look() is None
+    put(tmp_path, "a/1.md", "edited in place")
+    put(tmp_path, "a/2.md", "edited too")
+    assert found.look(hints=["a/1.md", "nowhere.md", ".."]) == {"a/1.md"}
+    put(tmp_path, "b/3.md", "new")
+    told(tmp_path)
+    assert found.look() == {"b/3.md"}
+    found.patience, found._due = 0.0, 0.0
+    assert found.look() is None
+    assert found.stats == scan(tmp_path)
+
+
 def test_open_sessions_are_seen_at_once(large: Path) -> None:
     found = Folder(large)
     found.look()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -12,7 +13,7 @@ import pytest
 
 from kimi_memory import Memory
 from kimi_memory.errors import LockTimeoutError, ReadOnlyError
-from kimi_memory.surfaces.watch import Batch, is_watched, watch
+from kimi_memory.surfaces.watch import Batch, is_watched, tell, watch
 
 DEADLINE_SECONDS = 60
 
@@ -154,3 +155,58 @@ def test_what_we_keep_aside_is_no_news(tmp_path: Path) -> None:
     for path in ("a.md", "semantic/general/a.md"):
         assert is_watched(tmp_path, str(tmp_path / path))
     assert not is_watched(tmp_path, "/elsewhere/a.md")
+
+
+def until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+@pytest.fixture
+def told(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], float]]:
+    """Have a memory told of changes; returns when it will look at all files by itself."""
+    monkeypatch.setattr("kimi_memory.surfaces.watch.LOOK_SECONDS", 3600.0)
+    (memory.root / "page.md").write_text("the heron fishes\n", encoding="utf-8")
+    stop, folder = Event(), memory.index._sync._folder
+    thread = Thread(target=tell, args=(memory, stop))
+    thread.start()
+    try:
+        until(lambda: folder.patience > 0)
+        memory.recall("heron")
+        yield lambda: folder._due
+    finally:
+        stop.set()
+        thread.join(DEADLINE_SECONDS)
+        assert not thread.is_alive()
+        assert folder.patience == 0
+
+
+def test_a_memory_that_is_told_sees_an_edit_without_a_look_at_all_files(
+    memory: Memory, told: Callable[[], float]
+) -> None:
+    due = told()
+    assert due > time.monotonic() + 60
+    (memory.root / "page.md").write_text("the grebe dives\n", encoding="utf-8")
+    until(lambda: any("grebe" in hit.snippet for hit in memory.recall("grebe").hits))
+    (memory.root / "new").mkdir()
+    (memory.root / "new/page.md").write_text("the stork sails\n", encoding="utf-8")
+    until(lambda: any("stork" in hit.snippet for hit in memory.recall("stork").hits))
+    (memory.root / "page.md").unlink()
+    until(lambda: not any("grebe" in hit.snippet for hit in memory.recall("grebe").hits))
+    assert told() == due
+
+
+def test_a_memory_whose_folder_goes_looks_for_itself_again(memory: Memory) -> None:
+    folder = memory.index._sync._folder
+    thread = Thread(target=tell, args=(memory, Event()))
+    thread.start()
+    until(lambda: folder.patience > 0)
+    shutil.move(memory.root, memory.root.with_name("away"))
+    try:
+        thread.join(DEADLINE_SECONDS)
+        assert not thread.is_alive()
+        assert folder.patience == 0
+    finally:
+        shutil.move(memory.root.with_name("away"), memory.root)
