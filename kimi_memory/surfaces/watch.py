@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from threading import Event
+from threading import Event, Thread
 from typing import TYPE_CHECKING
 
 from kimi_memory.config import MARKER
@@ -89,17 +89,28 @@ def watch(
                 yield batch
 
 
-def tell(memory: Memory, stop: Event) -> None:
-    """Tell the index of a memory what changes, so that no question looks at all files.
+@contextmanager
+def told(memory: Memory) -> Iterator[None]:
+    """Have the index of a memory told what changes, so that no question looks at all files.
 
     For a process that is asked now and then: after a pause it would look at every file
-    first. What the system does not report is found in this thread, by a look at the whole
+    first. What the system does not report is found in a thread, by a look at the whole
     folder from time to time; where the system reports nothing, questions look for themselves.
 
     Args:
-        memory: an open memory; others may watch it too.
-        stop: ends it when it is set, at most a moment later.
+        memory: an open memory that stays so until the end of the block; others may watch it too.
     """
+    stop = Event()
+    thread = Thread(target=_tell, args=(memory, stop), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def _tell(memory: Memory, stop: Event) -> None:
     index, due, identity = memory.index, 0.0, _identity(memory.root)
     try:
         for found in _changes(memory.root, stop, HINT_MS):

@@ -13,7 +13,7 @@ import pytest
 
 from kimi_memory import Memory
 from kimi_memory.errors import LockTimeoutError, ReadOnlyError
-from kimi_memory.surfaces.watch import Batch, is_watched, tell, watch
+from kimi_memory.surfaces.watch import Batch, is_watched, told, watch
 
 DEADLINE_SECONDS = 60
 
@@ -165,29 +165,23 @@ def until(holds: Callable[[], bool]) -> None:
 
 
 @pytest.fixture
-def told(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], float]]:
+def due(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], float]]:
     """Have a memory told of changes; returns when it will look at all files by itself."""
     monkeypatch.setattr("kimi_memory.surfaces.watch.LOOK_SECONDS", 3600.0)
     (memory.root / "page.md").write_text("the heron fishes\n", encoding="utf-8")
-    stop, folder = Event(), memory.index._sync._folder
-    thread = Thread(target=tell, args=(memory, stop))
-    thread.start()
-    try:
+    folder = memory.index._sync._folder
+    with told(memory):
         until(lambda: folder.patience > 0)
         memory.recall("heron")
         yield lambda: folder._due
-    finally:
-        stop.set()
-        thread.join(DEADLINE_SECONDS)
-        assert not thread.is_alive()
-        assert folder.patience == 0
+    assert folder.patience == 0
 
 
 def test_a_memory_that_is_told_sees_an_edit_without_a_look_at_all_files(
-    memory: Memory, told: Callable[[], float]
+    memory: Memory, due: Callable[[], float]
 ) -> None:
-    due = told()
-    assert due > time.monotonic() + 60
+    before = due()
+    assert before > time.monotonic() + 60
     (memory.root / "page.md").write_text("the grebe dives\n", encoding="utf-8")
     until(lambda: any("grebe" in hit.snippet for hit in memory.recall("grebe").hits))
     (memory.root / "new").mkdir()
@@ -195,18 +189,15 @@ def test_a_memory_that_is_told_sees_an_edit_without_a_look_at_all_files(
     until(lambda: any("stork" in hit.snippet for hit in memory.recall("stork").hits))
     (memory.root / "page.md").unlink()
     until(lambda: not any("grebe" in hit.snippet for hit in memory.recall("grebe").hits))
-    assert told() == due
+    assert due() == before
 
 
 def test_a_memory_whose_folder_goes_looks_for_itself_again(memory: Memory) -> None:
-    folder = memory.index._sync._folder
-    thread = Thread(target=tell, args=(memory, Event()))
-    thread.start()
-    until(lambda: folder.patience > 0)
-    shutil.move(memory.root, memory.root.with_name("away"))
-    try:
-        thread.join(DEADLINE_SECONDS)
-        assert not thread.is_alive()
-        assert folder.patience == 0
-    finally:
-        shutil.move(memory.root.with_name("away"), memory.root)
+    folder, away = memory.index._sync._folder, memory.root.with_name("away")
+    with told(memory):
+        until(lambda: folder.patience > 0)
+        shutil.move(memory.root, away)
+        try:
+            until(lambda: folder.patience == 0)
+        finally:
+            shutil.move(away, memory.root)

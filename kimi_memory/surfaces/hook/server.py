@@ -23,6 +23,7 @@ from kimi_memory.model.origin import Origin
 from kimi_memory.opening import Opening
 from kimi_memory.surfaces.hook import spool, wire
 from kimi_memory.surfaces.hook.reply import YOUNG_SECONDS, Reply
+from kimi_memory.surfaces.watch import told
 
 IDLE_SECONDS = 600.0
 LOCK = "server"
@@ -57,7 +58,7 @@ class _Server(socketserver.ThreadingUnixStreamServer):
         self._memory, self._reply = memory, Reply(memory)
         self._guard = threading.Lock()
         self._asked = time.monotonic()
-        self._news, self._ended = threading.Event(), threading.Event()
+        self._news = threading.Event()
         address = wire.address(str(memory.root))
         with contextlib.suppress(FileNotFoundError):
             Path(address).unlink()  # We hold the lock, so whoever made it is gone.
@@ -69,16 +70,14 @@ class _Server(socketserver.ThreadingUnixStreamServer):
     def run(self, idle_seconds: float) -> None:
         """Answer until nobody asks any more, or the socket is no longer ours."""
         threads = [
-            threading.Thread(target=work, daemon=True)
-            for work in (self.serve_forever, self._work, self._tell)
+            threading.Thread(target=work, daemon=True) for work in (self.serve_forever, self._work)
         ]
         for thread in threads:
             thread.start()
-        while time.monotonic() - self._asked < idle_seconds and self._is_ours():
-            time.sleep(min(1.0, idle_seconds / 4))
-        self._ended.set()
+        with told(self._memory):
+            while time.monotonic() - self._asked < idle_seconds and self._is_ours():
+                time.sleep(min(1.0, idle_seconds / 4))
         self.shutdown()
-        threads[-1].join(timeout=5.0)  # It may look at files, and the memory is closed soon.
         with self._guard:
             self._reply.drain()
         self.server_close()
@@ -101,11 +100,6 @@ class _Server(socketserver.ThreadingUnixStreamServer):
             return self._path.stat().st_ino == self._mark
         except FileNotFoundError:
             return False
-
-    def _tell(self) -> None:
-        from kimi_memory.surfaces.watch import tell  # Once the first question is answered.
-
-        tell(self._memory, self._ended)
 
     def _work(self) -> None:
         with self._guard, contextlib.suppress(KimiMemoryError):

@@ -21,6 +21,7 @@ from kimi_memory.home import Home
 from kimi_memory.surfaces.http.door import Names
 from kimi_memory.surfaces.http.limits import Limits
 from kimi_memory.surfaces.http.tokens import Tokens
+from kimi_memory.surfaces.watch import told
 
 if TYPE_CHECKING:
     from kimi_memory.surfaces.http.desk import Desk
@@ -89,7 +90,8 @@ def serve_app(
         try:
             app = made(desk, tokens, stop)
             ready(_url(listener), not serving.names.local or bool(tokens.all()))
-            _run(uvicorn, app, listener, stop)
+            with told(desk.memory):
+                _run(uvicorn, app, listener, stop)
         finally:
             desk.close()
 

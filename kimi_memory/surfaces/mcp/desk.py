@@ -44,17 +44,18 @@ class Desk:
         self._guard = threading.RLock()
         self._caller, self._space = Caller(client, space=space), space
         actor = Actor(client, Origin.AGENT)
-        self._memory = Memory.open(root, Opening(actor=actor, background=True))
+        self.memory = Memory.open(root, Opening(actor=actor, background=True))
+        """For what may be asked of it from any thread."""
 
     def close(self) -> None:
         """Close the memory."""
         with self._guard:
-            self._memory.close()
+            self.memory.close()
 
     @contextmanager
     def _open(self) -> Iterator[Memory]:
         with self._guard:
-            yield self._memory
+            yield self.memory
 
     @contextmanager
     def _whole(self) -> Iterator[Memory]:

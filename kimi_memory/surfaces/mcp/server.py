@@ -18,6 +18,7 @@ from kimi_memory.surfaces.http.caller import Namespace
 from kimi_memory.surfaces.mcp import compat, shapes
 from kimi_memory.surfaces.mcp.desk import WHOLE, Desk
 from kimi_memory.surfaces.mcp.shapes import F, Tool
+from kimi_memory.surfaces.watch import told
 
 INSTRUCTIONS = (
     "Long-term memory of this user, kept as files they own. Search it before you ask the user for "
@@ -84,10 +85,11 @@ def serve(
     """Serve over standard input and output, or over HTTP on an address of this machine."""
     server, desk = build(root, graph=graph, space=space)
     try:
-        if http is None:
-            server.run()
-        else:
-            _serve_http(server, *http)
+        with told(desk.memory):
+            if http is None:
+                server.run()
+            else:
+                _serve_http(server, *http)
     finally:
         desk.close()
 
