@@ -29,9 +29,8 @@ class Result:
     path: str
     name: str
     passed: bool
-    skipped: bool = False
     why: tuple[str, ...] = ()
-    """What was wrong, or why it could not be run."""
+    """What was wrong."""
     hits: tuple[str, ...] = ()
     """Ids of what was found, best first."""
     tokens: int = 0
@@ -46,7 +45,6 @@ class Report:
     results: tuple[Result, ...]
     passed: int
     failed: int
-    skipped: int
 
 
 def evaluate(memory: Memory, files: Sequence[Path] = (), name: str = "") -> Report:
@@ -68,9 +66,8 @@ def evaluate(memory: Memory, files: Sequence[Path] = (), name: str = "") -> Repo
         raise UsageError(f"There is no case to run. Write {FOLDER}/<name>.yaml in the memory.")
     recall = Recall(memory.index, memory.host, memory.settings.recall, memory.clock)
     results = tuple(_Run(memory, recall, case).result() for case in cases)
-    skipped = sum(result.skipped for result in results)
     passed = sum(result.passed for result in results)
-    return Report(results, passed, len(results) - passed - skipped, skipped)
+    return Report(results, passed, len(results) - passed)
 
 
 def _cases(memory: Memory, files: Sequence[Path]) -> Iterable[Case]:
@@ -142,7 +139,11 @@ class _Run:
 
     def _context(self, query: Query) -> tuple[int, list[str]]:
         request = Request(
-            purpose="task", budget=self.case.budget, nonce=_NONCE, query=self.case.query
+            purpose="task",
+            budget=self.case.budget,
+            nonce=_NONCE,
+            query=self.case.query,
+            as_of=query.as_of,
         )
         context = build(self.recall, request)
         shown = [(id, context.text) for id in context.lines] or [("", context.text)]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kimi_memory.errors import FormatError
@@ -53,6 +54,8 @@ class Request(NamedTuple):
     """Root id of a session whose turns the model has before it; none of them is shown."""
     within: tuple[str, ...] | None = None
     """Private scopes that may be shown beside what is shared; None for all."""
+    as_of: datetime | None = None
+    """Find what was held to be true at this moment; what is shown in any case is of now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +100,9 @@ def _found(recall: Recall, request: Request) -> Iterator[Line]:
     least, most = HITS
     limit = min(most, max(least, request.budget // HIT_TOKENS))
     tier = ("semantic", "episodic") if request.purpose == "task" else ()
-    asked = Query(text=request.query, limit=limit, tier=tier, within=request.within)
+    asked = Query(
+        text=request.query, limit=limit, tier=tier, within=request.within, as_of=request.as_of
+    )
     for hit in recall.search(asked).hits:
         if request.beside and hit.unit.session == request.beside:
             continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -10,7 +10,7 @@ import pytest
 from kimi_memory import Memory
 from kimi_memory.care.evals import Report, evaluate
 from kimi_memory.errors import FormatError, UsageError
-from kimi_memory.model.unit import Query
+from tests.conftest import Clock
 from tests.consolidation.notes import card, put
 from tests.consolidation.test_introspect import tree
 
@@ -84,13 +84,18 @@ def test_running_leaves_no_trace(memory: Memory) -> None:
     assert tree(memory.root) == before
 
 
-def test_a_case_of_an_earlier_day_is_run_or_visibly_skipped(memory: Memory) -> None:
-    shop(memory)
-    evals(memory, "cases:\n  - {query: gateway port, expect: 8080, as_of: 2026-02-27}\n")
-    [result] = evaluate(memory).results
-    able = {"as_of", "valid_at"} & {f.name for f in fields(Query)}
-    assert result.skipped is not bool(able)
-    assert result.passed is bool(able)
+def test_a_case_of_an_earlier_day_asks_what_was_so_then(memory: Memory, clock: Clock) -> None:
+    memory.remember("The port of the relay is 5150.", key="relay.port")
+    day = clock.now.date()
+    clock.now += timedelta(days=3)
+    memory.remember("The port of the relay is 6160.", key="relay.port")
+    evals(
+        memory,
+        "cases:\n"
+        f"  - {{query: relay port, budget: 400, expect: 5150, forbid: 6160, as_of: {day}}}\n"
+        "  - {query: relay port, budget: 400, expect: 6160}\n",
+    )
+    assert [result.why for result in evaluate(memory).results] == [(), ()]
 
 
 def test_files_anywhere_and_names_choose_cases(memory: Memory, tmp_path: Path) -> None:
@@ -100,7 +105,7 @@ def test_files_anywhere_and_names_choose_cases(memory: Memory, tmp_path: Path) -
     other = tmp_path / "other.yaml"
     other.write_text("cases:\n  - {query: deploy, expect: Monday}\n", encoding="utf-8")
     whole: Report = evaluate(memory)
-    assert (whole.passed, whole.failed, whole.skipped) == (2, 0, 0)
+    assert (whole.passed, whole.failed) == (2, 0)
     assert [result.name for result in evaluate(memory, name="部署").results] == ["部署"]
     assert evaluate(memory, [other]).failed == 1
 

@@ -32,10 +32,8 @@ def _show(report: Report) -> None:
         show(f"{_mark(result)}  {result.name}  ({result.path}, {result.took_ms:.0f} ms{tokens})")
         for line in result.why:
             show(f"        {line}")
-    show(f"{report.passed} passed, {report.failed} failed, {report.skipped} skipped")
+    show(f"{report.passed} passed, {report.failed} failed")
 
 
 def _mark(result: Result) -> str:
-    if result.skipped:
-        return "skipped"
     return "passed " if result.passed else "FAILED "
