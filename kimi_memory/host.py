@@ -12,10 +12,11 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import pluggy
 
@@ -32,7 +33,8 @@ GROUP = "kimi_memory"
 _METADATA = (".dist-info", ".egg-info")
 
 
-class Loaded(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Loaded:
     """One plugin the host knows of."""
 
     name: str

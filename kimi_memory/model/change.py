@@ -7,6 +7,7 @@ SHA-256 (hex) of the bytes the stage read; a change over another content is refu
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from typing import NamedTuple
 
 
@@ -56,7 +57,8 @@ class Delete(NamedTuple):
 Change = Create | Update | Append | Move | Delete
 
 
-class Effect(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Effect:
     """What became of one file: hashes before and after, empty for absent."""
 
     path: str

@@ -236,6 +236,17 @@ def test_ingest_can_leave_sessions_open_or_undistilled(
     assert answer(capsys, "distill") == []
 
 
+def test_plugins_are_told_to_programs_by_name(capsys) -> None:
+    assert run(["plugins", "--json"]) == 0
+    told = {plugin["name"]: plugin for plugin in json.loads(capsys.readouterr().out)}
+    assert told["words"] == {
+        "name": "words",
+        "origin": "bundled",
+        "hooks": ["split_words"],
+        "skipped": "",
+    }
+
+
 def test_plugins_lists_where_each_comes_from(capsys) -> None:
     assert run(["plugins"]) == 0
     out = capsys.readouterr().out

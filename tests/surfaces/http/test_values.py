@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from kimi_memory.consolidation.jobs import JobReport
-from kimi_memory.model.job import Op, Operation, Spent
+from kimi_memory.model.change import Effect
+from kimi_memory.model.job import Job, Op, Operation, Spent
 from kimi_memory.model.unit import Hit, Query, Related, Unit
 from kimi_memory.recall.recall import Answer
-from kimi_memory.surfaces.http.values import plain, revive, schema
+from kimi_memory.surfaces.http.routes import ROUTES
+from kimi_memory.surfaces.http.values import _hints, plain, revive, schema
 
 AT = datetime(2026, 2, 27, 9, 30, tzinfo=UTC)
 UNIT = Unit(
@@ -22,6 +26,7 @@ VALUES: list[tuple[Any, Any]] = [
     (Answer, Answer((Hit(UNIT, 0.5, "部署", {"turn": 0.5}, ("keyword",)),), ("keyword",))),
     (Hit, Hit(UNIT, 1.0, "x", related=(Related("b", "B", "CAUSES", 0.5),))),
     (JobReport, JobReport("j", "daily", "x", (Operation(Op.ADD, "card-1"),), spent=Spent(1, 2, 3))),
+    (Job, Job("j", "daily", AT, "", effects=(Effect("a.md", "", "0f"),))),
     (Query, Query(text="x", tier=("semantic",), since=AT, hops=0)),
     (list[Query], [Query(text="a"), Query(text="b")]),
     (date, date(2026, 2, 27)),
@@ -51,3 +56,20 @@ def test_a_schema_names_its_classes_once() -> None:
     at = {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}
     assert named["Unit"]["properties"]["at"] == at
     assert schema(Any, named) == {}
+
+
+def parts(kind: Any) -> Iterator[Any]:
+    """Return the types that values of a type are made of."""
+    yield kind
+    for inner in get_args(kind):
+        yield from parts(inner)
+    if dataclasses.is_dataclass(kind):
+        for inner in _hints(kind).values():
+            yield from parts(inner)
+
+
+def test_no_answer_has_members_without_a_name() -> None:
+    """A named tuple would be told as a list."""
+    kinds = {kind for route in ROUTES for kind in parts(route.gives) if isinstance(kind, type)}
+    assert Effect in kinds
+    assert not [kind for kind in kinds if hasattr(kind, "_fields")]
