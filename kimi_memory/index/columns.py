@@ -71,6 +71,17 @@ class Blob(Sequence[str]):
         start, end = self._offsets.item(at), self._offsets.item(at + 1)
         return str(self._content[start:end], "utf-8", "surrogatepass")
 
+    def find(self, text: str) -> int:
+        """Return where a text stands, -1 where it does not."""
+        raw, wanted = bytes(self._content), text.encode("utf-8", "surrogatepass")
+        start = raw.find(wanted) if wanted else -1
+        while start >= 0:
+            at = int(np.searchsorted(self._offsets, start))
+            if self._offsets[at : at + 2].tolist() == [start, start + len(wanted)]:
+                return at
+            start = raw.find(wanted, start + 1)
+        return -1
+
     def __iter__(self) -> Iterator[str]:
         raw, bounds = bytes(self._content), pairwise(self._offsets.tolist())
         whole = raw.decode("utf-8", "surrogatepass")

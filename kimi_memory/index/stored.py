@@ -26,6 +26,8 @@ Ints = NDArray[np.int64]
 Stats = dict[str, tuple[int, int, int]]
 RELEASED = 64
 """So many units are read before the memory of the files is given back."""
+FEW = 64
+"""From so many questions for a file by its path on, all paths are listed."""
 THINNED = 3
 """One dead file in so many, and the table is written anew without the dead."""
 
@@ -42,7 +44,7 @@ class Stored:
         self._rows = list(accumulate((len(one) for one in self.segments), initial=0))
         self._first = list(accumulate((len(one.paths) for one in self.segments), initial=0))
         self._columns: dict[str, Column] = {}
-        self._told = 0
+        self._told = self._asked = 0
 
     @classmethod
     def open(cls, folder: Path) -> Stored:
@@ -152,6 +154,20 @@ class Stored:
             return dict(zip(paths, range(self._first[-1]), strict=True))
         return {path: number for number, path in enumerate(paths) if number not in self.dead}
 
+    def number(self, path: str) -> int:
+        """Return the ordinal of a living file, -1 where there is none.
+
+        Few are looked for in the text of all paths: to list these takes longer.
+        """
+        self._asked += 1
+        if self._asked > FEW or "ordinals" in vars(self):
+            return self.ordinals.get(path, -1)
+        for first, segment in zip(self._first, self.segments, strict=False):
+            at = segment.paths.find(path)
+            if at >= 0 and first + at not in self.dead:
+                return first + at
+        return -1
+
     @cached_property
     def numbers(self) -> Ints:
         """The ordinals of living files, ascending."""
@@ -160,15 +176,21 @@ class Stored:
 
     def gone(self, paths: Collection[str]) -> list[int]:
         """Return the ordinals of dead files and of these paths."""
-        return [*self.dead, *(self.ordinals[path] for path in paths if path in self.ordinals)]
+        return [*self.dead, *(number for number in map(self.number, paths) if number >= 0)]
 
     def size(self, path: str) -> int:
         """Return how many rows a path has, 0 for a file that is not there."""
-        return self.file(path).rows if path in self.ordinals else 0
+        number = self.number(path)
+        return self._file(number).rows if number >= 0 else 0
 
     def file(self, path: str) -> FileRow:
         """Return a living file by its path."""
-        return self._file(self.ordinals[path])
+        return self._file(self.number(path))
+
+    def digest(self, path: str) -> str:
+        """Return what a path hashed to when it was read, empty for a file that is not there."""
+        number = self.number(path)
+        return self._file(number).digest if number >= 0 else ""
 
     @property
     def files(self) -> Iterator[FileRow]:

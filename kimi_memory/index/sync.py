@@ -137,7 +137,7 @@ class Sync:
             found = None if stat is None else self.load(path, stat, table)
             if found is not None:
                 fresh[path] = found
-            if path in table.ordinals and (found is not None or stat is None):
+            if (found is not None or stat is None) and table.number(path) >= 0:
                 dead.add(path)
         same = dead == self._last.dead and _states(fresh) == _states(self._last.fresh)
         version = self._last.version + (not same)
@@ -167,7 +167,7 @@ class Sync:
 
     def load(self, path: str, stat: Stat, table: Stored) -> Read | None:
         """Read a changed file; None when its content is what the table holds."""
-        digest = table.file(path).digest if path in table.ordinals else ""
+        digest = table.digest(path)
         if digest and self._same.get(path) == (stat, digest):
             return None
         before = self._known.get(path)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from kimi_memory.index.columns import Column
+    from kimi_memory.index.columns import Blob, Column
     from kimi_memory.index.segment import Arrays
 
     Ints = NDArray[np.int64]
@@ -180,7 +180,7 @@ class Segment:
         return self._arrays.array("keys")
 
     @cached_property
-    def paths(self) -> Sequence[str]:
+    def paths(self) -> Blob:
         """The path of each file."""
         return self._arrays.texts("path")
 

@@ -84,9 +84,13 @@ def test_a_table_holds_what_was_added_last(steps: list[list[tuple[int, int]]]) -
             assert table.keys == sorted(set(table.keys))
             assert table.living() == sum(map(len, held.values()))
             assert {row.path for row in table.faults()} == {p for p, u in held.items() if not u}
+            asked = [*(f"笔记/{n}.md" for n in range(10)), "笔记", "", "1.md", "md笔记/1.md笔"]
+            found = {path: table.number(path) for path in asked}
             for path in held:
                 assert table.path(table.ordinals[path]) == path
-                assert table.file(path).digest == path
+                assert table.file(path).digest == table.digest(path) == path
+            assert found == {path: table.ordinals.get(path, -1) for path in asked}
+            assert found == {path: table.number(path) for path in asked}
             for column in COLUMNS:
                 assert len(table.column(column)) == len(table)
 
