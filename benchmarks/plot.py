@@ -45,7 +45,8 @@ class Scale:
 
     def __init__(self, numbers: Sequence[float], start: float, end: float) -> None:
         self._low = 10 ** math.floor(math.log10(min(numbers)))
-        self._high = 10 ** math.ceil(math.log10(max(numbers) * 1.001))
+        # A power of ten is its own end, whatever its logarithm is rounded to.
+        self._high = max(10 * self._low, 10 ** math.ceil(round(math.log10(max(numbers)), 6)))
         self._start, self._end = start, end
 
     def __call__(self, number: float) -> float:
