@@ -131,7 +131,6 @@ class Searcher:
         self._offsets = _starts(len(layout.file) for layout in layouts)
         self._files = _starts(len(layout.counts) for layout in layouts)
         sittings = _starts(layout.sittings for layout in layouts)
-        self.sittings = sittings[-1]
         self.file: Ints = _joined([x.file for x in layouts], self._files)
         """Ordinal of the file a row is in; rows of a file stand together in order."""
         self.lengths: Floats = _joined([x.lengths for x in layouts], [0] * len(layouts))
@@ -140,8 +139,11 @@ class Searcher:
         """Ordinal of the sitting a turn was said in, -1 for what is no turn."""
         found = [part.layout.alive(part.dead) for part in parts]
         self.alive: Bools = np.concatenate([np.empty(0, dtype=bool), *found])
+        """The rows that count."""
         self.whole = bool(self.alive.all())
         """Whether every row is alive."""
+        self.sittings = self._sittings()
+        """How many sittings there are, 0 where no turn is alive."""
         self._columns: dict[str, Joined] = {}
         self._made: dict[str, Any] = {}
         self._views: dict[Hashable, Searcher] = {}
@@ -236,7 +238,12 @@ class Searcher:
         made = copy(self)
         made.alive, made.whole = alive, False
         made._made, made._views = {}, {}
+        made.sittings = made._sittings()
         return made
+
+    def _sittings(self) -> int:
+        living = self.sitting if self.whole else self.sitting[self.alive]
+        return int(self.sitting.max()) + 1 if len(living) and living.max() >= 0 else 0
 
     def living(self) -> list[int]:
         """Return the rows that count."""

@@ -119,7 +119,9 @@ def _echoes(
 
 
 def _speakers(searcher: Searcher) -> Mapping[str, frozenset[str]]:
-    """Return the words of each speaker's name."""
-    names = sorted(set(searcher.column("speaker")) - {""})
+    """Return the words of the name of each who speaks in a row that counts."""
+    said = searcher.column("speaker").all()
+    heard = said if searcher.whole else [said[row] for row in searcher.living()]
+    names = sorted(set(heard) - {""})
     found = {name: frozenset(searcher.words.split(name)) for name in names}
     return {name: parts for name, parts in found.items() if parts}

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 from folders import NOW, Folder, seen
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kimi_memory.index.searcher import VIEWS
@@ -96,6 +96,7 @@ OWNERS = st.sampled_from(["", "a", "b"])
     SAID,
     st.booleans(),
 )
+@example([("b", [("user", "database")])], [("", "database")], "database PostgreSQL", False)
 def test_no_score_speaks_of_what_may_not_be_seen(
     tmp_path_factory: pytest.TempPathFactory,
     sessions: list[tuple[str, list[tuple[str, str]]]],
@@ -139,3 +140,21 @@ def test_views_of_those_who_may_not_see_all_are_few(folder: Folder) -> None:
     assert len(searcher._views) == VIEWS
     assert told(searcher, Query(text="tea", within=("agent:a",))) is searcher
     assert told(searcher, Query(text="tea")) is searcher
+
+
+@pytest.mark.parametrize("on_disk", [False, True])
+def test_talk_that_is_gone_leaves_notes_as_if_there_never_was_any(
+    tmp_path_factory: pytest.TempPathFactory, *, on_disk: bool
+) -> None:
+    gone, never = (Folder(tmp_path_factory.mktemp("memory")) for _ in range(2))
+    for folder in (gone, never):
+        folder.card("c", "Choice", "The database is PostgreSQL")
+    path = gone.session("s", [("user", "database")])
+    index = gone.index()
+    if on_disk:
+        index.refresh()
+    assert len(index.searcher().living()) == 2
+    (gone.root / path).unlink()
+    found = gone.recall(index).search(Query(text="database of Bob"))
+    assert seen(found) == seen(never.ask("database of Bob"))
+    index.close()
