@@ -19,8 +19,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
+from benchmarks.jobs import put
 from benchmarks.recall_start import COMMAND, PER_FOLDER, QUESTION, memory, texts
-from kimi_memory.model import form
 from kimi_memory.model.card import Card, CardType
 from kimi_memory.model.ids import derived_id
 from kimi_memory.model.status import Status
@@ -51,14 +51,12 @@ def write_cards(root: Path, notes: int) -> None:
             category=f"part{number // PER_FOLDER}",
             verified=NOW,
         )
-        path = root / form.place(card)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(form.render(card), encoding="utf-8")
+        put(root, card)
 
 
-def payload(event: str) -> bytes:
+def payload(event: str, prompt: str) -> bytes:
     """Return what Claude Code writes to a hook."""
-    said = {"session_id": "bench", "cwd": "/", "hook_event_name": event, "prompt": QUESTION}
+    said = {"session_id": "bench", "cwd": "/", "hook_event_name": event, "prompt": prompt}
     return json.dumps(said | {"transcript_path": "/nowhere.jsonl"}).encode()
 
 
@@ -83,36 +81,37 @@ def served(root: Path, home: Mapping[str, str]) -> Iterator[None]:
 
 
 def _race(
-    hook: list[str], event: str, peer: Sequence[str], home: Mapping[str, str], pairs: int
+    hook: list[str], given: bytes, peer: Sequence[str], home: Mapping[str, str], pairs: int
 ) -> dict[str, float]:
     ours, theirs = [], []
-    spent(hook, home, payload(event))
+    spent(hook, home, given)
     for _ in range(pairs):
         # Both come out of a rest, as they do when a person asks.
         time.sleep(REST_SECONDS)
-        ours.append(spent(hook, home, payload(event)))
+        ours.append(spent(hook, home, given))
         time.sleep(REST_SECONDS)
         theirs.append(spent(peer, home))
     mine, other = statistics.median(ours), statistics.median(theirs)
     return {"ms": round(mine, 1), "peer_ms": round(other, 1), "ratio": round(mine / other, 2)}
 
 
-def measure(notes: int, pairs: int) -> dict[str, dict[str, float]]:
+def measure(notes: int, pairs: int, prompt: str = QUESTION) -> dict[str, dict[str, float]]:
     """Return median times and ratios of each kind of event."""
     with memory(notes, write_cards) as (root, home):
         config = Path(home["HOME"]) / ".config/kimi_memory"
         config.mkdir(parents=True)
         (config / "config.toml").write_text('server = "never"\n', encoding="utf-8")
         hook = [*COMMAND, "hook", "run", "--host", "claude", "--memory", str(root)]
-        given = payload(EVENTS["prompt"])
+        events = {name: payload(event, prompt) for name, event in EVENTS.items()}
+        given = events["prompt"]
         told = subprocess.run(hook, input=given, check=True, capture_output=True, env=home).stdout
         assert b"w203" in told, "nothing was found"
-        found = {"prompt, no server": _race(hook, EVENTS["prompt"], IMPORTS, home, pairs)}
+        found = {"prompt, no server": _race(hook, given, IMPORTS, home, pairs)}
         for name in ("turn", "session end"):
-            found[f"{name}, no server"] = _race(hook, EVENTS[name], BARE, home, pairs)
+            found[f"{name}, no server"] = _race(hook, events[name], BARE, home, pairs)
         with served(root, home):
-            for name, event in EVENTS.items():
-                found[f"{name}, server"] = _race(hook, event, BARE, home, pairs)
+            for name, said in events.items():
+                found[f"{name}, server"] = _race(hook, said, BARE, home, pairs)
     return found
 
 
@@ -121,9 +120,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="benchmarks.hook", description=__doc__)
     parser.add_argument("--notes", type=int, default=10_000)
     parser.add_argument("--pairs", type=int, default=15)
+    parser.add_argument("--prompt", default=QUESTION, help="what is typed, with w203 in it")
     parser.add_argument("--json", action="store_true", help="one JSON object for machines")
     chosen = parser.parse_args(arguments)
-    found = measure(chosen.notes, chosen.pairs)
+    found = measure(chosen.notes, chosen.pairs, chosen.prompt)
     if chosen.json:
         print(json.dumps(found))
     else:

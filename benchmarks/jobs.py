@@ -78,9 +78,14 @@ def _fill(root: Path, cards: int) -> None:
             verified=at,
             links=_tied(cards) if n < 10 else (),
         )
-        path = root / form.place(card)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(form.render(card), encoding="utf-8")
+        put(root, card)
+
+
+def put(root: Path, card: Card) -> None:
+    """Write a card to its place, as a person or a sync tool would."""
+    path = root / form.place(card)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(form.render(card), encoding="utf-8")
 
 
 def _tied(cards: int) -> tuple[Link, ...]:

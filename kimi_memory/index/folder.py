@@ -72,8 +72,9 @@ class Folder:
             for listed in self._listed.values():
                 self.stats.update(listed.files)
         now = time.monotonic()
-        pause = 0.0 if now - began < CHEAP_SECONDS else SHARE * (now - began)
-        self._due = now + max(pause, self.patience) if pause or self.patience else 0.0
+        cheap = now - began < CHEAP_SECONDS
+        pause = max(self.patience, 0.0 if cheap else SHARE * (now - began))
+        self._due = now + pause if pause else 0.0
 
     def look(self, hints: Iterable[str] = ()) -> set[str] | None:
         """Look again; return the paths that changed, None when any may have."""

@@ -184,8 +184,11 @@ class Stored:
         return self._file(number).rows if number >= 0 else 0
 
     def file(self, path: str) -> FileRow:
-        """Return a living file by its path."""
-        return self._file(self.number(path))
+        """Return a living file by its path; KeyError for one that is not there."""
+        number = self.number(path)
+        if number < 0:
+            raise KeyError(path)
+        return self._file(number)
 
     def digest(self, path: str) -> str:
         """Return what a path hashed to when it was read, empty for a file that is not there."""

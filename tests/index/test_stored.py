@@ -89,6 +89,10 @@ def test_a_table_holds_what_was_added_last(steps: list[list[tuple[int, int]]]) -
             for path in held:
                 assert table.path(table.ordinals[path]) == path
                 assert table.file(path).digest == table.digest(path) == path
+            for path in set(asked) - set(held):
+                assert table.digest(path) == ""
+                with pytest.raises(KeyError):
+                    table.file(path)
             assert found == {path: table.ordinals.get(path, -1) for path in asked}
             assert found == {path: table.number(path) for path in asked}
             for column in COLUMNS:
