@@ -9,6 +9,7 @@ from typing import Any
 from kimi_memory.index.tiers import tier_of
 from kimi_memory.model import form
 from kimi_memory.model.card import Card, Link
+from kimi_memory.model.digest import Digest
 from kimi_memory.model.event import Event
 from kimi_memory.model.graph import links_of, mentioned
 from kimi_memory.model.note import Note
@@ -29,6 +30,8 @@ def read_note(path: str, text: str) -> list[Unit] | dict[str, Any]:
             return [_card(note, path, text)]
         case Event():
             return [_event(note, path, text)]
+        case Digest():
+            return []  # It repeats turns, and those are units themselves.
         case Proposal():
             return []  # It repeats a card, and nobody has said yes to more.
     return _head(note)

@@ -17,6 +17,7 @@ from kimi_memory.model.shape import Shape
 
 _SHAPES = {
     "event": ("event_form", "SHAPE"),
+    "digest": ("digest_form", "SHAPE"),
     "card": ("card_form", "SHAPE"),
     "project": ("pages_form", "PROJECT"),
     "agent": ("pages_form", "AGENT"),

@@ -11,6 +11,7 @@ from kimi_memory.model.note import Lang
 _WORDS: dict[str, tuple[str, str]] = {
     # Titles
     "event": ("事件", "Event"),
+    "digest": ("会话摘要", "Session digest"),
     "project": ("项目", "Project"),
     "agent": ("智能体", "Agent"),
     "identity": ("核心身份", "Core identity"),
@@ -24,6 +25,13 @@ _WORDS: dict[str, tuple[str, str]] = {
     "content": ("内容", "Content"),
     "outcome": ("结果", "Outcome"),
     "lesson": ("教训", "Lesson"),
+    # Digests
+    "asked": ("提出的事", "Asked"),
+    "ordered": ("要求", "Orders"),
+    "decided": ("决定", "Decided"),
+    "told": ("说到的事", "Told"),
+    "found": ("查到和做了的（智能体自述）", "Found and done (the agent's account)"),
+    "open": ("还没完", "Open"),
     # Cards
     "value": ("定义", "Definition"),
     "applies": ("适用场景", "When to use"),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from kimi_memory.model import form
 from kimi_memory.model.card import Card, CardType, Link, LinkRel
 from kimi_memory.model.change import Effect
+from kimi_memory.model.digest import Digest, DigestLine, Part
 from kimi_memory.model.event import Event, EventType
 from kimi_memory.model.ids import derived_id
 from kimi_memory.model.job import Job, Op, Operation
@@ -172,6 +173,28 @@ def events() -> st.SearchStrategy[Event]:
     ).map(form.clean)
 
 
+@st.composite
+def digest_lines(draw: st.DrawFn) -> DigestLine:
+    first = draw(st.integers(0, 10**6))
+    last = first + draw(st.integers(0, 5))
+    return DigestLine(draw(st.sampled_from(Part)), draw(texts()), first, last, draw(words()))
+
+
+def digests() -> st.SearchStrategy[Digest]:
+    """Clean digests."""
+    return st.builds(
+        Digest,
+        **_common("digest"),
+        title=words(),
+        session=session_ids(),
+        at=moments(),
+        participants=_several(words()),
+        lines=_several(digest_lines()),
+        project=words(),
+        scope=scopes(),
+    ).map(form.clean)
+
+
 def cards() -> st.SearchStrategy[Card]:
     """Clean cards."""
     maybe = st.none() | moments()
@@ -269,6 +292,7 @@ def proposals() -> st.SearchStrategy[Proposal]:
 
 KINDS: dict[str, st.SearchStrategy[Note]] = {
     "event": events(),
+    "digest": digests(),
     "card": cards(),
     "project": projects(),
     "agent": agents(),

@@ -13,13 +13,17 @@ from tests.model.strategies import KINDS, examples
 
 HEAD = (
     "---\nid: x-1\nkind: {}\ncreated: 2026-02-27\ntype: {}\nkey: k\n"
-    "date: 2026-02-27\ntarget: t\n---\n"
+    "date: 2026-02-27\ntarget: t\nsession: s\n---\n"
 )
 PAGES = {
     "event": (
         "KEEP before\n\n# 标题\nKEEP 随笔\n\n* 教训：小心\n- Mine: KEEP\n\n## Other\n\nKEEP\n\n"
         "## 证据\n\n> 一\n> 二\n\n— [[session_a]] #1\n\nKEEP remark\n\n"
         "> three\n— [[session_b]] #2\n\n## End\nKEEP"
+    ),
+    "digest": (
+        "KEEP\n\n# Session digest: t\n\n## Told\n\n* **Ann**: a b #3\n- my own note\n\n"
+        "## KEEP\n\n## 还没完\n1. c #4-5\n"
     ),
     "card": "- Caveats: none\n\nKEEP\n\n## Evidence\n\nKEEP\n\n## KEEP\n",
     "project": (
