@@ -116,6 +116,12 @@ BENCHMARKS = (
         quick=("--no-git",),
     ),
     Benchmark(
+        name="knowledge",
+        module="knowledge",
+        what="what is kept of labelled real sessions, and what is worth it",
+        files="gold/memory*.jsonl",
+    ),
+    Benchmark(
         name="quality",
         module="quality",
         what="evidence recall, with plain methods on the same questions",

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import knowledge
 from benchmarks.__main__ import BENCHMARKS, Place, chosen_of
+from benchmarks.gold.matching import Words
 
 ROOT = Path(__file__).parent.parent
 
@@ -53,3 +55,67 @@ def test_a_run_prints_results_and_what_was_skipped() -> None:
     )
     assert "skipped" in json.loads(done.stdout)["quality"]
     assert "0 run, 1 skipped (quality), 0 failed" in done.stderr
+
+
+def _gold_file(tmp_path: Path) -> Path:
+    """Write a labelled session: one item that is kept, one that cannot be, one that is nowhere."""
+    item = {"statement": "", "holder": "user", "said_by": "user", "replaces": "", "weight": 3}
+    told = "Remember that the deploy window opens at 18:30 on Thursdays."
+    labels = {
+        **{"set": "own_chat", "corpus": "one", "session": "s1", "lang": "en"},
+        "turns": [
+            {"id": "t1", "role": "user", "text": told, "date": "2026-03-02"},
+            {"id": "t2", "role": "assistant", "text": "Noted.", "date": "2026-03-02"},
+        ],
+        "remember": [
+            {**item, "id": "r1", "kind": "order", "evidence": ["t1"], "must_words": ["18:30"]},
+            {**item, "id": "r2", "kind": "plan", "evidence": ["t2"], "must_words": ["Lisbon"]},
+        ],
+        "never": [{"turn": "t2", "text": "Noted.", "why": "acknowledgement"}],
+    }
+    elsewhere = {**labels, "set": "locomo", "corpus": "gone", "turns": []}
+    path = tmp_path / "gold" / "memory.jsonl"
+    path.parent.mkdir()
+    path.write_text("".join(json.dumps(one) + "\n" for one in (labels, elsewhere)), "utf-8")
+    return path
+
+
+def test_knowledge_counts_what_a_memory_keeps_of_labelled_sessions(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = _gold_file(tmp_path)
+    figures, details = knowledge.measure(path, [tmp_path])
+    assert (figures["sessions"], figures["turns"], figures["left_out"]) == (1, 2, 1)
+    assert "no corpus gone" in capsys.readouterr().err
+    kinds = figures["coverage"]["by_kind"]
+    assert (kinds["order"]["held"], kinds["plan"]["held"]) == (1.0, 0.0)
+    assert figures["precision"]["cards"]["holds_item"] == 1.0
+    assert figures["never_kept"] == 0.0
+    assert [one["id"] for one in knowledge.worst_misses(details)] == ["r2"]
+    assert knowledge.worst_cards(details) == []
+
+
+def test_knowledge_prints_the_worst(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    knowledge.main([str(_gold_file(tmp_path)), "--record", str(tmp_path / "figures.json")])
+    printed = capsys.readouterr().out
+    assert "worst misses" in printed
+    assert "worst cards and events" in printed
+    recorded = json.loads((tmp_path / "figures.json").read_text("utf-8"))
+    assert recorded["command"] == "python -m benchmarks.knowledge memory.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted", "stands"),
+    [
+        ("She moved to **Leeds** in May.", "leeds", True),
+        ("The boxes were painted", "paint box", True),
+        ("A budget of 1,200 pounds", "1200 pounds", True),
+        ("A budget of 1,200 pounds", "00 pounds", False),
+        ("Goes to the gym", "Go", True),
+        ("Ｇｏ 服务先不拆分。", "服务,先不拆", True),
+        ("二十 12 日", "2 日", False),
+        ("", "anything", False),
+    ],
+)
+def test_words_of_labels_are_found_in_other_forms(text: str, wanted: str, stands: bool) -> None:
+    assert Words(text).has(wanted) is stands
