@@ -183,11 +183,17 @@ def sentence(text: str) -> str:
     return f"{plain[0].upper()}{plain[1:]}." if plain else ""
 
 
+SHARED = ("json", "memory")
+"""Options of every command and step, which the head of the page explains."""
+
+
 def arguments(parser: argparse.ArgumentParser) -> list[list[str]]:
-    """Return a row for every argument of a command but --help."""
+    """Return a row for every argument of a command but --help and the shared ones."""
     rows = []
     for action in parser._actions:
         if isinstance(action, argparse._HelpAction | argparse._SubParsersAction):
+            continue
+        if action.option_strings and action.dest in SHARED:
             continue
         name = ", ".join(action.option_strings) or str(action.metavar or action.dest)
         if action.option_strings and action.nargs != 0:
@@ -217,7 +223,11 @@ def commands() -> str | None:
         from kimi_memory.surfaces.cli import parser
     except ImportError:
         return None
-    about = "Every command takes `--help`. `kmem` is short for `kimi-memory`."
+    about = (
+        "Every command and every step below it takes `--help`, `--json` (print JSON for programs) "
+        "and `--memory PATH` (the memory folder; else `KIMI_MEMORY`, else the nearest one above). "
+        "`kmem` is short for `kimi-memory`."
+    )
     page = heading("Commands", "kimi_memory/surfaces/cli", about)
     # a developer's own plugins add commands that are not ours to document
     with TemporaryDirectory() as home, patch.dict(os.environ, {"XDG_CONFIG_HOME": home}):

@@ -68,13 +68,14 @@ def test_arguments_are_described_with_their_choices(generate: ModuleType) -> Non
     parser.add_argument("--for", choices=["start", "task"], help="what it is for")
     parser.add_argument("words", nargs="+", help="what to look for")
     below = parser.add_subparsers().add_parser("end", aliases=["stop"], help="end it")
-    below.add_argument("--json", action="store_true", help="for machines")
+    below.add_argument("--rank", action="store_true", help="for machines")
+    below.add_argument("--json", action="store_true", help="of every command")
     page = "\n".join(generate.command(parser, "kmem", "ask"))
     assert page.startswith("## kmem\n\nAsk.\n")
     assert "| `--for FOR` | What it is for. One of `start`, `task`. |" in page
     assert "| `words` | What to look for. |" in page
     assert "### kmem end\n\nEnd it.\n" in page and "kmem stop" not in page
-    assert "| `--json` | For machines. |" in page
+    assert "| `--rank` | For machines. |" in page and "--json" not in page
 
 
 def blocks(page: Path) -> Iterator[tuple[int, str, str]]:

@@ -1,9 +1,10 @@
-"""Undoing many jobs at once: those of a day, or those that rest on an agent's sessions."""
+"""Which jobs to undo: the last one, those of a day, or those that rest on an agent's sessions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, date
+from itertools import islice
 
 from kimi_memory.consolidation.jobs import FOLDER
 from kimi_memory.errors import GateError, KimiMemoryError, NotFoundError
@@ -13,6 +14,16 @@ from kimi_memory.model.job import Job
 from kimi_memory.model.source import Source
 from kimi_memory.store import sessions
 from kimi_memory.store.shelf import Shelf
+
+
+def undo_last(memory: Memory, *, dry_run: bool = False) -> list[Job]:
+    """Take back the job that ran last and still stands.
+
+    Raises:
+        NotFoundError: no job stands.
+        GateError: a file was changed since by something else; it is named.
+    """
+    return _undo(memory, list(islice(_newest_first(memory), 1)), "to undo", dry_run=dry_run)
 
 
 def undo_day(memory: Memory, day: date, *, dry_run: bool = False) -> list[Job]:

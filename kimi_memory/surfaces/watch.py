@@ -8,7 +8,7 @@ leads to a look at the whole folder, which costs a stat a file, and so does sile
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -24,15 +24,19 @@ if TYPE_CHECKING:
 
     from kimi_memory.memory import Memory
 
+    Reported = set[tuple[Change, str]]
+
 LOCK = "watch"
 SETTLE_MS = 1500
-"""How long changes that follow each other are gathered into one batch, at most."""
+"""How long it must be quiet before the changes so far are taken as one batch …"""
+PATIENCE = 10
+"""… which happens after so many times as long where it never is."""
 EVERY_SECONDS = 300.0
 """A look at the whole folder after so long without a hint."""
 TICK_MS = 1000
 """How often silence is noticed."""
 HINT_MS = 100
-"""How long changes are gathered that are only told on."""
+"""How long the system gathers changes before it reports them."""
 LOOK_SECONDS = 10.0
 """What nobody reports is looked for so often, behind all questions."""
 SHARE = 200
@@ -72,7 +76,7 @@ def watch(
     Args:
         memory: an open memory; nobody else may watch it meanwhile.
         stop: ends the watch when it is set, at most a moment later.
-        settle_ms: how long changes are gathered into one batch.
+        settle_ms: changes are one batch until it was quiet for so long.
         every_seconds: after so long without a hint the folder is looked at anyway.
 
     Raises:
@@ -113,7 +117,7 @@ def told(memory: Memory) -> Iterator[None]:
 def _tell(memory: Memory, stop: Event) -> None:
     index, due, identity = memory.index, 0.0, _identity(memory.root)
     try:
-        for found in _changes(memory.root, stop, HINT_MS):
+        for found in _changes(memory.root, stop, TICK_MS):
             if _identity(memory.root) != identity:
                 return  # What is watched is not the memory any more.
             index.hint(Path(path).relative_to(memory.root).as_posix() for _, path in found)
@@ -151,7 +155,7 @@ def _hints_of(root: Path, stop: Event, settle_ms: int, every_seconds: float) -> 
     """Yield the hints of one folder until another stands in its place."""
     # The first look was before the system began to report.
     identity, looked, again = _identity(root), time.monotonic(), True
-    for found in _changes(root, stop, settle_ms):
+    for found in settled(_changes(root, stop, settle_ms // 4), settle_ms):
         silence = time.monotonic() - looked
         if found or again or silence >= every_seconds:
             # Once more when it is quiet: what a new folder got before it was watched.
@@ -163,7 +167,27 @@ def _hints_of(root: Path, stop: Event, settle_ms: int, every_seconds: float) -> 
             return
 
 
-def _changes(root: Path, stop: Event, settle_ms: int) -> Iterator[set[tuple[Change, str]]]:
+def settled(
+    reports: Iterable[Reported], settle_ms: int, clock: Callable[[], float] = time.monotonic
+) -> Iterator[Reported]:
+    """Yield reports once it has been quiet, and an empty set at every tick of silence.
+
+    The system's own gathering ends at its first pause, and sees no second write of one file.
+    """
+    gathered: Reported = set()
+    first = last = 0.0
+    for found in reports:
+        now = clock()
+        if found:
+            first, last = first if gathered else now, now
+            gathered |= found
+        quiet = (now - last) * 1000 >= settle_ms
+        if not gathered or quiet or (now - first) * 1000 >= PATIENCE * settle_ms:
+            yield gathered
+            gathered = set()
+
+
+def _changes(root: Path, stop: Event, tick_ms: int) -> Iterator[Reported]:
     """Yield what the system reports, and an empty set at every tick without a report."""
     from watchfiles import watch as reports
 
@@ -171,9 +195,9 @@ def _changes(root: Path, stop: Event, settle_ms: int) -> Iterator[set[tuple[Chan
         yield from reports(
             root,
             watch_filter=lambda _, path: is_watched(root, path),
-            debounce=max(1, settle_ms),
+            debounce=HINT_MS,
             stop_event=stop,
-            rust_timeout=TICK_MS,
+            rust_timeout=min(TICK_MS, max(HINT_MS, tick_ms)),
             yield_on_timeout=True,
             raise_interrupt=False,
             ignore_permission_denied=True,

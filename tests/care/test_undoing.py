@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kimi_memory import Memory
-from kimi_memory.care.undoing import undo_agent, undo_day
+from kimi_memory.care.undoing import undo_agent, undo_day, undo_last
 from kimi_memory.errors import GateError, NotFoundError
 from kimi_memory.model.origin import Role
 from tests.consolidation.test_jobs import talk, tree
@@ -30,6 +30,20 @@ def test_a_day_is_taken_back_byte_for_byte(memory: Memory, clock) -> None:
     # What was said is no job's: the session is open again, and nothing else is left.
     said = {"short-term/session_t.jsonl", "short-term/session_t.json"}
     assert {path: sum for path, sum in tree(memory.root).items() if path not in said} == before
+
+
+def test_the_last_job_is_taken_back_and_then_the_one_before(memory: Memory) -> None:
+    talk(memory, "s")
+    distilled = memory.distil("s").id
+    daily = memory.consolidate("daily")[-1].id
+    assert [job.id for job in undo_last(memory, dry_run=True)] == [daily]
+    assert [job.id for job in undo_last(memory)] == [daily]
+    assert [job.id for job in undo_last(memory)] == [distilled]
+
+
+def test_without_a_job_there_is_nothing_to_undo(memory: Memory) -> None:
+    with pytest.raises(NotFoundError, match="to undo"):
+        undo_last(memory)
 
 
 def test_nothing_is_undone_where_one_file_was_changed_since(memory: Memory, clock) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from kimi_memory import Memory
 from kimi_memory.errors import LockTimeoutError, ReadOnlyError
-from kimi_memory.surfaces.watch import Batch, is_watched, told, watch
+from kimi_memory.surfaces.watch import PATIENCE, Batch, is_watched, settled, told, watch
 
 DEADLINE_SECONDS = 60
 
@@ -134,6 +134,35 @@ def test_silence_leads_to_a_look(memory: Memory, opening) -> None:
         begun.until(lambda batch: "notes/a.md" in batch.changed)
     finally:
         begun.end()
+
+
+def reported(times: list[float], until: float) -> list[float]:
+    """Return when batches come out of writes of one file at some moments."""
+    now = 0.0
+
+    def reports() -> Iterator[set]:
+        nonlocal now
+        for step in range(int(until * 20)):
+            now = step / 20
+            yield {("modified", "/m/a.md")} if now in times else set()
+
+    return [now for batch in settled(reports(), 3000, lambda: now) if batch]
+
+
+def test_writes_one_after_another_are_one_batch_when_it_is_quiet() -> None:
+    writes = [step / 5 for step in range(20)]  # 0.2 seconds apart
+    assert reported(writes, until=20) == [writes[-1] + 3.0]
+
+
+def test_writing_that_never_stops_is_looked_at_now_and_then() -> None:
+    batches = reported([step / 5 for step in range(500)], until=100)
+    assert batches[0] == 3.0 * PATIENCE
+    assert len(batches) == 3
+
+
+def test_silence_stays_noticed() -> None:
+    ticks: list[set] = [set(), set()]
+    assert list(settled(ticks, 3000)) == ticks
 
 
 def test_a_second_watch_is_told_who_has_it(memory: Memory, opening, watching: Watching) -> None:

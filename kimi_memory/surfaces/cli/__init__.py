@@ -5,9 +5,10 @@ from __future__ import annotations
 import importlib
 import keyword
 import sys
-from argparse import ArgumentParser
+from argparse import SUPPRESS, ArgumentParser
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.model.command import Command
@@ -55,17 +56,34 @@ COMMANDS: dict[str, str] = {
 ALIASES = {"search": "recall", "distil": "distill", "dream": "consolidate introspect"}
 
 
+class Parser(ArgumentParser):
+    """A parser that takes what every command takes; so do the steps below it, of the same class."""
+
+    def __init__(self, **options: Any) -> None:  # argparse's own arguments
+        super().__init__(**options)
+        # What an outer parser has read must stand: an inner one has no default of its own.
+        shared = self.add_argument_group("every command", argument_default=SUPPRESS)
+        shared.add_argument("--json", action="store_true", help="print JSON for programs")
+        shared.add_argument(
+            "--memory",
+            type=Path,
+            metavar="PATH",
+            help="the memory folder; else KIMI_MEMORY, else the nearest one above",
+        )
+
+
 def parser(only: str = "") -> ArgumentParser:
     """Return the parser of the command line.
 
     Args:
         only: a command whose arguments are all that is needed; all if empty.
     """
-    top = ArgumentParser(
+    top = Parser(
         prog="kimi-memory",
         description="Git for beliefs: an agent's memory as a folder of Markdown you own.",
     )
     top.add_argument("--version", action="version", version=_version())
+    top.set_defaults(json=False, memory=None)
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, help in COMMANDS.items():
         if only in ("", name):
@@ -109,13 +127,6 @@ def run(arguments: Sequence[str]) -> int:
 def _add(commands, command: Command) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001  argparse's own class is private
     sub = commands.add_parser(command.name, help=command.help, description=_sentence(command.help))
     command.add_arguments(sub)
-    sub.add_argument("--json", action="store_true", help="print JSON for programs")
-    sub.add_argument(
-        "--memory",
-        type=Path,
-        metavar="PATH",
-        help="the memory folder; else KIMI_MEMORY, else the nearest one above",
-    )
     sub.set_defaults(run=command.run)
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from argparse import SUPPRESS, ArgumentParser, Namespace
-from pathlib import Path
+from argparse import ArgumentParser, Namespace
 
 from kimi_memory.surfaces.cli.place import find_memory
 from kimi_memory.surfaces.cli.shared import show, show_json
@@ -17,16 +16,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     run = steps.add_parser("run", help="answer one event, JSON on standard input")
     run.add_argument("--host", required=True, choices=sorted(dialects.EVENTS), help="the program")
     run.add_argument("--event", default="", help="its name, for programs that do not say it")
-    drain = steps.add_parser("drain", help="take in what hooks left for later")
+    steps.add_parser("drain", help="take in what hooks left for later")
     serve = steps.add_parser("serve", help="keep the memory open, so that hooks answer at once")
     serve.add_argument(
         "--idle", type=float, default=600.0, metavar="SECONDS", help="go after so long unasked"
     )
-    for step in (run, drain, serve):
-        _take_memory(step)
     for name, help in _STEPS.items():
         step = steps.add_parser(name, help=help)
-        _take_memory(step)
         step.add_argument(
             "--host",
             required=True,
@@ -37,11 +33,6 @@ def add_arguments(parser: ArgumentParser) -> None:
             "--slot", action="store_true", help="openclaw: take the place of its own memory"
         )
         step.add_argument("--dry-run", action="store_true", help="show the change, write nothing")
-
-
-def _take_memory(parser: ArgumentParser) -> None:
-    # Also after the step: programs are given the whole command in this order.
-    parser.add_argument("--memory", type=Path, default=SUPPRESS, help=SUPPRESS)
 
 
 _STEPS = {

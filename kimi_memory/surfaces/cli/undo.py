@@ -1,10 +1,10 @@
-"""``undo``: take a job back, byte for byte; or all jobs of a day, or of an agent."""
+"""``undo``: take the last job back, byte for byte; or a named one, or all of a day or agent."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from kimi_memory.care.undoing import undo_agent, undo_day
+from kimi_memory.care.undoing import undo_agent, undo_day, undo_last
 from kimi_memory.errors import UsageError
 from kimi_memory.memory import Memory
 from kimi_memory.model.job import Job
@@ -14,7 +14,10 @@ from kimi_memory.surfaces.cli.shared import moment, open_memory, show, show_json
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument(
-        "job", nargs="?", default="", help="the id of a job, as log shows it, or its beginning"
+        "job",
+        nargs="?",
+        default="",
+        help="its id, as log shows it, or the beginning; default: the last one",
     )
     parser.add_argument("--day", default="", metavar="DATE", help="every job that ran on a day")
     parser.add_argument(
@@ -25,12 +28,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Undo, or show what would be undone."""
-    if sum(map(bool, (arguments.job, arguments.day, arguments.agent))) != 1:
-        raise UsageError("Say what to undo: a job's id, --day DATE, or --agent NAME.")
+    if sum(map(bool, (arguments.job, arguments.day, arguments.agent))) > 1:
+        raise UsageError("Say one thing to undo: a job's id, --day DATE, or --agent NAME.")
     with open_memory(arguments) as memory:
         jobs = _undone(memory, arguments)
     if arguments.json:
-        show_json(jobs[0] if arguments.job else jobs)
+        show_json(jobs if arguments.day or arguments.agent else jobs[0])
         return 0
     for job in jobs:
         _show(job, "Would undo" if arguments.dry_run else "Undone")
@@ -43,6 +46,8 @@ def _undone(memory: Memory, arguments: Namespace) -> list[Job]:
         return undo_day(memory, day, dry_run=arguments.dry_run)
     if arguments.agent:
         return undo_agent(memory, arguments.agent, dry_run=arguments.dry_run)
+    if not arguments.job:
+        return undo_last(memory, dry_run=arguments.dry_run)
     take_back = memory.jobs.load if arguments.dry_run else memory.undo
     return [take_back(arguments.job)]
 

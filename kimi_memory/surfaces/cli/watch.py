@@ -24,7 +24,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         type=int,
         default=SETTLE_MS,
         metavar="MS",
-        help=f"gather changes for so many milliseconds at most; default: {SETTLE_MS}",
+        help=f"gather changes until it was quiet for so many milliseconds; default: {SETTLE_MS}",
     )
     parser.add_argument(
         "--every",

@@ -29,7 +29,7 @@ class Settled:
     host: str
     path: str
     state: str
-    """installed, removed, present, absent, or changed by somebody else."""
+    """installed, removed, present or absent; with a dry run "would be installed", and so on."""
     diff: str = ""
     advice: str = ""
 
@@ -71,6 +71,9 @@ def settle(
         for one in steps:
             one.write()
     done = "installed" if step == "install" else "removed"
+    if dry_run:
+        changes = any(one.after != one.before for one in steps)
+        done = f"would be {done}; nothing was written" if changes else "nothing to change"
     return Settled(host, where, done, "\n".join(filter(None, map(_diff, steps))), advice)
 
 

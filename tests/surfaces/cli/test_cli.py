@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import subprocess
 import sys
+from argparse import ArgumentParser, _SubParsersAction
+from collections.abc import Iterator
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -36,6 +41,52 @@ def test_every_command_has_help_and_json() -> None:
     for name, sub in actions.items():
         assert "--json" in sub.format_help(), name
         assert sub.description.endswith("."), name
+
+
+def all_parsers(name: str, parser: ArgumentParser) -> Iterator[tuple[str, ArgumentParser]]:
+    """Yield every parser of the command line with the words that lead to it."""
+    yield name, parser
+    for action in parser._actions:
+        if isinstance(action, _SubParsersAction):
+            for step, below in action.choices.items():
+                yield from all_parsers(f"{name} {step}", below)
+
+
+def test_memory_and_json_are_taken_at_every_depth() -> None:
+    found = dict(all_parsers("", parser()))
+    assert {" session start", " hook status", " serve token add"} <= set(found)
+    for name, each in found.items():
+        assert {"--json", "--memory"} <= set(each._option_string_actions), name
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["session", "start", "s1", "--json", "--memory", "PATH"],
+        ["session", "--json", "start", "s1", "--memory", "PATH"],
+        ["session", "--memory", "PATH", "start", "s1", "--json"],
+        ["--memory", "PATH", "--json", "session", "start", "s1"],
+    ],
+    ids=["after the step", "around it", "before it", "before the command"],
+)
+def test_memory_and_json_mean_the_same_wherever_they_stand(
+    folder: Path, capsys, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    monkeypatch.setenv("KIMI_MEMORY", str(folder / "elsewhere"))
+    assert run([str(folder) if word == "PATH" else word for word in words]) == 0
+    assert json.loads(capsys.readouterr().out)["id"] == "s1"
+
+
+def test_the_commands_of_the_shipped_skill_work(folder: Path, capsys) -> None:
+    text = files("kimi_memory.integrations").joinpath("plugin/skills/kimi-memory/SKILL.md")
+    said = re.findall(r"`kimi-memory ([^`]*)`", text.read_text(encoding="utf-8"))
+    kept = answer(capsys, "remember", "The cat is called Miau.")
+    note = kept[0]["operations"][0]["target"]
+    place = next((folder / "semantic").rglob("*.md")).relative_to(folder)
+    for line in said:
+        filled = line.replace("NOTE", note).replace("semantic/trailhead/note.md", place.as_posix())
+        assert run(shlex.split(filled)) == 0, line
+    assert {"undo", "undo --dry-run"} <= set(said)
 
 
 def test_init_makes_the_five_tiers_and_a_repository(folder: Path) -> None:

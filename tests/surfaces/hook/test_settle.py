@@ -48,7 +48,11 @@ def test_a_dry_run_shows_the_change_and_writes_nothing(claude: Path, tmp_path: P
     report = settle("install", "claude", ROOT, dry_run=True)
     assert "+" in report.text()
     assert "UserPromptSubmit" in report.diff
+    assert "would be installed; nothing was written" in report.text()
     assert list(tmp_path.iterdir()) == []
+    settle("install", "claude", ROOT)
+    assert settle("install", "claude", ROOT, dry_run=True).state == "nothing to change"
+    assert "would be removed" in settle("remove", "claude", ROOT, dry_run=True).state
 
 
 def test_nothing_installed_is_nothing_to_remove(claude: Path) -> None:
