@@ -29,6 +29,8 @@ _LIVE = {Status.CANDIDATE, Status.ACTIVE, Status.STALE, Status.CONFLICTED}
 _AGREEMENT = 0.3
 _SENTENCE = 300
 """Longer words quote a whole turn, whose times may be those of something else."""
+_ENTROPY = 16
+"""Letters of an id that tell what a note came from; those before tell the moment."""
 _FIGURE = re.compile(r"\d+(?:[.:/-]\d+)*")
 
 
@@ -114,13 +116,19 @@ class Fold:
         self._events[id] = Step(Op.ADD, event, f"{draft.event} said on {draft.at:%Y-%m-%d}")
 
     def _add_card(self, draft: Draft) -> None:
-        card = self._live(draft)
+        found = self._about(draft)
+        own = next((card for card in found if _rests_on(card, draft)), None)
+        card = _latest_live(found, draft)
+        if own is not None and own is not card:
+            return  # These words made a card when they were captured; what became of it stands.
         if card is None:
             self._put(Op.ADD, _new_card(draft, self._now), "new knowledge")
             return
         if set(map(mark, draft.quotes)) <= set(map(mark, card.quotes)):
             return
         verdict = self._host.answer("judge_conflict", card=card, draft=draft)
+        if card is own and verdict in {Verdict.REPLACES, Verdict.CONFLICTS}:
+            verdict = Verdict.REFINES  # Nothing replaces or disputes itself.
         if draft.origin.rank > card.trust.rank and verdict is not Verdict.AGREES:
             self._left_out.append(f"{draft.key}: {draft.origin} words cannot change {card.id}")
         else:
@@ -144,15 +152,8 @@ class Fold:
             case _:
                 self._add_apart(draft)
 
-    def _live(self, draft: Draft) -> Card | None:
-        """Return the live card the draft is about: of its key or kin, or resting on its quotes.
-
-        Of several the latest said counts: it is what a new value must be held against.
-        """
-        live = [card for card in self._about(draft) if card.status in _LIVE]
-        return max(live, key=lambda c: (_said(c), c.key == draft.key, c.id), default=None)
-
     def _about(self, draft: Draft) -> list[Card]:
+        """Return the cards of the draft's key or kin, or resting on its quotes."""
         quotes, keys = frozenset(map(mark, draft.quotes)), kin(draft.key)
         stored = {card.id: card for card in self._shelf.cards(keys, quotes)}
         here = {
@@ -216,6 +217,20 @@ def _said(card: Card) -> datetime:
     return card.valid_from or card.verified or card.created
 
 
+def _latest_live(cards: list[Card], draft: Draft) -> Card | None:
+    """Return the live card said last: it is what a new value must be held against."""
+    live = [card for card in cards if card.status in _LIVE]
+    return max(live, key=lambda c: (_said(c), c.key == draft.key, c.id), default=None)
+
+
+def _rests_on(card: Card, draft: Draft) -> bool:
+    """Whether the words of a draft made a card, be it with fewer quotes or another key."""
+    if card.id[-_ENTROPY:] == _card_id(draft)[-_ENTROPY:]:
+        return True  # Only the moment differs: that of the last quote.
+    quoted = set(map(mark, draft.quotes)) <= set(map(mark, card.quotes))
+    return quoted and normalise(card.value) == normalise(content_of(draft))
+
+
 def _is_meant(card: Card, draft: Draft) -> bool:
     """Whether a card says the value that is taken back, where one is named."""
     named = set(_FIGURE.findall(draft.value)) - set(_FIGURE.findall(draft.key))
@@ -233,6 +248,10 @@ def _seed(draft: Draft) -> tuple[str, ...]:
     return (first.session, str(first.n), draft.key, draft.type)
 
 
+def _card_id(draft: Draft) -> str:
+    return derived_id("card", draft.at, *_seed(draft))
+
+
 def _end(draft: Draft) -> datetime | None:
     """Return the moment until which a draft says that something holds, if it says one."""
     for text in (draft.value, *(quote.text for quote in draft.quotes[:1])):
@@ -245,7 +264,7 @@ def _new_card(draft: Draft, now: datetime) -> Card:
     trusted = draft.origin.rank <= Origin.AGENT.rank
     status, end = Status.ACTIVE if trusted else Status.CANDIDATE, _end(draft)
     return Card(
-        id=derived_id("card", draft.at, *_seed(draft)),
+        id=_card_id(draft),
         created=now,
         updated=now,
         tags=draft.tags,

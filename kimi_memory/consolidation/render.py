@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain, count
 from pathlib import PurePosixPath
 
 from kimi_memory.model import form
@@ -69,10 +70,17 @@ class Render:
         return [Update(entry.path, digest(self._read(entry.path)), new)]
 
     def _free(self, note: Note) -> str:
-        """Return the note's path, with the end of its id where another note has that."""
-        path = form.place(note)
-        if path.casefold() in self._taken or self._store.exists(path):
-            plain = PurePosixPath(path)
-            path = str(plain.with_name(f"{plain.stem}-{note.id[-8:]}{plain.suffix}"))
+        """Return the note's path, with the end of its id, and a number, where others have it."""
+        plain = PurePosixPath(form.place(note))
+        # Notes of one turn share the end of their ids, so that may be taken as well.
+        ends = chain(("", f"-{note.id[-8:]}"), (f"-{note.id[-8:]}-{n}" for n in count(2)))
+        path = next(path for end in ends if self._is_free(path := _ending(plain, end)))
         self._taken.add(path.casefold())
         return path
+
+    def _is_free(self, path: str) -> bool:
+        return path.casefold() not in self._taken and not self._store.exists(path)
+
+
+def _ending(path: PurePosixPath, end: str) -> str:
+    return str(path.with_name(f"{path.stem}{end}{path.suffix}"))

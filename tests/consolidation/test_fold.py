@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -166,3 +167,15 @@ def test_projects_keep_their_own_values_under_one_key(memory: Memory) -> None:
     one = draft("We use SQLite as the database.", project="a")
     other = draft("We use Postgres as the database.", project="b")
     assert {c.status for c in cards(fold(memory, one, other))} == {Status.ACTIVE}
+
+
+
+def test_words_read_twice_neither_replace_nor_revive_their_own_card(memory: Memory) -> None:
+    one = draft("We use SQLite as the database.", day=1)
+    new = draft("We switched to PostgreSQL as the database.", day=3, reversal=True)
+    again = replace(one, quotes=(Quote("s", one.quotes[0].n, "We use SQLite"),), at=at(4))
+    once = cards(fold(memory, one, new))
+    assert cards(fold(memory, one, new, again)) == once
+    retold = replace(new, value="We switched to MySQL.", quotes=(*new.quotes, *one.quotes))
+    [kept] = [c for c in cards(fold(memory, one, new, retold)) if c.status is Status.ACTIVE]
+    assert kept.supersedes == (once[0].id,)

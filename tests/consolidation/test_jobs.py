@@ -11,7 +11,11 @@ import pytest
 from kimi_memory import Memory
 from kimi_memory.consolidation.jobs import JobReport
 from kimi_memory.errors import GateError, NotFoundError
+from kimi_memory.model.card import Card
 from kimi_memory.model.origin import Role
+from kimi_memory.model.status import Status
+from kimi_memory.store.shelf import Shelf
+from tests.conftest import Clock
 
 
 def talk(memory: Memory, id: str = "s", project: str = "菜谱") -> None:
@@ -111,3 +115,22 @@ def test_a_job_can_be_named_by_its_beginning(memory: Memory) -> None:
     talk(memory)
     report = memory.distil("s")
     assert memory.jobs.load(report.id[:9]).id == report.id
+
+
+def test_a_session_that_changes_its_mind_is_distilled(memory: Memory, clock: Clock) -> None:
+    earlier = memory.session("a")
+    earlier.turn(Role.USER, "I prefer SQLite as the database.")
+    earlier.end()
+    later = memory.session("b")
+    for said in ("Remember: we use MySQL", "I prefer SQLite", "I prefer MySQL"):
+        clock.move(seconds=7)
+        later.turn(Role.USER, f"{said} as the database.")
+    report = later.end()
+    assert report.id
+    assert memory.waiting() == []
+    live = {
+        note.value
+        for note in (filed.note for filed in Shelf(memory.store).notes("card"))
+        if isinstance(note, Card) and note.status is Status.ACTIVE and "prefer" in note.value
+    }
+    assert live == {"I prefer MySQL as the database."}
