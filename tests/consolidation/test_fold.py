@@ -169,7 +169,6 @@ def test_projects_keep_their_own_values_under_one_key(memory: Memory) -> None:
     assert {c.status for c in cards(fold(memory, one, other))} == {Status.ACTIVE}
 
 
-
 def test_words_read_twice_neither_replace_nor_revive_their_own_card(memory: Memory) -> None:
     one = draft("We use SQLite as the database.", day=1)
     new = draft("We switched to PostgreSQL as the database.", day=3, reversal=True)
