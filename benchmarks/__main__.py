@@ -122,6 +122,25 @@ BENCHMARKS = (
         files="gold/memory*.jsonl",
     ),
     Benchmark(
+        name="quiet",
+        module="quiet",
+        what="silence where a memory has nothing to say, its evidence where it has",
+        files="gold/memory*.jsonl",
+    ),
+    Benchmark(
+        name="quiet-others",
+        module="quiet",
+        what="the same with labelled questions, of this memory and of others",
+        files="*.dev.jsonl",
+        quick=("--sample", "20"),
+    ),
+    Benchmark(
+        name="standing",
+        module="standing",
+        what="orders and preferences in the blocks of the questions they apply to",
+        files="gold/memory*.jsonl",
+    ),
+    Benchmark(
         name="quality",
         module="quality",
         what="evidence recall, with plain methods on the same questions",

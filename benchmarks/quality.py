@@ -124,6 +124,10 @@ class Written:
         """Return the id of the document a unit is of; its own where it is of none."""
         return self._ids.get(unit.id) or self._ids.get(unit.path) or unit.id
 
+    def name_of(self, id: str) -> str:
+        """Return the id of the document that a turn, or a part of a page, is of."""
+        return self._ids.get(id) or self._ids.get(id.partition("#")[0]) or id
+
     def _page(self, doc: Mapping[str, Any]) -> None:
         path = f"notes/{len(self._ids):06d}.md"
         self._put(path, f"{_text(doc)}\n".encode())

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import knowledge
+from benchmarks import knowledge, quiet, standing
 from benchmarks.__main__ import BENCHMARKS, Place, chosen_of
 from benchmarks.gold.matching import Words
+from benchmarks.gold.prompts import FOLDER, read_lines, read_prompts
 
 ROOT = Path(__file__).parent.parent
 
@@ -119,3 +120,44 @@ def test_knowledge_prints_the_worst(tmp_path: Path, capsys: pytest.CaptureFixtur
 )
 def test_words_of_labels_are_found_in_other_forms(text: str, wanted: str, stands: bool) -> None:
     assert Words(text).has(wanted) is stands
+
+
+def test_there_are_200_prompts_of_each_sort_in_each_language() -> None:
+    for lang in ("zh", "en"):
+        strangers = read_lines(FOLDER / f"unrelated.{lang}.txt")
+        related = [prompt.text for prompt in read_prompts(FOLDER / f"related.{lang}.txt")]
+        assert (len(set(strangers)), len(set(related))) == (200, 200)
+
+
+def test_quiet_counts_injections_and_evidence() -> None:
+    shown = [
+        quiet.Shown("m", "q", related=False, aside=False, good=True, lines=0),
+        quiet.Shown("m", "q", related=False, aside=True, good=False, lines=3),
+        quiet.Shown("m", "q", related=True, aside=True, good=True, lines=3),
+        quiet.Shown("m", "q", related=True, aside=True, good=False, lines=0),
+    ]
+    table = quiet.figures(shown)["m"]
+    assert (table["fitted"]["inject"], table["aside"]["inject"]) == (0.0, 1.0)
+    assert table["both"] == {
+        **{"unrelated": 2, "inject": 0.5, "related": 2, "evidence": 0.5, "silent": 0.5}
+    }
+
+
+def test_quiet_asks_memories_of_questions_what_is_theirs_and_what_is_not(tmp_path: Path) -> None:
+    paths = []
+    for name, place in (("one", "Zanzibar"), ("two", "Reykjavik")):
+        docs = [{"id": "d1", "session": "s1", "speaker": "Ann", "text": f"I moved to {place}."}]
+        query = {"q": f"When did Ann move to {place}?", "evidence": ["d1"], "category": "1"}
+        paths.append(tmp_path / f"{name}.jsonl")
+        memory = {"corpus": name, "lang": "en", "docs": docs, "queries": [query]}
+        paths[-1].write_text(json.dumps(memory), "utf-8")
+    shown = list(quiet.of_questions(paths, sample=2))
+    related = [one for one in shown if one.related]
+    assert [(one.memory, one.good) for one in related] == [("one/one", True), ("two/two", True)]
+    assert len(shown) == 2 * (1 + 200 + 1)
+
+
+def test_standing_looks_for_one_line_or_two() -> None:
+    lines = ["hints first", "unless I say show me", "something else"]
+    assert standing.stands(lines, ["hints", "show me"])
+    assert not standing.stands(lines, ["hints", "something"])

@@ -64,6 +64,7 @@ class Note:
     quotes: list[tuple[Place, str]]
     text: str = ""
     """Its whole file."""
+    id: str = ""
     near: frozenset[Place] = frozenset()
     """Items, by session and id, of whose evidence it quotes a turn."""
     holds: frozenset[Place] = frozenset()
@@ -157,6 +158,10 @@ class Lived:
         first = item["holder"].split()[0]
         return first if len(names) > 1 and first in names else ""
 
+    def turn_ids(self) -> dict[str, Place]:
+        """Return the turns of the labels by the ids that recall gives them."""
+        return {f"session:{id}#{n}": place for (id, n), place in self._stored.items()}
+
     # The life
 
     def _live(self) -> None:
@@ -241,7 +246,7 @@ class Lived:
                 quotes += [(id, n, "") for n in run if (id, n) not in known]
         placed = [(self._stored[s, n], said) for s, n, said in quotes if (s, n) in self._stored]
         kind, type = str(members["kind"]), str(members.get("type") or "")
-        return Note(kind, status, type, own, placed, text)
+        return Note(kind, status, type, own, placed, text, str(members.get("id") or ""))
 
     def _lines(self, path: Path, members: Mapping[str, Any], body: str) -> Iterator[Note]:
         """Yield the list items of a page that name turns, up to its transcript."""
