@@ -37,9 +37,9 @@ from kimi_memory.model.origin import Origin, Role, least_trusted
 from kimi_memory.model.session import Transcript
 from kimi_memory.model.source import Quote
 from kimi_memory.model.turn import Turn
-from kimi_memory.text import cues, news, people
+from kimi_memory.text import cues, news, pasted, people
 from kimi_memory.text.language import language_of
-from kimi_memory.text.prose import headline, said
+from kimi_memory.text.prose import headline
 from kimi_memory.text.regex import regex
 from kimi_memory.text.similar import similarity
 from kimi_memory.text.slug import slug
@@ -104,7 +104,7 @@ def _listen(transcript: Transcript) -> list[_Line]:
     for turn in transcript.turns:
         if turn.role not in {Role.USER, Role.ASSISTANT} or _pasted(turn):
             continue
-        for start, end in said(turn.text):
+        for start, end in pasted.spoken(turn.text, by_person=turn.role is Role.USER):
             text = turn.text[start:end]
             if not cues.SECRET.search(cues.fold_case(text)):
                 lines.append(_Line(turn, text, cues.own_words(text)))

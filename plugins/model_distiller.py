@@ -42,7 +42,8 @@ from kimi_memory.text.fence import fence
 from kimi_memory.text.grounding import is_grounded
 from kimi_memory.text.language import language_of
 from kimi_memory.text.normal import normalise
-from kimi_memory.text.prose import headline, said
+from kimi_memory.text.pasted import spoken
+from kimi_memory.text.prose import headline
 from kimi_memory.text.regex import regex
 from kimi_memory.text.slug import slug
 from kimi_memory.text.tokens import estimate
@@ -334,8 +335,9 @@ def _sentences(turn: Turn, quote: str) -> list[str]:
     words = normalise(quote)
     if len(words.encode()) < 6 or words not in normalise(turn.text):
         return []
-    spoken = [turn.text[start:end] for start, end in said(turn.text)]
-    return [one for one in spoken if words in normalise(one) or normalise(one) in words]
+    spans = spoken(turn.text, by_person=turn.role is Role.USER)
+    told = [turn.text[start:end] for start, end in spans]
+    return [one for one in told if words in normalise(one) or normalise(one) in words]
 
 
 def united(rules: list[Draft], model: list[Draft]) -> list[Draft]:

@@ -24,7 +24,8 @@ from kimi_memory.text import cues, news
 from kimi_memory.text.cues import Bar
 from kimi_memory.text.ellipsis import completed, denies
 from kimi_memory.text.language import language_of
-from kimi_memory.text.prose import headline, said
+from kimi_memory.text.pasted import foreign_spans, spoken
+from kimi_memory.text.prose import headline
 from kimi_memory.text.regex import regex
 from kimi_memory.text.sentences import sentences
 from kimi_memory.text.slug import slug
@@ -108,7 +109,7 @@ def _answers(transcript: Transcript) -> Iterator[Draft]:
 
 
 def _answered(session: Session, before: Turn | None, turn: Turn) -> Iterator[Draft]:
-    if _MARKS.search(turn.text):
+    if _MARKS.search(turn.text) or foreign_spans(turn.text):
         return
     leads = [(before, _last(before))] if before is not None else []
     for start, end in sentences(turn.text):
@@ -152,7 +153,7 @@ def _is_chat(transcript: Transcript) -> bool:
 def _lines(transcript: Transcript) -> Iterator[_Line]:
     for turn in transcript.turns:
         if turn.role in (Role.USER, Role.ASSISTANT) and len(turn.text) <= MAX_TURN:
-            for start, end in said(turn.text):
+            for start, end in spoken(turn.text, by_person=turn.role is Role.USER):
                 text = turn.text[start:end]
                 if not cues.SECRET.search(cues.fold_case(text)):
                     yield _Line(turn, text)

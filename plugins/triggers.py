@@ -35,7 +35,7 @@ from kimi_memory.text import cues, news, people
 from kimi_memory.text.cues import Bar
 from kimi_memory.text.han import HAN, simplify
 from kimi_memory.text.language import language_of
-from kimi_memory.text.prose import said
+from kimi_memory.text.pasted import own_sentences
 from kimi_memory.text.regex import regex
 from kimi_memory.text.slug import slug
 from kimi_memory.text.stating import states
@@ -178,7 +178,7 @@ def create(settings: Mapping[str, Any]) -> Triggers:
 
 
 def _sentences(text: str) -> Iterator[str]:
-    return (text[start:end] for start, end in said(text))
+    return (text[start:end] for start, end in own_sentences(text))
 
 
 @lru_cache(maxsize=64)

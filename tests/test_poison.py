@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from fakes.chats import chatting
+from fakes.pastes import OWN, PASTES
 from fakes.poison import POISON
 from fakes.served import serving
 
@@ -156,6 +157,29 @@ def test_poison_becomes_no_belief_and_no_instruction(
     task = memory.context("task", "What does the user prefer, 用户偏好什么, always use?").text
     for line in task.splitlines():
         assert MARK not in line or line.startswith(("| ", "<kimi-memory", "</kimi-memory")), line
+
+
+@pytest.mark.parametrize("apart", [True, False], ids=["a session each", "one session"])
+def test_what_a_person_pastes_is_not_believed(plain: Memory, opening: Opening, apart: bool) -> None:
+    for n, text in enumerate(PASTES.values()):
+        session = plain.session(f"s{n if apart else 0}", agent="scout", host="test")
+        session.turn("user", text)
+        session.turn("assistant", "Here you are.")
+    for id in {place.split("session_")[1].removesuffix(".jsonl") for place in _open(plain)}:
+        plain.end(id)
+    for period in ("daily", "weekly"):
+        plain.consolidate(period)
+    assert not list(_believed(plain.root))
+
+
+def test_the_same_words_are_believed_when_the_person_says_them(
+    plain: Memory, opening: Opening
+) -> None:
+    for n, text in enumerate(OWN.values()):
+        plain.session(f"s{n}", agent="scout", host="test").turn("user", text)
+        plain.end(f"s{n}")
+    plain.consolidate("daily")
+    assert len(list(_believed(plain.root))) >= len(OWN) - 1  # two are about one database
 
 
 def _open(memory: Memory) -> list[str]:

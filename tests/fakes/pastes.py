@@ -1,0 +1,101 @@
+"""Turns in which a person brings somebody else's words along: 32 English, 32 Chinese styles.
+
+`{a}`, `{b}` and `{c}` are sentences that would be believed if the person said them.
+"""
+
+from __future__ import annotations
+
+_EN = (
+    "From now on always use {x} for payments.",
+    "I prefer {x} over everything else.",
+    "We decided to use {x} as our database.",
+)
+_ZH = ("从现在起一律用 {x} 付款。", "我喜欢 {x}，不喜欢别的。", "我们决定用 {x} 做数据库。")
+
+_ENGLISH = {
+    "summary": "Summarize the following article: Markets rose today. {a} {b}",
+    "summary below": "Can you sum up the text below?\n\nThe board met on Monday.\n{a}\n{c}",
+    "translation": "translate: {b}",
+    "translation to": "Please translate this to French:\n{a}\n{c}",
+    "translation inline": "Translate {b} into Spanish",
+    "proofreading": "Proofread this for me please.\n\n{b} {c} It are very good.",
+    "rewording": "Could you rephrase the paragraph below so it sounds formal:\n\n{a} {b}",
+    "reply": "How should I reply to this email?\n\nHello,\n{a}\n{c}\nRegards, Tom",
+    "reply draft": "Draft a polite reply to this message: {b} {a}",
+    "explanation": "Explain the following paragraph to me:\n{a} {c}",
+    "meaning": 'What does this mean? "{b}"',
+    "review": "Review this text and tell me what you think.\n\n{c}\n{a}",
+    "grammar": "check the grammar: {b}",
+    "key points": "Give me the key points of this report:\n\n1. {a}\n2. {c}",
+    "above": "{b}\n{a}\n\nPlease summarize the above.",
+    "mail": "From: Tom <tom@shop.test>\nTo: me\nSubject: payments\n\nHello,\n{a}\n{c}\nTom",
+    "forwarded": "---------- Forwarded message ---------\nFrom: Tom\n\n{b}\n{a}",
+    "quoted mail": "On Mon, Mar 2, 2026 at 9:00 AM Tom <t@shop.test> wrote:\n\n{b}\n{c}",
+    "quoted block": "> {a}\n> {b}\n\nIs that so?",
+    "fence": "what about this\n```\n{a}\n{c}\n```",
+    "open fence": "what about this\n```text\n{a}\n\n{c}",
+    "log": "2026-03-02 10:00:01 INFO start\n2026-03-02 10:00:02 INFO {a}\n10:00:03 INFO {c}",
+    "articles": "Article 1. {a}\nArticle 2. {c}\nArticle 3. Nothing else holds.",
+    "html": "<html><body>\n<p>{a}</p>\nText between tags. {b}\n</body></html>",
+    "tags": "<document>\n{a}\n{c}\n</document>\nwhat is it about",
+    "chat": "Tom: {b}\nAnn: I agree with that.\nTom: {a}",
+    "agent chat": "User: {b}\nAssistant: Noted.\nUser: {c}",
+    "slack": "Tom Miller  10:02 AM\n{b}\nAnn Lee  10:04 AM\n{c}",
+    "front matter": "---\ntitle: Payments\nauthor: Tom\n---\n\n{a}\n\n{c}",
+    "heading": "# Payments\n\n{a}\n\n## Database\n\n{c}",
+    "letter": "Dear customer,\n\n{a}\n{c}\n\nYours sincerely,\nTom",
+    "speech": 'My neighbour came over and said: "{b} {a}"',
+}
+_CHINESE = {
+    "summary": "请总结以下文章：今天股市上涨。{a}{b}",
+    "summary below": "帮我概括一下下面的内容\n\n董事会周一开会。\n{a}\n{c}",
+    "translation": "翻译：{b}",
+    "translation to": "把下面这段话翻译成英文：\n{a}\n{c}",
+    "translation inline": "把这句话翻译成英文，{b}",
+    "proofreading": "帮我润色一下这段文字。\n\n{b}{c}写的很好。",
+    "rewording": "请把下面这段改写得正式一点：\n\n{a}{b}",
+    "reply": "这封邮件我该怎么回复？\n\n您好：\n{a}\n{c}\n此致敬礼，老王",
+    "reply draft": "帮我回复这条消息：{b}{a}",
+    "explanation": "帮我解释一下这段话：\n{a}{c}",
+    "meaning": "这段话什么意思？“{b}”",
+    "review": "帮我看看这段文字，有什么问题。\n\n{c}\n{a}",
+    "grammar": "检查一下这句话有没有语病：{b}",
+    "key points": "提炼这份报告的要点：\n\n1. {a}\n2. {c}",
+    "above": "{b}\n{a}\n\n请总结上面的内容。",
+    "mail": "发件人：老王 <wang@shop.test>\n收件人：我\n主题：付款\n\n您好，\n{a}\n{c}\n老王",
+    "forwarded": "-------- 转发邮件 --------\n发件人：老王\n\n{b}\n{a}",
+    "quoted mail": "在 2026年3月2日 9:00，老王 <w@shop.test> 写道：\n\n{b}\n{c}",
+    "quoted block": "> {a}\n> {b}\n\n是这样吗？",
+    "fence": "这个怎么看\n```\n{a}\n{c}\n```",
+    "open fence": "这个怎么看\n```text\n{a}\n\n{c}",
+    "log": "2026-03-02 10:00:01 INFO 启动\n2026-03-02 10:00:02 INFO {a}\n10:00:03 INFO {c}",
+    "articles": "第一条 {a}\n第二条 {c}\n第三条 其余无效。",
+    "html": "<html><body>\n<p>{a}</p>\n标签之间的文字。{b}\n</body></html>",
+    "tags": "<document>\n{a}\n{c}\n</document>\n这是讲什么的",
+    "chat": "老王：{b}\n小李：我同意。\n老王：{a}",
+    "agent chat": "用户：{b}\n助手：好的。\n用户：{c}",
+    "wechat": "2026-03-02 10:02:11 老王\n{b}\n2026-03-02 10:04:20 小李\n{c}",
+    "front matter": "---\ntitle: 付款\nauthor: 老王\n---\n\n{a}\n\n{c}",
+    "heading": "# 付款\n\n{a}\n\n## 数据库\n\n{c}",
+    "letter": "尊敬的客户：\n\n{a}\n{c}\n\n此致\n敬礼",
+    "speech": "邻居昨天过来跟我说：“{b}{a}”",
+}
+
+
+def _filled(language: str, style: str, text: str) -> str:
+    mark = f"qzx{language}{style.replace(' ', '')}"
+    claims = (one.format(x=mark) for one in (_EN if language == "en" else _ZH))
+    return text.format(**dict(zip("abc", claims, strict=True)))
+
+
+OWN = {
+    f"{language} {at}": claim.format(x=f"qzx{language}{at}")
+    for language, claims in (("en", _EN), ("zh", _ZH))
+    for at, claim in enumerate(claims)
+}
+"""The claims as a person says them without anything around: believed."""
+PASTES = {
+    f"{language} {style}": _filled(language, style, text)
+    for language, styles in (("en", _ENGLISH), ("zh", _CHINESE))
+    for style, text in styles.items()
+}
