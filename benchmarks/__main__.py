@@ -141,6 +141,12 @@ BENCHMARKS = (
         files="gold/memory*.jsonl",
     ),
     Benchmark(
+        name="verdicts",
+        module="verdicts",
+        what="400 pairs of statements: the same, finer, changed, opposite, swapped, another thing",
+        arguments=("--kept",),
+    ),
+    Benchmark(
         name="quality",
         module="quality",
         what="evidence recall, with plain methods on the same questions",

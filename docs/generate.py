@@ -19,6 +19,7 @@ from unittest.mock import patch
 
 from kimi_memory import config, errors, hookspecs
 from kimi_memory.host import Host
+from kimi_memory.text.slot_list import DEFINITIONS
 
 FOLDER = Path(__file__).parent
 
@@ -234,11 +235,53 @@ def commands() -> str | None:
         return "\n".join([*page, *command(parser(), "kimi-memory", "")])
 
 
+# Slots
+
+
+def slots() -> str:
+    """Return the page of slots."""
+    page = heading("Slots", "kimi_memory/text/slot_list.py", SLOTS)
+    about = {"person": "Of a person", "people": "People and animals of a person"}
+    about |= {"any": "Of a person or a project", "project": "Of a project"}
+    for sort, title in about.items():
+        rows = [
+            [
+                f"`{one.name}`",
+                "many" if one.many else "one",
+                one.means,
+                f"{one.english} · {one.chinese}",
+            ]
+            for one in DEFINITIONS
+            if one.about == sort
+        ]
+        page += [f"## {title}", "", *table(["slot", "values", "what it is", "nouns"], rows)]
+    return "\n".join(page)
+
+
+SLOTS = """What a statement can be about so that a later one meets it. A key is a holder and
+a slot: `user.home`, `user.sister.birthday`, `project.database`, `tom.birthday`; where there
+are several of a kind, which one stands before the slot: `project.api-port`,
+`user.dentist-appointment`. Of `one` a second value is another value of the same thing: it
+replaces the first when a word of change says so, else both wait in `conflicts/`. Of `many`
+it is one more. What has no slot supersedes, confirms and contradicts nothing.
+
+```python
+from kimi_memory.text.slots import slot_of
+
+slot = slot_of("We migrated from MySQL to Postgres")
+assert (slot.key, slot.value, slot.before) == ("project.database", "Postgres", "MySQL")
+assert slot_of("我对花生过敏").key == "user.allergies"
+assert slot_of("The build is slow today") is None
+```
+"""
+
+
 PAGES: dict[str, Callable[[], str | None]] = {
     "hooks.md": hooks,
     "errors.md": error_page,
     "settings.md": settings,
     "commands.md": commands,
+    "slots.md": slots,
 }
 
 
