@@ -18,144 +18,53 @@ Settings, in the user's own ``config.toml``::
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
-from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Mapping
+from functools import cache, cached_property
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from kimi_memory import hookimpl
 from kimi_memory.errors import PluginError
 from kimi_memory.model.screen import Span
+from kimi_memory.text.credentials import (
+    Check,
+    has_digit,
+    is_account,
+    is_address,
+    is_any,
+    is_card_number,
+    is_code,
+    is_credential,
+    is_iban,
+    is_id_card,
+    is_local_phone,
+    is_password,
+    is_phone,
+    is_phrase,
+    is_random,
+    is_real,
+    is_real_with_digit,
+    is_strong,
+    is_value,
+    stands_alone,
+)
 from kimi_memory.text.regex import regex
 
 if TYPE_CHECKING:
     import re2
 
 _KEBAB = regex(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-_PLACEHOLDER = regex(
-    r"[<$%{\[*.…⟦]|(?:your|my|the|some)[-_ ]|x{4}|example|change_?me|placeholder|dummy|redacted"
-    r"|\.{3}|\*{3}|(?:insert|replace)[-_]|0{8}|sk-1234",
-    re.IGNORECASE,
-)
-_IDENTIFIER = regex(r"[A-Za-z_][A-Za-z_.-]*[;,]?")
-_CODE = regex(r"[\w.\[\]\"']*[(\[]|(?:os|self|process|settings|config|env|args|req)\.", re.I)
-_WORDS = frozenset(
-    (
-        *("none", "null", "true", "false", "string", "str", "int", "number", "bool", "boolean"),
-        *("required", "optional", "wrong", "incorrect", "invalid", "expired", "missing", "empty"),
-        *("hidden", "secret", "password", "token", "stored", "hashed", "encrypted", "reset"),
+_NARROW = {
+    wide: wide - 0xFEE0
+    for wide in (
+        *map(ord, "＋－．＿＠"),
+        *range(0xFF10, 0xFF1A),
+        *range(0xFF21, 0xFF3B),
+        *range(0xFF41, 0xFF5B),
     )
-)
-_CARD = regex(r"3[04-9]|4|5|6|9|22[2-9]|2[3-6]|27[0-2]")
-"""How cards begin; order numbers mostly begin with a date."""
-_ID_WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
-
-Check = Callable[[str, int, int], bool]
-
-
-def _is_any(text: str, start: int, end: int) -> bool:
-    """Accept what a pattern found: its surroundings are proof enough."""
-    return True
-
-
-def _holds_digit(text: str, start: int, end: int) -> bool:
-    return any(sign.isdigit() for sign in text[start:end])
-
-
-def _is_credential(text: str, start: int, end: int) -> bool:
-    value = text[start:end]
-    return not _PLACEHOLDER.match(value) and value.lower() not in ("password", "pass", "pw")
-
-
-def _is_real(text: str, start: int, end: int) -> bool:
-    """Whether it is no placeholder of the documentation."""
-    value = text[start:end]
-    found = _PLACEHOLDER.match(value) or _PLACEHOLDER.search(value, 1)
-    is_marked = found is not None and (found.start() == 0 or len(found[0]) > 1)
-    return not is_marked and len(set(value)) > 3
-
-
-def _has_digit(text: str, start: int, end: int) -> bool:
-    return _is_real(text, start, end) and _holds_digit(text, start, end)
-
-
-def _is_value(text: str, start: int, end: int) -> bool:
-    """Whether what is assigned is a value, not a name, a type, a call or a word."""
-    value = text[start:end].rstrip(".,;!?)\"'")
-    if not _is_real(text, start, start + len(value)) or _CODE.match(value):
-        return False
-    if value.lower() in _WORDS or value.startswith(("/", "./", "~/", "http")):
-        return False
-    is_quoted = text[start - 1 : start] in "\"'" and text[end : end + 1] in "\"'"
-    return is_quoted or not _IDENTIFIER.fullmatch(value)
-
-
-def _is_password(text: str, start: int, end: int) -> bool:
-    """Whether a short value is a password: digits alone count too."""
-    value = text[start:end].rstrip(".,;!?)\"'")
-    if value.lower() in _WORDS or _PLACEHOLDER.match(value) or _CODE.match(value):
-        return False
-    return not _IDENTIFIER.fullmatch(value) and len(set(value)) > 1
-
-
-def _is_strong(text: str, start: int, end: int) -> bool:
-    """Whether letters, digits and something odder are mixed as only passwords mix them."""
-    value = text[start:end].rstrip(".,;:!?)\"'")
-    if not _is_password(text, start, start + len(value)) or "/" in value:
-        return False
-    is_mixed = value.lower() != value and value.upper() != value
-    odd = is_mixed or any(sign in "!$%&*#@^" for sign in text[start:end])
-    return odd and any(sign.isdigit() for sign in value) and not value[:1].isdigit()
-
-
-def _digits(text: str, start: int, end: int) -> list[int]:
-    return [int(sign) for sign in text[start:end] if sign in "0123456789"]
-
-
-def _stands_alone(text: str, start: int, end: int) -> bool:
-    """Whether a number is not a piece of a longer number, name, hash or path."""
-    before, after = text[max(0, start - 2) : start], text[end : end + 2]
-    is_glued = (
-        before[-1:] in tuple("_/-.=#@%&") and before[-2:-1].isascii() and before[-2:-1].isalnum()
-    )
-    is_continued = after[:1] in tuple("_-./@%") and after[1:].isascii() and after[1:].isalnum()
-    return not is_glued and not is_continued
-
-
-def _is_luhn(text: str, start: int, end: int) -> bool:
-    digits = _digits(text, start, end)
-    if not 13 <= len(digits) <= 19 or len(set(digits)) < 3 or not _CARD.match(text, start):
-        return False
-    doubled = [sum(divmod(2 * digit, 10)) for digit in digits[-2::-2]]
-    is_sum_right = (sum(doubled) + sum(digits[-1::-2])) % 10 == 0
-    return is_sum_right and _stands_alone(text, start, end)
-
-
-def _is_id_card(text: str, start: int, end: int) -> bool:
-    number = text[start:end].upper()
-    total = sum(int(digit) * weight for digit, weight in zip(number, _ID_WEIGHTS, strict=False))
-    return "10X98765432"[total % 11] == number[17] and _stands_alone(text, start, end)
-
-
-def _is_iban(text: str, start: int, end: int) -> bool:
-    value = text[start:end].replace(" ", "").upper()
-    if not 15 <= len(value) <= 34:
-        return False
-    turned = value[4:] + value[:4]
-    return int("".join(str(int(sign, 36)) for sign in turned)) % 97 == 1
-
-
-def _is_phone(text: str, start: int, end: int) -> bool:
-    return 9 <= len(_digits(text, start, end)) <= 15 and _stands_alone(text, start, end)
-
-
-def _is_local_phone(text: str, start: int, end: int) -> bool:
-    return 9 <= len(_digits(text, start, end)) <= 12
-
-
-def _is_address(text: str, start: int, end: int) -> bool:
-    """Whether an e-mail address is one, not the ``git@host:path`` of a remote."""
-    return not (text[start:end].startswith("git@") and text[end : end + 1] in ":/")
+}
+"""Full-width digits and letters, each as the sign that the rules know."""
+_WIDE = regex("[＋－．＿＠０-９Ａ-Ｚａ-ｚ]")
 
 
 class Rule(NamedTuple):
@@ -165,25 +74,35 @@ class Rule(NamedTuple):
     pattern: str
     keys: tuple[str, ...] = ()
     """Lower-case pieces, one of which any match contains; none: the pattern always runs."""
-    check: Check = _is_real
+    check: Check = is_real
     digits: int = 0
     """How many digits any match holds at least."""
 
 
-def _rule(
-    name: str, pattern: str, keys: str = "", check: Check = _is_real, digits: int = 0
-) -> Rule:
+def _rule(name: str, pattern: str, keys: str = "", check: Check = is_real, digits: int = 0) -> Rule:
     return Rule(name, pattern, tuple(keys.split()), check, digits)
 
 
 _LABEL = (
-    r"(?:[a-z0-9]+[_-])*(?:secret|token|api[_-]?key|access[_-]?key|auth[_-]?key|secret[_-]?key"
-    r"|private[_-]?key|client[_-]?secret|app[_-]?secret|credentials?|apikey|signing[_-]?key)"
+    r"(?:[a-z0-9]+[_.-])*(?:secret|token|credentials?|(?:access|secret)[_ -]?key[_ -]?secret|secret[_ -]?access[_ -]?key"
+    r"|(?:api|access|auth|secret|private|signing|encryption|master|app|session|webhook|shared)[_ -]?key"
+    r"|(?:client|app|api|access|webhook|shared)[_ -]?secret|(?:access|auth|bot|session|refresh)[_ -]token)"
+    r"(?:[_-]?(?:base|value|string|hex|b64|base64|prod|dev|test|staging|live|v?\d))?"
 )
-_PHRASE = r"(?:[a-z0-9_-]{0,40}(?:password|passwd|passphrase|passcode|pwd)|(?:[a-z0-9]+[_-])+pass)"
-_SET = r"[\"']?\s{0,4}(?::=|=>|[:=：]|是|为)\s{0,4}[\"']?"
+_PHRASE = r"(?:[a-z0-9_.-]*(?:password|passwd|passphrase|passcode|pwd)|(?:[a-z0-9]+[_-])+pass)"
+_IN_BRACKETS = r"(?:\s?[(（][^()（）\n]{1,40}[)）])?"
+_SET = rf"{_IN_BRACKETS}[\"']?\s{{0,4}}(?::=|=>|→|[:=：]|是|为|填|(?:换|改|设)(?:成|为))\s{{0,4}}[\"']?"
+_SIGN = r"[!#$%&*+./:=?@^_{|}~\[\]\\A-Za-z0-9-]"
+"""What values are written with; words of Chinese after a label are no value."""
+_VALUE = rf"`?({_SIGN}{{8,}})"
 _ZH_PHRASE = r"(?:密码|口令|密钥|秘钥|令牌|凭证|私钥|暗号|开机码|解锁码)"
-_ZH_IS = r"[\"”」》]?\s{0,3}(?:是|为|改成了?|改为|设成了?|设为|换成了?|：|:|=|就是|还是)[\s：:“\"「]{0,4}"
+_ZH_MADE = (
+    r"(?:已经?|被|现在|暂时|先)?(?:改|设|换|变|重置|更新|修改|设置|调整|配置|定)(?:成|为|到)了?"
+)
+_ZH_IS = rf"{_IN_BRACKETS}[\"”」》]?\s{{0,3}}(?:{_ZH_MADE}|是|为|：|:|=|就是|还是|叫|填|输入?)[\s：:“\"「]{{0,4}}"
+_CODE_OF = r"(?:verification|security|one[- ]time|otp|2fa|login|log[- ]in|sign[- ]in|confirmation|authentication|access)"
+_EN_MADE = r"(?:(?:(?:has been|was|is|got|gets) )?(?:changed|set|reset|updated|rotated) (?:to|as)|is|was|to|becomes|=|:)"
+_QUOTE = r"[\"'`“]?"
 
 _DIGITS = "0 1 2 3 4 5 6 7 8 9"
 
@@ -209,7 +128,7 @@ RULES: tuple[Rule, ...] = (
     _rule("baidu-access-key", r"\b(ALTAK-[A-Za-z0-9]{21})\b", "altak-"),
     _rule("volcengine-access-key", r"\b(AKLT[A-Za-z0-9_-]{40,})", "aklt"),
     _rule("digitalocean-token", r"\b(do[opr]_v1_[0-9a-f]{64})\b", "_v1_"),
-    _rule("cloudflare-token", r"(?i)cloudflare.{0,40}?[\s:=\"'：是]([\w-]{40})(?:[^\w-]|$)", "cloudflare", _has_digit),
+    _rule("cloudflare-token", r"(?i)cloudflare.{0,40}?[\s:=\"'：是]([\w-]{40})(?:[^\w-]|$)", "cloudflare", is_real_with_digit),
     _rule("cloudflare-origin-key", r"\b(v1\.0-[0-9a-f]{24}-[0-9a-f]{146})", "v1.0-"),
     _rule("heroku-key", r"\b(HRKU-[\w-]{36,})|(?i)heroku.{0,40}?[\s:=\"'：是]([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})", "heroku hrku-"),
     _rule("planetscale-token", r"\b(pscale_(?:tkn|pw|oauth)_[\w.=-]{32,})", "pscale_"),
@@ -226,7 +145,7 @@ RULES: tuple[Rule, ...] = (
     _rule("npm-token", r"\b(npm_[A-Za-z0-9]{36})", "npm_"),
     _rule("pypi-token", r"\b(pypi-A[\w-]{50,})", "pypi-a"),
     _rule("rubygems-token", r"\b(rubygems_[0-9a-f]{48})", "rubygems_"),
-    _rule("crates-token", r"\b(cio[A-Za-z0-9]{32})\b", "cio", _has_digit),
+    _rule("crates-token", r"\b(cio[A-Za-z0-9]{32})\b", "cio", is_real_with_digit),
     _rule("docker-token", r"\b(dckr_(?:pat|oat)_[\w-]{27,})", "dckr_"),
     _rule("postman-key", r"\b(PMAK-[0-9a-f]{24}-[0-9a-f]{34})", "pmak-"),
     _rule("atlassian-token", r"\b(ATATT3[\w=-]{60,})", "atatt3"),
@@ -238,11 +157,11 @@ RULES: tuple[Rule, ...] = (
     _rule("databricks-token", r"\b(dapi[0-9a-f]{32})(?:-\d)?\b", "dapi"),
     _rule("doppler-token", r"\b(dp\.(?:pt|st|ct|sa|scim|audit)\.[\w.-]{40,})", "dp."),
     # Chat and mail
-    _rule("slack-token", r"\b(xox[abeprs](?:\.xox[bp])?-[\w-]{10,})", "xoxa- xoxb- xoxe xoxp- xoxr- xoxs-", _has_digit),
+    _rule("slack-token", r"\b(xox[abeprs](?:\.xox[bp])?-[\w-]{10,})", "xoxa- xoxb- xoxe xoxp- xoxr- xoxs-", is_real_with_digit),
     _rule("slack-app-token", r"\b(xapp-\d-[\w-]{20,})", "xapp-"),
     _rule("slack-webhook", r"hooks\.slack\.com/(?:services|workflows|triggers)/([\w/+]{30,})", "hooks.slack.com"),
-    _rule("telegram-bot-token", r"\b(\d{8,10}:AA[\w-]{33})", ":aa"),
-    _rule("discord-token", r"\b([MNO][\w-]{23,25}\.[\w-]{6}\.[\w-]{27,38})", _DIGITS, _has_digit),
+    _rule("telegram-bot-token", r"\b(?:bot)?(\d{8,10}:AA[\w-]{33})", ":aa"),
+    _rule("discord-token", r"\b([MNO][\w-]{23,25}\.[\w-]{6}\.[\w-]{27,38})", _DIGITS, is_real_with_digit),
     _rule("discord-webhook", r"discord(?:app)?\.com/api/webhooks/(\d{17,20}/[\w-]{40,})", "api/webhooks"),
     _rule("twilio-key", r"\b(SK[0-9a-f]{32})\b", "sk"),
     _rule("twilio-auth-token", r"(?i)twilio.{0,40}?[\s:=\"'：是]([0-9a-f]{32})\b", "twilio"),
@@ -257,7 +176,7 @@ RULES: tuple[Rule, ...] = (
     _rule("openai-key", r"\b(sk-(?:proj|svcacct|admin|None)-[\w-]{20,}|sk-[A-Za-z0-9]{20}T3BlbkFJ[A-Za-z0-9]{20})", "sk-"),
     _rule("anthropic-key", r"\b(sk-ant-[a-z]{3,5}\d\d-[\w-]{20,})", "sk-ant-"),
     _rule("openrouter-key", r"\b(sk-or-v1-[0-9a-f]{40,})", "sk-or-"),
-    _rule("model-key", r"\b(sk-[A-Za-z0-9]{32,64})\b", "sk-", _has_digit),
+    _rule("model-key", r"\b(sk-[A-Za-z0-9_-]{20,})", "sk-", is_random, 1),
     _rule("huggingface-token", r"\b(hf_[A-Za-z0-9]{30,})\b|\b(api_org_[A-Za-z0-9]{30,})\b", "hf_ api_org_"),
     _rule("groq-key", r"\b(gsk_[A-Za-z0-9]{40,})", "gsk_"),
     _rule("xai-key", r"\b(xai-[A-Za-z0-9]{60,})", "xai-"),
@@ -266,7 +185,7 @@ RULES: tuple[Rule, ...] = (
     _rule("nvidia-key", r"\b(nvapi-[\w-]{40,})", "nvapi-"),
     _rule("tavily-key", r"\b(tvly-(?:dev-|prod-)?[A-Za-z0-9]{24,})", "tvly-"),
     _rule("langsmith-key", r"\b(lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10})", "lsv2_"),
-    _rule("zhipu-key", r"\b([0-9a-f]{32}\.[A-Za-z0-9]{16})\b", _DIGITS, _has_digit),
+    _rule("zhipu-key", r"\b([0-9a-f]{32}\.[A-Za-z0-9]{16})\b", _DIGITS, is_real_with_digit),
     # Shops, notes and design
     _rule("stripe-key", r"\b((?:sk|rk)_(?:live|test|prod)_[A-Za-z0-9]{10,})", "_live_ _test_ _prod_"),
     _rule("stripe-webhook-secret", r"\b(whsec_[A-Za-z0-9+/=]{24,})", "whsec_"),
@@ -279,83 +198,124 @@ RULES: tuple[Rule, ...] = (
     _rule("dropbox-token", r"\b(sl\.[\w-]{100,})", "sl."),
     _rule("facebook-token", r"\b(EAA[A-Za-z0-9]{80,})", "eaa"),
     # Forms that no single vendor owns
-    _rule("private-key", r"-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----(?:[A-Za-z0-9+/=:,.\s\\-]{0,80}?)[A-Za-z0-9+/=\s\\]{40,}(?:-----END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----)?", "private key", _is_any),
+    _rule("private-key", r"-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----(?:[A-Za-z0-9+/=:,.\s\\>#|*-]{0,80}?)[A-Za-z0-9+/=\s\\>#|*]{40,}(?:-----END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----)?", "private key", is_any),
     _rule("age-secret-key", r"\b(AGE-SECRET-KEY-1[0-9A-Z]{58})", "age-secret-key"),
     _rule("jwt", r"\b(eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,})", "eyj"),
-    _rule("bearer-token", r"(?i)\bbearer\s+[\"']?([\w.~+/=-]{16,})", "bearer", _has_digit),
+    _rule("bearer-token", r"(?i)\bbearer\s+[\"']?([\w.~+/=-]{16,})", "bearer", is_real_with_digit),
     _rule("basic-authorization", r"(?i)\bauthorization[\"']?\s*[:=]\s*[\"']?basic\s+([A-Za-z0-9+/=]{8,})", "basic"),
-    _rule("cookie", r"(?i)\b(?:set-)?cookie:\s*([\w.-]+=[^\s;,\"']{12,}(?:;\s*[\w.-]+=[^\s;,\"']+)*)", "cookie:", _has_digit),
-    _rule("url-credentials", r"(?i)\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@\"'<>]{0,80}:([^\s/@\"'<>]{2,200})@", "://", _is_credential),
-    _rule("netrc-password", r"(?i)\bmachine\s+\S{1,200}\s+login\s+\S{1,200}\s+password\s+(\S+)", "machine", _is_password),
-    _rule("command-line-password", r"\bcurl\b.{0,200}?\s(?:-u|--user)\s+[\"']?[^\s:\"']{1,80}:([^\s\"']{3,})|\bmysql\b.{0,200}?\s-p([^\s\"'-]{4,})|\bsshpass\s+-p\s+[\"']?([^\s\"']+)|\bdocker\b.{0,60}?\slogin\b.{0,200}?\s-p\s+[\"']?([^\s\"']+)", "curl mysql sshpass docker", _is_credential),
-    _rule("secret-assignment", rf"(?i)\b{_LABEL}{_SET}`?([^\s\"'`<>,;，。；（）()⟦⟧]{{8,}})", "secret token api access key credential", _is_value),
-    _rule("password-assignment", rf"(?i)\b{_PHRASE}{_SET}`?([^\s\"'`<>,;，。；（）⟦⟧]{{4,}})", "pass pwd", _is_password),
-    _rule("password-assignment", r"\bpass\s?[:=]\s?[\"'`]?([^\s\"'`<>,;⟦⟧]{5,})", "pass", _is_strong),
-    _rule("bare-password", r"(?i)\b(?:password|passwd|pwd)\s+[\"'`]?([^\s\"'`<>,;⟦⟧]{6,})", "passw pwd", _is_strong),
-    _rule("spoken-password", r"(?i)\b(?:password|passphrase|passcode)(?:\s(?:for|to|of|on)\s[^\n]{1,60}?)?\s(?:is|was|to|becomes)(?: now)?:?\s+[\"'`“]?([^\s\"'`<>“”⟦⟧]{4,})", "password passphrase passcode", _is_password),
-    _rule("pin", r"(?i)\bpin(?: code| number)?(?: (?:for|of|on) [^\n\d]{1,40}?)?(?: is(?: now)?|:)\s{0,2}(\d{4,8})\b", "pin", _is_any),
-    _rule("spoken-token", r"(?i)\b(?:api[ -]?key|token|secret(?: key)?|access key)\sis(?: now)?:?\s+[\"'`“]?([^\s\"'`<>“”⟦⟧]{12,})", "key token secret", _has_digit),
-    _rule("password-zh", rf"{_ZH_PHRASE}{_ZH_IS}([!-~]{{4,}})", "密码 口令 密钥 秘钥 令牌 凭证 私钥 暗号 开机码 解锁码", _is_password),
-    _rule("password-zh", rf"{_ZH_PHRASE}\s{{0,2}}([!-~]{{6,}})", "密码 口令", _has_digit),
-    _rule("verification-code-zh", r"(?:验证码|校验码|动态码|取件码|提取码|激活码|邀请码)(?:是|为|就是|发你了|给你|[\s：:【\[“]){0,4}([0-9A-Za-z]{4,8})(?:[^0-9A-Za-z-]|$)", "验证码 校验码 动态码 取件码 提取码 激活码 邀请码", _holds_digit),
-    _rule("verification-code", r"(?i)\b(?:verification|security|one-time|otp|2fa|login|confirmation|authentication) (?:code|password|passcode)(?: is|:| -)?\s+(\d{4,8}|\d{3}[ -]\d{3})\b", "code password passcode", _is_any),
+    _rule("authorization", r"(?i)\bauthorization[\"']?\s{0,4}[:=：]\s{0,4}[\"']?(?:[a-z][\w-]{1,20}\s{1,4})?[\"']?([\w.~+/=-]{16,})", "authorization", is_real_with_digit, 1),
+    _rule("cookie", r"(?i)\bcookie\s{0,2}[=:]\s{0,2}[\"'][\w.-]{1,60}=([^\s;,\"']{12,})", "cookie", is_real_with_digit),
+    _rule("cookie", r"(?i)\b(?:set-)?cookie:\s*([\w.-]+=[^\s;,\"']{12,}(?:;\s*[\w.-]+=[^\s;,\"']+)*)", "cookie:", is_real_with_digit),
+    _rule("url-credentials", r"(?i)\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@\"'<>]{0,80}:([^\s/@\"'<>]{2,200})@", "://", is_credential),
+    _rule("netrc-password", r"(?i)\bmachine\s+\S{1,200}\s+login\s+\S{1,200}\s+password\s+(\S+)", "machine", is_password),
+    _rule("command-line-password", r"\bcurl\b.{0,200}?\s(?:-u|--user)\s+[\"']?[^\s:\"']{1,80}:([^\s\"']{3,})|\bmysql\b.{0,200}?\s-p([^\s\"'-]{4,})|\bsshpass\s+-p\s+[\"']?([^\s\"']+)|\bdocker\b.{0,60}?\slogin\b.{0,200}?\s-p\s+[\"']?([^\s\"']+)", "curl mysql sshpass docker", is_credential),
+    _rule("command-line-password", r"\bredis-cli\b[^\n]{0,}?\s-a\s{1,3}[\"']?([^\s\"']{3,})", "redis-cli", is_credential),
+    _rule("command-line-password", r"(?i)\s--?(?:password|passwd|pass|token|api-?key|secret|auth-token|access-token|secret-key)[= ][\"']?([^\s\"'`<>]{6,})", "--pass --token --api --secret --auth --access -pass -token", is_strong),
+    _rule("secret-assignment", rf"(?i)\b{_LABEL}{_SET}{_VALUE}", "secret token key credential", is_value),
+    _rule("secret-assignment", r"(?i)\bapp_key\s?=\s?(?:base64:)?([A-Za-z0-9+/=]{24,100})", "app_key", is_real_with_digit),
+    _rule("sql-password", r"(?i)\bidentified\s{1,3}(?:with\s{1,3}\S{1,60}\s{1,3})?(?:by|as)\s{1,3}(?:password\s{1,3})?[\"'`]([^\"'`\n]{3,})[\"'`]", "identified", is_credential),
+    _rule("sql-password", r"(?i)\b(?:set\s{1,3})?password(?:\s{1,3}|(?:\s{1,3}for\s{1,3}\S{1,80})?\s{0,3}=\s{0,3})(?:password\()?[\"']([^\"'\n]{4,})[\"']", "password", is_password),
+    _rule("xml-password", r"(?i)<(?:[\w.-]+:)?[\w.-]*(?:password|passwd|pwd|secret|token|apikey|api-key|passphrase)>\s{0,20}([^<>\s]{3,})\s{0,20}</", "password passwd pwd secret token apikey api-key passphrase", is_password),
+    _rule("xml-password", r"(?i)\b(?:name|key|id)\s?=\s?[\"'][\w.:-]*(?:password|passwd|pwd|secret|token|api[_-]?key)[\"'][^<>]{0,80}?(?:\bvalue\s?=\s?[\"']([^\"'<>\s]{4,})[\"']|>\s{0,20}([^<>\s]{4,})\s{0,20}</)", "password passwd pwd secret token api", is_password),
+    _rule("wallet-key", r"(?i)(?:private[ _-]?key|wallet key|私钥)[^\n]{0,20}?(?:0x)?\b(?:0x)?([0-9a-f]{64})\b", "private wallet 私钥", is_real_with_digit, 1),
+    _rule("password-assignment", rf"(?i)\b{_PHRASE}{_SET}`?((?:{_SIGN}|[()]){{4,}})", "pass pwd", is_password),
+    _rule("password-assignment", r"\bpass\s?[:=]\s?[\"'`]?([^\s\"'`<>,;⟦⟧]{5,})", "pass", is_strong),
+    _rule("bare-password", rf"(?i)\b(?:password|passwd|pwd|pw|passcode)[,:]?\s{{1,4}}{_QUOTE}({_SIGN}{{6,}})", "passw passc pwd pw", is_strong, 1),
+    _rule("bare-password", rf"(?i)\b(?:user(?:name)?|login|account)\b[^\n]{{0,60}}?\b(?:pass|key)[,:]?\s{{1,4}}{_QUOTE}({_SIGN}{{6,}})", "pass key", is_strong),
+    _rule("spoken-password", rf"(?i)\b[\w-]*(?:password|passphrase|passcode)(?:\s(?:for|to|of|on)\s[^\n]{{1,60}}?)?\s{_EN_MADE}(?: now)?:?\s{{1,4}}{_QUOTE}((?:{_SIGN}|[(),;]){{3,}}{_SIGN})", "password passphrase passcode", is_password),
+    _rule("spoken-password", rf"(?i)\b(?:(?:pass|pw|pwd|passwd|login)\s?[:=]|(?:pass|pw|pwd|passwd|login|key)(?:\s(?:for|to|of|on)\s[^\n]{{1,60}}?)?\s{_EN_MADE}(?: now)?:?)\s{{0,4}}{_QUOTE}((?:{_SIGN}|[(),;]){{5,}}{_SIGN})", "pass pw login key", is_strong),
+    _rule("spoken-password", rf"(?i)\b(?:use|enter|type|try|take)\s{_QUOTE}({_SIGN}{{4,}}?)[\"'`”]?\s(?:as|for)\s(?:the|my|your|our|a|its)?\s?(?:[\w-]{{1,20}}\s){{0,2}}(?:password|passphrase|passcode|pass|pwd|pw)\b", "passw passp passc pass pw", is_strong),
+    _rule("login-pair", r"(?i)\b(?:credentials?|creds|login|log ?in|account|wi-?fi|wlan|ssid|hotspot)\b[^\n]{0,60}?[\s\"'(][\w.@+-]{1,60}(?:\s/\s|/|:)([^\s\"'`<>⟦⟧]{6,})", "cred login log account fi wlan ssid hotspot", is_strong, 1),
+    _rule("login-pair", r"(?i)(?:[账帐]号|用户名?|管理员|登录|无线网?|热点)[^\n]{0,10}?(?:密码|口令)[是为\s:：]{1,4}[\w.@-]{1,60}\s?[/／|:：，,]\s?([!-~]{4,})", "密码 口令", is_password),
+    _rule("passphrase", rf"(?i)(?:pass(?:phrase|word)(?:\s(?:for|to|of|on)\s[^\n]{{1,60}}?)?\s?(?:is|was|=|:|：)|口令{_ZH_IS}|密码{_ZH_IS})\s{{0,3}}(?:[\"'“「]([a-z]{{3,12}}(?:[ -][a-z]{{3,12}}){{3,11}})[\"'”」]|([a-z]{{3,12}}(?:[ -][a-z]{{3,12}}){{3,11}}))", "passphrase password 口令 密码", is_phrase),
+    _rule("seed-phrase", r"(?i)(?:(?:seed|recovery|secret|backup|wallet) (?:phrase|words)|mnemonic(?: phrase)?|助记词)(?:\s(?:for|to|of)\s[^\n]{1,40}?)?(?:\s(?:is|are))?[^\n\w]{0,6}((?:[a-z]{3,9}[ ,]{1,2}){11,23}[a-z]{3,9})", "phrase words mnemonic 助记词", is_phrase),
+    _rule("pin", r"(?i)\bpin(?: code| number)?(?: (?:for|of|on) [^\n\d]{1,40}?)?(?: is(?: now)?|:)\s{0,2}(\d{4,8})\b", "pin", is_any, 4),
+    _rule("pin", r"(?i)\b(?:with|my|enter|card|phone|sim|bank|banking)\s(?:the\s)?pin\s(\d{4,8})\b", "pin", is_any, 4),
+    _rule("access-code", r"(?i)\b(?:door|gate|alarm|safe|lock|garage|entry|key ?pad|locker|building|vault|unlock|elevator)\s(?:code|pin|combination|combo)(?:\s(?:for|of|to|on)\s[^\n\d]{1,40}?)?(?:\sis(?: now)?|\swas|\s?[:=])?\s{0,2}([\d-]{4,11})\b", "code pin comb", is_any, 3),
+    _rule("card-code", r"(?i)(?:\b(?:cvv2?|cvc2?|csc)\b|安全码|卡背面(?:的)?(?:后?三位)?)(?:\s?(?:code|number|is|码|号|是|为)){0,2}[\s:：#]{0,3}(\d{3,4})(?:\D|$)", "cvv cvc csc 安全码 卡背面", is_any, 3),
+    _rule("recovery-code", r"(?i)(?:\b(?:recovery|backup|emergency|scratch|rescue)\s(?:codes?|keys?)|恢复码|恢复密钥|备用码|备份码|救援码)[^\n\w]{0,3}(?:\s?(?:are|is|是|为))?[\s:：=]{1,3}((?:[0-9a-z]+-[0-9a-z-]+|[a-z]*\d[0-9a-z]{3,})(?:[,\s、]{1,2}(?:[0-9a-z]+-[0-9a-z-]+|[a-z]*\d[0-9a-z]{3,}))*)", "recovery backup emergency scratch rescue 恢复 备用码 备份码 救援码", is_code),
+    _rule("spoken-token", rf"(?i)\b(?:api[ -]?key|token|secret(?: key)?|access key)\sis(?: now)?:?\s{{1,4}}{_QUOTE}([^\s\"'`<>“”⟦⟧]{{12,}})", "key token secret", is_real_with_digit, 1),
+    _rule("password-zh", rf"{_ZH_PHRASE}{_ZH_IS}([!-~]{{4,}})", "密码 口令 密钥 秘钥 令牌 凭证 私钥 暗号 开机码 解锁码", is_password),
+    _rule("password-zh", rf"{_ZH_PHRASE}(?:我|就|都|也|还)?{_ZH_MADE}\s{{0,3}}([!-~]{{4,}})", "密码 口令 密钥 秘钥 令牌", is_password),
+    _rule("password-zh", rf"{_ZH_PHRASE}(?:我|就|都|也|还|先|暂时)?用的?(?:是)?\s{{0,3}}([!-~]{{6,}})", "密码 口令 密钥 秘钥 令牌", is_strong),
+    _rule("password-zh", rf"{_ZH_PHRASE}\s{{0,2}}([\w!#$%&*@^~+=-][!-~]{{5,}})", "密码 口令", is_real_with_digit),
+    _rule("verification-code-zh", r"(?:验证码|校验码|动态码|取件码|提取码|激活码|邀请码)(?:是|为|就是|发你了|给你|[\s：:【\[“]){0,4}([0-9A-Za-z]{4,8})(?:[^0-9A-Za-z-]|$)", "验证码 校验码 动态码 取件码 提取码 激活码 邀请码", has_digit),
+    _rule("verification-code", rf"(?i)\b{_CODE_OF} (?:code|password|passcode)(?: is|:| -)?\s{{1,4}}(\d{{4,8}}|\d{{3}}[ -]\d{{3}})\b", "code password passcode", is_any, 4),
+    _rule("verification-code", rf"(?i)\b(\d{{4,8}})\s(?:is|as)\s(?:your|the|my)\s(?:[\w-]{{1,20}}\s){{0,3}}?(?:{_CODE_OF}|sms) ?(?:code|passcode|password)\b", "code", is_any, 4),
+    _rule("verification-code", r"(?i)\b(?:otp|2fa|totp|mfa|sms)(?: code)?(?: is| was|:|=)?\s{1,3}(\d{4,8})\b", "otp 2fa mfa sms", is_any, 4),
+    _rule("verification-code", r"(?i)\bcode\s(\d{4,8})\s(?:to|and)\s(?:log|sign|verify|confirm|unlock|enter)", "code", is_any, 4),
+    _rule("verification-code-zh", r"动态(?:密码|口令)[是为\s：:]{0,3}(\d{4,8})(?:\D|$)", "动态", is_any, 4),
     # People
-    _rule("email", r"(?i)\b([a-z0-9][a-z0-9._%+-]{0,63}@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,6}[a-z]{2,18})\b", "@", _is_address),
-    _rule("cn-mobile", r"(?:\b|\+?86[ -]?)(1[3-9]\d[ -]?\d{4}[ -]?\d{4})\b", _DIGITS, _stands_alone, 11),
-    _rule("cn-id-card", r"\b([1-9]\d{5}(?:18|19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{3}[\dXx])\b", _DIGITS, _is_id_card, 17),
-    _rule("bank-card", r"\b(\d(?:[ -]?\d){12,18})\b", _DIGITS, _is_luhn, 13),
-    _rule("passport", r"(?i)(?:护照号?码?|通行证号?码?|passport(?: no\.?| number| num)?)[\s:：#是为]{1,6}(?:is )?([A-Z]{1,2}\d{7,8}|\d{9})\b", "护照 通行证 passport", _is_any),
-    _rule("iban", r"\b([A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?)\b", _DIGITS, _is_iban),
-    _rule("us-ssn", r"(?i)(?:\bssn\b|social security)[^\d\n]{0,30}(\d{3}[- ]?\d{2}[- ]?\d{4})\b", "ssn social", _is_any),
-    _rule("phone", r"(\+[1-9][\d ().-]{7,18}\d)\b", "+", _is_phone),
-    _rule("phone", r"(?i)(?:\b(?:(?:tele)?phone|mobile|cell|tel|call me (?:at|on)|contact number)\b(?: (?:number|no\.?|is|at|on)){0,2}|(?:电话|手机|座机|联系方式)(?:号码?|是|为){0,2})[\s:：#(（]{0,4}(\d{3,4}[)）]?[ .-]?\d{3,4}[ .-]?\d{3,4})\b", "phone mobile cell tel call contact 电话 手机 座机 联系", _is_local_phone),
+    _rule("email", r"(?i)\b([a-z0-9][a-z0-9._%+-]{0,63}@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,6}[a-z]{2,18})\b", "@", is_address),
+    _rule("cn-mobile", r"(?:\b|\+?86[ -]?)(1[3-9]\d[ -]?\d{4}[ -]?\d{4})\b", _DIGITS, stands_alone, 11),
+    _rule("cn-id-card", r"\b([1-9]\d{5}(?:18|19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{3}[\dXx])\b", _DIGITS, is_id_card, 17),
+    _rule("cn-id-card", r"(?i)(?:身份证件?|证件|公民身份|\bid ?card|\bid number|\bnational id|\bidentity card|\bid no\.?)[^\n\d]{0,20}?(\d{17}[\dx]|\d{15})(?:[^\dx]|$)", "身份 证件 id", is_any, 15),
+    _rule("bank-account", r"(?:银行|对公|收款|收款方|工资|公司|打款|转账|开户|退款|汇款)[^\n\d]{0,10}?(?:[账帐]号|[账帐]户|卡号)[是为\s:：]{0,4}(\d[\d -]{4,28}\d)", "账号 帐号 账户 帐户 卡号", is_account, 6),
+    _rule("bank-account", r"(?i)\b(?:bank account|checking account|savings account|routing|sort code)(?:\s(?:number|no\.?|nr\.?))?(?:\sis|\s?[:#])?\s{1,3}(\d[\d -]{4,24}\d)", "account routing sort", is_account, 6),
+    _rule("bank-card", r"\b(\d(?:[ -]?\d){12,18})\b", _DIGITS, is_card_number, 13),
+    _rule("passport", r"(?i)(?:护照号?码?|通行证号?码?|passport(?: no\.?| number| num)?)[\s:：#是为]{1,6}(?:is )?([A-Z]{1,2}\d{7,8}|\d{9})\b", "护照 通行证 passport", is_any, 7),
+    _rule("iban", r"\b([A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?)\b", _DIGITS, is_iban),
+    _rule("us-ssn", r"(?i)(?:\bssn\b|social security)[^\d\n]{0,30}(\d{3}[- ]?\d{2}[- ]?\d{4})\b", "ssn social", is_any, 9),
+    _rule("phone", r"(\+[1-9][\d ().-]{7,18}\d)\b", "+", is_phone),
+    _rule("phone", r"(?i)(?:\b(?:(?:tele)?phone|mobile|cell|tel|call me (?:at|on)|contact number)\b(?: (?:number|no\.?|is|at|on)){0,2}|(?:电话|手机|座机|联系方式)(?:号码?|是|为){0,2})[\s.:：#(（]{0,4}(\d{3,4}[)）]?[ .-]?\d{3,4}[ .-]?\d{3,4})\b", "phone mobile cell tel call contact 电话 手机 座机 联系", is_local_phone),
 )
 """Every bundled rule; two rules may share a name."""
 # fmt: on
 
 
-@cache
-def _compiled(pattern: str) -> re2._Regexp:
+def _re2() -> ModuleType:
     try:
         import re2
     except ImportError as error:
         raise PluginError(
             "Secrets cannot be masked: google-re2 is missing. Run 'pip install google-re2'."
         ) from error
+    return cast("ModuleType", re2)
+
+
+@cache
+def _compiled(pattern: str) -> re2._Regexp:
+    module = _re2()
     try:
-        return re2.compile(pattern)
-    except re2.error as error:
+        return module.compile(pattern)
+    except module.error as error:
         raise PluginError(f"{pattern!r} is not an RE2 pattern: {error}. Correct it.") from error
-
-
-def _by_key(rules: tuple[Rule, ...]) -> dict[str, list[int]]:
-    """Return the places of rules by their keys: most texts hold none, and many rules share one.
-
-    A rule without keys is found under the empty one, which every text holds.
-    """
-    found: dict[str, list[int]] = {}
-    for place, rule in enumerate(rules):
-        for key in rule.keys or ("",):
-            found.setdefault(key, []).append(place)
-    return found
 
 
 class Privacy:
     """The plugin with its rules chosen."""
 
     def __init__(self, rules: tuple[Rule, ...] = RULES) -> None:
-        self.rules, self._places = rules, _by_key(rules)
+        self.rules = rules
 
     @hookimpl
     def screen_text(self, text: str) -> list[Span]:
         """Return what is secret or private in a text; spans may overlap."""
         # Half a surrogate pair cannot be UTF-8, which RE2 reads; a question mark is as long.
         text = text.encode("utf-8", "replace").decode("utf-8")
-        lowered = text.lower()
-        due = {place for key, places in self._places.items() if key in lowered for place in places}
+        if _WIDE.search(text):
+            text = text.translate(_NARROW)
         digits = sum(map(text.count, "0123456789"))
-        rules = [rule for place in sorted(due) if (rule := self.rules[place]).digits <= digits]
+        rules = [rule for rule in self._due(text.lower()) if rule.digits <= digits]
         return [span for rule in rules for span in _found(rule, text)]
+
+    def _due(self, lowered: str) -> Iterable[Rule]:
+        """Return the rules of which a key stands in a text: mostly few, found in one pass."""
+        places = self._keys.Match(lowered)
+        # Nothing at all is what a search without enough memory returns: the last key is empty.
+        if places is None:
+            return self.rules
+        return [self.rules[place] for place in sorted(places) if place < len(self.rules)]
+
+    @cached_property
+    def _keys(self) -> re2.Set:
+        module = _re2()
+        keys = module.Set.SearchSet()
+        for rule in self.rules:
+            keys.Add("|".join(map(module.escape, rule.keys)))
+        keys.Add("")
+        keys.Compile()
+        return keys
 
 
 def create(settings: Mapping[str, Any]) -> Privacy:
@@ -378,7 +338,7 @@ def _extra(name: str, pattern: object) -> Rule:
     if not _KEBAB.fullmatch(name) or not isinstance(pattern, str):
         raise PluginError(f"Privacy rule {name!r} needs a kebab-case name and a pattern as text.")
     _compiled(pattern)
-    return Rule(name, pattern, check=_is_any)
+    return Rule(name, pattern, check=is_any)
 
 
 def _found(rule: Rule, text: str) -> list[Span]:

@@ -10,6 +10,7 @@ import random
 import string
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 from kimi_memory.plugins import privacy
 
 from kimi_memory.errors import PluginError
+from tests.plugins.secret_lines import Line, read_lines
 
 ALNUM = string.ascii_letters + string.digits
 HEX = "0123456789abcdef"
@@ -353,6 +355,30 @@ def test_at_most_half_a_percent_of_ordinary_lines_is_flagged() -> None:
     assert len(flagged) <= 0.005 * len(lines), flagged
 
 
+def survives(line: Line, plugin: privacy.Privacy) -> bool:
+    """Whether a letter or digit of a secret of the line is still there."""
+    left = masked(line.text, plugin)
+    return any(
+        sign.isalnum()
+        for secret in line.secrets
+        for sign in left[line.text.index(secret) :][: len(secret)]
+    )
+
+
+# The rules were written with the first file; the second was written before them.
+@pytest.mark.parametrize("name", ["secrets_first.txt", "secrets_kept.txt"])
+def test_secrets_of_forty_kinds_are_masked_whole(name: str) -> None:
+    plugin = privacy.create({})
+    lines = [line for seed in range(3) for line in read_lines(Path(__file__).parent / name, seed)]
+    secrets = [line for line in lines if line.secrets]
+    assert len({line.kind for line in secrets}) >= 40 and len(secrets) >= 300
+    missed = [line.text for line in secrets if survives(line, plugin)]
+    assert len(missed) <= 0.03 * len(secrets), missed
+    innocent = [line.text for line in lines if not line.secrets]
+    flagged = [text for text in innocent if plugin.screen_text(text)]
+    assert len(innocent) >= 250 and len(flagged) <= 0.005 * len(innocent), flagged
+
+
 def test_only_the_secret_is_masked_not_its_label() -> None:
     text = "我的密码是 Ab" + "12cd34，别忘了"
     (span,) = privacy.create({}).screen_text(text)
@@ -439,6 +465,22 @@ def test_time_grows_with_the_text_only(piece: str) -> None:
     assert large < 24 * max(small, 0.0005)
 
 
+def test_no_rule_takes_more_than_linear_time_on_what_it_looks_for() -> None:
+    def spent(rule: privacy.Rule, key: str, size: int) -> float:
+        text = f"{key}: {key} 1-a.A/ {key}={key}'"
+        text = (text * (size // len(text) + 1))[:size]
+        begun = time.process_time()
+        privacy._found(rule, text)
+        return time.process_time() - begun
+
+    for rule in privacy.RULES:
+        for key in rule.keys:
+            spent(rule, key, 1000)
+            small, large = spent(rule, key, 10_000), spent(rule, key, 100_000)
+            # Linear is 10; quadratic would be 100.
+            assert large < 40 * max(small, 0.001), (rule.name, key, small, large)
+
+
 @given(st.text(st.characters(), max_size=200))
 def test_spans_lie_within_any_text(text: str) -> None:
     for span in privacy.create({}).screen_text(f"密码是 {text} token={text}"):
@@ -460,7 +502,7 @@ def test_half_a_surrogate_pair_moves_no_span() -> None:
     ],
 )
 def test_a_rule_asks_for_the_digits_of_its_shortest_number(rule: str, number: str) -> None:
-    (asked,) = [one for one in privacy.RULES if one.name == rule]
+    asked = next(one for one in privacy.RULES if one.name == rule)
     assert asked.digits == sum(sign.isdigit() for sign in number)
     assert privacy._compiled(asked.pattern).search(number)
     assert not privacy._compiled(asked.pattern).search(number.replace("1", "", 1))

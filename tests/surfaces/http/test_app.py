@@ -135,7 +135,7 @@ def test_the_simple_contract_of_search_get_and_append(served: Served) -> None:
         assert day == "新的记忆内容：缓存用 Redis。\n\nThe cache runs on node zircon."
         again = client.post("/search", json={"query": "zircon", "sources": ["sessions"]}).json()
         assert "zircon" in again["results"][0]["snippet"]
-        fact = {"path": "MEMORY.md", "content": "The office door code is 4711."}
+        fact = {"path": "MEMORY.md", "content": "The office is on floor 4711."}
         card = client.post("/append", json=fact).json()["id"]
         assert "4711" in client.get("/v1/get", params={"what": card}).json()["text"]
         twice = [
