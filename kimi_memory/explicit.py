@@ -20,13 +20,16 @@ from kimi_memory.text.slug import slug
 
 
 def remembered_in(
-    at: datetime, project: str = "", agent: str = "", user: str = "", area: str = ""
+    at: datetime, copy: str, project: str = "", agent: str = "", user: str = "", *, area: str = ""
 ) -> str:
-    """Return the session that holds what is remembered on a day: one for each whose it is."""
+    """Return the session of a day's remembered statements: one for each copy and owner.
+
+    Two copies that wrote into one file could not be merged.
+    """
     whose = f"\0{project}\0{agent}" if project or agent else ""
     whose += f"\0user {user}\0{area}" if user or area else ""
     mark = f"-{hashlib.sha256(whose.encode()).hexdigest()[:10]}" if whose else ""
-    return f"remembered-{at:%Y%m%d}{mark}"
+    return f"remembered-{at:%Y%m%d}{f'-{copy}' if copy else ''}{mark}"
 
 
 def explicit_draft(captured: Captured, session: Session, key: str, type: str) -> Draft:

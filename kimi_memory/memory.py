@@ -162,9 +162,11 @@ class Memory(Parts):
             raise UsageError("There is nothing to remember. Give one statement.")
         if area == "session" and not session:
             raise UsageError("A statement has no session of its own. Name one, or another area.")
-        id = session or stages.remembered_in(self.clock(), project, agent, user, area)
+        if not session:
+            now, copy = self.clock(), self.copy_id
+            session = stages.remembered_in(now, copy, project, agent, user, area=area)
         handle = self.session(
-            id, agent=agent, user=user, project=project, host="remember", area=area
+            session, agent=agent, user=user, project=project, host="remember", area=area
         )
         said = stages.Said(stages.Role.USER, text, self.clock(), origin=self.actor.origin)
         captured = handle.log.add([said])

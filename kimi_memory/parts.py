@@ -62,6 +62,11 @@ class Parts:
         )
 
     @cached_property
+    def copy_id(self) -> str:
+        """Which of all copies of the memory this folder is; empty where nothing can be written."""
+        return stages.copy_id(self.store)
+
+    @cached_property
     def screen(self) -> Screen:
         """What takes secrets and injected blocks out of texts."""
         return stages.Screen(self.host, self._key, self.settings.capture.max_turn_bytes)

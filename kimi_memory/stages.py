@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kimi_memory.starter import TIERS, starter
     from kimi_memory.store import sessions
     from kimi_memory.store.batch import Batch
+    from kimi_memory.store.copy import copy_id
     from kimi_memory.store.ground import lay
     from kimi_memory.store.history import History
     from kimi_memory.store.shelf import Shelf
@@ -38,6 +39,7 @@ _HOMES = {
     "Session": "model.session",
     "Shelf": "store.shelf",
     "Views": "capture.views",
+    "copy_id": "store.copy",
     "lay": "store.ground",
     "read_tombstones": "store.tombstones",
     "sessions": "store.sessions",
@@ -81,6 +83,7 @@ __all__ = [
     "Twoway",
     "Undo",
     "Views",
+    "copy_id",
     "explicit_draft",
     "lay",
     "read_tombstones",

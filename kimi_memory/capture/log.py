@@ -27,6 +27,7 @@ from kimi_memory.model.scope import problem_of, scope_of
 from kimi_memory.model.session import Json, Session, Transcript
 from kimi_memory.model.turn import Turn
 from kimi_memory.store import sessions
+from kimi_memory.store.joined_files import split_session
 from kimi_memory.store.store import Store
 from kimi_memory.text.orders import gives_orders
 
@@ -90,6 +91,7 @@ class SessionLog:
         why = problem_of(session)
         if why:
             raise UsageError(why)
+        self._split()
         with self._locked():
             if not self._store.exists(self.path):
                 self._store.append(self.path, [session_line(session)], self._actor)
@@ -108,6 +110,7 @@ class SessionLog:
         """
         captured: list[Captured] = []
         lines: list[bytes] = []
+        self._split()
         with self._locked():
             self._read()
             # Whatever fails below, the next call reads the file again.
@@ -145,6 +148,12 @@ class SessionLog:
             if self._seen.ended is None:
                 self._write([end_line(at)], replace(self._seen, ended=at))
         self._view()
+
+    def _split(self) -> None:
+        """Give sessions that git joined a file each, before a turn goes to the wrong one."""
+        size = self._store.size(self.path)
+        if size and size != self._size:
+            split_session(self._store, self.path, self._actor)
 
     def _locked(self) -> AbstractContextManager[object]:
         return self._store.holding(self.path)

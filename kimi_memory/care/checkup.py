@@ -9,6 +9,7 @@ from pathlib import Path
 
 from kimi_memory.care.links import check_links
 from kimi_memory.care.pages import asking
+from kimi_memory.care.session_repair import split_sessions
 from kimi_memory.consolidation.breaker import PERIODIC, Breaker
 from kimi_memory.consolidation.jobs import FOLDER as JOBS
 from kimi_memory.consolidation.ledger import LIVE
@@ -22,6 +23,7 @@ from kimi_memory.model.card import Card
 from kimi_memory.model.event import Event
 from kimi_memory.model.graph import links_of
 from kimi_memory.model.health import Finding, Severity
+from kimi_memory.model.joined_sessions import is_joined
 from kimi_memory.model.note import Note
 from kimi_memory.store import sessions
 from kimi_memory.store.shelf import Shelf
@@ -129,9 +131,19 @@ def fix(memory: Memory, findings: Sequence[Finding]) -> Iterator[str]:
     if "store" in checks:
         memory.store.clear_read_only()
         yield "the store takes writes again"
+    if "sessions" in checks:
+        for path in split_sessions(memory):
+            yield f"{path} held two sessions; each has its own file"
     if "index" in checks:
         memory.index.refresh(full=True)
         yield "the index was rebuilt from the files"
+    yield from _fix_history(memory, settings="history" in checks)
+
+
+def _fix_history(memory: Memory, *, settings: bool) -> Iterator[str]:
+    if settings:
+        memory.history.init()
+        yield "the settings of the history were written anew"
     if memory.history.ready():
         commit = memory.history.commit("Files found changed by doctor")
         if commit:
@@ -219,6 +231,16 @@ def _check_touched(memory: Memory) -> Iterator[Finding]:
 
 def _check_sessions(memory: Memory) -> Iterator[Finding]:
     for place in sessions.places(memory.store):
+        if is_joined(memory.store.read(place.path)):
+            yield Finding(
+                "sessions",
+                Severity.ERROR,
+                "it holds two sessions, as git joins them",
+                "Run 'kimi-memory doctor --fix' to give each its own file.",
+                place.path,
+                fixable=True,
+            )
+            continue
         try:
             problems = sessions.chain_problems(memory.store, place.path)
         except ValueError as error:

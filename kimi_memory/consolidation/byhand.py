@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import count
 
 from kimi_memory.consolidation.distil import BY_HAND, language
 from kimi_memory.consolidation.plan import digest_of
@@ -32,12 +33,15 @@ class Hand:
 
     Args:
         now: the moment of the job.
-        seed: what tells this job from others of the same moment.
+        seed: what tells this job from others of the same day. Two copies that take over one
+            edit of a page have one seed, and so one session.
+        exists: whether a path is taken.
     """
 
-    def __init__(self, now: datetime, seed: str) -> None:
-        self._now, self._seed = now, seed
+    def __init__(self, now: datetime, seed: str, exists: Callable[[str], bool]) -> None:
+        self._now, self._seed, self._exists = now, seed, exists
         self._turns: dict[str, list[Turn]] = {}
+        self._sessions: dict[str, Session] = {}
 
     def proved(self, card: Card, value: str, where: str) -> Card:
         """Return a card that says a value, and rests on the person's own words for it.
@@ -67,10 +71,19 @@ class Hand:
 
     def _session(self, scope: str) -> Session:
         """Return the session of what was written of one scope; it is of that scope, too."""
+        if scope not in self._sessions:
+            drawn = (self._named(scope, more) for more in count())
+            free = (one for one in drawn if not self._exists(archive_path(one)))
+            self._sessions[scope] = next(free)
+        return self._sessions[scope]
+
+    def _named(self, scope: str, more: int) -> Session:
         own = [scope] if scope else []
-        mark = digest_of([self._now.isoformat(), self._seed, *own])[:10]
-        id = f"{HAND}{self._now:%Y%m%d}-{mark}"
-        session = Session(id, self._now, host=BY_HAND, title="by hand")
+        again = [str(more)] if more else []  # The same edit, made again on the same day.
+        mark = digest_of([self._seed, *own, *again])[:10]
+        session = Session(
+            f"{HAND}{self._now:%Y%m%d}-{mark}", self._now, host=BY_HAND, title="by hand"
+        )
         return in_scope(session, scope) if scope else session
 
     def _quote(self, text: str, where: str, scope: str) -> Quote:

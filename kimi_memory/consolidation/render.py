@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from itertools import chain, count
 from pathlib import PurePosixPath
@@ -70,10 +71,11 @@ class Render:
         return [Update(entry.path, digest(self._read(entry.path)), new)]
 
     def _free(self, note: Note) -> str:
-        """Return the note's path, with the end of its id, and a number, where others have it."""
+        """Return the note's path, with a hash of its id, and a number, where others have it."""
         plain = PurePosixPath(form.place(note))
-        # Notes of one turn share the end of their ids, so that may be taken as well.
-        ends = chain(("", f"-{note.id[-8:]}"), (f"-{note.id[-8:]}-{n}" for n in count(2)))
+        # Ids of one key end alike, whoever derives them: only a hash tells them apart.
+        mark = hashlib.sha256(note.id.encode()).hexdigest()[:8]
+        ends = chain(("", f"-{mark}"), (f"-{mark}-{n}" for n in count(2)))
         path = next(path for end in ends if self._is_free(path := _ending(plain, end)))
         self._taken.add(path.casefold())
         return path

@@ -72,7 +72,7 @@ class Resolve:
     def _plan(self, shelf: Shelf, name: str, choice: Choice) -> Plan:
         cards = [f.note for f in shelf.notes("card") if isinstance(f.note, Card)]
         dispute = find(disputes(cards), name)
-        hand = Hand(self._now, f"{self.kind} {dispute.key}")
+        hand = Hand(self._now, f"{self._now} {self.kind} {dispute.key}", self._store.exists)
         steps = tuple(self._steps(dispute, choice, hand))
         new = {step.note.id: step.note for step in steps if isinstance(step.note, Card)}
         after = {card.id: card for card in cards} | new

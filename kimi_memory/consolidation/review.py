@@ -96,7 +96,7 @@ class Review:
             wanted = Wanted(note=card.id, why=answer.why or "rejected in review")
             job = Forget(self._store, self._settings, self._by, self._now)
             return replace(job.plan(wanted)(shelf), kind=self.kind)
-        hand = Hand(self._now, f"{self.kind} {card.id}")
+        hand = Hand(self._now, f"{self._now} {self.kind} {card.id}", self._store.exists)
         sure = self._sure(card)
         if answer.text:
             sure = hand.proved(sure, answer.text, f"review {card.id}")
@@ -118,7 +118,7 @@ class Review:
             lines = (tombstone_line(stone),)
             return self._made(shelf, proposal.id, [], [Append(TOMBSTONES, lines), gone])
         proposal = replace(proposal, text=answer.text or proposal.text)
-        hand = Hand(self._now, f"{self.kind} {proposal.id}")
+        hand = Hand(self._now, f"{self._now} {self.kind} {proposal.id}", self._store.exists)
         new = self._applied(shelf, proposal, hand)
         op = Op.REFINE if new.id in shelf.entries() else Op.ADD
         op = Op.ARCHIVE if new.status is Status.ARCHIVED else op

@@ -96,7 +96,7 @@ class Twoway:
             return Plan(kind=self.kind, subject="", inputs="")
         cards = [f.note for f in shelf.notes("card") if isinstance(f.note, Card)]
         marks = digest_of([self.kind, *map(self._text, (*waiting, *(t.path for t in touches)))])
-        hand = Hand(self._rules.now, marks)
+        hand = Hand(self._rules.now, marks, self._store.exists)
         pages, edits = Pages(self._store, shelf, self._settings), Edits(cards, self._rules, hand)
         desk = _Desk(edits, shelf, pages.texts(cards, {}) if waiting else {})
         for card in back:

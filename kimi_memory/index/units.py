@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from kimi_memory.errors import FormatError
@@ -68,9 +68,18 @@ def _says_something(chunk: Chunk, thinned: bool) -> bool:
 
 
 def _turns(path: str, content: bytes) -> list[Unit]:
+    lines = content.splitlines(keepends=True)
+    if content.count(b'"kind":"session"') < 2:
+        return list(_turns_of(path, lines, 1))
+    from kimi_memory.model.joined_sessions import parts_of
+
+    return [u for part in parts_of(lines) for u in _turns_of(path, part.lines, part.first)]
+
+
+def _turns_of(path: str, lines: list[bytes], start: int) -> Iterator[Unit]:
+    """Yield the turns of one session, whose lines begin at one of the file."""
     from kimi_memory.model.records import read_transcript_lines
 
-    lines = content.splitlines(keepends=True)
     transcript = read_transcript_lines(lines, path)
     session = transcript.session
     common: dict[str, Any] = {
@@ -83,8 +92,8 @@ def _turns(path: str, content: bytes) -> list[Unit]:
         "user": session.user,
         "scope": scope_of(session),
     }
-    return [
-        Unit(
+    for turn, line in zip(transcript.turns, _places(lines, start), strict=False):
+        yield Unit(
             id=f"session:{session.id}#{turn.n}",
             first=line,
             last=line,
@@ -98,16 +107,14 @@ def _turns(path: str, content: bytes) -> list[Unit]:
             trust=str(turn.origin),
             **common,
         )
-        for turn, line in zip(transcript.turns, _places(lines), strict=False)
-    ]
 
 
 _SEALED = b'{"kind":"turn",'
 
 
-def _places(lines: list[bytes]) -> list[int]:
+def _places(lines: list[bytes], start: int) -> list[int]:
     """Return the line of each turn record, in order."""
-    return [number for number, line in enumerate(lines, start=1) if _is_turn(line)]
+    return [number for number, line in enumerate(lines, start) if _is_turn(line)]
 
 
 def _is_turn(line: bytes) -> bool:

@@ -227,7 +227,7 @@ class _Reading:
         """Add what a record says; ValueError says what is wrong with it."""
         kind = record.get("kind")
         if kind == "session":
-            self._begin(session_of(record))
+            self.session = session_of(record)
         elif self.session is None:
             raise ValueError("the first record should be the session")
         elif kind == "turn":
@@ -238,17 +238,12 @@ class _Reading:
         elif kind == "end":
             self.ended = moment(_needed(record, "at"))
 
-    def _begin(self, session: Session) -> None:
-        if self.session is not None:
-            raise ValueError("a second session begins here")
-        self.session = session
-
 
 def read_transcript_lines(lines: Iterable[bytes], path: str) -> Transcript:
     """Return the session in the lines of its file, read one by one.
 
     A last line that was torn is ignored, as are blank ones and records of an unknown
-    kind.
+    kind. Where a second session begins, this one ends: see `model.joined_sessions`.
 
     Raises:
         FormatError: A line before the last is broken, or the file has no session.
@@ -265,6 +260,8 @@ def read_transcript_lines(lines: Iterable[bytes], path: str) -> Transcript:
         except ValueError:
             torn = _broken(path, number, "not a line of JSON")
             continue
+        if reading.session is not None and record.get("kind") == "session":
+            break
         try:
             reading.take(record)
         except ValueError as error:

@@ -27,6 +27,9 @@ SAFE = {
     "core.quotePath": "false",
     "core.precomposeUnicode": "true",
     "merge.conflictStyle": "diff3",
+    # A folder that was emptied was not renamed: sessions only moved to the archive.
+    "merge.renames": "false",
+    "merge.directoryRenames": "false",
 }
 """Settings that init writes into a repository, and that every call repeats."""
 

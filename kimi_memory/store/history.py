@@ -11,7 +11,7 @@ from pathlib import Path
 
 from kimi_memory.errors import HistoryError
 from kimi_memory.model.health import Finding, Severity
-from kimi_memory.store import gitread
+from kimi_memory.store import gitattributes, gitread
 from kimi_memory.store.git import SAFE, Git
 from kimi_memory.store.gitcache import CacheFile
 from kimi_memory.store.gitcommit import Committer, Where
@@ -19,17 +19,12 @@ from kimi_memory.store.gitfiles import IGNORED
 from kimi_memory.store.githealth import examine, read_settings
 from kimi_memory.store.gitlocks import remove_stale
 from kimi_memory.store.gitlog import Commit, idents, message
-from kimi_memory.store.nested import check_adoptable, check_owner, settle_outside
+from kimi_memory.store.nested import check_adoptable, check_owner, is_clone, settle_outside
 from kimi_memory.store.signature import Stats
 
 __all__ = ["Commit", "History"]
 
 MARK = "kimi.memory"
-_ATTRIBUTES = """\
-# Bytes stay as they are; journals of two forks are joined line by line.
-* -text
-*.jsonl merge=union
-"""
 
 
 class History:
@@ -57,6 +52,7 @@ class History:
         self._lock, self._clock = lock, clock
         self._side = root / ".kimi"
         self._found: Git | None = None
+        self._unsettled = False
         self._kept = CacheFile(self._side / "git-cache")
 
     def init(self) -> list[str]:
@@ -112,6 +108,7 @@ class History:
             folder = _folder_of(git)
             check_owner(self.root, git.common())
             remove_stale({folder, git.common()}, self.root, since)
+            self._renew(git, folder)
             committer = Committer(git, folder, self._side, self._kept)
             who = idents(author, self._clock())
             return committer.commit(message(subject, trailers or {}), who, Where(only, looks))
@@ -178,13 +175,15 @@ class History:
         return git
 
     def _git(self) -> Git | None:
-        """Return git over our repository; None when there is none."""
+        """Return git over our repository, or over a clone of one; None when there is none."""
         if not self.enabled or not (self.root / ".git").exists():
             return None
         if self._found is None:
             git = self._open()
             if git.call("config", "--local", "--get", "--type=bool", MARK).text == "true":
                 self._found = git
+            elif is_clone(git):
+                self._found, self._unsettled = git, True
         return self._found
 
     def _open(self) -> Git:
@@ -208,6 +207,9 @@ class History:
             self._create(git)
         if self._git() is None:
             self._adopt(git)
+        elif self._unsettled:
+            git.run("config", MARK, "true")
+            self._unsettled = False
         return git, folder
 
     def _create(self, git: Git) -> None:
@@ -223,6 +225,15 @@ class History:
         check_adoptable(git)
         git.run("config", MARK, "true")
 
+    def _renew(self, git: Git, folder: Path) -> None:
+        """Give a clone, or a repository of an earlier version, the settings of ours."""
+        if self._unsettled:
+            git.run("config", MARK, "true")
+            self._unsettled = False
+        elif not gitattributes.are_old(self.root):
+            return
+        self._settle(git, folder)
+
     def _settle(self, git: Git, folder: Path) -> None:
         present = read_settings(git)
         for name, value in SAFE.items():
@@ -232,7 +243,8 @@ class History:
         exclude.parent.mkdir(exist_ok=True)
         _write_absent(exclude, "/.kimi/\n")
         _write_absent(self.root / ".gitignore", IGNORED)
-        _write_absent(self.root / ".gitattributes", _ATTRIBUTES)
+        _write_absent(self.root / gitattributes.NAME, gitattributes.CONTENT)
+        gitattributes.renew(self.root)
         _sync(git.common(), folder)
 
 

@@ -10,6 +10,7 @@ from kimi_memory.errors import HistoryError
 from kimi_memory.store.git import Git, decode
 
 _PLAIN_SECTIONS = ("core.", "user.", "remote.", "branch.", "init.", "kimi.", "submodule.", "gc.")
+_PLAIN_MERGE = ("merge.conflictstyle", "merge.renames", "merge.directoryrenames")
 _RISKY_CORE = (
     "core.fsmonitor",
     "core.hookspath",
@@ -60,7 +61,7 @@ def risky_settings(git: Git) -> list[str]:
 
 
 def _is_risky(name: str) -> bool:
-    known = name.startswith((*_PLAIN_SECTIONS, "maintenance.", "merge.conflictstyle", "pull."))
+    known = name.startswith((*_PLAIN_SECTIONS, "maintenance.", *_PLAIN_MERGE, "pull."))
     if name.startswith("extensions."):
         return name != "extensions.worktreeconfig"
     return not known or name in _RISKY_CORE or name.endswith(_RISKY_REMOTE)
@@ -88,6 +89,18 @@ def check_adoptable(git: Git) -> None:
             "Make the memory in a folder of its own, or, if every file here belongs to the "
             "memory, run 'git config kimi.memory 1' there and retry."
         )
+
+
+def is_clone(git: Git) -> bool:
+    """Whether this is a clone of a memory that nobody has settled yet, and that may be used."""
+    folder = git.folder or git.root / ".git"
+    if not folder.is_dir() or git.call("rev-parse", "--verify", "-q", "HEAD").code != 0:
+        return False
+    try:
+        check_adoptable(git)
+    except HistoryError:
+        return False  # 'kimi-memory init' says why.
+    return True
 
 
 def _top_level(git: Git) -> list[str]:

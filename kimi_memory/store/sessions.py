@@ -120,12 +120,19 @@ def read(store: Store, path: str) -> Transcript:
 
 
 def chain_problems(store: Store, path: str) -> list[str]:
-    """Return what shows that a session file was edited.
+    """Return what shows that a session file is no longer what was written.
 
-    That is a line without its own sum, or a turn that does not follow from the others.
+    That is a file without its header, a line without its own sum, or a turn that does not
+    follow from the others.
+
+    Raises:
+        ValueError: a line is no record.
     """
+    lines = store.read(path).splitlines(keepends=True)
+    if not lines or b'"kind":"session"' not in lines[0]:
+        return ["it does not begin with its session, so something was cut off"]
     problems, context, last = [], "", 0
-    for number, line in enumerate(store.read(path).splitlines(keepends=True), 1):
+    for number, line in enumerate(lines, 1):
         if not is_whole(line):
             problems.append(f"line {number} was changed after it was written")
         if b'"kind":"turn"' not in line:

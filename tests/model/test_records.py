@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -129,7 +130,6 @@ BROKEN = {
         "'importance'",
     ),
     "bad state": (seal({"kind": "state", "task": []}), "'task'"),
-    "second session": (records.session_line(SESSION), "second session"),
 }
 
 
@@ -141,6 +141,12 @@ def test_a_broken_line_in_the_middle_is_refused(name):
         records.read_transcript_lines(lines, "s.jsonl")
     assert why in str(caught.value)
     assert "history" in caught.value.remedy
+
+
+def test_a_second_session_in_a_file_ends_the_first():
+    other = records.session_line(replace(SESSION, title="another"))
+    lines = [records.session_line(SESSION), records.turn_line(TURN), other, b"torn\n", b"{}\n"]
+    assert records.read_transcript_lines(lines, "s.jsonl") == Transcript(SESSION, (TURN,))
 
 
 @pytest.mark.parametrize("lines", [[], [b"{torn"], [b"\n"]])

@@ -172,7 +172,8 @@ def test_a_fresh_repository_is_taken(tmp_path):
     assert make(tmp_path).commit("x")
 
 
-def test_a_clone_of_a_memory_is_taken(tmp_path):
+@pytest.mark.parametrize("how", ["init", "commit"])
+def test_a_clone_of_a_memory_is_taken(tmp_path, how):
     first = make(tmp_path / "first")
     first.init()
     (first.root / "memory.toml").write_text("[memory]\n")
@@ -181,11 +182,19 @@ def test_a_clone_of_a_memory_is_taken(tmp_path):
     first.commit("x")
     git(tmp_path, "clone", "-q", "first", "second")
     second = make(tmp_path / "second")
-    assert not second.ready()
-    assert second.init() == []
+    assert second.ready(), "a clone has its history before anybody says init"
+    if how == "init":
+        assert second.init() == []
     (second.root / "semantic/b.md").write_text("x")
     assert second.commit("y")
     assert git(second.root, "config", "core.fsync") == "all"
+    assert git(second.root, "config", "kimi.memory") == "true"
+    assert second.check() == []
+
+
+def test_an_unknown_repository_without_commits_is_no_clone(tmp_path):
+    git(tmp_path, "init", "-q")
+    assert not make(tmp_path).ready()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,180 @@
+"""Two copies of one memory, joined by plain git as a person would."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kimi_memory import Memory, Opening
+from kimi_memory.care.checkup import doctor, fix, status, verify
+from kimi_memory.home import Home
+from kimi_memory.model.health import Severity
+from kimi_memory.store import gitattributes, sessions
+from tests.consolidation.test_twoway import TEXTS, edit, fill
+
+OLD_ATTRIBUTES = """\
+# Bytes stay as they are; journals of two forks are joined line by line.
+* -text
+*.jsonl merge=union
+"""
+
+
+def git(root: Path, *arguments: str, check: bool = True) -> str:
+    person = ["-c", "user.name=Li", "-c", "user.email=li@example.org"]
+    done = subprocess.run(
+        ["git", "-C", str(root), *person, *arguments], capture_output=True, text=True, check=False
+    )
+    assert not check or done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture
+def clone(memory: Memory, tmp_path: Path, opening: Opening) -> Iterator[Callable[[str], Memory]]:
+    """Make clones of the memory as it is now, each on a machine of its own."""
+    made: list[Memory] = []
+
+    def cloned(name: str) -> Memory:
+        memory.batch.flush()
+        git(tmp_path, "clone", "-q", str(memory.root), name)
+        own = Home(tmp_path / f"config-{name}", tmp_path / f"state-{name}")
+        made.append(Memory.open(tmp_path / name, replace(opening, home=own)))
+        return made[-1]
+
+    yield cloned
+    for one in made:
+        one.close()
+
+
+def pull(memory: Memory, other: Memory, *, check: bool = True) -> None:
+    for one in (memory, other):
+        one.batch.flush()
+    git(memory.root, "pull", "-q", "--no-rebase", "--no-edit", str(other.root), "main", check=check)
+    memory.store.glance.drop()
+
+
+def errors(memory: Memory) -> list[str]:
+    return [f"{one.check}: {one.message} {one.path}" for one in verify(memory)]
+
+
+def test_two_copies_that_remembered_on_one_day_are_joined_by_a_plain_pull(
+    memory: Memory, clone: Callable[[str], Memory]
+) -> None:
+    other = clone("b")
+    memory.remember("Ann likes tea.", key="ann.tea")
+    other.remember("Bob likes coffee.", key="bob.coffee")
+    pull(memory, other)
+    assert errors(memory) == []
+    assert [f for f in doctor(memory) if f.severity is Severity.ERROR] == []
+    places = [place.id for place in sessions.places(memory.store) if "remembered" in place.id]
+    assert len(places) == 2, places
+    assert all(place.startswith("remembered-20260227-") for place in places)
+    for words in ("Ann likes tea", "Bob likes coffee"):
+        card = next(f for f in memory.recall(words).hits if f.unit.kind != "turn")
+        assert [e.turns[0].text for e in memory.trace(card.unit.id).evidence] == [f"{words}."]
+    memory.remember("Cleo likes water.", key="cleo.water")
+    assert status(memory).open_sessions == 2
+
+
+def test_a_clone_goes_on_with_its_history_without_init(
+    memory: Memory, clone: Callable[[str], Memory]
+) -> None:
+    other = clone("b")
+    assert other.history.ready()
+    before = len(other.history.log())
+    report = other.remember("Bob likes coffee.", key="bob.coffee")
+    assert report.commit
+    assert len(other.history.log()) > before
+    assert git(other.root, "config", "--local", "merge.renames").strip() == "false"
+    assert [f for f in other.history.check() if f.severity is not Severity.OK] == []
+
+
+def test_a_repository_with_other_content_is_no_clone(tmp_path: Path, opening: Opening) -> None:
+    with Memory.create(tmp_path / "m", opening=opening) as memory:
+        git(memory.root, "config", "--local", "--unset", "kimi.memory")
+        (memory.root / "program.py").write_text("print()\n", encoding="utf-8")
+        git(memory.root, "add", "program.py")
+        git(memory.root, "commit", "-qm", "A program")
+    with Memory.open(tmp_path / "m", opening) as memory:
+        assert not memory.history.ready()
+
+
+def join_with_union(memory: Memory, other: Memory) -> str:
+    """Let both append to the session of one name, and git join the lines as it once did."""
+    for one, text in ((memory, "Ann likes tea."), (other, "Bob likes coffee.")):
+        (one.root / gitattributes.NAME).write_text(OLD_ATTRIBUTES, encoding="utf-8")
+        one.remember(text, key=text.split()[0].lower() + ".drink", session="remembered-20260227")
+    for one in (memory, other):
+        (one.root / gitattributes.NAME).write_text(OLD_ATTRIBUTES, encoding="utf-8")
+        git(one.root, "add", "-A")
+        git(one.root, "commit", "-qm", "As it was", check=False)
+    git(memory.root, "pull", "-q", "--no-rebase", "--no-edit", str(other.root), "main")
+    path = "short-term/session_remembered-20260227.jsonl"
+    assert (memory.root / path).read_bytes().count(b'"kind":"session"') == 2
+    memory.store.glance.drop()
+    return path
+
+
+def test_a_file_in_which_git_joined_two_sessions_is_read_and_repaired(
+    memory: Memory, clone: Callable[[str], Memory]
+) -> None:
+    path = join_with_union(memory, clone("b"))
+    assert status(memory).broken == ()
+    said = {hit.unit.text for hit in memory.recall("tea coffee").hits if hit.unit.kind == "turn"}
+    assert said == {"Ann likes tea.", "Bob likes coffee."}
+    assert any("two sessions" in line and path in line for line in errors(memory))
+    done = list(fix(memory, doctor(memory)))
+    assert any(path in line for line in done), done
+    assert errors(memory) == []
+    for words in ("Ann likes tea", "Bob likes coffee"):
+        card = next(f for f in memory.recall(words).hits if f.unit.kind != "turn")
+        [evidence] = memory.trace(card.unit.id).evidence
+        assert (evidence.verified, [t.text for t in evidence.turns]) == (True, [f"{words}."])
+    assert gitattributes.are_old(memory.root) is False
+
+
+def test_a_turn_for_a_session_that_git_joined_is_stored_in_its_own(
+    memory: Memory, clone: Callable[[str], Memory]
+) -> None:
+    path = join_with_union(memory, clone("b"))
+    memory.remember("Cleo likes water.", key="cleo.drink", session="remembered-20260227")
+    texts = [turn.text for turn in sessions.read(memory.store, path).turns]
+    assert texts == ["Ann likes tea.", "Cleo likes water."]
+    said = [p for p in memory.store.files("short-term") if "remembered-20260227-" in p]
+    assert [t.text for t in sessions.read(memory.store, said[0]).turns] == ["Bob likes coffee."]
+
+
+def test_a_copied_folder_is_another_copy(memory: Memory, tmp_path: Path, opening: Opening) -> None:
+    own = memory.copy_id
+    subprocess.run(["cp", "-r", str(memory.root), str(tmp_path / "copied")], check=True)
+    with Memory.open(tmp_path / "copied", opening) as other:
+        assert len({own, memory.copy_id, other.copy_id} - {""}) == 2
+
+
+def test_one_edit_of_a_page_that_two_copies_take_in_is_one_session(
+    memory: Memory, clone: Callable[[str], Memory], clock
+) -> None:
+    fill(memory, TEXTS)
+    edit(memory, "Oslo", "Turku")
+    memory.batch.note()
+    other = clone("b")
+    memory.take_edits()
+    clock.move(hours=1)
+    other.take_edits()
+    assert len(edited_in(memory)) == 1
+    assert edited_in(memory) == edited_in(other)
+
+
+def test_the_same_edit_twice_on_a_day_is_two_sessions(memory: Memory) -> None:
+    fill(memory, TEXTS)
+    for old, new in (("Oslo", "Turku"), ("Turku", "Oslo"), ("Oslo", "Turku")):
+        edit(memory, old, new)
+        assert memory.take_edits().id
+    assert len(edited_in(memory)) == 3
+
+
+def edited_in(memory: Memory) -> set[str]:
+    return {place.id for place in sessions.places(memory.store) if "edited" in place.id}
