@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from kimi_memory.errors import FormatError, UsageError
+from kimi_memory.text.zone import Zone, zone_of
 
 T = TypeVar("T", bound=tuple[Any, ...])
 
@@ -33,6 +34,8 @@ class MemoryTable(NamedTuple):
     """What people call it; the heading of the identity page."""
     language: Literal["auto", "zh", "en"] = "auto"
     """Language of generated pages; notes keep the language of their evidence."""
+    timezone: str = ""
+    """Zone of days and shown times, such as ``Asia/Shanghai``; that of the machine if empty."""
 
 
 class CaptureTable(NamedTuple):
@@ -118,7 +121,7 @@ class ConsolidationTable(NamedTuple):
     daily_importance: float = 0.6
     """Events from this importance on are folded into knowledge."""
     stale_days: int = 30
-    """A card unverified for so long is marked stale."""
+    """A finding or a task's state unverified for so long is marked stale."""
     external_edits: Literal["auto", "trust", "review"] = "auto"
     """Edits of generated pages: taken as a person's (trust), left to review, or (auto) to
     review where a session was open when the page was edited."""
@@ -193,6 +196,11 @@ class Settings(NamedTuple):
     introspect: IntrospectTable = IntrospectTable()
     schedule: ScheduleTable = ScheduleTable()
 
+    @property
+    def zone(self) -> Zone:
+        """The zone of days and shown times."""
+        return zone_of(self.memory.timezone)
+
 
 class UserConfig(NamedTuple):
     """``config.toml`` in the user's config directory."""
@@ -236,6 +244,10 @@ def parse_settings(text: str, path: str = MARKER) -> Settings:
         introspect=_table(IntrospectTable, document, path, "introspect"),
         schedule=_table(ScheduleTable, document, path, "schedule"),
     )
+    try:
+        zone_of(settings.memory.timezone)
+    except ValueError as error:
+        raise FormatError(path, 1, str(error), "Name one, or leave memory.timezone out") from error
     if settings.memory.format > FORMAT:
         raise FormatError(
             path,

@@ -160,10 +160,10 @@ def _card(event: Event, now: datetime) -> Card:
 
 
 def _stale(day: DayView) -> Iterable[Step]:
-    """Mark what was not said for long; of many the longest unsaid first, the rest tomorrow."""
+    """Mark task state and findings not said for long; the longest unsaid first, 200 a day."""
     limit = timedelta(days=day.stale_days)
     known = Cards.of(day.cards)
-    active = (head for head in known.heads if head.status is Status.ACTIVE)
+    active = (h for h in known.heads if h.status is Status.ACTIVE and not h.stands)
     late = sorted((head.seen, head.id) for head in active if day.now - head.seen > limit)
     if not late:
         return

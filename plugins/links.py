@@ -104,7 +104,7 @@ def _near(cards: Cards, live: set[str], failures: list[_Told]) -> list[Card]:
     def may_be(head: Head) -> bool:
         if head.id not in live or not said:
             return False
-        line = simplify(normalise(head.line))
+        line = simplify(normalise(head.text))
         here = {word for word in said if word in line}
         return any(len(here & words) >= FEWEST for words in reasons)
 

@@ -67,7 +67,7 @@ class Edits:
 
     def edited(self, card: Card, line: Line, where: str) -> Card | None:
         """Return a card as its edited line wants it; None where nothing would change."""
-        key, value = line.key_and_value(card.key)
+        key, value = _meant(card, line)
         value = self._rules.mask(value)
         if not value:
             self.left_out.append(f"{card.id}: its line says nothing, so it stays as it is")
@@ -196,6 +196,17 @@ def says_same(card: Card, a: Line | None, b: Line | None) -> bool:
     if a is None or b is None:
         return a is b
     return (a.key_and_value(card.key), a.confidence) == (b.key_and_value(card.key), b.confidence)
+
+
+def _meant(card: Card, line: Line) -> tuple[str, str]:
+    """Return the key and the value that a card is given by its line.
+
+    What stands before a colon is a new key only where the rest is what the card says anyway.
+    """
+    named, value = line.named()
+    if named and value == shown(card).text:
+        return named, value
+    return line.key_and_value(card.key)
 
 
 def _is_title(title: str, value: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeVar
@@ -272,11 +272,11 @@ class Forget:
             if cut != page:
                 yield Step(Op.REFINE, replace(cut, updated=self._now), "repeats what is forgotten")
 
-    def _generated(self, shelf: Shelf, steps: Iterable[Step]) -> tuple[list[Change], list[str]]:
+    def _generated(self, shelf: Shelf, steps: Sequence[Step]) -> tuple[list[Change], list[str]]:
         new = {step.note.id: step.note for step in steps}
         cards = [new.get(card.id, card) for card in _all(shelf, Card)]
         whole = [card for card in cards if isinstance(card, Card)]
-        return Pages(self._store, shelf, self._settings).changes(whole)
+        return Pages(self._store, shelf, self._settings).changes(whole, steps=steps)
 
     def _marks(self, shelf: Shelf, notes: Iterable[Note]) -> list[str]:
         """Return what tells this forgetting from an earlier one of the same notes."""

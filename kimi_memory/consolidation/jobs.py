@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -17,13 +17,18 @@ from kimi_memory.consolidation.daypage import with_edits
 from kimi_memory.consolidation.disputes import page_changes
 from kimi_memory.consolidation.forbidden import Forbidden
 from kimi_memory.consolidation.gates import JobGates
+from kimi_memory.consolidation.overview import PAGE
+from kimi_memory.consolidation.pages import Pages
 from kimi_memory.consolidation.plan import Plan, operations
 from kimi_memory.consolidation.render import Render
 from kimi_memory.errors import ChangedOnDiskError, FormatError, KimiMemoryError
 from kimi_memory.host import Host
 from kimi_memory.model.actor import Actor
+from kimi_memory.model.card import Card
 from kimi_memory.model.change import Append, Change, Create, Delete, Effect, Update, digest
+from kimi_memory.model.digest import Digest
 from kimi_memory.model.job import NOTHING, Job, Operation, Spent
+from kimi_memory.model.pages import Project
 from kimi_memory.model.records import job_json, job_of
 from kimi_memory.model.step import Step
 from kimi_memory.store.history import History
@@ -91,6 +96,7 @@ class Jobs:
     ) -> None:
         self._store, self._history, self._host = store, history, host
         self._gates, self._clock, self._save = JobGates(settings.gates), clock, save
+        self._settings = settings
         self._breaker = Breaker(store, settings.gates)
 
     def done(self, kind: str, inputs: str) -> bool:
@@ -159,10 +165,24 @@ class Jobs:
         if not plan.asked:
             Forbidden(self._store, self._host, self._clock).check(changes, before)
         job = self._record(plan, changes, before)
+        if not any(change.path == PAGE for change in changes):
+            # It follows from the notes, so no record has it, and an undo makes it anew.
+            changes += self._overview(shelf, plan.steps)
         if dry_run:
-            return self._report(plan, job, diff=_diff(changes, before))
+            return self._report(plan, job, diff=_diff(changes, self._before(changes)))
         self._save(f"Before {job.kind} {job.subject}".strip(), shelf.survey.still)
         return self._carry_out(plan, job, changes, actor)
+
+    def refresh_overview(self, actor: Actor) -> None:
+        """Bring MEMORY.md up to date with the notes as they are."""
+        changes = Pages(self._store, Shelf(self._store), self._settings).overview(())
+        if changes:
+            self._store.apply(changes, actor, subject="overview")
+
+    def _overview(self, shelf: Shelf, steps: Sequence[Step]) -> list[Change]:
+        if not any(isinstance(step.note, Card | Digest | Project) for step in steps):
+            return []
+        return Pages(self._store, shelf, self._settings).overview(steps)
 
     def _lawful(self, plan: Plan, shelf: Shelf) -> Plan:
         """Return a plan without what was forgotten, and with what people wrote themselves."""

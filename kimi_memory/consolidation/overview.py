@@ -1,22 +1,23 @@
-"""MEMORY.md: active knowledge by type, generated anew whenever a job changes it."""
+"""Pages that show cards line by line: signed, so that an edit of them can be told."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from heapq import nsmallest
+from typing import NamedTuple
 
 from kimi_memory.consolidation.render import Render
 from kimi_memory.model.card import CardType
 from kimi_memory.model.frontmatter import BOM
 from kimi_memory.model.head import Head
 from kimi_memory.model.note import Lang
-from kimi_memory.model.origin import Origin
 from kimi_memory.model.page_lines import NOTES, TITLES, UNSURE, read_page
 from kimi_memory.model.status import Status
 from kimi_memory.templating import fill, source
+from kimi_memory.text.zone import Zone
 
 PAGE = "MEMORY.md"
 ROOM = 48 * 1024
@@ -26,40 +27,56 @@ _BLANK = "0" * 12
 _MOST = 200
 
 
+class Group(NamedTuple):
+    """A section of a page."""
+
+    title: str
+    lines: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A page that shows cards by type, surest first."""
+    """A page of lines under headings."""
 
     path: str
     template: str
     name: str
     """Its heading: what the memory, the category or the thing is called."""
     lang: Lang
-    heads: tuple[Head, ...]
-    """The cards that have room, in order."""
+    groups: tuple[Group, ...]
     more: int = 0
-    """So many cards have none."""
+    """So many cards have no room."""
 
     @classmethod
-    def of(cls, path: str, about: tuple[str, str, Lang], cards: Iterable[Head], room: int) -> Sheet:
-        """Return the page for some cards.
+    def of(
+        cls, path: str, about: tuple[str, str, Lang], cards: Iterable[Head], room: int, zone: Zone
+    ) -> Sheet:
+        """Return the page of a category, a person or a thing: its cards by type, surest first.
 
         Args:
             path: where it lies.
             about: its template, heading and language.
             cards: all that belong on it.
             room: most bytes of lines.
+            zone: the zone of its days.
         """
         whole = list(cards)
-        ranked = nsmallest(_MOST, whole, key=_rank)
-        fitting = _fitting(ranked, room)
-        return cls(path, *about, tuple(ranked[:fitting]), len(whole) - fitting)
+        lines = {head.id: head.line(zone) for head in nsmallest(_MOST, whole, key=_rank)}
+        kept = _fitting(lines, room)
+        fitting = [head for head in whole if head.id in kept]
+        lang = about[2]
+        groups = tuple(
+            Group(title, tuple(lines[head.id] for head in sorted(of, key=_rank)))
+            for title, of in _by_type(fitting, lang)
+            if of
+        )
+        return cls(path, *about, groups, len(whole) - len(fitting))
 
     @property
     def mark(self) -> str:
         """What two sheets share when they have the same text, but for the reader's notes."""
         form = source(f"notes/{self.template}", self.lang)
-        rows = (part for head in self.heads for part in (head.type, head.status, head.line))
+        rows = (part for group in self.groups for part in (group.title, *group.lines))
         parts = (form, self.name, self.lang, str(self.more), *rows)
         return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()
 
@@ -73,9 +90,9 @@ class Sheet:
             f"notes/{self.template}",
             self.lang,
             name=self.name,
-            groups=_groups(self.heads, self.lang),
+            groups=[group._asdict() for group in self.groups],
             more=self.more,
-            notes_title=_of(NOTES, self.lang),
+            notes_title=in_language(NOTES, self.lang),
             notes=notes,
             mark=_BLANK,
         )
@@ -133,29 +150,24 @@ def _sign(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def belongs(card: Head) -> bool:
-    """Whether a card is held to be so, or is a person's own that waits for a word."""
-    mine = card.status is Status.CANDIDATE and card.trust is Origin.HUMAN and not card.sourced
-    return card.status is Status.ACTIVE or mine
-
-
-def _fitting(cards: Sequence[Head], room: int) -> int:
-    """Return how many of the first cards have room on a page."""
-    for number, card in enumerate(cards):
-        room -= len(card.line.encode()) + 1
+def _fitting(lines: Mapping[str, str], room: int) -> set[str]:
+    """Return the ids of the first lines that have room on a page."""
+    kept = set()
+    for id, line in lines.items():
+        room -= len(line.encode()) + 1
         if room < 0:
-            return number
-    return len(cards)
+            break
+        kept.add(id)
+    return kept
 
 
-def _groups(cards: Sequence[Head], lang: Lang) -> list[dict[str, object]]:
+def _by_type(cards: list[Head], lang: Lang) -> Iterator[tuple[str, list[Head]]]:
     sure = [card for card in cards if card.status is not Status.CANDIDATE]
-    groups = [
-        (_of(TITLES[type], lang), [card for card in sure if card.type is type]) for type in CardType
-    ]
-    groups.append((_of(UNSURE, lang), [c for c in cards if c.status is Status.CANDIDATE]))
-    return [{"title": title, "lines": [card.line for card in of]} for title, of in groups if of]
+    for type in CardType:
+        yield in_language(TITLES[type], lang), [card for card in sure if card.type is type]
+    yield in_language(UNSURE, lang), [c for c in cards if c.status is Status.CANDIDATE]
 
 
-def _of(words: tuple[str, str], lang: Lang) -> str:
+def in_language(words: tuple[str, str], lang: Lang) -> str:
+    """Return the Chinese or the English one of two texts."""
     return words[0] if lang is Lang.ZH else words[1]

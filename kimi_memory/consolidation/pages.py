@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 
 from kimi_memory.config import Settings
 from kimi_memory.consolidation.disputes import FOLDER as CONFLICTS
 from kimi_memory.consolidation.disputes import Dispute, disputes
+from kimi_memory.consolidation.memory_page import memory_sheet
 from kimi_memory.consolidation.overview import (
     PAGE,
     ROOM,
     Sheet,
-    belongs,
     is_generated,
     may_rewrite,
     notes_of,
@@ -22,10 +22,13 @@ from kimi_memory.consolidation.overview import (
 from kimi_memory.consolidation.render import Render
 from kimi_memory.model.card import Card, CardType
 from kimi_memory.model.change import Change, Delete, digest
+from kimi_memory.model.digest import Digest
 from kimi_memory.model.head import Head
 from kimi_memory.model.note import Lang
 from kimi_memory.model.shape import slug
 from kimi_memory.model.status import Status
+from kimi_memory.model.step import Step
+from kimi_memory.store.known import Known
 from kimi_memory.store.shelf import Shelf
 from kimi_memory.store.store import Store
 
@@ -51,18 +54,22 @@ class Pages:
         self._render = Render(store, shelf)
 
     def changes(
-        self, cards: Iterable[Card | Head], taken: Mapping[str, str] | None = None
+        self,
+        cards: Iterable[Card | Head],
+        taken: Mapping[str, str] | None = None,
+        steps: Sequence[Step] = (),
     ) -> tuple[list[Change], list[str]]:
         """Return the changes of pages that are behind, and notes on those left alone.
 
         Args:
             cards: all that is known, as it will be.
             taken: pages whose edits were taken over, and the notes to go on with.
+            steps: what becomes of other notes that pages show.
         """
         taken, whole = taken or {}, list(cards)
         changes: list[Change] = []
         notes: list[str] = []
-        sheets, disputed = self._sheets(whole), self._disputes(whole)
+        sheets, disputed = self._sheets(whole, steps), self._disputes(whole)
         due = self._behind(sheets, taken)
         behind = {sheet.path: self._text(sheet, taken) for sheet, _ in due}
         marks = {sheet.path: mark for sheet, mark in due}
@@ -76,6 +83,21 @@ class Pages:
                 notes.append(f"{path} was edited by hand and stays as it is")
         wanted = {sheet.path for sheet in sheets} | {dispute.path for dispute in disputed}
         return [*changes, *self._obsolete(wanted)], notes
+
+    def overview(self, steps: Sequence[Step]) -> list[Change]:
+        """Return the change that brings MEMORY.md alone up to date; none if it was edited.
+
+        Args:
+            steps: what is going to be done.
+        """
+        if not self.is_free(PAGE):
+            return []
+        known = Known.of(self._shelf, steps=steps)
+        sheet = self._overview(known)
+        mark = sheet.mark
+        if self._store.exists(PAGE) and self._shelf.survey.known(PAGE, _MADE) == mark:
+            return []
+        return self._render.replace_file(PAGE, self._text(sheet, {}).encode())
 
     def texts(self, cards: Iterable[Card | Head], taken: Mapping[str, str]) -> dict[str, str]:
         """Return every page there should be, by path."""
@@ -120,21 +142,24 @@ class Pages:
         known = self._shelf.survey.known
         return [(s, mark) for s, mark in marked if s.path in taken or known(s.path, _MADE) != mark]
 
-    def _sheets(self, cards: list[Card | Head]) -> list[Sheet]:
-        """Return the pages that show cards by type; of two at one place the first."""
+    def _sheets(self, cards: list[Card | Head], steps: Sequence[Step] = ()) -> list[Sheet]:
+        """Return the pages that show cards line by line; of two at one place the first."""
         # What is somebody's own stands on no page that everybody reads.
         every = (card if type(card) is Head else Head.of(card) for card in cards)
         heads = [head for head in every if not head.scope]
         settings = self._settings
         room = min(ROOM, settings.gates.max_page_bytes * 3 // 4)
-        lang = page_language(settings, heads)
-        live = [head for head in heads if belongs(head)]
-        found = {PAGE: Sheet.of(PAGE, ("MEMORY", settings.memory.name, lang), live, room)}
+        found = {PAGE: self._overview(Known.of(self._shelf, heads=heads, steps=steps))}
         for template, path, name, of in _collected(heads):
             if path not in found:
                 about = template, name, page_language(settings, of)
-                found[path] = Sheet.of(path, about, of, room)
+                found[path] = Sheet.of(path, about, of, room, settings.zone)
         return list(found.values())
+
+    def _overview(self, known: Known) -> Sheet:
+        shared = [head for head in known.heads if not head.scope]
+        lang = page_language(self._settings, [*shared, *known.digests])
+        return memory_sheet(known, self._settings, lang)
 
     def _text(self, sheet: Sheet, taken: Mapping[str, str]) -> str:
         notes = taken.get(sheet.path)
@@ -156,8 +181,8 @@ def _state_of(content: bytes) -> str:
     return _EDITED if sign_of(text) else _STRANGE
 
 
-def page_language(settings: Settings, cards: Iterable[Card | Head]) -> Lang:
-    """Return the language of a page about these cards."""
+def page_language(settings: Settings, cards: Iterable[Card | Head | Digest]) -> Lang:
+    """Return the language of a page about these notes."""
     chosen = settings.memory.language
     if chosen != "auto":
         return Lang(chosen)

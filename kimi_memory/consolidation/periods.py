@@ -97,7 +97,7 @@ class Periods:
         ]
         steps, barred = Barred(read_tombstones(self._store)).steps(found, shelf)
         known = _after(cards, steps)
-        pages, left_out = Pages(self._store, shelf, self._settings).changes(known)
+        pages, left_out = Pages(self._store, shelf, self._settings).changes(known, steps=steps)
         return Plan(
             kind="daily",
             subject=day.isoformat(),

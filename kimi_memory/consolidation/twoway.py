@@ -25,6 +25,7 @@ from kimi_memory.model.ids import derived_id
 from kimi_memory.model.job import Op
 from kimi_memory.model.note import Lang
 from kimi_memory.model.page_lines import (
+    BRIEF_TITLES,
     NOTES,
     TITLES,
     UNSURE,
@@ -46,7 +47,8 @@ FEW = 8
 """Below so many lines a share says nothing."""
 _VERSIONS = 50
 _MERGE = re.compile(r"^(?:<{7} |={7}$|>{7} )", re.MULTILINE)
-_TITLES = [title for words in (*TITLES.values(), UNSURE, NOTES) for title in words]
+_OWN = (*TITLES.values(), *BRIEF_TITLES.values(), UNSURE, NOTES)
+_TITLES = [title for words in _OWN for title in words]
 
 
 class Twoway:
@@ -279,6 +281,8 @@ def _changes(page: Page, base: Page | None, edits: Edits) -> Iterator[_Change]:
     fresh = list(page.fresh)
     for id, line in page.lines.items():
         card = edits.cards.get(id)
+        if base is None and card is None and not id.startswith("card-"):
+            continue  # It repeats a turn or a project, and nothing tells whether it was edited.
         double = spare.get(id)
         if card is not None and double is not None and says_same(card, double, before.get(id)):
             # Of two lines of one card the changed one is a copy that became a new line.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kimi_memory.consolidation.jobs import Jobs, job_path
+from kimi_memory.consolidation.overview import PAGE, is_generated
 from kimi_memory.errors import GateError, HistoryError
 from kimi_memory.model.actor import Actor
 from kimi_memory.model.change import Change, Create, Delete, Effect, Update, digest
@@ -43,6 +44,7 @@ class Undo:
             self._store.apply(changes, actor, subject=f"undo {job.id}")
             for effect in job.effects:
                 self._show(effect.path)
+            self._jobs.refresh_overview(actor)
             trailers = {"Undoes": job.id, "Kind": "undo"}
             return job, self._history.commit(f"undo: {job.id}", trailers=trailers)
 
@@ -53,13 +55,23 @@ class Undo:
             self._store.view(path.removesuffix("l"), view_json(seen))
 
     def _check(self, job: Job) -> None:
-        changed = [effect.path for effect in job.effects if self._now(effect.path) != effect.after]
+        changed = [
+            effect.path
+            for effect in job.effects
+            if self._now(effect.path) != effect.after and not self._follows(effect.path)
+        ]
         if changed:
             raise GateError(
                 "undo",
                 f"{', '.join(changed[:5])} changed since {job.id} wrote it",
                 "Undo the later jobs first ('kimi-memory log'), or take your edit out",
             )
+
+    def _follows(self, path: str) -> bool:
+        """Whether a file is the overview as it was generated, which every job brings up to date."""
+        if path != PAGE or not self._store.exists(path):
+            return False
+        return is_generated(self._store.read(path).decode("utf-8", "replace"))
 
     def _now(self, path: str) -> str:
         return digest(self._store.read(path)) if self._store.exists(path) else ""
@@ -77,6 +89,8 @@ class Undo:
     def _back(self, effect: Effect, base: str) -> list[Change]:
         if effect.before == effect.after:
             return []
+        if self._follows(effect.path) and self._now(effect.path) != effect.after:
+            return []  # Later jobs wrote it; it is made anew.
         if not effect.before:
             return [Delete(effect.path, effect.after)]
         content = self._history.content(base, effect.path)

@@ -15,7 +15,7 @@ from kimi_memory.model.unit import Chunk, Unit
 
 Split = Callable[[str], list[Chunk]]
 
-_REPEAT = re.compile(r"^.* \^card-[0-9a-z-]+[ \t]*$", re.MULTILINE)
+_REPEAT = re.compile(r"^.* \^(?:card|turn|project)-[0-9a-z-]+[ \t]*$", re.MULTILINE)
 
 
 def read_units(path: str, content: bytes, split: Split) -> list[Unit]:
@@ -40,7 +40,7 @@ def read_units(path: str, content: bytes, split: Split) -> list[Unit]:
         if isinstance(found, list):
             return found
         head = {**found, **_whose(matter.values)}
-    # Pages repeat cards line by line; the card itself is the unit.
+    # Pages repeat cards and turns line by line; the card or the turn itself is the unit.
     body = _REPEAT.sub("", matter.body)
     shift = matter.first_body_line - 1
     chunks = [chunk for chunk in split(body) if _says_something(chunk, body != matter.body)]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, NamedTuple, overload
 
 from kimi_memory.model.card import Card, CardType
 from kimi_memory.model.graph import SUGGESTED
 from kimi_memory.model.note import Lang
 from kimi_memory.model.origin import Origin
-from kimi_memory.model.page_lines import written
+from kimi_memory.model.page_lines import DISPUTED, said, tailed
 from kimi_memory.model.status import Status
+from kimi_memory.text.zone import Zone
 
 
 class Head(NamedTuple):
@@ -28,8 +29,10 @@ class Head(NamedTuple):
     scope: str
     trust: Origin
     confidence: float
+    importance: float
     created: datetime
     verified: datetime | None
+    valid_from: datetime | None
     expires: datetime | None
     valid_to: datetime | None
     sourced: bool
@@ -38,26 +41,54 @@ class Head(NamedTuple):
     """Hashes of the quotes it rests on."""
     suggests: bool
     """Whether one of its links waits to be confirmed."""
-    line: str
-    """The line that shows it on a page."""
+    text: str
+    """What it says, in one line."""
 
     @property
     def seen(self) -> datetime:
         """When it was last said, or first written."""
         return self.verified or self.created
 
+    @property
+    def since(self) -> datetime:
+        """Since when it holds."""
+        return self.valid_from or self.seen
+
+    @property
+    def stands(self) -> bool:
+        """Whether it holds until somebody says otherwise: no silence makes it doubtful.
+
+        Orders, preferences, decisions, lessons, and what people tell of themselves and their
+        world stand; the state of tasks, and what an agent found out, do not.
+        """
+        if self.type is CardType.FACT:
+            return self.trust in (Origin.HUMAN, Origin.IMPORT)
+        return self.type is not CardType.TASK_STATE
+
+    def line(self, zone: Zone = UTC) -> str:
+        """Return the line that shows it on a page.
+
+        Args:
+            zone: the zone of its day.
+        """
+        disputed = self.status is Status.CONFLICTED
+        labels = (
+            f"{self.since.astimezone(zone):%Y-%m-%d}",
+            f"{self.confidence:.2f}",
+            DISPUTED[self.lang is Lang.EN] if disputed else "",
+        )
+        return tailed(self.text, labels, self.id, self.lang)
+
     @classmethod
     def read(cls, row: list[Any]) -> Head:
         """Return a head from its JSON form, where enums and moments are text."""
-        id, key, type, status, lang, category, project, scope, trust, confidence, *rest = row
-        created, verified, expires, valid_to, sourced, quoted, suggests, line = rest
+        id, key, type, status, lang, category, project, scope, trust, *rest = row
+        confidence, importance, *moments, sourced, quoted, suggests, text = rest
+        created, verified, valid_from, expires, valid_to = map(_moment, moments)
         return cls(
             id, key, CardType(type), Status(status), Lang(lang), category, project,
-            scope, Origin(trust), confidence, datetime.fromisoformat(created),
-            datetime.fromisoformat(verified) if verified else None,
-            datetime.fromisoformat(expires) if expires else None,
-            datetime.fromisoformat(valid_to) if valid_to else None,
-            sourced, tuple(quoted), suggests, line,
+            scope, Origin(trust), confidence, importance, created or _NEVER, verified,
+            valid_from, expires, valid_to, sourced, tuple(quoted), suggests, text,
         )  # fmt: skip
 
     @classmethod
@@ -76,15 +107,24 @@ class Head(NamedTuple):
             scope=card.scope,
             trust=card.trust,
             confidence=card.confidence,
+            importance=card.importance,
             created=card.created,
             verified=card.verified,
+            valid_from=card.valid_from,
             expires=card.expires,
             valid_to=card.valid_to,
             sourced=any(not source.by_hand for source in card.sources),
             quoted=tuple(quote.hash for quote in card.quotes),
             suggests=any(link.reason.startswith(SUGGESTED) for link in card.links),
-            line=written(card),
+            text=said(card),
         )
+
+
+_NEVER = datetime.min.replace(tzinfo=UTC)
+
+
+def _moment(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
 
 
 class Cards(Sequence[Card]):

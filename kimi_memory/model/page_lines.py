@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
+from kimi_memory.model.brief import Section
 from kimi_memory.model.card import Card, CardType
 from kimi_memory.model.clean import clean, lines_of
 from kimi_memory.model.labels import fold
@@ -25,10 +26,39 @@ TITLES: dict[CardType, tuple[str, str]] = {
 """Headings of the sections of a page, Chinese and English."""
 UNSURE = ("尚未确认", "Not confirmed yet")
 """Heading of what waits for a person's word."""
+BRIEF_TITLES: dict[Section, tuple[str, str]] = {
+    Section.WHO: ("关于用户", "About the user"),
+    Section.HOW: ("用户偏好与要求", "User preferences"),
+    Section.PROJECTS: ("项目", "Projects"),
+    Section.DECISIONS: ("重要决定", "Important decisions"),
+    Section.PEOPLE: ("人物", "People"),
+    Section.LESSONS: ("经验教训", "Lessons learned"),
+    Section.OPEN: ("待办", "Still open"),
+    Section.ALSO: ("其他", "Also known"),
+    Section.LATELY: ("最近几天", "The last days"),
+    Section.UNSURE: UNSURE,
+}
+"""Headings of MEMORY.md, Chinese and English."""
+_TYPES = {
+    Section.WHO: CardType.FACT,
+    Section.HOW: CardType.PREFERENCE,
+    Section.DECISIONS: CardType.DECISION,
+    Section.PEOPLE: CardType.ENTITY,
+    Section.LESSONS: CardType.GOTCHA,
+    Section.OPEN: CardType.TASK_STATE,
+}
+"""What a line is that a person writes below such a heading."""
 NOTES = ("备注", "Notes")
 """Heading of the last section, which is the reader's own and kept as it is."""
 
 _BULLET = re.compile(r"[ \t]*(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]+|$)")
+_TAIL = re.compile(
+    r"[ \t]*[(（](?:[^()（）]{1,80}[,，][ \t]*)?[0-9]{4}-[0-9]{2}-[0-9]{2}"
+    r"(?:[,，][ \t]*(?P<number>[01](?:\.[0-9]+)?))?(?:[,，][ \t]*(?:disputed|有争议))?[)）]$"
+)
+"""Since when and how sure, behind what a line says."""
+DISPUTED = ("有争议", "disputed")
+"""Label of a card that another one contradicts, Chinese and English."""
 _BLOCK_ID = re.compile(r"(?:^|[ \t])\^(?P<id>[0-9A-Za-z][0-9A-Za-z._-]*)[ \t]*$")
 _CONFIDENCE = re.compile(r"\[(?P<number>[01](?:\.[0-9]+)?)\][ \t]*")
 _KEY = re.compile(r"(?P<key>[\w][\w.+#@-]*\.[\w.+#@-]*[\w])[ \t]*[:：][ \t]*")
@@ -58,8 +88,13 @@ class Line:
         for colon in (":", "："):
             if key and self.text.startswith(f"{key}{colon}"):
                 return key, self.text[len(key) + 1 :].strip()
+        named, value = self.named()
+        return (named, value) if named and not key else (key, self.text)
+
+    def named(self) -> tuple[str, str]:
+        """Return the key that stands before the colon and what follows; no key where none does."""
         found = _KEY.match(self.text)
-        return (found["key"], self.text[found.end() :].strip()) if found else (key, self.text)
+        return (found["key"], self.text[found.end() :].strip()) if found else ("", self.text)
 
 
 @dataclass(slots=True)
@@ -76,11 +111,26 @@ class Page:
     """The reader's own section at the end."""
 
 
+def said(card: Card) -> str:
+    """Return what a card says, in one line."""
+    return " ".join(clean(card.value).split())
+
+
+def tailed(text: str, labels: Iterable[str], id: str, lang: Lang) -> str:
+    """Return a line of a page: what it says first, its id at the very end."""
+    told = [label for label in labels if label]
+    if lang is Lang.ZH:
+        tail = f"（{'，'.join(told)}）" if told else ""
+    else:
+        tail = f" ({', '.join(told)})" if told else ""
+    return f"- {text}{tail} ^{id}"
+
+
 def written(card: Card) -> str:
-    """Return the line that shows a card."""
-    colon = "：" if card.lang is Lang.ZH else ": "
-    value = " ".join(clean(card.value).split())
-    return f"- [{card.confidence:.2f}] {card.key}{colon}{value} ^{card.id}"
+    """Return the line that shows a card, with the day since which it holds in UTC."""
+    since = card.valid_from or card.verified or card.created
+    labels = (f"{since:%Y-%m-%d}", f"{card.confidence:.2f}")
+    return tailed(said(card), labels, card.id, card.lang)
 
 
 def shown(card: Card) -> Line:
@@ -90,7 +140,11 @@ def shown(card: Card) -> Line:
 
 def type_of(section: str) -> CardType | None:
     """Return the type of cards that a section holds, by its heading in either language."""
-    return next((type for type, words in TITLES.items() if section in map(fold, words)), None)
+    titles = (
+        *((t, words) for t, words in TITLES.items()),
+        *((t, BRIEF_TITLES[of]) for of, t in _TYPES.items()),
+    )
+    return next((type for type, words in titles if section in map(fold, words)), None)
 
 
 def read_page(body: str, above: int = 0) -> Page:
@@ -167,10 +221,14 @@ def _add(page: Page, parts: list[str], section: str, number: int = 0) -> None:
 def _line(whole: str, section: str) -> Line:
     found = _BLOCK_ID.search(whole)
     text = whole[: found.start()].strip() if found else whole
-    confidence = _CONFIDENCE.match(text)
-    rest = text[confidence.end() :] if confidence else text
+    # Pages of earlier versions begin with the number.
+    tail = _TAIL.search(text)
+    if tail and not (found or tail["number"]):
+        tail = None  # The date is a person's own.
+    confidence = tail or _CONFIDENCE.match(text)
+    rest = text[: confidence.start()] + text[confidence.end() :] if confidence else text
     return Line(
-        rest.strip(), confidence["number"] if confidence else "", found["id"] if found else "",
+        rest.strip(), (confidence and confidence["number"]) or "", found["id"] if found else "",
         section,
     )  # fmt: skip
 

@@ -19,7 +19,7 @@ from kimi_memory.store.store import Store
 
 FILE = f"{PRIVATE}/cache/catalog"
 """Derived: it spares reading files that did not change, and may vanish at any moment."""
-_FORM = 3
+_FORM = 4
 """To be raised whenever something else is read from the same file."""
 
 T = TypeVar("T")

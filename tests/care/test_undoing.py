@@ -50,9 +50,10 @@ def test_nothing_is_undone_where_one_file_was_changed_since(memory: Memory, cloc
     talk(memory, "s")
     memory.distil("s")
     memory.consolidate("daily")
-    write(memory, page(memory) + "- mine\n")
+    day = "episodic/daily/2026-02-27.md"
+    write(memory, page(memory, day) + "- mine\n", day)
     before = tree(memory.root)
-    with pytest.raises(GateError, match=r"MEMORY\.md changed since daily"):
+    with pytest.raises(GateError, match=r"2026-02-27\.md changed since daily"):
         undo_day(memory, clock().date())
     assert tree(memory.root) == before
 

@@ -121,7 +121,7 @@ def _update(path: str, old: str, new: str):
 def test_a_dry_run_of_a_period_writes_no_byte(lived: Memory) -> None:
     before = tree(lived.root)
     [report] = lived.consolidate("daily", dry_run=True)
-    assert "MEMORY.md" in report.diff
+    assert "episodic/daily/2026-02-27.md" in report.diff
     assert tree(lived.root) == before
 
 
@@ -142,13 +142,14 @@ def test_settings_decide_what_is_important_and_what_is_stale(
     opening.host.register(Watch(), "watch")
     with Memory.open(memory.root, opening) as strict:
         strict.remember("我住在成都", key="me.city", type="fact")
+        strict.remember("还要给成都的房东回信", key="task.letter", type="task-state")
         clock.move(days=4)
         talk(strict, "later")
         strict.distil("later")
         strict.consolidate("daily")
         statuses = {e.key: e.status for e in Shelf(strict.store).entries().values()}
     assert set(seen) == {(0.99, 3)}
-    assert statuses["me.city"] == "stale"
+    assert (statuses["me.city"], statuses["task.letter"]) == ("active", "stale")
     assert statuses["decision.database"] == "active"
 
 

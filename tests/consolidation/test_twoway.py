@@ -101,7 +101,8 @@ def test_an_edited_line_changes_its_card_and_nothing_else(
         one for id, one in before.items() if id != now.id
     ]
     assert is_generated(page(paged))
-    assert f"[1.00] {key}" in page(paged)
+    [line] = [line for line in page(paged).splitlines() if line.endswith(f"^{now.id}")]
+    assert line.startswith(f"- {now.value}") and "1.00" in line
     assert not paged.take_edits().id
 
 
@@ -138,16 +139,30 @@ def test_other_editors_may_save_it_their_way(paged: Memory, mark: str, end: str)
 
 def test_only_the_number_changed_is_the_confidence_the_person_gives(paged: Memory) -> None:
     line = next(line for line in page(paged).splitlines() if "Abernathy" in line)
-    edit(paged, line, line.replace(line[2:8], "[0.40]"))
+    edit(paged, line, line.replace("0.90)", "0.40)"))
     assert paged.take_edits().counts == {"REFINE": 1}
     assert card(paged, "health.dentist").confidence == 0.4
     assert card(paged, "health.dentist").value == EN
 
 
 def test_a_new_key_before_the_colon_renames_the_card(paged: Memory) -> None:
-    edit(paged, "health.dentist:", "health.teeth:")
+    edit(paged, EN, f"health.teeth: {EN}")
     assert paged.take_edits().counts == {"REFINE": 1}
     assert card(paged, "health.teeth").value == EN
+
+
+def test_a_line_of_an_earlier_version_is_still_read(paged: Memory) -> None:
+    [line] = [line for line in page(paged).splitlines() if "Abernathy" in line]
+    old = f"- [0.90] health.dentist: {EN.replace('Oslo', 'Turku')} ^{line.split('^')[1]}"
+    edit(paged, line, old)
+    assert paged.take_edits().counts == {"REFINE": 1}
+    assert card(paged, "health.dentist").value == EN.replace("Oslo", "Turku")
+
+
+def test_a_colon_in_an_edited_line_is_no_new_key(paged: Memory) -> None:
+    edit(paged, EN, "config.toml: holds the name of my dentist")
+    paged.take_edits()
+    assert card(paged, "health.dentist").value == "config.toml: holds the name of my dentist"
 
 
 def test_a_category_page_is_edited_alike_and_both_pages_follow(paged: Memory) -> None:
@@ -268,7 +283,7 @@ def test_without_a_known_base_nothing_is_dropped(paged: Memory, clock) -> None:
 def test_a_page_that_lost_most_of_its_lines_archives_nothing(memory: Memory, kept: int) -> None:
     fill(memory, LOCKERS)
     lines = page(memory).splitlines(keepends=True)
-    first = next(n for n, line in enumerate(lines) if line.startswith("- ["))
+    first = next(n for n, line in enumerate(lines) if line.startswith("- "))
     write(memory, "".join(lines[: first + kept]))
     before = tree(memory.root)
     report = memory.take_edits()
@@ -400,7 +415,7 @@ def test_editing_one_line_changes_exactly_that_card(
     line = next(line for line in page(paged).splitlines() if line.endswith(f"^{chosen.id}"))
     typed = " ".join(re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]", "", text).split())
     value = f"said {which} {typed}".strip()
-    edit(paged, line, f"- [{chosen.confidence:.2f}] {chosen.key}: {value} ^{chosen.id}")
+    edit(paged, line, f"- {value} (2026-02-27, {chosen.confidence:.2f}) ^{chosen.id}")
     paged.take_edits()
     after = {one.id: one for one in cards(paged)}
     assert {id: one for id, one in after.items() if id != chosen.id} == {

@@ -23,10 +23,10 @@ def card(value: str, key: str = "db.choice", lang: Lang = Lang.EN, id: str = "ca
 
 
 @pytest.mark.parametrize(("lang", "value"), [(Lang.EN, "we use SQLite"), (Lang.ZH, "用 SQLite")])
-def test_a_line_gives_back_key_value_confidence_and_id(lang: Lang, value: str) -> None:
+def test_a_line_gives_back_value_confidence_and_id(lang: Lang, value: str) -> None:
     [line] = read_page(written(card(value, lang=lang))).lines.values()
     assert line.key_and_value("db.choice") == ("db.choice", value)
-    assert line.key_and_value() == ("db.choice", value)
+    assert line.key_and_value() == ("", value)
     assert (line.confidence, line.id) == ("0.50", "card-01a")
 
 
@@ -42,17 +42,34 @@ def test_any_card_shows_as_one_line_that_is_read_as_its_own(value: str, key: str
 @pytest.mark.parametrize(
     "text",
     [
-        "* [0.50] db.choice: we use SQLite ^card-01a",
-        "1. [0.50] db.choice: we use SQLite ^card-01a",
-        "- [0.50] db.choice: we use\n  SQLite ^card-01a",
-        "- [0.50] db.choice: we use\nSQLite ^card-01a",
-        "  - [0.50] db.choice:   we  use SQLite ^card-01a  ",
-        "- [0.50] db.choice: we use SQLite ^card-01a\r\n\r\nmore",
+        "* [0.50] we use SQLite ^card-01a",
+        "1. [0.50] we use SQLite ^card-01a",
+        "- [0.50] we use\n  SQLite ^card-01a",
+        "- [0.50] we use\nSQLite ^card-01a",
+        "  - [0.50]   we  use SQLite ^card-01a  ",
+        "- [0.50] we use SQLite ^card-01a\r\n\r\nmore",
     ],
     ids=["star", "number", "wrapped", "lazy", "spaces", "windows"],
 )
 def test_what_editors_do_to_a_line_changes_nothing(text: str) -> None:
     assert read_page(text).lines["card-01a"].text == shown(card("we use SQLite")).text
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "number"),
+    [
+        ("- we use SQLite (2026-02-27, 0.80) ^card-01a", "we use SQLite", "0.80"),
+        ("- 用 SQLite（2026-02-27，0.80，有争议） ^card-01a", "用 SQLite", "0.80"),
+        ("- dinner (at 7) (2026-02-27, 1) ^card-01a", "dinner (at 7)", "1"),
+        ("- [0.80] we use SQLite ^card-01a", "we use SQLite", "0.80"),
+        ("- the wedding is on Monday (2026-05-12)", "the wedding is on Monday (2026-05-12)", ""),
+    ],
+    ids=["en", "zh", "brackets", "earlier", "own date"],
+)
+def test_what_stands_behind_a_line_is_not_what_it_says(text: str, said: str, number: str) -> None:
+    page = read_page(text)
+    [line] = [*page.lines.values(), *page.fresh]
+    assert (line.text, line.confidence) == (said, number)
 
 
 def test_lines_without_an_id_are_fresh_and_know_their_section() -> None:

@@ -5,18 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
+import pytest
 from kimi_memory.plugins.daily import consolidate_day
 
 from kimi_memory.model.card import Card, CardType
 from kimi_memory.model.event import Event, EventType
 from kimi_memory.model.job import Op
 from kimi_memory.model.note import Lang
+from kimi_memory.model.origin import Origin
 from kimi_memory.model.pages import Day, Project, Todo
 from kimi_memory.model.source import Quote, Source
 from kimi_memory.model.status import Status
 from kimi_memory.model.step import DayView, Step
 
 DAY = date(2026, 2, 27)
+PASSING = (CardType.FACT, CardType.TASK_STATE)
 NOON = datetime(2026, 2, 27, 12, tzinfo=UTC)
 QUOTE = Quote("s", 1, "we chose SQLite")
 
@@ -78,9 +81,27 @@ def test_an_unimportant_event_makes_no_knowledge() -> None:
     assert notes(consolidate_day(day(events=(event("x", importance=0.5),))), Card) == []
 
 
-def test_a_card_unverified_for_a_month_goes_stale() -> None:
-    old = card("old", verified=NOON - timedelta(days=31))
-    fresh = card("fresh", verified=NOON - timedelta(days=29))
+@pytest.mark.parametrize(
+    ("type", "trust"),
+    [
+        *(
+            (type, Origin.AGENT)
+            for type in CardType
+            if type not in (CardType.FACT, CardType.TASK_STATE)
+        ),
+        (CardType.FACT, Origin.HUMAN),
+        (CardType.FACT, Origin.IMPORT),
+    ],
+)
+def test_what_stands_does_not_go_stale_by_silence(type: CardType, trust: Origin) -> None:
+    old = card("old", type=type, trust=trust, verified=NOON - timedelta(days=900))
+    assert not notes(consolidate_day(day(cards=(old,))), Card)
+
+
+@pytest.mark.parametrize("type", PASSING)
+def test_a_finding_or_a_task_unverified_for_a_month_goes_stale(type: CardType) -> None:
+    old = card("old", type=type, verified=NOON - timedelta(days=31))
+    fresh = card("fresh", type=type, verified=NOON - timedelta(days=29))
     [stale] = notes(consolidate_day(day(cards=(old, fresh))), Card)
     assert (stale.id, stale.status) == (old.id, Status.STALE)
     never = replace(day(cards=(old, fresh)), stale_days=10_000_000)

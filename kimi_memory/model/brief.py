@@ -1,0 +1,132 @@
+"""A brief: what one should know at the start, in sections, chosen under a budget of tokens."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import NamedTuple
+
+from kimi_memory.model.card import CardType
+from kimi_memory.text.normal import bare
+from kimi_memory.text.tokens import estimate
+
+
+class Section(StrEnum):
+    """The sections of a brief, in the order they are shown."""
+
+    WHO = "who"
+    """Who the user is."""
+    HOW = "how"
+    """Orders and preferences."""
+    PROJECTS = "projects"
+    DECISIONS = "decisions"
+    PEOPLE = "people"
+    LESSONS = "lessons"
+    OPEN = "open"
+    """What is still to do."""
+    ALSO = "also"
+    LATELY = "lately"
+    """The last sessions."""
+    UNSURE = "unsure"
+    """What waits for a person's word."""
+
+
+SHARES: dict[Section, float] = {
+    Section.WHO: 0.20,
+    Section.HOW: 0.24,
+    Section.PROJECTS: 0.10,
+    Section.DECISIONS: 0.22,
+    Section.PEOPLE: 0.08,
+    Section.LESSONS: 0.05,
+    Section.OPEN: 0.04,
+    Section.UNSURE: 0.03,
+    Section.ALSO: 0.02,
+    Section.LATELY: 0.02,
+}
+"""The part of the room that is kept for a section; what it does not need goes to the others."""
+
+_SECTIONS = {
+    CardType.RULE: Section.HOW,
+    CardType.PREFERENCE: Section.HOW,
+    CardType.DECISION: Section.DECISIONS,
+    CardType.ENTITY: Section.PEOPLE,
+    CardType.GOTCHA: Section.LESSONS,
+    CardType.PATTERN: Section.LESSONS,
+    CardType.TASK_STATE: Section.OPEN,
+}
+_ORDER = {CardType.RULE: 0}
+_SELF = "user."
+
+
+class Point(NamedTuple):
+    """One line of a brief."""
+
+    section: Section
+    id: str
+    text: str
+    """What it says, in one line."""
+    shown: str
+    """The whole line, as it costs room."""
+    rank: tuple[float, ...] = ()
+    """Within its section the least comes first."""
+
+
+def section_of(type: CardType, key: str) -> Section:
+    """Return where a card belongs."""
+    if type is CardType.FACT and key.startswith(_SELF):
+        return Section.WHO
+    return _SECTIONS.get(type, Section.ALSO)
+
+
+def rank_of(type: CardType, confidence: float, importance: float, at: float) -> tuple[float, ...]:
+    """Return the place of a card in its section: orders, then weight, then the newest."""
+    weight = round(confidence * (0.5 + importance), 1)
+    return (_ORDER.get(type, 1), -weight, -at)
+
+
+def choose(points: Iterable[Point], budget: int) -> list[Point]:
+    """Return the points that fit, by section and rank, none of them said twice.
+
+    Args:
+        points: all there are.
+        budget: most tokens of their lines.
+    """
+    queues = _queues(points)
+    room = _Room(budget)
+    for section, share in SHARES.items():
+        room.fill(queues[section], round(budget * share))
+    for section in SHARES:
+        room.fill(queues[section], budget)
+    order = list(Section)
+    return sorted(room.kept, key=lambda point: (order.index(point.section), point.rank))
+
+
+def _queues(points: Iterable[Point]) -> dict[Section, list[Point]]:
+    """Return the points of each section in order, without those that repeat another."""
+    found: dict[Section, list[Point]] = defaultdict(list)
+    said: list[str] = []
+    ranked = sorted(points, key=lambda p: (list(Section).index(p.section), p.rank, p.id))
+    for point in sorted(ranked, key=lambda point: not point.id.startswith("card-")):
+        words = bare(point.text)
+        if words and not any(words in other or other in words for other in said):
+            said.append(words)
+            found[point.section].append(point)
+    return found
+
+
+class _Room:
+    """The lines that have room so far."""
+
+    def __init__(self, budget: int) -> None:
+        self.kept: list[Point] = []
+        self._left = budget
+
+    def fill(self, queue: list[Point], most: int) -> None:
+        """Take the first points of a queue, up to so many tokens."""
+        for point in list(queue):
+            cost = estimate(point.shown) + 1
+            if cost <= min(most, self._left):
+                queue.remove(point)
+                self.kept.append(point)
+                self._left, most = self._left - cost, most - cost

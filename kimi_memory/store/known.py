@@ -1,0 +1,197 @@
+"""What is known of the user, their projects and the last sessions, as points of a brief."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TypeVar
+
+from kimi_memory.errors import FormatError, NotFoundError
+from kimi_memory.model.brief import Point, Section, rank_of, section_of
+from kimi_memory.model.card import Card
+from kimi_memory.model.digest import Digest, DigestLine, Part
+from kimi_memory.model.head import Head
+from kimi_memory.model.note import Lang, Note
+from kimi_memory.model.origin import Origin
+from kimi_memory.model.page_lines import tailed
+from kimi_memory.model.pages import Project
+from kimi_memory.model.scope import SHARED
+from kimi_memory.model.status import Status
+from kimi_memory.model.step import Step
+from kimi_memory.store.shelf import Shelf
+from kimi_memory.text.normal import bare
+from kimi_memory.text.zone import Zone
+
+N = TypeVar("N", bound=Note)
+
+SESSIONS = 12
+"""So many of the last sessions are looked at."""
+RECENT = 5
+"""So many of them are told of as the last days."""
+_SECTIONS = {
+    Part.ORDERED: Section.HOW,
+    Part.DECIDED: Section.DECISIONS,
+    Part.TOLD: Section.WHO,
+    Part.OPEN: Section.OPEN,
+}
+_HELD = frozenset({Status.ACTIVE, Status.CONFLICTED})
+_OVER = frozenset({Status.SUPERSEDED, Status.ARCHIVED})
+_LATER = 3.0
+"""Lines of digests come after the cards of their section."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """All that a brief is made of."""
+
+    heads: tuple[Head, ...]
+    projects: tuple[Project, ...] = ()
+    digests: tuple[Digest, ...] = ()
+    """Of the last sessions, newest first."""
+    over: Mapping[tuple[str, int], tuple[str, ...]] = field(default_factory=dict)
+    """Words that do not hold any more, by session and turn."""
+
+    @classmethod
+    def of(
+        cls, shelf: Shelf, *, heads: Iterable[Head] | None = None, steps: Sequence[Step] = ()
+    ) -> Known:
+        """Return what is known once some steps are done.
+
+        Args:
+            shelf: the notes as they are.
+            heads: all cards as they will be; as they are if not given.
+            steps: what is going to be.
+        """
+        new = {step.note.id: step.note for step in steps}
+        cards = tuple(_heads(shelf, new) if heads is None else heads)
+        projects = tuple(p for p in _notes(shelf, Project, new) if not p.finished)
+        digests = tuple(_last_digests(shelf, new))
+        return cls(cards, projects, digests, _over(shelf, new, digests))
+
+    def points(
+        self, lang: Lang, zone: Zone, scopes: Collection[str] = (SHARED,)
+    ) -> Iterator[Point]:
+        """Yield all that could stand in a brief.
+
+        Args:
+            lang: the language of the words around them.
+            zone: the zone of their days.
+            scopes: whose notes are shown.
+        """
+        for head in self.heads:
+            if head.scope in scopes and _is_shown(head):
+                yield _card_point(head, zone)
+        for project in self.projects:
+            yield _project_point(project, lang)
+        own = [digest for digest in self.digests if digest.scope in scopes]
+        for age, digest in enumerate(own):
+            yield from self._digest_points(digest, age, zone)
+
+    def _digest_points(self, digest: Digest, age: int, zone: Zone) -> Iterator[Point]:
+        day = f"{digest.at.astimezone(zone):%Y-%m-%d}"
+        for number, line in enumerate(digest.lines):
+            section = _SECTIONS.get(line.part, Section.LATELY)
+            if section in (Section.LATELY, Section.OPEN) and age >= RECENT:
+                continue
+            if self._is_over(digest, line):
+                continue
+            text = f"{line.who}: {line.text}" if line.who else line.text
+            id = f"turn-{digest.id[-4:]}-{number}"  # short, as it costs room
+            shown = tailed(text, (day,), id, digest.lang)
+            yield Point(section, id, text, shown, (_LATER, age, number))
+
+    def _is_over(self, digest: Digest, line: DigestLine) -> bool:
+        words = bare(line.text)
+        turns = range(line.first, line.last + 1)
+        told = [old for n in turns for old in self.over.get((digest.session, n), ())]
+        return any(old in words or words in old for old in told)
+
+
+def _is_shown(head: Head) -> bool:
+    """Whether a card is held to be so, or is a person's own that waits for a word."""
+    mine = head.status is Status.CANDIDATE and head.trust is Origin.HUMAN and not head.sourced
+    return head.status in _HELD or mine or (head.status is Status.STALE and head.stands)
+
+
+def _card_point(head: Head, zone: Zone) -> Point:
+    unsure = head.status is Status.CANDIDATE
+    section = Section.UNSURE if unsure else section_of(head.type, head.key)
+    rank = rank_of(head.type, head.confidence, head.importance, head.since.timestamp())
+    return Point(section, head.id, head.text, head.line(zone), rank)
+
+
+_STATE = ("现状", "state")
+_NEXT = ("下一步", "next")
+
+
+def _project_point(project: Project, lang: Lang) -> Point:
+    """Return the line of a project: its goal, where it stands, and what comes next."""
+    side = lang is Lang.EN
+    open_todos = [todo.text for todo in project.todos if not todo.done]
+    parts = [
+        project.progress[-1] and f"{_STATE[side]}: {project.progress[-1]}"
+        if project.progress
+        else "",
+        f"{_NEXT[side]}: {'; '.join(open_todos[:3])}" if open_todos else "",
+    ]
+    text = f"**{project.name}**: {' · '.join(part for part in parts if part)}".removesuffix(": ")
+    rank = (-project.updated.timestamp(),)
+    return Point(Section.PROJECTS, project.id, text, tailed(text, (), project.id, lang), rank)
+
+
+def _heads(shelf: Shelf, new: Mapping[str, Note]) -> Iterator[Head]:
+    """Yield the heads of all cards as they will be."""
+    for head in shelf.heads():
+        if head.id not in new:
+            yield head
+    yield from (Head.of(note) for note in new.values() if isinstance(note, Card))
+
+
+def _notes(shelf: Shelf, kind: type[N], new: Mapping[str, Note]) -> Iterator[N]:
+    known = (filed.note for filed in shelf.notes(kind.kind, lambda entry: entry.id not in new))
+    for note in (*known, *new.values()):
+        if isinstance(note, kind) and note.status not in _OVER:
+            yield note
+
+
+def _last_digests(shelf: Shelf, new: Mapping[str, Note]) -> list[Digest]:
+    """Return the digests of the last sessions, newest first; of the others no file is read."""
+    made = [note for note in new.values() if isinstance(note, Digest)]
+    entries = [e for e in shelf.entries().values() if e.kind == Digest.kind and e.id not in new]
+    found = list(made)
+    for entry in islice(sorted(entries, key=lambda e: (e.at, e.path), reverse=True), SESSIONS):
+        try:
+            note = shelf.file(entry.path).note
+        except (FormatError, NotFoundError):
+            continue
+        if isinstance(note, Digest):
+            found.append(note)
+    live = (digest for digest in found if digest.status not in _OVER)
+    return sorted(live, key=lambda digest: (digest.at, digest.id), reverse=True)[:SESSIONS]
+
+
+def _over(
+    shelf: Shelf, new: Mapping[str, Note], digests: Sequence[Digest]
+) -> dict[tuple[str, int], tuple[str, ...]]:
+    """Return the words of these sessions that cards rest on which do not hold any more."""
+    sessions = {digest.session for digest in digests}
+    found: dict[tuple[str, int], list[str]] = defaultdict(list)
+    for card in _cards_over(shelf, new, sessions):
+        for quote in card.quotes:
+            found[quote.session, quote.n].append(bare(quote.text))
+    return {turn: tuple(words) for turn, words in found.items()}
+
+
+def _cards_over(shelf: Shelf, new: Mapping[str, Note], sessions: set[str]) -> Iterator[Card]:
+    yield from (n for n in new.values() if isinstance(n, Card) and n.status in _OVER)
+    for entry in shelf.entries().values():
+        gone = entry.kind == Card.kind and entry.status in _OVER and entry.id not in new
+        if gone and any(mark.split("#", 1)[0] in sessions for mark in entry.quotes):
+            try:
+                note = shelf.file(entry.path).note
+            except (FormatError, NotFoundError):
+                continue
+            if isinstance(note, Card):
+                yield note
