@@ -158,16 +158,10 @@ def _notes(shelf: Shelf, kind: type[N], new: Mapping[str, Note]) -> Iterator[N]:
 
 def _last_digests(shelf: Shelf, new: Mapping[str, Note]) -> list[Digest]:
     """Return the digests of the last sessions, newest first; of the others no file is read."""
-    made = [note for note in new.values() if isinstance(note, Digest)]
     entries = [e for e in shelf.entries().values() if e.kind == Digest.kind and e.id not in new]
-    found = list(made)
-    for entry in islice(sorted(entries, key=lambda e: (e.at, e.path), reverse=True), SESSIONS):
-        try:
-            note = shelf.file(entry.path).note
-        except (FormatError, NotFoundError):
-            continue
-        if isinstance(note, Digest):
-            found.append(note)
+    newest = sorted(entries, key=lambda entry: (entry.at, entry.path), reverse=True)
+    read = (_read(shelf, entry.path) for entry in islice(newest, SESSIONS))
+    found = [note for note in (*new.values(), *read) if isinstance(note, Digest)]
     live = (digest for digest in found if digest.status not in _OVER)
     return sorted(live, key=lambda digest: (digest.at, digest.id), reverse=True)[:SESSIONS]
 
@@ -185,13 +179,20 @@ def _over(
 
 
 def _cards_over(shelf: Shelf, new: Mapping[str, Note], sessions: set[str]) -> Iterator[Card]:
-    yield from (n for n in new.values() if isinstance(n, Card) and n.status in _OVER)
-    for entry in shelf.entries().values():
-        gone = entry.kind == Card.kind and entry.status in _OVER and entry.id not in new
-        if gone and any(mark.split("#", 1)[0] in sessions for mark in entry.quotes):
-            try:
-                note = shelf.file(entry.path).note
-            except (FormatError, NotFoundError):
-                continue
-            if isinstance(note, Card):
-                yield note
+    gone = [
+        entry
+        for entry in shelf.entries().values()
+        if entry.kind == Card.kind and entry.status in _OVER and entry.id not in new
+    ]
+    near = (e for e in gone if any(mark.split("#", 1)[0] in sessions for mark in e.quotes))
+    for note in (*new.values(), *(_read(shelf, entry.path) for entry in near)):
+        if isinstance(note, Card) and note.status in _OVER:
+            yield note
+
+
+def _read(shelf: Shelf, path: str) -> Note | None:
+    """Return the note of a file; a broken one says nothing."""
+    try:
+        return shelf.file(path).note
+    except (FormatError, NotFoundError):
+        return None

@@ -1,0 +1,172 @@
+"""What is known: cards that hold, lines of the last digests, projects."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from kimi_memory import Memory
+from kimi_memory.model.brief import Section
+from kimi_memory.model.card import Card, CardType
+from kimi_memory.model.change import Create
+from kimi_memory.model.digest import Digest, DigestLine, Part
+from kimi_memory.model.form import place, render
+from kimi_memory.model.head import Head
+from kimi_memory.model.job import Op
+from kimi_memory.model.note import Lang, Note
+from kimi_memory.model.origin import Origin
+from kimi_memory.model.pages import Project, Todo
+from kimi_memory.model.source import Quote, Source
+from kimi_memory.model.status import Status
+from kimi_memory.model.step import Step
+from kimi_memory.store.known import RECENT, SESSIONS, Known
+from kimi_memory.store.shelf import Shelf
+
+AT = datetime(2026, 2, 20, 9, tzinfo=UTC)
+
+
+def card(id: str, value: str = "", **more: object) -> Card:
+    base = Card(
+        id=f"card-{id}", created=AT, updated=AT, title=id, type=CardType.DECISION,
+        key=f"k.{id}", value=value or f"it is {id}", trust=Origin.HUMAN,
+    )  # fmt: skip
+    return replace(base, **more)
+
+
+def digest(id: str, *lines: DigestLine, at: datetime = AT, **more: object) -> Digest:
+    base = Digest(
+        id=f"digest-{id}", created=at, updated=at, title=f"of {id}", session=id, at=at,
+        lines=lines,
+    )  # fmt: skip
+    return replace(base, **more)
+
+
+def line(part: Part, text: str, n: int = 1, who: str = "") -> DigestLine:
+    return DigestLine(part, text, n, n, who)
+
+
+def keep(memory: Memory, *notes: Note) -> None:
+    memory.store.apply([Create(place(n), render(n).encode()) for n in notes], memory.actor)
+
+
+def known(memory: Memory, *steps: Note) -> Known:
+    planned = [Step(Op.ADD, note, "") for note in steps]
+    return Known.of(Shelf(memory.store), steps=planned)
+
+
+def said(of: Known, **more: object) -> dict[str, Section]:
+    return {point.text: point.section for point in of.points(Lang.EN, UTC, **more)}
+
+
+def test_cards_that_hold_are_shown_and_others_are_not(memory: Memory) -> None:
+    mine = {"status": Status.CANDIDATE, "trust": Origin.HUMAN}
+    passing = {"status": Status.STALE, "type": CardType.TASK_STATE}
+    keep(
+        memory, card("a"), card("b", status=Status.CONFLICTED), card("c", status=Status.SUPERSEDED),
+        card("d", status=Status.ARCHIVED), card("e", **mine), card("f", status=Status.STALE),
+        card("g", **passing), card("h", **{**mine, "trust": Origin.AGENT}),
+        card("i", **mine, sources=(Source.of(Quote("s", 1, "it is i")),)),
+        card("j", scope="user:x"),
+    )  # fmt: skip
+    shown = said(known(memory))
+    assert set(shown) == {"it is a", "it is b", "it is e", "it is f"}
+    assert shown["it is e"] is Section.UNSURE
+    assert "it is j" in said(known(memory), scopes=("user:x",))
+
+
+def test_a_disputed_card_says_so(memory: Memory) -> None:
+    of = known(memory, card("b", status=Status.CONFLICTED))
+    [point] = of.points(Lang.EN, UTC)
+    assert point.shown == "- it is b (2026-02-20, 0.50, disputed) ^card-b"
+
+
+def test_steps_count_as_done(memory: Memory) -> None:
+    old = card("a", "We use Redis.")
+    keep(memory, old, digest("s", line(Part.DECIDED, "We use Redis.")))
+    assert set(said(known(memory))) == {"We use Redis."}
+    new = replace(old, value="We use SQS.")
+    assert "We use SQS." in said(known(memory, new))
+    quoted = replace(
+        old, status=Status.SUPERSEDED, quotes=(Quote("s", 1, "so we use redis"),),
+        sources=(Source.of(Quote("s", 1, "so we use redis")),),
+    )  # fmt: skip
+    assert not said(known(memory, quoted))
+    gone = replace(digest("s"), status=Status.ARCHIVED)
+    assert set(said(known(memory, gone, quoted))) == set()
+
+
+def test_heads_may_be_given(memory: Memory) -> None:
+    keep(memory, card("a"))
+    given = Known.of(Shelf(memory.store), heads=[Head.of(card("z"))])
+    assert set(said(given)) == {"it is z"}
+
+
+def test_words_that_a_replaced_card_rests_on_are_left_out(memory: Memory) -> None:
+    quotes = (Quote("s", 3, "We use Redis."),)
+    sources = (Source.of(quotes[0]),)
+    keep(
+        memory,
+        card("a", status=Status.SUPERSEDED, quotes=quotes, sources=sources),
+        card("b", status=Status.SUPERSEDED, sources=(Source.of(Quote("other", 3, "no")),)),
+        digest("s", line(Part.DECIDED, "We use Redis.", 3), line(Part.DECIDED, "We use Redis.", 4)),
+    )  # fmt: skip
+    [point] = known(memory).points(Lang.EN, UTC)
+    assert point.id.endswith("-1")
+
+
+def test_lines_of_digests_have_their_sections(memory: Memory) -> None:
+    of = known(memory, digest("s", *(line(part, f"the {part}") for part in Part)))
+    assert said(of) == {
+        "the asked": Section.LATELY, "the ordered": Section.HOW, "the decided": Section.DECISIONS,
+        "the told": Section.WHO, "the found": Section.LATELY, "the open": Section.OPEN,
+    }  # fmt: skip
+
+
+def test_a_line_says_whose_it_is_and_when(memory: Memory) -> None:
+    late = datetime(2026, 11, 22, 18, 36, tzinfo=UTC)
+    of = known(memory, digest("s", line(Part.TOLD, "I run.", who="Ann"), at=late))
+    [point] = of.points(Lang.EN, ZoneInfo("Asia/Shanghai"))
+    assert point.shown == "- Ann: I run. (2026-11-23) ^turn-st-s-0"
+
+
+def test_only_the_last_sessions_are_read(memory: Memory) -> None:
+    keep(memory, *(
+        digest(f"s{n:02d}", line(Part.ASKED, f"asked {n}"), line(Part.TOLD, f"told {n}"),
+               at=AT + timedelta(days=n))
+        for n in range(SESSIONS + 3)
+    ))  # fmt: skip
+    shown = said(known(memory))
+    assert sum(text.startswith("told") for text in shown) == SESSIONS
+    assert sum(text.startswith("asked") for text in shown) == RECENT
+    assert f"told {SESSIONS + 2}" in shown and "told 1" not in shown
+
+
+def test_a_project_is_one_line(memory: Memory) -> None:
+    todos = (Todo("write"), Todo("sleep", done=True), Todo("read"))
+    full = Project(
+        id="project-a", created=AT, updated=AT, name="Atlas", progress=("2026-02-20 began",),
+        todos=todos,
+    )  # fmt: skip
+    bare = Project(id="project-b", created=AT, updated=AT, name="Bare")
+    done = Project(id="project-c", created=AT, updated=AT, name="Done", finished=True)
+    keep(memory, full, bare, done)
+    assert set(said(known(memory))) == {
+        "**Atlas**: state: 2026-02-20 began · next: write; read", "**Bare**",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["digest", "card"])
+def test_a_file_that_cannot_be_read_is_left_out(memory: Memory, kind: str) -> None:
+    quotes = (Quote("s", 3, "We use Redis."),)
+    gone = card("a", status=Status.SUPERSEDED, quotes=quotes, sources=(Source.of(quotes[0]),))
+    keep(memory, gone, digest("s", line(Part.DECIDED, "We use Redis.", 3)))
+    broken = gone if kind == "card" else digest("s")
+    path = next(e.path for e in Shelf(memory.store).entries().values() if e.id == broken.id)
+    file = memory.root / path
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace("created: ", "created: never, or "), encoding="utf-8")
+    memory.store.reconcile()
+    assert set(said(known(memory))) == ({"We use Redis."} if kind == "card" else set())
