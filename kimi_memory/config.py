@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
+from datetime import tzinfo
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from kimi_memory.errors import FormatError, UsageError
-from kimi_memory.text.zone import Zone, zone_of
 
 T = TypeVar("T", bound=tuple[Any, ...])
 
@@ -197,9 +197,20 @@ class Settings(NamedTuple):
     schedule: ScheduleTable = ScheduleTable()
 
     @property
-    def zone(self) -> Zone:
-        """The zone of days and shown times."""
-        return zone_of(self.memory.timezone)
+    def zone(self) -> tzinfo | None:
+        """The zone of days and shown times; None is that of the machine."""
+        return _zone_of(self.memory.timezone)
+
+
+def _zone_of(name: str) -> tzinfo | None:
+    if not name:
+        return None
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+    try:
+        return ZoneInfo(name)  # which keeps those it has read
+    except (ZoneInfoNotFoundError, OSError, ValueError) as error:
+        raise ValueError(f"{name!r} is no time zone such as 'Asia/Shanghai' or 'UTC'") from error
 
 
 class UserConfig(NamedTuple):
@@ -245,7 +256,7 @@ def parse_settings(text: str, path: str = MARKER) -> Settings:
         schedule=_table(ScheduleTable, document, path, "schedule"),
     )
     try:
-        zone_of(settings.memory.timezone)
+        _zone_of(settings.memory.timezone)
     except ValueError as error:
         raise FormatError(path, 1, str(error), "Name one, or leave memory.timezone out") from error
     if settings.memory.format > FORMAT:

@@ -56,3 +56,14 @@ def test_every_setting_is_read_somewhere() -> None:
 
 WRITTEN = {"id", "format"}
 """What init writes for later versions and other machines."""
+
+
+@pytest.mark.parametrize("name", ["Mars/Olympus", "../etc/passwd", "\\u0000", "Asia"])
+def test_a_zone_that_is_none_is_named(name: str) -> None:
+    with pytest.raises(FormatError, match="no time zone"):
+        parse_settings(f'[memory]\ntimezone = "{name}"\n')
+
+
+def test_the_zone_is_that_of_the_machine_unless_one_is_named() -> None:
+    assert parse_settings("").zone is None
+    assert str(parse_settings('[memory]\ntimezone = "Asia/Shanghai"\n').zone) == "Asia/Shanghai"
