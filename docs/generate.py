@@ -114,7 +114,7 @@ def spelled(annotation: str) -> str:
     """Return a type as a reader of TOML sees it: a closed set is its values."""
     if not annotation.startswith("Literal["):
         return annotation
-    return " | ".join(f'"{value}"' for value in re.findall(r"'(\w+)'", annotation))
+    return " | ".join(f'"{value}"' for value in re.findall(r"'([^']+)'", annotation))
 
 
 def meanings(kind: type) -> dict[str, tuple[str, str]]:

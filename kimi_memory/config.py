@@ -46,9 +46,9 @@ class CaptureTable(NamedTuple):
     limit: int = 3
     """At most so many auto-captured memories per exchange."""
     min_chars: int = 10
-    """Shorter turns are not auto-captured (Chinese characters count double)."""
+    """Shorter turns are not auto-captured; a Chinese character counts double."""
     max_chars: int = 500
-    """Longer turns are not auto-captured."""
+    """Longer turns are not auto-captured, being pasted text; counted in the same way."""
     max_turn_bytes: int = 65536
     """A longer turn is cut here, with a mark that says how much."""
     duplicate: float = 0.95

@@ -65,15 +65,8 @@ def wanted(captured: Sequence[Captured], limits: CaptureTable) -> list[Draft]:
 
     Args:
         captured: the turns of one exchange and what triggers found in them.
-        limits: length window, and how many an exchange may add.
+        limits: whether at all, and how many an exchange may add.
     """
     if not limits.auto:
         return []
-    bearing = (one for one in captured if one.drafts)
-    drafts = [d for one in bearing if _fits(one.turn.text, limits) for d in one.drafts]
-    return drafts[: limits.limit]
-
-
-def _fits(text: str, limits: CaptureTable) -> bool:
-    weight = 2 if language_of(text) == "zh" else 1
-    return limits.min_chars <= len(text) * weight and len(text) <= limits.max_chars
+    return [draft for one in captured for draft in one.drafts][: limits.limit]

@@ -80,7 +80,10 @@ def screen_text(text: str) -> list[Span]:  # type: ignore[empty-body]
 
 @hookspec
 def capture_turn(turn: Turn, session: Session) -> list[Draft]:  # type: ignore[empty-body]
-    """Gather: what in a stored turn is worth remembering at once."""
+    """Gather: what in a stored turn is worth remembering at once.
+
+    Asked of turns whose length lies between ``capture.min_chars`` and ``capture.max_chars``.
+    """
 
 
 # A session ends

@@ -67,6 +67,7 @@ class Host:
         self._disabled = frozenset(disabled)
         self._manager = pluggy.PluginManager("kimi_memory")
         self._manager.add_hookspecs(hookspecs)
+        self._takes: dict[str, Sequence[str] | None] = {}
         self.loaded: list[Loaded] = []
         self._load_bundled()
         if entry_points:
@@ -146,6 +147,8 @@ class Host:
             PluginError: the name is taken, or a hook is misspelt.
         """
         made = self._make(plugin, name)
+        # Without settings of its own there is nothing it could take; else only it can say.
+        self._takes[name] = getattr(plugin, "SETTINGS", None if hasattr(plugin, "create") else ())
         if self._manager.has_plugin(name):
             raise PluginError(f"Plugin {name!r} does not fit: the name is taken.")
         try:
@@ -158,6 +161,24 @@ class Host:
             raise PluginError(f"Plugin {name!r} does not fit: {error}.") from error
         callers = self._manager.get_hookcallers(made) or []
         self.loaded.append(Loaded(name, origin, tuple(sorted(c.name for c in callers))))
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all plugins, those that are not in use included."""
+        return [each.name for each in self.loaded]
+
+    def unknown_settings(self) -> Iterator[tuple[str, str, Sequence[str]]]:
+        """Yield settings that no plugin takes: its name, the key, and the names that would do.
+
+        The key is empty where there is no such plugin.
+        """
+        for name, chosen in self._settings.items():
+            if name not in self.names:
+                yield name, "", self.names
+                continue
+            takes = self._takes.get(name)
+            if takes is not None:
+                yield from ((name, key, takes) for key in chosen if key not in takes)
 
     def _ask(self, hook: str, arguments: Mapping[str, Any]) -> Any:
         with self._blaming(hook):

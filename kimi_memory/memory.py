@@ -129,7 +129,10 @@ class Memory(Parts):
         )
         header = stages.sessions.next_part(self.store, header)
         actor = self.actor._replace(session=header.id)
-        log = stages.SessionLog(self.store, self.host, self.screen, actor, self._views)
+        limits = self.settings.capture
+        log = stages.SessionLog(
+            self.store, self.host, self.screen, actor, self._views, limits=limits
+        )
         log.start(header)
         self.written()
         return stages.SessionHandle(log, self.clock, self._captured, self.end)
@@ -180,7 +183,8 @@ class Memory(Parts):
         self, files: Iterable[TranscriptFile], progress: Callable[[int], None] = lambda count: None
     ) -> Iterator[Ingested]:
         """Store the sessions of transcript files, each turn once; yields a report a session."""
-        taking = stages.Ingest(self.store, self.host, self.screen, self.actor)
+        limits = self.settings.capture
+        taking = stages.Ingest(self.store, self.host, self.screen, self.actor, limits)
         for file in files:
             yield from taking.take(file, progress)
             self.written()

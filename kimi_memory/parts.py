@@ -31,7 +31,7 @@ class Parts:
     def __init__(self, root: Path, opening: Opening) -> None:
         home = opening.home or Home.of_user()
         self.root, self.clock, self.actor = root, opening.clock, opening.actor
-        self._key = home.key()
+        self.home, self._key = home, home.key()
         self.settings = read_settings(root)
         self.host = opening.host or user_host(home)
         self.store = Store.open(root, key=self._key, clock=self.clock)

@@ -107,6 +107,10 @@ JUDGE: Schema = {
 }
 
 
+SETTINGS = ("distil", "judge")
+"""What may stand in ``[plugins.model_distiller]``."""
+
+
 def create(settings: Mapping[str, Any]) -> ModelDistiller:
     """Make the plugin from the user's settings."""
     return ModelDistiller(settings)

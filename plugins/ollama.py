@@ -51,6 +51,20 @@ CONTEXT_STEP = 2048
 """The server reloads a model for another context size, so few sizes are asked for."""
 
 
+SETTINGS = (
+    "model",
+    "embed_model",
+    "host",
+    "timeout_seconds",
+    "dimensions",
+    "key_env",
+    "keyring",
+    "tries",
+    "at_once",
+)
+"""What may stand in ``[plugins.ollama]``."""
+
+
 def create(settings: Mapping[str, Any]) -> Ollama:
     """Make the plugin from the user's settings."""
     return Ollama(settings)

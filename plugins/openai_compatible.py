@@ -40,6 +40,20 @@ REFUSALS = {400, 422}
 """What servers answer to a field they do not know."""
 
 
+SETTINGS = (
+    "base_url",
+    "model",
+    "embed_model",
+    "timeout_seconds",
+    "dimensions",
+    "key_env",
+    "keyring",
+    "tries",
+    "at_once",
+)
+"""What may stand in ``[plugins.openai_compatible]``."""
+
+
 def create(settings: Mapping[str, Any]) -> OpenAICompatible:
     """Make the plugin from the user's settings."""
     return OpenAICompatible(settings)

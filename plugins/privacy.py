@@ -318,6 +318,10 @@ class Privacy:
         return keys
 
 
+SETTINGS = ("allow", "extra")
+"""What may stand in ``[plugins.privacy]``."""
+
+
 def create(settings: Mapping[str, Any]) -> Privacy:
     """Make the plugin, without the allowed rules and with the user's own.
 

@@ -48,6 +48,10 @@ SCORES: Schema = {
 }
 
 
+SETTINGS = ("base_url", "model", "judge", "key_env", "keyring", "timeout_seconds")
+"""What may stand in ``[plugins.reranker]``."""
+
+
 def create(settings: Mapping[str, Any]) -> Reranker:
     """Make the plugin from the user's settings."""
     return Reranker(settings)

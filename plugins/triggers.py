@@ -8,8 +8,8 @@ secrets do not. Keys are those of the distiller, so that both meet on one card.
 Settings, in the user's own ``config.toml``::
 
     [plugins.triggers]
-    min_chars = 10       # shorter turns are left alone; Chinese characters count double
-    max_chars = 500      # longer ones are pasted text
+    min_chars = 10       # narrower than [capture] of the memory; Chinese characters count double
+    max_chars = 200
 """
 
 # ruff: noqa: E501  an alternation of phrases is read by its groups, not by its width
@@ -142,8 +142,8 @@ _CHOICES = (
 class Triggers:
     """The plugin with its window of lengths."""
 
-    min_chars: int = 10
-    max_chars: int = 500
+    min_chars: int = 0
+    max_chars: int = 1 << 30
 
     @hookimpl
     def capture_turn(self, turn: Turn, session: Session) -> list[Draft]:
@@ -162,6 +162,10 @@ class Triggers:
         size = len(turn.text) + len(_HAN.findall(turn.text))
         fits = self.min_chars <= size <= self.max_chars
         return fits and not _MARKUP.search(turn.text)
+
+
+SETTINGS = ("min_chars", "max_chars")
+"""What may stand in ``[plugins.triggers]``."""
 
 
 def create(settings: Mapping[str, Any]) -> Triggers:

@@ -53,6 +53,10 @@ def test_every_setting_has_a_meaning(generate: ModuleType) -> None:
     assert not bare
 
 
+def test_every_choice_of_a_setting_stands_in_its_row(generate: ModuleType) -> None:
+    assert '`"score" \\| "70/30" \\| "rrf"`' in generate.settings()
+
+
 def test_every_command_and_argument_has_a_meaning(generate: ModuleType) -> None:
     page = generate.commands()
     assert page is not None, "there is no command line to describe"

@@ -11,6 +11,7 @@ from typing import BinaryIO, cast
 
 from kimi_memory.capture.log import Captured, Said, SessionLog
 from kimi_memory.capture.screen import MASK, Screen
+from kimi_memory.config import CaptureTable
 from kimi_memory.errors import TranscriptError, UsageError
 from kimi_memory.host import Host
 from kimi_memory.model.actor import Actor
@@ -72,8 +73,16 @@ def open_file(path: Path) -> TranscriptFile:
 class Ingest:
     """Takes transcripts into a store."""
 
-    def __init__(self, store: Store, host: Host, screen: Screen, actor: Actor) -> None:
+    def __init__(
+        self,
+        store: Store,
+        host: Host,
+        screen: Screen,
+        actor: Actor,
+        limits: CaptureTable | None = None,
+    ) -> None:
         self._store, self._host, self._screen, self._actor = store, host, screen, actor
+        self._limits = limits or CaptureTable()
 
     def read(self, file: TranscriptFile) -> Iterable[Transcript]:
         """Return the sessions in a file.
@@ -121,7 +130,7 @@ class Ingest:
         """Return the log new turns belong to: the open part, or a continuation."""
         session = sessions.next_part(self._store, session)
         actor = self._actor._replace(session=session.id)
-        log = SessionLog(self._store, self._host, self._screen, actor)
+        log = SessionLog(self._store, self._host, self._screen, actor, limits=self._limits)
         log.start(session)
         return log
 

@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 
 from kimi_memory.capture.screen import Screen
 from kimi_memory.capture.views import Views
+from kimi_memory.capture.window import fits_window
+from kimi_memory.config import CaptureTable
 from kimi_memory.errors import UsageError
 from kimi_memory.host import Host
 from kimi_memory.model.actor import Actor
@@ -61,10 +63,17 @@ class SessionLog:
     """One open session file. Several processes may write to the same one."""
 
     def __init__(
-        self, store: Store, host: Host, screen: Screen, actor: Actor, views: Views | None = None
+        self,
+        store: Store,
+        host: Host,
+        screen: Screen,
+        actor: Actor,
+        views: Views | None = None,
+        *,
+        limits: CaptureTable | None = None,
     ) -> None:
         self._store, self._host, self._screen, self._actor = store, host, screen, actor
-        self._views = views or Views(store)
+        self._views, self._limits = views or Views(store), limits or CaptureTable()
         self._size = -1
         self._context = ""
         self._refs: set[str] = set()
@@ -179,6 +188,8 @@ class SessionLog:
         return self._rate(turn)
 
     def _rate(self, turn: Turn) -> Captured:
+        if not fits_window(turn.text, self._limits):
+            return Captured(turn)
         gathered = self._host.gather("capture_turn", turn=turn, session=self._seen.session)
         scope = scope_of(self.session)
         drafts = tuple(replace(draft, scope=scope) for found in gathered for draft in found)

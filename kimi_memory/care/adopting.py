@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from kimi_memory.capture.screen import Screen
+from kimi_memory.capture.window import fits_window
+from kimi_memory.config import CaptureTable
 from kimi_memory.consolidation.byhand import archive
 from kimi_memory.consolidation.distil import IMPORTED
 from kimi_memory.consolidation.gates import DraftGate
@@ -292,6 +294,8 @@ class _Deal:
 
     def _recognised(self, turn: Turn) -> Draft | None:
         """Return what the triggers would make of the words, for their key and sort."""
+        if not fits_window(turn.text, CaptureTable()):
+            return None
         asked = replace(turn, role=Role.USER, origin=Origin.HUMAN)
         gathered = self._host.gather("capture_turn", turn=asked, session=self._session)
         return next((draft for found in gathered for draft in found), None)

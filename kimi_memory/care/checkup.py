@@ -10,6 +10,7 @@ from pathlib import Path
 from kimi_memory.care.links import check_links
 from kimi_memory.care.pages import asking
 from kimi_memory.care.session_repair import split_sessions
+from kimi_memory.care.unknown_settings import unknown_settings
 from kimi_memory.consolidation.breaker import PERIODIC, Breaker
 from kimi_memory.consolidation.jobs import FOLDER as JOBS
 from kimi_memory.consolidation.ledger import LIVE
@@ -58,6 +59,8 @@ class Status:
     """How many cards there are in each step of temperature, hottest first."""
     asks: Mapping[str, int]
     """How much waits for a person, by the command that deals with it."""
+    unknown: tuple[str, ...]
+    """One line a name in a settings file that no setting has, with the nearest one."""
 
 
 def status(memory: Memory) -> Status:
@@ -90,6 +93,10 @@ def status(memory: Memory) -> Status:
         bands=counted(found),
         temperatures=histogram(found),
         asks=asking(memory),
+        unknown=tuple(
+            f"{one.message}. {one.remedy}"
+            for one in unknown_settings(memory.root, memory.home, memory.host)
+        ),
     )
 
 
@@ -110,6 +117,7 @@ def doctor(memory: Memory) -> list[Finding]:
     for findings in memory.host.gather("check_health", root=memory.root):
         found += findings
     found += [*_check_plugins(memory), *check_links(memory)]
+    found += unknown_settings(memory.root, memory.home, memory.host)
     if memory.store.read_only:
         found.append(
             Finding(

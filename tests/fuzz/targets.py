@@ -232,7 +232,7 @@ def drafts(content: bytes) -> None:
     )
     session = Session("s1", NOW)
     found = plugin("distiller").distil_session(Transcript(session, turns)) or []
-    catch = plugin("triggers").create({"max_chars": 1 << 20}).capture_turn
+    catch = plugin("triggers").create({}).capture_turn
     found = [*found, *(draft for turn in turns for draft in catch(turn=turn, session=session))]
     texts = {turn.n: turn.text for turn in turns}
     assert all(quote.text in texts[quote.n] for draft in found for quote in draft.quotes)

@@ -12,6 +12,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kimi_memory.care.unknown_settings import unknown_settings
 from kimi_memory.errors import UsageError
 from kimi_memory.memory import Memory
 from kimi_memory.model.actor import Actor
@@ -27,8 +28,15 @@ PERSON = Actor("cli", Origin.HUMAN)
 
 
 def open_memory(arguments: Namespace, actor: Actor = PERSON) -> Memory:
-    """Open the memory a command is about; history is committed by jobs and by `leave`."""
-    return Memory.open(find_memory(arguments), Opening(actor=actor, background=False))
+    """Open the memory a command is about; history is committed by jobs and by `leave`.
+
+    A name in a settings file that no setting has is told each time: it changes nothing, so
+    nothing else would show it.
+    """
+    memory = Memory.open(find_memory(arguments), Opening(actor=actor, background=False))
+    for one in unknown_settings(memory.root, memory.home, memory.host):
+        print(f"kimi-memory: {printable(f'{one.message}. {one.remedy}')}", file=sys.stderr)
+    return memory
 
 
 def add_within(parser: ArgumentParser) -> None:

@@ -44,10 +44,10 @@ def _show(found: Status) -> None:
     show(f"History   {found.history}")
     if found.external:
         show(f"Edits     {found.external} files were changed outside of kimi-memory")
-    for line in found.failing:
-        show(f"Failing   {line}")
-    for path in found.broken:
-        show(f"Broken    {path}")
+    troubles = {"Failing": found.failing, "Settings": found.unknown, "Broken": found.broken}
+    for name, lines in troubles.items():
+        for line in lines:
+            show(f"{name:<9} {line}")
 
 
 def _show_temperatures(found: Status) -> None:

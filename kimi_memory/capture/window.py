@@ -1,0 +1,16 @@
+"""The window of lengths in which a turn may become a memory at once."""
+
+from __future__ import annotations
+
+from kimi_memory.config import CaptureTable
+from kimi_memory.text.han import HAN
+from kimi_memory.text.regex import regex
+
+_HAN = regex(f"[{HAN}]")
+
+
+def fits_window(text: str, limits: CaptureTable) -> bool:
+    """Whether a text is neither too short to be a statement nor as long as pasted text."""
+    if len(text) > limits.max_chars:
+        return False
+    return limits.min_chars <= len(text) + len(_HAN.findall(text)) <= limits.max_chars
