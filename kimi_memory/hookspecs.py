@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kimi_memory.memory import Memory
     from kimi_memory.model.card import Card
     from kimi_memory.model.command import Command
+    from kimi_memory.model.digest import DigestLine
     from kimi_memory.model.draft import Draft
     from kimi_memory.model.engine import Embedding, KeywordIndex, Purpose, VectorIndex
     from kimi_memory.model.health import Finding
@@ -99,6 +100,15 @@ def distil_session(transcript: Transcript, ask: Ask) -> list[Draft] | None:
     """Answer: the knowledge in a session, each piece with its quotes; None passes on.
 
     `ask` reaches a model where one is configured; it may be left out of the arguments.
+    """
+
+
+@hookspec(firstresult=True)
+def digest_session(transcript: Transcript, ask: Ask) -> list[DigestLine] | None:
+    """Answer: the lines of a session's digest, in the words of its turns; None passes on.
+
+    A line whose words do not stand in the turns it names is left out. `ask` reaches a
+    model where one is configured; it may be left out of the arguments.
     """
 
 

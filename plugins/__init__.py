@@ -25,6 +25,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "read_codex": ("read_transcript",),
     "read_claude": ("read_transcript",),
     "distiller": ("distil_session trylast",),
+    "digests": ("digest_session trylast",),
     "todos": ("distil_session wrapper",),
     "statements": ("distil_session wrapper",),
     "conflicts": ("judge_conflict trylast",),

@@ -18,6 +18,7 @@ from kimi_memory import Memory
 from kimi_memory.hookspecs import SPECS
 from kimi_memory.host import Host
 from kimi_memory.model.card import Card, CardType
+from kimi_memory.model.digest import DigestLine, Part
 from kimi_memory.model.draft import Draft
 from kimi_memory.model.event import Event, EventType
 from kimi_memory.model.health import Severity
@@ -220,6 +221,12 @@ def test_hook_distil_session(host: Host, text: str, lang: Lang) -> None:
     (draft,) = host.answer("distil_session", transcript=said)
     assert (draft.type, draft.lang) == (CardType.DECISION, lang)
     assert all(quote.stands_in(text) for quote in draft.quotes) and draft.quotes
+
+
+def test_hook_digest_session(host: Host) -> None:
+    text = "I moved to Graz with my sister in March"
+    said = Transcript(Session("s1", NOON), (turn(1, text), turn(2, "thanks!")))
+    assert host.answer("digest_session", transcript=said) == [DigestLine(Part.ASKED, text, 1, 1)]
 
 
 # Knowledge consolidates

@@ -39,6 +39,10 @@ class Barred:
             return True
         return not draft.reversal and self._repeats(scopes, draft.key, draft.value)
 
+    def text(self, text: str, scopes: set[str]) -> bool:
+        """Whether a text repeats a sentence that was forgotten in one of the scopes."""
+        return bool(self._stones) and self._stones.silence(text, scopes) != text
+
     def note(self, note: Note) -> bool:
         """Whether a note says what must not come back."""
         if not self._stones:

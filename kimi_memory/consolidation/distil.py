@@ -10,6 +10,7 @@ from typing import cast
 
 from kimi_memory.config import DistilTable
 from kimi_memory.consolidation import retract
+from kimi_memory.consolidation.digests import digest_step
 from kimi_memory.consolidation.fold import Fold
 from kimi_memory.consolidation.gates import DraftGate
 from kimi_memory.consolidation.plan import Plan, digest_of
@@ -21,6 +22,7 @@ from kimi_memory.model.note import Lang
 from kimi_memory.model.records import archive_path, transcript_markdown
 from kimi_memory.model.scope import scope_of
 from kimi_memory.model.session import Transcript
+from kimi_memory.model.step import Step
 from kimi_memory.store import sessions
 from kimi_memory.store.shelf import Shelf
 from kimi_memory.store.store import Store
@@ -78,14 +80,21 @@ class Distil:
         for draft in self._drafts(transcript):
             fold.add(draft, lambda quote: texts.get(quote.n))
         folded = fold.result()
+        digest = self._digest(transcript)
         return Plan(
             kind=self.kind,
             subject=place.id,
             inputs=inputs_of(transcript),
-            steps=(*folded.steps, *retract.pages(shelf, folded.gone, self._now)),
+            steps=(*folded.steps, *digest, *retract.pages(shelf, folded.gone, self._now)),
             changes=(*self._archive(place, transcript), *retract.stones(folded.gone, self._now)),
             left_out=tuple(folded.left_out),
         )
+
+    def _digest(self, transcript: Transcript) -> list[Step]:
+        if len(transcript.turns) < self._settings.min_turns:
+            return []
+        step = digest_step(transcript, self._host, self._gate, language(transcript), self._now)
+        return [step] if step else []
 
     def _drafts(self, transcript: Transcript) -> list[Draft]:
         if len(transcript.turns) < self._settings.min_turns:

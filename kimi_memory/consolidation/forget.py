@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from kimi_memory.config import Settings
+from kimi_memory.consolidation.digests import cut_digests, lines_about
 from kimi_memory.consolidation.pages import Pages
 from kimi_memory.consolidation.plan import Plan, digest_of
 from kimi_memory.errors import NotFoundError, UsageError
@@ -138,6 +139,9 @@ class Forget:
         steps = [Step(Op.FORGET, self._archived(note), why) for note in fall.gone]
         steps += [Step(Op.REFINE, n, f"lost its evidence from {fall.subject}") for n in fall.kept]
         steps += self._pages(shelf, fall.gone) if fall.gone else []
+        turns = {(quote.session, quote.n) for note in fall.gone for quote in supporting(note)}
+        lost = lines_about(fall.sessions, turns, fall.words)
+        steps += cut_digests(shelf, lost, self._now)
         stones = self._stones(wanted, fall)
         changes: list[Change] = []
         if stones:

@@ -43,13 +43,27 @@ class DraftGate:
         """Return why a draft must not become a note, or an empty string."""
         if not draft.quotes:
             return "no quote stands in a stored turn"
-        if "⟦redacted:" in _all_text(draft) or self._is_secret(_all_text(draft)):
-            return "it holds a secret"
-        if PURGED in _all_text(draft):
-            return "what it says was purged"
+        if why_not := self._unfit(_all_text(draft)):
+            return why_not
         if self._barred.draft(draft, (draft.value, content_of(draft))):
             return f"it was forgotten on purpose ({_ALLOW})"
         return ""
+
+    def line_objection(self, text: str, scopes: set[str]) -> str:
+        """Return why a line must not stand on a page, or an empty string.
+
+        Args:
+            text: what it says.
+            scopes: where it was said, as tombstones name it.
+        """
+        if why_not := self._unfit(text):
+            return why_not
+        return "it was forgotten on purpose" if self._barred.text(text, scopes) else ""
+
+    def _unfit(self, text: str) -> str:
+        if "⟦redacted:" in text or self._is_secret(text):
+            return "it holds a secret"
+        return "what it says was purged" if PURGED in text else ""
 
 
 def _all_text(draft: Draft) -> str:

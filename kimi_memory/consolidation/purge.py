@@ -21,6 +21,7 @@ from kimi_memory.errors import FormatError, NotFoundError, UsageError
 from kimi_memory.model import form
 from kimi_memory.model.card import Card
 from kimi_memory.model.change import Change, Create, Delete, Effect, Update, digest
+from kimi_memory.model.digest import Digest
 from kimi_memory.model.event import Event
 from kimi_memory.model.ids import safe_session_id
 from kimi_memory.model.job import Job, Op, Operation
@@ -284,6 +285,8 @@ def _only_from(note: Card | Event, ids: frozenset[str]) -> Iterator[str]:
 
 
 def _falls(note: Note, scrub: Scrub, ids: frozenset[str]) -> bool:
+    if isinstance(note, Digest):
+        return note.session in ids
     if not isinstance(note, Card | Event):
         return False
     if ids and note.sources and {source.session for source in note.sources} <= ids:

@@ -1,0 +1,94 @@
+"""Reports: what an agent at work says it found and did, without its running commentary."""
+
+# ruff: noqa: E501  an alternation of phrases is read by its groups, not by its width
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kimi_memory.text.regex import regex
+from kimi_memory.text.salience import traits_of
+from kimi_memory.text.sentences import sentences
+
+_FENCE = regex(r"^\s*(?:```|~~~)")
+_ROW = regex(r"^\s*\|")
+_HEADING = regex(r"^\s*#{1,6}\s|^\s*\**[^*\n]{1,80}\**[:：]\**\s*$|^\s*(?:---+|\*\*\*+)\s*$")
+_MARKUP = regex(r"^\s*(?:[-*•]|\d{1,2}[.)、])\s+(?:\[[ xX]\]\s*)?|\*\*|__")
+_COMMENTARY = regex(
+    r"^\W*(?:(?:good|great|ok(?:ay)?|now|first|next|right|perfect|excellent|alright|so|and|then|understood|got it|sure)\b[,.!:— –-]*\s*){0,3}"
+    r"(?:let me|let's|i'll|i will|i'm going to|i am going to|i need to|i can (?:now )?see|i see\b|now i\b|i now have|i have (?:everything|a (?:complete|clear|full))|we need to|here(?:'s| is| are)\b|looking at|would you|do you|should i|shall i|want me|is there|if you|you can\b|you may\b|let us|feel free|which\b|what\b|how\b|can you|to summarize|summary|in summary|you're (?:absolutely )?right|sorry|apolog)"
+    r"|^\W*(?:让我|我来|我先|我将|我会|接下来|下面|好的|明白|是否|需要我|要不要|请问|如果你|您)",
+    2,
+)
+_NODS = regex(
+    r"^\W*(?:(?:done|fixed|perfect|great|good(?: catch| question| point)?|excellent|understood|all (?:clean|set|done|good)|clean|right|yes|no|got it|sure|absolutely|implementation complete|好的?|完成|搞定|已完成)[.!,:。！，— –-]+\s*)+",
+    2,
+)
+_DID = regex(
+    r"^\W*(?:`[^`]{1,80}`\W*)?(?:all \w+ \w+ )?(?:i(?:'ve| have)? |we(?:'ve| have)? |the \w+ (?:has|have|was|were|is|are|now) |also |now )?(?:just |now |already |been )*"
+    r"(?:add|creat|fix|updat|remov|delet|renam|mov|extract|refactor|replac|rewr|rewrote|reorder|implement|chang|split|hoist|revert|merg|bump|upgrad|migrat|convert|insert|drop|disabl|enabl|configur|install|deploy|wrote|writ|made|built|moved|switch|set up|pass|simplif|consolidat|document|log|correct|resolv|clean|introduc|wrap|inlin|deprecat|restor|reus|keep|kept|found|identif|discover|verif|confirm|test|measur)(?:ed|d|s|es|ied|ing|t|ten|n)?\b"
+    r"|(?:已|已经)(?:经)?(?:添加|新增|修复|更新|删除|移除|重命名|修改|改|实现|创建|完成|迁移|替换|提取|合并|回滚)|(?:改|加|修|换|删|移|拆|合)(?:成|为|到|了|好)",
+    2,
+)
+_CAUSE = regex(
+    r"\b(?:the (?:issue|problem|root cause|cause|reason|bug|culprit|fix|key insight|catch|trick|solution|answer|difference|verdict)\b|because|due to|since the|caused by|turns out|which (?:means|is why|explains)|so that|instead of|intentional|intended|only (?:runs|used|works|when|applies)|never|always|no longer|already|needs?|must|requires?|falls? back|defaults? to|conflicts? with|fails?|failed|broke|missing|expected|by design|not (?:supported|used|needed|actually|enough))\b"
+    r"|原因|问题(?:在于|是|出在)|因为|由于|导致|所以|而不是|不再|必须|需要|默认|不支持|失败|缺",
+    2,
+)
+_IDENTIFIER = regex(
+    r"`[^`\n]{1,120}`|\b\w+_\w+\b|\b[a-z]+[A-Z]\w+\b|\b[\w./-]+\.[a-z]{1,4}\b|(?<!\w)--[a-z][\w-]+|#\d+"
+)
+_FIGURE = regex(r"\d")
+SHORTEST, LONGEST = 16, 420
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One thing that an agent says it found or did."""
+
+    text: str
+    worth: float
+
+
+def reports_in(text: str) -> list[Report]:
+    """Return what a message reports, in order; code, tables, headings and chatter are left out."""
+    return [
+        Report(unit, worth)
+        for line in _lines(text)
+        for unit, done in _units(line)
+        if (worth := _worth(unit, done=done)) > 0
+    ]
+
+
+def _lines(text: str) -> Iterator[str]:
+    fenced = False
+    for line in text.split("\n"):
+        if _FENCE.match(line):
+            fenced = not fenced
+        elif not fenced and line.strip() and not _ROW.match(line) and not _HEADING.match(line):
+            yield line
+
+
+def _units(line: str) -> Iterator[tuple[str, bool]]:
+    """Yield the sentences of a line, and whether "Done." or the like stands before each."""
+    plain = _MARKUP.sub("", line).strip()
+    done = False
+    for start, end in sentences(plain):
+        unit = _NODS.sub("", plain[start:end], count=1).strip()
+        done = done or len(unit) < end - start
+        if SHORTEST <= len(unit) <= LONGEST:
+            yield unit, done
+            done = False
+
+
+def _worth(unit: str, *, done: bool) -> float:
+    if _COMMENTARY.search(unit) or unit.endswith(("?", "？", ":", "：")):
+        return 0.0
+    did, cause = done or _DID.search(unit) is not None, _CAUSE.search(unit) is not None
+    if not (did or cause):
+        return 0.0
+    names = min(3, len(set(_IDENTIFIER.findall(unit))))
+    traits = traits_of(unit)
+    worth = 1.0 * did + 1.0 * cause + 0.6 * names + 0.3 * (_FIGURE.search(unit) is not None)
+    return worth + 0.1 * min(8.0, traits.specific)

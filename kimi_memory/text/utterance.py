@@ -1,0 +1,177 @@
+"""Utterances: the clauses of a spoken turn, and what each of them does.
+
+A sentence may state something and ask for something in one breath ("I prefer Trello for
+this, can you help me set it up?"), so acts are told apart clause by clause. Each act is
+recognised by its form (an auxiliary before its subject, an imperative, a particle), not
+by what it is about.
+"""
+
+# ruff: noqa: E501  an alternation of phrases is read by its groups, not by its width
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from kimi_memory.text.regex import regex
+from kimi_memory.text.sentences import sentences
+
+
+class Act(StrEnum):
+    """What a clause does."""
+
+    STATEMENT = "statement"
+    QUESTION = "question"
+    REQUEST = "request"
+    """Something to be done once, now."""
+    ORDER = "order"
+    """Something to be done from now on."""
+    REMARK = "remark"
+    """A greeting, thanks, a laugh, a nod: nothing is said of anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A part of a turn that does one thing."""
+
+    start: int
+    end: int
+    text: str
+    act: Act
+
+
+# Clauses end at a comma or a dash only where what follows begins an act of its own.
+_BORDER = regex(r"(?<![\d\w])?[,;，；]\s*|\s+[–—-]{1,2}\s+|\.{3}\s*|…+\s*|——")
+_STOP = regex(
+    r"(?<=[a-z0-9)\]\"'’%])(?<!\b[a-z]\.[a-z])(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)(?<!\bca)(?<!\bno)[.!?]+\s+(?=[a-z])"
+)
+_LEAD = r"(?:(?:and|but|so|or|ok(?:ay)?|hm+|hey|hi|oh|ah|well|now|then|also|btw|by the way|right|yes|yeah|yep|no|anyway|actually|please|pls|just|maybe|first|lastly|finally|next|great|perfect|thanks|cool|good|alright)\b[,:!.]?\s+){0,4}"
+_WH = r"(?:what|how|why|when|where|who|whom|which|whose)"
+_AUX = r"(?:is|are|was|were|am|do|does|did|can|could|should|would|will|shall|may|might|has|have|had|isn't|aren't|wasn't|don't|doesn't|didn't|can't|couldn't|shouldn't|wouldn't|won't|hasn't|haven't)"
+_SUBJECT = r"(?:i|you|we|they|he|she|it|this|that|these|those|there|the|my|your|our|his|her|its|their|anyone|anybody|somebody|someone|any|a|an)"
+_QUESTION_EN = regex(
+    rf"^{_LEAD}(?:"
+    rf"{_WH}(?:'s|'re|'d|'ll)?\s+(?:{_AUX}|about|else|if|to|kind|kinds|sort|type|time|size|many|much|long|far|often|soon|big|old|come|the (?:hell|heck)|exactly)\b"
+    rf"|{_WH}'s\b|how\s+(?:\w+\s+){{1,2}}(?:is|are|was|were|do|does|did|can|should|would|will)\b"
+    rf"|(?:what|which)\s+(?!i\b|we\b|you\b|they\b|he\b|she\b|it\b|the\b|my\b)(?:\w+\s+){{1,3}}{_AUX}\s+{_SUBJECT}\b"
+    rf"|{_AUX}\s+{_SUBJECT}\b(?! a (?:good|nice|great))"
+    r"|(?:any|got any)\s+(?:\w+\s+){0,3}(?:ideas?|tips?|advice|suggestions?|recommendations?|thoughts|chance|questions?|news|experience)\b"
+    r"|(?:is|was)\s+[\w.=%-]+\s+(?:a |the |really |still )?\w+$"
+    r"|(?:i )?wonder(?:ing)?\b|(?:i'm |i am )?(?:not sure|unsure|confused|curious)\s+(?:how|what|which|why|whether|if|about)\b"
+    rf"|(?:i )?(?:don't|do not) (?:know|understand|get) (?:{_WH}|if)\b|(?:guess|remember) (?:what|when|how)\b"
+    r"|(?:anything|what's) (?:new|else)\b)"
+)
+_QUESTION_ZH = regex(
+    r"(?:吗|嘛|么|不|没有|没|呢|吧)[?？]|(?<!什)(?<!怎)(?<!那)(?<!这)(?<!多)(?:吗|么)[。!！~～]*$|呢[。!！~～]*$"
+    r"|怎么(?!都|也)|为什么|为啥|咋(?:办|样|弄|整|说|回事)?|(?<!不管)(?<!无论)如何|多少(?!都|也|有些)|几(?:个|天|点|号|次|岁|块|米|年|月|种|家|层)(?=[^，。]{0,6}[?？]|[^，。]{0,4}(?:合适|够|好))|(?:用|要|选|买|需|差|等|放|得)几[\u3400-\u9fff](?!了|前|后|次)"
+    r"|哪(?:个|些|里|儿|家|种|款|天|位|一)(?![^，。]{0,4}(?:都|也))|什么时候|什么(?:意思|情况|区别|原因|东西|办法|样)|(?:注意|需要|有|要|该|算|是)(?:些|点)?(?:什么|啥)"
+    r"|(?:要不要|能不能|可不可以|可以不|是不是|有没有|该不该|行不行|好不好|会不会|用不用|值不值|对不对|得不得|够不够|靠不靠谱|是否|还是先)(?![^，。]{0,6}都)|(?:记得|知道)[^，。]{1,20}不$"
+)
+_MARK = regex(r"[?？][”’\"'」』)）\]]*\s*$")
+
+_DO = r"(?:help|write|give|show|tell|list|explain|draft|make|find|check|suggest|recommend|remind|summari[sz]e|translate|compare|rewrite|create|generate|run|look|walk|let me know|ask me|put|add|update|fix|implement|try|go|take|proceed|continue|commit|push|delete|remove|rename|change|move|set|build|test|review|read|open|start|stop|plan|describe|convert|calculate|compute|plot|turn|edit|shorten|double[- ]check|refactor|merge|revert|undo|redo|install|deploy|print|bump|use|include|send|search|think|consider|analy[sz]e|provide|outline|design|split|verify|investigate|figure|see|do(?! (?:i|you|we|they)\b))"
+_REQUEST_EN = regex(
+    rf"^{_LEAD}(?:(?:can|could|would|will) (?:you|u)\b|(?:i(?:'d| would) (?:like|love|appreciate)|i (?:want|need)) (?:you (?:to )?|some |your |help|advice|a hand)"
+    rf"|i(?:'m| am) (?:hoping|looking for|trying to (?:figure|understand|decide))"
+    rf"|let'?s (?:see|try|test|start|begin|continue|look|do|go|plan|fix|talk|move|walk|discuss|review|check)\b"
+    rf"|(?:help|walk|show|tell|give|remind|teach|ask|let) me\b|{_DO}\b(?!\s*(?:$|[,.:;!]|is\b|are\b|was\b|s\b)))"
+)
+_REQUEST_ZH = regex(
+    r"^(?:那|好|嗯|行|对了|另外|顺便|然后|再|先|请|麻烦|要不|还有)*(?:帮(?:我|忙)|麻烦|请(?:你|帮|给|教|问)?|(?:你)?给我(?!妈|爸|老|女|儿|家|们)|你(?:先|再|来|就|可以|能)*(?:讲|说|列|写|改|算|看|查|做|解释|推荐|总结|翻译|介绍|分析|对比|整理|评|想)|(?:讲讲|说说|看看|列(?:个|一|出)|写(?:个|一|封|段)|改(?:一下|成|得)|算(?:一下|算)|查(?:一下|查)|整理|总结|翻译|推荐|解释|介绍|分析))"
+)
+
+_EVER_EN = r"(?:from now on|going forward|from here on|in (?:the )?future|for (?:all )?future|henceforth|whenever|every time|each time|always|never(?! mind)|any ?time|by default|at all times)"
+_ORDER_EN = regex(
+    rf"^{_LEAD}(?:{_EVER_EN},? (?!been\b|had\b|was\b|were\b|got\b|seen\b|heard\b|really\b|knew\b|thought\b|i(?!'d like you| want you)\b|we\b|he\b|she\b|they\b|it\b|there\b|my\b)[a-z]"
+    rf"|(?:please )?(?:don'?t|do not) (?:ever |even )?(?!worry\b|know\b|think\b|forget to\b|be\b|mind\b|get me wrong|let\b|wait\b|miss\b|give up|stop\b|hesitate\b|underestimate\b|quit\b)[a-z]+\b"
+    rf"|no (?:more )?[a-z][a-z -]{{2,30}},? (?:please|ever|anymore|any more)\b"
+    rf"|i(?:'d| would)? (?:want|like|need|prefer|expect) you to (?:always|never)\b)"
+    rf"|,? (?:and |so |please )?(?:always|never) {_DO}\b|\b(?:from now on|going forward|in (?:the )?future|every time|each time|whenever (?:i|we|you))\b(?![^,.;]{{0,40}}\bi(?:'ll| will)\b)|,? always$"
+)
+_AGENT_EN = regex(
+    r"\byou(?:'re|'ll|'d|r)?\b|\b(?:me|us|i|we)\b|^\W*(?:please|always|never|don'?t|do not|no|from now on|going forward|whenever)\b|\b(?:always|never) "
+    rf"{_DO}\b"
+)
+_ORDER_ZH = regex(
+    r"(?:^|[，,；;：:。！!\s]|对了|还有|另外|那)(?:从今天起|从今往后|从今以后|从现在(?:起|开始)|以后|今后|往后|下次|每次|凡是|只要我|任何时候|永远)(?!再(?:说|看|聊|讲|议|定|考虑))[^。！？!?]{0,40}?(?:都|就|要|别|不要|不许|不准|不用|请|先|一律|必须|得|只|统一|用|给我|提醒|记得|按|把)"
+    r"|(?:^|[，,；;：:。！!\s]|对了|还有|另外|都|请|你)(?:别再|不要再|别给我|不要给我|千万别|千万不要|绝对不要|一律|务必|别老|不准|不许)"
+)
+_REMARK = regex(
+    r"^\W*(?:(?:ok(?:ay)?|k|kk|yes|yeah|yep|yup|no|nope|nah|sure|fine|great|good|cool|nice|perfect|awesome|thanks?(?: (?:you|a lot|a bunch|so much|again|man))?|thx|ty|cheers|wow|haha+|hehe+|lol|hi|hey|hello|bye|good ?(?:night|bye|morning|evening)|see (?:you|ya)(?: later| soon)?|got it|understood|right|exactly|totally|definitely|absolutely|agreed|sounds good|makes sense|of course|no (?:problem|worries)|you're (?:welcome|right)|proceed|continue|go ahead|done|sorry|oops|hmm+|oh|ah|ugh|night|love it|i see|true|deal)\b[\s,.!;:~)('’-]*(?:\w+[\s!.]*$)?)+\W*$"
+    r"|^\W*(?:嗯+|好+的?|行|可以|对|是的?|没错|谢谢(?:你|您|啦|了)?|谢了|多谢|辛苦了?|哈+|嘿+|呵+|晚安|早安?|再见|拜拜|你好|您好|收到|明白(?:了)?|知道了|了解|懂了|没事|没问题|好吧|继续|嗯嗯|哦+|噢|唉|太好了|厉害|牛|赞|真的|吓人|在吗|来了)[\s，,。！!~～、]*(?:\W|好|的|了|啊|呀|哈|吧|谢谢|晚安|拜拜)*$"
+)
+_BRACKETS = regex(r"\[[^\[\]\n]{3,300}\](?!\()")
+"""Directions and marks that programs put into a turn: "[shares a photo …]", "[Image #1]"."""
+
+
+_CLOSED = regex(r"`[^`\n]{1,200}`|\([^()\n]{1,120}\)|（[^（）\n]{1,60}）")
+
+
+def clauses(text: str) -> list[Clause]:
+    """Return the clauses of a turn in order; neighbours that do the same thing stay joined."""
+    shown = _BRACKETS.sub(lambda found: " " * len(found[0]), text)
+    # Nothing begins inside of code, or in brackets.
+    shown = _CLOSED.sub(lambda found: "x" * len(found[0]), shown)
+    found: list[Clause] = []
+    for start, end in sentences(shown):
+        # People who chat begin sentences in lower case.
+        stops = [m.end() for m in _STOP.finditer(shown, start, end) if m.end() < end]
+        for first, last in zip([start, *stops], [*stops, end], strict=True):
+            found += _split(shown, first, last)
+    return [
+        Clause(c.start, c.end, text[c.start : c.end], c.act)
+        for c in found
+        if any(map(str.isalnum, c.text))
+    ]
+
+
+def act_of(clause: str) -> Act:
+    """Return what a clause does."""
+    low = clause.replace("’", "'").strip().lower()
+    if not any(map(str.isalnum, low)) or _REMARK.search(low):
+        return Act.REMARK
+    if _MARK.search(low):
+        return Act.QUESTION
+    if is_order(low):
+        return Act.ORDER
+    if _REQUEST_EN.search(low) or _REQUEST_ZH.search(low):
+        return Act.REQUEST
+    if _QUESTION_EN.search(low) or _QUESTION_ZH.search(low):
+        return Act.QUESTION
+    return Act.STATEMENT
+
+
+def is_order(clause: str) -> bool:
+    """Whether a clause, in lower case, tells somebody how to act from now on."""
+    if _ORDER_ZH.search(clause):
+        return True
+    return _ORDER_EN.search(clause) is not None and _AGENT_EN.search(clause) is not None
+
+
+def _split(text: str, start: int, end: int) -> list[Clause]:
+    """Cut a sentence where an act of another sort begins."""
+    borders = [m.end() for m in _BORDER.finditer(text, start, end) if start < m.end() < end]
+    parts = [
+        Clause(a, b, text[a:b], act_of(text[a:b]))
+        for a, b in zip([start, *borders], [*borders, end], strict=True)
+    ]
+    whole = act_of(text[start:end])
+    acts = {part.act for part in parts} - {Act.REMARK}
+    if len(acts) < 2 or whole is Act.ORDER:
+        act = whole if whole is Act.ORDER or not acts else acts.pop()
+        return [Clause(start, end, text[start:end], act)]
+    joined: list[Clause] = []
+    for part in parts:
+        last = joined[-1] if joined else None
+        if last and (last.act is part.act or (part.act is Act.REMARK and last)):
+            joined[-1] = Clause(last.start, part.end, text[last.start : part.end], last.act)
+        else:
+            joined.append(part)
+    return [_trimmed(text, part) for part in joined]
+
+
+def _trimmed(text: str, clause: Clause) -> Clause:
+    words = text[clause.start : clause.end]
+    short = words.rstrip(" ,，;；-–—")
+    end = clause.start + len(short)
+    return Clause(clause.start, end, short, clause.act)

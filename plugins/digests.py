@@ -1,0 +1,255 @@
+"""The digest of a session by rules: what a reader would keep of it, in its own words.
+
+Why it exists: what was said is kept word for word and found again, but an agent that
+starts tomorrow wants the few lines that matter. Lines are quoted, never written: the
+clauses of a person that tell something, an offer beside the answer that picks it, and of
+an agent at work what it says it found and did. A clause is weighed by what it names
+(`kimi_memory.text.salience`); what weighs most is kept under a budget of tokens.
+"""
+
+# ruff: noqa: E501  an alternation of phrases is read by its groups, not by its width
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from kimi_memory import hookimpl
+from kimi_memory.model.digest import DigestLine, Part
+from kimi_memory.model.origin import Origin, Role
+from kimi_memory.model.session import Transcript
+from kimi_memory.model.turn import Turn
+from kimi_memory.text.offers import assents, offers_in, picked, proposal_in
+from kimi_memory.text.pasted import foreign_spans
+from kimi_memory.text.regex import regex
+from kimi_memory.text.reports import reports_in
+from kimi_memory.text.salience import Traits, traits_of
+from kimi_memory.text.tokens import estimate
+from kimi_memory.text.utterance import Act, Clause, clauses
+
+BUDGET = 400
+"""Most tokens of a digest."""
+LINE = 64
+"""Most tokens of a person's words in a line."""
+ACCOUNT = 56
+"""Most tokens of an agent's words in a line."""
+LEAST = {"work": 1.2, "chat": 1.6, "people": 3.0}
+"""From this weight on a person's clause is worth a line, by the sort of session."""
+SHORT = 160
+"""An answer to an offer is no longer than so many characters."""
+LONG = 3000
+"""A person's turn above this length is a document."""
+_JOKE = regex(r"\b(?:haha\w*|hehe|lmao|just kidding|jk)\b|哈哈|嘿嘿|开个?玩笑|[😂🤣]", 2)
+_PLACE = regex(
+    r"[\w/.-]+\.\w{1,5}:\d+|^\s*[\w.]+\(.*\)\s*$|^\s*(?:result|return|if|func|def|import)\b.*[({=]"
+)
+"""A line of a program or of what a tool printed."""
+_OPEN = regex(
+    r"\b(?:to-?dos?\b|still (?:need|have|must|torn|open|undecided|to do|waiting)|undecided|remaining|left to do|follow[- ]up|next steps?|not (?:yet )?(?:done|decided|booked|sorted|finished)|haven't (?:decided|booked|done|started)|need to (?:talk|decide|check|ask|book|call|find))\b"
+    r"|待办|还没(?:定|想好|办|做|买|订|约|决定)|还(?:要|得|需要)(?:办|做|买|去|问|找|等)|没定下来|之后再(?:定|说)|下一步",
+    2,
+)
+_SWITCH = regex(
+    r"\b(?:decid\w+|chose|choos\w+|settled|agreed|go(?:ing)? with|went with|switch\w*|instead|no longer|not .{1,30} any ?more|after all|let's|we(?:'ll| will| are going to|'re going to) (?:use|do|go|keep|drop|make)|cancel\w*|postpon\w*|revert\w*|we (?:don't|do not) want|drop(?:ped)?|cut)\b"
+    r"|决定|定了|定在|就用|就选|选[a-z一二三]|改成|改为|改到|换成|不用了|取消|推迟|就这么办|还是.{1,12}吧",
+    2,
+)
+_LEAD = regex(
+    r"^\W*(?:(?:ok(?:ay)?|so|and|but|well|oh|ah|hm+|yes|yeah|yep|yup|right|wow|thanks?(?: \w+)?|hey(?: \w+)?|hi(?: \w+)?|also|btw|by the way|anyway|actually|cool|great|awesome|nice|sure|嗯+|哦|对了|好的?|那|另外|还有)[,，.!！:：。 ]+)+",
+    2,
+)
+
+
+@hookimpl(trylast=True)
+def digest_session(transcript: Transcript) -> list[DigestLine]:
+    """Choose the lines of a session's digest."""
+    return _Reader(transcript).lines()
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """A line that may be shown, and what it is worth."""
+
+    line: DigestLine
+    worth: float
+
+
+class _Reader:
+    """Reads one session.
+
+    Args:
+        transcript: what was said.
+    """
+
+    def __init__(self, transcript: Transcript) -> None:
+        spoken = {Role.USER, Role.ASSISTANT}
+        self._turns = [turn for turn in transcript.turns if turn.role in spoken]
+        self._tools = any(turn.role is Role.TOOL for turn in transcript.turns)
+        names = {turn.speaker for turn in self._turns if turn.role is Role.USER and turn.speaker}
+        self._named = len(names) > 1
+        self._kind = "people" if self._named else "work" if self._works() else "chat"
+
+    def lines(self) -> list[DigestLine]:
+        """Return the lines in the order of their sections and turns."""
+        choices = sorted(self._choices(), key=lambda choice: -choice.worth)
+        kept: list[DigestLine] = []
+        room = BUDGET
+        for choice in choices:
+            cost = estimate(choice.line.text) + 3
+            if cost <= room:
+                kept.append(choice.line)
+                room -= cost
+        parts = list(Part)
+        return sorted(kept, key=lambda line: (parts.index(line.part), line.first))
+
+    def _works(self) -> bool:
+        """Whether the agent does things, rather than only answering."""
+        pairs = list(zip(self._turns, self._turns[1:], strict=False))
+        runs = sum(a.role is b.role is Role.ASSISTANT for a, b in pairs)
+        return runs > max(2, len(pairs) // 5)
+
+    def _choices(self) -> Iterator[_Choice]:
+        asked = self._kind == "people"
+        for turn, answers in self._exchanges():
+            choice = self._of_person(turn, first=not asked) if turn is not None else None
+            asked = asked or choice is not None
+            account = self._account(answers) if self._kind == "work" else None
+            if choice and account:
+                yield _with_account(choice, account)
+            elif choice or account:
+                yield choice or account  # type: ignore[misc]  # one of them is there
+
+    def _exchanges(self) -> Iterator[tuple[Turn | None, list[Turn]]]:
+        """Yield each turn of a person with the turns of the agent that answer it."""
+        asker: Turn | None = None
+        answers: list[Turn] = []
+        for turn in self._turns:
+            if turn.role is Role.USER and turn.origin is Origin.HUMAN:
+                if asker or answers:
+                    yield asker, answers
+                asker, answers = turn, []
+            else:
+                answers.append(turn)
+        if asker or answers:
+            yield asker, answers
+
+    def _of_person(self, turn: Turn, *, first: bool) -> _Choice | None:
+        kept = self._kept(turn, first=first)
+        offer, by = self._offer(turn)
+        if not kept and not offer:
+            return None
+        words = _fitted(turn.text, kept, LINE) if kept else turn.text.strip()
+        part = self._part(kept, bool(offer), first=first)
+        text = f"{offer} → {words}" if offer else words
+        worth = sum(sorted((weight for _, weight in kept), reverse=True)[:2])
+        worth += 2.0 * bool(offer) + 3.0 * (part is Part.ORDERED) + 1.0 * (part is Part.DECIDED)
+        who = turn.speaker if self._named else ""
+        return _Choice(DigestLine(part, text, by or turn.n, turn.n, who), worth)
+
+    def _kept(self, turn: Turn, *, first: bool) -> list[tuple[Clause, float]]:
+        """Return the clauses of a turn that tell something, with their weights."""
+        if len(turn.text) > LONG:
+            return []
+        wanted = {Act.STATEMENT, Act.ORDER}
+        wanted |= {Act.REQUEST} if self._kind == "work" or first else set()
+        found = []
+        foreign = foreign_spans(turn.text)
+        for clause in clauses(turn.text):
+            if clause.act not in wanted or _JOKE.search(clause.text) or _PLACE.search(clause.text):
+                continue
+            if any(a < clause.end and clause.start < b for a, b in foreign):
+                continue
+            traits = traits_of(clause.text)
+            weight = _weight(traits, clause.act)
+            # Among people a line that is about nobody is a wise saying.
+            weight -= 1.2 * (self._named and not _is_about_somebody(traits))
+            ordered = clause.act is Act.ORDER and traits.words >= 3 and not self._named
+            if weight >= LEAST[self._kind] or ordered:
+                found.append((clause, weight))
+        return found
+
+    def _offer(self, turn: Turn) -> tuple[str, int]:
+        """Return what a short answer says yes to, and the turn that offered it."""
+        at = self._turns.index(turn)
+        before = self._turns[at - 1] if at else None
+        if before is None or before.role is not Role.ASSISTANT or len(turn.text) > SHORT:
+            return "", 0
+        offers = offers_in(before.text)
+        chosen = picked(turn.text, offers) if offers else []
+        if chosen and len(chosen) < len(offers):
+            return " / ".join(offer.text for offer in chosen[:3]), before.n
+        if assents(turn.text) and (proposal := proposal_in(before.text)):
+            return proposal[:240], before.n
+        return "", 0
+
+    def _part(self, kept: list[tuple[Clause, float]], offered: bool, *, first: bool) -> Part:
+        if any(clause.act is Act.ORDER for clause, _ in kept) and not self._named:
+            return Part.ORDERED
+        if offered or any(_SWITCH.search(clause.text) for clause, _ in kept):
+            return Part.DECIDED
+        if any(_OPEN.search(clause.text) for clause, _ in kept):
+            return Part.OPEN
+        if first or any(clause.act is Act.REQUEST for clause, _ in kept):
+            return Part.ASKED if first else Part.DECIDED
+        return Part.TOLD
+
+    def _account(self, answers: list[Turn]) -> _Choice | None:
+        """Return what the agent says it found and did in one exchange."""
+        found = [
+            (report.worth + 0.8 * (turn is answers[-1]) - 0.15 * min(at, 6), turn.n, report.text)
+            for turn in answers
+            if turn.role is Role.ASSISTANT
+            for at, report in enumerate(reports_in(turn.text))
+        ]
+        if not found:
+            return None
+        worth, n, _ = max(found)
+        same = sorted((one for one in found if one[1] == n), key=lambda one: -one[0])
+        text = _joined([one[2] for one in same], ACCOUNT)
+        return _Choice(DigestLine(Part.FOUND, text, n, n), worth)
+
+
+def _with_account(choice: _Choice, account: _Choice) -> _Choice:
+    """Return what a person wanted, with what the agent says it did about it."""
+    line = choice.line
+    text = f"{line.text} → {account.line.text}"
+    part = Part.FOUND if line.part is Part.TOLD else line.part
+    whole = replace(line, part=part, text=text, last=account.line.last)
+    return _Choice(whole, choice.worth + 0.5 * account.worth)
+
+
+def _weight(traits: Traits, act: Act) -> float:
+    weight = min(traits.specific, 3.0) + 0.05 * min(traits.specific, 12.0)
+    weight += 0.8 * traits.me + 0.7 * traits.choice + 0.7 * traits.day + 0.2 * min(traits.name, 3)
+    weight -= 1.0 * (traits.you and not traits.me) + 0.4 * traits.sharp + 1.2 * traits.doubt
+    return weight + 2.0 * (act is Act.ORDER)
+
+
+def _is_about_somebody(traits: Traits) -> bool:
+    return bool(traits.me or traits.kin or traits.name or traits.figure or traits.day)
+
+
+def _fitted(text: str, kept: list[tuple[Clause, float]], limit: int) -> str:
+    """Join the heaviest clauses in order, with a mark where words between were left out."""
+    chosen: list[Clause] = []
+    for clause, _ in sorted(kept, key=lambda one: -one[1]):
+        if not chosen or estimate(" ".join(c.text for c in [*chosen, clause])) <= limit:
+            chosen.append(clause)
+    chosen.sort(key=lambda clause: clause.start)
+    runs: list[tuple[int, int]] = []
+    for clause in chosen:
+        if runs and not any(map(str.isalnum, text[runs[-1][1] : clause.start])):
+            runs[-1] = (runs[-1][0], clause.end)
+        else:
+            runs.append((clause.start, clause.end))
+    parts = [" ".join(text[start:end].split()) for start, end in runs]
+    parts[0] = _LEAD.sub("", parts[0], count=1) or parts[0]
+    return " … ".join(parts)
+
+
+def _joined(texts: Iterable[str], limit: int) -> str:
+    kept: list[str] = []
+    for text in texts:
+        if not kept or estimate(" … ".join([*kept, text])) <= limit:
+            kept.append(text)
+    return " ".join(" … ".join(kept).split())

@@ -1,0 +1,117 @@
+"""The digest of a session by rules: which words of which turns become lines."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from kimi_memory.host import Host
+from kimi_memory.model.digest import DigestLine, Part
+from kimi_memory.model.origin import Origin, Role
+from kimi_memory.model.session import Session, Transcript
+from kimi_memory.model.turn import Turn
+from kimi_memory.text.tokens import estimate
+
+NOON = datetime(2026, 2, 27, 12, 0, tzinfo=UTC)
+ROLES = {"user": Role.USER, "agent": Role.ASSISTANT, "tool": Role.TOOL}
+ORIGINS = {"user": Origin.HUMAN, "agent": Origin.AGENT, "tool": Origin.TOOL}
+
+
+def digest(*spoken: tuple[str, str]) -> list[DigestLine]:
+    """Return the digest of turns given as (who, words); any other name is a person's."""
+    turns = tuple(
+        Turn(
+            n,
+            NOON,
+            ROLES.get(who, Role.USER),
+            text,
+            speaker="" if who in ROLES else who,
+            origin=ORIGINS.get(who, Origin.HUMAN),
+        )
+        for n, (who, text) in enumerate(spoken, 1)
+    )
+    transcript = Transcript(Session("s1", NOON), turns)
+    return Host(entry_points=False).answer("digest_session", transcript=transcript)
+
+
+def test_what_a_person_tells_is_kept_and_what_they_ask_is_not() -> None:
+    lines = digest(
+        ("user", "I'm restoring a 1974 sailboat, where do i start?"),
+        ("agent", "Start with the hull."),
+        ("user", "the hull is oak, my uncle Karl checked it in May. is oak good?"),
+        ("agent", "Oak is fine."),
+        ("user", "thanks, good night!"),
+    )
+    assert [(line.text, line.first) for line in lines] == [
+        ("I'm restoring a 1974 sailboat", 1),
+        ("the hull is oak, my uncle Karl checked it in May.", 3),
+    ]
+
+
+def test_an_order_has_a_section_of_its_own() -> None:
+    lines = digest(
+        ("user", "帮我看看这个合同"),
+        ("agent", "好的。"),
+        ("user", "以后回答都先给结论，别超过三句"),
+        ("agent", "明白。"),
+    )
+    assert [(line.part, line.text) for line in lines][-1:] == [
+        (Part.ORDERED, "以后回答都先给结论，别超过三句")
+    ]
+
+
+def test_an_answer_stands_beside_the_offer_it_picks() -> None:
+    lines = digest(
+        ("user", "our shed roof leaks above the freezer"),
+        ("agent", "Two ways:\n\nOption A: Patch it with bitumen.\nOption B: New sheets of steel."),
+        ("user", "B, it should last"),
+        ("agent", "Fine."),
+    )
+    (line,) = (line for line in lines if line.part is Part.DECIDED)
+    assert (line.text, line.first, line.last) == ("New sheets of steel. → B, it should last", 2, 3)
+
+
+def test_an_agent_at_work_accounts_for_what_was_wanted() -> None:
+    lines = digest(
+        ("user", "The nightly export loses umlauts, make it write UTF-8."),
+        ("agent", "Let me look at the exporter."),
+        ("agent", "Let me run the tests."),
+        ("agent", "Now I'll check the writer."),
+        ("agent", "Fixed. `export.py` opened the file as latin-1; it now writes UTF-8."),
+    )
+    (line,) = lines
+    assert line.text.startswith("The nightly export loses umlauts, make it write UTF-8. → ")
+    assert "`export.py` opened the file as latin-1" in line.text
+    assert (line.first, line.last) == (1, 5)
+
+
+def test_two_people_are_named_and_their_encouragement_is_left_out() -> None:
+    lines = digest(
+        ("Ben", "I sold my van and bought a cargo bike from Rotterdam last week."),
+        ("Ida", "Wow, that's amazing! I'm so proud of you!"),
+        ("Ben", "Thanks, you're the best!"),
+    )
+    assert [(line.who, line.text) for line in lines] == [
+        ("Ben", "I sold my van and bought a cargo bike from Rotterdam last week.")
+    ]
+
+
+def test_pasted_words_are_not_quoted_as_the_persons() -> None:
+    lines = digest(
+        ("user", 'my landlord wrote "every tenant must repaint the walls at their own cost", hm'),
+        ("agent", "He cannot ask that."),
+    )
+    assert not any("repaint" in line.text for line in lines)
+
+
+def test_a_digest_fits_its_budget() -> None:
+    spoken = [
+        ("user", f"In week {n} we planted {n} rows of beet {n * 7} near the old mill at Ohlau.")
+        for n in range(1, 80)
+    ]
+    lines = digest(*spoken)
+    assert 10 < len(lines) < 40
+    assert sum(estimate(line.text) for line in lines) <= 400
+
+
+def test_nothing_worth_a_line_gives_none() -> None:
+    assert digest(("user", "hi"), ("agent", "Hello!"), ("user", "thanks, bye")) == []

@@ -1,0 +1,55 @@
+"""What an agent at work reports, without its running commentary."""
+
+from __future__ import annotations
+
+import pytest
+
+from kimi_memory.text.reports import reports_in
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Renamed `load_all` to `load_batch` in both workers.",
+        "The root cause is that the queue drops messages after 30 seconds.",
+        "I've moved the retry logic into `client.py`.",
+        "The parser fails on tabs because `split` only knows spaces.",
+        "已经把缓存改成了 Redis，测试全部通过。",
+        "原因是时区没有带上，所以日期差了一天。",
+    ],
+)
+def test_findings_and_deeds_are_reported(text: str) -> None:
+    assert [report.text for report in reports_in(text)] == [text]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Let me look at the queue first.",
+        "Now I'll update the tests.",
+        "Would you like me to push it?",
+        "Here's a summary of the changes:",
+        "## Summary",
+        "| file | change |",
+        "让我先看看日志。",
+        "需要我继续修复吗？",
+    ],
+)
+def test_commentary_is_left_out(text: str) -> None:
+    assert reports_in(text) == []
+
+
+def test_code_is_no_report() -> None:
+    assert reports_in("```python\nadded = fixed(because)\n```") == []
+
+
+def test_a_nod_before_a_report_is_cut_off() -> None:
+    found = reports_in("Done. Added the flag `--dry` to `sync`.")
+    assert [report.text for report in found] == ["Added the flag `--dry` to `sync`."]
+
+
+def test_a_cause_with_names_outweighs_a_plain_deed() -> None:
+    plain, rich = reports_in(
+        "Updated the notes a bit more.\nFixed `ETL-4`: the job failed because `cron.yml` was empty."
+    )
+    assert rich.worth > plain.worth
