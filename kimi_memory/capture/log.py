@@ -184,6 +184,7 @@ class SessionLog:
             context=self._context,
             ref=said.ref,
             masked=screened.masked,
+            stripped=screened.stripped,
         )
         return self._rate(turn)
 

@@ -24,6 +24,8 @@ class Screened(NamedTuple):
     """How many secrets were masked."""
     cut: int = 0
     """How many bytes were cut off at the end."""
+    stripped: int = 0
+    """How many characters of injected blocks were left out."""
 
 
 class Screen:
@@ -42,11 +44,13 @@ class Screen:
         """Return `text` without injected blocks, control characters and secrets."""
         if not text:
             return Screened("")
-        plain = _CONTROL.sub("", strip_injected(text.replace("\r\n", "\n").replace("\r", "\n")))
+        given = text.replace("\r\n", "\n").replace("\r", "\n")
+        told = strip_injected(given)
+        plain = _CONTROL.sub("", told)
         plain = plain.encode("utf-8", "replace").decode("utf-8")
         masked, count = self.mask(plain)
         kept, cut = self._cut(masked)
-        return Screened(kept, count, cut)
+        return Screened(kept, count, cut, len(given) - len(told))
 
     def mask(self, text: str) -> tuple[str, int]:
         """Return `text` with every secret replaced by ``⟦redacted:<rule>:<tag>⟧``."""

@@ -99,7 +99,7 @@ def turn_line(turn: Turn) -> bytes:
         "origin": str(turn.origin),
         "importance": float(turn.importance),
         **_filled({"tags": list(turn.tags), "context": turn.context, "ref": turn.ref}),
-        **_filled({"masked": turn.masked}),
+        **_filled({"masked": turn.masked, "stripped": turn.stripped}),
     }
     return seal(record)
 
@@ -143,6 +143,7 @@ def turn_of(record: Record) -> Turn:
         context=_text(record, "context"),
         ref=_text(record, "ref"),
         masked=_whole(record, "masked"),
+        stripped=_whole(record, "stripped"),
     )
 
 

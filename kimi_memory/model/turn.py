@@ -30,3 +30,5 @@ class Turn:
     """The host's own id of the message; the same ref is stored once per session."""
     masked: int = 0
     """How many secrets were masked in the text."""
+    stripped: int = 0
+    """How many characters were left out: blocks that programs put into prompts."""

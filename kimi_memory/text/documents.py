@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from kimi_memory.text.fence import opens_injected
 from kimi_memory.text.regex import regex
 from kimi_memory.text.sentences import Span
 
@@ -216,6 +217,8 @@ def begins_document(text: str, lines: Sequence[Span], at: int) -> bool:
     if not line.strip():
         return False
     if any(first.match(line) for first in (_FORWARD, _LETTER, _HEADING, _BYLINE)):
+        return True
+    if opens_injected(line):
         return True
     more = [_line(text, lines, n) for n in range(at + 1, min(at + 12, len(lines)))]
     return (

@@ -20,6 +20,8 @@ _NONCE = regex(r"[A-Za-z0-9]{8,64}")
 _LABEL = regex(r'[<>"&\s]+')
 
 _WIDEST_INDENT = 200
+_WIDEST_MARKER = 1200
+_OURS = "<kimi-memory"
 PREFIX = "| "
 """What every content line of a fenced block begins with."""
 
@@ -27,8 +29,9 @@ PREFIX = "| "
 def strip_injected(text: str) -> str:
     """Return `text` without the blocks that memory and agent programs inject.
 
-    A block that is never closed reaches to the end of the text, but only if it opens
-    a line. Text without such blocks comes back byte for byte.
+    Of a block that is never closed only what we surely wrote goes: our own marker at
+    the beginning of a line, and the prefixed lines below it. Text without such blocks
+    comes back byte for byte.
     """
     if "<" not in text:
         return text
@@ -42,6 +45,12 @@ def strip_injected(text: str) -> str:
 def injected(text: str) -> list[tuple[int, int]]:
     """Return where the blocks that `strip_injected` takes out stand, outermost first."""
     return _blocks(text) if "<" in text else []
+
+
+def opens_injected(line: str) -> bool:
+    """Whether a line begins with the marker of a block that programs put into prompts."""
+    found = _MARKER.match(line.lstrip()[:_WIDEST_MARKER])
+    return found is not None and not found[1]
 
 
 def strip_unseen(text: str) -> str:
@@ -81,10 +90,24 @@ def _blocks(text: str) -> list[tuple[int, int]]:
     for start, end in sorted(_closings(text).items()):
         if start < reached:
             continue
-        if end is not None or _opens_line(text, reached, start):
-            reached = len(text) if end is None else end
-            found.append((start, reached))
+        lone = _opens_line(text, reached, start)
+        until = end or (_prefixed(text, start) if lone else start)
+        if until > start:
+            reached = until
+            found.append((start, until))
     return found
+
+
+def _prefixed(text: str, start: int) -> int:
+    """Return the end of the lines that we wrote below a marker; the start where there are none."""
+    if text[start : start + len(_OURS)].lower() != _OURS:
+        return start
+    end, at = start, text.find("\n", start) + 1
+    while at and text.startswith(PREFIX.rstrip(), at):
+        following = text.find("\n", at) + 1
+        end = following or len(text)
+        at = following
+    return end
 
 
 def _opens_line(text: str, since: int, at: int) -> bool:

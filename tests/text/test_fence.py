@@ -25,8 +25,13 @@ def test_injected_blocks_are_stripped(name: str) -> None:
 @pytest.mark.parametrize(
     ("text", "left"),
     [
-        ("a\n<system-reminder>\nb c", "a\n"),
-        ("a\n  <system-reminder>b", "a\n  "),
+        ("a\n<system-reminder>\nb c", "a\n<system-reminder>\nb c"),
+        ("a\n  <system-reminder>b", "a\n  <system-reminder>b"),
+        ("<kimi-memory nonce=1>\n| b\n|\n| c\nd", "d"),
+        ("a\n<kimi-memory>\n| b", "a\n"),
+        ("a\n<kimi-memory>\nb", "a\n<kimi-memory>\nb"),
+        ("a <kimi-memory>\n| b", "a <kimi-memory>\n| b"),
+        ("<relevant-memories>\n| b\nc", "<relevant-memories>\n| b\nc"),
         ("the <system-reminder> tag is ours", "the <system-reminder> tag is ours"),
         ("<kimi-memory>a<kimi-memory>b</kimi-memory>c</kimi-memory>d", "d"),
         ("<kimi-memory>a<hook_context>b</kimi-memory>c", "c"),
@@ -50,7 +55,6 @@ def test_text_without_blocks_is_untouched(text: str) -> None:
 def test_stripping_leaves_nothing_to_strip_between_markers(parts: list[str]) -> None:
     left = strip_injected("".join(parts))
     assert len(left) <= len("".join(parts))
-    assert not left.startswith("<kimi-memory>")
 
 
 @pytest.mark.parametrize("bomb", ["x <hook_context> ", "<kimi-memory ", "</kimi-memory>", "<"])

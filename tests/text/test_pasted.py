@@ -103,6 +103,11 @@ def test_a_long_paragraph_that_speaks_of_nobody_here_is_a_document() -> None:
     assert not foreign_spans("去年我跟朋友沿着海岸走了一百公里，认识了很多人。" * 15)
 
 
+@pytest.mark.parametrize("tag", ["<system-reminder>", "<kimi-memory nonce=1>", "<hook_context>"])
+def test_what_follows_an_open_tag_of_a_program_is_not_the_speakers(tag: str) -> None:
+    assert own(f"Is it done by now?\n{tag}\nWe decided to use Redis.") == ["Is it done by now?"]
+
+
 def test_only_a_person_brings_texts_along() -> None:
     text = "Summarize this: We measured it twice."
     assert [text[a:b] for a, b in spoken(text, by_person=False)] == [text]

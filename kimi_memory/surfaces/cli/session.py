@@ -102,7 +102,8 @@ def _turn(memory: Memory, arguments: Namespace) -> int:
         show("Nothing new to store.")
     else:
         masked = f", {turn.masked} masked" if turn.masked else ""
-        show(f"session:{handle.id}#{turn.n}{masked}")
+        left = f", {turn.stripped} characters of injected blocks left out" if turn.stripped else ""
+        show(f"session:{handle.id}#{turn.n}{masked}{left}")
     return 0
 
 

@@ -50,6 +50,8 @@ class Kept:
     stored: bool
     masked: int = 0
     """How many secrets were masked."""
+    stripped: int = 0
+    """How many characters of injected blocks were left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,7 @@ class Stored:
     n: int
     """Its number; 0 when it was known already or nothing was left of it."""
     masked: int = 0
+    stripped: int = 0
 
 
 @dataclass(frozen=True, slots=True)

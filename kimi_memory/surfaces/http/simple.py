@@ -104,7 +104,8 @@ def _note_down(memory: Memory, space: Namespace, day: date, given: Given) -> Kep
     path = f"memory/{day}.md"
     if turn is None:
         return Kept(path, "", stored=False)
-    return Kept(path, f"session:{handle.id}#{turn.n}", stored=True, masked=turn.masked)
+    id = f"session:{handle.id}#{turn.n}"
+    return Kept(path, id, stored=True, masked=turn.masked, stripped=turn.stripped)
 
 
 def _end_earlier(memory: Memory, space: Namespace, day: date) -> None:

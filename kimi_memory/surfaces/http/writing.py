@@ -75,7 +75,9 @@ def turn(memory: Memory, caller: Caller, given: Given) -> Stored:
         ref=given["ref"],
         origin=given["origin"] or None,
     )
-    return Stored(handle.id, stored.n if stored else 0, stored.masked if stored else 0)
+    if stored is None:
+        return Stored(handle.id, 0)
+    return Stored(handle.id, stored.n, stored.masked, stored.stripped)
 
 
 def state(memory: Memory, caller: Caller, given: Given) -> Session:

@@ -139,6 +139,16 @@ def test_what_is_said_in_an_area_has_its_scope(folder: Path, capsys) -> None:
     assert "area of an agent needs its name" in capsys.readouterr().err
 
 
+def test_an_open_tag_takes_nothing_along_and_what_is_left_out_is_said(folder: Path, capsys) -> None:
+    run(["session", "start", "s1"])
+    capsys.readouterr()
+    text = "Q?\n<system-reminder>\nWe decided to use Redis."
+    assert answer(capsys, "session", "turn", "s1", text)["text"] == text
+    closed = "Q?\n<system-reminder>old news</system-reminder>\nWe decided to use Redis."
+    assert run(["session", "turn", "s1", closed]) == 0
+    assert "43 characters of injected blocks left out" in capsys.readouterr().out
+
+
 def test_search_is_recall(folder: Path, capsys) -> None:
     run(["remember", "The train to Oslo leaves at nine.", "--key", "train.oslo"])
     capsys.readouterr()
