@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -58,7 +57,7 @@ class Parts:
             ),
             self.settings.history,
             clock=self.clock,
-            trailers=self._checkpoint,
+            trailers=lambda: stages.checkpoint(self.store),
         )
 
     @cached_property
@@ -118,7 +117,3 @@ class Parts:
         if "history" in self.__dict__:
             self.history.close()
         self.store.close()
-
-    def _checkpoint(self) -> Mapping[str, str]:
-        seq, head = self.store.journal.head()
-        return {"Checkpoint": f"{seq} {head}"} if seq else {}

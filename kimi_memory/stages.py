@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kimi_memory.starter import TIERS, starter
     from kimi_memory.store import sessions
     from kimi_memory.store.batch import Batch
+    from kimi_memory.store.checkpoints import checkpoint
     from kimi_memory.store.copy import copy_id
     from kimi_memory.store.ground import lay
     from kimi_memory.store.history import History
@@ -39,6 +40,7 @@ _HOMES = {
     "Session": "model.session",
     "Shelf": "store.shelf",
     "Views": "capture.views",
+    "checkpoint": "store.checkpoints",
     "copy_id": "store.copy",
     "lay": "store.ground",
     "read_tombstones": "store.tombstones",
@@ -83,6 +85,7 @@ __all__ = [
     "Twoway",
     "Undo",
     "Views",
+    "checkpoint",
     "copy_id",
     "explicit_draft",
     "lay",

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from kimi_memory.care.links import check_links
 from kimi_memory.care.pages import asking
+from kimi_memory.care.session_evidence import check_evidence
 from kimi_memory.care.session_repair import split_sessions
 from kimi_memory.care.unknown_settings import unknown_settings
 from kimi_memory.consolidation.breaker import PERIODIC, Breaker
@@ -27,6 +28,9 @@ from kimi_memory.model.health import Finding, Severity
 from kimi_memory.model.joined_sessions import is_joined
 from kimi_memory.model.note import Note
 from kimi_memory.store import sessions
+from kimi_memory.store.checkpoints import checkpoint, checkpoints_of
+from kimi_memory.store.copy import PATH as COPY
+from kimi_memory.store.copy import copy_id
 from kimi_memory.store.shelf import Shelf
 
 
@@ -106,6 +110,7 @@ def verify(memory: Memory) -> list[Finding]:
         *_check_journal(memory),
         *_check_notes(memory),
         *_check_sessions(memory),
+        *check_evidence(memory),
         *_check_touched(memory),
         *memory.index.verify(),
     ]
@@ -153,7 +158,8 @@ def _fix_history(memory: Memory, *, settings: bool) -> Iterator[str]:
         memory.history.init()
         yield "the settings of the history were written anew"
     if memory.history.ready():
-        commit = memory.history.commit("Files found changed by doctor")
+        trailers = checkpoint(memory.store)
+        commit = memory.history.commit("Files found changed by doctor", trailers=trailers)
         if commit:
             yield f"pending changes were committed as {commit[:10]}"
 
@@ -192,15 +198,10 @@ def _history(memory: Memory) -> str:
 
 
 def _check_journal(memory: Memory) -> Iterator[Finding]:
-    problems = memory.store.journal.verify()
-    for problem in problems:
-        yield Finding("journal", Severity.ERROR, problem, "Compare with 'kimi-memory log'.")
-    signed = (commit.trailers.get("Checkpoint", "") for commit in memory.history.log(limit=100))
-    last = next((found.split() for found in signed if found), [])
-    if len(last) == 2 and last[0].isdigit() and not problems:
-        # The journal is private to this machine: one that is gone is a fact, no damage.
-        for problem in memory.store.journal.verify((int(last[0]), last[1])):
-            yield Finding("journal", Severity.WARNING, problem, "Compare with 'kimi-memory log'.")
+    commits, copy = memory.history.log(limit=-1), copy_id(memory.store)
+    for problem in memory.store.journal.verify(checkpoints_of(commits, copy)):
+        remedy = f"Compare with 'kimi-memory log'. If you removed it yourself, delete {COPY}, too."
+        yield Finding("journal", Severity.ERROR, problem, remedy)
 
 
 def _check_notes(memory: Memory) -> Iterator[Finding]:

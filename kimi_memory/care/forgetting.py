@@ -14,6 +14,7 @@ from kimi_memory.index.files import INDEX
 from kimi_memory.memory import Memory
 from kimi_memory.model.actor import Actor
 from kimi_memory.model.job import Op
+from kimi_memory.store.checkpoints import checkpoint
 from kimi_memory.store.rewrite import SIDE, Found, Rewrite
 from kimi_memory.store.wipe import JOURNAL, places, restart_journal, wipe
 
@@ -197,8 +198,7 @@ class _Purge:
     def _commit(self, id: str) -> str:
         if not self._memory.history.ready():
             return ""
-        seq, head = self._store.journal.head()
-        trailers = {"Job": id, "Kind": "purge", "Checkpoint": f"{seq} {head}"}
+        trailers = {"Job": id, "Kind": "purge", **checkpoint(self._store)}
         subject = f"purge: {subject_of(self._targets)}"
         return self._memory.history.commit(subject, trailers=trailers)
 

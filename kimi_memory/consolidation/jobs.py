@@ -31,6 +31,7 @@ from kimi_memory.model.job import NOTHING, Job, Operation, Spent
 from kimi_memory.model.pages import Project
 from kimi_memory.model.records import job_json, job_of
 from kimi_memory.model.step import Step
+from kimi_memory.store.checkpoints import checkpoint
 from kimi_memory.store.history import History
 from kimi_memory.store.shelf import Shelf
 from kimi_memory.store.signature import Stats
@@ -201,8 +202,7 @@ class Jobs:
         record = Create(job_path(job.id), job_json(job))
         receipt = self._store.apply([*changes, record], actor, subject=job.id)
         written = [*(effect.path for effect in receipt.effects), *receipt.kept]
-        seq, head = self._store.journal.head()
-        signed = {**trailers(job), "Checkpoint": f"{seq} {head}"}
+        signed = {**trailers(job), **checkpoint(self._store)}
         commit = self._history.commit(_subject(job), trailers=signed, only=written)
         report = self._report(plan, job, commit=commit)
         self._host.notice("changes_applied", paths=report.paths, job=job)

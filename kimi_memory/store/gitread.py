@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from kimi_memory.errors import HistoryError
-from kimi_memory.store.git import Git, encode
+from kimi_memory.store.git import Git, decode, encode
 from kimi_memory.store.gitcommit import disk_tree
 from kimi_memory.store.gitindex import EMPTY_TREE, differences
 from kimi_memory.store.gitlog import FORMAT, Commit, one_line, parse_log, trailer_name
+
+
+class Version(NamedTuple):
+    """A file as one commit made it."""
+
+    commit: str
+    path: str
+    blob: str
 
 
 def resolve(git: Git, commit: str) -> str:
@@ -71,6 +81,45 @@ def read_changed(git: Git, commit: str) -> list[tuple[str, str]]:
         ("A" if d.old is None else "D" if d.new is None else "M", d.path)
         for d in differences(git, parent, full)
     ]
+
+
+def read_versions(git: Git, folders: Sequence[str]) -> list[Version]:
+    """Return what each commit made of the files in some folders, newest first.
+
+    A merge is listed with what it has otherwise than any of its parents.
+    """
+    if not read_head(git):
+        return []
+    commits = git.run("rev-list", "HEAD")
+    plain = ("--stdin", "-r", "-m", "--root", "--no-renames", "--no-abbrev", "-z")
+    words = iter(git.run("diff-tree", *plain, "--", *folders, feed=commits).split(b"\0")[:-1])
+    found, commit = [], ""
+    for word in words:
+        if not word.startswith(b":"):
+            commit = word.decode("ascii")
+            continue
+        path, blob = decode(next(words)), word.split(b" ")[3].decode("ascii")
+        if blob.strip("0"):
+            found.append(Version(commit, path, blob))
+    return found
+
+
+def read_blobs(git: Git, ids: Iterable[str]) -> dict[str, bytes]:
+    """Return the content of files by the name of their blobs."""
+    feed = "".join(f"{id}\n" for id in ids).encode()
+    objects = parse_objects(git.run("cat-file", "--batch", feed=feed))
+    return {id.decode("ascii"): content for id, _, content in objects}
+
+
+def parse_objects(out: bytes) -> Iterator[tuple[bytes, str, bytes]]:
+    """Yield id, kind and content of the answers of ``git cat-file --batch``."""
+    at = 0
+    while at < len(out):
+        end = out.index(b"\n", at)
+        id, kind, size = out[at:end].split(b" ")
+        at = end + 1 + int(size)
+        yield id, kind.decode("ascii"), out[end + 1 : at]
+        at += 1
 
 
 def read_diff(git: Git, side: Path, old: str, new: str, path: str) -> str:

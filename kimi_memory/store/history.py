@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -143,6 +143,14 @@ class History:
     def changed(self, commit: str) -> list[tuple[str, str]]:
         """Return what a commit changed against its first parent: A, M or D, and the path."""
         return gitread.read_changed(self._need(), commit)
+
+    def versions(self, *folders: str) -> list[gitread.Version]:
+        """Return what each commit made of the files in some folders, newest first."""
+        return gitread.read_versions(self._need(), folders)
+
+    def blobs(self, ids: Iterable[str]) -> dict[str, bytes]:
+        """Return the content of files by the name of their blobs."""
+        return gitread.read_blobs(self._need(), ids)
 
     def head(self) -> str:
         """Return the current commit, an empty string before the first."""

@@ -11,7 +11,7 @@ import hmac
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
@@ -115,10 +115,13 @@ class Journal:
                 last = hash_of(records[-1])
             self._write(folder, records, (seq, last), sync=sync)
 
-    def head(self) -> tuple[int, str]:
-        """Return number and hash of the last record, to be kept as a checkpoint elsewhere."""
+    def head(self, *, sync: bool = False) -> tuple[int, str]:
+        """Return number and hash of the last record, which `sync` makes durable before."""
         with self._alone(), self._tree.folder(FOLDER, make=True) as folder:
-            return self._find_head(folder)
+            found = self._find_head(folder)
+            if sync:
+                self._tree.disk.fdatasync(self._opened(Place(folder, self._head.segment)))
+            return found
 
     def extent(self) -> Extent:
         """Return how far the journal goes, without waiting for anybody who writes to it."""
@@ -186,16 +189,16 @@ class Journal:
                 found += [record] if record else []
         return found[::-1]
 
-    def verify(self, checkpoint: tuple[int, str] | None = None) -> list[str]:
+    def verify(self, checkpoints: Iterable[tuple[int, str]] = ()) -> list[str]:
         """Return what is wrong with the chain; an empty list when nothing is.
 
         Args:
-            checkpoint: an earlier `head`, kept where the journal's editor could not
-                reach it; shows that the end of the chain was cut off.
+            checkpoints: earlier heads, kept where the journal's editor could not reach
+                them; they show that the end of the chain was cut off.
         """
         problems: list[str] = []
         foreign, total, last, seq = 0, 0, "", 0
-        met = checkpoint is None
+        missing = set(checkpoints)
         for where, line in self._placed_lines():
             total += 1
             record = parsed(line)
@@ -205,10 +208,11 @@ class Journal:
                 problems += misfits(record, where, seq + 1, last)
                 foreign += not self._is_ours(record)
             seq, last = number_of(record, seq + 1), hash_of(line)
-            met = met or (seq, last) == checkpoint
+            missing.discard((seq, last))
         problems += of_another_key(foreign, total)
-        if not met and checkpoint is not None:
-            problems.append(f"record {checkpoint[0]} of the checkpoint is missing or altered")
+        if missing:
+            shown = f"record {min(missing)[0]} of a checkpoint is missing or altered"
+            problems.append(f"{shown}, of {len(missing)} checkpoints")
         return problems
 
     def _is_ours(self, record: Mapping[str, Json]) -> bool:

@@ -14,6 +14,7 @@ from kimi_memory.errors import HistoryError
 from kimi_memory.store.fsio import Disk
 from kimi_memory.store.git import Git, decode, encode
 from kimi_memory.store.gitcommit import writable_branch
+from kimi_memory.store.gitread import parse_objects
 from kimi_memory.store.history import MARK
 from kimi_memory.store.nested import risky_settings
 from kimi_memory.store.paths import PRIVATE
@@ -116,7 +117,7 @@ class Rewrite:
         listed = self._git.run("rev-list", "--all", "--objects").splitlines()
         paths = dict(line.split(b" ", 1) for line in listed if b" " in line)
         out = self._git.run("cat-file", "--batch", feed=b"".join(id + b"\n" for id in paths))
-        for id, kind, content in _batch(out):
+        for id, kind, content in parse_objects(out):
             if kind == "blob":
                 yield decode(paths[id]), content
 
@@ -158,7 +159,7 @@ class Rewrite:
 
     def _objects(self) -> Iterator[tuple[str, bytes]]:
         out = self._git.run("cat-file", "--batch-all-objects", "--unordered", "--batch")
-        return ((kind, content) for _, kind, content in _batch(out))
+        return ((kind, content) for _, kind, content in parse_objects(out))
 
     def _make(self, fresh: Git, wash: Wash) -> None:
         fresh.run("init", "--quiet", "--template=", "--object-format=sha1")
@@ -226,17 +227,6 @@ class Rewrite:
         finally:
             disk.close(above)
             disk.close(side)
-
-
-def _batch(out: bytes) -> Iterator[tuple[bytes, str, bytes]]:
-    """Yield id, kind and content of the answers of ``git cat-file --batch``."""
-    at = 0
-    while at < len(out):
-        end = out.index(b"\n", at)
-        id, kind, size = out[at:end].split(b" ")
-        at = end + 1 + int(size)
-        yield id, kind.decode("ascii"), out[end + 1 : at]
-        at += 1
 
 
 def _texts(kind: str, content: bytes) -> Iterator[bytes]:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from kimi_memory.store.copy import PATH as COPY
 from kimi_memory.store.derived import put
 from kimi_memory.store.paths import PRIVATE, is_truth
 from kimi_memory.store.rewrite import Wash
@@ -69,8 +70,10 @@ def wipe(root: Path, wash: Wash) -> int:
 def restart_journal(store: Store) -> None:
     """Begin the journal anew, where its records name what is to be forgotten.
 
-    The files that are there count as they are from now on.
+    The files that are there count as they are from now on. The copy gets another id: the
+    checkpoints of this one tell of records that are no more.
     """
+    (store.root / COPY).unlink(missing_ok=True)
     with store.lock("journal"):
         for segment in (store.root / JOURNAL).iterdir():
             segment.unlink()

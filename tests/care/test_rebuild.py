@@ -44,6 +44,18 @@ def test_an_index_kept_up_to_date_by_pieces_is_the_one_built_at_once(memory: Mem
     assert found.notes == ()
 
 
+def test_a_file_that_was_touched_is_no_difference(memory: Memory) -> None:
+    talk(memory)
+    for n in range(4):
+        memory.remember(f"The harbour taxi number {n} costs {n} euros.", key=f"taxi.n{n}")
+    memory.index.refresh(full=True)
+    for path in memory.store.files():
+        (memory.root / path).touch()
+        found = rebuild(memory)
+        assert found.same, (path, found.differences)
+        assert found.live.digest == found.rebuilt.digest
+
+
 def test_without_an_index_the_files_are_compared(memory: Memory) -> None:
     talk(memory)
     found = rebuild(memory)

@@ -1018,6 +1018,22 @@ def test_changed_follows_the_first_parent_of_a_merge(history, root):
 # The doctor
 
 
+def test_versions_of_the_files_in_a_folder_are_told_newest_first(history, root):
+    assert history.versions("a") == []
+    write(root, "a/x", "1\n")
+    write(root, "b/x")
+    first = history.commit("one")
+    write(root, "a/x", "2\n")
+    second = history.commit("two")
+    (root / "a/x").unlink()
+    history.commit("three")
+    found = history.versions("a")
+    assert [(one.commit, one.path) for one in found] == [(second, "a/x"), (first, "a/x")]
+    contents = history.blobs(one.blob for one in found)
+    assert [contents[one.blob] for one in found] == [b"2\n", b"1\n"]
+    assert history.blobs([]) == {}
+
+
 def test_a_sound_history_has_no_findings(history):
     assert history.check() == []
 

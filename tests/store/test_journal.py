@@ -129,7 +129,7 @@ def test_every_single_deletion_and_edit_shows(chain: Store, folder: Path) -> Non
     head = chain.journal.head()
     for n in range(len(lines)):
         path.write_bytes(b"".join(lines[:n] + lines[n + 1 :]))
-        assert chain.journal.verify(head) != [], n
+        assert chain.journal.verify([head]) != [], n
         altered = lines[n].replace(b'"at":"2026', b'"at":"2025')
         path.write_bytes(b"".join([*lines[:n], altered, *lines[n + 1 :]]))
         assert chain.journal.verify() != [], n
@@ -137,12 +137,12 @@ def test_every_single_deletion_and_edit_shows(chain: Store, folder: Path) -> Non
 
 def test_a_cut_off_end_shows_against_a_checkpoint(chain: Store, folder: Path) -> None:
     head = chain.journal.head()
-    assert chain.journal.verify(head) == []
+    assert chain.journal.verify([head]) == []
     path = _segment(folder)
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:-2]))
     assert chain.journal.verify() == []
-    (problem,) = chain.journal.verify(head)
+    (problem,) = chain.journal.verify([head])
     assert f"record {head[0]} " in problem
 
 
