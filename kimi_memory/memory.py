@@ -298,7 +298,7 @@ class Memory(Parts):
         self.host.notice("recalled", query=query, hits=answer.hits)
         return answer
 
-    def context(
+    def context(  # noqa: PLR0913  what it is for, and who may see what
         self,
         purpose: Literal["start", "task", "live"] = "task",
         query: str = "",
@@ -307,6 +307,7 @@ class Memory(Parts):
         session: str = "",
         beside: str = "",
         within: tuple[str, ...] | None = None,
+        project: str = "",
     ) -> Context:
         """Return a block of memory to put into a prompt, fenced as data.
 
@@ -317,8 +318,10 @@ class Memory(Parts):
             session: the running session, whose last turns may be repeated.
             beside: a session whose turns are in the prompt already; nothing of it is shown.
             within: private scopes that may be shown, such as ``agent:reviewer``; all if None.
+            project: at the start of a session, the project it is about; all if empty.
         """
         from kimi_memory.recall.context import Request, build
+        from kimi_memory.recall.start import build_start
 
         request = Request(
             purpose=purpose,
@@ -328,8 +331,12 @@ class Memory(Parts):
             session=session,
             beside=beside,
             within=within,
+            project=project,
         )
-        built = build(self._recall, request)
+        if purpose == "start":
+            built = build_start(self.store, request, self.clock(), self.settings.zone)
+        else:
+            built = build(self._recall, request)
         self._receipts.add(query, built.lines, self.actor)
         return built
 

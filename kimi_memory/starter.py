@@ -10,7 +10,7 @@ from kimi_memory.model import form
 from kimi_memory.model.change import Create
 from kimi_memory.model.ids import derived_id, new_id
 from kimi_memory.model.note import Lang
-from kimi_memory.model.pages import Identity
+from kimi_memory.model.pages import STARTER_IDENTITY, Identity
 from kimi_memory.templating import fill
 
 TIERS = ("short-term", "episodic", "mid-term", "semantic", "long-term")
@@ -58,10 +58,7 @@ def _quoted(text: str) -> str:
 
 
 def _identity(name: str, lang: Lang, now: datetime) -> Identity:
-    who = "一个有记忆的智能体。" if lang is Lang.ZH else "An agent that remembers."
-    mission = (
-        "记住重要的事，并能说明依据。" if lang is Lang.ZH else "Keep what matters, with proof."
-    )
+    who, mission = STARTER_IDENTITY[lang]
     return Identity(
         id=derived_id("identity", now, name),
         created=now,

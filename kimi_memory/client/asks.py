@@ -74,10 +74,11 @@ def recall(query: Query | str, limit: int) -> Ask[Answer]:
 
 
 def context(
-    purpose: Purpose, query: str, budget: int, session: str, within: Scopes
+    purpose: Purpose, query: str, budget: int, session: str, within: Scopes, *, project: str = ""
 ) -> Ask[Context]:
     """Ask for a block of memory."""
     said = {"purpose": purpose, "query": query, "budget": budget, "session": session}
+    said["project"] = project
     return Ask("POST", "/v1/context", Context, {**said, "within": _scopes(within)})
 
 

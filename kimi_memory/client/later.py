@@ -184,9 +184,12 @@ class AsyncClient:
         budget: int = 0,
         session: str = "",
         within: asks.Scopes = None,
+        project: str = "",
     ) -> Context:
         """Return a block of memory to put into a prompt, fenced as data."""
-        return await self.send(asks.context(purpose, query, budget, session, within))
+        return await self.send(
+            asks.context(purpose, query, budget, session, within, project=project)
+        )
 
     async def get(self, what: str, first: int = 1, lines: int = 0) -> shapes.Text:
         """Return a note by its id, or a file by its path."""

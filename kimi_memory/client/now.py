@@ -184,9 +184,10 @@ class Client:
         budget: int = 0,
         session: str = "",
         within: asks.Scopes = None,
+        project: str = "",
     ) -> Context:
         """Return a block of memory to put into a prompt, fenced as data."""
-        return self.send(asks.context(purpose, query, budget, session, within))
+        return self.send(asks.context(purpose, query, budget, session, within, project=project))
 
     def get(self, what: str, first: int = 1, lines: int = 0) -> shapes.Text:
         """Return a note by its id, or a file by its path."""

@@ -70,6 +70,8 @@ class Point(NamedTuple):
     """The whole line, as it costs room."""
     rank: tuple[float, ...] = ()
     """Within its section the least comes first."""
+    plain: str = ""
+    """The line without its id, for a prompt."""
 
 
 def section_of(type: CardType, key: str) -> Section:

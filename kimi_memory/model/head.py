@@ -10,7 +10,7 @@ from kimi_memory.model.card import Card, CardType
 from kimi_memory.model.graph import SUGGESTED
 from kimi_memory.model.note import Lang
 from kimi_memory.model.origin import Origin
-from kimi_memory.model.page_lines import DISPUTED, said, tailed
+from kimi_memory.model.page_lines import DISPUTED, UNTIL, said, tailed
 from kimi_memory.model.status import Status
 from kimi_memory.text.zone import Zone
 
@@ -69,15 +69,21 @@ class Head(NamedTuple):
         """Return the line that shows it on a page.
 
         Args:
-            zone: the zone of its day.
+            zone: the zone of its days.
         """
-        disputed = self.status is Status.CONFLICTED
-        labels = (
+        return tailed(self.text, self.labels(zone), self.id, self.lang)
+
+    def labels(self, zone: Zone = UTC) -> tuple[str, ...]:
+        """Return whose word it is where no person said it, since when, how sure, until when."""
+        side = self.lang is Lang.EN
+        ends = f"{UNTIL[side]}{self.valid_to.astimezone(zone):%Y-%m-%d}" if self.valid_to else ""
+        return (
+            "" if self.trust is Origin.HUMAN else str(self.trust),
             f"{self.since.astimezone(zone):%Y-%m-%d}",
             f"{self.confidence:.2f}",
-            DISPUTED[self.lang is Lang.EN] if disputed else "",
+            DISPUTED[side] if self.status is Status.CONFLICTED else "",
+            ends,
         )
-        return tailed(self.text, labels, self.id, self.lang)
 
     @classmethod
     def read(cls, row: list[Any]) -> Head:

@@ -54,11 +54,14 @@ NOTES = ("备注", "Notes")
 _BULLET = re.compile(r"[ \t]*(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]+|$)")
 _TAIL = re.compile(
     r"[ \t]*[(（](?:[^()（）]{1,80}[,，][ \t]*)?[0-9]{4}-[0-9]{2}-[0-9]{2}"
-    r"(?:[,，][ \t]*(?P<number>[01](?:\.[0-9]+)?))?(?:[,，][ \t]*(?:disputed|有争议))?[)）]$"
+    r"(?:[,，][ \t]*(?P<number>[01](?:\.[0-9]+)?))?"
+    r"(?:[,，][ \t]*(?:disputed|有争议|(?:until |至 ?)[0-9-]{10}))*[)）]$"
 )
-"""Since when and how sure, behind what a line says."""
+"""Whose word, since when, how sure and until when, behind what a line says."""
 DISPUTED = ("有争议", "disputed")
 """Label of a card that another one contradicts, Chinese and English."""
+UNTIL = ("至 ", "until ")
+"""What stands before the day up to which a card holds."""
 _BLOCK_ID = re.compile(r"(?:^|[ \t])\^(?P<id>[0-9A-Za-z][0-9A-Za-z._-]*)[ \t]*$")
 _CONFIDENCE = re.compile(r"\[(?P<number>[01](?:\.[0-9]+)?)\][ \t]*")
 _KEY = re.compile(r"(?P<key>[\w][\w.+#@-]*\.[\w.+#@-]*[\w])[ \t]*[:：][ \t]*")
@@ -116,14 +119,17 @@ def said(card: Card) -> str:
     return " ".join(clean(card.value).split())
 
 
-def tailed(text: str, labels: Iterable[str], id: str, lang: Lang) -> str:
-    """Return a line of a page: what it says first, its id at the very end."""
+def labelled(text: str, labels: Iterable[str], lang: Lang) -> str:
+    """Return a list item: what it says first, labels in brackets behind it."""
     told = [label for label in labels if label]
     if lang is Lang.ZH:
-        tail = f"（{'，'.join(told)}）" if told else ""
-    else:
-        tail = f" ({', '.join(told)})" if told else ""
-    return f"- {text}{tail} ^{id}"
+        return f"- {text}（{'，'.join(told)}）" if told else f"- {text}"
+    return f"- {text} ({', '.join(told)})" if told else f"- {text}"
+
+
+def tailed(text: str, labels: Iterable[str], id: str, lang: Lang) -> str:
+    """Return a line of a page: what it says first, its id at the very end."""
+    return f"{labelled(text, labels, lang)} ^{id}"
 
 
 def written(card: Card) -> str:

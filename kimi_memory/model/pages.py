@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import ClassVar
 
-from kimi_memory.model.note import Note
+from kimi_memory.model.note import Lang, Note
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,13 @@ class Identity(Note):
     mission: str = ""
     abilities: tuple[str, ...] = ()
     growth: tuple[str, ...] = ()
+
+
+STARTER_IDENTITY = {
+    Lang.ZH: ("一个有记忆的智能体。", "记住重要的事，并能说明依据。"),
+    Lang.EN: ("An agent that remembers.", "Keep what matters, with proof."),
+}
+"""Who a new memory says it is, and what for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,7 +34,6 @@ HIT_TOKENS = 12
 """For so many tokens of the budget one more hit is looked at."""
 LINE_CHARS = 400
 PRIORITY = {"short-term": 0, "mid-term": 1, "episodic": 2, "semantic": 3, "long-term": 4, "page": 3}
-_STANDING = frozenset({"preference", "rule"})
 _DOUBTED = frozenset({"candidate", "stale", "conflicted"})
 
 
@@ -87,15 +86,13 @@ def build(recall: Recall, request: Request) -> Context:
 
 def _always(recall: Recall, request: Request) -> Iterator[Line]:
     """Yield what a purpose shows whatever the question is."""
-    if request.purpose == "start":
-        yield from _standing(recall.searcher(), request)
-    elif request.purpose == "live" and not request.beside:
+    if request.purpose == "live" and not request.beside:
         yield from _recent(recall.searcher(), request)
 
 
 def _found(recall: Recall, request: Request) -> Iterator[Line]:
     """Yield what the question finds."""
-    if request.purpose == "start" or not request.query.strip():
+    if not request.query.strip():
         return
     least, most = HITS
     limit = min(most, max(least, request.budget // HIT_TOKENS))
@@ -107,31 +104,6 @@ def _found(recall: Recall, request: Request) -> Iterator[Line]:
         if request.beside and hit.unit.session == request.beside:
             continue
         yield _line(hit.unit, hit.snippet)._replace(value=hit.score)
-
-
-def _standing(searcher: Searcher, request: Request) -> Iterator[Line]:
-    """Yield identity, projects and standing preferences, in order of their place."""
-    kinds, types = searcher.column("kind"), searcher.column("type")
-    projects, statuses = searcher.column("project"), searcher.column("status")
-    may = _seen(searcher, request)
-    rows = [
-        row
-        for row in searcher.living()
-        if may[row]
-        and statuses[row] in ("active", "stale")
-        and (
-            searcher.path(row).startswith("long-term/")
-            or (kinds[row] == "project" and _wanted(projects[row], request))
-            or (types[row] in _STANDING and _wanted(projects[row] or request.project, request))
-        )
-    ]
-    units = searcher.units(rows).values()
-    for unit in sorted(units, key=lambda unit: (unit.path, unit.first, unit.id)):
-        yield _line(unit, unit.text)
-
-
-def _wanted(project: str, request: Request) -> bool:
-    return not request.project or project == request.project
 
 
 def _recent(searcher: Searcher, request: Request) -> Iterator[Line]:

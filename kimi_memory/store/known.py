@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import islice
 from typing import TypeVar
 
@@ -15,12 +16,14 @@ from kimi_memory.model.digest import Digest, DigestLine, Part
 from kimi_memory.model.head import Head
 from kimi_memory.model.note import Lang, Note
 from kimi_memory.model.origin import Origin
-from kimi_memory.model.page_lines import tailed
+from kimi_memory.model.page_lines import labelled
 from kimi_memory.model.pages import Project
 from kimi_memory.model.scope import SHARED
 from kimi_memory.model.status import Status
 from kimi_memory.model.step import Step
+from kimi_memory.model.tombstone import Stones
 from kimi_memory.store.shelf import Shelf
+from kimi_memory.store.tombstones import read_tombstones
 from kimi_memory.text.normal import bare
 from kimi_memory.text.zone import Zone
 
@@ -43,6 +46,28 @@ _LATER = 3.0
 
 
 @dataclass(frozen=True, slots=True)
+class Whose:
+    """What may stand in a brief."""
+
+    scopes: Collection[str] | None = (SHARED,)
+    """Whose notes are shown; None for all."""
+    project: str = ""
+    """Only what is of this project or of none; empty for all."""
+    now: datetime | None = None
+    """What ended before this moment is left out."""
+
+    def sees(self, note: Head | Digest) -> bool:
+        """Whether a note is theirs, and of the project."""
+        mine = self.scopes is None or note.scope in self.scopes
+        return mine and (not self.project or note.project in ("", self.project))
+
+    def holds(self, head: Head) -> bool:
+        """Whether a card has not ended yet."""
+        ends = (end for end in (head.expires, head.valid_to) if end is not None)
+        return self.now is None or all(end > self.now for end in ends)
+
+
+@dataclass(frozen=True, slots=True)
 class Known:
     """All that a brief is made of."""
 
@@ -52,6 +77,8 @@ class Known:
     """Of the last sessions, newest first."""
     over: Mapping[tuple[str, int], tuple[str, ...]] = field(default_factory=dict)
     """Words that do not hold any more, by session and turn."""
+    stones: Stones = field(default_factory=lambda: Stones(()))
+    """What was forgotten on purpose."""
 
     @classmethod
     def of(
@@ -68,24 +95,25 @@ class Known:
         cards = tuple(_heads(shelf, new) if heads is None else heads)
         projects = tuple(p for p in _notes(shelf, Project, new) if not p.finished)
         digests = tuple(_last_digests(shelf, new))
-        return cls(cards, projects, digests, _over(shelf, new, digests))
+        stones = Stones(read_tombstones(shelf.store))
+        return cls(cards, projects, digests, _over(shelf, new, digests), stones)
 
-    def points(
-        self, lang: Lang, zone: Zone, scopes: Collection[str] = (SHARED,)
-    ) -> Iterator[Point]:
+    def points(self, lang: Lang, zone: Zone, whose: Whose | None = None) -> Iterator[Point]:
         """Yield all that could stand in a brief.
 
         Args:
             lang: the language of the words around them.
             zone: the zone of their days.
-            scopes: whose notes are shown.
+            whose: what may be shown; what is everybody's if not given.
         """
+        whose = whose or Whose()
         for head in self.heads:
-            if head.scope in scopes and _is_shown(head):
+            if whose.sees(head) and whose.holds(head) and _is_shown(head):
                 yield _card_point(head, zone)
         for project in self.projects:
-            yield _project_point(project, lang)
-        own = [digest for digest in self.digests if digest.scope in scopes]
+            if whose.project in ("", project.name):
+                yield _project_point(project, lang)
+        own = [digest for digest in self.digests if whose.sees(digest)]
         for age, digest in enumerate(own):
             yield from self._digest_points(digest, age, zone)
 
@@ -99,10 +127,14 @@ class Known:
                 continue
             text = f"{line.who}: {line.text}" if line.who else line.text
             id = f"turn-{digest.id[-4:]}-{number}"  # short, as it costs room
-            shown = tailed(text, (day,), id, digest.lang)
-            yield Point(section, id, text, shown, (_LATER, age, number))
+            agent = str(Origin.AGENT) if line.part is Part.FOUND else ""
+            plain = labelled(text, (agent, day), digest.lang)
+            yield Point(section, id, text, f"{plain} ^{id}", (_LATER, age, number), plain)
 
     def _is_over(self, digest: Digest, line: DigestLine) -> bool:
+        scopes = {"memory", f"session:{digest.session}", f"project:{digest.project}", digest.scope}
+        if self.stones and self.stones.silence(line.text, scopes - {""}) != line.text:
+            return True
         words = bare(line.text)
         turns = range(line.first, line.last + 1)
         told = [old for n in turns for old in self.over.get((digest.session, n), ())]
@@ -119,7 +151,8 @@ def _card_point(head: Head, zone: Zone) -> Point:
     unsure = head.status is Status.CANDIDATE
     section = Section.UNSURE if unsure else section_of(head.type, head.key)
     rank = rank_of(head.type, head.confidence, head.importance, head.since.timestamp())
-    return Point(section, head.id, head.text, head.line(zone), rank)
+    plain = labelled(head.text, head.labels(zone), head.lang)
+    return Point(section, head.id, head.text, head.line(zone), rank, plain)
 
 
 _STATE = ("现状", "state")
@@ -138,7 +171,8 @@ def _project_point(project: Project, lang: Lang) -> Point:
     ]
     text = f"**{project.name}**: {' · '.join(part for part in parts if part)}".removesuffix(": ")
     rank = (-project.updated.timestamp(),)
-    return Point(Section.PROJECTS, project.id, text, tailed(text, (), project.id, lang), rank)
+    plain = labelled(text, (), lang)
+    return Point(Section.PROJECTS, project.id, text, f"{plain} ^{project.id}", rank, plain)
 
 
 def _heads(shelf: Shelf, new: Mapping[str, Note]) -> Iterator[Head]:

@@ -42,12 +42,12 @@ class Shelf:
     """The notes of a store as they are at one moment."""
 
     def __init__(self, store: Store) -> None:
-        self._store = store
+        self.store = store
 
     @cached_property
     def survey(self) -> Survey:
         """The files as they looked when the first of them was asked for."""
-        return Catalog.of(self._store).survey()
+        return Catalog.of(self.store).survey()
 
     def entries(self) -> dict[str, Entry]:
         """Return every note with an id; where two files share one, the first path has it."""
@@ -55,7 +55,7 @@ class Shelf:
 
     @cached_property
     def _listing(self) -> Listing:
-        return Register.of(self._store).read(self.survey)
+        return Register.of(self.store).read(self.survey)
 
     def find(self, id: str) -> Entry:
         """Return a note by its id or a unique prefix of it.
@@ -80,7 +80,7 @@ class Shelf:
         Raises:
             FormatError: it cannot be parsed.
         """
-        text = decode(self._store.read(path), path)
+        text = decode(self.store.read(path), path)
         return Filed(path, text, form.parse(text, path))
 
     def notes(
@@ -109,7 +109,7 @@ class Shelf:
 
     @cached_property
     def _heads(self) -> list[Head]:
-        return Register.of(self._store).heads(self.survey)
+        return Register.of(self.store).heads(self.survey)
 
     def card(self, head: Head) -> Card:
         """Read the card of a head.

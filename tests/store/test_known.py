@@ -11,7 +11,7 @@ import pytest
 from kimi_memory import Memory
 from kimi_memory.model.brief import Section
 from kimi_memory.model.card import Card, CardType
-from kimi_memory.model.change import Create
+from kimi_memory.model.change import Append, Create
 from kimi_memory.model.digest import Digest, DigestLine, Part
 from kimi_memory.model.form import place, render
 from kimi_memory.model.head import Head
@@ -19,10 +19,13 @@ from kimi_memory.model.job import Op
 from kimi_memory.model.note import Lang, Note
 from kimi_memory.model.origin import Origin
 from kimi_memory.model.pages import Project, Todo
+from kimi_memory.model.records import tombstone_line
 from kimi_memory.model.source import Quote, Source
 from kimi_memory.model.status import Status
 from kimi_memory.model.step import Step
-from kimi_memory.store.known import RECENT, SESSIONS, Known
+from kimi_memory.model.tombstone import Tombstone
+from kimi_memory.store.known import RECENT, SESSIONS, Known, Whose
+from kimi_memory.store.paths import TOMBSTONES
 from kimi_memory.store.shelf import Shelf
 
 AT = datetime(2026, 2, 20, 9, tzinfo=UTC)
@@ -57,8 +60,9 @@ def known(memory: Memory, *steps: Note) -> Known:
     return Known.of(Shelf(memory.store), steps=planned)
 
 
-def said(of: Known, **more: object) -> dict[str, Section]:
-    return {point.text: point.section for point in of.points(Lang.EN, UTC, **more)}
+def said(of: Known, **whose: object) -> dict[str, Section]:
+    points = of.points(Lang.EN, UTC, Whose(**whose) if whose else None)
+    return {point.text: point.section for point in points}
 
 
 def test_cards_that_hold_are_shown_and_others_are_not(memory: Memory) -> None:
@@ -74,7 +78,42 @@ def test_cards_that_hold_are_shown_and_others_are_not(memory: Memory) -> None:
     shown = said(known(memory))
     assert set(shown) == {"it is a", "it is b", "it is e", "it is f"}
     assert shown["it is e"] is Section.UNSURE
-    assert "it is j" in said(known(memory), scopes=("user:x",))
+    assert set(said(known(memory), scopes=("user:x",))) == {"it is j"}
+    assert {"it is a", "it is j"} < set(said(known(memory), scopes=None))
+
+
+def test_of_one_project_only_that_and_what_is_of_none_is_shown(memory: Memory) -> None:
+    common = {"created": AT, "updated": AT}
+    of = known(
+        memory, card("a", project="atlas"), card("b", project="billing"), card("c"),
+        Project(id="project-a", name="atlas", **common),
+        Project(id="project-b", name="billing", **common),
+        digest("s", line(Part.TOLD, "of atlas"), project="atlas"),
+        digest("t", line(Part.TOLD, "of billing"), project="billing"),
+    )  # fmt: skip
+    assert set(said(of, project="atlas")) == {"it is a", "it is c", "**atlas**", "of atlas"}
+
+
+def test_what_has_ended_is_left_out_at_a_moment(memory: Memory) -> None:
+    soon = AT + timedelta(days=1)
+    of = known(memory, card("a", valid_to=soon), card("b", expires=soon), card("c"))
+    assert set(said(of, now=AT)) == {"it is a", "it is b", "it is c"}
+    assert set(said(of, now=soon)) == {"it is c"}
+    assert any("until 2026-02-21" in point.shown for point in of.points(Lang.EN, UTC))
+
+
+def test_words_that_were_forgotten_are_left_out(memory: Memory) -> None:
+    keep(memory, digest("s", line(Part.TOLD, "My daughter is called Ida."),
+                        line(Part.TOLD, "I live in Leeds.")))  # fmt: skip
+    stone = Tombstone("memory", "", "my daughter is called ida.", AT, "me")
+    memory.store.apply([Append(TOMBSTONES, (tombstone_line(stone),))], memory.actor)
+    assert set(said(known(memory))) == {"I live in Leeds."}
+
+
+def test_what_no_person_said_names_its_origin(memory: Memory) -> None:
+    of = known(memory, card("a", trust=Origin.IMPORT), digest("s", line(Part.FOUND, "It works.")))
+    plain = {point.plain for point in of.points(Lang.EN, UTC)}
+    assert plain == {"- it is a (import, 2026-02-20, 0.50)", "- It works. (agent, 2026-02-20)"}
 
 
 def test_a_disputed_card_says_so(memory: Memory) -> None:

@@ -20,6 +20,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--budget", type=int, default=0, help="most tokens")
     parser.add_argument("--session", default="", help="the running session")
+    parser.add_argument("--project", default="", help="at a start: only this project; else all")
     add_within(parser)
 
 
@@ -34,6 +35,7 @@ def run(arguments: Namespace) -> int:
             budget=arguments.budget,
             session=arguments.session,
             within=within(arguments),
+            project=arguments.project,
         )
         leave(memory)
     if arguments.json:

@@ -39,7 +39,7 @@ class Reply:
         host, moment, payload = event["host"], event["moment"], event["payload"]
         session = _session(host, payload)
         if moment == dialects.START:
-            return self._say(event, self._block(host, "start", "", session))
+            return self._say(event, self._start(host, payload, session))
         if moment == dialects.PROMPT:
             return self._say(event, self._prompt(host, payload, session))
         if host in dialects.TRANSCRIPTS:
@@ -102,18 +102,31 @@ class Reply:
         if said and host not in (*dialects.TRANSCRIPTS, *dialects.TOGETHER):
             self._turn(host, session, "user", said, payload)
         if first:
-            standing = self._block(host, "start", "", session)
+            standing = self._start(host, payload, session)
             both = f"{standing}\n{block}".strip()
             return both if dialects.fits(host, both) else standing
         return block
 
-    def _block(self, host: str, purpose: Literal["start", "task"], query: str, session: str) -> str:
+    def _start(self, host: str, payload: Mapping[str, Any], session: str) -> str:
+        """Return the block of a session that begins, about the project it begins in."""
+        return self._block(host, "start", "", session, project=_project(payload))
+
+    def _block(
+        self,
+        host: str,
+        purpose: Literal["start", "task"],
+        query: str,
+        session: str,
+        *,
+        project: str = "",
+    ) -> str:
         """Return a block that the program passes on whole."""
         budget = START_TOKENS if purpose == "start" else PROMPT_TOKENS
         while budget >= _LEAST_TOKENS:
             block = self._memory.context(
-                purpose, query, budget=budget, session=session, within=(named("agent", host),)
-            )
+                purpose, query, budget=budget, session=session, within=(named("agent", host),),
+                project=project,
+            )  # fmt: skip
             if dialects.fits(host, block.text):
                 return block.text
             budget //= 2
@@ -137,7 +150,7 @@ class Reply:
     def _turn(
         self, host: str, session: str, role: str, text: str, payload: Mapping[str, Any]
     ) -> None:
-        project = Path(str(payload.get("cwd") or "")).name
+        project = _project(payload)
         number = payload.get("prompt_id") or payload.get("turn_id") or payload.get("promptId")
         handle = self._memory.session(session, agent=host, host=host, project=project)
         origin = Origin.HUMAN if role == "user" else Origin.AGENT
@@ -228,3 +241,8 @@ def _latest(
             yield path, event
         else:
             spool.drop(path)
+
+
+def _project(payload: Mapping[str, Any]) -> str:
+    """Return the project an event is of: the folder that the program runs in."""
+    return Path(str(payload.get("cwd") or "")).name

@@ -78,6 +78,7 @@ def context(memory: Memory, caller: Caller, given: Given) -> Context:
         budget=given["budget"],
         session=given["session"],
         within=given["within"] or None,
+        project=given["project"],
     )
 
 

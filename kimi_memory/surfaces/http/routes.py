@@ -129,6 +129,7 @@ READING = (
             Field(name="query", help="What it is about"),
             Field(name="budget", kind="int", help="Most tokens", least=0, most=MOST_TOKENS),
             Field(name="session", help="The running session"),
+            Field(name="project", help="At a start: only this project; else all"),
             _WITHIN,
         ),
     ),

@@ -141,7 +141,9 @@ class Desk:
         commits = [f"{one.hash[:12]} {one.subject}" for one in shown]
         return {"id": found.note.id, "path": found.path, "evidence": proofs, "commits": commits}
 
-    def context(self, purpose: str = "task", query: str = "", budget: int = 0) -> shapes.Block:
+    def context(
+        self, purpose: str = "task", query: str = "", budget: int = 0, project: str = ""
+    ) -> shapes.Block:
         """Return a block for a prompt; see `Memory.context`."""
         if purpose not in ("start", "task", "live"):
             raise UsageError(f"{purpose!r} is no purpose. Use start, task or live.")
@@ -155,6 +157,7 @@ class Desk:
                     purpose,  # type: ignore[arg-type]  # one of the three
                     query,
                     budget=most,
+                    project=project,
                 )
         return {"text": built.text, "tokens": built.tokens}
 

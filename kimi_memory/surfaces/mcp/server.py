@@ -174,9 +174,10 @@ def _readers(tool: Tool, desk: Desk) -> None:
         purpose: Literal["start", "task", "live"] = "task",
         query: str = "",
         budget: Annotated[int, Field(ge=0, le=20_000, description="most tokens")] = 0,
+        project: Annotated[str, Field(description="at a start: only this project")] = "",
     ) -> shapes.Block:
         """Return a block of memory for a prompt, under a budget of tokens."""
-        return desk.context(purpose, query, budget)
+        return desk.context(purpose, query, budget, project)
 
     @tool("memory_status")
     def memory_status() -> shapes.State:

@@ -1,0 +1,135 @@
+"""The block at the start of a session: what its owner would say before the first question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import groupby
+from typing import NamedTuple
+
+from kimi_memory.errors import KimiMemoryError
+from kimi_memory.model.brief import Point, choose
+from kimi_memory.model.clean import lines_of
+from kimi_memory.model.frontmatter import decode, read
+from kimi_memory.model.note import Lang
+from kimi_memory.model.page_lines import BRIEF_TITLES
+from kimi_memory.model.pages import STARTER_IDENTITY, Identity
+from kimi_memory.model.scope import SHARED
+from kimi_memory.recall.context import Context, Request
+from kimi_memory.store.known import Known, Whose
+from kimi_memory.store.shelf import Shelf
+from kimi_memory.store.store import Store
+from kimi_memory.templating import fill
+from kimi_memory.text.fence import fence
+from kimi_memory.text.sentences import sentences
+from kimi_memory.text.tokens import estimate
+from kimi_memory.text.zone import Zone
+
+PEOPLE_SHARE = 0.2
+"""The part of a budget that a page of a person may take, beside what the memory knows."""
+_IDENTITY = 160
+"""Most characters of each of its lines."""
+_PAGES = (("USER.md", "starter/USER"), ("PROJECT.md", "starter/PROJECT"))
+
+
+class _Line(NamedTuple):
+    """One line of the block."""
+
+    id: str
+    text: str
+
+
+def build_start(store: Store, request: Request, now: datetime, zone: Zone) -> Context:
+    """Return the block: identity, the person's own pages, then what is known.
+
+    Args:
+        store: the files.
+        request: budget and nonce, project, and private scopes that may be shown.
+        now: what ended before is left out.
+        zone: the zone of shown days.
+    """
+    # What is everybody's stands in any block.
+    scopes = None if request.within is None else (SHARED, *request.within)
+    whose, shelf = Whose(scopes, request.project, now), Shelf(store)
+    known = Known.of(shelf)
+    heading = _language(known)
+    points = list(known.points(heading, zone, whose))
+    own = [*_identity(shelf), *_people(shelf, request.budget)]
+    room = request.budget
+    while room > 0:
+        chosen = choose(points, room - sum(estimate(line.text) + 1 for line in own))
+        built = _block(own, chosen, heading, request.nonce)
+        cost = estimate(built)
+        if cost <= request.budget:
+            ids = (*(line.id for line in own), *(point.id for point in chosen))
+            left = len(points) - len(chosen)
+            return Context(built, cost, ids, left) if ids else Context("", 0, (), left)
+        # Headings and the fence cost room as well.
+        room -= cost - request.budget
+        if room <= 0 and own:
+            own, room = own[:-1], request.budget
+    return Context("", 0, (), len(points) + len(own))
+
+
+def _language(known: Known) -> Lang:
+    langs = [*(head.lang for head in known.heads), *(digest.lang for digest in known.digests)]
+    return Lang.ZH if langs and langs.count(Lang.ZH) * 2 >= len(langs) else Lang.EN
+
+
+def _block(own: list[_Line], points: list[Point], lang: Lang, nonce: str) -> str:
+    parts = [line.text for line in own]
+    for section, of in groupby(points, key=lambda point: point.section):
+        parts += [f"## {BRIEF_TITLES[section][lang is Lang.EN]}", *(point.plain for point in of)]
+    return fence(parts, nonce) if parts else ""
+
+
+def _identity(shelf: Shelf) -> Iterator[_Line]:
+    """Yield who the agent is and what it is for, unless that is what every new memory says."""
+    plain = {text for both in STARTER_IDENTITY.values() for text in both}
+    for filed in shelf.notes(Identity.kind):
+        if isinstance(filed.note, Identity):
+            for said in (filed.note.who, filed.note.mission):
+                line = " ".join(said.split())
+                if line and line not in plain:
+                    yield _Line(filed.note.id, f"- {_first(line)}")
+
+
+def _first(text: str) -> str:
+    """Return as many whole sentences of a text as a line has room for."""
+    end = 0
+    for _, last in sentences(text):
+        if last > _IDENTITY and end:
+            break
+        end = last
+    return text[:end].strip()
+
+
+def _people(shelf: Shelf, budget: int) -> Iterator[_Line]:
+    """Yield what a person wrote on their own pages, without what the template said."""
+    for path, template in _PAGES:
+        room = round(budget * PEOPLE_SHARE)
+        for number, line in _written(shelf, path, template):
+            room -= estimate(line) + 1
+            if room < 0:
+                break
+            yield _Line(f"{path}#L{number}", line)
+
+
+def _written(shelf: Shelf, path: str, template: str) -> Iterator[tuple[int, str]]:
+    try:
+        text = decode(shelf.store.read(path), path)
+        front = read(text, path)
+    except KimiMemoryError:
+        return  # There is none, or it cannot be read, which `doctor` tells.
+    given = {line for lang in Lang for line in fill(template, lang, name="").splitlines()}
+    above = len(lines_of(text)) - len(lines_of(front.body))
+    heading: tuple[int, str] | None = None
+    for number, line in enumerate(lines_of(front.body), above + 1):
+        if line.startswith("#"):
+            # A heading is shown with what stands below it.
+            heading = (number, line.strip())
+        elif line.strip() and line not in given and not line.lstrip().startswith("<!--"):
+            if heading:
+                yield heading
+                heading = None
+            yield number, line.rstrip()
