@@ -182,7 +182,7 @@ class GateError(KimiMemoryError):
     exit_code = 50
 
     def __init__(self, gate: str, why: str, remedy: str) -> None:
-        self.gate = gate
+        self.gate, self.why, self.remedy = gate, why, remedy
         super().__init__(f"Gate {gate!r} stopped the job: {why}. {remedy}.")
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from datetime import date, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
@@ -221,17 +222,21 @@ class Memory(Parts):
 
     def waiting(self) -> list[str]:
         """Return the ids of ended sessions that were not distilled yet."""
-        return self._distil().waiting(self.jobs.done)
+        return self._distil().waiting(self.jobs.done)[0]
 
     def distil_waiting(self, *, dry_run: bool = False) -> list[JobReport]:
-        """Distil every session that waits, in order."""
+        """Distil every session that waits, in order; one that fails keeps no other waiting."""
         with self.store.glance.hold():
-            return [self.distil(id, dry_run=dry_run) for id in self.waiting()]
+            waiting, damaged = self._distil().waiting(self.jobs.done)
+            tries = {id: partial(self.distil, id, dry_run=dry_run) for id in (*damaged, *waiting)}
+            return self.jobs.each("distil", tries)
 
     def consolidate(
         self, period: Period, day: date | None = None, *, dry_run: bool = False
     ) -> list[JobReport]:
         """Run the daily or weekly job for one period, or for all that have news.
+
+        Of all, one that fails is reported and the others are done.
 
         Args:
             period: daily or weekly.
@@ -242,7 +247,9 @@ class Memory(Parts):
             edits = self.take_edits(dry_run=dry_run)
             periods = stages.Periods(self.store, self.host, self.settings, self.clock())
             plans = periods.plans(period, day, self.jobs.done)
-            reports = [self._run(plan, period, dry_run=dry_run) for plan in plans]
+            runs = {n: partial(self._run, p, period, dry_run=dry_run) for n, p in plans.items()}
+            one = day is not None
+            reports = [run() for run in runs.values()] if one else self.jobs.each(period, runs)
         reports[:0] = [edits] if edits.id or edits.left_out else []
         if not dry_run:
             self.store.drop_undo()

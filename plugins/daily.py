@@ -23,6 +23,8 @@ from kimi_memory.model.step import DayView, Step
 
 MOST_STALE = 200
 """So many cards a day, so that a memory that lay idle does not stop at its gates."""
+SECTION_BYTES = 16_000
+"""So much of a day's page each section may take; the page as a whole must stay readable."""
 _CARD_TYPES = {
     EventType.DECISION: CardType.DECISION,
     EventType.FINDING: CardType.FACT,
@@ -188,12 +190,27 @@ def _page(day: DayView) -> Iterable[Step]:
             updated=start,
             lang=day.lang,
             date=day.date,
-            sessions=tuple(f"[[session_{id}]]" for id in day.sessions),
-            events=tuple(_event_line(event, day.lang) for event in day.events),
-            knowledge=tuple(f"{card.key}: {' '.join(card.value.split())}" for card in seen),
+            sessions=_first((f"[[session_{id}]]" for id in day.sessions), day.lang),
+            events=_first((_event_line(event, day.lang) for event in day.events), day.lang),
+            knowledge=_first(
+                (f"{card.key}: {' '.join(card.value.split())}" for card in seen), day.lang
+            ),
         ),
         f"what happened on {day.date}",
     )
+
+
+def _first(lines: Iterable[str], lang: Lang) -> tuple[str, ...]:
+    """Return the lines there is room for, and how many more there are: imports make long days."""
+    room, kept, more = SECTION_BYTES, list[str](), 0
+    for line in lines:
+        room -= len(line.encode()) + 3
+        if room >= 0:
+            kept.append(line)
+        else:
+            more += 1
+    rest = f"……另有 {more} 条" if lang is Lang.ZH else f"… and {more} more"
+    return (*kept, rest) if more else tuple(kept)
 
 
 _NAMES = {

@@ -14,6 +14,7 @@ from kimi_memory.consolidation.digests import digest_step
 from kimi_memory.consolidation.fold import Fold
 from kimi_memory.consolidation.gates import DraftGate
 from kimi_memory.consolidation.plan import Plan, digest_of
+from kimi_memory.errors import FormatError
 from kimi_memory.host import Host
 from kimi_memory.model.card import CardType
 from kimi_memory.model.change import Change, Create, Delete, digest
@@ -57,21 +58,27 @@ class Distil:
         """Return the planner for one session."""
         return lambda shelf: self._plan(sessions.find(self._store, id), shelf)
 
-    def waiting(self, done: Callable[[str, str], bool]) -> list[str]:
+    def waiting(self, done: Callable[[str, str], bool]) -> tuple[list[str], list[str]]:
         """Return the ids of ended sessions that were not distilled yet, oldest first.
+
+        The ids of those that cannot be read come apart.
 
         Args:
             done: tells whether a job of a kind ran over inputs.
         """
-        found = []
+        found, damaged = [], []
         for place in sessions.places(self._store):
-            transcript = sessions.read(self._store, place.path)
+            try:
+                transcript = sessions.read(self._store, place.path)
+            except FormatError:
+                damaged.append(place.id)
+                continue
             ended = not place.open or transcript.ended is not None
             # What was imported or written by hand has its cards already.
             ended = ended and transcript.session.host not in (IMPORTED, BY_HAND)
             if ended and not done(self.kind, inputs_of(transcript)):
                 found.append((transcript.session.started, place.id))
-        return [id for _, id in sorted(found)]
+        return [id for _, id in sorted(found)], damaged
 
     def _plan(self, place: sessions.Place, shelf: Shelf) -> Plan:
         transcript = sessions.read(self._store, place.path)

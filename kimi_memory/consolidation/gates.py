@@ -103,7 +103,6 @@ class JobGates:
         changes: Iterable[Change],
         *,
         entries: int,
-        texts: Mapping[str, bytes],
         asked: bool = False,
     ) -> None:
         """Raise GateError when a job must not go on.
@@ -112,15 +111,21 @@ class JobGates:
             steps: what it decided.
             changes: the files it would write.
             entries: how many live entries there are now.
-            texts: bytes of the files it would update, by path.
             asked: a person named what goes, so nothing is lost unasked.
         """
-        changes = list(changes)
-        self._files(changes)
+        self._files(list(changes))
         if not asked:
             self._loss(sum(map(_is_loss, steps)), entries)
+
+    def check_part(self, changes: Iterable[Change], texts: Mapping[str, bytes]) -> None:
+        """Raise GateError when the files of one part of a job must not be written.
+
+        Args:
+            changes: the files the part would write.
+            texts: bytes of the files it would update, by path; empty where lines may go.
+        """
         for change in changes:
-            if not asked and isinstance(change, Update) and change.path.endswith(".md"):
+            if isinstance(change, Update) and change.path.endswith(".md") and texts:
                 self._lines(change, texts[change.path])
             self._size(change)
 

@@ -17,11 +17,18 @@ from kimi_memory.consolidation.daypage import with_edits
 from kimi_memory.consolidation.disputes import page_changes
 from kimi_memory.consolidation.forbidden import Forbidden
 from kimi_memory.consolidation.gates import JobGates
+from kimi_memory.consolidation.job_parts import split_off_held
 from kimi_memory.consolidation.overview import PAGE
 from kimi_memory.consolidation.pages import Pages
 from kimi_memory.consolidation.plan import Plan, operations
 from kimi_memory.consolidation.render import Render
-from kimi_memory.errors import ChangedOnDiskError, FormatError, KimiMemoryError
+from kimi_memory.errors import (
+    ChangedOnDiskError,
+    FormatError,
+    GateError,
+    KimiMemoryError,
+    NotFoundError,
+)
 from kimi_memory.host import Host
 from kimi_memory.model.actor import Actor
 from kimi_memory.model.card import Card
@@ -60,6 +67,8 @@ class JobReport:
     model: str = "rules"
     spent: Spent = NOTHING
     """What asking a model cost."""
+    failed: str = ""
+    """Why nothing was done, where one of several jobs failed."""
 
     @property
     def counts(self) -> Mapping[str, int]:
@@ -130,6 +139,23 @@ class Jobs:
             self._breaker.worked(actor.job)
             return report
 
+    def each(self, kind: str, tries: Mapping[str, Callable[[], JobReport]]) -> list[JobReport]:
+        """Run several jobs of a kind; where one fails, it is reported and the rest goes on.
+
+        Args:
+            kind: of the jobs.
+            tries: what runs each, by its subject.
+        """
+        reports = []
+        for subject, run in tries.items():
+            try:
+                reports.append(run())
+            except (FormatError, ChangedOnDiskError, NotFoundError, GateError) as error:
+                if getattr(error, "gate", "") == "breaker":
+                    raise  # All of this kind rest.
+                reports.append(JobReport("", kind, subject, failed=str(error)))
+        return reports
+
     def _tried(self, make: Callable[[Shelf], Plan], actor: Actor) -> JobReport:
         for attempt in range(_TRIES):
             shelf = Shelf(self._store)
@@ -154,7 +180,7 @@ class Jobs:
         if plan.empty or self.done(plan.kind, plan.inputs):
             return JobReport("", plan.kind, plan.subject, left_out=plan.left_out)
         render = Render(self._store, shelf)
-        changes = [*plan.changes, *render.changes(plan.steps)]
+        plan, changes = split_off_held(plan, render, self._gates, self._before)
         listed = {change.path for change in changes}
         disputed = page_changes(render, shelf, plan.steps)
         changes += [change for change in disputed if change.path not in listed]
@@ -162,7 +188,7 @@ class Jobs:
             return JobReport("", plan.kind, plan.subject, left_out=plan.left_out)
         before = self._before(changes)
         live = sum(e.status in _LIVE for e in shelf.entries().values() if e.kind == "card")
-        self._gates.check(plan.steps, changes, entries=live, texts=before, asked=plan.asked)
+        self._gates.check(plan.steps, changes, entries=live, asked=plan.asked)
         if not plan.asked:
             Forbidden(self._store, self._host, self._clock).check(changes, before)
         job = self._record(plan, changes, before)
@@ -250,8 +276,6 @@ class Jobs:
         Raises:
             NotFoundError: there is none.
         """
-        from kimi_memory.errors import NotFoundError
-
         near = [path for path in self._store.files(FOLDER) if path.startswith(f"{FOLDER}/{id}")]
         exact = [path for path in near if path == job_path(id)]
         if not exact and len(near) != 1:

@@ -103,18 +103,19 @@ def _sessions(store: Store, shelf: Shelf) -> Iterator[tuple[str, date]]:
     """Yield the archived sessions that are shared, and the days they began on."""
     for place in sessions.places(store):
         if not place.open and not place.id.startswith(HAND):
-            began, scope = shelf.survey.fact(
-                place.path, "began in", _began_in(place.path), _began_of
-            )
-            if not scope:  # The page of the day is everybody's.
-                yield place.id, date.fromisoformat(began)
+            found = shelf.survey.fact(place.path, "began in", _began_in(place.path), _began_of)
+            if found is not None and not found[1]:  # The page of the day is everybody's.
+                yield place.id, date.fromisoformat(found[0])
 
 
-def _began_in(path: str) -> Callable[[bytes], tuple[str, str]]:
+def _began_in(path: str) -> Callable[[bytes], tuple[str, str] | None]:
     """Return what tells the day and the scope of a session by the content of its file."""
 
-    def read(content: bytes) -> tuple[str, str]:
-        transcript = read_transcript_lines(content.splitlines(keepends=True), path)
+    def read(content: bytes) -> tuple[str, str] | None:
+        try:
+            transcript = read_transcript_lines(content.splitlines(keepends=True), path)
+        except FormatError:
+            return None  # 'distil' reports it.
         return day_of(transcript.session.started).isoformat(), scope_of(transcript.session)
 
     return read

@@ -48,22 +48,27 @@ class Periods:
 
     def plans(
         self, period: Period, day: date | None, done: Callable[[str, str], bool]
-    ) -> list[Callable[[Shelf], Plan]]:
-        """Return the planners of a day or week, or of all that have news, in order.
+    ) -> dict[str, Callable[[Shelf], Plan]]:
+        """Return the planners of a day or week, or of all that have news, in order, by name.
 
         Args:
             period: daily or weekly.
             day: the day, or any day of the week; None for all.
             done: tells whether a job of a kind ran over inputs.
         """
-        if day is not None:
-            return [self.day(day) if period == "daily" else self.week(monday_of(day))]
+        if day is None:
+            days = self._with_news(period, done)
+        else:
+            days = [day] if period == "daily" else [monday_of(day)]
+        if period == "daily":
+            return {one.isoformat(): self.day(one) for one in days}
+        return {name_of(one): self.week(one) for one in days}
+
+    def _with_news(self, period: Period, done: Callable[[str, str], bool]) -> list[date]:
         news = News(self._store, Shelf(self._store), self._now)
         if period == "daily":
-            days = (one for one in news.days() if not done(period, news.of_day(one)))
-            return [self.day(one) for one in days]
-        weeks = (one for one in news.weeks() if not done(period, news.of_week(one)))
-        return [self.week(one) for one in weeks]
+            return [one for one in news.days() if not done(period, news.of_day(one))]
+        return [one for one in news.weeks() if not done(period, news.of_week(one))]
 
     def day(self, day: date) -> Callable[[Shelf], Plan]:
         """Return the planner of the daily job for one day."""

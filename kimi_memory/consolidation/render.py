@@ -29,10 +29,10 @@ class Render:
         self.before: dict[str, bytes] = {}
         """Bytes of every file that is updated or deleted, by path."""
 
-    def changes(self, steps: Iterable[Step]) -> list[Change]:
-        """Return the changes; the last value of a note counts."""
+    def parts(self, steps: Iterable[Step]) -> list[tuple[Note, list[Change]]]:
+        """Return each note with its changes; the last value of a note counts."""
         last: dict[str, Note] = {step.note.id: step.note for step in steps}
-        return [change for note in last.values() for change in self._note(note)]
+        return [(note, self._note(note)) for note in last.values()]
 
     def exists(self, path: str) -> bool:
         """Whether the store has the file."""

@@ -65,7 +65,8 @@ def card(n: int) -> Card:
 def check(
     steps: list[Step] | None = None, changes: list | None = None, entries: int = 10, texts=None
 ) -> None:
-    JobGates(GatesTable()).check(steps or [], changes or [], entries=entries, texts=texts or {})
+    JobGates(GatesTable()).check(steps or [], changes or [], entries=entries)
+    JobGates(GatesTable()).check_part(changes or [], texts or {})
 
 
 def archive(count: int) -> list[Step]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -9,10 +10,15 @@ import pytest
 
 from kimi_memory import Memory, Opening, hookimpl
 from kimi_memory.model import form
+from kimi_memory.model.job import Op
+from kimi_memory.model.origin import Role
 from kimi_memory.model.pages import Day, Identity, Project
+from kimi_memory.model.status import Status
+from kimi_memory.model.step import DayView, Step
 from kimi_memory.store import derived
 from kimi_memory.store.catalog import FILE
 from kimi_memory.store.shelf import Shelf
+from tests.conftest import Clock
 from tests.consolidation.notes import card, put
 from tests.consolidation.test_jobs import talk, tree
 
@@ -203,3 +209,48 @@ def _edit(root: Path, number: int) -> None:
     page.write_text(page.read_text("utf-8").replace("周五不要发版", "周五和周六不要发版"), "utf-8")
     place = root / form.place(card(f"brief{number}", ""))
     place.rename(place.with_name(f"moved{number}.md"))
+
+
+def test_a_damaged_open_session_is_named_and_the_rest_goes_on(memory: Memory) -> None:
+    talk(memory, "whole")
+    memory.session("broken").turn(Role.USER, "We decided to use SQLite as the database.")
+    path = memory.root / "short-term/session_broken.jsonl"
+    path.write_bytes(b"\x00\xffnot a record\n" + path.read_bytes())
+    damaged, distilled = memory.distil_waiting()
+    assert damaged.subject == "broken"
+    assert "short-term/session_broken.jsonl:1" in damaged.failed
+    assert "git log -p" in damaged.failed
+    assert distilled.id
+    assert [report.subject for report in memory.consolidate("daily")] == ["2026-02-27"]
+
+
+def test_a_damaged_archive_keeps_no_day_from_its_job(lived: Memory) -> None:
+    [path] = lived.root.glob("episodic/sessions/*/session_s.jsonl")
+    path.write_bytes(b"not a record\n" + path.read_bytes())
+    [day] = lived.consolidate("daily")
+    assert day.id
+    assert not day.failed
+
+
+def test_a_day_that_fails_keeps_no_other_from_its_job(memory: Memory, clock: Clock) -> None:
+    for id in ("a", "b"):
+        talk(memory, id)
+        memory.distil(id)
+        clock.move(days=1)
+    put(memory, *(card(str(n), "x") for n in range(20)))
+    memory.host.register(_FailsOnce(), "fails-once")
+    first, second = memory.consolidate("daily")
+    assert (first.subject, first.id) == ("2026-02-27", "")
+    assert "Look at the plan with --dry-run" in first.failed
+    assert second.id
+
+
+class _FailsOnce:
+    """A plugin whose first day would archive all that is known."""
+
+    @hookimpl
+    def consolidate_day(self, day: DayView) -> list[Step]:
+        if day.date != date(2026, 2, 27):
+            return []
+        gone = (replace(card(str(n), "x"), status=Status.ARCHIVED) for n in range(20))
+        return [Step(Op.ARCHIVE, one, "all must go") for one in gone]

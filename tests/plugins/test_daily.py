@@ -146,6 +146,21 @@ def test_the_page_speaks_the_language_of_the_day() -> None:
     assert page.sessions == ("[[session_s]]",)
 
 
+@pytest.mark.parametrize(("lang", "rest"), [(Lang.ZH, "……另有"), (Lang.EN, "… and")])
+def test_a_day_with_very_much_shows_the_first_of_it_and_counts_the_rest(
+    lang: Lang, rest: str
+) -> None:
+    ids = tuple(f"imported-{n:05}" for n in range(9000))
+    events = tuple(event(f"用 SQLite {n}", lang=lang) for n in range(2000))
+    [page] = notes(consolidate_day(day(lang=lang, events=events, sessions=ids)), Day)
+    for lines, count in ((page.sessions, 9000), (page.events, 2000)):
+        *shown, last = lines
+        assert last.startswith(rest)
+        assert f" {count - len(shown)} " in last
+        assert sum(len(line.encode()) for line in shown) < 16_000
+    assert page.sessions[0] == "[[session_imported-00000]]"
+
+
 def test_an_empty_day_gives_nothing() -> None:
     assert consolidate_day(day()) == []
 

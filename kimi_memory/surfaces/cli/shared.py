@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kimi_memory.care.unknown_settings import unknown_settings
-from kimi_memory.errors import UsageError
+from kimi_memory.errors import KimiMemoryError, UsageError
 from kimi_memory.memory import Memory
 from kimi_memory.model.actor import Actor
 from kimi_memory.model.origin import Origin
@@ -101,7 +101,9 @@ def moment(text: str) -> datetime:
 
 def show_report(report: JobReport) -> None:
     """Print what a job did."""
-    if not report.id:
+    if report.failed:
+        show(f"{report.kind} {report.subject}: failed: {report.failed}")
+    elif not report.id:
         show(f"{report.kind} {report.subject}: nothing to do")
     else:
         counts = ", ".join(f"{count} {op}" for op, count in sorted(report.counts.items()))
@@ -118,16 +120,17 @@ def show_report(report: JobReport) -> None:
 
 
 def finish_reports(arguments: Namespace, reports: list[JobReport]) -> int:
-    """Print the reports of a command, for people or as JSON."""
+    """Print the reports of a command, for people or as JSON; not 0 where one failed."""
+    code = KimiMemoryError.exit_code if any(report.failed for report in reports) else 0
     if arguments.json:
         show_json(reports)
-        return 0
+        return code
     for report in reports:
-        if report.id or report.left_out or len(reports) == 1:
+        if report.id or report.left_out or report.failed or len(reports) == 1:
             show_report(report)
-    if reports and not any(report.id for report in reports) and len(reports) > 1:
+    if reports and not any(report.id or report.failed for report in reports) and len(reports) > 1:
         show(f"{reports[0].kind}: nothing to do in {len(reports)} periods")
-    return 0
+    return code
 
 
 def on_terminal() -> bool:

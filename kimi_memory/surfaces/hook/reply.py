@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from kimi_memory.errors import KimiMemoryError, NotFoundError, TranscriptError
+from kimi_memory.errors import FormatError, KimiMemoryError, NotFoundError, TranscriptError
 from kimi_memory.model.ids import safe_session_id
 from kimi_memory.model.origin import Origin
 from kimi_memory.model.scope import named
@@ -181,7 +181,10 @@ class Reply:
         for place in sessions.places(self._memory.store):
             if not place.open:
                 continue
-            transcript = sessions.read(self._memory.store, place.path)
+            try:
+                transcript = sessions.read(self._memory.store, place.path)
+            except FormatError:
+                continue  # A damaged session keeps no other from its end; the daily job names it.
             quiet = (now - transcript.latest).total_seconds() / 3600
             if transcript.session.host in dialects.EVENTS and quiet > STALE_HOURS:
                 yield place.root
