@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from kimi_memory.capture.log import Captured, Said, SessionLog
 from kimi_memory.consolidation.jobs import JobReport
@@ -57,6 +58,25 @@ class SessionHandle:
         Returns:
             The stored turn; None when it was known already or nothing was left of it.
         """
+        turn, keep = self.store(role, text, speaker=speaker, at=at, ref=ref, origin=origin)
+        keep()
+        return turn
+
+    def store(
+        self,
+        role: Role | str,
+        text: str,
+        *,
+        speaker: str = "",
+        at: datetime | None = None,
+        ref: str = "",
+        origin: Origin | str | None = None,
+    ) -> tuple[Turn | None, Callable[[], None]]:
+        """Store one turn, see `turn`; what may become a card at once waits for a call.
+
+        Returns:
+            The stored turn, and what makes its cards.
+        """
         said = Said(
             Role(role),
             text,
@@ -66,8 +86,7 @@ class SessionHandle:
             None if origin is None else Origin(origin),
         )
         captured = self.log.add([said])
-        self.captured(captured)
-        return captured[0].turn if captured else None
+        return captured[0].turn if captured else None, partial(self.captured, captured)
 
     def state(
         self,

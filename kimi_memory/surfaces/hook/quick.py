@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 
 from kimi_memory.surfaces.hook import dialects, spool, wire
 
@@ -55,13 +56,18 @@ def _run(options: dict[str, str]) -> None:
     root = _memory(options.get("memory", ""), str(payload.get("cwd") or "."))
     if not moment or not root:
         return
-    event = {"host": host, "moment": moment, "payload": payload}
+    event = {"host": host, "moment": moment, "payload": payload, "id": _fresh_id()}
     if host in dialects.LEFT and moment not in (dialects.START, dialects.PROMPT):
         _leave(root, event)
         return
     found = wire.ask(root, event)
     told = found is not None and "out" in found
     _say(str(found["out"]) if found and told else _answer(root, event))
+
+
+def _fresh_id() -> str:
+    """Return what names this event, whoever is asked to deal with it."""
+    return f"{time.time_ns()}-{os.getpid()}"
 
 
 def _memory(named: str, cwd: str) -> str:

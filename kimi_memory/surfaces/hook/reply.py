@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -41,11 +41,11 @@ class Reply:
         if moment == dialects.START:
             return self._say(event, self._start(host, payload, session))
         if moment == dialects.PROMPT:
-            return self._say(event, self._prompt(host, payload, session))
+            return self._say(event, self._prompt(event, session))
         if host in dialects.TRANSCRIPTS:
             self.capture(event)
         else:
-            self._heard(host, moment, payload, session)
+            self._heard(event, session)
         return ""
 
     def capture(self, event: Mapping[str, Any]) -> None:
@@ -87,20 +87,30 @@ class Reply:
         if host in dialects.TRANSCRIPTS:
             self.capture(event)
         else:
-            self._heard(host, event["moment"], payload, _session(host, payload))
+            self._heard(event, _session(host, payload))
 
     def sweep(self) -> None:
         """End the sessions of agent programs that went silent."""
         for id in list(self._silent()):
             self._end(id)
 
-    def _prompt(self, host: str, payload: Mapping[str, Any], session: str) -> str:
-        said = _typed(payload)
+    def _prompt(self, event: Mapping[str, Any], session: str) -> str:
+        """Store what the user typed, then look into memory for it; who waits may not wait long."""
+        host, said = event["host"], _typed(event["payload"])
         first = host in dialects.DEAF_AT_START and not self._known(session)
-        question = question_of(said)
+        stored = said and host not in (*dialects.TRANSCRIPTS, *dialects.TOGETHER)
+        keep = self._stored(event, session, "user", said) if stored else None
+        try:
+            return self._find_for(event, session, first=first)
+        finally:
+            if keep:
+                keep()
+
+    def _find_for(self, event: Mapping[str, Any], session: str, *, first: bool) -> str:
+        """Return the blocks for a prompt, with those of a session's start where it is the first."""
+        host, payload = event["host"], event["payload"]
+        question = question_of(_typed(payload))
         block = self._block(host, "task", question, session) if question else ""
-        if said and host not in (*dialects.TRANSCRIPTS, *dialects.TOGETHER):
-            self._turn(host, session, "user", said, payload)
         if first:
             standing = self._start(host, payload, session)
             both = f"{standing}\n{block}".strip()
@@ -135,26 +145,32 @@ class Reply:
     def _say(self, event: Mapping[str, Any], text: str) -> str:
         return dialects.answer(event["host"], event["payload"], text)
 
-    def _heard(self, host: str, moment: str, payload: Mapping[str, Any], session: str) -> None:
+    def _heard(self, event: Mapping[str, Any], session: str) -> None:
         """Store what an event itself carries."""
+        host, moment, payload = event["host"], event["moment"], event["payload"]
         if moment == dialects.END:
             self._end(session)
         if moment != dialects.TURN:
             return
         payload = {**payload, **_logged(payload)[0]}
+        event = {**event, "payload": payload}
         if host in dialects.TOGETHER and (said := _typed(payload)):
-            self._turn(host, session, "user", said, payload)
+            self._stored(event, session, "user", said)()
         if reply := dialects.reply_of(payload):
-            self._turn(host, session, "assistant", reply, payload)
+            self._stored(event, session, "assistant", reply)()
 
-    def _turn(
-        self, host: str, session: str, role: str, text: str, payload: Mapping[str, Any]
-    ) -> None:
+    def _stored(
+        self, event: Mapping[str, Any], session: str, role: str, text: str
+    ) -> Callable[[], None]:
+        """Store a turn; what is returned makes the cards that do not wait for the session's end."""
+        host, payload = event["host"], event["payload"]
         project = _project(payload)
         number = payload.get("prompt_id") or payload.get("turn_id") or payload.get("promptId")
+        # A hook that gave up on a busy server stores by itself what the server then has, too.
+        number = number or event.get("id")
         handle = self._memory.session(session, agent=host, host=host, project=project)
         origin = Origin.HUMAN if role == "user" else Origin.AGENT
-        handle.turn(role, text, ref=f"{number}:{role}" if number else "", origin=origin)
+        return handle.store(role, text, ref=f"{number}:{role}" if number else "", origin=origin)[1]
 
     def _known(self, session: str) -> bool:
         from kimi_memory.store import sessions

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from kimi_memory import Memory
+from kimi_memory import Memory, hookimpl
+from kimi_memory.model.unit import Query
 from kimi_memory.store import sessions
+from kimi_memory.store.shelf import Shelf
 from kimi_memory.surfaces.hook import dialects, spool
 from kimi_memory.surfaces.hook.reply import Reply
 
@@ -118,6 +120,39 @@ def test_what_was_recalled_is_never_stored_again(memory: Memory) -> None:
     reply.to(event("kimi", "prompt", prompt=f"{block}\nWhich host is it?", prompt_id="p2"))
     assert "Which host is it?" in [turn.strip() for turn in turns(memory)]
     assert len([turn for turn in turns(memory) if "6543" in turn]) == 1
+
+
+class Killed(BaseException):
+    """The end of a process in the middle of its work."""
+
+
+class _Slow:
+    """A plugin that recall does not come back from."""
+
+    @hookimpl
+    def expand_query(self, query: Query) -> list[str]:
+        raise Killed
+
+
+@pytest.mark.parametrize("host", ["kimi", "gemini", "qwen", "opencode"])
+def test_a_prompt_is_stored_before_memory_is_asked(memory: Memory, host: str) -> None:
+    memory.host.register(_Slow(), "slow")
+    asked = event(host, "prompt", prompt="Which port does the staging database listen on?")
+    with pytest.raises(Killed):
+        Reply(memory).to(asked)
+    assert turns(memory) == ["Which port does the staging database listen on?"]
+
+
+def test_a_prompt_is_not_recalled_to_itself(memory: Memory) -> None:
+    assert Reply(memory).to(event("gemini", "prompt", prompt=SAID)) == ""
+    assert [filed.note.value for filed in Shelf(memory.store).notes("card")] == [SAID]
+
+
+def test_an_event_that_server_and_hook_both_deal_with_is_stored_once(memory: Memory) -> None:
+    asked = {**event("kimi", "prompt", prompt=SAID), "id": "17-42"}
+    for _ in range(2):
+        Reply(memory).to(asked)
+    assert turns(memory) == [SAID]
 
 
 @pytest.mark.parametrize("host", ["claude", "codex"])
