@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, Self
 
 from kimi_memory import stages
 from kimi_memory.config import MARKER
-from kimi_memory.errors import GateError, NotAMemoryError, UsageError
+from kimi_memory.errors import KimiMemoryError, NotAMemoryError, StoreError, UsageError
 from kimi_memory.home import Home
 from kimi_memory.model.actor import Actor
 from kimi_memory.model.ids import new_session_id, safe_session_id
@@ -178,7 +178,11 @@ class Memory(Parts):
         if not captured:
             raise UsageError("Nothing is left of that text once injected blocks are removed.")
         draft = stages.explicit_draft(captured[0], handle.header, key, type)
-        return self._remember([draft], captured)
+        try:
+            return self._remember([draft], captured)
+        except StoreError as error:
+            why = f"session:{handle.id}#{captured[0].turn.n} is stored, its card is not: {error}"
+            return stages.JobReport("", "remember", draft.key, failed=why)
 
     def ingest(
         self, files: Iterable[TranscriptFile], progress: Callable[[int], None] = lambda count: None
@@ -236,11 +240,10 @@ class Memory(Parts):
     ) -> list[JobReport]:
         """Run the daily or weekly job for one period, or for all that have news.
 
-        Of all, one that fails is reported and the others are done.
-
         Args:
             period: daily or weekly.
-            day: the day, or any day of the week; all periods in order if not given.
+            day: the day, or any day of the week; if not given all periods in order, of which
+                one that fails is reported and the others are done.
             dry_run: report the diff and write nothing.
         """
         with self.store.glance.hold():
@@ -248,8 +251,7 @@ class Memory(Parts):
             periods = stages.Periods(self.store, self.host, self.settings, self.clock())
             plans = periods.plans(period, day, self.jobs.done)
             runs = {n: partial(self._run, p, period, dry_run=dry_run) for n, p in plans.items()}
-            one = day is not None
-            reports = [run() for run in runs.values()] if one else self.jobs.each(period, runs)
+            reports = self.jobs.each(period, runs, alone=day is not None)
         reports[:0] = [edits] if edits.id or edits.left_out else []
         if not dry_run:
             self.store.drop_undo()
@@ -382,9 +384,8 @@ class Memory(Parts):
         if drafts:
             try:
                 self._remember(drafts, captured)
-            except GateError as error:
-                # The turn is stored; what may not become a card of it is no reason to fail.
-                self.notes = (*self.notes, str(error))
+            except KimiMemoryError as error:
+                self.notes = (*self.notes, str(error))  # The turn is stored all the same.
 
     def _remember(self, drafts: Sequence[Draft], captured: Sequence[Captured]) -> JobReport:
         texts = {one.turn.n: one.turn.text for one in captured}

@@ -42,6 +42,8 @@ def read_settings(root: Path) -> Settings:
     path = root / MARKER
     try:
         return parse_settings(path.read_text(encoding="utf-8"), str(path))
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read ({error.strerror}). Make it readable.") from error
     except UnicodeDecodeError as error:
         raise UsageError(f"{path} is not UTF-8 ({error.reason}). Save it as UTF-8.") from error
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kimi_memory import stages
+from kimi_memory.errors import KimiMemoryError
 from kimi_memory.home import Home
 from kimi_memory.opening import Opening, read_settings, user_host
 from kimi_memory.store.store import Store
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from kimi_memory.store.history import History
 
 _VIEW_SECONDS = 0.25
+log = logging.getLogger("kimi_memory")
 
 
 class Parts:
@@ -77,9 +80,9 @@ class Parts:
     @cached_property
     def jobs(self) -> Jobs:
         """What carries out plans and knows what was done."""
-        clock, save = self.clock, self.batch.flush
+        clock, batch = self.clock, self.batch
         return stages.Jobs(
-            self.store, self.history, self.host, self.settings, clock=clock, save=save
+            self.store, self.history, self.host, self.settings, clock=clock, batch=batch
         )
 
     @cached_property
@@ -111,7 +114,10 @@ class Parts:
         if self._background or "batch" in self.__dict__:
             self.batch.close()
         if self._background and self.batch.pending():
-            self.batch.flush()
+            try:
+                self.batch.flush()
+            except KimiMemoryError as error:
+                log.warning("history is behind: %s", error)  # The batch stays pending.
         if "index" in self.__dict__:
             self.index.close()
         if "history" in self.__dict__:

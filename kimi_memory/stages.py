@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from kimi_memory.capture.views import Views
     from kimi_memory.consolidation.distil import Distil
     from kimi_memory.consolidation.gates import DraftGate
-    from kimi_memory.consolidation.jobs import Jobs
+    from kimi_memory.consolidation.jobs import JobReport, Jobs
     from kimi_memory.consolidation.periods import Periods
     from kimi_memory.consolidation.remember import Remember
     from kimi_memory.consolidation.trace import Tracer
@@ -50,6 +50,7 @@ _HOMES = {
     "SessionLog": "capture.log",
     "Distil": "consolidation.distil",
     "DraftGate": "consolidation.gates",
+    "JobReport": "consolidation.jobs",
     "Jobs": "consolidation.jobs",
     "Periods": "consolidation.periods",
     "Remember": "consolidation.remember",
@@ -71,6 +72,7 @@ __all__ = [
     "DraftGate",
     "History",
     "Ingest",
+    "JobReport",
     "Jobs",
     "Periods",
     "Remember",

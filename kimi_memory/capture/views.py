@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 
 from kimi_memory.errors import StoreError
 from kimi_memory.store.store import Store
@@ -29,7 +30,7 @@ class Views:
     def show(self, path: str, content: Callable[[], bytes]) -> None:
         """Let the file at `path` show `content`, now or soon; the latest content counts."""
         if not self._pause:
-            self._store.view(path, content())
+            self._write(path, content)
             return
         with self._lock:
             self._due[path] = content
@@ -52,12 +53,14 @@ class Views:
         with self._lock:
             due, self._due = self._due, {}
         for path, content in due.items():
+            self._write(path, content)
+
+    def _write(self, path: str, content: Callable[[], bytes]) -> None:
+        # The turn is stored; that its view is behind is no reason to say that it is not.
+        with suppress(StoreError):
             self._store.view(path, content())
 
     def _catch_up(self) -> None:
         with self._lock:
             self._timer = None
-        try:
-            self.write()
-        except StoreError:
-            return  # The disk refused a derived file; the next turn will say so itself.
+        self.write()

@@ -19,7 +19,7 @@ from kimi_memory.consolidation.temperature import counted, heats, histogram
 from kimi_memory.consolidation.touched import touched
 from kimi_memory.consolidation.trace import Tracer
 from kimi_memory.consolidation.usage import Usage
-from kimi_memory.errors import FormatError
+from kimi_memory.errors import FormatError, StoreError
 from kimi_memory.memory import Memory
 from kimi_memory.model.card import Card
 from kimi_memory.model.event import Event
@@ -80,6 +80,7 @@ def status(memory: Memory) -> Status:
             cards.append(note)
     uses, table = Usage(memory.store).all(), memory.settings.temperature
     found = heats(cards, uses, memory.clock(), table).values()
+    external, unnoted = _external(memory)
     return Status(
         root=memory.root,
         open_sessions=sum(place.open for place in places),
@@ -90,9 +91,9 @@ def status(memory: Memory) -> Status:
         jobs=len(memory.store.files(JOBS)),
         index=_index(memory),
         history=_history(memory),
-        external=len(memory.store.reconcile()),
+        external=external,
         broken=tuple(broken),
-        failing=tuple(Breaker(memory.store, memory.settings.gates).state(memory.clock())),
+        failing=(*Breaker(memory.store, memory.settings.gates).state(memory.clock()), *unnoted),
         links=Counter(str(link.rel) for card in cards for link in links_of(card)),
         bands=counted(found),
         temperatures=histogram(found),
@@ -102,6 +103,14 @@ def status(memory: Memory) -> Status:
             for one in unknown_settings(memory.root, memory.home, memory.host)
         ),
     )
+
+
+def _external(memory: Memory) -> tuple[int, list[str]]:
+    """Return how many files were changed from outside, or why that cannot be noted."""
+    try:
+        return len(memory.store.reconcile()), []
+    except StoreError as error:
+        return 0, [f"changes from outside cannot be noted: {error}"]
 
 
 def verify(memory: Memory) -> list[Finding]:

@@ -38,15 +38,18 @@ from kimi_memory.model.job import NOTHING, Job, Operation, Spent
 from kimi_memory.model.pages import Project
 from kimi_memory.model.records import job_json, job_of
 from kimi_memory.model.step import Step
+from kimi_memory.store.batch import Batch
 from kimi_memory.store.checkpoints import checkpoint
 from kimi_memory.store.history import History
 from kimi_memory.store.shelf import Shelf
-from kimi_memory.store.signature import Stats
 from kimi_memory.store.store import Store
 from kimi_memory.store.tombstones import read_tombstones
 
 FOLDER = "mid-term/jobs"
 _TRIES = 3
+_BEHIND = "history is behind, and this job cannot be undone yet"
+_URGENT = frozenset({"remember", "distil"})
+"""Jobs that keep what was just said; they do not wait for a history that cannot be written."""
 _LIVE = {"active", "stale", "candidate", "conflicted"}
 
 
@@ -90,8 +93,7 @@ class Jobs:
         host: told of what was applied.
         settings: the limits of the gates.
         clock: tells the moment of a job.
-        save: commits what was written before the job, under a subject, given what tells
-            how all files look.
+        batch: what waits to be committed; it is, before a job changes anything.
     """
 
     def __init__(
@@ -102,10 +104,10 @@ class Jobs:
         settings: Settings,
         *,
         clock: Callable[[], datetime],
-        save: Callable[[str, Callable[[], Stats | None]], str],
+        batch: Batch,
     ) -> None:
         self._store, self._history, self._host = store, history, host
-        self._gates, self._clock, self._save = JobGates(settings.gates), clock, save
+        self._gates, self._clock, self._batch = JobGates(settings.gates), clock, batch
         self._settings = settings
         self._breaker = Breaker(store, settings.gates)
 
@@ -139,20 +141,23 @@ class Jobs:
             self._breaker.worked(actor.job)
             return report
 
-    def each(self, kind: str, tries: Mapping[str, Callable[[], JobReport]]) -> list[JobReport]:
+    def each(
+        self, kind: str, tries: Mapping[str, Callable[[], JobReport]], *, alone: bool = False
+    ) -> list[JobReport]:
         """Run several jobs of a kind; where one fails, it is reported and the rest goes on.
 
         Args:
             kind: of the jobs.
             tries: what runs each, by its subject.
+            alone: one was asked for, so its failure is the answer.
         """
         reports = []
         for subject, run in tries.items():
             try:
                 reports.append(run())
             except (FormatError, ChangedOnDiskError, NotFoundError, GateError) as error:
-                if getattr(error, "gate", "") == "breaker":
-                    raise  # All of this kind rest.
+                if alone or getattr(error, "gate", "") == "breaker":
+                    raise  # Where the breaker stops one, all of this kind rest.
                 reports.append(JobReport("", kind, subject, failed=str(error)))
         return reports
 
@@ -197,8 +202,20 @@ class Jobs:
             changes += self._overview(shelf, plan.steps)
         if dry_run:
             return self._report(plan, job, diff=_diff(changes, self._before(changes)))
-        self._save(f"Before {job.kind} {job.subject}".strip(), shelf.survey.still)
-        return self._carry_out(plan, job, changes, actor)
+        behind = self._saved_before(job, shelf)
+        report = self._carry_out(plan, job, changes, actor)
+        left_out = dict.fromkeys((*report.left_out, *behind))
+        return replace(report, left_out=tuple(left_out))
+
+    def _saved_before(self, job: Job, shelf: Shelf) -> list[str]:
+        """Commit what was written before the job; return why not, where it goes on without."""
+        try:
+            self._batch.flush(f"Before {job.kind} {job.subject}".strip(), shelf.survey.still)
+        except KimiMemoryError as error:
+            if job.kind not in _URGENT:
+                raise
+            return [f"{_BEHIND}: {error}"]
+        return []
 
     def refresh_overview(self, actor: Actor) -> None:
         """Bring MEMORY.md up to date with the notes as they are."""
@@ -229,8 +246,14 @@ class Jobs:
         receipt = self._store.apply([*changes, record], actor, subject=job.id)
         written = [*(effect.path for effect in receipt.effects), *receipt.kept]
         signed = {**trailers(job), **checkpoint(self._store)}
-        commit = self._history.commit(_subject(job), trailers=signed, only=written)
-        report = self._report(plan, job, commit=commit)
+        try:
+            commit = self._history.commit(_subject(job), trailers=signed, only=written)
+            report = self._report(plan, job, commit=commit)
+        except KimiMemoryError as error:
+            # All of it is on disk: to call it failed would have it done again.
+            self._batch.note()
+            left_out = (*plan.left_out, f"{_BEHIND}: {error}")
+            report = self._report(replace(plan, left_out=left_out), job)
         self._host.notice("changes_applied", paths=report.paths, job=job)
         return report
 

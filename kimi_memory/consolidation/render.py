@@ -34,6 +34,10 @@ class Render:
         last: dict[str, Note] = {step.note.id: step.note for step in steps}
         return [(note, self._note(note)) for note in last.values()]
 
+    def changes(self, steps: Iterable[Step]) -> list[Change]:
+        """Return the changes of all notes; the last value of a note counts."""
+        return [change for _, found in self.parts(steps) for change in found]
+
     def exists(self, path: str) -> bool:
         """Whether the store has the file."""
         return self._store.exists(path)

@@ -6,11 +6,13 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 from kimi_memory.config import HistoryTable
 from kimi_memory.errors import HistoryError, KimiMemoryError
+from kimi_memory.store.fsio import refusal
 from kimi_memory.store.signature import Stats
 
 _SUBJECT = "Update memory"
@@ -57,10 +59,12 @@ class Batch:
         if not self._enabled:
             return
         moment = int(self._clock().timestamp() * 1_000_000_000)
-        try:
-            os.utime(self._mark, ns=(moment, moment))
-        except FileNotFoundError:
-            self._begin(moment)
+        # What was written is durable; without the mark it is committed with what comes next.
+        with suppress(OSError):
+            try:
+                os.utime(self._mark, ns=(moment, moment))
+            except FileNotFoundError:
+                self._begin(moment)
 
     def pending(self) -> bool:
         """Whether something was written that is not committed."""
@@ -82,19 +86,22 @@ class Batch:
 
         Raises:
             HistoryError: git refused; the batch stays pending.
+            DiskError: the system refused; the batch stays pending.
         """
         with self._flushing:
             return self._flush(subject, looks)
 
     def _flush(self, subject: str, looks: Callable[[], Stats | None]) -> str:
-        self._set_aside()
         try:
+            self._set_aside()
             made = self._commit(subject or _SUBJECT, self._trailers(), looks())
-        except KimiMemoryError:
+        except (KimiMemoryError, OSError) as error:
             self._retry_after = _later(self._clock(), self._quiet)
             if not self._aside.exists():
                 # Another process flushed meanwhile; it need not have seen our writes.
                 self.note()
+            if isinstance(error, OSError):
+                raise refusal(str(self._mark), error) from error
             raise
         self._retry_after = None
         self._aside.unlink(missing_ok=True)

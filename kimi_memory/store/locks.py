@@ -25,6 +25,7 @@ from types import TracebackType
 from typing import NamedTuple
 
 from kimi_memory.errors import LockTimeoutError, StoreError
+from kimi_memory.store.fsio import refusal
 from kimi_memory.store.paths import PRIVATE, check
 from kimi_memory.store.tree import Tree, same
 
@@ -106,10 +107,11 @@ class _Holding:
     """Some locks, held from the beginning of a ``with`` block to its end."""
 
     # A generator would do the same, at several times the cost: every turn takes five.
-    __slots__ = ("_locks", "_taken", "_wait", "_wishes")
+    __slots__ = ("_locks", "_place", "_taken", "_wait", "_wishes")
 
-    def __init__(self, locks: Locks, wishes: Sequence[_Wish], wait: float) -> None:
+    def __init__(self, locks: Locks, wishes: Sequence[_Wish], wait: float, place: str = "") -> None:
         self._locks, self._wishes, self._wait = locks, wishes, wait
+        self._place = place
         self._taken: list[str] = []
 
     def __enter__(self) -> None:
@@ -117,6 +119,10 @@ class _Holding:
             for wish in self._wishes:
                 self._locks.take(wish, self._wait)
                 self._taken.append(wish.name)
+        except OSError as error:
+            if self._place:
+                raise refusal(self._place, error) from error
+            raise
         finally:
             if len(self._taken) < len(self._wishes):
                 self._release()
@@ -156,8 +162,11 @@ class Locks:
         shared: bool = False,
         timeout_seconds: float | None = None,
         op: str = "",
+        place: str = "",
     ) -> _Holding:
         """Hold a lock in a ``with`` block; the thread that has it may take it again.
+
+        With a `place`, what the system refuses comes as the error to show of that place.
 
         Raises:
             LockTimeoutError: somebody else held it all the time.
@@ -165,16 +174,18 @@ class Locks:
                 that comes later in the order; waiting would never end.
         """
         wait = self._timeout if timeout_seconds is None else timeout_seconds
-        return _Holding(self, (_Wish(name, shared, op),), wait)
+        return _Holding(self, (_Wish(name, shared, op),), wait, place)
 
     def stripes(self, paths: Sequence[str], *, op: str = "") -> _Holding:
         """Hold the locks of some paths, in the one order that cannot deadlock."""
         return _Holding(self, _striped(tuple(paths), op), self._timeout)
 
-    def writing(self, paths: Sequence[str], *, op: str, alone: bool = False) -> _Holding:
-        """Hold the store, shared unless `alone`, and then the locks of some paths."""
+    def writing(
+        self, paths: Sequence[str], *, op: str, alone: bool = False, place: str = ""
+    ) -> _Holding:
+        """Hold the store, shared unless `alone`, and then the locks of some paths; see `hold`."""
         wishes = (_Wish("store", not alone, op), *_striped(tuple(paths), op))
-        return _Holding(self, wishes, self._timeout)
+        return _Holding(self, wishes, self._timeout, place)
 
     def take(self, wish: _Wish, wait: float) -> None:
         """Take a lock for this thread, once more if it has it; see `hold`."""

@@ -258,8 +258,10 @@ class Store:
 
         Raises:
             LockTimeoutError: somebody else wrote to it all the time.
+            ReadOnlyError: the store takes no writes.
         """
-        return self._locks.writing([path], op="append")
+        self._check_writable()
+        return self._locks.writing([path], op="append", place=path)
 
     def lock(
         self, name: str, *, shared: bool = False, timeout_seconds: float | None = None
@@ -271,7 +273,9 @@ class Store:
         Raises:
             LockTimeoutError: somebody else held it all the time; they are named.
         """
-        return self._locks.hold(name, shared=shared, timeout_seconds=timeout_seconds)
+        return self._locks.hold(
+            name, shared=shared, timeout_seconds=timeout_seconds, place=str(self.root)
+        )
 
     def clear_read_only(self) -> None:
         """Take writes again, after the disk was checked; unfinished work is finished first."""

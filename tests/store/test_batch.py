@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kimi_memory.config import HistoryTable
-from kimi_memory.errors import HistoryError, LockTimeoutError
+from kimi_memory.errors import DiskError, HistoryError, LockTimeoutError
 from kimi_memory.store.batch import Batch
 from kimi_memory.store.history import History
 
@@ -284,3 +284,18 @@ def test_the_background_leaves_a_flush_that_is_under_way_alone(tmp_path):
     job.join()
     made.close()
     assert subjects == ["Before distil"]
+
+
+def test_what_is_written_where_no_mark_can_be_made_is_written(history, clock):
+    shutil.rmtree(history.root / ".kimi", ignore_errors=True)
+    (history.root / ".kimi").write_bytes(b"")
+    batch(history, clock).note()
+
+
+def test_a_mark_that_cannot_be_set_aside_is_an_error_of_the_disk(history, clock):
+    made = batch(history, clock)
+    remember(history, made)
+    (history.root / ".kimi/pending-flush").mkdir()
+    with pytest.raises(DiskError, match="pending"):
+        made.flush()
+    assert made.pending()

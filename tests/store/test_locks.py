@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from kimi_memory.errors import LockTimeoutError, StoreError, UnsafePathError
+from kimi_memory.errors import DiskError, LockTimeoutError, StoreError, UnsafePathError
 from kimi_memory.store import locks as module
 from kimi_memory.store.fsio import Disk
 from kimi_memory.store.locks import Locks, boot_id, is_dead, owner
@@ -366,3 +366,22 @@ def test_owners_are_asked_where_nothing_names_them(monkeypatch: pytest.MonkeyPat
     finally:
         boot_id.cache_clear()
         module.started.cache_clear()
+
+
+class _Full(Disk):
+    """A disk without room for another file."""
+
+    def perform(self, name, call, *args, **kwargs):
+        if name == "flock":
+            raise OSError(28, "No space left on device")
+        return super().perform(name, call, *args, **kwargs)
+
+
+def test_a_lock_that_the_system_refuses_is_an_error_of_its_place(folder: Path) -> None:
+    tree = Tree(folder, _Full())
+    locks = Locks(tree, 5.0)
+    with pytest.raises(DiskError, match="the memory"), locks.hold("job", place="the memory"):
+        pass
+    with pytest.raises(OSError, match="No space"), locks.hold("job"):
+        pass
+    tree.close()

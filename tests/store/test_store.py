@@ -416,11 +416,14 @@ def test_a_read_only_disk_is_read(folder: Path, actor: Actor) -> None:
             lambda: store.apply([Create("b.md", ONE)], actor),
             lambda: store.append("s.jsonl", [LINE], actor),
             lambda: store.view("short-term/s.json", b""),
+            lambda: store.holding("s.jsonl"),
             store.reconcile,
             store.drop_undo,
         ):
             with pytest.raises(ReadOnlyError, match="Read-only"):
                 act()
+        with pytest.raises(DiskError, match="Read-only"), store.lock("job"):
+            pass
 
 
 def test_the_clock_is_aware() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from kimi_memory.errors import KimiMemoryError
+from kimi_memory.errors import DiskError, KimiMemoryError
 from kimi_memory.model.command import Command
 from kimi_memory.surfaces.cli.place import ahead
 from kimi_memory.text.terminal import printable
@@ -119,6 +119,11 @@ def run(arguments: Sequence[str]) -> int:
         # The reader of a pipe went away (head, less): not our failure.
         sys.stderr.close()
         return 0
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        why = error.strerror or type(error).__name__
+        print(f"kimi-memory: {printable(f'{where}{why}')}. Look at that place.", file=sys.stderr)
+        return DiskError.exit_code
     except KeyboardInterrupt:
         print("kimi-memory: interrupted; nothing half-written was kept.", file=sys.stderr)
         return 130

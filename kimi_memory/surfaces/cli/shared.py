@@ -57,8 +57,14 @@ def within(arguments: Namespace) -> tuple[str, ...] | None:
 
 def leave(memory: Memory) -> None:
     """Commit what earlier commands left pending, if it is time; nothing is lost if not."""
+    notes = [*memory.notes]
     if memory.batch.due():
-        memory.batch.flush()
+        try:
+            memory.batch.flush()
+        except KimiMemoryError as error:
+            notes.append(f"history is behind: {error}")
+    for note in notes:
+        print(f"kimi-memory: note: {printable(note)}", file=sys.stderr)
 
 
 def show(text: str = "") -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import subprocess
 import sys
 from argparse import ArgumentParser, _SubParsersAction
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.resources import files
 from pathlib import Path
 
@@ -32,6 +33,70 @@ def answer(capsys, *words: str) -> object:
     """Run a command with --json and return what it printed."""
     assert run([words[0], "--json", *words[1:]]) == 0
     return json.loads(capsys.readouterr().out)
+
+
+def detach(folder: Path) -> None:
+    head = (folder / ".git/HEAD").read_text().split()[1]
+    (folder / ".git/HEAD").write_text((folder / ".git" / head).read_text())
+
+
+def merge(folder: Path) -> None:
+    head = (folder / ".git/HEAD").read_text().split()[1]
+    (folder / ".git/MERGE_HEAD").write_text((folder / ".git" / head).read_text())
+
+
+def rebase(folder: Path) -> None:
+    (folder / ".git/rebase-merge").mkdir()
+
+
+def take_git_away(folder: Path) -> None:
+    os.environ["PATH"] = str(folder)
+
+
+@pytest.mark.parametrize("break_history", [detach, merge, rebase, take_git_away])
+def test_what_is_stored_is_answered_as_stored_where_history_cannot_be_written(
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    break_history: Callable[[Path], None],
+) -> None:
+    monkeypatch.setenv("PATH", os.environ["PATH"])
+    assert run(["remember", "The staging port is 6543."]) == 0
+    break_history(folder)
+    assert run(["session", "turn", "s", "We decided to use SQLite as the database."]) == 0
+    assert "session:s#1" in capsys.readouterr().out
+    assert run(["remember", "The production port is 7654."]) == 0
+    assert "history is behind" in capsys.readouterr().out
+    assert run(["session", "end", "s"]) == 0
+    for asked in (["recall", "production port"], ["context", "production port"], ["status"]):
+        assert run(asked) == 0
+    shown = capsys.readouterr().out
+    assert "7654" in shown
+    assert list(folder.glob("episodic/sessions/*/session_s.jsonl"))
+
+
+def test_what_waited_for_history_is_committed_once_it_can_be(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rebase(folder)
+    assert run(["remember", "The production port is 7654."]) == 0
+    assert "history is behind" in capsys.readouterr().out
+    (folder / ".git/rebase-merge").rmdir()
+    assert run(["remember", "The staging port is 6543."]) == 0
+    shown = subprocess.run(
+        ["git", "-C", str(folder), "status", "--porcelain"], capture_output=True, check=True
+    )
+    assert shown.stdout == b""
+
+
+def test_settings_that_cannot_be_read_are_one_line(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "memory.toml").unlink()
+    (folder / "memory.toml").symlink_to("/proc/self/mem")
+    assert run(["recall", "port"]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert "memory.toml cannot be read" in line
 
 
 def test_every_command_has_help_and_json() -> None:
