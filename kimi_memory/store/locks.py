@@ -222,7 +222,20 @@ class Locks:
 
     def _acquire(self, wish: _Wish, wait: float) -> int:
         begun = time.monotonic()
-        while (fd := self._attempt(wish)) is None:
+        if wish.shared or wait <= 0 or _rank(wish.name) >= 0:
+            return self._wait(wish, wish, begun, wait)
+        # Who lets a lock go and wants it again at once would beat all who sleep between two
+        # attempts. So one of these waits in front of the door, where nobody gets past it.
+        door = _Wish(f"{wish.name}-queue", op="append")
+        place = self._wait(door, wish, begun, wait)
+        try:
+            return self._wait(wish, wish, begun, wait)
+        finally:
+            self._put_back(door.name, place)
+
+    def _wait(self, lock: _Wish, wish: _Wish, begun: float, wait: float) -> int:
+        """Take a lock as soon as it is free; a failure names the holder of what is wished for."""
+        while (fd := self._attempt(lock)) is None:
             waited = time.monotonic() - begun
             if waited >= wait:
                 raise LockTimeoutError(wish.name, self._holder(wish.name), waited)

@@ -230,12 +230,12 @@ def test_the_eldest_file_may_be_closed_by_two_threads(locks: Locks) -> None:
 
 
 def test_files_that_a_parent_opened_are_not_used(locks: Locks) -> None:
-    with locks.hold("job"):
+    with locks.hold("journal"):
         pass
     (before,) = locks._idle.values()
     os.set_inheritable(before, True)  # what a file opened anew is not
     locks._pid -= 1
-    with locks.hold("job"):
+    with locks.hold("journal"):
         pass
     (after,) = locks._idle.values()
     assert not os.get_inheritable(after)
@@ -385,3 +385,29 @@ def test_a_lock_that_the_system_refuses_is_an_error_of_its_place(folder: Path) -
     with pytest.raises(OSError, match="No space"), locks.hold("job"):
         pass
     tree.close()
+
+
+def test_who_wants_a_lock_again_at_once_lets_those_who_wait_go_first(locks: Locks) -> None:
+    rounds, served, ends = [0], list[int](), threading.Event()
+
+    def hog() -> None:
+        while not ends.is_set():
+            with locks.hold("job"):
+                rounds[0] += 1
+                time.sleep(0.02)
+
+    def wait() -> None:
+        before = rounds[0]
+        with locks.hold("job"):
+            served.append(rounds[0] - before)
+
+    hogging = threading.Thread(target=hog)
+    hogging.start()
+    for _ in range(20):
+        waiter = threading.Thread(target=wait)
+        waiter.start()
+        waiter.join()
+    ends.set()
+    hogging.join()
+    assert len(served) == 20
+    assert max(served) <= 2, "the one round that ran, and at most one that was before us"

@@ -27,7 +27,7 @@ from kimi_memory.surfaces.http.caller import Caller, Scope
 from kimi_memory.surfaces.http.contract import Route, Special
 from kimi_memory.surfaces.http.desk import Desk
 from kimi_memory.surfaces.http.door import Door, Names, headers_of
-from kimi_memory.surfaces.http.limits import BODY_SECONDS, Limits, Pace, busy, too_large
+from kimi_memory.surfaces.http.limits import BODY_SECONDS, Limits, Pace, busy, too_large, too_slow
 from kimi_memory.surfaces.http.metrics import Metrics
 from kimi_memory.surfaces.http.openapi import document
 from kimi_memory.surfaces.http.routes import ROUTES, SPECIAL
@@ -192,9 +192,7 @@ class App:
                     if len(raw) > most:
                         raise too_large(most)
         except TimeoutError:
-            raise ServerError(
-                "The body came too slowly. Send it again.", status=408, code="too_slow"
-            ) from None
+            raise too_slow() from None
         return bytes(raw)
 
     async def _describe(self, request: Request, caller: Caller) -> Response:

@@ -5,17 +5,19 @@ A namespace is enforced before anything is ranked or read, and every write is ma
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import PurePosixPath
 
-from kimi_memory.errors import AmbiguousIdError, NotFoundError, ServerError
+from kimi_memory.errors import FormatError, NotFoundError, ServerError
 from kimi_memory.memory import Memory
 from kimi_memory.model.scope import AREAS, SHARED, named, root_of, scope_of, visible
 from kimi_memory.model.session import Session
 from kimi_memory.model.unit import Hit, Query
 from kimi_memory.store import sessions
-from kimi_memory.store.shelf import Filed
+from kimi_memory.store.register import Entry
+from kimi_memory.store.shelf import Filed, Shelf
 
 _TOLD = ("project", "agent", "user", "session", "scope")
 
@@ -139,12 +141,22 @@ class Namespace:
         if not self:
             return True
         if PurePosixPath(path).match("session_*.jsonl"):
-            return self.holds(sessions.read(memory.store, path).session)
+            try:
+                return self.holds(sessions.read(memory.store, path).session)
+            except FormatError:
+                return False  # Nobody knows whose it is.
+        return path in self._held(memory, {path})
+
+    def _held(self, memory: Memory, paths: Set[str]) -> set[str]:
+        """Return those of some files of which all that they say lies in it."""
         with memory.index.guard:
             searcher = memory.index.searcher()
-            rows = [row for row in searcher.living() if searcher.path(row) == path]
             columns = [searcher.column(name) for name in _TOLD]
-            return bool(rows) and all(self.covers(*(c[row] for c in columns)) for row in rows)
+            rows = [
+                (row, path) for row in searcher.living() if (path := searcher.path(row)) in paths
+            ]
+            outside = {p for row, p in rows if not self.covers(*(c[row] for c in columns))}
+            return {path for _, path in rows} - outside
 
     def check_path(self, memory: Memory, path: str, asked: str) -> None:
         """Raise NotFoundError for what lies outside, as for what is not there."""
@@ -157,14 +169,23 @@ class Namespace:
         Raises:
             NotFoundError: there is none, or it lies outside.
         """
+        if not self:
+            return memory.get(id)
+        # What lies outside must not change the answer, or ids could be guessed letter by letter.
+        shelf = Shelf(memory.store)
+        entries = shelf.entries()
+        near = [entries[id]] if id in entries else _beginning_with(id, entries)
+        held = self._held(memory, {entry.path for entry in near})
+        if len(held) != 1:
+            raise NotFoundError("note or file", id)
         try:
-            found = memory.get(id)
-        except AmbiguousIdError as error:
-            if self:  # Which others there are is not to be told.
-                raise NotFoundError("note or file", id) from error
-            raise
-        self.check_path(memory, found.path, id)
-        return found
+            return shelf.file(held.pop())
+        except FormatError as error:
+            raise NotFoundError("note or file", id) from error
+
+
+def _beginning_with(id: str, entries: Mapping[str, Entry]) -> list[Entry]:
+    return [entry for known, entry in entries.items() if id and known.startswith(id)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from asyncio import AbstractEventLoop, TimerHandle
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from time import monotonic
 
 from kimi_memory.errors import ServerError
 
 _MOST_KEYS = 10_000
+HEAD_SECONDS = 10.0
+"""So long the head of a request may take to arrive, from its first byte or the connection's."""
+EACH_LINES, ALL_LINES = 200, 800
+"""Most connections at once, of one address and of all; a process may have 1,024 files open."""
 BODY_SECONDS = 30.0
 """So long the body of a request may take to arrive."""
 
@@ -24,6 +31,59 @@ class Limits:
     """Streams of events at once, of all clients."""
     waiting: int = 256
     """Requests that may wait for the memory, of all clients."""
+
+
+class Lines:
+    """Counts the connections that are open, of each client and of all.
+
+    Half-open ones cost their sender next to nothing and us a descriptor each.
+    """
+
+    def __init__(self, each: int = EACH_LINES, every: int = ALL_LINES) -> None:
+        self._each, self._every = each, every
+        self._open: Counter[str] = Counter()
+
+    def take(self, address: str) -> Line | None:
+        """Count a connection; None where there are too many already."""
+        if self._open[address] >= self._each or self._open.total() >= self._every:
+            return None
+        self._open[address] += 1
+        return Line(partial(self._leave, address))
+
+    def _leave(self, address: str) -> None:
+        self._open[address] -= 1
+        if self._open[address] <= 0:
+            del self._open[address]
+
+
+class Line:
+    """One connection, with the deadline of the head that is awaited on it.
+
+    Args:
+        leave: told when it ends.
+    """
+
+    def __init__(self, leave: Callable[[], None]) -> None:
+        self._leave = leave
+        self._deadline: TimerHandle | None = None
+
+    def wait_for_head(
+        self, loop: AbstractEventLoop, close: Callable[[], None], seconds: float
+    ) -> None:
+        """Close the connection unless the head of a request comes in time."""
+        if self._deadline is None:
+            self._deadline = loop.call_later(seconds, close)
+
+    def head_came(self) -> None:
+        """Wait for no head until the next one begins."""
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def leave(self) -> None:
+        """End it."""
+        self.head_came()
+        self._leave()
 
 
 class Pace:
@@ -66,6 +126,15 @@ def too_large(most: int) -> ServerError:
         f"The request is larger than {most} bytes. Send less at once.",
         status=413,
         code="too_large",
+    )
+
+
+def too_slow() -> ServerError:
+    """Return the error for a request that does not arrive in time."""
+    return ServerError(
+        "The request did not arrive in time. Send it faster, or in parts.",
+        status=408,
+        code="too_slow",
     )
 
 

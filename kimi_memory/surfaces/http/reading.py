@@ -99,11 +99,12 @@ def text_of(memory: Memory, caller: Caller, what: str) -> tuple[str, str]:
     try:
         if not _READABLE.fullmatch(path):
             raise NotFoundError("note or file", what)
-        text = decode(memory.store.read(path), path)
+        content = memory.store.read(path)
+        caller.space.check_path(memory, path, what)
+        text = decode(content, path)
     except NotFoundError:
         filed = caller.space.filed(memory, what)
         path, text = filed.path, filed.text
-    caller.space.check_path(memory, path, what)
     return path, text
 
 

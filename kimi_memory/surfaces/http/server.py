@@ -19,13 +19,17 @@ from typing import TYPE_CHECKING, Any
 from kimi_memory.errors import UsageError
 from kimi_memory.home import Home
 from kimi_memory.surfaces.http.door import Names
-from kimi_memory.surfaces.http.limits import Limits
+from kimi_memory.surfaces.http.limits import HEAD_SECONDS, Limits, Line, Lines
 from kimi_memory.surfaces.http.tokens import Tokens
 from kimi_memory.surfaces.watch import told
 
 if TYPE_CHECKING:
     from kimi_memory.surfaces.http.desk import Desk
 
+_TOO_MANY = (
+    b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-length: 0\r\n"
+    b"connection: close\r\n\r\n"
+)
 END_SECONDS = 10
 """So long requests may go on after the server was asked to end."""
 
@@ -143,7 +147,7 @@ def _run(uvicorn: Any, app: Any, listener: socket.socket, stop: asyncio.Event) -
     config = uvicorn.Config(
         app,
         loop="asyncio",
-        http="h11",
+        http=bounded_protocol(HEAD_SECONDS, Lines()),
         ws="none",
         lifespan="off",
         interface="asgi3",
@@ -162,6 +166,49 @@ def _run(uvicorn: Any, app: Any, listener: socket.socket, stop: asyncio.Event) -
 
     with _outliving_signals():
         Server(config).run(sockets=[listener])
+
+
+def bounded_protocol(head_seconds: float, lines: Lines) -> type[Any]:
+    """Return the protocol of a connection, with a deadline for heads and a limit of lines.
+
+    Args:
+        head_seconds: so long the head of a request may take.
+        lines: counts the connections.
+    """
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    class Bounded(H11Protocol):
+        _line: Line | None = None
+
+        def connection_made(self, transport: Any) -> None:
+            """Take a connection, or turn it away."""
+            super().connection_made(transport)
+            self._line = lines.take(self.client[0] if self.client else "?")
+            if self._line is None:
+                transport.write(_TOO_MANY)
+                transport.close()
+            else:
+                self._line.wait_for_head(self.loop, transport.close, head_seconds)
+
+        def data_received(self, data: bytes) -> None:
+            """Take bytes; a head that is begun must end in time."""
+            if self._line is None or self.transport.is_closing():
+                return
+            before = self.scope
+            super().data_received(data)
+            busy = self.cycle is not None and not self.cycle.response_complete
+            if busy or self.scope is not before:
+                self._line.head_came()
+            else:
+                self._line.wait_for_head(self.loop, self.transport.close, head_seconds)
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            """Let the next one in."""
+            if self._line is not None:
+                self._line.leave()
+            super().connection_lost(exc)
+
+    return Bounded
 
 
 @contextmanager

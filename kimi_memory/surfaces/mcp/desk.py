@@ -86,9 +86,14 @@ class Desk:
             try:
                 filed = self._space.filed(memory, what)
                 path, text = filed.path, filed.text
-            except NotFoundError:
-                path, text = what, decode(memory.store.read(what), what)
+            except NotFoundError as missing:
+                path = what
+                try:
+                    content = memory.store.read(what)
+                except NotFoundError:
+                    raise missing from None  # One answer, whatever lies outside of the namespace.
                 self._space.check_path(memory, path, what)
+                text = decode(content, path)
         start = max(1, first)
         rows = text.splitlines()[start - 1 :]
         return {"path": path, "first": start, "text": "\n".join(rows[:lines] if lines else rows)}

@@ -18,7 +18,7 @@ from kimi_memory.surfaces.http import failures
 from kimi_memory.surfaces.http.caller import Caller, Namespace
 from kimi_memory.surfaces.http.desk import Desk
 from kimi_memory.surfaces.http.door import Door, Names, headers_of
-from kimi_memory.surfaces.http.limits import too_large
+from kimi_memory.surfaces.http.limits import BODY_SECONDS, too_large, too_slow
 from kimi_memory.surfaces.http.tokens import PREFIX as OUR_TOKEN
 from kimi_memory.surfaces.http.tokens import Tokens
 from kimi_memory.surfaces.proxy import dialects
@@ -40,6 +40,8 @@ OURS = b"x-kimi-memory"
 """What the names of our own headers begin with; they go no further."""
 MOST_BYTES = 64 * 1024 * 1024
 """The largest chat; images in it are counted as they are sent."""
+WHOLE_SECONDS = 120.0
+"""So long a chat may take to arrive, however steadily it does."""
 _KEYS = (b"authorization", b"x-api-key", b"api-key")
 _WHOSE = ("user", "session")
 _CORS = b"access-control-"
@@ -84,7 +86,11 @@ class Request:
     async def body(self) -> AsyncIterator[bytes]:
         """Yield what is sent with it."""
         while True:
-            message = await self.receive()
+            try:
+                async with asyncio.timeout(BODY_SECONDS):
+                    message = await self.receive()
+            except TimeoutError as error:
+                raise too_slow() from error
             if message["type"] == "http.disconnect":
                 raise ServerError("The client went away. Send it again.", status=400, code="left")
             yield message.get("body", b"")
@@ -94,10 +100,14 @@ class Request:
     async def whole(self) -> bytes:
         """Return all that is sent with it."""
         raw = bytearray()
-        async for piece in self.body():
-            raw += piece
-            if len(raw) > MOST_BYTES:
-                raise too_large(MOST_BYTES)
+        try:
+            async with asyncio.timeout(WHOLE_SECONDS):
+                async for piece in self.body():
+                    raw += piece
+                    if len(raw) > MOST_BYTES:
+                        raise too_large(MOST_BYTES)
+        except TimeoutError as error:
+            raise too_slow() from error
         return bytes(raw)
 
 

@@ -50,7 +50,17 @@ class Upstream:
         )
 
     def address(self, path: str, query: str) -> str:
-        """Return the address that a path of ours means there; ``/v1`` never comes twice."""
+        """Return the address that a path of ours means there; ``/v1`` never comes twice.
+
+        Raises:
+            ServerError: it is no path, and might name another server.
+        """
+        if not path.startswith("/"):
+            raise ServerError(
+                "A request to this proxy names a path. Send one that begins with '/'.",
+                status=400,
+                code="no_path",
+            )
         base = self._base
         ends = (base[n:] for n in range(len(base)) if base[n] == "/")
         both = next((end for end in ends if f"{path}/".startswith(f"{end}/")), "")

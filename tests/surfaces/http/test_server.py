@@ -6,19 +6,21 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
 import pytest
+import uvicorn
 from fakes.served import Served
 
 from kimi_memory import Memory
 from kimi_memory.errors import UsageError
 from kimi_memory.home import Home
 from kimi_memory.surfaces.http.door import Names
-from kimi_memory.surfaces.http.server import Serving, serve
+from kimi_memory.surfaces.http.limits import Lines
+from kimi_memory.surfaces.http.server import Serving, bounded_protocol, serve
 
 
 @pytest.fixture
@@ -102,3 +104,51 @@ def test_without_the_libraries_it_says_what_to_install(
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     with pytest.raises(UsageError, match=r"kimi-memory\[http\]"):
         serve(Serving(root=root, home=home))
+
+
+async def _hello(scope: dict, receive: Callable, send: Callable) -> None:
+    await send(
+        {"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]}
+    )
+    await send({"type": "http.response.body", "body": b""})
+
+
+@pytest.fixture
+def bounded() -> Iterator[tuple[str, int]]:
+    """The address of a server that waits 0.3 s for a head, on 3 connections of an address."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    protocol = bounded_protocol(0.3, Lines(each=3, every=3))
+    config = uvicorn.Config(_hello, http=protocol, ws="none", lifespan="off", log_level="error")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+    thread.start()
+    yield listener.getsockname()
+    server.should_exit = True
+    thread.join(20)
+
+
+def _half(
+    address: tuple[str, int], sent: bytes = b"GET / HTTP/1.1\r\nhost: x\r\n"
+) -> socket.socket:
+    line = socket.create_connection(address, timeout=10)
+    line.sendall(sent)
+    return line
+
+
+def test_half_sent_heads_hold_up_nobody_for_long(bounded: tuple[str, int]) -> None:
+    halves = [_half(bounded) for _ in range(3)]
+    with socket.create_connection(bounded, timeout=10) as refused:
+        assert refused.recv(1000).startswith(b"HTTP/1.1 503 ")
+    assert [half.recv(1000) for half in halves] == [b"", b"", b""]
+    with httpx.Client(trust_env=False) as client:
+        assert client.get(f"http://{bounded[0]}:{bounded[1]}/").status_code == 200
+    for half in halves:
+        half.close()
+
+
+def test_a_head_that_is_begun_after_an_answer_must_end_in_time(bounded: tuple[str, int]) -> None:
+    with _half(bounded, b"GET / HTTP/1.1\r\nhost: x\r\n\r\n") as line:
+        assert line.recv(1000).startswith(b"HTTP/1.1 200 ")
+        line.sendall(b"GET / HT")
+        line.settimeout(3)  # less than the server keeps an idle connection
+        assert line.recv(1000) == b""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
 from itertools import count, pairwise
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -556,3 +558,40 @@ def test_without_a_token_only_this_machine_is_served(proxied: Served, chats: Cha
         assert client.get("/v1/models", headers={"x-forwarded-for": "1.2.3.4"}).status_code == 403
         assert client.get("/v1/models", headers={"sec-fetch-site": "cross-site"}).status_code == 403
     assert not chats.asked
+
+
+@pytest.mark.parametrize("upstream_path", ["", "/v1"])
+@pytest.mark.parametrize(
+    "target", ["@127.0.0.1:{port}/x", "http://127.0.0.1:{port}/x", ".test/x", ":{port}/x", "*"]
+)
+def test_a_request_reaches_no_other_server(
+    serving: Callable[..., Served],
+    folder: Path,
+    chats: Chats,
+    upstream_path: str,
+    target: str,
+) -> None:
+    port = urlsplit(chats.url).port
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        other.settimeout(0.2)
+        server = _beside(serving, folder, f"http://127.0.0.1:{port}{upstream_path}")
+        place = urlsplit(server.url)
+        with socket.create_connection((place.hostname, place.port), timeout=20) as line:
+            asked = target.format(port=other.getsockname()[1])
+            head = f"GET {asked} HTTP/1.1\r\nhost: {place.netloc}\r\nconnection: close\r\n\r\n"
+            line.sendall(head.encode())
+            assert line.recv(1000).startswith(b"HTTP/1.1 400 ")
+        with pytest.raises(TimeoutError):
+            other.accept()
+    assert not chats.asked
+
+
+_PROXIES: dict[str, Served] = {}
+
+
+def _beside(serving: Callable[..., Served], folder: Path, upstream: str) -> Served:
+    """Return a proxy before a server, started once."""
+    if upstream not in _PROXIES:
+        options = ("--upstream", upstream)
+        _PROXIES[upstream] = serving(folder / "记忆", folder / "home", *options, command="proxy")
+    return _PROXIES[upstream]
