@@ -26,8 +26,6 @@ from kimi_memory.store.store import Store
 if TYPE_CHECKING:
     from kimi_memory.capture.ingest import Ingested
     from kimi_memory.capture.log import Captured
-    from kimi_memory.consolidation.distil import Distil
-    from kimi_memory.consolidation.gates import DraftGate
     from kimi_memory.consolidation.jobs import JobReport
     from kimi_memory.consolidation.periods import Period
     from kimi_memory.consolidation.plan import Plan
@@ -369,14 +367,6 @@ class Memory(Parts):
     def _run(self, plan: Callable[[Shelf], Plan], kind: str, *, dry_run: bool) -> JobReport:
         actor = Actor(f"job:{kind}", self.actor.origin, job=kind)
         return self.jobs.run(plan, actor, dry_run=dry_run)
-
-    def _distil(self) -> Distil:
-        gate, now = self._draft_gate(), self.clock()
-        return stages.Distil(self.store, self.host, self.settings.distil, gate, now)
-
-    def _draft_gate(self) -> DraftGate:
-        barred = stages.read_tombstones(self.store)
-        return stages.DraftGate(barred, lambda text: bool(self.screen.spans(text)))
 
     def _captured(self, captured: Sequence[Captured]) -> None:
         self.written()

@@ -16,6 +16,8 @@ from kimi_memory.store.store import Store
 if TYPE_CHECKING:
     from kimi_memory.capture.screen import Screen
     from kimi_memory.capture.views import Views
+    from kimi_memory.consolidation.distil import Distil
+    from kimi_memory.consolidation.gates import DraftGate
     from kimi_memory.consolidation.jobs import Jobs
     from kimi_memory.index import Index
     from kimi_memory.recall import Recall
@@ -104,6 +106,14 @@ class Parts:
 
         screen, pause = self.screen, PAUSE_SECONDS if self._background else 0.0
         return Receipts(self.store, self.clock, lambda text: screen.pass_text(text).text, pause)
+
+    def _distil(self) -> Distil:
+        gate, now = self._draft_gate(), self.clock()
+        return stages.Distil(self.store, self.host, self.settings.distil, gate, now)
+
+    def _draft_gate(self) -> DraftGate:
+        barred = stages.read_tombstones(self.store)
+        return stages.DraftGate(barred, lambda text: bool(self.screen.spans(text)))
 
     def close(self) -> None:
         """Commit what is pending (in a long-lived process) and let go of the folder."""
