@@ -8,6 +8,7 @@ file in its place is one step of the system.
 
 from __future__ import annotations
 
+import hmac
 import json
 from collections.abc import Callable
 from datetime import datetime
@@ -28,6 +29,7 @@ from kimi_memory.store.undo import Keeper
 FOLDER = f"{PRIVATE}/txn"
 TEMPORARIES = f"{PRIVATE}/tmp"  # noqa: S108  a folder of our own
 MANIFEST = "manifest.json"
+_SEALED = b"txn\0"
 _WRITTEN = tuple(name for name in Step._fields if name != "content")
 
 
@@ -101,8 +103,15 @@ class Transactions:
         self._journal.add(placer.outcome.entries, intent.actor, txn=intent.id)
 
     def read(self, name: str) -> Intent:
-        """Return the intent of a committed transaction."""
-        return _parse(self._tree.read(f"{FOLDER}/{name}/{MANIFEST}"))
+        """Return the intent of a committed transaction that this machine made.
+
+        Raises:
+            ValueError: it is damaged, or came with a folder from elsewhere.
+        """
+        body, _, seal = self._tree.read(f"{FOLDER}/{name}/{MANIFEST}").rpartition(b"\n")
+        if not hmac.compare_digest(self._journal.sign(_SEALED + body), seal):
+            raise ValueError("no transaction of this machine")
+        return _parse(body)
 
     def drop(self, name: str) -> None:
         """Remove a staging folder of which nothing was placed, or all."""
@@ -130,7 +139,9 @@ class Transactions:
                     if step.content is not None:
                         slot = Place(staged, str(number))
                         self._tree.write(slot, step.content, mode=step.mode)
-                self._tree.write(Place(staged, MANIFEST), _render(intent))
+                body = _render(intent)
+                seal = self._journal.sign(_SEALED + body)
+                self._tree.write(Place(staged, MANIFEST), body + b"\n" + seal)
                 self._disk.fsync(staged)
         except OSError:
             self._abandon(f"{name}.tmp")

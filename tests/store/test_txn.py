@@ -1,0 +1,46 @@
+"""Transactions that this machine did not make are not carried out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kimi_memory.model.actor import Actor
+from kimi_memory.model.change import Create
+from kimi_memory.store.store import Store
+
+Seal = Callable[[Store, bytes], bytes]
+
+
+def _none(store: Store, body: bytes) -> bytes:
+    return body
+
+
+def _another(store: Store, body: bytes) -> bytes:
+    other = store.root.parent / "other"
+    other.mkdir()
+    with Store.open(other, key=b"a key of another machine") as theirs:
+        return body + b"\n" + theirs.journal.sign(b"txn\0" + body)
+
+
+@pytest.mark.parametrize("path", ["semantic/evil.md", "../evil.md", "/etc/evil", ".kimi/evil"])
+@pytest.mark.parametrize("seal", [_none, _another])
+def test_a_foreign_transaction_is_put_aside(
+    folder: Path, store: Store, actor: Actor, seal: Seal, path: str
+) -> None:
+    staged = folder / ".kimi/txn/01a.1-1-1.commit"
+    staged.mkdir(parents=True)
+    (staged / "0").write_bytes(b"evil")
+    step = {"kind": "create", "path": path, "after": "0" * 64}
+    document = {"id": "01a", "actor": ["li", "human", "", ""], "steps": [step]}
+    (staged / "manifest.json").write_bytes(seal(store, json.dumps(document).encode()))
+    before = len(list(store.journal.records()))
+    store.close()
+    with Store.open(folder, key=b"a key of this machine") as opened:
+        opened.apply([Create("semantic/a.md", b"mine\n")], actor)
+        assert not list(folder.parent.rglob("evil*"))
+        assert all("evil" not in str(one) for one in list(opened.journal.records())[before:])
+    assert (folder / ".kimi/lost+found" / staged.name / "0").read_bytes() == b"evil"
