@@ -24,13 +24,13 @@ from kimi_memory.text.regex import regex
 SYSTEM = "markdown"
 _SUFFIXES = {".md", ".markdown", ".txt"}
 _FENCE = regex(r"\s{0,3}(?:```|~~~)")
-_HEADING = regex(r"(#{1,6}) +(.+?)[ #]*")
+_HEADING = regex(r"(#{1,6}) ++(.*?[^ #]|#+)[ #]*+")
 _BULLET = regex(r"(\s*)(?:[-*+•]|\d{1,3}[.)、])\s+(?:\[[ xX]\]\s+)?(.*)")
 _POINTER = regex(r"\[[^\]]*\]\((?!\w+:)[^)\s]+\.md\)(?:\s*(?:[—–:-]|——).*)?")
 _OTHER = regex(r"\s*(?:\||>|<!--|---+\s*$|\*\*\*+\s*$|!\[)")
-_BLOCK_ID = regex(r"\s+\^[A-Za-z0-9-]+\s*$")
+_BLOCK_ID = regex(r"(?<!\s)\s++\^[A-Za-z0-9-]+\s*+$")
 _SOURCE = regex(
-    r"(\w+://\S+|\[\^[^\]]+\]|session[:_][\w.-]+)|(?:source|来源|出处)[:：]\s*(\S.{0,200})"
+    r"(\b\w{1,20}://\S+|\[\^[^\[\]]{1,200}\]|session[:_][\w.-]+)|(?:source|来源|出处)[:：]\s*(\S.{0,200})"
 )
 _LEAST = 4
 

@@ -31,8 +31,8 @@ Reader = Callable[[Sequence[str], int], int]
 
 _ATX = regex(r" {0,3}(#{1,6})(?=[ \t]|$)")
 _CLOSING_MARKS = regex(r"(?:(?<=[ \t])|^)#+$")
-_SETEXT = regex(r" {0,3}(?:(=+)|(-{2,}))[ \t]*$")
-_FENCE = regex(r"[ \t]*(`{3,}(?=[^`]*$)|~{3,})")
+_SETEXT = regex(r" {0,3}(?:(=++)|(-{2,}+))[ \t]*+$")
+_FENCE = regex(r"[ \t]{0,200}(`{3,}(?=[^`]*$)|~{3,})")
 _INDENTED = regex(r"(?: {4}| {0,3}\t)")
 _ITEM = regex(r"[ \t]{0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$)")
 _RULING = frozenset("|:- \t")

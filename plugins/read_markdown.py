@@ -80,7 +80,7 @@ _MEMBER = re.compile(
     r"(?P<key>title|project|session_id|session|标题|项目)\s*[:：]\s*(?P<value>\S.*)"
 )
 _KEYS = {"标题": "title", "项目": "project", "session_id": "session"}
-_MODEL_DATE = re.compile(r"[a-z][\w.]*(?:-[\w.]+)+", re.IGNORECASE)
+_MODEL_DATE = re.compile(r"(?<![\w.-])[a-z][\w.]{0,40}(?:-[\w.]{1,40}){1,8}", re.IGNORECASE)
 """A model's name may end in a date: ``claude-opus-4-5-20251101``."""
 _SUFFIXES = frozenset({"", ".md", ".markdown", ".txt", ".text"})
 

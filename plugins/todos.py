@@ -23,7 +23,7 @@ from kimi_memory.text.normal import normalise
 from kimi_memory.text.regex import regex
 from kimi_memory.text.slug import slug
 
-_BOX = regex(r"^\s*[-*+] \[( |x|X)\] +(\S.{1,200}?)\s*$", re.MULTILINE)
+_BOX = regex(r"^[^\S\n]*[-*+] \[( |x|X)\] +(\S.{1,200}?)[^\S\n]*$", re.MULTILINE)
 _TRUSTED = {Origin.HUMAN, Origin.AGENT}
 
 

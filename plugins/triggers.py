@@ -98,7 +98,9 @@ _REACH_ME = regex(
     r"\b(?:my|reach me|contact me|call me|mail me|email me|write to me)\b|我的|联系我|打给我|找我"
 )
 _MARKUP = regex(r"</?[a-z][\w-]*(?:\s[^<>]*)?/?>", re.IGNORECASE)
-_QUOTED = regex(r"[“「『][^”」』\n]*[”」』]|\"[^\"\n]*\"|(?<![\w])'[^'\n]{3,}'(?!\w)|`[^`\n]*`")
+_QUOTED = regex(
+    r"[“「『][^”」』\n]{0,300}[”」』]|\"[^\"\n]*\"|(?<![\w])'[^'\n]{3,}'(?!\w)|`[^`\n]*`"
+)
 _HAN = regex(f"[{HAN}]")
 _NOT_NOW = frozenset({Bar.PLAN, Bar.PAST})
 _UNASKED = frozenset({Bar.FLEETING, Bar.FINISHED, Bar.HEDGE, Bar.HEARSAY, *_NOT_NOW})

@@ -41,6 +41,7 @@ WHOLE = {
     "test_laws.py": "laws of every kind of job",
     "test_matrix.py": "contradictions through the whole system",
     "test_copies.py": "copies of one memory, joined by plain git",
+    "test_patterns.py": "every pattern and its worst input",
     "test_poison.py": "poison through every way into a memory",
     "test_life.py": "the life of a memory from end to end",
     "test_areas.py": "what is private, through every job and reader",

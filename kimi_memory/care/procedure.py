@@ -28,18 +28,18 @@ _PROMPT = regex(r"\s*(?:\$|❯|%) +(\S.*)")
 _ITEM = regex(r"\s{0,8}(?:\d{1,2}[.)、]|第[一二三四五六七八九十]步[:：，,]?)\s*(\S.{2,200})")
 _COMMAND = regex(r"[a-z][\w.+-]{1,30}(?:/[\w.+-]+)*(?:\s+\S.*)?|\./[\w./-]+(?:\s+\S.*)?")
 _ORDER_EN = regex(
-    r"(?:^|[:,;.]\s*)(?:first|step one)[, ]+(?P<steps>.{4,300}?,?\s*(?:and )?(?:then|next"
-    r"|after that|finally|lastly)\b.{3,300})"
+    r"(?:^|[:,;.]\s{0,3})(?:first|step one)[, ]{1,3}(?P<steps>.{4,300}?,?\s{0,3}(?:and )?"
+    r"(?:then|next|after that|finally|lastly)\b.{3,300})"
 )
-_SPLIT_EN = regex(r"[,;]?\s*(?:and )?\b(?:then|next|after that|finally|lastly)\b[, ]*")
+_SPLIT_EN = regex(r"[,;]?\s{0,3}(?:and )?\b(?:then|next|after that|finally|lastly)\b[, ]*")
 _ORDER_ZH = regex(
     r"先(?P<steps>[^。！？\n]{2,120}?[，,、；]?(?:再|然后|接着|最后)"
     r"[^。！？\n]{2,160})"
 )
-_SPLIT_ZH = regex(r"[，,、；]?\s*(?:再|然后|接着|最后)")
+_SPLIT_ZH = regex(r"[，,、；]?\s{0,3}(?:再|然后|接着|最后)")
 _SPAN = regex(r"`([^`\n]{2,120})`")
 _VARIES = regex(
-    r"\"[^\"\n]*\"|'[^'\n]*'|\w+://\S+|⟦[^⟧]*⟧|\b[0-9a-f]{7,40}\b|\bv?\d+(?:[.:-]\d+)*\b"
+    r"\"[^\"\n]*\"|'[^'\n]*'|\b\w{1,20}://\S+|⟦[^⟦⟧]{0,200}⟧|\b[0-9a-f]{7,40}\b|\bv?\d+(?:[.:-]\d+)*\b"
 )
 _TRIVIAL_WORDS = (
     "ls cd pwd cat echo head tail less more clear which whoami date history grep rg find exit "

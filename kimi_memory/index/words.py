@@ -20,7 +20,7 @@ TITLE_WEIGHT = 2
 ASKS = "a:asks"
 """Word of the turns that end with a question."""
 
-_NOTE = regex(r"\s*\[[^\[\]]{0,400}\]\s*$")
+_NOTE = regex(r"(?<!\s)\s*+\[[^\[\]]{0,400}\]\s*+$")
 _PROBED = datetime(2026, 3, 4, tzinfo=UTC)
 _PROBE = (
     "The deploy script's retries failed on 2026-03-01; Alice chose PostgreSQL 16.2 over MySQL. "

@@ -8,7 +8,7 @@ import re
 _NEWLINE = re.compile("\r\n|[\r\x85\u2028\u2029]")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_TRAILING = re.compile(r"[^\S\n]+$", re.MULTILINE)
+_TRAILING = re.compile(r"(?<![^\S\n])[^\S\n]+$", re.MULTILINE)
 
 
 def clean(text: str) -> str:

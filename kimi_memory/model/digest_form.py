@@ -23,7 +23,7 @@ _LAYOUT = Layout(
 # A name holds no mark of the form around it; the turn stands at the very end of the line.
 _LINE = re.compile(
     r"(?:\*\*(?P<who>[^*\n]{1,80})\*\*[:：] ?)?(?P<text>.*?)"
-    r"\s*(?<!\S)#(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9}))?\s*",
+    r"(?<!\S)#(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9}))?\s*",
     re.DOTALL,
 )
 

@@ -51,11 +51,11 @@ _TYPES = {
 NOTES = ("备注", "Notes")
 """Heading of the last section, which is the reader's own and kept as it is."""
 
-_BULLET = re.compile(r"[ \t]*(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]+|$)")
+_BULLET = re.compile(r"^[ \t]*(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]+|$)")
 _TAIL = re.compile(
-    r"[ \t]*[(（](?:[^()（）]{1,80}[,，][ \t]*)?[0-9]{4}-[0-9]{2}-[0-9]{2}"
-    r"(?:[,，][ \t]*(?P<number>[01](?:\.[0-9]+)?))?"
-    r"(?:[,，][ \t]*(?:disputed|有争议|(?:until |至 ?)[0-9-]{10}))*[)）]$"
+    r"(?<![ \t])[ \t]*+[(（](?:[^()（）]{1,80}[,，][ \t]{0,8})?[0-9]{4}-[0-9]{2}-[0-9]{2}"
+    r"(?:[,，][ \t]{0,8}(?P<number>[01](?:\.[0-9]+)?))?"
+    r"(?:[,，][ \t]{0,8}(?:disputed|有争议|(?:until |至 ?)[0-9-]{10})){0,3}[)）]$"
 )
 """Whose word, since when, how sure and until when, behind what a line says."""
 DISPUTED = ("有争议", "disputed")
@@ -64,7 +64,7 @@ UNTIL = ("至 ", "until ")
 """What stands before the day up to which a card holds."""
 _BLOCK_ID = re.compile(r"(?:^|[ \t])\^(?P<id>[0-9A-Za-z][0-9A-Za-z._-]*)[ \t]*$")
 _CONFIDENCE = re.compile(r"\[(?P<number>[01](?:\.[0-9]+)?)\][ \t]*")
-_KEY = re.compile(r"(?P<key>[\w][\w.+#@-]*\.[\w.+#@-]*[\w])[ \t]*[:：][ \t]*")
+_KEY = re.compile(r"(?P<key>(?=[\w+#@-]*\.)\w(?:[\w.+#@-]{0,200}\w)?)[ \t]*[:：][ \t]*")
 _HEADING = re.compile(r"#{1,6}[ \t]+(?P<title>.*?)[ \t]*#*")
 
 

@@ -11,8 +11,8 @@ from kimi_memory.model.labels import label
 from kimi_memory.model.layout import Body, Layout, Piece, Style
 from kimi_memory.model.note import Lang
 
-_PREFIX = re.compile(r"(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(?:\*\*[^*]+\*\*[:：]?|[^:：]+[:：])[ \t]*")
-_TITLE_PREFIX = re.compile(r"#[ \t]+[^:：]+[:：][ \t]*")
+_PREFIX = re.compile(r"(?:[-*+]|[0-9]{1,9}[.)])[ \t]++(?:\*\*[^*]+\*\*[:：]?|[^:：]+[:：])[ \t]*")
+_TITLE_PREFIX = re.compile(r"#[ \t]++[^:：]+[:：][ \t]*")
 _BULLET = re.compile(r"[-*+][ \t]")
 _NEWLINE = re.compile("\r\n|\n|\r")
 

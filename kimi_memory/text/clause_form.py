@@ -28,13 +28,13 @@ _ADVERB_ZH = regex(
 )
 _TAIL = regex(
     r"(?:,? (?:not|instead of|rather than|and not|no longer) [^,;]{1,40}|,? (?:any ?more|any ?longer|these days|at the moment|for now|now|from now on|as well|too|again|instead|by the way"
-    r"|(?:last|this) (?:week|month|year|monday|spring|summer|autumn|fall|winter)|yesterday|today|recently|since [^,;]{2,20}|please|though|, ?that'?s? (?:is )?my (?:new )?\w+))+[.!]*$",
+    r"|(?:last|this) (?:week|month|year|monday|spring|summer|autumn|fall|winter)|yesterday|today|recently|since [^,;]{2,20}|please|though|, ?that'?s? (?:is )?my (?:new )?\w+)){1,4}[.!]*$",
     re.IGNORECASE,
 )
 _TAIL_ZH = regex(
     r"(?:[，,](?:而)?不是[^，。]{1,16}|[，,]?不再是[^，。]{1,16}|(?<=[A-Za-z\d]) ?上|了|吧|啊|呢|哦|的)+$"
 )
-_STOP = regex(r"[\s.。!！~,，;；:：]+$")
+_STOP = regex(r"(?<![\s.。!！~,，;；:：])[\s.。!！~,，;；:：]+$")
 
 
 def plain_clause(text: str, *, zh: bool) -> str:

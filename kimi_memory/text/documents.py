@@ -58,7 +58,7 @@ _HEADING = regex(r"#{1,6}\s+\S")
 _BYLINE = regex(
     r"\s{0,3}(?:\([A-Z][A-Za-z]+\)|[A-Z][A-Za-z .]{2,30},? (?:[A-Z][a-z]+\.? \d{1,2}(?:, \d{4})? )?\((?:AP|Reuters|AFP|Xinhua|UPI|Bloomberg|CNN|BBC)\)|by [A-Z][a-z]+ [A-Z][a-z]+\s*$|By [A-Z][a-z]+ [A-Z][a-z]+\s*$)"
     r"|\s{0,3}(?:新华社|中新社|中新网|人民网|本报|央视|据)[^\n，。]{0,16}(?:电|讯|报道|消息)|\s{0,3}(?:来源|作者|原标题|编辑|记者|责任编辑|转自|摘自|文章来源)\s?[:：丨|]|\s{0,3}(?:文|图)\s?[/／|丨]"
-    r"|\s{0,3}(?:terms (?:of|and) |privacy policy|licen[cs]e agreement|press release|for immediate release|abstract\b\s*[:.—-]?\s*$|table of contents|copyright (?:©|\(c\)|\d)|all rights reserved)|\s{0,3}(?:隐私政策|用户协议|服务条款|免责声明|新闻稿|会议纪要|通知公告)\s*$",
+    r"|\s{0,3}(?:terms (?:of|and) |privacy policy|licen[cs]e agreement|press release|for immediate release|abstract\b\s{0,3}[:.—-]?\s{0,3}$|table of contents|copyright (?:©|\(c\)|\d)|all rights reserved)|\s{0,3}(?:隐私政策|用户协议|服务条款|免责声明|新闻稿|会议纪要|通知公告)\s*$",
 )
 _LOG = regex(
     r"\s{0,3}(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(?::\d\d)?|\[?\d\d:\d\d:\d\d(?:[.,]\d{1,6})?\]?\s|\[?(?:DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL|TRACE)\b[\]:\s]"

@@ -62,7 +62,7 @@ _TOPIC_EN = re.compile(
     rf"\b(?:(?i:back to|about|regarding|on|as for|concerning|speaking of|take|consider|turn to|with|for|discuss|to|at)) (?:the |our |project )?(?P<e>{_NAME})\b"
 )
 _TOPIC_ZH = re.compile(
-    r"(?:再?说说|说到|再?聊聊|谈谈|谈到|看看|关于|讲讲|讲到|回到|提到|接着说说?|接着聊聊?|再说|再聊|聊|谈|至于|轮到)(?:一下|一?会儿?|回)?(?P<e>[A-Za-z][\w-]*|[\u3400-\u9fff]{2,6}?)(?:的?(?:事情?|情况|项目|话题))?(?:吧|了|这边)?[。！，,]?$"
+    r"(?:再?说说|说到|再?聊聊|谈谈|谈到|看看|关于|讲讲|讲到|回到|提到|接着说说?|接着聊聊?|再说|再聊|聊|谈|至于|轮到)(?:一下|一?会儿?|回)?(?P<e>[A-Za-z][\w-]{0,60}|[\u3400-\u9fff]{2,6}?)(?:的?(?:事情?|情况|项目|话题))?(?:吧|了|这边)?[。！，,]?$"
 )
 _ASKED_EN = re.compile(
     r"\b(?:(?:which|what)(?:'s| is| are| was| about| of)? (?:(?P<your>your )|the |our )?|(?:is|was|for|still) (?:the|our|(?P<mine>your)) )(?P<a>(?!(?:is|are|do|does|did|should|would|can|you|the|about|it|that|this)\b)[a-z][\w-]*(?: (?!(?:is|are|do|does|did|should|would|can|you|we|still|now)\b)[a-z][\w-]*){0,2})",

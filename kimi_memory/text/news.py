@@ -118,7 +118,7 @@ _INSTEAD = _any(
 )
 """Another value in place of the one that holds no more: then it is a change."""
 _ENDED = _any(
-    r"\b(?:is|are) no longer (?![^,;]*\bbut\b)[^,;]{1,40}[.!]?$|\b(?:is|are)n't [^,;]{1,40} any ?(?:more|longer)[.!]?$"
+    r"\b(?:is|are) no longer (?![^,;]{0,80}\bbut\b)[^,;]{1,40}[.!]?$|\b(?:is|are)n't [^,;]{1,40} any ?(?:more|longer)[.!]?$"
     r"|\bno longer (?:has|have|uses?) [^,;]{1,40}[.!]?$",
     r"(?:不再是|已经?不是|不是)[^，,；;]{1,16}了[。.!！]?$|不再(?:用|有|使用)[^，,；;]{1,16}[。.!！]?$",
 )

@@ -14,10 +14,10 @@ _CLOSING = "”’\"'」』）)】》〉\\]*_"
 # after it, or the end of a line.
 _END = regex(
     rf"[。！？；｡]+[。！？；…]*[{_CLOSING}]*|…+[{_CLOSING}]*"
-    rf"|[.!?]+[{_CLOSING}]*(?=\s|$|[\u3400-\u9fff])|\n"
+    rf"|(?<![.!?])[.!?]+[{_CLOSING}]*(?=\s|$|[\u3400-\u9fff])|\n"
 )
 # The same for ASCII; a large set of characters takes a millisecond to compile.
-_ASCII_END = regex(r"""[.!?]+["')\]*_]*(?=\s|$)|\n""")
+_ASCII_END = regex(r"""(?<![.!?])[.!?]+["')\]*_]*(?=\s|$)|\n""")
 _ABBREVIATION = regex(
     r"(?:\b(?:mr|mrs|ms|dr|prof|sr|jr|st|mt|vs|etc|e\.g|i\.e|cf|al|no|nos|fig|figs|eq|sec|ch|pp?|"
     r"vol|ed|eds|inc|ltd|co|corp|dept|approx|est|min|max|a\.m|p\.m|u\.s|u\.k|ph\.d|"

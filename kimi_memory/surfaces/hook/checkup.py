@@ -61,7 +61,9 @@ def _text(path: Path) -> str:
     return path.read_bytes().decode("utf-8", "replace")
 
 
-_RUNS = re.compile(r"""(?:'(/[^']+)'|"(/[^"]+)",|(/[^\s"']+))\s+"?-m"?,?\s+"?kimi_memory""")
+_RUNS = re.compile(
+    r"""(?:'(/[^']+)'|"(/[^"]+)",|(/[^\s"']{1,400}))\s{1,9}"?-m"?,?\s{1,9}"?kimi_memory"""
+)
 
 
 def _programs(places: list[Place]) -> Iterator[str]:

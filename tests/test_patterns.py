@@ -1,0 +1,112 @@
+"""No pattern of ours takes quadratic time, whatever somebody sends."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+import pytest
+from fakes.worst_inputs import patterns, worst_inputs
+
+SIZE, TRIED = 100_000, 1_500
+SECONDS = 3.0
+"""A quadratic pattern needs minutes for so much, a linear one a fraction of this."""
+BOUNDED = {
+    "kimi_memory.store.paths._PASSING": "the name of a file has at most 255 bytes",
+}
+"""Patterns whose text is short by what it is, and why."""
+ONCE_SLOW = (
+    "kimi_memory.care.procedure._ORDER_EN",
+    "kimi_memory.care.procedure._SPLIT_ZH",
+    "kimi_memory.index.words._NOTE",
+    "kimi_memory.model.clean._TRAILING",
+    "kimi_memory.model.digest_form._LINE",
+    "kimi_memory.model.page_lines._BULLET",
+    "kimi_memory.model.page_lines._KEY",
+    "kimi_memory.model.page_lines._TAIL",
+    "kimi_memory.text.clause_form._STOP",
+    "kimi_memory.text.ellipsis._TOPIC_ZH",
+    "kimi_memory.text.sentences._ASCII_END",
+    "plugins.conflicts._HAN_FIGURE",
+    "plugins.import_markdown._SOURCE",
+    "plugins.read_markdown._MODEL_DATE",
+    "plugins.todos._BOX",
+    "plugins.triggers._QUOTED",
+)
+PATTERNS = patterns()
+
+
+class _TooLongError(Exception):
+    pass
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise _TooLongError
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+def use_of(place: str, pattern: re.Pattern[str]) -> object:
+    """Return how a pattern is used: one that is only matched needs no search to be quick."""
+    module, _, name = place.partition("[")[0].rpartition(".")
+    source = inspect.getsource(sys.modules[module])
+    used = set(re.findall(rf"\b{name}\.(\w+)\(", source))
+    alone = len(re.findall(rf"\b{name}\b(?!\.)", source)) == 1
+    if alone and used and used <= {"match", "fullmatch"}:
+        return pattern.fullmatch if used == {"fullmatch"} else pattern.match
+    return pattern.search
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize("place", sorted(PATTERNS.keys() - BOUNDED.keys()))
+def test_its_worst_input_takes_no_longer_than_its_length(place: str) -> None:
+    check(place, TRIED)
+
+
+@pytest.mark.parametrize("place", ONCE_SLOW)
+def test_what_was_quadratic_once_is_no_more(place: str) -> None:
+    check(place, TRIED // 3)
+
+
+def check(place: str, tried: int) -> None:
+    """Feed a pattern 100 kB of what costs it most; fail where that takes too long."""
+    pattern = PATTERNS[place]
+    use = use_of(place, pattern)
+    costs = []
+    for text in worst_inputs(pattern, tried):
+        begun = time.process_time()
+        use(text)
+        costs.append((time.process_time() - begun, text))
+    worst = max(costs)[1][:-1]
+    text = (worst * (SIZE // len(worst) + 1))[:SIZE] + "\0"
+    try:
+        with within(SECONDS):
+            use(text)
+    except _TooLongError:
+        pytest.fail(f"{place} takes over {SECONDS} s for 100 kB of {worst[:20]!r}: give it a bound")
+
+
+def test_a_quadratic_pattern_is_found() -> None:
+    bad = re.compile(r"x*$")
+    text = max(worst_inputs(bad, SIZE), key=lambda one: one.count("x"))
+    with pytest.raises(_TooLongError), within(SECONDS):
+        bad.search(text)
+
+
+def test_patterns_are_found_where_they_are_hidden() -> None:
+    assert len(PATTERNS) > 400
+    assert any(place.startswith("plugins.triggers._REMEMBER") for place in PATTERNS)
