@@ -55,7 +55,7 @@ class Recovery:
         try:
             intent = self._transactions.read(name)
         except (ValueError, KeyError, TypeError, FileNotFoundError):
-            # Damaged, or another machine's: it is not carried out, and nothing of it is thrown away.
+            # Damaged, or another machine's: not carried out, and nothing of it is thrown away.
             with self._tree.folder(FOLDER) as folder, self._tree.folder(LOST, make=True) as lost:
                 self._disk.rename(name, folder, name, lost)
             return []
