@@ -8,8 +8,8 @@ import re
 import types
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass
-from re import _constants as codes  # type: ignore[attr-defined]
-from re import _parser as parser  # type: ignore[attr-defined]
+from re import _constants as codes  # type: ignore[attr-defined]  # the standard library gives it no types
+from re import _parser as parser  # type: ignore[attr-defined]  # the standard library gives it no types
 from typing import Any
 
 import kimi_memory
