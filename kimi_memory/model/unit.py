@@ -76,6 +76,8 @@ class Query:
     """What ranks the lines: words, a question, in any language."""
     limit: int = 10
     min_score: float = 0.0
+    min_relevance: float = 0.0
+    """Find nothing where the memory has to do with the text with less likelihood, 0 to 1."""
     tier: tuple[str, ...] = ()
     kind: tuple[str, ...] = ()
     type: tuple[str, ...] = ()

@@ -98,7 +98,12 @@ def _found(recall: Recall, request: Request) -> Iterator[Line]:
     limit = min(most, max(least, request.budget // HIT_TOKENS))
     tier = ("semantic", "episodic") if request.purpose == "task" else ()
     asked = Query(
-        text=request.query, limit=limit, tier=tier, within=request.within, as_of=request.as_of
+        text=request.query,
+        limit=limit,
+        min_relevance=recall.min_relevance,
+        tier=tier,
+        within=request.within,
+        as_of=request.as_of,
     )
     for hit in recall.search(asked).hits:
         if request.beside and hit.unit.session == request.beside:

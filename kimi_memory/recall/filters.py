@@ -93,7 +93,7 @@ def _bare(query: Query) -> Query:
     """Return the query without its filters."""
     return Query(
         text=query.text, limit=query.limit, min_score=query.min_score, hops=query.hops,
-        within=query.within,
+        within=query.within, min_relevance=query.min_relevance,
     )  # fmt: skip
 
 

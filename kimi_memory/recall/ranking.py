@@ -20,6 +20,7 @@ from kimi_memory.recall.fresh import fresh
 from kimi_memory.recall.fusion import Probe, fuse, nearness
 from kimi_memory.recall.lexical import Lexical, rank
 from kimi_memory.recall.question import Question, read_question
+from kimi_memory.recall.relevance import relevant_rows
 from kimi_memory.recall.talk import during, telling
 
 SPEAKER = 1.5
@@ -30,7 +31,7 @@ TIME = 1.5
 """Factor of what was said in the time a question names, or speaks of it."""
 SPREAD = 0.9
 """Factor of each further turn of a sitting where the question asks for several things."""
-ROLE = 1.4
+ROLE = 1.6
 """Factor of a person's turns in a chat with an assistant, of the assistant's where a question
 asks what it said."""
 
@@ -84,6 +85,8 @@ def candidates(
         scores = _among(rows, scores * factors["fresh"])
         factors["spread"] = _spread(searcher, scores, rows)
         rows = _best(scores * factors["spread"], searcher, room)
+    if query.min_relevance > 0:
+        rows = relevant_rows(searcher, question, query, rows)
     lanes = ("keyword",) if probe is None else ("keyword", "vector")
     # The nearest row speaks to the question as far as its model counts against words.
     nearest = min(1.0, probe.weight) * cosine if probe is not None else 0.0

@@ -72,6 +72,11 @@ class Recall:
         """Splits texts into the words they are found by."""
         return self._index.words
 
+    @property
+    def min_relevance(self) -> float:
+        """How likely the memory must have to do with a prompt to be shown unasked."""
+        return self._settings.min_relevance
+
     def searcher(self) -> Searcher:
         """Return a view of the memory as it is now."""
         return self._index.searcher()
