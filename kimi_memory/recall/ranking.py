@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import reduce
 from itertools import groupby
@@ -14,6 +15,7 @@ import numpy as np
 from kimi_memory.index.searcher import Bools, Floats, Searcher
 from kimi_memory.index.top import best
 from kimi_memory.model.origin import Role
+from kimi_memory.model.status import Status
 from kimi_memory.model.unit import Query
 from kimi_memory.recall.filters import allowed, marked, seen
 from kimi_memory.recall.fresh import fresh
@@ -21,7 +23,9 @@ from kimi_memory.recall.fusion import Probe, fuse, nearness
 from kimi_memory.recall.lexical import Lexical, rank
 from kimi_memory.recall.question import Question, read_question
 from kimi_memory.recall.relevance import relevant_rows
+from kimi_memory.recall.replaced import favour_previous, stand_behind
 from kimi_memory.recall.talk import during, telling
+from kimi_memory.text.previous import asks_for_previous
 
 SPEAKER = 1.5
 """Factor of the turns of the one speaker a question names."""
@@ -66,7 +70,7 @@ def candidates(
         room: how many rows.
         now: what the dates of the question count from; without it they are only words.
     """
-    mask = allowed(searcher, query)
+    mask, previous = _candidates(searcher, query)
     question = read_question(searcher, query.text, words, now)
     listed = marked(searcher, query, mask)
     # Where words alone decide, rows that cannot be among the best need no score.
@@ -75,11 +79,17 @@ def candidates(
     near, cosine = nearness(searcher, probe, mask, seen(searcher, query))
     summands = {**fuse(lexical.parts, near, probe), "marked": listed}
     factors = _factors(searcher, question, lexical)
+    factors |= {"previous": favour_previous(searcher)} if previous else {}
     told = (part for part in summands.values() if part.strides[0])
     scores: Floats = reduce(np.add, told, np.zeros(len(searcher)))
     for factor in factors.values():
         scores = scores * factor
     rows = _best(scores, searcher, room)
+    behind = None if previous or query.as_of else stand_behind(searcher, rows)
+    if behind is not None:
+        factors["replaced"] = behind
+        scores = _among(rows, scores * behind)
+        rows = _best(scores, searcher, room)
     if question.broad:
         factors["fresh"] = fresh(searcher, rows)
         scores = _among(rows, scores * factors["fresh"])
@@ -97,6 +107,14 @@ def candidates(
         lanes,
         1.0 if listed.any() else max(lexical.cover, nearest),
     )
+
+
+def _candidates(searcher: Searcher, query: Query) -> tuple[Bools, bool]:
+    """Return the rows that pass the filters, and whether replaced values are asked for."""
+    mask = allowed(searcher, query)
+    if query.as_of is not None or query.status or not asks_for_previous(query.text):
+        return mask, False
+    return mask | allowed(searcher, replace(query, status=(Status.SUPERSEDED,))), True
 
 
 def _factors(searcher: Searcher, question: Question, lexical: Lexical) -> dict[str, Floats]:

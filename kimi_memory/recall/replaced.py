@@ -1,0 +1,113 @@
+"""Replaced values: they stand behind what holds now, unless they are asked for.
+
+A card that was superseded is hidden, but the turns and events it rests on are not: they
+would still say the old value first. So what only a replaced card rests on counts less.
+A question about the previous value sees the replaced cards again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from kimi_memory.errors import KimiMemoryError
+from kimi_memory.index.searcher import Bools, Floats, Searcher
+from kimi_memory.model.status import Status
+
+if TYPE_CHECKING:
+    from kimi_memory.model.card import Card
+    from kimi_memory.model.event import Event
+    from kimi_memory.model.source import Source
+
+BEHIND, AHEAD = 0.5, 1.5
+"""Factors of what only a replaced card rests on, and of the card that holds instead."""
+PREVIOUS = 3.0
+"""Factor of replaced cards where they are asked for; their status alone counts 0.6."""
+MOST = 200
+"""So many replaced cards are read for their evidence, those changed last."""
+
+
+class Replaced(NamedTuple):
+    """Replaced cards and what they rest on."""
+
+    cards: Bools
+    turns: frozenset[str]
+    """Ids of turns on which no card rests that still holds under the same key."""
+    instead: frozenset[int] = frozenset()
+    """Rows of the cards that hold under the same keys."""
+
+
+def replaced(searcher: Searcher) -> Replaced:
+    """Return the replaced cards of a memory and the turns that only they rest on."""
+    return searcher.once("replaced", lambda: _replaced(searcher))
+
+
+def stand_behind(searcher: Searcher, rows: Sequence[int]) -> Floats | None:
+    """Return a factor for each row, of which only some are looked at; None where all is 1."""
+    _, turns, instead = replaced(searcher)
+    if not turns:
+        return None
+    kinds, ids, factor = searcher.column("kind"), searcher.column("id"), np.ones(len(searcher))
+    for row in rows:
+        said = [ids[row]] if kinds[row] == "turn" else _evidence(searcher, row, kinds[row])
+        if row in instead:
+            factor[row] = AHEAD
+        elif said and turns.issuperset(said):
+            factor[row] = BEHIND
+    return factor
+
+
+def favour_previous(searcher: Searcher) -> Floats:
+    """Return a factor for each row that puts replaced cards first."""
+    return np.where(replaced(searcher).cards, PREVIOUS, 1.0)
+
+
+def _replaced(searcher: Searcher) -> Replaced:
+    kinds, statuses = searcher.column("kind"), searcher.column("status")
+    cards: Bools = searcher.alive & statuses.among((Status.SUPERSEDED,)) & kinds.among(("card",))
+    keys, at = searcher.column("key"), searcher.column("at")
+    latest = sorted(np.flatnonzero(cards).tolist(), key=lambda row: at[row] or 0.0)[-MOST:]
+    gone = frozenset(_turns(note for row in latest if (note := _read(searcher, row))))
+    own = {keys[row] for row in latest} - {""}
+    living = searcher.alive & ~cards & kinds.among(("card",)) if own else np.zeros(0, dtype=bool)
+    rivals = [row for row in np.flatnonzero(living).tolist() if keys[row] in own]
+    held = frozenset(_turns(note for row in rivals if (note := _read(searcher, row))))
+    return Replaced(cards, gone - held, frozenset(rivals))
+
+
+def _evidence(searcher: Searcher, row: int, kind: str) -> Sequence[str]:
+    """Return the turns an event rests on; a card says itself whether it holds."""
+    if kind != "event":
+        return ()
+    known = searcher.once("evidence of events", dict[int, Sequence[str]])
+    if row not in known:
+        note = _read(searcher, row)
+        known[row] = tuple(_turns([note] if note else []))
+    return known[row]
+
+
+def _read(searcher: Searcher, row: int) -> Card | Event | None:
+    from kimi_memory.model import form
+    from kimi_memory.model.card import Card
+    from kimi_memory.model.event import Event
+    from kimi_memory.model.frontmatter import decode
+
+    path, note = searcher.path(row), None
+    with suppress(OSError, KimiMemoryError):
+        note = form.parse(decode(searcher.files.read(path), path), path)
+    return note if isinstance(note, Card | Event) else None
+
+
+def _turns(notes: Iterable[Card | Event]) -> Iterator[str]:
+    """Yield the ids of the turns that support some notes."""
+    for note in notes:
+        for source in filter(_supports, note.sources):
+            for n in range(source.first, source.last + 1):
+                yield f"session:{source.session}#{n}"
+
+
+def _supports(source: Source) -> bool:
+    return bool(source.session) and str(source.rel) == "supports"

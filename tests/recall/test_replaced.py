@@ -1,0 +1,90 @@
+"""Replaced values behind current ones, and in front where they are asked for."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from folders import NOW, Folder
+
+from kimi_memory.model.card import CardType
+from kimi_memory.model.event import Event, EventType
+from kimi_memory.model.form import render
+from kimi_memory.model.source import Quote, Source
+from kimi_memory.model.status import Status
+from kimi_memory.recall.replaced import AHEAD, BEHIND
+
+OLD = "We take MongoDB as the database of the shop."
+NEW = "The database of the shop is SQLite from today."
+
+
+@pytest.fixture
+def changed(folder: Folder) -> Folder:
+    """A database that was decided, and replaced a week later."""
+    folder.session("first", [("user", OLD), ("assistant", "Fine.")], at=NOW - timedelta(days=7))
+    folder.session("later", [("user", NEW), ("assistant", "Fine.")])
+    old, new = Quote("first", 1, OLD), Quote("later", 1, NEW)
+    common = {"type": CardType.DECISION, "key": "shop.database"}
+    folder.card(
+        *("mongo", "Database MongoDB", "The database is MongoDB."),
+        **{**common, "status": Status.SUPERSEDED, "quotes": (old,), "sources": (Source.of(old),)},
+    )
+    folder.card(
+        *("sqlite", "Database SQLite", "The database is SQLite."),
+        **{**common, "quotes": (new,), "sources": (Source.of(new),)},
+    )
+    event = Event(
+        id="event-mongo",
+        title="Database of the shop: MongoDB",
+        type=EventType.DECISION,
+        at=NOW - timedelta(days=7),
+        content=OLD,
+        created=NOW - timedelta(days=7),
+        updated=NOW - timedelta(days=7),
+        quotes=(old,),
+        sources=(Source.of(old),),
+    )
+    folder.write("episodic/20260220_mongo.md", render(event))
+    return folder
+
+
+def test_what_holds_stands_before_what_it_replaced(changed: Folder) -> None:
+    hits = changed.ask("What is the database of the shop?").hits
+    order = [hit.unit.id for hit in hits]
+    current = min(order.index("card-sqlite"), order.index("session:later#1"))
+    assert current < order.index("session:first#1")
+    assert current < order.index("event-mongo")
+    assert "card-mongo" not in order
+    factors = {hit.unit.id: hit.parts.get("replaced") for hit in hits}
+    assert {id for id, factor in factors.items() if factor == BEHIND} == {
+        "session:first#1",
+        "event-mongo",
+    }
+    assert {id for id, factor in factors.items() if factor == AHEAD} == {"card-sqlite"}
+
+
+@pytest.mark.parametrize(
+    "question", ["What was the database of the shop before?", "shop 原来的 database 是什么"]
+)
+def test_a_question_about_the_previous_value_sees_what_was_replaced(
+    changed: Folder, question: str
+) -> None:
+    hits = changed.ask(question).hits
+    assert "card-mongo" in [hit.unit.id for hit in hits[:3]]
+    assert not [hit for hit in hits if "replaced" in hit.parts]
+
+
+def test_a_turn_that_a_current_card_rests_on_keeps_its_place(changed: Folder) -> None:
+    both = Quote("first", 1, OLD)
+    changed.card(
+        *("why", "Why a database", "The shop takes a database."),
+        **{"key": "shop.database", "quotes": (both,), "sources": (Source.of(both),)},
+    )
+    hits = changed.ask("What is the database of the shop?").hits
+    assert not [hit for hit in hits if hit.parts.get("replaced") == BEHIND]
+
+
+def test_a_memory_without_replaced_cards_reads_no_notes(folder: Folder) -> None:
+    folder.session("first", [("user", OLD)])
+    assert not [hit for hit in folder.ask("database").hits if "replaced" in hit.parts]
+    assert folder.ask("what was the database before?").hits
