@@ -84,17 +84,8 @@ def candidates(
     scores: Floats = reduce(np.add, told, np.zeros(len(searcher)))
     for factor in factors.values():
         scores = scores * factor
-    rows = _best(scores, searcher, room)
-    behind = None if previous or query.as_of else stand_behind(searcher, rows)
-    if behind is not None:
-        factors["replaced"] = behind
-        scores = _among(rows, scores * behind)
-        rows = _best(scores, searcher, room)
-    if question.broad:
-        factors["fresh"] = fresh(searcher, rows)
-        scores = _among(rows, scores * factors["fresh"])
-        factors["spread"] = _spread(searcher, scores, rows)
-        rows = _best(scores * factors["spread"], searcher, room)
+    current = not previous and query.as_of is None
+    rows = _look_closer(searcher, scores, factors, room, current=current, broad=question.broad)
     if query.min_relevance > 0:
         rows = relevant_rows(searcher, question, query, rows)
     lanes = ("keyword",) if probe is None else ("keyword", "vector")
@@ -107,6 +98,30 @@ def candidates(
         lanes,
         1.0 if listed.any() else max(lexical.cover, nearest),
     )
+
+
+def _look_closer(
+    searcher: Searcher,
+    scores: Floats,
+    factors: dict[str, Floats],
+    room: int,
+    *,
+    current: bool,
+    broad: bool,
+) -> list[int]:
+    """Return the best rows by factors that need them read, which are added to the others."""
+    rows = _best(scores, searcher, room)
+    behind = stand_behind(searcher, rows) if current else None
+    if behind is not None:
+        factors["replaced"] = behind
+        scores = _among(rows, scores * behind)
+        rows = _best(scores, searcher, room)
+    if broad:
+        factors["fresh"] = fresh(searcher, rows)
+        scores = _among(rows, scores * factors["fresh"])
+        factors["spread"] = _spread(searcher, scores, rows)
+        rows = _best(scores * factors["spread"], searcher, room)
+    return rows
 
 
 def _candidates(searcher: Searcher, query: Query) -> tuple[Bools, bool]:

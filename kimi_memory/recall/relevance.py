@@ -26,7 +26,7 @@ from kimi_memory.index.searcher import Bools, Floats, Ints, Searcher
 from kimi_memory.model.unit import Query
 from kimi_memory.recall.lexical import NEARBY, WINDOW, notes_beside_talk
 from kimi_memory.recall.question import Question
-from kimi_memory.text.common import commonness
+from kimi_memory.text.commonness import commonness
 from kimi_memory.text.framing import Framing, asks_the_world, names_inside, read_framing
 
 SIZES = (150, 10_000)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kimi_memory.text.common import commonness
+from kimi_memory.text.commonness import commonness
 from plugins.words import split_words
 
 
