@@ -62,13 +62,19 @@ class Parts:
             ),
             self.settings.history,
             clock=self.clock,
-            trailers=lambda: stages.checkpoint(self.store),
+            trailers=lambda: stages.checkpoint(self.store) if self.copy_id else {},
         )
 
     @cached_property
     def copy_id(self) -> str:
         """Which of all copies of the memory this folder is; empty where nothing can be written."""
-        return stages.copy_id(self.store)
+        found = stages.copy_id(self.store)
+        stages.note_copy(self.home.state, self.settings.memory.id, self.root, found)
+        return found
+
+    def other_copies(self) -> list[str]:
+        """Return the other folders on this machine that hold this memory."""
+        return stages.other_copies(self.home.state, self.settings.memory.id, self.root)
 
     @cached_property
     def screen(self) -> Screen:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from kimi_memory.store.copy import copy_id
     from kimi_memory.store.ground import lay
     from kimi_memory.store.history import History
+    from kimi_memory.store.known_copies import note_copy, other_copies
     from kimi_memory.store.shelf import Shelf
     from kimi_memory.store.tombstones import read_tombstones
 
@@ -43,6 +44,8 @@ _HOMES = {
     "checkpoint": "store.checkpoints",
     "copy_id": "store.copy",
     "lay": "store.ground",
+    "note_copy": "store.known_copies",
+    "other_copies": "store.known_copies",
     "read_tombstones": "store.tombstones",
     "sessions": "store.sessions",
     "Ingest": "capture.ingest",
@@ -91,6 +94,8 @@ __all__ = [
     "copy_id",
     "explicit_draft",
     "lay",
+    "note_copy",
+    "other_copies",
     "read_tombstones",
     "remembered_in",
     "sessions",

@@ -85,6 +85,21 @@ def test_two_copies_that_remembered_on_one_day_are_joined_by_a_plain_pull(
     assert status(memory).open_sessions == 2
 
 
+def test_an_edit_of_a_page_in_another_copy_is_taken_in_after_a_pull(
+    memory: Memory, clone: Callable[[str], Memory]
+) -> None:
+    fill(memory, TEXTS)
+    other = clone("b")
+    memory.remember("Ann likes tea.", key="ann.tea")
+    other.history.init()
+    edit(other, "Oslo", "Turku")
+    other.batch.note()
+    pull(memory, other)
+    memory.take_edits()
+    cards = [h.unit.text for h in memory.recall("dentist Abernathy").hits if h.unit.kind != "turn"]
+    assert any("Turku" in text for text in cards), cards
+
+
 def test_a_clone_goes_on_with_its_history_without_init(
     memory: Memory, clone: Callable[[str], Memory]
 ) -> None:
@@ -117,7 +132,10 @@ def join_with_union(memory: Memory, other: Memory) -> str:
         (one.root / gitattributes.NAME).write_text(OLD_ATTRIBUTES, encoding="utf-8")
         git(one.root, "add", "-A")
         git(one.root, "commit", "-qm", "As it was", check=False)
-    git(memory.root, "pull", "-q", "--no-rebase", "--no-edit", str(other.root), "main")
+    how = ("pull", "-q", "--no-rebase", "--no-edit", str(other.root), "main")
+    git(memory.root, *how, check=False)
+    git(memory.root, "checkout", "--ours", "MEMORY.md")
+    git(memory.root, "commit", "-qam", "As git joined it")
     path = "short-term/session_remembered-20260227.jsonl"
     assert (memory.root / path).read_bytes().count(b'"kind":"session"') == 2
     memory.store.glance.drop()
@@ -305,3 +323,37 @@ def test_a_session_that_goes_on_in_two_copies_is_a_conflict_without_marks(
     assert (memory.root / path).read_bytes() == ours
     assert path in git(memory.root, "diff", "--name-only", "--diff-filter=U")
     assert "Bob likes coffee." in {hit.unit.text for hit in memory.recall("coffee").hits}
+
+
+def merge_under_way(memory: Memory) -> None:
+    """Leave the memory in the middle of a merge that a person has to settle."""
+    page = memory.root / "USER.md"
+    for branch, text in (("other", "# Ann\n"), ("main", "# Bob\n")):
+        git(memory.root, "checkout", "-q", *(["-b"] if branch == "other" else []), branch)
+        page.write_text(text, encoding="utf-8")
+        git(memory.root, "commit", "-qam", branch)
+    git(memory.root, "merge", "-q", "other", check=False)
+    assert (memory.root / ".git/MERGE_HEAD").exists()
+
+
+@pytest.mark.parametrize("state", ["merge", "detached", "no history"])
+def test_what_is_stored_is_answered_as_stored_and_reading_goes_on(
+    memory: Memory, opening: Opening, state: str
+) -> None:
+    memory.batch.flush()
+    if state == "merge":
+        merge_under_way(memory)
+    elif state == "detached":
+        git(memory.root, "checkout", "-q", "--detach")
+    else:
+        shutil.rmtree(memory.root / ".git")
+    report = memory.remember("Ann likes tea.", key="ann.tea")
+    assert report.id
+    assert report.commit == ""
+    assert "history is behind" in report.left_out[0]
+    with Memory.open(memory.root, replace(opening, background=True)) as again:
+        again.session("s").turn(Role.USER, "Bob likes coffee.")
+        assert {hit.unit.text for hit in again.recall("tea coffee").hits} >= {"Bob likes coffee."}
+    with Memory.open(memory.root, opening) as last:
+        assert last.batch.pending() or state != "merge"
+        assert any(hit.unit.text == "Ann likes tea." for hit in last.recall("Ann tea").hits)

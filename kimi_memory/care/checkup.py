@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from kimi_memory.care.folder_checks import check_folder, check_ids
 from kimi_memory.care.links import check_links
 from kimi_memory.care.pages import asking
 from kimi_memory.care.session_evidence import check_evidence
@@ -118,6 +119,7 @@ def verify(memory: Memory) -> list[Finding]:
     return [
         *_check_journal(memory),
         *_check_notes(memory),
+        *check_ids(memory),
         *_check_sessions(memory),
         *check_evidence(memory),
         *_check_touched(memory),
@@ -130,7 +132,7 @@ def doctor(memory: Memory) -> list[Finding]:
     found = [*verify(memory), *memory.history.check()]
     for findings in memory.host.gather("check_health", root=memory.root):
         found += findings
-    found += [*_check_plugins(memory), *check_links(memory)]
+    found += [*_check_plugins(memory), *check_links(memory), *check_folder(memory)]
     found += unknown_settings(memory.root, memory.home, memory.host)
     if memory.store.read_only:
         found.append(

@@ -15,6 +15,7 @@ from kimi_memory.memory import Memory
 from kimi_memory.model.actor import Actor
 from kimi_memory.model.job import Op
 from kimi_memory.store.checkpoints import checkpoint
+from kimi_memory.store.nested import kept_outside
 from kimi_memory.store.rewrite import SIDE, Found, Rewrite
 from kimi_memory.store.wipe import JOURNAL, places, restart_journal, wipe
 
@@ -155,6 +156,8 @@ class _Purge:
             found, remotes = self._rewrite.search(self._scrub), self._rewrite.remotes()
             for path, content in self._rewrite.blobs():
                 self._scrub.learn(content, self._scrub.content(path, content))
+        around = kept_outside(self._memory.root, own=self._rewrite.present)
+        remotes += (f"the repository {around}, which holds files of this memory",) * bool(around)
         removal = self._purge.removal(self._scrub, self._targets)
         truth = set(self._store.files())
         private = [path for path in places(self._memory.root, self._scrub) if path not in truth]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from kimi_memory.index.pause import uncollected
-from kimi_memory.store.paths import PRIVATE, is_truth
+from kimi_memory.store.paths import PRIVATE, is_conflict_copy, is_truth
 
 INDEX = f"{PRIVATE}/index"
 """The folder of an index."""
@@ -127,13 +127,20 @@ def list_folder(root: str, folder: str) -> Listed | None:
 def is_searchable(path: str) -> bool:
     """Whether recall reads this file: a session's turns, or a page outside the archive."""
     if path.endswith(".md"):
-        return not path.startswith(APART) and (not is_odd(path) or is_truth(path))
-    return path.endswith(".jsonl") and SESSION.fullmatch(path) is not None and is_truth(path)
+        return not path.startswith(APART) and (not is_odd(path) or _is_read(path))
+    return path.endswith(".jsonl") and SESSION.fullmatch(path) is not None and _is_read(path)
+
+
+def _is_read(path: str) -> bool:
+    return is_truth(path) and not is_conflict_copy(path)
+
+
+_ODD = ("#", "~", ".tmp", ".sb-", "onflict", "冲突")
 
 
 def is_odd(path: str) -> bool:
-    """Whether a path may be that of an editor's temporary file; only such are looked at twice."""
-    return "#" in path or "~" in path or ".tmp" in path or ".sb-" in path
+    """Whether a path may be a temporary file or a conflict copy; only such are looked at twice."""
+    return any(mark in path for mark in _ODD)
 
 
 def traces(root: str) -> tuple[int, ...]:

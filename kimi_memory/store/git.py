@@ -75,7 +75,10 @@ _REMEDIES = (
     ("Read-only file system", "Mount it writable, then retry"),
     ("not a git repository", "Run 'kimi-memory init' to start the history again"),
 )
-_TIMEOUT_SECONDS = 600
+_TIMEOUT_SECONDS = 30.0
+_WHOLE_SECONDS = 600.0
+_WHOLE = frozenset({"fsck", "fast-export", "fast-import", "repack", "gc", "reflog"})
+"""Commands over a whole history, which may take their time; --all and --batch say the same."""
 MISSING = (
     "git is not installed or not on PATH, so there is no history. Install git "
     "(https://git-scm.com), or set 'git = false' under [history] in memory.toml."
@@ -166,11 +169,16 @@ class Git:
                 env=clean_environment(**self._extra, **extra),
                 capture_output=True,
                 check=False,
-                timeout=_TIMEOUT_SECONDS,
+                timeout=_patience(arguments),
             )
         except FileNotFoundError as error:
             raise self._missing() from error
-        except (OSError, subprocess.TimeoutExpired) as error:
+        except subprocess.TimeoutExpired as error:
+            raise HistoryError(
+                f"git {_verb(arguments)} did not end within {error.timeout:g} seconds, so it was "
+                "stopped. Look for what holds it up (a slow disk, another git), then retry."
+            ) from error
+        except OSError as error:
             raise HistoryError(f"git could not be run: {error}. Retry.") from error
         return Result(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace"))
 
@@ -216,6 +224,16 @@ class Git:
         return Path(os.fsdecode(shown.removesuffix(b"\n")))
 
 
+def _patience(arguments: Sequence[str | bytes]) -> float:
+    """Return how long a command may take, in seconds."""
+    whole = any(os.fsdecode(one).startswith(("--all", "--batch", "--stdin")) for one in arguments)
+    return _WHOLE_SECONDS if whole or _verb(arguments) in _WHOLE else _TIMEOUT_SECONDS
+
+
+def _verb(arguments: Sequence[str | bytes]) -> str:
+    return os.fsdecode(arguments[0]) if arguments else ""
+
+
 def _quoted(path: Path) -> str:
     """Return a path as an element of a list that colons separate."""
     plain = str(path).replace("\\", "\\\\").replace('"', '\\"')
@@ -228,5 +246,4 @@ def refusal(arguments: Sequence[str | bytes], err: str) -> HistoryError:
     said = next((line for line in lines if line.startswith(("fatal:", "error:"))), "")
     said = said or (lines[-1] if lines else "it gave no reason")
     remedy = next((r for mark, r in _REMEDIES if mark in err), "Run 'kimi-memory doctor'")
-    verb = os.fsdecode(arguments[0]) if arguments else ""
-    return HistoryError(f"git {verb} failed: {said.rstrip('.')}. {remedy}.")
+    return HistoryError(f"git {_verb(arguments)} failed: {said.rstrip('.')}. {remedy}.")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shlex
+import sys
 from pathlib import Path
 
 from kimi_memory.store.derived import put
@@ -12,25 +14,32 @@ NAME = ".gitattributes"
 RULES = """\
 *.jsonl -merge
 mid-term/jobs/*.json -merge
-MEMORY.md -merge
-semantic/*.md -merge
+MEMORY.md merge=kimi-memory
+semantic/*.md merge=kimi-memory
 episodic/daily/*.md -merge
 episodic/sessions/** -merge
 mid-term/tombstones.jsonl merge=union
 mid-term/usage.jsonl merge=union
 """
-"""Records and generated pages keep our version, whole, beside a conflict that git reports: its
-marks, or the lines of two sessions in one file, would make them unreadable. Only of two files
-each line stands for itself."""
+"""Records keep our version, whole, beside a conflict that git reports: its marks, or the lines
+of two sessions in one file, would make them unreadable. Only of two files each line stands for
+itself. Pages that follow from the cards are merged by a command of ours."""
+DRIVER = "merge.kimi-memory.driver"
+"""The setting that names that command."""
 CONTENT = f"""\
-# Bytes stay as they are. Where two copies changed the same records or the same generated
-# page, git reports a conflict and leaves our version whole.
+# Bytes stay as they are. Where two copies changed the same records, git reports a conflict
+# and leaves our version whole; of a generated page the one that a person edited is kept.
 * -text
 {RULES}"""
 """What init writes."""
 
 _UNION = re.compile(rb"^\*\.jsonl[ \t]+merge=union[ \t]*\r?\n?", re.MULTILINE)
 _OLD_REMARK = b"# Bytes stay as they are; journals of two forks are joined line by line.\n"
+
+
+def driver() -> str:
+    """Return the command that merges a generated page, as git's shell runs it."""
+    return f"{shlex.quote(sys.executable)} -m kimi_memory git merge-file %O %A %B %P"
 
 
 def are_old(root: Path) -> bool:

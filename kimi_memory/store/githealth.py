@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kimi_memory.model.health import Finding, Severity
+from kimi_memory.store import gitattributes
 from kimi_memory.store.git import SAFE, Git, decode
 from kimi_memory.store.gitcommit import branch, busy_with
 from kimi_memory.store.gitfiles import scan
@@ -55,7 +56,8 @@ def _state(git: Git, folder: Path) -> Iterator[Finding]:
 
 def _settings(git: Git) -> Iterator[Finding]:
     present = read_settings(git)
-    for name, value in SAFE.items():
+    # A folder that came from elsewhere may name another program where ours should stand.
+    for name, value in {**SAFE, gitattributes.DRIVER: gitattributes.driver()}.items():
         if present.get(name.lower()) != value:
             yield _warn(f"setting {name} is not {value}", _AGAIN, fixable=True)
 

@@ -247,6 +247,7 @@ class History:
         for name, value in SAFE.items():
             if present.get(name.lower()) != value:
                 git.run("config", "--replace-all", name, value)
+        git.run("config", "--replace-all", gitattributes.DRIVER, gitattributes.driver())
         exclude = git.common() / "info" / "exclude"
         exclude.parent.mkdir(exist_ok=True)
         _write_absent(exclude, "/.kimi/\n")

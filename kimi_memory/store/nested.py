@@ -7,10 +7,14 @@ import re
 from pathlib import Path
 
 from kimi_memory.errors import HistoryError
-from kimi_memory.store.git import Git, decode
+from kimi_memory.store.git import Git, decode, encode
 
 _PLAIN_SECTIONS = ("core.", "user.", "remote.", "branch.", "init.", "kimi.", "submodule.", "gc.")
-_PLAIN_MERGE = ("merge.conflictstyle", "merge.renames", "merge.directoryrenames")
+_PLAIN_MERGE = (
+    *("merge.conflictstyle", "merge.renames", "merge.directoryrenames"),
+    # Whatever it says, ours is written over it before anybody merges.
+    "merge.kimi-memory.driver",
+)
 _RISKY_CORE = (
     "core.fsmonitor",
     "core.hookspath",
@@ -109,6 +113,25 @@ def _top_level(git: Git) -> list[str]:
         return [decode(row) for row in rows.split(b"\0")[:-1]]
     staged = git.run("ls-files", "-z").split(b"\0")[:-1]
     return sorted({decode(row).partition("/")[0] for row in staged})
+
+
+def kept_outside(root: Path, *, own: bool) -> str:
+    """Return the repository around a memory that holds files of it, empty where none does.
+
+    Args:
+        root: the memory folder.
+        own: whether the memory has a repository of its own, which is not looked at.
+    """
+    place = root.parent if own else root
+    outer = Git(place, None)
+    top = outer.call("-c", "safe.bareRepository=all", "rev-parse", "--show-toplevel")
+    if top.code != 0 or not top.out:
+        return ""
+    folder = Path(os.fsdecode(top.out.removesuffix(b"\n")))
+    inside = encode(os.path.relpath(root, folder))
+    tracked = outer.call("-C", str(folder), "ls-files", "-z", "--", inside).out
+    past = outer.call("-C", str(folder), "rev-list", "--all", "--max-count=1", "--", inside).out
+    return str(folder) if tracked or past else ""
 
 
 def settle_outside(root: Path) -> list[str]:

@@ -34,6 +34,12 @@ _PASSING = re.compile(
     r"~|.*~|#.*#|4913|.*\.sw[a-p]|.*\.(?:tmp|temp|part|crdownload|swp)|.*\.tmp[.\w-]*"
     r"|.*\.sb-[\w-]+|~\$.*"
 )
+_CONFLICT_COPY = re.compile(
+    # Syncthing; ownCloud; Dropbox and Nextcloud in two languages; Obsidian Sync
+    r".*\.sync-conflict-\d{8}-\d{6}.*|.*_conflict-\d{8}-\d{6}.*"
+    r"|.*\([^()]*(?:conflicted copy|冲突副本|冲突文件|\bconflict \d{4}-)[^()]*\).*",
+    re.IGNORECASE,
+)
 _VIEW = re.compile(r"short-term/[^/]+\.json")
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _OPENAT2 = 437
@@ -100,6 +106,18 @@ def fold(name: str) -> str:
 def is_passing(name: str) -> bool:
     """Whether a file name is one that editors and downloads use for a moment."""
     return _PASSING.fullmatch(name) is not None
+
+
+def is_conflict_copy(path: str) -> bool:
+    """Whether a file is the losing version that a sync tool leaves beside a file.
+
+    It looks like a note, with the same id; only a person can tell which of the two is right.
+    """
+    return ("onflict" in path or "冲突" in path) and _is_losing(path.rpartition("/")[2])
+
+
+def _is_losing(name: str) -> bool:
+    return _CONFLICT_COPY.fullmatch(name) is not None
 
 
 @lru_cache(maxsize=_PATHS)

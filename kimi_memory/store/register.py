@@ -14,6 +14,7 @@ from kimi_memory.model.card import Card
 from kimi_memory.model.frontmatter import decode
 from kimi_memory.model.head import Head
 from kimi_memory.store.catalog import Survey
+from kimi_memory.store.paths import is_conflict_copy
 from kimi_memory.store.signature import UNKNOWN, Stat, Stats
 from kimi_memory.store.store import Store
 
@@ -44,6 +45,8 @@ class Listing(NamedTuple):
     """By id; where two files share one, the first path has it."""
     cards: dict[str, frozenset[str]]
     """The paths of cards by ``key <key>`` and by the marks of their quotes."""
+    doubles: tuple[tuple[str, str], ...] = ()
+    """The paths that have the id of another, each with that other."""
 
 
 class Register:
@@ -117,7 +120,8 @@ class Register:
     def _take(self, path: str, look: Stat, survey: Survey) -> None:
         """Take over what a file says now."""
         entry = None
-        if path.endswith(".md") and not path.startswith("episodic/sessions/"):
+        apart = path.startswith("episodic/sessions/") or is_conflict_copy(path)
+        if path.endswith(".md") and not apart:
             entry = survey.fact(path, "entry", lambda content: _entry(path, content), _entry_of)
         if path in self._looks:
             self._drop(path)
@@ -130,11 +134,13 @@ class Register:
     def _listing(self) -> Listing:
         entries = [self._entries[path] for path in sorted(self._entries)]
         found = dict(zip([entry.id for entry in entries], entries, strict=True))
-        if len(found) < len(entries):
-            found = {}
-            for entry in entries:
-                found.setdefault(entry.id, entry)
-        return Listing(found, dict(self._cards))
+        if len(found) == len(entries):
+            return Listing(found, dict(self._cards))
+        found = {}
+        for entry in entries:
+            found.setdefault(entry.id, entry)
+        doubles = ((e.path, found[e.id].path) for e in entries if found[e.id] is not e)
+        return Listing(found, dict(self._cards), tuple(doubles))
 
 
 _REGISTERS: WeakKeyDictionary[Store, Register] = WeakKeyDictionary()

@@ -11,6 +11,7 @@ from kimi_memory.errors import NotFoundError
 from kimi_memory.model.record import is_whole, unseal
 from kimi_memory.model.records import context_of, read_transcript_lines, turn_of
 from kimi_memory.model.session import Session, Transcript
+from kimi_memory.store.paths import is_conflict_copy
 from kimi_memory.store.store import Store
 
 SHORT = "short-term"
@@ -52,7 +53,7 @@ def places(store: Store) -> Iterator[Place]:
 def _places_in(store: Store, under: str) -> Iterator[Place]:
     for path in store.files(under):
         found = _NAME.fullmatch(PurePosixPath(path).name)
-        if found is not None:
+        if found is not None and not is_conflict_copy(path):
             yield Place(found["id"], path)
 
 

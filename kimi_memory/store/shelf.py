@@ -53,6 +53,10 @@ class Shelf:
         """Return every note with an id; where two files share one, the first path has it."""
         return self._listing.entries
 
+    def doubles(self) -> tuple[tuple[str, str], ...]:
+        """Return the paths whose id another note has, each with the path of that one."""
+        return self._listing.doubles
+
     @cached_property
     def _listing(self) -> Listing:
         return Register.of(self.store).read(self.survey)

@@ -75,6 +75,25 @@ def test_a_git_that_does_not_end_is_given_up(git, monkeypatch, tmp_path):
     fake.chmod(0o755)
     monkeypatch.setenv("PATH", str(fake.parent))
     monkeypatch.setattr(module, "_TIMEOUT_SECONDS", 0.05)
+    with pytest.raises(HistoryError, match=r"git version did not end within 0\.05 seconds"):
+        git.run("version")
+
+
+def test_only_commands_over_a_whole_history_may_take_minutes():
+    assert module._patience(("update-ref", "refs/heads/main")) == 30
+    assert module._patience((b"config",)) == 30
+    assert module._patience(()) == 30
+    assert module._patience(("fsck", "--no-dangling")) == 600
+    assert module._patience(("rev-list", "--all", "--objects")) == 600
+    assert module._patience(("cat-file", "--batch")) == 600
+
+
+def test_a_git_that_cannot_be_started_is_said(git, monkeypatch, tmp_path):
+    fake = tmp_path / "bin" / "git"
+    fake.parent.mkdir()
+    fake.write_bytes(b"\x7fELF no program")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", str(fake.parent))
     with pytest.raises(HistoryError, match="could not be run"):
         git.run("version")
 

@@ -99,10 +99,15 @@ def test_init_again_renews_settings_and_keeps_the_persons_files(history, root):
     (root / ".gitignore").write_text("mine\n")
     git(root, "config", "core.fsync", "none")
     git(root, "config", "--add", "core.fsync", "loose-object")
+    git(root, "config", "merge.kimi-memory.driver", "evil %A")
+    assert {"core.fsync", "merge.kimi-memory.driver"} <= {
+        found.message.split()[1] for found in history.check()
+    }
     head = history.head()
     assert make(root).init() == []
     assert (root / ".gitignore").read_text() == "mine\n"
     assert git(root, "config", "--get-all", "core.fsync") == "all"
+    assert "kimi_memory git merge-file" in git(root, "config", "merge.kimi-memory.driver")
     assert history.head() == head
 
 

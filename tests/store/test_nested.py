@@ -10,6 +10,7 @@ import pytest
 
 from kimi_memory.errors import HistoryError
 from kimi_memory.store.history import History
+from kimi_memory.store.nested import kept_outside
 
 
 def make(root: Path) -> History:
@@ -236,3 +237,22 @@ def test_an_inherited_git_folder_is_not_taken_for_the_outer_one(tmp_path, monkey
     history = make(tmp_path / "memory")
     assert history.init() == []
     assert (history.root / ".git").is_dir()
+
+
+@pytest.mark.parametrize("how", ["tracked", "past", "untracked", "alone"])
+def test_a_repository_around_a_memory_that_holds_its_files_is_told(tmp_path, how):
+    root = tmp_path / "记忆"
+    root.mkdir()
+    (root / "a.md").write_text("x")
+    if how != "alone":
+        git(tmp_path, "init", "-q")
+    if how in {"tracked", "past"}:
+        git(tmp_path, "add", "-A")
+        git(tmp_path, "commit", "-qm", "x")
+    if how == "past":
+        git(tmp_path, "rm", "-rq", "--cached", root.name)
+        git(tmp_path, "commit", "-qm", "y")
+    found = kept_outside(root, own=False)
+    assert found == (str(tmp_path) if how in {"tracked", "past"} else "")
+    git(root, "init", "-q")
+    assert kept_outside(root, own=True) == found

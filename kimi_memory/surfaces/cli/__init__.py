@@ -50,6 +50,7 @@ COMMANDS: dict[str, str] = {
     "mcp": "serve agent programs over the Model Context Protocol",
     "serve": "serve programs in any language over HTTP",
     "proxy": "stand between a chat program and its model, and remember",
+    "git": "what git runs where two copies are merged with it",
     "plugins": "list plugins: loaded, from where, skipped and why",
 }
 """Every built-in command and what it does."""

@@ -36,7 +36,8 @@ def run(arguments: Namespace) -> int:
     else:
         _show(report)
     for name in report.remotes:
-        warning = f"warning: history was shared with {name!r}; purge it there as well"
+        shown = name if " " in name else repr(name)
+        warning = f"warning: history was shared with {shown}; purge it there as well"
         print(f"kimi-memory: {printable(warning)}", file=sys.stderr)
     return 0
 

@@ -59,3 +59,13 @@ def test_too_little_is_refused(told, capsys) -> None:
     assert "too short" in capsys.readouterr().err
     assert run(["purge", "--yes"]) == 2
     assert run(["purge", "--session", "none"]) == 11
+
+
+def test_a_repository_around_the_memory_is_warned_of(told, capsys) -> None:
+    (told / ".git").rename(told.parent / "own")
+    person = ["-c", "user.name=Li", "-c", "user.email=li@example.org"]
+    for step in (["init", "-q"], ["add", told.name], ["commit", "-qm", "All"]):
+        subprocess.run(["git", "-C", told.parent, *person, *step], check=True)
+    (told.parent / "own").rename(told / ".git")
+    assert run(["purge", "--text", TEXT, "--yes"]) == 0
+    assert f"the repository {told.parent}, which holds files" in capsys.readouterr().err
