@@ -41,7 +41,8 @@ class Stat(NamedTuple):
     """
 
     size: int
-    mtime_ns: int
+    ctime_ns: int
+    """When it changed last by the system's own account, which nobody can set back."""
     inode: int
 
 
@@ -120,7 +121,7 @@ def list_folder(root: str, folder: str) -> Listed | None:
                     seen = entry.stat(follow_symlinks=False)
                 except FileNotFoundError:
                     continue  # It went while we looked.
-                files[path] = Stat(seen.st_size, seen.st_mtime_ns, seen.st_ino)
+                files[path] = Stat(seen.st_size, seen.st_ctime_ns, seen.st_ino)
     return Listed(at if time.time_ns() - at > YOUNG_NS else 0, files, folders)
 
 
@@ -162,4 +163,4 @@ def state_of(root: Path | str, path: str) -> Stat | None:
         seen = os.lstat(f"{root}/{path}")
     except OSError:
         return None
-    return Stat(seen.st_size, seen.st_mtime_ns, seen.st_ino)
+    return Stat(seen.st_size, seen.st_ctime_ns, seen.st_ino)

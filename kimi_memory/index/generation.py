@@ -59,7 +59,7 @@ class Shelf:
         """
         state = state_of(self.folder, CURRENT)
         if state is None or state != self._named[0]:
-            settled = state is not None and time.time_ns() - state.mtime_ns > YOUNG_NS
+            settled = state is not None and time.time_ns() - state.ctime_ns > YOUNG_NS
             self._named = (state if settled else None, self._read_name())
         return self._named[1]
 

@@ -19,7 +19,7 @@ from kimi_memory.errors import IndexDamagedError
 from kimi_memory.index.checked import NAME as CHECKED
 from kimi_memory.index.checked import Checked
 
-SCHEMA = 5
+SCHEMA = 6
 NAME = "manifest.json"
 
 Files = Mapping[str, tuple[int, str]]

@@ -261,8 +261,8 @@ class Segment:
 
     def state(self, file: int) -> tuple[int, int, int]:
         """Return size, time and inode a file had when it was read."""
-        size, mtime_ns, inode = self._stat[3 * file : 3 * file + 3].tolist()
-        return size, mtime_ns, inode
+        size, ctime_ns, inode = self._stat[3 * file : 3 * file + 3].tolist()
+        return size, ctime_ns, inode
 
     @cached_property
     def _stat(self) -> Ints:

@@ -174,7 +174,7 @@ def _taken(
                     continue  # It went while we looked.
                 kind[0].append(path := folder + name)
                 number = ordinals.get(path, -1)
-                kind[1].extend((seen.st_size, seen.st_mtime_ns, seen.st_ino, number))
+                kind[1].extend((seen.st_size, seen.st_ctime_ns, seen.st_ino, number))
     return folders
 
 

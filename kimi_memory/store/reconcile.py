@@ -27,7 +27,10 @@ ADOPTED = "adopted"
 
 Kind = Literal["created", "edited", "renamed", "deleted"]
 Seen = tuple[int, int, int, str]
-"""Size, mtime in ns, inode, and SHA-256 of a file when it was last looked at."""
+"""Size, ctime in ns, inode, and SHA-256 of a file when it was last looked at.
+
+An editor, or whoever wants to go unseen, can set the time of modification back.
+"""
 
 
 class External(NamedTuple):
@@ -169,14 +172,14 @@ def _otherwise(seen: Mapping[str, Seen], found: Stats) -> list[str]:
         path
         for path, look in found.items()
         if (was := seen.get(path)) is None
-        or was[1] != look[1]
+        or was[1] != look[2]
         or was[0] != look[0]
         or was[2] != look[3]
     ]
 
 
 def _look(found: Stat) -> tuple[int, int, int]:
-    size, changed, _, inode = found
+    size, _, changed, inode = found
     return size, changed, inode
 
 

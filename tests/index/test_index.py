@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 import subprocess
@@ -76,6 +77,20 @@ def test_touching_a_file_reads_it_but_changes_nothing(folder: Folder) -> None:
     path = folder.root / "PROJECT.md"
     path.write_bytes(path.read_bytes())
     assert index.status().pending == 0
+
+
+def test_an_edit_that_sets_an_old_time_back_is_seen(folder: Folder) -> None:
+    page = folder.root / "notes/bird.md"
+    folder.write("notes/bird.md", "# Birds\n\nA heron stands there.\n")
+    os.utime(page, ns=(0, 0))
+    index = folder.index()
+    index.refresh()
+    assert folder.ask("heron", index).hits
+    folder.write("notes/bird.md", "# Birds\n\nA stork stands there.\n")
+    os.utime(page, ns=(0, 0))
+    for one in (index, folder.index()):
+        assert folder.ask("stork", one).hits
+        assert not folder.ask("heron", one).hits
 
 
 def test_a_broken_file_is_named_and_the_rest_answers(folder: Folder) -> None:

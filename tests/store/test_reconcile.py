@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,20 @@ def test_an_edit_of_the_same_size_and_moment_is_noticed(
     os.utime(path, ns=(was.st_atime_ns, was.st_mtime_ns))
     (found,) = store.reconcile()
     assert found.kind == "edited"
+
+
+def test_an_edit_that_sets_an_old_time_back_is_noticed(
+    store: Store, folder: Path, actor: Actor
+) -> None:
+    store.apply([Create("a.md", ONE)], actor)
+    path = folder / "a.md"
+    for content in (ONE, ONE[::-1]):
+        path.write_bytes(content)
+        os.utime(path, ns=(1, 1))
+        while time.time_ns() - path.stat().st_ctime_ns < 100_000_000:
+            pass  # Until a file this fresh is not looked at for that alone.
+        found = store.reconcile()
+    assert [one.kind for one in found] == ["edited"]
 
 
 def test_new_and_lost_files_are_noticed(store: Store, folder: Path, actor: Actor) -> None:
