@@ -33,16 +33,16 @@ class Section(StrEnum):
 
 
 SHARES: dict[Section, float] = {
-    Section.WHO: 0.20,
     Section.HOW: 0.24,
-    Section.PROJECTS: 0.10,
-    Section.DECISIONS: 0.22,
-    Section.PEOPLE: 0.08,
-    Section.LESSONS: 0.05,
-    Section.OPEN: 0.04,
-    Section.UNSURE: 0.03,
-    Section.ALSO: 0.02,
-    Section.LATELY: 0.02,
+    Section.WHO: 0.24,
+    Section.DECISIONS: 0.24,
+    Section.PROJECTS: 0.08,
+    Section.LATELY: 0.08,
+    Section.PEOPLE: 0.05,
+    Section.LESSONS: 0.04,
+    Section.OPEN: 0.02,
+    Section.UNSURE: 0.01,
+    Section.ALSO: 0.0,
 }
 """The part of the room that is kept for a section; what it does not need goes to the others."""
 
@@ -69,9 +69,11 @@ class Point(NamedTuple):
     shown: str
     """The whole line, as it costs room."""
     rank: tuple[float, ...] = ()
-    """Within its section the least comes first."""
+    """Within its section the least has room first."""
     plain: str = ""
     """The line without its id, for a prompt."""
+    place: tuple[float, ...] = ()
+    """Within its section the least is shown first; as ranked if empty."""
 
 
 def section_of(type: CardType, key: str) -> Section:
@@ -101,7 +103,9 @@ def choose(points: Iterable[Point], budget: int) -> list[Point]:
     for section in SHARES:
         room.fill(queues[section], budget)
     order = list(Section)
-    return sorted(room.kept, key=lambda point: (order.index(point.section), point.rank))
+    return sorted(
+        room.kept, key=lambda point: (order.index(point.section), point.place or point.rank)
+    )
 
 
 def _queues(points: Iterable[Point]) -> dict[Section, list[Point]]:
@@ -126,9 +130,10 @@ class _Room:
 
     def fill(self, queue: list[Point], most: int) -> None:
         """Take the first points of a queue, up to so many tokens."""
-        for point in list(queue):
+        for number, point in enumerate(list(queue)):
             cost = estimate(point.shown) + 1
-            if cost <= min(most, self._left):
+            # Each section has its first line, however small its share.
+            if cost <= self._left and (cost <= most or (most and not number)):
                 queue.remove(point)
                 self.kept.append(point)
-                self._left, most = self._left - cost, most - cost
+                self._left, most = self._left - cost, max(0, most - cost)

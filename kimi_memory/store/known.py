@@ -24,6 +24,7 @@ from kimi_memory.model.step import Step
 from kimi_memory.model.tombstone import Stones
 from kimi_memory.store.shelf import Shelf
 from kimi_memory.store.tombstones import read_tombstones
+from kimi_memory.text.lasting import is_lasting, worth_of
 from kimi_memory.text.normal import bare
 from kimi_memory.text.zone import Zone
 
@@ -41,6 +42,10 @@ _SECTIONS = {
 }
 _HELD = frozenset({Status.ACTIVE, Status.CONFLICTED})
 _OVER = frozenset({Status.SUPERSEDED, Status.ARCHIVED})
+_LEAST = 1.5
+"""What tells less of somebody is left to its digest."""
+_AFTER_ORDERS = 0.5
+"""Orders of digests come after the cards of orders, before preferences."""
 _LATER = 3.0
 """Lines of digests come after the cards of their section."""
 
@@ -120,7 +125,7 @@ class Known:
     def _digest_points(self, digest: Digest, age: int, zone: Zone) -> Iterator[Point]:
         day = f"{digest.at.astimezone(zone):%Y-%m-%d}"
         for number, line in enumerate(digest.lines):
-            section = _SECTIONS.get(line.part, Section.LATELY)
+            section = _section_of(line)
             if section in (Section.LATELY, Section.OPEN) and age >= RECENT:
                 continue
             if self._is_over(digest, line):
@@ -129,7 +134,12 @@ class Known:
             id = f"turn-{digest.id[-4:]}-{number}"  # short, as it costs room
             agent = str(Origin.AGENT) if line.part is Part.FOUND else ""
             plain = labelled(text, (agent, day), digest.lang)
-            yield Point(section, id, text, f"{plain} ^{id}", (_LATER, age, number), plain)
+            worth = worth_of(line.text)
+            if section is Section.WHO and worth < _LEAST:
+                continue
+            first = _AFTER_ORDERS if line.part is Part.ORDERED else _LATER
+            rank, place = (first, -worth, age), (first, age, number)
+            yield Point(section, id, text, f"{plain} ^{id}", rank, plain, place)
 
     def _is_over(self, digest: Digest, line: DigestLine) -> bool:
         scopes = {"memory", f"session:{digest.session}", f"project:{digest.project}", digest.scope}
@@ -139,6 +149,13 @@ class Known:
         turns = range(line.first, line.last + 1)
         told = [old for n in turns for old in self.over.get((digest.session, n), ())]
         return any(old in words or words in old for old in told)
+
+
+def _section_of(line: DigestLine) -> Section:
+    """Return where a line belongs; who comes with a request often says who they are."""
+    if line.part is Part.ASKED and is_lasting(line.text):
+        return Section.WHO
+    return _SECTIONS.get(line.part, Section.LATELY)
 
 
 def _is_shown(head: Head) -> bool:

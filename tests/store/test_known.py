@@ -88,10 +88,15 @@ def test_of_one_project_only_that_and_what_is_of_none_is_shown(memory: Memory) -
         memory, card("a", project="atlas"), card("b", project="billing"), card("c"),
         Project(id="project-a", name="atlas", **common),
         Project(id="project-b", name="billing", **common),
-        digest("s", line(Part.TOLD, "of atlas"), project="atlas"),
-        digest("t", line(Part.TOLD, "of billing"), project="billing"),
+        digest("s", line(Part.TOLD, "I told Ann of atlas."), project="atlas"),
+        digest("t", line(Part.TOLD, "I told Ann of billing."), project="billing"),
     )  # fmt: skip
-    assert set(said(of, project="atlas")) == {"it is a", "it is c", "**atlas**", "of atlas"}
+    assert set(said(of, project="atlas")) == {
+        "it is a",
+        "it is c",
+        "**atlas**",
+        "I told Ann of atlas.",
+    }
 
 
 def test_what_has_ended_is_left_out_at_a_moment(memory: Memory) -> None:
@@ -157,30 +162,38 @@ def test_words_that_a_replaced_card_rests_on_are_left_out(memory: Memory) -> Non
 
 
 def test_lines_of_digests_have_their_sections(memory: Memory) -> None:
-    of = known(memory, digest("s", *(line(part, f"the {part}") for part in Part)))
+    of = known(memory, digest("s", *(line(part, f"My aunt Ann {part} it.") for part in Part),
+                             line(Part.ASKED, "I'm a vet, help me.")))  # fmt: skip
     assert said(of) == {
-        "the asked": Section.LATELY, "the ordered": Section.HOW, "the decided": Section.DECISIONS,
-        "the told": Section.WHO, "the found": Section.LATELY, "the open": Section.OPEN,
+        "My aunt Ann asked it.": Section.LATELY,
+        "My aunt Ann ordered it.": Section.HOW,
+        "My aunt Ann decided it.": Section.DECISIONS,
+        "My aunt Ann told it.": Section.WHO,
+        "My aunt Ann found it.": Section.LATELY,
+        "My aunt Ann open it.": Section.OPEN,
+        "I'm a vet, help me.": Section.WHO,
     }  # fmt: skip
 
 
 def test_a_line_says_whose_it_is_and_when(memory: Memory) -> None:
     late = datetime(2026, 11, 22, 18, 36, tzinfo=UTC)
-    of = known(memory, digest("s", line(Part.TOLD, "I run.", who="Ann"), at=late))
+    of = known(
+        memory, digest("s", line(Part.TOLD, "I run marathons in Leeds.", who="Ann"), at=late)
+    )
     [point] = of.points(Lang.EN, ZoneInfo("Asia/Shanghai"))
-    assert point.shown == "- Ann: I run. (2026-11-23) ^turn-st-s-0"
+    assert point.shown == "- Ann: I run marathons in Leeds. (2026-11-23) ^turn-st-s-0"
 
 
 def test_only_the_last_sessions_are_read(memory: Memory) -> None:
     keep(memory, *(
-        digest(f"s{n:02d}", line(Part.ASKED, f"asked {n}"), line(Part.TOLD, f"told {n}"),
+        digest(f"s{n:02d}", line(Part.ASKED, f"asked {n}"), line(Part.TOLD, f"I told {n} of Leeds"),
                at=AT + timedelta(days=n))
         for n in range(SESSIONS + 3)
     ))  # fmt: skip
     shown = said(known(memory))
-    assert sum(text.startswith("told") for text in shown) == SESSIONS
+    assert sum(text.startswith("I told") for text in shown) == SESSIONS
     assert sum(text.startswith("asked") for text in shown) == RECENT
-    assert f"told {SESSIONS + 2}" in shown and "told 1" not in shown
+    assert f"I told {SESSIONS + 2} of Leeds" in shown and "I told 1 of Leeds" not in shown
 
 
 def test_a_project_is_one_line(memory: Memory) -> None:
