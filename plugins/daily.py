@@ -177,11 +177,11 @@ def _stale(day: DayView) -> Iterable[Step]:
 
 
 def _page(day: DayView) -> Iterable[Step]:
-    if not day.events and not day.sessions:
-        return
     start = datetime.combine(day.date, datetime.min.time(), UTC)
     seen_today = _seen_on(day)
     seen = Cards.of(day.cards).where(lambda head: head.status is Status.ACTIVE and seen_today(head))
+    if not day.events and not day.sessions and not seen:
+        return
     yield Step(
         Op.REFINE,
         Day(

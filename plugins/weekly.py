@@ -21,6 +21,7 @@ from kimi_memory.model.note import Lang
 from kimi_memory.model.pages import Project, Proposal
 from kimi_memory.model.status import Status
 from kimi_memory.model.step import Step, WeekView
+from kimi_memory.text.regex import regex
 
 _FINISHED = (
     "项目完成",
@@ -38,6 +39,8 @@ _FINISHED = (
     "wrapped up the project",
 )
 _SURE = 0.75
+_COUNTS = regex(r"\d{4}-\d\d-\d\d (?:this week: \d+ decisions, |这一周：\d+ 个决策，)")
+"""How a line of growth begins that this job wrote, and may write anew."""
 
 
 @hookimpl
@@ -73,9 +76,12 @@ def _growth(week: WeekView) -> Iterable[Step]:
     if identity is None or not week.events:
         return
     line = _growth_line(week, identity.lang)
-    if not any(old.startswith(line[:10]) for old in identity.growth):
-        new = replace(identity, growth=(*identity.growth, line), updated=week.now)
-        yield Step(Op.REFINE, new, f"growth in the week of {week.first}")
+    mine = [old for old in identity.growth if old.startswith(line[:10])]
+    if line in mine or not all(_COUNTS.match(old) for old in mine):
+        return  # It is said, or a person said it better.
+    rest = tuple(old for old in identity.growth if old not in mine)
+    new = replace(identity, growth=(*rest, line), updated=week.now)
+    yield Step(Op.REFINE, new, f"growth in the week of {week.first}")
 
 
 def _growth_line(week: WeekView, lang: Lang) -> str:

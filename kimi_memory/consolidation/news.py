@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -11,6 +13,7 @@ from kimi_memory.consolidation.barred import LIVE
 from kimi_memory.consolidation.plan import digest_of
 from kimi_memory.errors import FormatError
 from kimi_memory.model import form
+from kimi_memory.model.card import Card
 from kimi_memory.model.event import Event
 from kimi_memory.model.frontmatter import decode
 from kimi_memory.model.head import Head
@@ -22,6 +25,9 @@ from kimi_memory.model.status import Status
 from kimi_memory.store import sessions
 from kimi_memory.store.shelf import Shelf
 from kimi_memory.store.store import Store
+
+_REMEMBERED = re.compile(r"remembered-(\d{8})(?=[-#.])")
+"""The session of what is remembered outside of any other, see `kimi_memory.explicit`."""
 
 
 class News:
@@ -41,6 +47,8 @@ class News:
         self._marks: dict[date, list[str]] = defaultdict(list)
         for mark in _marks(shelf):
             self._marks[day_of(mark.at)].append(mark.text)
+        for on, id in _remembered(shelf):
+            self._marks[on].append(id)
         self._late = sorted(head.id for head in shelf.heads() if is_late(head, now))
 
     def days(self) -> list[date]:
@@ -139,6 +147,16 @@ def _marks(shelf: Shelf) -> Iterator[_Mark]:
         mark = shelf.survey.fact(path, "event", _mark_in(path), _mark_of)
         if mark is not None:
             yield mark
+
+
+def _remembered(shelf: Shelf) -> Iterator[tuple[date, str]]:
+    """Yield the cards that somebody asked to remember, by the day on which they did."""
+    cards = (entry for entry in shelf.entries().values() if entry.kind == Card.kind)
+    for card in sorted(cards, key=lambda entry: entry.path):
+        said = (_REMEMBERED.match(mark) for mark in card.quotes)
+        for day in sorted({found[1] for found in said if found}):
+            with suppress(ValueError):
+                yield date.fromisoformat(day), card.id
 
 
 def _mark_in(path: str) -> Callable[[bytes], _Mark | None]:

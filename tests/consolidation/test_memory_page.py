@@ -172,3 +172,12 @@ def test_a_private_digest_is_on_no_page_of_everybody(memory: Memory) -> None:
     keep(memory, replace(digest(line), scope="user:melanie"))
     memory.remember("Never push to main.", key="rule.push", type="rule")
     assert "Ida" not in page(memory)
+
+
+def test_what_was_only_remembered_consolidates_like_any_other(memory: Memory) -> None:
+    memory.remember("我的自行车停在三号楼。", key="bike.place")
+    reports = memory.consolidate("daily")
+    assert [report.kind for report in reports] == ["daily"]
+    assert memory.store.exists("semantic/general.md")
+    assert "三号楼" in page(memory, "episodic/daily/2026-02-27.md")
+    assert memory.consolidate("daily") == []

@@ -131,3 +131,14 @@ def test_hook_consolidate_week() -> None:
 
     gathered = Host(entry_points=False).gather("consolidate_week", week=week(cards=(rule(),)))
     assert [len(steps) for steps in gathered if steps] == [1]
+
+
+def test_a_line_of_growth_follows_the_week_and_a_persons_line_stays() -> None:
+    [step] = growth(week(events=(event(),)))
+    grown = step.note
+    more = week(events=(event(), event(id="event-2")), identity=grown)
+    [again] = growth(more)
+    assert len(again.note.growth) == 1 and again.note.growth != grown.growth
+    assert not growth(replace(more, identity=again.note))
+    mine = replace(grown, growth=("2026-02-23 I learned to ask first.",))
+    assert not growth(replace(more, identity=mine))

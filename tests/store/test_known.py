@@ -175,6 +175,10 @@ def test_lines_of_digests_have_their_sections(memory: Memory) -> None:
     }  # fmt: skip
 
 
+def test_small_talk_is_left_to_its_digest(memory: Memory) -> None:
+    assert not said(known(memory, digest("s", line(Part.TOLD, "that's so good to hear!"))))
+
+
 def test_a_line_says_whose_it_is_and_when(memory: Memory) -> None:
     late = datetime(2026, 11, 22, 18, 36, tzinfo=UTC)
     of = known(

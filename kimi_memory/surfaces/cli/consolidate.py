@@ -33,9 +33,18 @@ def run(arguments: Namespace) -> int:
         reports += memory.consolidate(arguments.period, day, dry_run=arguments.dry_run)
         if arguments.period == "weekly":
             reports.append(_skills(memory, dry_run=arguments.dry_run))
+        if arguments.period == "weekly" and not arguments.date:
+            # What grows old does so without news, so no period asks for it.
+            reports.append(_introspected(memory, dry_run=arguments.dry_run))
     if not reports and not arguments.json:
         show(f"{arguments.period}: nothing to do")
     return finish_reports(arguments, reports)
+
+
+def _introspected(memory: Memory, *, dry_run: bool) -> JobReport:
+    from kimi_memory.care.introspection import introspect
+
+    return introspect(memory, dry_run=dry_run).job
 
 
 def _skills(memory: Memory, *, dry_run: bool) -> JobReport:

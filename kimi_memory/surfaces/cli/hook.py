@@ -89,4 +89,6 @@ def _settle(arguments: Namespace) -> int:
         show_json(report)
     else:
         show(report.text())
+        if arguments.step == "install" and not arguments.dry_run:
+            show("Jobs: kimi-memory schedule --install lets the daily and the weekly job run")
     return 0 if report.ok else 1

@@ -39,4 +39,5 @@ def run(arguments: Namespace) -> int:
         for note in memory.notes:
             show(note)
         show("Next: kimi-memory ingest <transcripts>, then kimi-memory recall <question>")
+        show("Jobs: kimi-memory schedule --install lets the daily and the weekly job run")
     return 0
