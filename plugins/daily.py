@@ -47,11 +47,19 @@ def _projects(day: DayView) -> Iterable[Step]:
     }
     for name in sorted(names - {""}):
         old = known.get(name) or _new_project(name, day)
-        new = _grown(old, day)
+        new = _grown(_reopened(old, day), day)
         if name not in known:
             yield Step(Op.ADD, new, f"first day of work on {name}")
         elif new != old:
             yield Step(Op.REFINE, new, f"work of {day.date}")
+
+
+def _reopened(project: Project, day: DayView) -> Project:
+    """Return a project that goes on: work after its end takes it up again."""
+    later = (e.project == project.name and e.at > project.updated for e in day.events)
+    if not project.finished or not any(later):
+        return project
+    return replace(project, finished=False, status=Status.ACTIVE, updated=day.now)
 
 
 def _new_project(name: str, day: DayView) -> Project:

@@ -13,7 +13,8 @@ from datetime import UTC, datetime, time
 
 from kimi_memory import hookimpl
 from kimi_memory.model.card import Card, CardType
-from kimi_memory.model.event import Event, EventType
+from kimi_memory.model.digest import Part
+from kimi_memory.model.event import EventType
 from kimi_memory.model.head import Cards, Head
 from kimi_memory.model.ids import derived_id
 from kimi_memory.model.job import Op
@@ -51,24 +52,27 @@ def consolidate_week(week: WeekView) -> list[Step]:
 
 def _archive(week: WeekView) -> Iterable[Step]:
     for project in week.projects:
-        why = "" if project.finished else _why_finished(project, week.events)
+        why = "" if project.finished else _why_finished(project, week)
         if why:
             done = replace(project, finished=True, status=Status.ARCHIVED, updated=week.now)
             yield Step(Op.ARCHIVE, done, why)
 
 
-def _why_finished(project: Project, events: tuple[Event, ...]) -> str:
-    if project.todos and all(todo.done for todo in project.todos):
-        return "all of its to-dos are done"
-    for event in events:
-        text = f"{event.title} {event.content} {event.outcome}".casefold()
-        if (
-            event.project == project.name
-            and event.type is EventType.SUCCESS
-            and any(cue in text for cue in _FINISHED)
-        ):
+def _why_finished(project: Project, week: WeekView) -> str:
+    for digest in week.digests:
+        said = (line for line in digest.lines if line.part is not Part.FOUND)
+        if digest.project == project.name and any(_is_end(line.text) for line in said):
+            return f"{digest.id} says it is finished"
+    for event in week.events:
+        text = f"{event.title} {event.content} {event.outcome}"
+        if event.project == project.name and event.type is not EventType.FAILURE and _is_end(text):
             return f"{event.id} says it is finished"
     return ""
+
+
+def _is_end(text: str) -> bool:
+    low = text.casefold()
+    return any(cue in low for cue in _FINISHED)
 
 
 def _growth(week: WeekView) -> Iterable[Step]:

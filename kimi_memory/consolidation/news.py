@@ -17,7 +17,6 @@ from kimi_memory.model.card import Card
 from kimi_memory.model.event import Event
 from kimi_memory.model.frontmatter import decode
 from kimi_memory.model.head import Head
-from kimi_memory.model.pages import Project
 from kimi_memory.model.records import read_transcript_lines
 from kimi_memory.model.scope import scope_of
 from kimi_memory.model.source import HAND
@@ -40,7 +39,7 @@ class News:
     """
 
     def __init__(self, store: Store, shelf: Shelf, now: datetime) -> None:
-        self._shelf, self._now = shelf, now
+        self._now = now
         self._ended: dict[date, list[str]] = defaultdict(list)
         for id, on in sorted(_sessions(store, shelf)):
             self._ended[on].append(id)
@@ -74,14 +73,11 @@ class News:
         return digest_of(["daily", day.isoformat(), *self.ended(day), *marks, *late])
 
     def of_week(self, monday: date) -> str:
-        """Return the digest of what the weekly job of a week reads.
-
-        Projects change every day, so of them only those count that wait to be archived;
-        else every week there ever was would be gone through again.
-        """
+        """Return the digest of what the weekly job of a week reads."""
         days = [monday + timedelta(days=n) for n in range(7)]
         marks = [mark for day in days for mark in self._marks.get(day, ())]
-        return digest_of(["weekly", name_of(monday), *marks, *_finished(self._shelf)])
+        ended = [id for day in days for id in self.ended(day)]
+        return digest_of(["weekly", name_of(monday), *marks, *ended])
 
 
 def day_of(at: datetime) -> date:
@@ -174,15 +170,3 @@ def _mark_in(path: str) -> Callable[[bytes], _Mark | None]:
 
 def _mark_of(row: list[Any]) -> _Mark:
     return _Mark(datetime.fromisoformat(row[0]), row[1])
-
-
-def _finished(shelf: Shelf) -> Iterator[str]:
-    """Yield the projects that have nothing left to do and are not archived."""
-    for filed in shelf.notes(Project.kind):
-        project = filed.note
-        if isinstance(project, Project) and not project.finished and _is_done(project):
-            yield project.id
-
-
-def _is_done(project: Project) -> bool:
-    return bool(project.todos) and all(todo.done for todo in project.todos)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from typing import Literal, TypeVar
@@ -15,6 +16,7 @@ from kimi_memory.consolidation.plan import Plan
 from kimi_memory.consolidation.usage import Usage
 from kimi_memory.host import Host
 from kimi_memory.model.card import Card
+from kimi_memory.model.digest import Digest
 from kimi_memory.model.event import Event
 from kimi_memory.model.head import Cards, Head
 from kimi_memory.model.moment import moment
@@ -124,6 +126,7 @@ class Periods:
             cards=Cards(heads, shelf.card),
             projects=tuple(_notes(shelf, Project)),
             identity=next(iter(_notes(shelf, Identity)), None),
+            digests=tuple(_digests(shelf, monday, last)),
             accept=self._settings.introspect.accept,
         )
         steps = tuple(
@@ -182,6 +185,20 @@ def _events(shelf: Shelf, first: date = date.min, last: date = date.max) -> Iter
             yield event
 
 
+def _digests(shelf: Shelf, first: date, last: date) -> Iterator[Digest]:
+    """Yield the shared digests of some days; of the others no file is read."""
+
+    def may_fit(entry: Entry) -> bool:
+        with suppress(ValueError):
+            return first <= day_of(moment(entry.at)) <= last
+        return True
+
+    for filed in shelf.notes(Digest.kind, may_fit):
+        note = filed.note
+        if isinstance(note, Digest) and not note.scope and note.status is not Status.ARCHIVED:
+            yield note
+
+
 def _scopes(heads: Iterable[Head], events: Iterable[Event]) -> list[str]:
     """Return the scopes there are, that of everybody first."""
     return sorted({SHARED, *(head.scope for head in heads), *(event.scope for event in events)})
@@ -200,7 +217,7 @@ def _week_of(week: WeekView, scope: str) -> WeekView:
     events, cards = _in_scope(week, scope)
     if scope == SHARED:
         return replace(week, events=events, cards=cards)
-    return replace(week, events=events, cards=cards, projects=(), identity=None)
+    return replace(week, events=events, cards=cards, projects=(), identity=None, digests=())
 
 
 def _in_scope(view: DayView | WeekView, scope: str) -> tuple[tuple[Event, ...], Sequence[Card]]:

@@ -8,6 +8,7 @@ from datetime import date, datetime
 from enum import StrEnum
 
 from kimi_memory.model.card import Card
+from kimi_memory.model.digest import Digest
 from kimi_memory.model.event import Event
 from kimi_memory.model.job import Op
 from kimi_memory.model.note import Lang, Note
@@ -72,5 +73,7 @@ class WeekView:
     """All cards, each read when it is looked at; see `Cards.of`."""
     projects: tuple[Project, ...]
     identity: Identity | None = None
+    digests: tuple[Digest, ...] = ()
+    """Of the sessions of the week."""
     accept: float = 0.85
     """Suggested links from this weight on are confirmed."""

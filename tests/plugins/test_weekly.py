@@ -46,16 +46,18 @@ def project(*todos: Todo) -> Project:
 @pytest.mark.parametrize(
     ("todos", "events", "finished"),
     [
-        ((Todo("a", done=True),), (), True),
+        ((Todo("a", done=True),), (), False),
         ((Todo("a", done=True), Todo("b")), (), False),
         ((), (), False),
         ((), (event(EventType.SUCCESS, "We shipped it today"),), True),
         ((), (event(EventType.SUCCESS, "小程序正式上线"),), True),
-        ((), (event(EventType.FINDING, "We shipped it today"),), False),
+        ((), (event(EventType.FINDING, "We shipped it today"),), True),
+        ((), (event(EventType.DECISION, "the project is finished"),), True),
+        ((), (event(EventType.FAILURE, "We shipped it broken"),), False),
         ((), (event(EventType.SUCCESS, "We shipped it", project="other"),), False),
     ],
 )
-def test_a_project_is_finished_when_its_todos_or_an_event_say_so(
+def test_a_project_is_finished_when_somebody_says_so(
     todos: tuple[Todo, ...], events: tuple[Event, ...], finished: bool
 ) -> None:
     steps = consolidate_week(week(projects=(project(*todos),), events=events))
@@ -134,11 +136,16 @@ def test_hook_consolidate_week() -> None:
 
 
 def test_a_line_of_growth_follows_the_week_and_a_persons_line_stays() -> None:
-    [step] = growth(week(events=(event(),)))
-    grown = step.note
-    more = week(events=(event(), event(id="event-2")), identity=grown)
-    [again] = growth(more)
-    assert len(again.note.growth) == 1 and again.note.growth != grown.growth
-    assert not growth(replace(more, identity=again.note))
-    mine = replace(grown, growth=("2026-02-23 I learned to ask first.",))
-    assert not growth(replace(more, identity=mine))
+    one = event(EventType.DECISION)
+    two = event(EventType.DECISION, id="event-2")
+    grown = replace(WHO, growth=grown_by(WHO, one))
+    again = grown_by(grown, one, two)
+    assert [line[:40] for line in again] == ["2026-02-23 this week: 2 decisions, 0 fin"]
+    assert not grown_by(replace(WHO, growth=again), one, two)
+    mine = replace(WHO, growth=("2026-02-23 I learned to ask first.",))
+    assert not grown_by(mine, one, two)
+
+
+def grown_by(who: Identity, *events: Event) -> tuple[str, ...]:
+    steps = consolidate_week(week(events=events, identity=who))
+    return next((s.note.growth for s in steps if isinstance(s.note, Identity)), ())

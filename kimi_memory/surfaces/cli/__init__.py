@@ -29,6 +29,7 @@ COMMANDS: dict[str, str] = {
     "consolidate": "run the daily or weekly job, or introspect",
     "link": "link two notes, remove a link, list what is suggested",
     "review": "show what waits for your word; accept, edit or reject it",
+    "project": "list projects, finish one, take one up again",
     "conflicts": "list what contradicts what, and settle it",
     "forget": "archive notes and keep them from coming back",
     "purge": "destroy a text or a session everywhere, with proof",
