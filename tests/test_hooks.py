@@ -25,7 +25,7 @@ from kimi_memory.model.health import Severity
 from kimi_memory.model.job import Op
 from kimi_memory.model.note import Lang
 from kimi_memory.model.origin import Role
-from kimi_memory.model.pages import Day, Project, Todo
+from kimi_memory.model.pages import Day, Project
 from kimi_memory.model.screen import TranscriptFile
 from kimi_memory.model.session import Session, Transcript
 from kimi_memory.model.source import Quote
@@ -248,14 +248,13 @@ def test_hook_consolidate_day(host: Host) -> None:
 
 
 def test_hook_consolidate_week(host: Host) -> None:
-    todos = (Todo("invoices", done=True), Todo("发票", done=True))
-    done = Project(id="project-1", created=NOON, updated=NOON, name="Billing", todos=todos)
+    done = Project(id="project-1", created=NOON, updated=NOON, name="Billing")
     view = WeekView(
         first=date(2026, 2, 23),
         last=date(2026, 3, 1),
         now=NOON + timedelta(days=60),
         lang=Lang.EN,
-        events=(),
+        events=(event(project="Billing", outcome="The project is finished"),),
         cards=(),
         projects=(done,),
     )

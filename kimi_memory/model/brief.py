@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from enum import StrEnum
+from heapq import nsmallest
 from typing import NamedTuple
 
 from kimi_memory.model.card import CardType
@@ -55,6 +56,8 @@ _SECTIONS = {
     CardType.PATTERN: Section.LESSONS,
     CardType.TASK_STATE: Section.OPEN,
 }
+_MOST = 80
+"""More points of a section than could ever have room are not looked at."""
 _ORDER = {CardType.RULE: 0}
 _SELF = "user."
 
@@ -109,11 +112,18 @@ def choose(points: Iterable[Point], budget: int) -> list[Point]:
 
 
 def _queues(points: Iterable[Point]) -> dict[Section, list[Point]]:
-    """Return the points of each section in order, without those that repeat another."""
+    """Return the first points of each section in order, without those that repeat another."""
+    sections: dict[Section, list[Point]] = defaultdict(list)
+    for point in points:
+        sections[point.section].append(point)
+    first = [
+        point
+        for section in Section
+        for point in nsmallest(_MOST, sections[section], key=lambda point: (point.rank, point.id))
+    ]
     found: dict[Section, list[Point]] = defaultdict(list)
     said: list[str] = []
-    ranked = sorted(points, key=lambda p: (list(Section).index(p.section), p.rank, p.id))
-    for point in sorted(ranked, key=lambda point: not point.id.startswith("card-")):
+    for point in sorted(first, key=lambda point: not point.id.startswith("card-")):
         words = bare(point.text)
         if words and not any(words in other or other in words for other in said):
             said.append(words)

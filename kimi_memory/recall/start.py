@@ -52,6 +52,7 @@ def build_start(store: Store, request: Request, now: datetime, zone: Zone) -> Co
     scopes = None if request.within is None else (SHARED, *request.within)
     whose, shelf = Whose(scopes, request.project, now), Shelf(store)
     known = Known.of(shelf)
+    shelf.keep()  # The next process need not read the heads of all cards again.
     heading = _language(known)
     points = list(known.points(heading, zone, whose))
     own = [*_identity(shelf), *_people(shelf, request.budget)]
