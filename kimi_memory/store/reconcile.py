@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import stat_result
 from typing import Literal, NamedTuple
 
@@ -24,6 +24,11 @@ _RACY_NS = 50_000_000
 _OUTSIDER = Actor(name=EXTERNAL)
 ADOPTED = "adopted"
 """Stands for the content of a file that was there before the journal."""
+
+BATCH = 500
+"""So many files are looked at before others get their turn: a tenth of a second or so."""
+Progress = Callable[[int, int], None]
+"""Told how many of how many are done."""
 
 Kind = Literal["created", "edited", "renamed", "deleted"]
 Seen = tuple[int, int, int, str]
@@ -46,6 +51,24 @@ class External(NamedTuple):
     """``sync-conflict`` for the losing copy a sync tool leaves beside a file."""
 
 
+class _Run:
+    """What a comparison of the folder has come to so far."""
+
+    def __init__(self, old: Mapping[str, Seen], at_ns: int, total: int, born: int) -> None:
+        self.old, self.at_ns, self.total, self.done = old, at_ns, total, 0
+        self.born = born
+        """When the journal was begun: what was there before is taken as it is."""
+        self.found: list[External] = []
+        self.lost: dict[str, External] = {}
+        """Files that are gone, by what they held: one that is new may be one of them."""
+        self.new: dict[str, Seen] = {}
+
+    def expected(self, path: str, marks: Mapping[str, str]) -> str:
+        """Return the content mark a file should have, empty where it should not be there."""
+        seen = self.old.get(path)
+        return marks.get(path, seen[3] if seen is not None else "")
+
+
 class Reconciler:
     """Compares the folder with what the store last saw and wrote itself."""
 
@@ -62,64 +85,80 @@ class Reconciler:
         self._seen: dict[str, Seen] | None = None
         self._news = 0
 
-    def run(self) -> list[External]:
-        """Return and journal what changed from outside since the last run."""
-        with self._locks.hold("reconcile", op="reconcile"):
-            return self._run()
+    def run(self, progress: Progress = lambda done, total: None) -> list[External]:
+        """Return and journal what changed from outside since the last run.
 
-    def _run(self) -> list[External]:
-        old = self._load()
-        seen = self._look_around()
-        pending = _otherwise(old, seen.files)
-        gone = [path for path in old if path not in seen.files]
-        known = self._journal.known().items()
-        gone += [p for p, mark in known if mark and p not in seen.files and p not in old]
-        if not pending and not gone:
-            return []
-        fresh: dict[str, Seen] = {}
-        found = self._compare(sorted(gone), sorted(pending), old, fresh)
-        steady = {path: _steady(look, seen.at_ns) for path, look in fresh.items()}
-        self._seen = dict(old)
-        for path in (*pending, *gone):
+        The lock is let go between batches, so that nobody waits for all of a large copy.
+
+        Args:
+            progress: told how many files of how many were looked at.
+        """
+        with self._locks.hold("reconcile", op="reconcile"):
+            old, seen = self._load(), self._look_around()
+            pending = sorted(_otherwise(old, seen.files))
+            gone = [path for path in old if path not in seen.files]
+            known = self._journal.known().items()
+            gone += [p for p, mark in known if mark and p not in seen.files and p not in old]
+            if not pending and not gone:
+                return []
+            run = _Run(old, seen.at_ns, len(pending) + len(gone), self._journal.born())
+            # What is gone comes first: a file that is new may be one of these, renamed.
+            first, *more = [*batched(sorted(gone), BATCH), *batched(pending, BATCH)]
+            self._batch(run, first)
+        for paths in more:
+            progress(run.done, run.total)
+            with self._locks.hold("reconcile", op="reconcile"):
+                self._batch(run, paths)
+        with self._locks.hold("reconcile", op="reconcile"):
+            self._finish(run, (*pending, *gone))
+        progress(run.total, run.total)
+        return run.found
+
+    def _batch(self, run: _Run, paths: Sequence[str]) -> None:
+        """Look at some files while nobody else of us can write them."""
+        with self._locks.writing(paths, op="reconcile"):
+            marks = self._journal.known()
+            found = [self._examine(path, run, marks) for path in paths]
+            changed = [one for one in found if one is not None and one.kind != "deleted"]
+            self._note(changed)
+        run.found += changed
+        run.lost |= {one.before: one for one in found if one is not None and one.kind == "deleted"}
+        run.done += len(paths)
+
+    def _finish(self, run: _Run, looked_at: Iterable[str]) -> None:
+        """Journal what is gone for good, and keep how the files looked."""
+        marks = self._journal.known()
+        # Between two batches another process may have noted it, or written the file anew.
+        lost = [one for one in run.lost.values() if run.expected(one.path, marks) == one.before]
+        self._note(lost)
+        run.found += lost
+        self._seen = dict(self._load())
+        for path in looked_at:
             self._seen.pop(path, None)
-        self._seen |= steady
-        self._news += len(pending) + len(gone)
-        if not old or worth_writing(self._news, len(old)):
+        self._seen |= {path: _steady(look, run.at_ns) for path, look in run.new.items()}
+        self._news += run.total
+        if not run.old or worth_writing(self._news, len(run.old)):
             self._save(SNAPSHOT, json.dumps(self._seen, ensure_ascii=False).encode())
             self._news = 0
-        return found
 
-    def _compare(
-        self, gone: list[str], pending: list[str], old: Mapping[str, Seen], new: dict[str, Seen]
-    ) -> list[External]:
-        found = [self._examine(path, old.get(path), new, {}) for path in gone]
-        lost = {e.before: e for e in found if e is not None and e.kind == "deleted"}
-        found = [e for e in found if e is not None and e.kind != "deleted"]
-        found += [self._examine(path, old.get(path), new, lost) for path in pending]
-        for external in lost.values():
-            self._note(external)
-        return [e for e in (*found, *lost.values()) if e is not None]
-
-    def _examine(
-        self, path: str, seen: Seen | None, new: dict[str, Seen], lost: dict[str, External]
-    ) -> External | None:
-        """Look at one file while nobody else of us can write it."""
-        with self._locks.hold("store", shared=True), self._locks.stripes([path], op="reconcile"):
-            look, content = self._content(path)
-            before = self._expected(path, seen, look)
-            after = "" if content is None else digest(content)
-            if content is not None and look is not None:
-                new[path] = (*_look(signature(look)), after)
-            if (content is None and not before) or _matches(content, before, seen):
-                return None
-            external = _judge(path, before, after)
-            if external.kind == "deleted":
-                return external
-            twin = lost.pop(after, None) or lost.pop(mark_of(content or b""), None)
-            if twin is not None and external.kind == "created":
-                external = External(path, "renamed", twin.before, after, twin.path, external.flag)
-            self._note(external)
+    def _examine(self, path: str, run: _Run, marks: Mapping[str, str]) -> External | None:
+        seen = run.old.get(path)
+        look, content = self._content(path)
+        before = run.expected(path, marks)
+        if path not in marks and seen is None and look is not None:
+            before = ADOPTED if look.st_ctime_ns < run.born else ""
+        after = "" if content is None else digest(content)
+        if content is not None and look is not None:
+            run.new[path] = (*_look(signature(look)), after)
+        if (content is None and not before) or _matches(content, before, seen):
+            return None
+        external = _judge(path, before, after)
+        if external.kind != "created":
             return external
+        twin = run.lost.pop(after, None) or run.lost.pop(mark_of(content or b""), None)
+        if twin is None:
+            return external
+        return External(path, "renamed", twin.before, after, twin.path, external.flag)
 
     def _content(self, path: str) -> tuple[stat_result | None, bytes | None]:
         try:
@@ -129,26 +168,19 @@ class Reconciler:
         except (FileNotFoundError, UnsafePathError):
             return None, None
 
-    def _expected(self, path: str, seen: Seen | None, look: stat_result | None) -> str:
-        """Return the content mark the file should have; what was there first is taken as it is."""
-        mark = self._journal.mark_of(path)
-        if mark is not None:
-            return mark
-        if seen is not None:
-            return seen[3]
-        return ADOPTED if look is not None and look.st_ctime_ns < self._journal.born() else ""
-
-    def _note(self, external: External) -> None:
-        origin = self._journal.origin_of(external.was) if external.was else ""
-        entry = Entry(
-            external.kind,
-            external.path,
-            external.before,
-            external.after,
-            was=external.was,
-            origin=origin,
-        )
-        self._journal.add([entry], _OUTSIDER)
+    def _note(self, found: Sequence[External]) -> None:
+        entries = [
+            Entry(
+                one.kind,
+                one.path,
+                one.before,
+                one.after,
+                was=one.was,
+                origin=self._journal.origin_of(one.was) if one.was else "",
+            )
+            for one in found
+        ]
+        self._journal.add(entries, _OUTSIDER)
 
     def _load(self) -> dict[str, Seen]:
         if self._seen is None:
@@ -158,6 +190,12 @@ class Reconciler:
             except (FileNotFoundError, UnsafePathError, ValueError, AttributeError, TypeError):
                 self._seen = {}
         return self._seen
+
+
+def batched(paths: Sequence[str], size: int) -> Iterator[Sequence[str]]:
+    """Yield paths in pieces of a size."""
+    for first in range(0, len(paths), size):
+        yield paths[first : first + size]
 
 
 def _row(seen: list[int | str]) -> Seen:

@@ -22,7 +22,7 @@ from kimi_memory.store.journal import Entry, Journal
 from kimi_memory.store.locks import Locks, owner
 from kimi_memory.store.paths import PRIVATE, is_truth
 from kimi_memory.store.plan import check_lines, paths_of, plan
-from kimi_memory.store.reconcile import External, Reconciler
+from kimi_memory.store.reconcile import External, Progress, Reconciler
 from kimi_memory.store.tail import append_whole, cut_back, mark, mend, sound_end
 from kimi_memory.store.tree import Place, Tree
 from kimi_memory.store.txn import TEMPORARIES, Intent, Transactions
@@ -230,11 +230,11 @@ class Store:
             except FileNotFoundError:
                 return
 
-    def reconcile(self) -> list[External]:
-        """Return, and journal, what was changed in the folder from outside."""
+    def reconcile(self, progress: Progress = lambda done, total: None) -> list[External]:
+        """Return, and journal, what was changed in the folder from outside; tell how far it is."""
         with self._refusing("the memory folder"):
             self._check_writable()
-            return self._reconciler.run()
+            return self._reconciler.run(progress)
 
     def drop_undo(
         self,
