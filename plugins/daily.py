@@ -36,7 +36,7 @@ _CARD_TYPES = {
 @hookimpl
 def consolidate_day(day: DayView) -> list[Step]:
     """Fold a day's events into projects, knowledge and its page."""
-    return [*_projects(day), *_knowledge(day), *_stale(day), *_page(day)]
+    return [*_projects(day), *_knowledge(day), *_stale(day), *_fresh_again(day), *_page(day)]
 
 
 def _projects(day: DayView) -> Iterable[Step]:
@@ -182,6 +182,20 @@ def _stale(day: DayView) -> Iterable[Step]:
     for id, seen in due.items():
         old = replace(cards[id], status=Status.STALE, updated=day.now)
         yield Step(Op.REFINE, old, f"unverified since {seen:%Y-%m-%d}")
+
+
+def _fresh_again(day: DayView) -> Iterable[Step]:
+    """Take back what a job marked stale while the clock was ahead, once it is right again."""
+    limit = timedelta(days=day.stale_days)
+    known = Cards.of(day.cards)
+    for card in known.where(
+        lambda head: head.status is Status.STALE and day.now - head.seen <= limit
+    ):
+        if card.updated > day.now:
+            new = replace(card, status=Status.ACTIVE, updated=day.now)
+            yield Step(
+                Op.REFINE, new, f"marked stale by a clock that showed {card.updated:%Y-%m-%d}"
+            )
 
 
 def _page(day: DayView) -> Iterable[Step]:

@@ -32,6 +32,7 @@ from kimi_memory.store import sessions
 from kimi_memory.store.checkpoints import checkpoint, checkpoints_of
 from kimi_memory.store.copy import PATH as COPY
 from kimi_memory.store.copy import copy_id
+from kimi_memory.store.reconcile import Progress
 from kimi_memory.store.shelf import Shelf
 
 
@@ -68,8 +69,8 @@ class Status:
     """One line a name in a settings file that no setting has, with the nearest one."""
 
 
-def status(memory: Memory) -> Status:
-    """Count what is in a memory."""
+def status(memory: Memory, progress: Progress = lambda done, total: None) -> Status:
+    """Count what is in a memory; tell how far the look at changes from outside is."""
     places = list(sessions.places(memory.store))
     counts: dict[str, Counter[str]] = {}
     broken: list[str] = []
@@ -81,7 +82,7 @@ def status(memory: Memory) -> Status:
             cards.append(note)
     uses, table = Usage(memory.store).all(), memory.settings.temperature
     found = heats(cards, uses, memory.clock(), table).values()
-    external, unnoted = _external(memory)
+    external, unnoted = _external(memory, progress)
     return Status(
         root=memory.root,
         open_sessions=sum(place.open for place in places),
@@ -106,10 +107,10 @@ def status(memory: Memory) -> Status:
     )
 
 
-def _external(memory: Memory) -> tuple[int, list[str]]:
+def _external(memory: Memory, progress: Progress) -> tuple[int, list[str]]:
     """Return how many files were changed from outside, or why that cannot be noted."""
     try:
-        return len(memory.store.reconcile()), []
+        return len(memory.store.reconcile(progress)), []
     except StoreError as error:
         return 0, [f"changes from outside cannot be noted: {error}"]
 

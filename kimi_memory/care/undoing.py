@@ -7,6 +7,7 @@ from datetime import UTC, date
 from itertools import islice
 
 from kimi_memory.consolidation.jobs import FOLDER
+from kimi_memory.consolidation.undo import goes_on
 from kimi_memory.errors import GateError, KimiMemoryError, NotFoundError
 from kimi_memory.memory import Memory
 from kimi_memory.model.change import digest
@@ -106,7 +107,7 @@ def _check(memory: Memory, jobs: Iterable[Job]) -> None:
             if now is None:
                 there = memory.store.exists(effect.path)
                 now = digest(memory.store.read(effect.path)) if there else ""
-            if now != effect.after:
+            if now != effect.after and not goes_on(effect.path):
                 raise GateError(
                     "undo",
                     f"{effect.path} changed since {job.id} wrote it",

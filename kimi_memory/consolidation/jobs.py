@@ -19,7 +19,7 @@ from kimi_memory.consolidation.forbidden import Forbidden
 from kimi_memory.consolidation.gates import JobGates
 from kimi_memory.consolidation.job_parts import split_off_held
 from kimi_memory.consolidation.overview import PAGE
-from kimi_memory.consolidation.pages import Pages
+from kimi_memory.consolidation.pages import Pages, is_page
 from kimi_memory.consolidation.plan import Plan, operations
 from kimi_memory.consolidation.render import Render
 from kimi_memory.errors import (
@@ -217,9 +217,12 @@ class Jobs:
             return [f"{_BEHIND}: {error}"]
         return []
 
-    def refresh_overview(self, actor: Actor) -> None:
-        """Bring MEMORY.md up to date with the notes as they are."""
-        changes = Pages(self._store, Shelf(self._store), self._settings).overview(())
+    def refresh_pages(self, actor: Actor, behind: Iterable[str]) -> None:
+        """Bring MEMORY.md up to date with the notes, and all pages where another is behind."""
+        shelf = Shelf(self._store)
+        pages = Pages(self._store, shelf, self._settings)
+        others = any(is_page(path) and path != PAGE for path in behind)
+        changes = pages.changes(shelf.heads())[0] if others else pages.overview(())
         if changes:
             self._store.apply(changes, actor, subject="overview")
 

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 
 from kimi_memory import Memory
+from kimi_memory.care.undoing import undo_day
+from kimi_memory.consolidation.jobs import JobReport
 from kimi_memory.errors import GateError, HistoryError, NotFoundError
+from kimi_memory.model.origin import Role
+from tests.conftest import Clock
 from tests.consolidation.test_jobs import talk, tree
 
 
@@ -74,3 +80,50 @@ def test_without_history_undo_says_why_it_cannot(memory: Memory) -> None:
         assert report.id
         with pytest.raises(HistoryError):
             plain.undo(report.id)
+
+
+def live_through(memory: Memory, clock: Clock) -> list[JobReport]:
+    """Live through two days that each decide about one thing; return their daily jobs."""
+    jobs = []
+    days = (("MongoDB", "orders", "deploy failed"), ("Redis", "cache", "invoice import broke"))
+    for name, use, what in days:
+        session = memory.session(f"s-{use}", project="shop")
+        session.turn(Role.USER, f"We decided to use {name} for the {use} store, as it is fast.")
+        why = f"of missing backups of {name}; always back up first."
+        session.turn(Role.USER, f"Lesson: the {what} because {why}")
+        session.end()
+        jobs += memory.consolidate("daily")
+        clock.move(days=1)
+    return jobs
+
+
+def test_a_daily_job_is_undone_after_the_next_one_ran(memory: Memory, clock: Clock) -> None:
+    first, second = live_through(memory, clock)
+    page = memory.root / "mid-term/projects/shop.md"
+    page.write_text(f"{page.read_text()}\nA line of mine.\n", encoding="utf-8")
+    memory.undo(first.id)
+    text = page.read_text()
+    assert "MongoDB" not in text
+    assert "Redis" in text
+    assert "A line of mine." in text
+    assert not (memory.root / "episodic/daily/2026-02-27.md").exists()
+    assert "MongoDB" in (memory.root / "semantic/shop.md").read_text(), "its cards stand"
+    memory.undo(second.id)
+    assert "Redis" not in page.read_text()
+
+
+def test_a_day_is_undone_after_the_next_one_ran(memory: Memory, clock: Clock) -> None:
+    first, _ = live_through(memory, clock)
+    assert first.id in {job.id for job in undo_day(memory, date(2026, 2, 27))}
+    assert "Redis" in (memory.root / "mid-term/projects/shop.md").read_text()
+
+
+def test_a_project_page_that_cannot_be_read_is_no_reason_to_lose_it(
+    memory: Memory, clock: Clock
+) -> None:
+    first, _ = live_through(memory, clock)
+    page = memory.root / "mid-term/projects/shop.md"
+    page.write_text("---\nid: [\n", encoding="utf-8")
+    with pytest.raises(GateError, match=r"mid-term/projects/shop\.md changed since"):
+        memory.undo(first.id)
+    assert page.read_text() == "---\nid: [\n"

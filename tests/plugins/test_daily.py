@@ -108,6 +108,17 @@ def test_a_finding_or_a_task_unverified_for_a_month_goes_stale(type: CardType) -
     assert not notes(consolidate_day(never), Card)
 
 
+def test_what_a_clock_ahead_made_stale_is_active_again_once_the_clock_is_right() -> None:
+    port = card("5432", type=CardType.FACT, trust=Origin.AGENT)
+    ahead = day(cards=(port,), now=datetime(2038, 2, 1, tzinfo=UTC))
+    [stale] = notes(consolidate_day(ahead), Card)
+    assert stale.status is Status.STALE
+    [again] = notes(consolidate_day(day(cards=(stale,))), Card)
+    assert (again.status, again.updated) == (Status.ACTIVE, NOON)
+    by_hand = replace(stale, updated=NOON - timedelta(days=1))
+    assert notes(consolidate_day(day(cards=(by_hand,))), Card) == []
+
+
 def test_a_project_gathers_progress_decisions_preferences_and_todos() -> None:
     view = day(
         events=(event("use SQLite"), event("import lost data", EventType.FAILURE, key="lesson.x")),

@@ -15,7 +15,7 @@ from kimi_memory.model.actor import Actor
 from kimi_memory.model.change import Append, Create, Delete, Move, Update, digest
 from kimi_memory.model.origin import Origin
 from kimi_memory.model.record import seal
-from kimi_memory.store.reconcile import External
+from kimi_memory.store.reconcile import BATCH, External
 from kimi_memory.store.store import Store
 
 KEY = b"a key of this machine"
@@ -233,3 +233,31 @@ def test_writes_during_a_reconcile_are_ours(store: Store, folder: Path, actor: A
         thread.join()
     assert found == []
     assert store.reconcile() == []
+
+
+def test_of_many_files_each_is_noted_once_and_others_have_their_turn(
+    store: Store, folder: Path, actor: Actor
+) -> None:
+    store.apply([Create("moved.md", b"It moves.\n"), Create("gone.md", ONE)], actor)
+    store.reconcile()
+    (folder / "gone.md").unlink()
+    (folder / "moved.md").rename(folder / "zz-moved.md")
+    for n in range(2 * BATCH):
+        (folder / f"n{n:05}.md").write_bytes(b"%d\n" % n)
+    told: list[tuple[int, int]] = []
+    mine: list[External] = []
+
+    def turn_of_another(done: int, total: int) -> None:
+        told.append((done, total))
+        if len(told) == 1:
+            with Store.open(folder, key=KEY, timeout_seconds=5.0) as other:
+                mine.extend(other.reconcile())
+
+    found = store.reconcile(turn_of_another)
+    assert told[-1] == (2 * BATCH + 3, 2 * BATCH + 3)
+    assert len(told) >= 3
+    noted = [(one.path, one.kind) for one in (*mine, *found)]
+    assert len(noted) == len(set(noted)) == 2 * BATCH + 2
+    assert {("gone.md", "deleted"), ("zz-moved.md", "renamed")} <= set(noted)
+    assert store.reconcile() == []
+    assert store.journal.verify() == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.care.checkup import Status, status
+from kimi_memory.surfaces.cli.progress import Progress
 from kimi_memory.surfaces.cli.shared import leave, open_memory, show, show_json
 
 _BAR = 20
@@ -17,7 +18,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Print counts by tier and type, sessions, jobs, index and history."""
     with open_memory(arguments) as memory:
-        found = status(memory)
+        with Progress("files looked at") as progress:
+            found = status(memory, progress.set)
         leave(memory)
     if arguments.json:
         show_json(found)
