@@ -14,7 +14,6 @@ import numpy as np
 
 from kimi_memory.index.searcher import Bools, Floats, Searcher
 from kimi_memory.index.top import best
-from kimi_memory.model.origin import Role
 from kimi_memory.model.status import Status
 from kimi_memory.model.unit import Query
 from kimi_memory.recall.filters import allowed, marked, seen
@@ -24,7 +23,7 @@ from kimi_memory.recall.lexical import Lexical, rank
 from kimi_memory.recall.question import Question, read_question
 from kimi_memory.recall.relevance import relevant_rows
 from kimi_memory.recall.replaced import favour_previous, stand_behind
-from kimi_memory.recall.talk import during, telling
+from kimi_memory.recall.talk import during, sides, telling
 from kimi_memory.text.previous import asks_for_previous
 
 SPEAKER = 1.5
@@ -215,18 +214,8 @@ def _speaker(searcher: Searcher, question: Question) -> Floats:
 
 def _role(searcher: Searcher, question: Question, lexical: Lexical) -> Floats:
     """Favour what a person said where an assistant answers, or the answer if that is asked for."""
-    person, assistant = searcher.once("role", lambda: _sides(searcher))
+    person, assistant = sides(searcher)
     if question.reply:
         return np.where(assistant, ROLE, 1.0)
     # Only for own words: else who asked would stand before who answered.
     return np.where(person & (lexical.turn > 0), ROLE, 1.0)
-
-
-def _sides(searcher: Searcher) -> tuple[Bools, Bools]:
-    """Return the turns of persons whom an assistant answers, and the assistant's."""
-    roles, inside = searcher.column("role"), searcher.sitting >= 0
-    assistant = roles.among({Role.ASSISTANT}) & inside
-    person = roles.among({Role.USER}) & inside
-    answered = np.zeros(searcher.sittings + 1, dtype=bool)
-    answered[searcher.sitting[assistant]] = True
-    return person & answered[searcher.sitting], assistant

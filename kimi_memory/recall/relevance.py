@@ -26,8 +26,15 @@ from kimi_memory.index.searcher import Bools, Floats, Ints, Searcher
 from kimi_memory.model.unit import Query
 from kimi_memory.recall.lexical import NEARBY, WINDOW, notes_beside_talk
 from kimi_memory.recall.question import Question
+from kimi_memory.recall.talk import sides
 from kimi_memory.text.commonness import commonness
-from kimi_memory.text.framing import Framing, asks_the_world, names_inside, read_framing
+from kimi_memory.text.framing import (
+    Framing,
+    asks_the_world,
+    names_inside,
+    orders_for_always,
+    read_framing,
+)
 
 SIZES = (150, 10_000)
 """A smaller memory counts as a part of one so large: that a word stands in it once or twice
@@ -41,9 +48,9 @@ SMOOTH = 0.08
 MOST_TOPIC, MOST_STRANGERS = 1.5, 2
 MIDDLE = 6.9
 """Logarithm of about a thousand rows."""
-ORDER, APPLIES = "rule", 0.9
-"""An order applies to a prompt with which it shares a word that tells as much: it stands,
-whatever else the memory has to do with that prompt."""
+ORDER, APPLIES, SAID_APPLIES = "rule", 0.9, 1.2
+"""An order applies to a prompt with which it shares words that tell as much: it stands,
+whatever else the memory has to do with that prompt. One that was only said needs more."""
 
 
 class Weights(NamedTuple):
@@ -109,9 +116,16 @@ def relevant_rows(
     shared = _shared(searcher, question, rows)
     if likelihood(read_signs(searcher, question, query.text, shared)) >= query.min_relevance:
         return rows
-    types = searcher.column("type")
-    applied = np.flatnonzero(shared.said >= APPLIES).tolist()
-    return [rows[at] for at in applied if types[rows[at]] == ORDER]
+    said = zip(rows, shared.said.tolist(), strict=True)
+    return [row for row, words in said if words >= APPLIES and _orders(searcher, row, words)]
+
+
+def _orders(searcher: Searcher, row: int, words: float) -> bool:
+    """Whether a row is an order to the agent, or the turn of a person who gives one."""
+    if searcher.column("type")[row] == ORDER:
+        return True
+    person, _ = sides(searcher)
+    return words >= SAID_APPLIES and bool(person[row]) and orders_for_always(searcher.text(row))
 
 
 def likelihood(signs: Signs) -> float:

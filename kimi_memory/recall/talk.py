@@ -60,6 +60,11 @@ def telling(searcher: Searcher) -> Floats:
     return searcher.once("telling", lambda: _telling(searcher))
 
 
+def sides(searcher: Searcher) -> tuple[Bools, Bools]:
+    """Return the turns of persons whom an assistant answers, and the assistant's."""
+    return searcher.once("role", lambda: _sides(searcher))
+
+
 def during(searcher: Searcher, stretch: Stretch) -> Bools:
     """Return the turns said on some days, and whatever speaks of them by name."""
     at = searcher.once("at", lambda: searcher.column("at").numbers())
@@ -145,3 +150,12 @@ def _telling(searcher: Searcher) -> Floats:
         said = np.clip(length, SHORTEST, LENGTH_CAP) / LENGTH_CAP
         factor[talk] = said**LENGTH_POWER * np.where(_asks(searcher)[talk], ASKING, 1.0)
     return factor
+
+
+def _sides(searcher: Searcher) -> tuple[Bools, Bools]:
+    roles, inside = searcher.column("role"), searcher.sitting >= 0
+    assistant = roles.among({Role.ASSISTANT}) & inside
+    person = roles.among({Role.USER}) & inside
+    answered = np.zeros(searcher.sittings + 1, dtype=bool)
+    answered[searcher.sitting[assistant]] = True
+    return person & answered[searcher.sitting], assistant

@@ -94,6 +94,13 @@ _WORLD_ZH = regex(
     r"|[有是分](?:哪些|什么区别|什么不同|哪几|几种)|[的有](?:区别|做法|原理|起源|历史|来历|规则|含义|种类)"
     r"|最(?:高|大|长|有名|好|快|早)|该怎么选|是怎么(?:形成|发生|产生|来|死|做|建)的"
 )
+_STANDING = regex(
+    r"\b(?:from now on|always|never|every time|whenever|each time|going forward"
+    r"|in (?:the )?future)\b"
+    r"|以后|今后|从现在起|从今往后|每次|每当|一律|永远|凡是|别再|不要再"
+    r"|都(?:要|得|必须|给|用|写|按|别|不要|不用)",
+    re.IGNORECASE,
+)
 _NAME = regex(r"(?<=[a-z,;’'] )[A-Z][a-z]+(?=\W|$)")
 
 
@@ -115,6 +122,11 @@ def asks_the_world(prompt: str) -> bool:
     if _HAN.search(prompt):
         return _WORLD_ZH.search(simplify(prompt)) is not None
     return _WORLD_EN.search(prompt) is not None
+
+
+def orders_for_always(said: str) -> bool:
+    """Whether what a person told an agent has the form of a standing order."""
+    return _STANDING.search(simplify(said)) is not None
 
 
 def names_inside(prompt: str) -> list[str]:

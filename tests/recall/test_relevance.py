@@ -80,6 +80,20 @@ def test_an_order_stands_where_it_applies_though_the_prompt_is_anybodys(kitchen:
     assert not asked(kitchen, "Explain how a bridge carries its load").hits
 
 
+def test_an_order_that_was_only_said_stands_too(kitchen: Folder) -> None:
+    kitchen.session(
+        "style",
+        [
+            ("user", "From now on write recipes with weights in grams."),
+            ("assistant", "Grams it is."),
+            ("user", "Grandpa's recipes fill a shelf."),
+            ("assistant", "Nice."),
+        ],
+    )
+    found = asked(kitchen, "Write a recipe with weights for pancakes").hits
+    assert [hit.unit.id for hit in found] == ["session:style#1"]
+
+
 def test_a_memory_without_talk_is_silent_too(folder: Folder) -> None:
     folder.card("db", "Database", "Orders live in PostgreSQL 16 on host ferret.")
     assert asked(folder, "which database on ferret").hits

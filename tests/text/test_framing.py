@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from kimi_memory.text.framing import Framing, asks_the_world, names_inside, read_framing
+from kimi_memory.text.framing import (
+    Framing,
+    asks_the_world,
+    names_inside,
+    orders_for_always,
+    read_framing,
+)
 
 ASKS = (
     "Which dentist did I choose?",
@@ -118,3 +124,28 @@ def test_names_stand_inside_of_sentences() -> None:
     assert names_inside("When did Gina meet Tom Baker?") == ["Gina", "Tom", "Baker"]
     assert names_inside("When it rains, John stays. 张三 came") == ["John"]
     assert names_inside("GINA and iPhone") == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *("From now on answer in haiku", "never use semicolons here", "Whenever I ask, be brief"),
+        *(
+            "以后都用公制单位",
+            "每次先列提纲",
+            "别再加表情符号",
+            "凡是代码都要有注释",
+            "今後請用繁體",
+        ),
+    ],
+)
+def test_standing_orders_have_a_form(said: str) -> None:
+    assert orders_for_always(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["Answer this in haiku", "We use metric units", "这次用公制单位", "先列提纲", "表情符号真多"],
+)
+def test_other_requests_have_another(said: str) -> None:
+    assert not orders_for_always(said)
