@@ -10,6 +10,7 @@ from pathlib import Path
 from kimi_memory.care.folder_checks import check_folder, check_ids
 from kimi_memory.care.links import check_links
 from kimi_memory.care.pages import asking
+from kimi_memory.care.purge_checks import check_purges
 from kimi_memory.care.session_evidence import check_evidence
 from kimi_memory.care.session_repair import split_sessions
 from kimi_memory.care.unknown_settings import unknown_settings
@@ -123,6 +124,7 @@ def verify(memory: Memory) -> list[Finding]:
         *check_ids(memory),
         *_check_sessions(memory),
         *check_evidence(memory),
+        *check_purges(memory),
         *_check_touched(memory),
         *memory.index.verify(),
     ]
