@@ -198,7 +198,7 @@ class _Reader:
         found = [
             (report.worth + 0.8 * (turn is answers[-1]) - 0.15 * min(at, 6), turn.n, report.text)
             for turn in answers
-            if turn.role is Role.ASSISTANT
+            if turn.role is Role.ASSISTANT and turn.origin is not Origin.REMOTE
             for at, report in enumerate(reports_in(turn.text))
         ]
         if not found:

@@ -466,7 +466,7 @@ def test_jobs_care_for_what_is_private_as_for_what_is_shared(memory: Memory, clo
     cards = [filed.note for filed in Shelf(memory.store).notes("card")]
     old = [card for card in cards if told(card.value)]
     assert {card.scope for card in old} == set(SCOPE.values())
-    assert {str(card.status) for card in old} == {"stale"}
+    assert {str(card.status) for card in old} == {"active"}  # Decisions do not go stale.
     for path, text in everybodys(memory).items():
         assert told(text) <= {"shared"}, path
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,8 @@ def test_what_waits_is_listed_and_accepted(waiting: Path, capsys) -> None:
     said = capsys.readouterr().out
     assert found["id"] in said and "review accept ID" in said
     [report] = answer(capsys, "review", "accept", found["id"][:-2])
-    assert "[1.00] db.pool" in (waiting / "MEMORY.md").read_text(encoding="utf-8")
+    page = (waiting / "MEMORY.md").read_text(encoding="utf-8")
+    assert re.search(r"- 二十个连接（\d{4}-\d\d-\d\d，1\.00）", page)
     assert answer(capsys, "review") == []
     assert answer(capsys, "undo", report["id"])["id"] == report["id"]
     assert len(answer(capsys, "review", "list", found["id"])) == 1
@@ -55,7 +57,7 @@ def test_it_is_accepted_in_other_words(
         "file": ["--file", str(file)],
     }
     answer(capsys, "review", "edit", found["id"], *more[way])
-    assert "db.pool：三十个连接" in (waiting / "MEMORY.md").read_text(encoding="utf-8")
+    assert "- 三十个连接（" in (waiting / "MEMORY.md").read_text(encoding="utf-8")
 
 
 def test_it_is_rejected_and_does_not_return(waiting: Path, capsys) -> None:
