@@ -94,7 +94,7 @@ def test_a_person_is_favoured_over_the_assistant(folder: Folder) -> None:
     folder.session("x", [("user", "乌龙茶"), ("assistant", "乌龙茶")])
     folder.session("y", [("user", "龙井茶")])
     hits = {hit.unit.id: hit for hit in folder.ask("乌龙茶").hits}
-    assert hits["session:x#1"].parts["role"] == 1.4
+    assert hits["session:x#1"].parts["role"] == 1.6
     assert "role" not in hits["session:x#2"].parts
     assert "role" not in folder.ask("龙井").hits[0].parts
 
