@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from kimi_memory.consolidation.evidence import supporting
 from kimi_memory.consolidation.overview import may_rewrite, signed
 from kimi_memory.consolidation.render import Render
 from kimi_memory.model.card import Card, LinkRel
@@ -79,7 +80,7 @@ def _side(card: Card) -> dict[str, object]:
         "since": f"{card.valid_from or card.created:%Y-%m-%d}",
         "quotes": [
             {"text": " ".join(quote.text.split()), "session": quote.session, "n": quote.n}
-            for quote in card.quotes
+            for quote in supporting(card)
         ],
     }
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from kimi_memory.consolidation.gates import DraftGate, content_of
+from kimi_memory.consolidation.matching import LIVE, Matching
 from kimi_memory.consolidation.plan import Folded
 from kimi_memory.consolidation.retract import WHY, let_go
 from kimi_memory.host import Host
 from kimi_memory.model.card import Card, Link, LinkRel
 from kimi_memory.model.draft import Draft
 from kimi_memory.model.event import Event
+from kimi_memory.model.graph import SUGGESTED
 from kimi_memory.model.ids import derived_id
 from kimi_memory.model.job import Op
 from kimi_memory.model.origin import Origin, least_trusted
@@ -23,9 +25,16 @@ from kimi_memory.model.step import Step, Verdict
 from kimi_memory.store.shelf import Shelf, mark
 from kimi_memory.text.bounds import until
 from kimi_memory.text.normal import normalise
-from kimi_memory.text.subjects import kin
+from kimi_memory.text.values import Relation, compare_claims, compare_statements
 
-_LIVE = {Status.CANDIDATE, Status.ACTIVE, Status.STALE, Status.CONFLICTED}
+_ORDER = (
+    Verdict.AGREES,
+    Verdict.REFINES,
+    Verdict.REPLACES,
+    Verdict.CONFLICTS,
+    Verdict.UNRELATED,
+)
+"""Of the verdicts on several cards the first of these counts."""
 _AGREEMENT = 0.3
 _SENTENCE = 300
 """Longer words quote a whole turn, whose times may be those of something else."""
@@ -51,6 +60,7 @@ class Fold:
         self._events: dict[str, Step] = {}
         self._left_out: list[str] = []
         self._gone: dict[str, Card] = {}
+        self._matching = Matching(shelf)
 
     def add(self, draft: Draft, turn_text: Callable[[Quote], str | None]) -> None:
         """Fold one draft.
@@ -82,7 +92,8 @@ class Fold:
         """Archive what a person takes back; returns why nothing was."""
         if draft.origin is not Origin.HUMAN or not draft.quotes:
             return "only a person's own words take something back"
-        found = [c for c in self._about(draft) if c.status is not Status.ARCHIVED]
+        named = self._matching.named(draft, self._cards)
+        found = [c for c in named if c.status is not Status.ARCHIVED]
         found = [c for c in found if _said(c) <= draft.at and _is_meant(c, draft)]
         for card in found:
             self._gone[card.id] = let_go(card, draft.at, self._now)
@@ -116,25 +127,34 @@ class Fold:
         self._events[id] = Step(Op.ADD, event, f"{draft.event} said on {draft.at:%Y-%m-%d}")
 
     def _add_card(self, draft: Draft) -> None:
-        found = self._about(draft)
+        found = self._matching.cards(draft, self._cards)
         own = next((card for card in found if _rests_on(card, draft)), None)
-        card = _latest_live(found, draft)
-        if own is not None and own is not card:
+        live = _latest_live(found)
+        if own is not None and own not in live[:1]:
             return  # These words made a card when they were captured; what became of it stands.
+        if any(set(map(mark, draft.quotes)) <= set(map(mark, card.quotes)) for card in live):
+            return
+        judged = [(self._verdict(card, draft, own), card) for card in live]
+        verdict, card = min(judged, key=lambda one: _ORDER.index(one[0]), default=(None, None))
         if card is None:
             self._put(Op.ADD, _new_card(draft, self._now), "new knowledge")
-            return
-        if set(map(mark, draft.quotes)) <= set(map(mark, card.quotes)):
-            return
-        verdict = self._host.answer("judge_conflict", card=card, draft=draft)
-        if card is own and verdict in {Verdict.REPLACES, Verdict.CONFLICTS}:
-            verdict = Verdict.REFINES  # Nothing replaces or disputes itself.
-        if draft.origin.rank > card.trust.rank and verdict is not Verdict.AGREES:
+        elif verdict is Verdict.UNRELATED:
+            self._add_beside(draft, live)
+        elif draft.origin.rank > card.trust.rank and verdict is not Verdict.AGREES:
             self._left_out.append(f"{draft.key}: {draft.origin} words cannot change {card.id}")
         else:
-            self._settle(verdict, card, draft)
+            replaced = [card for said, card in judged if said is Verdict.REPLACES]
+            self._settle(verdict, card, draft, replaced)
 
-    def _settle(self, verdict: Verdict | None, card: Card, draft: Draft) -> None:
+    def _verdict(self, card: Card, draft: Draft, own: Card | None) -> Verdict:
+        verdict = self._host.answer("judge_conflict", card=card, draft=draft)
+        if card is own and verdict in {Verdict.REPLACES, Verdict.CONFLICTS}:
+            return Verdict.REFINES  # Nothing replaces or disputes itself.
+        return verdict or Verdict.UNRELATED
+
+    def _settle(
+        self, verdict: Verdict | None, card: Card, draft: Draft, replaced: Sequence[Card]
+    ) -> None:
         since = card.valid_from or card.created
         match verdict:
             case Verdict.AGREES:
@@ -146,27 +166,9 @@ class Fold:
                 old = replace(_new_card(draft, self._now), status=Status.SUPERSEDED, valid_to=since)
                 self._put(Op.ADD, old, f"was so until {since:%Y-%m-%d}")
             case Verdict.REPLACES:
-                self._supersede(card, draft)
-            case Verdict.CONFLICTS:
-                self._conflict(card, draft)
+                self._supersede(replaced, draft)
             case _:
-                self._add_apart(draft)
-
-    def _about(self, draft: Draft) -> list[Card]:
-        """Return the cards of the draft's key or kin, or resting on its quotes."""
-        quotes, keys = frozenset(map(mark, draft.quotes)), kin(draft.key)
-        stored = {card.id: card for card in self._shelf.cards(keys, quotes)}
-        here = {
-            id: card
-            for id, card in self._cards.items()
-            if card.key in keys or quotes & set(map(mark, card.quotes))
-        }
-        found = {**stored, **here, **self._known(stored)}.values()
-        return [card for card in found if _same_scope(card, draft)]
-
-    def _known(self, stored: dict[str, Card]) -> dict[str, Card]:
-        """Return the newer values this fold has for stored cards."""
-        return {id: self._cards[id] for id in stored if id in self._cards}
+                self._conflict(card, draft)
 
     def _corroborate(self, card: Card, draft: Draft) -> None:
         new = _with_evidence(card, draft, Rel.SUPPORTS, self._now)
@@ -178,34 +180,36 @@ class Fold:
 
     def _refine(self, card: Card, draft: Draft) -> None:
         new = _with_evidence(card, draft, Rel.UPDATES, self._now)
-        if draft.at >= (card.verified or card.created) and len(draft.value) >= len(card.value):
+        newer = draft.at >= (card.verified or card.created)
+        if newer and compare_statements(card.value, draft.value) is Relation.FINER:
             trust = least_trusted([card.trust, draft.origin])
             new = replace(new, value=content_of(draft), title=draft.title, trust=trust)
         self._put(Op.REFINE, new, f"more detail from {draft.at:%Y-%m-%d}")
 
-    def _supersede(self, card: Card, draft: Draft) -> None:
+    def _supersede(self, cards: Sequence[Card], draft: Draft) -> None:
         fresh = _new_card(draft, self._now)
-        old = replace(card, status=Status.SUPERSEDED, valid_to=draft.at, updated=self._now)
-        self._put(Op.SUPERSEDE, old, f"replaced on {draft.at:%Y-%m-%d} by {fresh.id}")
-        self._put(Op.ADD, replace(fresh, supersedes=(card.id,)), f"replaces {card.id}")
+        for card in cards:
+            old = replace(card, status=Status.SUPERSEDED, valid_to=draft.at, updated=self._now)
+            self._put(Op.SUPERSEDE, old, f"replaced on {draft.at:%Y-%m-%d} by {fresh.id}")
+        ids = tuple(card.id for card in cards)
+        self._put(Op.ADD, replace(fresh, supersedes=ids), f"replaces {', '.join(ids)}")
 
     def _conflict(self, card: Card, draft: Draft) -> None:
         fresh = _new_card(draft, self._now)
-        why = "same key, incompatible values"
-        links = (*card.links, Link(fresh.id, LinkRel.CONTRADICTS, 1.0, why))
-        old = replace(card, status=Status.CONFLICTED, links=links, updated=self._now)
-        back = (Link(card.id, LinkRel.CONTRADICTS, 1.0, why),)
+        why = "one slot, incompatible values"
+        old = _against(card, fresh, why, self._now)
         self._put(Op.CONFLICT, old, f"{fresh.id} says otherwise")
-        self._put(
-            Op.ADD, replace(fresh, status=Status.CONFLICTED, links=back), f"against {card.id}"
-        )
+        self._put(Op.ADD, _against(fresh, card, why, self._now), f"against {card.id}")
 
-    def _add_apart(self, draft: Draft) -> None:
-        """Add a card of its own for another matter that got the same key."""
-        key = f"{draft.key}.{normalise(draft.title).replace(' ', '-')[:40]}"
-        taken = any(card.scope == draft.scope for card in self._shelf.cards({key}))
-        if key != draft.key and not taken:
-            self._put(Op.ADD, _new_card(replace(draft, key=key), self._now), "another matter")
+    def _add_beside(self, draft: Draft, live: Sequence[Card]) -> None:
+        """Add a card of its own for another matter, or for one more of many values."""
+        links = [link for card in live if (link := _suggestion(card, draft)) is not None]
+        if any(card.key == draft.key for card in live):
+            key = f"{draft.key}.{normalise(draft.title).replace(' ', '-')[:40]}"
+            draft = replace(draft, key=key if key != draft.key else f"{key}.more")
+        if not any(card.scope == draft.scope for card in self._shelf.cards({draft.key})):
+            fresh = replace(_new_card(draft, self._now), links=tuple(links))
+            self._put(Op.ADD, fresh, "another matter")
 
     def _put(self, op: Op, card: Card, why: str) -> None:
         first, reason = self._ops.get(card.id, (op, why))
@@ -217,10 +221,33 @@ def _said(card: Card) -> datetime:
     return card.valid_from or card.verified or card.created
 
 
-def _latest_live(cards: list[Card], draft: Draft) -> Card | None:
-    """Return the live card said last: it is what a new value must be held against."""
-    live = [card for card in cards if card.status in _LIVE]
-    return max(live, key=lambda c: (_said(c), c.key == draft.key, c.id), default=None)
+def _latest_live(cards: list[Card]) -> list[Card]:
+    """Return the live cards, the one said last first."""
+    live = [card for card in cards if card.status in LIVE]
+    return sorted(live, key=lambda card: (_said(card), card.id), reverse=True)
+
+
+def _suggestion(card: Card, draft: Draft) -> Link | None:
+    """Return a link to a card that a draft may contradict, where rules cannot tell."""
+    relation = compare_claims(card.value, draft.value)
+    if relation not in {Relation.SWAPPED, Relation.OPPOSITE, Relation.VALUE}:
+        return None
+    why = f"{SUGGESTED}: nearly the same words, {relation}"
+    return Link(card.id, LinkRel.CONTRADICTS, 0.5, why)
+
+
+def _against(card: Card, other: Card, why: str, now: datetime) -> Card:
+    """Return a card disputed by another, whose evidence speaks against it."""
+    known = set(map(mark, card.quotes))
+    quotes = tuple(quote for quote in other.quotes if mark(quote) not in known)
+    return replace(
+        card,
+        status=Status.CONFLICTED,
+        links=(*card.links, Link(other.id, LinkRel.CONTRADICTS, 1.0, why)),
+        sources=(*card.sources, *(Source.of(quote, Rel.CONTRADICTS) for quote in quotes)),
+        quotes=(*card.quotes, *quotes),
+        updated=now,
+    )
 
 
 def _rests_on(card: Card, draft: Draft) -> bool:
@@ -235,12 +262,6 @@ def _is_meant(card: Card, draft: Draft) -> bool:
     """Whether a card says the value that is taken back, where one is named."""
     named = set(_FIGURE.findall(draft.value)) - set(_FIGURE.findall(draft.key))
     return not named or bool(named & set(_FIGURE.findall(card.value)))
-
-
-def _same_scope(card: Card, draft: Draft) -> bool:
-    if card.scope != draft.scope:
-        return False
-    return not card.project or not draft.project or card.project == draft.project
 
 
 def _seed(draft: Draft) -> tuple[str, ...]:

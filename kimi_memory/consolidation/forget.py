@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from kimi_memory.config import Settings
 from kimi_memory.consolidation.digests import cut_digests, lines_about
+from kimi_memory.consolidation.evidence import supporting
 from kimi_memory.consolidation.pages import Pages
 from kimi_memory.consolidation.plan import Plan, digest_of
 from kimi_memory.errors import NotFoundError, UsageError
@@ -22,7 +23,7 @@ from kimi_memory.model.pages import Day, Project
 from kimi_memory.model.record import unseal
 from kimi_memory.model.records import tombstone_line
 from kimi_memory.model.scope import SHARED
-from kimi_memory.model.source import Quote, Rel, Source
+from kimi_memory.model.source import Rel, Source
 from kimi_memory.model.status import Status
 from kimi_memory.model.step import Step
 from kimi_memory.model.tombstone import Tombstone, hash_of
@@ -309,14 +310,6 @@ def bereaved(note: T, lost: Callable[[Source], bool], now: datetime) -> T:
 def without_evidence(note: T, session: str, now: datetime) -> T:
     """Return a note without the sources and quotes of one session."""
     return bereaved(note, lambda source: source.session == session, now)
-
-
-def supporting(note: Note) -> tuple[Quote, ...]:
-    """Return the quotes a note rests on, without those that speak against it."""
-    against = {s.quote for s in note.sources if s.rel is Rel.CONTRADICTS}
-    against -= {s.quote for s in note.sources if s.rel is not Rel.CONTRADICTS}
-    quotes = note.quotes if isinstance(note, Card | Event) else ()
-    return tuple(quote for quote in quotes if quote.hash not in against)
 
 
 def _all(shelf: Shelf, kind: type[T]) -> Iterator[T]:

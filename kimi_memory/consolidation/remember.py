@@ -12,12 +12,9 @@ from kimi_memory.consolidation.fold import Fold
 from kimi_memory.consolidation.gates import DraftGate
 from kimi_memory.consolidation.plan import Plan, digest_of
 from kimi_memory.host import Host
-from kimi_memory.model.card import Card
 from kimi_memory.model.draft import Draft
 from kimi_memory.model.source import Quote
-from kimi_memory.model.status import Status
 from kimi_memory.store.shelf import Shelf
-from kimi_memory.text.similar import similarity
 
 
 class Remember:
@@ -44,13 +41,8 @@ class Remember:
         self, shelf: Shelf, drafts: Sequence[Draft], turn_text: Callable[[Quote], str | None]
     ) -> Plan:
         fold = Fold(shelf, self._host, self._gate, self._now)
-        left_out = []
         for draft in drafts:
-            twin = "" if draft.gone else self._twin(shelf, draft)
-            if twin:
-                left_out.append(f"{draft.key}: known already as {twin}")
-            else:
-                fold.add(draft, turn_text)
+            fold.add(draft, turn_text)
         folded = fold.result()
         places = [f"{q.session}#{q.n} {q.hash}" for draft in drafts for q in draft.quotes]
         return Plan(
@@ -59,20 +51,5 @@ class Remember:
             inputs=digest_of([self.kind, *places]),
             steps=(*folded.steps, *retract.pages(shelf, folded.gone, self._now)),
             changes=tuple(retract.stones(folded.gone, self._now)),
-            left_out=(*left_out, *folded.left_out),
+            left_out=tuple(folded.left_out),
         )
-
-    def _twin(self, shelf: Shelf, draft: Draft) -> str:
-        """Return the id of a card of the same sort that says the same, if there is one."""
-        for filed in shelf.notes("card"):
-            card = filed.note
-            if (
-                isinstance(card, Card)
-                and card.scope == draft.scope
-                and card.status is not Status.ARCHIVED
-                and card.key != draft.key
-                and card.type is draft.type
-                and similarity(card.value, draft.value) >= self._settings.duplicate
-            ):
-                return card.id
-        return ""

@@ -16,7 +16,7 @@ _WRITTEN_OUT = tuple((re.compile(short, re.IGNORECASE), long) for short, long in
 _LEAD = regex(
     r"^(?:(?:actually|correction|update|by the way|btw|fyi|well|so|ok|okay|also|and|but|no|yes|sorry|note|remember|please note|please remember|just so you know|for the record|to be clear|quick update|news"
     r"|from (?:now|today|tomorrow|next \w+|this \w+|monday|january|february|march|april|may|june|july|august|september|october|november|december|\d[^,]{0,12}?) on|from (?:next|this) \w+|as of [^,]{2,20}|starting [^,]{2,20}|these days|since [^,]{2,20}|i got married|we got married|remember that|note that|please remember that)(?:[,:;.!—–-]+ ?| (?=(?:i|we|my|our|the|let)\b)))+"
-    r"|^(?:(?:其实|更正(?:一下)?|更新(?:一下)?|纠正(?:一下)?|说错了|记错了|弄错了|对了|顺便说(?:一下)?|补充一下|另外|还有|嗯|哦|请记住|记住|记一下|备忘|提醒一下|从(?:下|这|本)(?:周|个?月)起|从今天起|从明天起|从[^，]{1,8}(?:起|开始)|即日起|以后|今后|我改名了|我结婚了|我离婚了)[，,：:。！!、 ]*)+",
+    r"|^(?:(?:其实|更正(?:一下)?|更新(?:一下)?|纠正(?:一下)?|说错了|记错了|弄错了|对了|顺便说(?:一下)?|补充一下|另外|还有|嗯|哦|请记住|记住|记一下|备忘|提醒一下|从(?:下|这|本)(?:周|个?月)起|从今天起|从明天起|从[^，]{1,8}(?:起|开始)|即日起|以后|今后|我改名了|我结婚了|我离婚了|[^,，。我]{1,6}起(?=我|项目|我们))[，,：:。！!、 ]*)+",
     re.IGNORECASE,
 )
 _ADVERB = regex(
@@ -24,15 +24,19 @@ _ADVERB = regex(
     re.IGNORECASE,
 )
 _ADVERB_ZH = regex(
-    r"(?<=[我们是的，])(?:现在|目前|如今|其实|一直|平时|一般|通常|已经|刚刚?|最近|昨天|上个?月|上周|去年|今年|上个星期|终于|还是|也|都|就)+(?=[\u3400-\u9fff\d])|^(?:现在|目前|如今|其实|最近|昨天|上个?月|上周|去年)(?=[\u3400-\u9fff])"
+    r"(?<=[我们是的，])(?:现在|目前|如今|其实|一直|平时|一般|通常|已经|刚刚?|最近|昨天|上个?月|上周|去年|今年|上个星期|终于|还是|也|都|从来|就(?!职|任|业|读|诊|餐|寝))+(?=[\u3400-\u9fff\d])|^(?:现在|目前|如今|其实|最近|昨天|上个?月|上周|去年)(?=[\u3400-\u9fff])"
 )
 _TAIL = regex(
     r"(?:,? (?:not|instead of|rather than|and not|no longer) [^,;]{1,40}|,? (?:any ?more|any ?longer|these days|at the moment|for now|now|from now on|as well|too|again|instead|by the way"
-    r"|(?:last|this) (?:week|month|year|monday|spring|summer|autumn|fall|winter)|yesterday|today|recently|since [^,;]{2,20}|please|though|, ?that'?s? (?:is )?my (?:new )?\w+)){1,4}[.!]*$",
+    r"|(?:last|this) (?:week|month|year|monday|spring|summer|autumn|fall|winter)|yesterday|today|recently|by (?:trade|profession|training)|(?:last|this) weekend|since [^,;]{2,20}|please|though|, ?that'?s? (?:is )?my (?:new )?\w+)){1,4}[.!]*$",
     re.IGNORECASE,
 )
 _TAIL_ZH = regex(
     r"(?:[，,](?:而)?不是[^，。]{1,16}|[，,]?不再是[^，。]{1,16}|(?<=[A-Za-z\d]) ?上|了|吧|啊|呢|哦|的)+$"
+)
+_WHEN = regex(
+    r",? (?:yesterday|today|last (?:night|week|weekend|month|year|spring|summer|autumn|fall|winter)|this (?:morning|week|weekend|month|year))$",
+    re.IGNORECASE,
 )
 _STOP = regex(r"(?<![\s.。!！~,，;；:：])[\s.。!！~,，;；:：]+$")
 
@@ -46,7 +50,7 @@ def plain_clause(text: str, *, zh: bool) -> str:
         )
     for short, long in _WRITTEN_OUT:
         bare = short.sub(long, bare)
-    return _ADVERB.sub("", bare)
+    return _WHEN.sub("", _ADVERB.sub("", bare))
 
 
 def trim_value(text: str, *, zh: bool) -> str:

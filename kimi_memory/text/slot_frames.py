@@ -5,7 +5,7 @@ it is, ``{o}`` a value that it replaces, ``{q}`` which of several is meant, ``{n
 the list. Clauses come with short forms written out and adverbs taken out (`kimi_memory.text.slots`).
 """
 
-# ruff: noqa: E501  an alternation of phrases is read by its groups, not by its width
+# ruff: noqa: E501, SIM905  phrases are read by their groups, not by their width
 
 from __future__ import annotations
 
@@ -42,6 +42,9 @@ _DISEASE = (
 )
 _REMEDY = r"[^,;.]*?\b(?:vitamins?|medication|medicine|pills?|tablets?|insulin|metformin|ibuprofen|aspirin|paracetamol|statins?|antihistamines?|antibiotics|antidepressants?|beta blockers?|\d+ ?mg|supplements?|omeprazole|levothyroxine|lisinopril)\b.*"
 _DATE = r"(?:[a-z]+day|tomorrow|the \d+(?:st|nd|rd|th)?|(?:january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b|\d).*"
+_CITY = "|".join(
+    "北京 上海 广州 深圳 杭州 成都 南京 武汉 西安 重庆 天津 苏州 长沙 青岛 郑州 厦门 宁波 无锡 合肥 福州 济南 大连 沈阳 昆明 贵阳 南宁 珠海 东莞 佛山 香港 澳门 台北 东京 大阪 首尔 新加坡 纽约 伦敦 巴黎 柏林 悉尼 国内 国外 海外".split()
+)
 _DATE_ZH = r"(?:\d+月\d+[日号]?|[一二三四五六七八九十]+月[一二三四五六七八九十]+[日号]|\d+[日号]|(?:下|本|这)?(?:周|星期|礼拜)[一二三四五六日天])(?:[早上中下午晚凌晨傍]*[\d一二三四五六七八九十两]+[点:：][^，。]{0,4})?"
 
 _SUBJECT = (
@@ -66,11 +69,11 @@ _EN: tuple[tuple[str, tuple[str, ...]], ...] = (
         r"{w} works? as an? {v}", rf"{{w}} (?:am|is|are) (?:an?|the) (?P<v>{_TRADE}\b.*)", r"{w} (?:have |has )?(?:became|become) an? {v}", r"{w} (?:was|got|have been|has been) promoted to {v}", r"{w} (?:am|is) (?P<v>retired|unemployed|self-employed)\b",
         r"{w} (?:earn|make|earns|makes) (?:my|her|his|their) living as an? {v}", r"{w} (?:am|is) an? {v} by (?:trade|profession|training)$",
     )),
-    ("age", (r"{w} (?:am|is|are) (?P<v>\d{1,3})(?: years old| years of age)?$", r"{w} (?:have |has )?turned (?P<v>\d{1,3})$", r"{w} (?:am|is) (?P<v>(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-\w+)?)(?: years old)?$")),
+    ("age", (r"{w} (?:am|is|are) (?P<v>\d{1,3})(?: years old| years of age)?$", r"{w} (?:have |has )?turned (?P<v>\d{1,3})(?: (?:in|on|last|this) .*)?$", r"{w} (?:am|is) (?P<v>(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-\w+)?)(?: years old)?$")),
     ("birthday", (r"{w} (?:was|were|am|is) born (?:on|in) (?P<v>[^,;]*\d.*)",)),
     ("name", (r"{w} (?:am|is|are) (?:called|named) {v}", r"(?:you can )?call me (?P<v>(?-i:[A-Z]).*)")),
     ("health", (rf"{{w}} (?:have|has|suffers? from|got diagnosed with|(?:was|were|have been|has been) diagnosed with) (?P<v>(?:{_DISEASE})\b.*)", r"{w} (?:am|is|are) (?:an? )?(?P<v>(?:coeliac|celiac|diabetic|asthmatic|epileptic|colou?r-?blind|lactose intolerant|pregnant|dyslexic|hard of hearing|deaf)\b.*)", r"{w} (?:can not|do not|does not) eat [^,;]{2,20} because (?:i|he|she) (?:am|is) (?P<v>coeliac|celiac|lactose intolerant)")),
-    ("allergies", (r"{w} (?:am|is|are) (?P<d>not )?(?:severely |badly |very |highly )?allergic to {v}", r"{w} (?P<d>do not |does not )?(?:have|has|got|developed) (?:a|an|any)? ?(?:severe |bad |strong )?(?P<v>[\w -]{3,30}?) allergy", r"{w} (?P<d>do not |does not )?(?:have|has) an allergy to {v}", r"(?P<v>[\w -]{3,30}?) gives? {w} an? allerg\w+(?: \w+)?$")),
+    ("allergies", (r"{w} (?:am|is|are) (?P<d>not )?(?:severely |badly |very |highly )?allergic to {v}", r"{w} (?P<d>do not |does not )?(?:have got|has got|have|has|got|developed) (?:a|an|any)? ?(?:severe |bad |strong )?(?P<v>[\w -]{3,30}?) allergy", r"{w} (?P<d>do not |does not )?(?:have|has) an allergy to {v}", r"(?P<v>[\w -]{3,30}?) gives? {w} an? allerg\w+(?: \w+)?$")),
     ("diet", (r"{w} (?:am|is|are) (?P<d>not )?(?:an? )?(?P<v>(?:strict )?(?:vegan|vegetarian|pescatarian|flexitarian|keto|halal|kosher|omnivore)s?\b.*)", r"{w} (?P<d>do not |does not )?(?:eat|eats|keep|keeps) (?P<v>(?:vegan|vegetarian|halal|kosher|low-carb|keto)\b.*)")),
     ("languages", (r"{w} (?P<d>do not |does not )?(?:can )?speaks? (?!to\b|with\b|at\b|up\b|about\b|for\b)(?:fluent |some |good )?(?P<v>(?-i:[A-Z]).*)", r"(?P<v>(?-i:[A-Z])\w+) is one of the languages {w} speak", r"{w} (?:am|is) fluent in {v}")),
     ("marital-status", (r"{w} (?:am|is|are|got) (?P<d>not )?(?P<v>married|engaged|divorced|single|widowed|separated)$",)),
@@ -94,7 +97,10 @@ _EN: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("port", (r"(?:the |our )?(?P<q>[\w-]+(?: [\w-]+)?) (?:listens|runs|is running|is listening|is|sits|is served) (?:on|at) port {v}",)),
     ("license", (r"we license (?:it|this|the (?:project|code)) under (?:the )?{v}", r"(?:the project|the code|it|we) (?:is|are) (?:licensed|released) under (?:the )?{v}", r"(?:the project|the code|it) is (?P<v>[\w.-]+(?: [\d.]+)?) licensed")),
     ("ci", (r"(?:we run |our )ci (?:runs |running |is )?on {v}", r"ci (?:runs|is running|is) on {v}", r"ci (?:has )?(?:moved|migrated|switched) (?:from {o} )?to {v}")),
-    ("deploy-target", (r"we (?:deploy|ship|release)(?: it| the app| the site| everything)? (?:to|on|onto) (?P<v>(?-i:[A-Z]).*)", r"we no longer deploy to {o}[,;:] (?:but )?(?:we )?deploy to {v}")),
+    ("deploy-target", (r"we (?:deploy|ship|release)(?: it| the app| the site| everything)? (?:to|on|onto) (?!(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|weekends?\b)(?P<v>(?-i:[A-Z]).*)", r"we no longer deploy to {o}[,;:] (?:but )?(?:we )?deploy to {v}")),
+    ("deploy-time", (r"we (?:only )?(?:deploy|release|ship)(?: only)? (?:on|every) (?P<v>(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|weekend).*)",)),
+    ("drink", (r"{w} (?:drinks?|(?:gave up|stopped drinking|quit) {o},? (?:and )?(?:i )?(?:drinks?)) (?P<v>(?:\w+ ){0,2}?(?:coffee|tea|milk|water|juice|beer|wine|cola|espresso|matcha|lemonade|mate|cocoa)\b.*)",)),
+    ("blood-type", (r"{w} (?:have|has) blood type {v}",)),
     ("testing", (r"we (?:test|run (?:the|our) tests) with {v}", r"test with {v}", r"instead of {o},? we test with {v}", r"(?P<v>[\w.-]+) is our test(?:ing)? (?:framework|tool|runner)$")),
     ("linter", (r"we lint with {v}",)),
     ("formatter", (r"we format (?:code |the code )?with {v}",)),
@@ -103,27 +109,30 @@ _EN: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("hosting", (r"we host (?:it |everything |the (?:site|app) )?(?:on|at|with) {v}",)),
     ("indentation", (r"(?:let us |we |i |please )?indent with {v}", r"(?:use|i prefer|i use|we use) (?P<v>(?:two|three|four|eight|\d) spaces|tabs)(?: for indent(?:ation|ing)?)?$")),
     ("repo", (r"(?:our|the) (?:code|source)(?: code)? (?:lives|is|lies|sits) (?:at|on|in) {v}",)),
-    ("language", (r"(?:we write |the project is written |it is written |we are writing it )(?:it |this |everything |the code )?in {v}",)),
+    ("language", (r"we (?:ported|rewrote|moved|migrated) (?:it|everything|the code|the project) (?:from {o} )?(?:in|to|into) {v}", r"(?:we write |the project is written |it is written |we are writing it )(?:it |this |everything |the code )?in {v}",)),
     ("{n}", (
         r"(?:the |our )?(?P<q>)(?P<n>backend|frontend|back end|front end|api|cli|server|app|worker) (?:is |was )?(?:written |built |implemented |made )?(?:in|with) {v}", r"we (?:re)?(?:write|wrote|built|build|implement|ported|port|moved) (?:the |our )?(?P<n>backend|frontend|back end|front end|api|cli|server|app|worker) (?:from {o} )?(?:in|into|to|with|on) {v}",
     )),
 )  # fmt: skip
 _ZH: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("name", (r"(?P<w>我)(?:的名字)?(?:就|是)?叫(?!你|他|她|它|车|外卖|了|人|不|什么){v}", r"(?:你)?(?:可以|就)叫(?P<w>我)(?P<v>[\u3400-\u9fffA-Za-z]{1,8})$")),
+    ("name", (r"(?P<w>我)(?:的名字)?(?:就|是)?叫(?!我|你|他|她|它|车|外卖|了|人|不|什么){v}", r"(?:大家|别人|朋友们?|同事们?|家里人)?都?叫(?P<w>我)(?P<v>[\u3400-\u9fffA-Za-z]{1,8})$", r"(?:你)?(?:可以|就)叫(?P<w>我)(?P<v>[\u3400-\u9fffA-Za-z]{1,8})$")),
     ("timezone", (r"{w}(?:人)?在(?P<v>[东西]?[\u3400-\u9fff\d]{1,4}区)$", r"{w}(?:在|用)(?P<v>[A-Z]{3}[+-]?\d*)时区")),
     ("allergies", (r"{w}对{v}(?P<d>不)?过敏{t}", r"{w}(?P<v>[\u3400-\u9fff]{1,6}?)(?P<d>不)?过敏{t}", r"{w}(?P<d>没)?有{v}过敏{t}")),
     ("birthday", (r"{w}(?:是)?(?P<v>[\d一二三四五六七八九十年月日号]{3,12})(?:过生日|出?生的?)",)),
     ("age", (r"{w}(?:今年|刚|已经|昨天|今天|刚刚|都|满|现在)*(?P<v>\d{1,3}|[一二三四五六七八九十]{1,4})(?:周)?岁",)),
     ("home", (r"{w}(?:家)?(?:的)?(?:家)?(?:从{o})?(?:搬|迁)(?:家)?(?:到|去|至)了?{v}", r"{w}(?:家)?(?:居)?住(?:在|到)?(?!院|宿舍|校|酒店|哪|这|那|得|过|了){v}", r"{w}(?:的)?(?:新)?家(?:就|搬|安)?在{v}", r"{w}(?:定居|落户)(?:在|到|于)?{v}", r"{w}在(?P<v>[\u3400-\u9fff]{2,8}?)(?:定居|生活|居住)")),
-    ("employer", (r"{w}从{o}(?:离职|跳槽|辞职)[，,]?(?:去|到|加入|进)了?{v}", r"{w}在(?!家|这|那|哪|外){v}(?:上班|任职|就职|供职){t}", r"{w}(?:就职|任职|供职|受雇)于{v}", r"{w}(?:入职|加入|跳槽到|跳槽去|换到)了?(?P<v>[\u3400-\u9fffA-Za-z]{2,12})了?$", r"{w}(?:给|为|帮)(?P<v>[\u3400-\u9fffA-Za-z]{2,10}?)打工")),
+    ("employer", (r"{w}从{o}(?:离职|跳槽|辞职)[，,]?(?:去|到|加入|进)了?{v}", r"{w}在(?!家|这|那|哪|外){v}(?:上班|任职|就职|供职){t}", r"{w}在(?!家|这|那|哪|外|公司|办公|线上|户外|学校|图书馆|%CITY)(?P<v>[\u3400-\u9fffA-Za-z]{2,12}?)(?<!市)(?<!省)工作$", r"{w}(?:就职|任职|供职|受雇)于{v}", r"{w}(?:入职|加入|跳槽到|跳槽去|换到)了?(?P<v>[\u3400-\u9fffA-Za-z]{2,12})了?$", r"{w}(?:给|为|帮)(?P<v>[\u3400-\u9fffA-Za-z]{2,10}?)打工")),
     ("job", (rf"{{w}}(?:是|做|当|担任|成为|升任)(?:了)?(?:一名|一个|一位|个|名)?(?P<v>{_TRADE_ZH}.*)", r"{w}是做{v}的$")),
     ("diet", (r"{w}(?P<d>不)(?P<v>吃素)", r"{w}(?P<v>吃素|吃全素|吃斋|不吃肉|不吃猪肉)", r"{w}(?P<d>不)?是(?:个|一个)?(?P<v>(?:纯)?(?:素食|蛋奶素)(?:主义)?者?)")),
     ("languages", (r"{w}(?P<d>不)?会(?:说|讲)(?P<v>[\u3400-\u9fff]{1,8}[语话文])", r"(?P<v>[\u3400-\u9fff]{1,6}[语话文])(?P<w>我)会(?:说|讲)", r"{w}(?:能)?(?:说|讲)(?:一口)?(?:流利的)?(?P<v>[\u3400-\u9fff]{1,6}[语话])$")),
-    ("marital-status", (r"{w}(?P<d>没|还没|没有|未)?(?P<v>结婚|离婚|订婚)了?$", r"{w}(?P<d>不)?是(?P<v>单身|已婚|未婚)",)),
+    ("marital-status", (r"{w}(?P<d>没|还没|没有|未)?(?P<v>结婚|离婚|订婚)了?$", r"{w}(?P<d>不)?是?(?P<v>单身|已婚|未婚|离异)",)),
     ("wake", (r"{w}(?:每天|早上|平时|一般|大概|都)*(?P<v>[\d一二三四五六七八九十两]{1,3}(?:[:：]\d{2}|点(?:半|一刻|三刻|[\d一二三四五六七八九十]{1,3}分?|钟)?))起(?:床|来)",)),
     ("manager", (r"{w}(?:向|给)(?P<v>[\u3400-\u9fffA-Za-z]{2,6}?)(?:汇报|报告)",)),
+    ("partner", (r"{w}(?:和|跟|与)(?P<v>[\u3400-\u9fffA-Za-z]{2,6}?)(?:结婚|订婚|领证)了?$",)),
+    ("blood-type", (r"{w}是(?P<v>(?:A|B|O|AB)型)血?",)),
+    ("drink", (r"{w}(?:戒了?{o}[，,](?:我)?)?(?:现在|改|只|常|爱|都)*喝(?P<v>[\u3400-\u9fff]{0,4}?(?:咖啡|茶|牛奶|燕麦奶|豆浆|水|果汁|可乐|啤酒|红酒|奶茶)[^。]*)",)),
     ("car", (r"{w}(?:平时|现在|一直)*开(?:的(?:车)?是|着|一辆|了一辆)?(?!会|车|始|心|玩|门|发|了|机|源|放|店|灯|窗|公|头|口|学|通|到|创|启)(?P<v>[\u3400-\u9fffA-Za-z][^，。]{0,10})$", r"{w}把(?:我的)?{o}换成了?(?P<v>(?:特斯拉|比亚迪|丰田|本田|大众|沃尔沃|宝马|奔驰|奥迪|蔚来|小鹏|理想|福特|吉利|Model ?\w+).*)")),
-    ("medication", (r"{w}(?:在|每天|每晚|每天早上|长期|一直|平时)*(?:吃|服用|服|打)(?:着)?(?P<v>[^，。]{0,6}?(?:药|维生素\w?|胰岛素|布洛芬|阿司匹林|二甲双胍|他汀|抗生素|褪黑素)[^，。]*)", r"{w}(?:腰疼|头疼|胃疼|牙疼|发烧)吃(?P<v>[\u3400-\u9fff]{2,6})")),
+    ("medication", (r"{w}(?:在|每天|每晚|早上|晚上|睡前|饭后|长期|一直|平时)*(?:吃|服用|服|打)(?:着)?(?P<v>[^，。]{0,6}?(?:药|维生素\w?|胰岛素|布洛芬|阿司匹林|二甲双胍|他汀|抗生素|褪黑素)[^，。]*)", r"{w}(?:腰疼|头疼|胃疼|牙疼|发烧)吃(?P<v>[\u3400-\u9fff]{2,6})")),
     ("health", (r"{w}(?:患有|得了|有|确诊了?)(?P<v>[\u3400-\u9fff]{0,4}(?:糖尿病|高血压|低血压|哮喘|偏头痛|关节炎|癫痫|贫血|抑郁症|焦虑症|湿疹|鼻炎|心脏病|胃炎|色盲))",)),
     ("studies", (r"{w}(?:正)?在(?:自学|学(?!校|院|习班))(?:习)?(?P<v>[^，。]{1,12})", r"{w}在跟[^，。]{1,6}学(?P<v>[^，。]{1,12})")),
     ("school", (r"{w}(?:在|就读于)(?P<v>[\u3400-\u9fff]{2,12}(?:大学|中学|学院|小学|高中))(?:读|上|念|就读)?",)),
@@ -138,7 +147,7 @@ _ZH: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("indentation", (r"缩进(?:别|不要|不)用{o}了?[，,](?:改用|用){v}", r"缩进(?:我)?(?:习惯|喜欢|统一)?(?:都)?用{v}")),
     ("testing", (r"测试(?:别|不要|不)用{o}[，,](?:改用|用){v}",)),
     ("{n}", (
-        r"(?P<q>)(?P<n>[\u3400-\u9fffA-Za-z]{2,8}?)(?:是|由)?用{v}(?:写|重写|开发|实现|编写)的?了?$", r"(?P<q>)(?P<n>后端|前端|服务端|客户端)是{v}写的$",
+        r"(?P<q>)(?P<n>[\u3400-\u9fffA-Za-z]{2,8}?)(?:是|由)?(?:改)?用{v}(?:写|重写|开发|实现|编写)的?了?$", r"(?P<q>)(?P<n>后端|前端|服务端|客户端)是{v}写的$",
         r"(?:我们|咱们|就|拿|决定|先|还是|统一)*[用拿选]{v}(?:来)?(?:做|当|作为|当作|作)(?:我们的?|我的?|项目的?)?(?P<n>[\u3400-\u9fffA-Za-z]{2,6})(?:吧|了)?$",
     )),
 )  # fmt: skip
@@ -151,7 +160,9 @@ _TAIL_ZH = r"(?P<t>[，,。；].*)?$"
 
 def _spelled(form: str, *, zh: bool) -> str:
     whose = _SUBJECT_ZH if zh else _SUBJECT
-    spelled = form.replace("%DATE", _DATE_ZH if zh else _DATE).replace("{o}", _O)
+    spelled = (
+        form.replace("%CITY", _CITY).replace("%DATE", _DATE_ZH if zh else _DATE).replace("{o}", _O)
+    )
     spelled = spelled.replace("{w}", f"(?P<w>{whose})")
     if not zh:
         return f"^(?:{spelled.replace('{v}', _V)})$"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 from kimi_memory.text import slot_nouns
@@ -19,39 +19,13 @@ from kimi_memory.text.cues import split_reason
 from kimi_memory.text.han import HAN, simplify
 from kimi_memory.text.naming import is_name
 from kimi_memory.text.nouns import english
+from kimi_memory.text.owned_zh import bare_name
 from kimi_memory.text.regex import regex
 from kimi_memory.text.slot_frames import KIN, frames
 from kimi_memory.text.slot_list import BY_NAME, NOUNS, TOOLS, Definition
+from kimi_memory.text.slot_type import PROJECT, Slot
 from kimi_memory.text.slug import slug
-
-PROJECT = "project"
-"""Holder of what is a project's."""
-
-
-@dataclass(frozen=True, slots=True)
-class Slot:
-    """What a clause is about, and the value it gives."""
-
-    name: str
-    """Of the list: ``home``."""
-    holder: str
-    """``user``, ``project``, ``user.sister`` or the slug of a name."""
-    many: bool
-    """Whether it holds any number of values."""
-    value: str
-    """The value, in the words of the clause."""
-    which: str = ""
-    """Which of several is meant: the ``api`` of the API port."""
-    before: str = ""
-    """The value it replaces, where the clause names it."""
-    denied: bool = False
-    """Whether the clause says that the value does not hold."""
-    project: str = ""
-
-    @property
-    def key(self) -> str:
-        """The key of a card about it: ``user.home``, ``project.api-port``, ``tom.birthday``."""
-        return f"{self.holder}.{f'{self.which}-' if self.which else ''}{self.name}"
+from kimi_memory.text.topics import KNOWN
 
 
 def slot_of(clause: str, holder: str = "user", project: str = "") -> Slot | None:
@@ -174,6 +148,7 @@ def _of_frame(name: str, said: dict[str, str | None], *, zh: bool) -> Slot | Non
         _short(which),
         trim_value(said.get("o") or "", zh=zh),
         bool(said.get("d")),
+        _kin_in(_MINE.sub("", (said.get("w") or "").lower()), zh=zh)[1],
     )
 
 
@@ -203,26 +178,33 @@ def _short(words: str) -> str:
 
 def _holder(words: str | None, definition: Definition, *, zh: bool) -> str:
     if words is None:
+        if definition.name == "name":
+            return "user"
         return PROJECT if definition.about in {"project", "any"} else "user"
     low = words.strip().lower()
-    bare = (
-        re.sub(r"^(?:我家|我们家|我们|我)?的?", "", low) if zh else re.sub(r"^(?:my|our) ", "", low)
-    )
+    bare = _MINE.sub("", low)
     if low in {"i", "me", "my", "我", "我家", "我的"}:
         return "user"
     if low in {"we", "us", "our", "我们", "咱们", "我们的"}:
         return PROJECT if definition.about == "project" else "user"
-    for noun in sorted(KIN, key=len, reverse=True):
-        if (
-            (bare.startswith(noun) and zh and low.startswith("我"))
-            or bare == noun
-            or (not zh and bare.startswith(f"{noun} "))
-        ):
-            return f"user.{KIN[noun]}" if low != noun else ""
+    noun, _ = _kin_in(bare, zh=zh)
+    if noun and (bare == noun or not zh or low.startswith("我")):
+        return f"user.{KIN[noun]}" if low != noun else ""
     named = (
         is_name(words, zh=zh) and low not in _NO_HOLDER and low not in NOUNS and low not in TOOLS
     )
     return slug(words, 40) if named else ""
+
+
+_MINE = regex(r"^(?:(?:我家|我们家|我们|我)的?|my |our )")
+
+
+def _kin_in(words: str, *, zh: bool) -> tuple[str, str]:
+    """Return the relation at the beginning of words, and the name after it."""
+    for noun in sorted(KIN, key=len, reverse=True):
+        if words == noun or words.startswith(noun if zh else f"{noun} "):
+            return noun, words[len(noun) :].strip()
+    return "", ""
 
 
 _NO_HOLDER = frozenset(
@@ -269,6 +251,7 @@ def _of_noun(said: dict[str, str | None], *, zh: bool) -> Slot | None:
         (said.get("q") or "").strip(),
         re.sub(r"^ ?(?:for|of) (?:the |our |my )?", "", said.get("f") or ""),
     )
+    whose = "" if definition.name == "deadline" and whose.lower() in {"my", "我的", "我"} else whose
     holder, which = _owner(whose, f"{which} {of}".strip(), definition, zh=zh)
     if definition.name == "appointment":
         which = f"{which} {said['n']}"
@@ -283,10 +266,11 @@ def _of_noun(said: dict[str, str | None], *, zh: bool) -> Slot | None:
         return None
     if definition.about == "people":
         return _of_kin(definition, holder, said, value)
+    # Who says "my allergy is" names all there is.
     return Slot(
         definition.name,
         holder,
-        definition.many,
+        definition.many and definition.name != "allergies",
         value,
         _short(told),
         trim_value(said.get("o") or "", zh=zh),
@@ -317,7 +301,7 @@ def _owner(whose: str, which: str, definition: Definition, *, zh: bool) -> tuple
     kin = KIN.get(which.lower().removesuffix("'s").removesuffix("的"))
     if kin and (low in {"my", "our", "我", "我的", "我家", "我家的", "我们", "我们的"}):
         return f"user.{kin}", ""
-    if low in {"my", "i", "我", "我的", "我家", "我家的"}:
+    if low in {"my", "i", "我", "我的", "我家", "我家的", "我用的", "我平时用的", "我常用的"}:
         return "user", which
     if low in {
         "",
@@ -338,6 +322,7 @@ def _owner(whose: str, which: str, definition: Definition, *, zh: bool) -> tuple
             return ("user" if shared else ""), which
         return ("user" if definition.name == "appointment" else PROJECT), which
     name = whose.removesuffix("'s").removesuffix("的")
+    name = bare_name(name) if zh else name
     thing = definition.about in {"project", "any"} and definition.name != "name"
     if thing or (zh and (not is_name(name, zh=True) or english(name).isascii())):
         # The port of Atlas and the Atlas port are one.
@@ -387,3 +372,12 @@ def _by_tool(text: str) -> Slot | None:
     zh = bool(found["x"])
     more = trim_value(f"{value}{found['t'] or found['u'] or ''}", zh=zh)
     return Slot(name, PROJECT, BY_NAME[name].many, more, before=found["o"] or found["p"] or "")
+
+
+def holds_one(key: str) -> bool:
+    """Whether the last word of a key names a slot of one value, or a topic of one choice."""
+    first, _, last = key.rpartition(".")
+    if first.endswith(("lesson", "pattern", "finding", "rule", "order")):
+        return False
+    named = BY_NAME.get(last) or BY_NAME.get(last.rpartition("-")[2])
+    return not named.many if named else last in KNOWN

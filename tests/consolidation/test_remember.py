@@ -5,8 +5,12 @@ from __future__ import annotations
 import pytest
 
 from kimi_memory import Memory
+from kimi_memory.consolidation.suggestions import suggestions
 from kimi_memory.errors import UsageError
-from kimi_memory.model.card import Card, CardType
+from kimi_memory.model.card import Card, CardType, LinkRel
+from kimi_memory.model.graph import SUGGESTED
+from kimi_memory.model.source import Rel
+from kimi_memory.model.status import Status
 from kimi_memory.store.shelf import Shelf
 
 
@@ -50,13 +54,41 @@ def test_triggers_remember_while_the_session_runs(memory: Memory) -> None:
     assert len(cards(memory)) == 1
 
 
-def test_nearly_the_same_words_are_known_already(memory: Memory) -> None:
+def test_the_same_words_under_another_key_confirm_what_is_known(memory: Memory) -> None:
     memory.remember("We always deploy on Wednesday evening", key="rule.deploy", type="rule")
-    report = memory.remember(
-        "We always deploy on Wednesday evening.", key="rule.release", type="rule"
-    )
-    assert "known already" in report.left_out[0]
-    assert len(cards(memory)) == 1
+    memory.remember("We always deploy on Wednesday evening.", key="rule.release", type="rule")
+    (card,) = cards(memory)
+    assert len(card.quotes) == 2
+
+
+def test_another_value_of_a_slot_is_found_under_any_key(memory: Memory) -> None:
+    memory.remember("I live in Leeds", key="note.first")
+    memory.remember("My home is in Bristol", key="note.second")
+    assert [card.status for card in cards(memory)] == [Status.CONFLICTED, Status.CONFLICTED]
+
+
+def test_what_contradicts_is_linked_as_contradicting(memory: Memory) -> None:
+    memory.remember("The backend is written in Go")
+    memory.remember("The backend is written in Rust")
+    for card in cards(memory):
+        against = [source for source in card.sources if source.rel is Rel.CONTRADICTS]
+        assert len(against) == 1
+        assert {link.rel for link in card.links} == {LinkRel.CONTRADICTS}
+
+
+def test_swapped_roles_stand_beside_with_a_suggested_link(memory: Memory) -> None:
+    memory.remember("Service Alpha depends on service Beta")
+    memory.remember("Service Beta depends on service Alpha")
+    first, second = sorted(cards(memory), key=lambda card: len(card.links))
+    assert not first.links
+    assert second.links[0].reason.startswith(SUGGESTED)
+    assert [one.other.id for one in suggestions(Shelf(memory.store), 0.85)] == [first.id]
+
+
+def test_one_more_of_many_values_stands_beside(memory: Memory) -> None:
+    memory.remember("我对花生过敏")
+    memory.remember("我对猫毛过敏")
+    assert [card.status for card in cards(memory)] == [Status.ACTIVE, Status.ACTIVE]
 
 
 def test_distilling_later_finds_the_same_words_known(memory: Memory) -> None:
