@@ -370,7 +370,7 @@ class Memory(Parts):
 
     def _captured(self, captured: Sequence[Captured]) -> None:
         self.written()
-        drafts = stages.wanted(captured, self.settings.capture)
+        drafts, _ = stages.graded(stages.wanted(captured, self.settings.capture))
         if drafts:
             try:
                 self._remember(drafts, captured)

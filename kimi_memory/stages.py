@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from kimi_memory.consolidation.jobs import JobReport, Jobs
     from kimi_memory.consolidation.periods import Periods
     from kimi_memory.consolidation.remember import Remember
+    from kimi_memory.consolidation.strength import graded
     from kimi_memory.consolidation.trace import Tracer
     from kimi_memory.consolidation.twoway import Twoway
     from kimi_memory.consolidation.undo import Undo
@@ -63,6 +64,7 @@ _HOMES = {
     "explicit_draft": "explicit",
     "remembered_in": "explicit",
     "wanted": "explicit",
+    "graded": "consolidation.strength",
     "SessionHandle": "handle",
     "TIERS": "starter",
     "starter": "starter",
@@ -93,6 +95,7 @@ __all__ = [
     "checkpoint",
     "copy_id",
     "explicit_draft",
+    "graded",
     "lay",
     "note_copy",
     "other_copies",

@@ -28,6 +28,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "digests": ("digest_session trylast",),
     "todos": ("distil_session wrapper",),
     "statements": ("distil_session wrapper",),
+    "acts": ("distil_session wrapper",),
     "conflicts": ("judge_conflict trylast",),
     "model_distiller": ("distil_session wrapper", "judge_conflict wrapper"),
     "expiry": ("consolidate_day",),

@@ -19,6 +19,7 @@ from kimi_memory.model.digest import DigestLine, Part
 from kimi_memory.model.origin import Origin, Role
 from kimi_memory.model.session import Transcript
 from kimi_memory.model.turn import Turn
+from kimi_memory.text.changed_later import Changes
 from kimi_memory.text.offers import assents, offers_in, picked, proposal_in
 from kimi_memory.text.pasted import foreign_spans
 from kimi_memory.text.regex import regex
@@ -87,6 +88,8 @@ class _Reader:
         self._tools = any(turn.role is Role.TOOL for turn in transcript.turns)
         names = {turn.speaker for turn in self._turns if turn.role is Role.USER and turn.speaker}
         self._named = len(names) > 1
+        own = [turn for turn in self._turns if turn.role is Role.USER and len(turn.text) <= LONG]
+        self._changes = Changes((turn.n, turn.text) for turn in own)
         self._kind = "people" if self._named else "work" if self._works() else "chat"
 
     def lines(self) -> list[DigestLine]:
@@ -163,6 +166,8 @@ class _Reader:
             weight = _weight(traits, clause.act)
             # Among people a line that is about nobody is a wise saying.
             weight -= 1.2 * (self._named and not _is_about_somebody(traits))
+            if not self._named and self._changes.after(turn.n, clause.text):
+                continue
             ordered = clause.act is Act.ORDER and traits.words >= 3 and not self._named
             if weight >= LEAST[self._kind] or ordered:
                 found.append((clause, weight))

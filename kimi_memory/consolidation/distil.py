@@ -14,6 +14,7 @@ from kimi_memory.consolidation.digests import digest_step
 from kimi_memory.consolidation.fold import Fold
 from kimi_memory.consolidation.gates import DraftGate
 from kimi_memory.consolidation.plan import Plan, digest_of
+from kimi_memory.consolidation.strength import graded
 from kimi_memory.errors import FormatError
 from kimi_memory.host import Host
 from kimi_memory.model.card import CardType
@@ -84,7 +85,8 @@ class Distil:
         transcript = sessions.read(self._store, place.path)
         texts = {turn.n: turn.text for turn in transcript.turns}
         fold = Fold(shelf, self._host, self._gate, self._now)
-        for draft in self._drafts(transcript):
+        drafts, stating_nothing = graded(self._drafts(transcript))
+        for draft in drafts:
             fold.add(draft, lambda quote: texts.get(quote.n))
         folded = fold.result()
         digest = self._digest(transcript)
@@ -94,7 +96,7 @@ class Distil:
             inputs=inputs_of(transcript),
             steps=(*folded.steps, *digest, *retract.pages(shelf, folded.gone, self._now)),
             changes=(*self._archive(place, transcript), *retract.stones(folded.gone, self._now)),
-            left_out=tuple(folded.left_out),
+            left_out=(*stating_nothing, *folded.left_out),
         )
 
     def _digest(self, transcript: Transcript) -> list[Step]:

@@ -78,7 +78,7 @@ class Fold:
             self._left_out.append(f"{draft.key}: {why_not}")
         if why_not or draft.gone:
             return
-        if draft.event is not None:
+        if draft.event is not None and not draft.weak:
             self._add_event(draft)
         self._add_card(draft)
 
@@ -142,6 +142,8 @@ class Fold:
             self._add_beside(draft, live)
         elif draft.origin.rank > card.trust.rank and verdict is not Verdict.AGREES:
             self._left_out.append(f"{draft.key}: {draft.origin} words cannot change {card.id}")
+        elif draft.weak and card.status is not Status.CANDIDATE and verdict is not Verdict.AGREES:
+            self._left_out.append(f"{draft.key}: not said plainly enough to change {card.id}")
         else:
             replaced = [card for said, card in judged if said is Verdict.REPLACES]
             self._settle(verdict, card, draft, replaced)
@@ -282,7 +284,7 @@ def _end(draft: Draft) -> datetime | None:
 
 
 def _new_card(draft: Draft, now: datetime) -> Card:
-    trusted = draft.origin.rank <= Origin.AGENT.rank
+    trusted = draft.origin.rank <= Origin.AGENT.rank and not draft.weak
     status, end = Status.ACTIVE if trusted else Status.CANDIDATE, _end(draft)
     return Card(
         id=_card_id(draft),

@@ -39,6 +39,8 @@ class Draft:
     """The speaker takes back or replaces what was so before."""
     gone: bool = False
     """The speaker takes back what was said under this key; the value says so and is no news."""
+    weak: bool = False
+    """It may be so, but is not said plainly: a candidate that changes no other card."""
     origin: Origin = Origin.HUMAN
     tags: tuple[str, ...] = ()
     category: str = "general"

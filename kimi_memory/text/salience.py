@@ -127,6 +127,19 @@ _DOUBT = regex(
 _SHARP = regex(r"!\s*$|！\s*$")
 
 
+_NUMBER = regex(r"\d+(?:[.:,]\d+)*")
+
+
+def specific_words(text: str) -> frozenset[str]:
+    """Return what a text names: words outside of both lists, pairs of hanzi, figures."""
+    low = text.replace("’", "'").lower()
+    words = {word.strip("'-").removesuffix("'s") for word in _WORD.findall(low)}
+    plain = {w.rstrip("s") for w in words if len(w) > 2 and w not in _FUNCTION | _GENERIC}
+    runs = _HAN.findall(_HAN_FUNCTION.sub(" ", text)) if not text.isascii() else []
+    pairs = {run[at : at + 2] for run in runs for at in range(len(run) - 1)}
+    return frozenset(plain | pairs | set(_NUMBER.findall(text)))
+
+
 @dataclass(frozen=True, slots=True)
 class Traits:
     """What the words of a clause show; counts unless said otherwise."""

@@ -74,7 +74,7 @@ _REQUEST_EN = regex(
     rf"^{_LEAD}(?:(?:can|could|would|will) (?:you|u)\b|(?:i(?:'d| would) (?:like|love|appreciate)|i (?:want|need)) (?:you (?:to )?|some |your |help|advice|a hand)"
     rf"|i(?:'m| am) (?:hoping|looking for|trying to (?:figure|understand|decide))"
     rf"|let'?s (?:see|try|test|start|begin|continue|look|do|go|plan|fix|talk|move|walk|discuss|review|check)\b"
-    rf"|(?:help|walk|show|tell|give|remind|teach|ask|let) me\b|{_DO}\b(?!\s*(?:$|[,.:;!]|is\b|are\b|was\b|s\b)))"
+    rf"|(?:help|walk|show|tell|give|remind|teach|ask|let) me\b|{_DO}\b(?!\s*(?:$|[,.:;!]|of\b|and\b|s\b|(?:\w+ )?(?:is|are|was|were|will|has|have|had|stands?|goes|went|became|changed|moved)\b)))"
 )
 _REQUEST_ZH = regex(
     r"^(?:那|好|嗯|行|对了|另外|顺便|然后|再|先|请|麻烦|要不|还有)*(?:帮(?:我|忙)|麻烦|请(?:你|帮|给|教|问)?|(?:你)?给我(?!妈|爸|老|女|儿|家|们)|你(?:先|再|来|就|可以|能)*(?:讲|说|列|写|改|算|看|查|做|解释|推荐|总结|翻译|介绍|分析|对比|整理|评|想)|(?:讲讲|说说|看看|列(?:个|一|出)|写(?:个|一|封|段)|改(?:一下|成|得)|算(?:一下|算)|查(?:一下|查)|整理|总结|翻译|推荐|解释|介绍|分析))"

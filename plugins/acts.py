@@ -1,0 +1,174 @@
+"""Orders to the agent and decisions by an exchange: acts that are plain by their form.
+
+Why it exists: "Never suggest flights before nine" is an order whatever its verb is, and
+"B, please" decides what the agent offered as B. Neither holds a word that a list of words
+would wait for. Between two people nothing is ordered of an agent, so there it is silent.
+It wraps the distiller, whichever that is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+
+from kimi_memory import hookimpl
+from kimi_memory.model.card import CardType
+from kimi_memory.model.draft import Draft
+from kimi_memory.model.event import EventType
+from kimi_memory.model.note import Lang
+from kimi_memory.model.origin import Origin, Role
+from kimi_memory.model.session import Session, Transcript
+from kimi_memory.model.source import Quote
+from kimi_memory.model.turn import Turn
+from kimi_memory.text import cues, news, unreal
+from kimi_memory.text.changed_later import Changes
+from kimi_memory.text.language import language_of
+from kimi_memory.text.offers import offers_in, picked
+from kimi_memory.text.pasted import foreign_spans
+from kimi_memory.text.prose import headline
+from kimi_memory.text.salience import traits_of
+from kimi_memory.text.slug import slug
+from kimi_memory.text.subjects import is_named, key_of
+from kimi_memory.text.utterance import Act, Clause, clauses
+
+MAX_TURN = 1500
+"""A longer turn of a person is a paste or a template, not speech."""
+MAX_VALUE = 300
+"""Most characters of an order with what stands around it."""
+MAX_ANSWER = 160
+"""An answer that picks an offer is no longer."""
+
+
+@hookimpl(wrapper=True)
+def distil_session(
+    transcript: Transcript,
+) -> Generator[None, list[Draft] | None, list[Draft] | None]:
+    """Add orders and picked offers to what was distilled."""
+    drafts = yield
+    return None if drafts is None else _joined(drafts, list(_acts(transcript)))
+
+
+def _joined(drafts: list[Draft], acts: list[Draft]) -> list[Draft]:
+    """Return both; an act takes the place of a weaker reading of the same words."""
+    said = {(quote.session, quote.n): act for act in acts for quote in act.quotes[-1:]}
+    kept = [one for one in drafts if one.gone or not _is_same(one, said)]
+    return [*kept, *acts]
+
+
+def _is_same(draft: Draft, acts: dict[tuple[str, int], Draft]) -> bool:
+    """Whether a draft reads a clause that an act holds, under a key that names nothing."""
+    return any(
+        (act := acts.get((quote.session, quote.n))) is not None
+        and not is_named(draft.key)
+        and (quote.text in act.value or act.quotes[-1].text in quote.text)
+        for quote in draft.quotes[-1:]
+    )
+
+
+def _acts(transcript: Transcript) -> Iterator[Draft]:
+    people = {turn.speaker for turn in transcript.turns if turn.role is Role.USER}
+    if len(people - {""}) > 1:
+        return
+    heard = [turn for turn in transcript.turns if _is_spoken(turn)]
+    changes = Changes((turn.n, turn.text) for turn in heard)
+    before: Turn | None = None
+    for turn in transcript.turns:
+        if _is_spoken(turn):
+            found = [*_orders(transcript.session, turn), *_choice(transcript.session, before, turn)]
+            yield from (one for one in found if not changes.after(turn.n, one.value))
+        before = turn if turn.role in (Role.USER, Role.ASSISTANT) else before
+
+
+def _is_spoken(turn: Turn) -> bool:
+    """Whether a person said a turn in their own words."""
+    mine = turn.role is Role.USER and turn.origin is Origin.HUMAN
+    return mine and len(turn.text) <= MAX_TURN
+
+
+def _orders(session: Session, turn: Turn) -> Iterator[Draft]:
+    foreign = foreign_spans(turn.text)
+    own = [
+        clause
+        for clause in clauses(turn.text)
+        if not any(a < clause.end and clause.start < b for a, b in foreign)
+    ]
+    orders = [clause for clause in own if clause.act is Act.ORDER and not _keeps(clause.text)]
+    if not orders or max(traits_of(one.text).words for one in orders) < 3:
+        return
+    start, end = _around(own, orders)
+    words = turn.text[start:end]
+    yield _draft(session, turn, words, key_of("rule", orders[0].text, session.project))
+
+
+def _keeps(text: str) -> bool:
+    """Whether an order is about what is held to be so: to leave it, or to let go of it."""
+    low = cues.fold_case(text)
+    return unreal.REFUSAL.search(low) is not None or news.takes_back(text)
+
+
+def _around(own: list[Clause], orders: list[Clause]) -> tuple[int, int]:
+    """Return the span of the orders of a turn with the statements beside them, if short."""
+    first, last = orders[0], orders[-1]
+    start, end = first.start, last.end
+    at = own.index(first)
+    while at and own[at - 1].act is Act.STATEMENT and end - own[at - 1].start <= MAX_VALUE:
+        at -= 1
+        start = own[at].start
+    at = own.index(last)
+    while (
+        at + 1 < len(own)
+        and own[at + 1].act is Act.STATEMENT
+        and own[at + 1].end - start <= MAX_VALUE
+    ):
+        at += 1
+        end = own[at].end
+    return start, end
+
+
+def _draft(session: Session, turn: Turn, words: str, key: str) -> Draft:
+    value = " ".join(words.split())
+    return Draft(
+        type=CardType.RULE,
+        key=key,
+        title=headline(value),
+        value=value,
+        quotes=(Quote(session.id, turn.n, words),),
+        at=turn.at,
+        lang=Lang(language_of(value)),
+        importance=0.8,
+        confidence=0.85,
+        origin=turn.origin,
+        tags=("order",),
+        category=slug(session.project, 40) if session.project else "general",
+        project=session.project,
+        participants=(turn.speaker or session.user or str(turn.role),),
+    )
+
+
+def _choice(session: Session, offer: Turn | None, answer: Turn) -> Iterator[Draft]:
+    """Yield the decision of an answer that picks some of the labelled offers."""
+    if offer is None or offer.role is not Role.ASSISTANT or len(answer.text) > MAX_ANSWER:
+        return
+    offers = offers_in(offer.text)
+    chosen = picked(answer.text, offers) if offers else []
+    if not chosen or len(chosen) == len(offers) or len(chosen) > 2:
+        return
+    value = " / ".join(one.text for one in chosen)
+    said = answer.text.strip()
+    yield Draft(
+        type=CardType.DECISION,
+        key=key_of("decision", value, session.project),
+        title=headline(value),
+        value=value,
+        quotes=(Quote(session.id, offer.n, chosen[0].text), Quote(session.id, answer.n, said)),
+        at=answer.at,
+        lang=Lang(language_of(value)),
+        event=EventType.DECISION,
+        importance=0.75,
+        confidence=0.75,
+        origin=answer.origin,
+        category=slug(session.project, 40) if session.project else "general",
+        project=session.project,
+        participants=tuple(
+            dict.fromkeys((offer.speaker or "assistant", answer.speaker or session.user or "user"))
+        ),
+    )

@@ -1,0 +1,34 @@
+"""What a session says first and changes later."""
+
+from __future__ import annotations
+
+import pytest
+
+from kimi_memory.text.changed_later import Changes
+
+
+@pytest.mark.parametrize(
+    ("first", "later"),
+    [
+        ("We take the night ferry to Bergen", "no night ferry after all, we drive to Bergen"),
+        ("The workshop in Ghent is in June", "they postponed the workshop in Ghent"),
+        ("蛋糕订了芒果味的", "蛋糕改成草莓味，不要芒果味了"),
+        ("展会住青山宾馆", "青山宾馆取消了"),
+    ],
+)
+def test_a_change_is_seen_by_what_it_shares(first: str, later: str) -> None:
+    changes = Changes([(1, first), (3, later)])
+    assert changes.after(1, first)
+    assert not changes.after(3, later)
+
+
+@pytest.mark.parametrize(
+    ("first", "later"),
+    [
+        ("We take the night ferry to Bergen", "the dentist is cancelled"),
+        ("We take the night ferry to Bergen", "the night ferry to Bergen has cabins"),
+        ("蛋糕订了芒果味的", "体检改到周五"),
+    ],
+)
+def test_another_matter_changes_nothing(first: str, later: str) -> None:
+    assert not Changes([(1, first), (3, later)]).after(1, first)
