@@ -24,7 +24,7 @@ from kimi_memory.text.offers import assents, offers_in, picked, proposal_in
 from kimi_memory.text.pasted import foreign_spans
 from kimi_memory.text.regex import regex
 from kimi_memory.text.reports import reports_in
-from kimi_memory.text.salience import Traits, traits_of
+from kimi_memory.text.salience import Traits, traits_of, weight_of
 from kimi_memory.text.tokens import estimate
 from kimi_memory.text.utterance import Act, Clause, clauses
 
@@ -163,7 +163,7 @@ class _Reader:
             if any(a < clause.end and clause.start < b for a, b in foreign):
                 continue
             traits = traits_of(clause.text)
-            weight = _weight(traits, clause.act)
+            weight = weight_of(traits) + 2.0 * (clause.act is Act.ORDER)
             # Among people a line that is about nobody is a wise saying.
             weight -= 1.2 * (self._named and not _is_about_somebody(traits))
             if not self._named and self._changes.after(turn.n, clause.text):
@@ -221,13 +221,6 @@ def _with_account(choice: _Choice, account: _Choice) -> _Choice:
     part = Part.FOUND if line.part is Part.TOLD else line.part
     whole = replace(line, part=part, text=text, last=account.line.last)
     return _Choice(whole, choice.worth + 0.5 * account.worth)
-
-
-def _weight(traits: Traits, act: Act) -> float:
-    weight = min(traits.specific, 3.0) + 0.05 * min(traits.specific, 12.0)
-    weight += 0.8 * traits.me + 0.7 * traits.choice + 0.7 * traits.day + 0.2 * min(traits.name, 3)
-    weight -= 1.0 * (traits.you and not traits.me) + 0.4 * traits.sharp + 1.2 * traits.doubt
-    return weight + 2.0 * (act is Act.ORDER)
 
 
 def _is_about_somebody(traits: Traits) -> bool:

@@ -14,7 +14,7 @@ from kimi_memory.consolidation.digests import digest_step
 from kimi_memory.consolidation.fold import Fold
 from kimi_memory.consolidation.gates import DraftGate
 from kimi_memory.consolidation.plan import Plan, digest_of
-from kimi_memory.consolidation.strength import graded
+from kimi_memory.consolidation.strength import graded, with_holder
 from kimi_memory.errors import FormatError
 from kimi_memory.host import Host
 from kimi_memory.model.card import CardType
@@ -112,6 +112,7 @@ class Distil:
         drafts = cast("list[Draft]", answer or [])  # what the hook's annotation says
         scope = scope_of(transcript.session)
         drafts = [replace(draft, scope=scope) for draft in drafts]
+        drafts = [with_holder(draft, transcript) for draft in drafts]
         good = [d for d in drafts if d.importance >= self._settings.min_importance]
         tasks = {id(d) for d in good if d.type is CardType.TASK_STATE}
         ranked = sorted((d for d in good if id(d) not in tasks), key=lambda d: -d.importance)

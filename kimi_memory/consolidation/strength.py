@@ -7,7 +7,9 @@ from dataclasses import replace
 
 from kimi_memory.model.card import CardType
 from kimi_memory.model.draft import Draft
-from kimi_memory.model.origin import Origin
+from kimi_memory.model.note import Lang
+from kimi_memory.model.origin import Origin, Role
+from kimi_memory.model.session import Transcript
 from kimi_memory.text.people import OPEN, SINGLE
 from kimi_memory.text.regex import regex
 from kimi_memory.text.slots import slot_of
@@ -41,6 +43,17 @@ def graded(drafts: Iterable[Draft]) -> tuple[list[Draft], list[str]]:
         else:
             kept.append(replace(draft, weak=draft.weak or strength is Strength.WEAK))
     return kept, left_out
+
+
+def with_holder(draft: Draft, transcript: Transcript) -> Draft:
+    """Return a draft that names who said it, where several people speak."""
+    people = {t.speaker for t in transcript.turns if t.role is Role.USER and t.speaker}
+    turn = transcript.turn(draft.quotes[-1].n) if draft.quotes and len(people) > 1 else None
+    if turn is None or not turn.speaker or turn.speaker in draft.value or draft.gone:
+        return draft
+    mark = "：" if draft.lang is Lang.ZH else ": "
+    who = f"{turn.speaker}{mark}"
+    return replace(draft, value=f"{who}{draft.value}", title=f"{who}{draft.title}")
 
 
 def _is_settled(draft: Draft) -> bool:

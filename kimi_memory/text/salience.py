@@ -180,3 +180,11 @@ def traits_of(clause: str) -> Traits:
         doubt=_DOUBT.search(text) is not None,
         sharp=_SHARP.search(text) is not None,
     )
+
+
+def weight_of(traits: Traits) -> float:
+    """Return the weight of a clause by its traits; 0 and below is small talk, 4 is much."""
+    weight = min(traits.specific, 3.0) + 0.05 * min(traits.specific, 12.0)
+    weight += 0.8 * traits.me + 0.7 * traits.choice + 0.7 * traits.day + 0.2 * min(traits.name, 3)
+    weight -= 1.0 * (traits.you and not traits.me) + 0.4 * traits.sharp
+    return weight - 1.2 * traits.doubt

@@ -226,3 +226,27 @@ def test_a_file_that_cannot_be_read_is_left_out(memory: Memory, kind: str) -> No
     file.write_text(text.replace("created: ", "created: never, or "), encoding="utf-8")
     memory.store.reconcile()
     assert set(said(known(memory))) == ({"We use Redis."} if kind == "card" else set())
+
+
+def test_of_a_digest_the_lines_that_name_most_come_first(memory: Memory) -> None:
+    small = line(Part.TOLD, "I slept badly in Ghent", 1)
+    great = line(Part.TOLD, "My sister Ada sold the bakery in Ghent in March", 3)
+    keep(memory, digest("a", small, great))
+    points = [p for p in known(memory).points(Lang.EN, UTC) if p.section is Section.WHO]
+    assert [p.text for p in sorted(points, key=lambda p: p.rank)] == [great.text, small.text]
+
+
+@pytest.mark.parametrize(
+    ("asked", "section"),
+    [
+        (DigestLine(Part.ASKED, "I work on boats in Kiel", 1, 1), Section.WHO),
+        (DigestLine(Part.ASKED, "how boats float", 1, 1), Section.LATELY),
+        (DigestLine(Part.ASKED, "Write UTF-8 → `export.py` writes UTF-8", 1, 5), Section.DECISIONS),
+    ],
+)
+def test_what_was_asked_stands_where_it_tells_most(
+    memory: Memory, asked: DigestLine, section: Section
+) -> None:
+    keep(memory, digest("a", asked))
+    (point,) = known(memory).points(Lang.EN, UTC)
+    assert point.section is section

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kimi_memory.text.salience import traits_of
+from kimi_memory.text.salience import traits_of, weight_of
 
 
 @pytest.mark.parametrize(
@@ -52,3 +52,12 @@ def test_names_and_code_are_counted() -> None:
 def test_nothing_is_said_by_nothing() -> None:
     assert traits_of("").specific == 0
     assert traits_of("!!!").words == 0
+
+
+def test_a_life_event_outweighs_encouragement() -> None:
+    def weigh(text: str) -> float:
+        return weight_of(traits_of(text))
+
+    assert weigh("We sold the flat in Lyon in June") > 3
+    assert weigh("You're doing great, keep going!") <= 0
+    assert weigh("我妹妹六月在里昂开了诊所") > weigh("加油，你可以的") + 2
