@@ -73,10 +73,10 @@ def test_feelings_become_no_cards_and_orders_do(memory: Memory) -> None:
 
 def test_among_several_people_a_card_names_who_said_it(memory: Memory) -> None:
     session = memory.session()
-    session.turn(Role.USER, "I love contemporary dance more than ballet.", speaker="Jon")
+    session.turn(Role.USER, "I prefer contemporary dance to ballet.", speaker="Jon")
     session.turn(Role.USER, "I prefer the sea to the mountains.", speaker="Gina")
     session.end()
     assert sorted(card.value for card in cards(memory)) == [
         "Gina: I prefer the sea to the mountains.",
-        "Jon: I love contemporary dance more than ballet.",
+        "Jon: I prefer contemporary dance to ballet.",
     ]
