@@ -34,6 +34,8 @@ MAX_TURN = 1500
 """A longer turn of a person is a paste or a template, not speech."""
 MAX_VALUE = 300
 """Most characters of an order with what stands around it."""
+LEAST = 3
+"""An option of fewer words cannot be understood without its offer."""
 MAX_ANSWER = 160
 """An answer that picks an offer is no longer."""
 
@@ -73,8 +75,11 @@ def _acts(transcript: Transcript) -> Iterator[Draft]:
     before: Turn | None = None
     for turn in transcript.turns:
         if _is_spoken(turn):
-            found = [*_orders(transcript.session, turn), *_choice(transcript.session, before, turn)]
-            yield from (one for one in found if not changes.after(turn.n, one.value))
+            orders = _orders(transcript.session, turn)
+            yield from (one for one in orders if not changes.after(turn.n, one.value))
+            # An offer is long: one rare word is enough for a later change to mean it.
+            chosen = _choice(transcript.session, before, turn)
+            yield from (one for one in chosen if not changes.after(turn.n, one.value, 1))
         before = turn if turn.role in (Role.USER, Role.ASSISTANT) else before
 
 
@@ -153,6 +158,8 @@ def _choice(session: Session, offer: Turn | None, answer: Turn) -> Iterator[Draf
     if not chosen or len(chosen) == len(offers) or len(chosen) > 2:
         return
     value = " / ".join(one.text for one in chosen)
+    if traits_of(value).words < LEAST:
+        return
     said = answer.text.strip()
     yield Draft(
         type=CardType.DECISION,

@@ -35,9 +35,15 @@ class Changes:
             if _CHANGE.search(text):
                 self._changing.append((n, words))
 
-    def after(self, n: int, text: str) -> bool:
-        """Whether a turn after turn `n` changes what a text says."""
+    def after(self, n: int, text: str, shared: int = SHARED) -> bool:
+        """Whether a turn after turn `n` changes what a text says.
+
+        Args:
+            n: number of the turn that says it.
+            text: what it says.
+            shared: so many rare words a change must share with it.
+        """
         words = {word for word in specific_words(text) if self._counts[word] <= COMMON}
         return any(
-            later > n and len(words & changed) >= SHARED for later, changed in self._changing
+            later > n and len(words & changed) >= shared for later, changed in self._changing
         )
