@@ -19,7 +19,7 @@ from kimi_memory.home import Home
 from kimi_memory.model.actor import Actor
 from kimi_memory.model.ids import new_session_id, safe_session_id
 from kimi_memory.model.unit import Query
-from kimi_memory.opening import Opening, read_settings
+from kimi_memory.opening import Opening, read_settings, user_host
 from kimi_memory.parts import Parts
 from kimi_memory.store.store import Store
 
@@ -87,8 +87,10 @@ class Memory(Parts):
         notes = () if history.ready() else history.init()
         if fresh:
             stages.lay(root, stages.TIERS)
-            files = stages.starter(name, language, opening.clock())
-            with Store.open(root, key=(opening.home or Home.of_user()).key()) as store:
+            home = opening.home or Home.of_user()
+            screen = stages.Screen(opening.host or user_host(home), home.key())
+            files = stages.starter(screen.pass_name(name), language, opening.clock())
+            with Store.open(root, key=home.key()) as store:
                 store.apply([f for f in files if not store.exists(f.path)], opening.actor)
         memory = cls(root, opening)
         memory.notes = notes
@@ -122,7 +124,7 @@ class Memory(Parts):
             UsageError: the area lacks its name, or the session is somebody else's.
         """
         now = self.clock()
-        root = safe_session_id(id) if id else new_session_id(now)
+        root = safe_session_id(self.screen.pass_id(id)) if id else new_session_id(now)
         header = stages.Session(
             root, now, agent=agent, user=user, project=project, host=host, title=title, area=area
         )
@@ -175,6 +177,7 @@ class Memory(Parts):
         self.written()
         if not captured:
             raise UsageError("Nothing is left of that text once injected blocks are removed.")
+        key = self.screen.pass_name(key)
         draft = stages.explicit_draft(captured[0], handle.header, key, type)
         try:
             return self._remember([draft], captured)
@@ -200,7 +203,7 @@ class Memory(Parts):
 
     def mark_ended(self, id: str) -> str:
         """End a session and leave it to a later `distil`; returns its whole id."""
-        place = stages.sessions.find(self.store, id)
+        place = stages.sessions.find(self.store, self.screen.pass_id(id))
         transcript = stages.sessions.read(self.store, place.path)
         if place.open and transcript.ended is None:
             actor = self.actor._replace(session=place.id)
@@ -211,7 +214,7 @@ class Memory(Parts):
 
     def distil(self, id: str, *, dry_run: bool = False) -> JobReport:
         """Distil one session; nothing to do when it was distilled before."""
-        place = stages.sessions.find(self.store, id)
+        place = stages.sessions.find(self.store, self.screen.pass_id(id))
         transcript = stages.sessions.read(self.store, place.path)
         report = self._run(self._distil().plan(place.id), "distil", dry_run=dry_run)
         if report.id:

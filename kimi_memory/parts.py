@@ -90,7 +90,13 @@ class Parts:
         """What carries out plans and knows what was done."""
         clock, batch = self.clock, self.batch
         return stages.Jobs(
-            self.store, self.history, self.host, self.settings, clock=clock, batch=batch
+            self.store,
+            self.history,
+            self.host,
+            self.settings,
+            clock=clock,
+            batch=batch,
+            mask=self.screen.mask_new,
         )
 
     @cached_property

@@ -93,6 +93,18 @@ WRITERS = {
 }
 """Modules that may change files, and why."""
 
+DOORS = {
+    "kimi_memory/capture/log.py": "turns, headers and states, screened field by field",
+    "kimi_memory/consolidation/jobs.py": "plans, screened before they are carried out",
+    "kimi_memory/consolidation/undo.py": "bytes that stood there before",
+    "kimi_memory/care/forgetting.py": "bytes that stood there, without what is purged",
+    "kimi_memory/care/session_repair.py": "lines that stood there, in two files",
+    "kimi_memory/care/folder.py": "notes of agents, refused where a secret is left",
+    "kimi_memory/recall/receipts.py": "ids of what was shown",
+    "kimi_memory/memory.py": "the pages a memory begins with",
+}
+"""Modules that may hand texts to the store, and why none of them lets a secret in."""
+
 ENVIRONMENT = {
     "kimi_memory/remote/keys.py": "the user's own settings name the variable that holds a key",
     "kimi_memory/surfaces/*": "the outermost layer",
@@ -335,6 +347,16 @@ def only_the_host_catches_all(found: list[Source]) -> Iterator[str]:
                 yield f"{source.path}:{node.lineno}: catches everything"
 
 
+def texts_reach_the_store_through_screened_doors(found: list[Source]) -> Iterator[str]:
+    """Whoever hands the store something new is named, with why it holds no secret."""
+    apart = ("kimi_memory/store/*.py", "kimi_memory/index/*.py")
+    for source in (s for s in found if not s.within((*apart, *DOORS))):
+        for node in ast.walk(source.tree):
+            called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+            if called.endswith(("store.apply", "store.append")):
+                yield f"{source.path}:{node.lineno}: {called}"
+
+
 RULES: tuple[Rule, ...] = (
     layers_hold,
     nothing_is_circular,
@@ -345,6 +367,7 @@ RULES: tuple[Rule, ...] = (
     only_the_store_writes,
     only_surfaces_read_the_environment,
     only_the_host_catches_all,
+    texts_reach_the_store_through_screened_doors,
 )
 
 
@@ -377,6 +400,8 @@ PLANTED: list[tuple[Rule, str, str]] = [
     (only_the_store_writes, "capture/a.py", "path.write_text('x')"),
     (only_the_store_writes, "capture/a.py", "import subprocess"),
     (only_the_store_writes, "plugins/a.py", "shutil.rmtree(path)"),
+    (texts_reach_the_store_through_screened_doors, "care/a.py", "memory.store.apply(x, y)"),
+    (texts_reach_the_store_through_screened_doors, "care/a.py", "self._store.append(p, l, a)"),
     (only_surfaces_read_the_environment, "config.py", "x = os.environ['HOME']"),
     (only_surfaces_read_the_environment, "config.py", "import platformdirs"),
     (only_surfaces_read_the_environment, "plugins/a.py", "from os import getenv"),

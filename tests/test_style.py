@@ -43,6 +43,7 @@ WHOLE = {
     "test_copies.py": "copies of one memory, joined by plain git",
     "test_patterns.py": "every pattern and its worst input",
     "test_poison.py": "poison through every way into a memory",
+    "test_secrets.py": "secrets through every door of a memory",
     "test_life.py": "the life of a memory from end to end",
     "test_areas.py": "what is private, through every job and reader",
     "test_real_data.py": "real conversations through the whole system",

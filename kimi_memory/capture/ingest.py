@@ -110,7 +110,7 @@ class Ingest:
     def _take_one(
         self, name: str, transcript: Transcript, progress: Callable[[int], None]
     ) -> Ingested:
-        root = safe_session_id(transcript.session.id)
+        root = safe_session_id(self._screen.pass_id(transcript.session.id))
         known = sessions.parts(self._store, root)
         new = self._unknown(transcript.turns, known)
         if not new:
@@ -143,7 +143,7 @@ class Ingest:
         new = []
         for turn in turns:
             text = self._screen.pass_text(turn.text).text
-            mark = _mark(turn, text)
+            mark = _mark(replace(turn, ref=self._screen.pass_name(turn.ref)), text)
             if stored[mark] > 0:
                 stored[mark] -= 1
             elif text.strip():

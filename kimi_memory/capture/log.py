@@ -97,6 +97,7 @@ class SessionLog:
         Raises:
             UsageError: the area lacks its name, or what is there is not of the same scope.
         """
+        session = self._screen.pass_session(session)
         why = problem_of(session)
         if why:
             raise UsageError(why)
@@ -141,9 +142,11 @@ class SessionLog:
         self, task: Mapping[str, Json] | None, variables: Mapping[str, Json] | None
     ) -> None:
         """Record the current task or variables; variables are merged into those set before."""
+        task = None if task is None else self._screen.pass_fields(task)
+        variables = self._screen.pass_fields(variables or {})
         with self._locked():
             self._read()
-            merged = {**self._seen.variables, **(variables or {})}
+            merged = {**self._seen.variables, **variables}
             seen = replace(
                 self._seen, task=self._seen.task if task is None else task, variables=merged
             )
@@ -168,7 +171,8 @@ class SessionLog:
         return self._store.holding(self.path)
 
     def _turn(self, said: Said, n: int) -> Captured | None:
-        if said.ref and said.ref in self._refs:
+        ref = self._screen.pass_name(said.ref)
+        if ref and ref in self._refs:
             return None
         screened = self._screen.pass_text(said.text)
         if not screened.text.strip():
@@ -178,11 +182,11 @@ class SessionLog:
             at=said.at,
             role=said.role,
             text=screened.text,
-            speaker=self._screen.pass_text(said.speaker).text,
+            speaker=self._screen.pass_name(said.speaker),
             origin=_whose(said, screened.text),
             importance=_BASE[said.role],
             context=self._context,
-            ref=said.ref,
+            ref=ref,
             masked=screened.masked,
             stripped=screened.stripped,
         )

@@ -5,14 +5,21 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, replace
+from typing import Any, NamedTuple
 
+from kimi_memory.errors import UsageError
 from kimi_memory.host import Host
+from kimi_memory.model.ids import safe_session_id
 from kimi_memory.model.screen import Span
+from kimi_memory.model.session import Json, Session
 from kimi_memory.text.fence import strip_injected
 
 MASK = re.compile(r"⟦redacted:[a-z0-9-]+:[0-9a-f]{4}⟧")
+_DEEPEST = 100
+_IDS = frozenset({"id", "continues"})
+"""Of the header of a session: ids have a way of their own."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\U000e0000-\U000e007f]")
 
 
@@ -54,12 +61,61 @@ class Screen:
 
     def mask(self, text: str) -> tuple[str, int]:
         """Return `text` with every secret replaced by ``⟦redacted:<rule>:<tag>⟧``."""
+        return self._masked(text, self.spans(text))
+
+    def _masked(self, text: str, spans: Iterable[Span]) -> tuple[str, int]:
         pieces, end, count = [], 0, 0
-        for span in _merged(self.spans(text)):
+        for span in _merged(spans):
             tag = hmac.new(self._key, text[span.start : span.end].encode(), hashlib.sha256)
             pieces += [text[end : span.start], f"⟦redacted:{span.rule}:{tag.hexdigest()[:4]}⟧"]
             end, count = span.end, count + 1
         return "".join([*pieces, text[end:]]), count
+
+    def mask_new(self, text: str, known: str) -> str:
+        """Return `text` with the secrets masked that do not stand in `known` already."""
+        fresh = (s for s in self.spans(text) if text[s.start : s.end] not in known)
+        return self._masked(text, fresh)[0]
+
+    def pass_name(self, name: str) -> str:
+        """Return a name, such as that of a project, as it may be stored."""
+        return self.pass_text(name).text if name else ""
+
+    def pass_id(self, id: str) -> str:
+        """Return the id of a session; one that holds a secret gets another, always the same."""
+        passed = self.pass_name(id)
+        return id if passed == id else safe_session_id(passed)
+
+    def pass_session(self, session: Session) -> Session:
+        """Return the header of a session as it may be stored; its id has passed before."""
+        texts: dict[str, Any] = {"continues": self.pass_id(session.continues)}
+        for name in (field.name for field in fields(session) if field.name not in _IDS):
+            if isinstance(text := getattr(session, name), str):
+                texts[name] = self.pass_name(text)
+        return replace(session, **texts)
+
+    def pass_fields(self, fields: Mapping[str, Json], depth: int = 0) -> dict[str, Json]:
+        """Return JSON as it may be stored; ``password`` makes a secret of a short word.
+
+        Raises:
+            UsageError: it is nested deeper than any program needs.
+        """
+        return {
+            self.pass_name(name): self._value(value, name, depth) for name, value in fields.items()
+        }
+
+    def _value(self, value: Json, name: str, depth: int) -> Json:
+        if depth > _DEEPEST:
+            raise UsageError("The values are nested too deep to be kept. Keep them flat.")
+        match value:
+            case str():
+                label = f"{name}: "
+                passed = self.pass_text(f"{label}{value}").text
+                return passed.removeprefix(label) if passed.startswith(label) else passed
+            case list():
+                return [self._value(one, name, depth + 1) for one in value]
+            case dict():
+                return dict(self.pass_fields(value, depth + 1))
+        return value
 
     def spans(self, text: str) -> list[Span]:
         """Return what the plugins would mask, outside of earlier masks."""

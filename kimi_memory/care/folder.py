@@ -76,11 +76,11 @@ class Folder:
     def __init__(self, memory: Memory, agent: str, place: str) -> None:
         if not agent.strip():
             raise UsageError("An agent needs a name, so that its notes have a place.")
-        self.memory, self.agent = memory, agent
-        self.path = f"{ROOT}/{file_name(agent)}/{place}"
+        self.memory, self.agent = memory, memory.screen.pass_name(agent)
+        self.path = f"{ROOT}/{file_name(self.agent)}/{place}"
         self.guard = RLock()
         """Held from reading to writing, where what is written rests on what was read."""
-        self._actor = Actor(f"{place}:{agent}", Origin.AGENT)
+        self._actor = Actor(f"{place}:{self.agent}", Origin.AGENT)
 
     def place(self, name: str) -> str:
         """Return the path of a file of this folder.
@@ -89,6 +89,8 @@ class Folder:
             UnsafePathError: the name would leave the folder, or is no plain one.
         """
         check(name)
+        if self.memory.screen.spans(name):
+            raise UsageError("There is a secret in that name. Give the file another one.")
         return f"{self.path}/{name}"
 
     def names(self, under: str = "") -> list[str]:

@@ -65,7 +65,8 @@ class Wanted:
         """What is wanted, in a few words."""
         if self.since or self.until:
             return " to ".join(f"{at:%Y-%m-%d %H:%M}" if at else "…" for at in self._span)
-        return self.note or self.key or self.session or f"what says {self.query!r}"
+        words = "words that are kept as a hash" if self.hashed else repr(self.query)
+        return self.note or self.key or self.session or f"what says {words}"
 
     @property
     def broad(self) -> bool:
@@ -118,12 +119,21 @@ class Forget:
         settings: name and language of the overview page.
         by: who asks.
         now: the moment of the job.
+        is_secret: whether a text holds what may not be stored; its tombstone is hashed.
     """
 
     kind = "forget"
 
-    def __init__(self, store: Store, settings: Settings, by: str, now: datetime) -> None:
+    def __init__(
+        self,
+        store: Store,
+        settings: Settings,
+        by: str,
+        now: datetime,
+        is_secret: Callable[[str], bool] = lambda text: False,
+    ) -> None:
         self._store, self._settings, self._by, self._now = store, settings, by, now
+        self._is_secret = is_secret
 
     def plan(self, wanted: Wanted) -> Callable[[Shelf], Plan]:
         """Return the planner for what is wanted.
@@ -262,7 +272,7 @@ class Forget:
 
     def _stone(self, wanted: Wanted, scope: str, key: str, value: str) -> Tombstone:
         words = normalise(value)
-        hashed = wanted.hashed and bool(words)
+        hashed = bool(words) and (wanted.hashed or self._is_secret(value))
         if hashed:
             words = hash_of(bare(value))
         return Tombstone(scope, key, words, self._now, self._by, wanted.why, hashed)

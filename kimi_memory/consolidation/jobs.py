@@ -22,6 +22,7 @@ from kimi_memory.consolidation.overview import PAGE
 from kimi_memory.consolidation.pages import Pages, is_page
 from kimi_memory.consolidation.plan import Plan, operations
 from kimi_memory.consolidation.render import Render
+from kimi_memory.consolidation.screening import Mask, screen_changes, screen_plan
 from kimi_memory.errors import (
     ChangedOnDiskError,
     FormatError,
@@ -94,9 +95,10 @@ class Jobs:
         settings: the limits of the gates.
         clock: tells the moment of a job.
         batch: what waits to be committed; it is, before a job changes anything.
+        mask: masks the secrets of a text that do not stand in another one already.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  what a memory lends its jobs
         self,
         store: Store,
         history: History,
@@ -105,11 +107,12 @@ class Jobs:
         *,
         clock: Callable[[], datetime],
         batch: Batch,
+        mask: Mask = lambda text, known: text,
     ) -> None:
         self._store, self._history, self._host = store, history, host
         self._gates, self._clock, self._batch = JobGates(settings.gates), clock, batch
         self._settings = settings
-        self._breaker = Breaker(store, settings.gates)
+        self._breaker, self._mask = Breaker(store, settings.gates), mask
 
     def done(self, kind: str, inputs: str) -> bool:
         """Whether a job of this kind ran over the same inputs and was not undone."""
@@ -180,7 +183,7 @@ class Jobs:
     ) -> JobReport:
         began = time.monotonic()
         with metered() as meter:
-            plan = self._lawful(_with_model(make(shelf), meter), shelf)
+            plan = screen_plan(self._lawful(_with_model(make(shelf), meter), shelf), self._mask)
         self._gates.budget(time.monotonic() - began, plan.spent)
         if plan.empty or self.done(plan.kind, plan.inputs):
             return JobReport("", plan.kind, plan.subject, left_out=plan.left_out)
@@ -192,6 +195,7 @@ class Jobs:
         if not changes:
             return JobReport("", plan.kind, plan.subject, left_out=plan.left_out)
         before = self._before(changes)
+        changes = screen_changes(changes, before, self._mask)
         live = sum(e.status in _LIVE for e in shelf.entries().values() if e.kind == "card")
         self._gates.check(plan.steps, changes, entries=live, asked=plan.asked)
         if not plan.asked:
