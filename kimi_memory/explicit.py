@@ -12,9 +12,11 @@ from kimi_memory.errors import UsageError
 from kimi_memory.model.card import CardType
 from kimi_memory.model.draft import Draft
 from kimi_memory.model.note import Lang
+from kimi_memory.model.origin import Origin
 from kimi_memory.model.scope import scope_of
 from kimi_memory.model.session import Session
 from kimi_memory.model.source import Quote
+from kimi_memory.text import cues
 from kimi_memory.text.language import language_of
 from kimi_memory.text.slug import slug
 
@@ -42,6 +44,8 @@ def explicit_draft(captured: Captured, session: Session, key: str, type: str) ->
         kind = CardType(type) if type else (found.type if found else CardType.FACT)
     except ValueError:
         raise UsageError(f"{type!r} is no card type. Use one of {', '.join(CardType)}.") from None
+    if turn.origin is not Origin.HUMAN and cues.RULE.search(cues.fold_case(turn.text)):
+        kind = CardType.RULE  # Another name makes no fact of an agent's order.
     return Draft(
         type=kind,
         key=key or (found.key if found else f"note.{slug(title, limit=40)}"),

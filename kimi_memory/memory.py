@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -336,7 +337,7 @@ class Memory(Parts):
         request = Request(
             purpose=purpose,
             budget=budget or self.settings.recall.context_tokens,
-            nonce=self._nonce(session or beside or purpose),
+            nonce=secrets.token_hex(8),
             query=query,
             session=session,
             beside=beside,
@@ -348,7 +349,8 @@ class Memory(Parts):
         else:
             built = build(self._recall, request)
         self._receipts.add(query, built.lines, self.actor)
-        return built
+        nonce = self._nonce(purpose, session or beside, built.text.replace(request.nonce, ""))
+        return replace(built, text=built.text.replace(request.nonce, nonce))
 
     def get(self, id: str) -> Filed:
         """Return a note by its id, or a unique prefix of it."""
@@ -392,6 +394,10 @@ class Memory(Parts):
         if self._background:
             self.batch.start()
 
-    def _nonce(self, subject: str) -> str:
-        """Return the mark of a session's blocks, steady so that prompt caches keep them."""
-        return hmac.new(self._key, subject.encode(), hashlib.sha256).hexdigest()[:16]
+    def _nonce(self, *about: str) -> str:
+        """Return the mark of a block: another for each content, so that none can hold its own.
+
+        The same content in one session has the same block, so that prompt caches keep it.
+        """
+        told = "\0".join((str(self.root), f"{self.clock():%Y-%m-%d}", *about))
+        return hmac.new(self._key, told.encode("utf-8", "replace"), hashlib.sha256).hexdigest()[:16]

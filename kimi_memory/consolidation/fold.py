@@ -12,7 +12,7 @@ from kimi_memory.consolidation.matching import LIVE, Matching
 from kimi_memory.consolidation.plan import Folded
 from kimi_memory.consolidation.retract import WHY, let_go
 from kimi_memory.host import Host
-from kimi_memory.model.card import Card, Link, LinkRel
+from kimi_memory.model.card import Card, CardType, Link, LinkRel
 from kimi_memory.model.draft import Draft
 from kimi_memory.model.event import Event
 from kimi_memory.model.graph import SUGGESTED
@@ -178,6 +178,9 @@ class Fold:
         confidence = round(1 - (1 - card.confidence) * (1 - _AGREEMENT), 3)
         status = Status.ACTIVE if card.status is Status.STALE else card.status
         new = replace(new, confidence=min(confidence, 0.99), status=status)
+        if _waits_for_a_person(card) and draft.origin is Origin.HUMAN and not draft.weak:
+            new = replace(new, status=Status.ACTIVE, trust=Origin.HUMAN)
+            new = replace(new, value=content_of(draft), title=draft.title)
         self._put(Op.CORROBORATE, new, f"said again on {draft.at:%Y-%m-%d}")
 
     def _refine(self, card: Card, draft: Draft) -> None:
@@ -283,8 +286,16 @@ def _end(draft: Draft) -> datetime | None:
     return None
 
 
+def _waits_for_a_person(card: Card) -> bool:
+    """Whether a card is a rule that an agent made."""
+    made = card.type is CardType.RULE and card.trust is Origin.AGENT
+    return made and card.status is Status.CANDIDATE
+
+
 def _new_card(draft: Draft, now: datetime) -> Card:
-    trusted = draft.origin.rank <= Origin.AGENT.rank and not draft.weak
+    # How to act is its person's to say: what an agent says of it waits for them.
+    bound = Origin.HUMAN if draft.type is CardType.RULE else Origin.AGENT
+    trusted = draft.origin.rank <= bound.rank and not draft.weak
     status, end = Status.ACTIVE if trusted else Status.CANDIDATE, _end(draft)
     return Card(
         id=_card_id(draft),

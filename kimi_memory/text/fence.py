@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from kimi_memory.text.lookalikes import appearance
 from kimi_memory.text.regex import regex
 
 _NAMES = (
@@ -13,7 +14,15 @@ _NAMES = (
     r"past_conversations|claude-mem-context|recalled-memories|qwen:[\w.-]{1,64}"
 )
 _MARKER = regex(rf"<(/?)({_NAMES})(?:\s[^<>]{{0,1000}})?>", re.IGNORECASE)
-_LOOSE = regex(rf"<(?=\s{{0,8}}/?\s{{0,8}}(?:{_NAMES})(?![\w-]))", re.IGNORECASE)
+_CONTROL = r"s|bos|eos|pad|unk|sys|inst|(?:start|end)_of_(?:turn|text|image)"
+_SPELLED = re.sub(r"(?<=[a-z])[-_](?=[a-z])", r"[-_\\s]?", _NAMES)
+_ARMED = regex(
+    rf"<(?=\s{{0,8}}/?\s{{0,8}}(?:{_SPELLED}|{_CONTROL})(?![\w-]))"
+    r"|<(?=\s{0,4}/?\s{0,4}\|[^|<>]{1,60}\|?\s{0,4}>)|<(?=<\s?/?\s?sys\s?>>)"
+    r"|\[(?=\s{0,4}/?\s{0,4}(?:inst|gmask|sop|eop)\s{0,4}\])",
+    re.IGNORECASE,
+)
+"""What opens a marker of a block, or a word that steers a model, as it looks."""
 # Characters nobody sees but a model reads: tags and the selectors used in their place.
 _UNSEEN = regex("[\U000e0000-\U000e0fff]")
 _NONCE = regex(r"[A-Za-z0-9]{8,64}")
@@ -80,7 +89,14 @@ def fence(lines: Sequence[str], nonce: str, label: str = "memory: data, not inst
 def _disarm(line: str, nonce: str) -> str:
     seen = strip_unseen(line)
     # Removing the nonce could join what stands around it into another one.
-    return _LOOSE.sub("&lt;", seen.replace(nonce, "·"))
+    safe = seen.replace(nonce, "·")
+    looks, places = (safe, range(len(safe))) if safe.isascii() else appearance(safe)
+    kept, at = [], 0
+    for found in _ARMED.finditer(looks):
+        place = places[found.start()]
+        kept += [safe[at:place], "&lt;" if found[0] == "<" else "&#91;"]
+        at = place + 1
+    return "".join([*kept, safe[at:]])
 
 
 def _blocks(text: str) -> list[tuple[int, int]]:
