@@ -20,7 +20,6 @@ from kimi_memory.model.event import Event
 from kimi_memory.model.job import Op
 from kimi_memory.model.note import Note
 from kimi_memory.model.pages import Day, Project
-from kimi_memory.model.record import unseal
 from kimi_memory.model.records import tombstone_line
 from kimi_memory.model.scope import SHARED
 from kimi_memory.model.source import Rel, Source
@@ -266,15 +265,12 @@ class Forget:
         return list(dict.fromkeys(fresh))
 
     def _is_barred(self, scope: str) -> bool:
-        known = self._store.read(TOMBSTONES) if self._store.exists(TOMBSTONES) else b""
-        lines = map(unseal, known.splitlines())
-        return any(line.get("scope") == scope and not line.get("value") for line in lines)
+        return any(s.scope == scope and not s.value for s in read_tombstones(self._store))
 
     def _stone(self, wanted: Wanted, scope: str, key: str, value: str) -> Tombstone:
         words = normalise(value)
         hashed = bool(words) and (wanted.hashed or self._is_secret(value))
-        if hashed:
-            words = hash_of(bare(value))
+        words = hash_of(bare(value)) if hashed else words
         return Tombstone(scope, key, words, self._now, self._by, wanted.why, hashed)
 
     def _pages(self, shelf: Shelf, gone: Iterable[Note]) -> Iterator[Step]:
