@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
@@ -393,11 +391,3 @@ class Memory(Parts):
         self.batch.note()
         if self._background:
             self.batch.start()
-
-    def _nonce(self, *about: str) -> str:
-        """Return the mark of a block: another for each content, so that none can hold its own.
-
-        The same content in one session has the same block, so that prompt caches keep it.
-        """
-        told = "\0".join((str(self.root), f"{self.clock():%Y-%m-%d}", *about))
-        return hmac.new(self._key, told.encode("utf-8", "replace"), hashlib.sha256).hexdigest()[:16]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import logging
 from functools import cached_property
 from pathlib import Path
@@ -126,6 +128,14 @@ class Parts:
     def _draft_gate(self) -> DraftGate:
         barred = stages.read_tombstones(self.store)
         return stages.DraftGate(barred, lambda text: bool(self.screen.spans(text)))
+
+    def _nonce(self, *about: str) -> str:
+        """Return the mark of a block: another for each content, so that none can hold its own.
+
+        The same content in one session has the same block, so that prompt caches keep it.
+        """
+        told = "\0".join((str(self.root), f"{self.clock():%Y-%m-%d}", *about))
+        return hmac.new(self._key, told.encode("utf-8", "replace"), hashlib.sha256).hexdigest()[:16]
 
     def close(self) -> None:
         """Commit what is pending (in a long-lived process) and let go of the folder."""

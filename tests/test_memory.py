@@ -7,6 +7,7 @@ import subprocess
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -227,8 +228,8 @@ def test_what_an_agent_says_of_facts_counts_at_once(tmp_path: Path, opening: Ope
 
 
 def test_a_block_has_a_mark_of_its_own_and_the_same_block_the_same(memory: Memory) -> None:
-    def mark(*about: str) -> str:
-        return memory.context(*about).text.partition('nonce="')[2][:16]  # type: ignore[arg-type]
+    def mark(purpose: Literal["task", "live"], query: str) -> str:
+        return memory.context(purpose, query).text.partition('nonce="')[2][:16]
 
     memory.session("s").turn("user", "The train to Oslo leaves at nine.")
     first = mark("live", "the train to Oslo")
