@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.memory import Memory
 from kimi_memory.model.frontmatter import decode
 from kimi_memory.surfaces.cli.shared import open_memory, show, show_json
-
-_CITED = re.compile(r"#L(?P<first>\d{1,9})(?:-L?(?P<last>\d{1,9}))?$")
+from kimi_memory.text.citation import split_citation
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -46,11 +44,10 @@ def run(arguments: Namespace) -> int:
 
 def _run(arguments: Namespace) -> tuple[int, int]:
     """Return the first line and how many: of a citation, or as the options say."""
-    cited = _CITED.search(arguments.what)
-    if cited is None or arguments.first > 1 or arguments.lines:
+    _, first, last = split_citation(arguments.what)
+    if not first or arguments.first > 1 or arguments.lines:
         return arguments.first, arguments.lines
-    first = max(1, int(cited["first"]))
-    return first, max(1, int(cited["last"] or first) - first + 1)
+    return first, last - first + 1
 
 
 def _read(memory: Memory, what: str) -> tuple[str, str]:

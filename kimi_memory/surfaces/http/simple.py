@@ -3,7 +3,9 @@
 A daily note, ``memory/2026-02-27.md``, is what the caller wrote down on that day: each
 append is one turn of a session that the daily job distils when the day is over. What is
 appended to MEMORY.md, USER.md or PROJECT.md is remembered, through the same gates as
-everything else. No other file takes text this way.
+everything else; on the latter two, which are a person's pages, it is also written as a line
+that ends in the id of its card, so that it is trusted like the card and not like the page. No
+other file takes text this way.
 """
 
 from __future__ import annotations
@@ -13,8 +15,10 @@ import re
 from dataclasses import replace
 from datetime import date
 
-from kimi_memory.errors import NotFoundError, UsageError
+from kimi_memory.errors import ChangedOnDiskError, NotFoundError, UsageError
 from kimi_memory.memory import Memory
+from kimi_memory.model.change import Create, Update, digest
+from kimi_memory.model.frontmatter import decode
 from kimi_memory.model.unit import Hit, Query
 from kimi_memory.recall.syntax import KINDS, parse
 from kimi_memory.store import sessions
@@ -22,8 +26,11 @@ from kimi_memory.surfaces.http.caller import Caller, Namespace, denied
 from kimi_memory.surfaces.http.contract import Given
 from kimi_memory.surfaces.http.reading import text_of
 from kimi_memory.surfaces.http.shapes import Kept, Piece, Place, Places
+from kimi_memory.text.citation import split_citation
 
 PAGES = ("MEMORY.md", "USER.md", "PROJECT.md")
+PEOPLES = ("USER.md", "PROJECT.md")
+"""Pages that a person writes and no job rewrites."""
 SOURCES = ("memory", "sessions")
 _DIARY = re.compile(r"(?:memory/)?(\d{4}-\d{2}-\d{2})\.md")
 
@@ -31,12 +38,16 @@ _DIARY = re.compile(r"(?:memory/)?(\d{4}-\d{2}-\d{2})\.md")
 def search(memory: Memory, caller: Caller, given: Given) -> Places:
     """Return the lines that answer a question."""
     query: Query = parse(given["query"], memory.clock(), limit=given["limit"])
-    query = caller.space.narrowed(query)
-    found = memory.recall(_of_sources(query, given["sources"])).hits
-    return Places(tuple(_place(hit) for hit in found if hit.score >= given["minScore"]))
+    query = of_sources(replace(query, min_score=given["minScore"]), given["sources"])
+    return Places(tuple(map(_place, memory.recall(caller.space.narrowed(query)).hits)))
 
 
-def _of_sources(query: Query, sources: tuple[str, ...]) -> Query:
+def of_sources(query: Query, sources: tuple[str, ...]) -> Query:
+    """Restrict a query to notes and pages (memory), to what was said (sessions), or to neither.
+
+    Raises:
+        UsageError: a source is called otherwise.
+    """
     for name in set(sources) - set(SOURCES):
         raise UsageError(f"{name[:60]!r} is no source. Use memory, sessions, or both.")
     if len(set(sources)) != 1 or query.kind:
@@ -53,11 +64,12 @@ def _place(hit: Hit) -> Place:
 
 def get(memory: Memory, caller: Caller, given: Given) -> Piece:
     """Return a file, or some lines of it."""
-    path: str = given["path"]
+    path, cited, until = split_citation(given["path"])
     day = _day(path)
     text = _diary(memory, caller.space, day, path) if day else text_of(memory, caller, path)[1]
     lines = text.splitlines()
-    first, last = given["startLine"], given["endLine"] or len(lines)
+    first = max(given["startLine"], cited)
+    last = given["endLine"] or until or len(lines)
     if last < first - 1:
         raise UsageError("'endLine' is before 'startLine'. Give one that follows it.")
     shown = lines[first - 1 : last]
@@ -76,6 +88,9 @@ def append(memory: Memory, caller: Caller, given: Given) -> Kept:
             f"or to {', '.join(PAGES)}."
         )
     space = caller.space
+    if path in PEOPLES and space:
+        raise denied(f"{path} is everybody's, and this token is bound. Append to a day.")
+    before = _page(memory, path)
     report = memory.remember(
         content,
         project=space.project,
@@ -85,7 +100,35 @@ def append(memory: Memory, caller: Caller, given: Given) -> Kept:
         session=space.session,
     )
     id = next((operation.target for operation in report.operations), "")
+    if path in PEOPLES and id:
+        _write_line(memory, path, before, id)
     return Kept(path, id, stored=True)
+
+
+def _page(memory: Memory, path: str) -> str:
+    """Return the text of a page, empty where there is none; what cannot be read is refused."""
+    return decode(memory.store.read(path), path) if memory.store.exists(path) else ""
+
+
+def _write_line(memory: Memory, path: str, before: str, id: str) -> None:
+    """Add the line of a card to a person's page; an editor that saves meanwhile is waited for."""
+    value = memory.get(id).note.value  # type: ignore[attr-defined]  # what is remembered is a card
+    line = f"- {' '.join(value.split())} ^{id}"
+    for last in (False, False, True):
+        if f"^{id}" in before:
+            return
+        ending = "\r\n" if "\r\n" in before else "\n"
+        gap = "" if not before or before.endswith("\n") else ending
+        content = f"{before}{gap}{line}{ending}".encode()
+        base = digest(before.encode())
+        change = Update(path, base, content) if before else Create(path, content)
+        try:
+            memory.store.apply([change], memory.actor, subject=f"append to {path}")
+        except ChangedOnDiskError:
+            if last:
+                raise
+            before = _page(memory, path)
+    memory.written()
 
 
 def _note_down(memory: Memory, space: Namespace, day: date, given: Given) -> Kept:

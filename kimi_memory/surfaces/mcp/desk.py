@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from kimi_memory.care.checkup import status
@@ -23,7 +24,9 @@ from kimi_memory.opening import Opening
 from kimi_memory.recall.syntax import parse
 from kimi_memory.surfaces.http.bound import context_within
 from kimi_memory.surfaces.http.caller import Caller, Namespace, Scope
+from kimi_memory.surfaces.http.simple import of_sources
 from kimi_memory.surfaces.mcp import shapes
+from kimi_memory.text.citation import split_citation
 
 MOST_HITS = 50
 MOST_TOKENS = 20_000
@@ -70,33 +73,45 @@ class Desk:
         with self._whole() as memory:
             yield Entities(memory, _AGENT)
 
-    def search(self, query: str, limit: int = 10, min_score: float = 0.0) -> shapes.Search:
+    def search(
+        self, query: str, limit: int = 10, min_score: float = 0.0, sources: Sequence[str] = ()
+    ) -> shapes.Search:
         """Find lines; see `Memory.recall`."""
         if not query.strip():
             raise UsageError("There is nothing to look for. Give a question or words.")
         with self._open() as memory:
             asked = parse(query, memory.clock(), limit=max(1, min(limit, MOST_HITS)))
+            asked = of_sources(replace(asked, min_score=min_score), tuple(sources))
             answer = memory.recall(self._space.narrowed(asked))
-        hits = [hit for hit in answer.hits if hit.score >= min_score]
-        return {"results": [_line(hit) for hit in hits], "notes": list(answer.notes)}
+        return {"results": [_line(hit) for hit in answer.hits], "notes": list(answer.notes)}
 
-    def get(self, what: str, first: int = 1, lines: int = 0) -> shapes.Text:
-        """Read a note by id, or a file of the memory by path."""
+    def get(self, path: str, first: int = 0, last: int = 0) -> shapes.Text:
+        """Read a file of the memory by path or citation, or a note by id.
+
+        Args:
+            path: where it is; ``path#L2-L5`` names lines, too.
+            first: first line, counted from 1; that of the citation, or 1, if 0.
+            last: last line; that of the citation, or the end, if 0.
+        """
+        asked, cited, until = split_citation(path)
+        first, last = first or cited or 1, last or until
+        if last and last < first:
+            raise UsageError(f"'endLine' {last} is before 'startLine' {first}. Give a later one.")
         with self._open() as memory:
             try:
-                filed = self._space.filed(memory, what)
-                path, text = filed.path, filed.text
+                filed = self._space.filed(memory, asked)
+                where, text = filed.path, filed.text
             except NotFoundError as missing:
-                path = what
+                where = asked
                 try:
-                    content = memory.store.read(what)
+                    content = memory.store.read(where)
                 except NotFoundError:
                     raise missing from None  # One answer, whatever lies outside of the namespace.
-                self._space.check_path(memory, path, what)
-                text = decode(content, path)
-        start = max(1, first)
-        rows = text.splitlines()[start - 1 :]
-        return {"path": path, "first": start, "text": "\n".join(rows[:lines] if lines else rows)}
+                self._space.check_path(memory, where, asked)
+                text = decode(content, where)
+        rows = text.splitlines()[first - 1 : last or None]
+        shown = "\n".join(rows)
+        return {"path": where, "startLine": first, "endLine": first + len(rows) - 1, "text": shown}
 
     def remember(self, text: str, key: str = "", type: str = "", **whose: str) -> shapes.Done:
         """Keep a statement; see `Memory.remember`.
@@ -201,6 +216,9 @@ def _line(hit: Hit) -> shapes.FoundLine:
     unit = hit.unit
     return {
         "id": unit.id,
+        "path": unit.path,
+        "startLine": unit.first,
+        "endLine": unit.last,
         "citation": hit.citation,
         "score": round(hit.score, 4),
         "snippet": hit.snippet,

@@ -150,19 +150,25 @@ def _readers(tool: Tool, desk: Desk) -> None:
     def memory_search(
         query: Annotated[str, Field(description="a question or words, Chinese or English")],
         limit: Limit = 10,
-        min_score: Annotated[float, Field(ge=0, le=1)] = 0.0,
+        minScore: Annotated[float, Field(ge=0, le=1, description="least score")] = 0.0,  # noqa: N803
+        sources: Annotated[
+            list[Literal["memory", "sessions"]],
+            Field(description="notes and pages, what was said, or both; all if empty"),
+        ] = [],  # noqa: B006  only read
     ) -> shapes.Search:
         """Find what was said or decided earlier; returns lines with their source."""
-        return desk.search(query, limit, min_score)
+        return desk.search(query, limit, minScore, sources)
 
     @tool("memory_get")
     def memory_get(
-        what: Annotated[str, Field(description="an id, or a path of the memory")],
-        first: Annotated[int, Field(ge=1)] = 1,
-        lines: Annotated[int, Field(ge=0, description="how many; 0 for all")] = 0,
+        path: Annotated[
+            str, Field(description="a path of the memory, a citation path#L2-L5, or a note's id")
+        ],
+        startLine: Annotated[int, Field(ge=0)] = 0,  # noqa: N803  the names of the contract
+        endLine: Annotated[int, Field(ge=0, description="0: to the end, or as cited")] = 0,  # noqa: N803
     ) -> shapes.Text:
-        """Read a note or a file of the memory."""
-        return desk.get(what, first, lines)
+        """Read a file of the memory or some lines of it."""
+        return desk.get(path, startLine, endLine)
 
     @tool("memory_trace")
     def memory_trace(id: Annotated[str, Field(description="id of a note")]) -> shapes.Origins:

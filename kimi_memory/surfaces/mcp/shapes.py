@@ -23,6 +23,9 @@ class FoundLine(TypedDict):
     """One hit of a search."""
 
     id: str
+    path: str
+    startLine: int
+    endLine: int
     citation: str
     score: float
     snippet: str
@@ -44,7 +47,9 @@ class Text(TypedDict):
     """Lines of a file."""
 
     path: str
-    first: int
+    startLine: int
+    endLine: int
+    """That of the last line shown."""
     text: str
 
 

@@ -145,6 +145,45 @@ def test_the_simple_contract_of_search_get_and_append(served: Served) -> None:
         assert twice == [True, False]
 
 
+@pytest.mark.parametrize("page", ["USER.md", "PROJECT.md"])
+def test_what_is_appended_to_a_persons_page_stands_there(served: Served, page: str) -> None:
+    path = served.root / page
+    before = path.read_bytes()
+    with served.client() as client:
+        said = {"path": page, "content": "Her sister Agnes\nlives in Trondheim."}
+        kept = client.post("/append", json=said).json()
+        assert kept["stored"] and kept["id"].startswith("card-")
+        added = path.read_bytes().removeprefix(before).decode()
+        assert added == f"- Her sister Agnes lives in Trondheim. ^{kept['id']}\n"
+        shown = client.get("/get", params={"path": page}).json()["text"]
+        assert shown.splitlines()[-1] + "\n" == added
+        client.post("/append", json=said)
+        assert path.read_text("utf-8").count("Agnes") == 1
+        # It is found once, as the card it is: no line of a person's own page.
+        found = client.post("/search", json={"query": "Agnes", "sources": ["memory"]}).json()
+        assert [one["id"] for one in found["results"]] == [kept["id"]]
+
+
+def test_a_page_that_is_gone_or_has_other_line_ends_takes_text(served: Served) -> None:
+    with served.client() as client:
+        (served.root / "USER.md").write_bytes("# 我\r\n最后一行".encode())
+        (served.root / "PROJECT.md").unlink()
+        for page in ("USER.md", "PROJECT.md"):
+            said = {"path": page, "content": f"缓存放在 {page[0]} 区。"}
+            assert client.post("/append", json=said).json()["stored"]
+    assert b"\r\n\xe6\x9c\x80" in (served.root / "USER.md").read_bytes()
+    assert (served.root / "USER.md").read_bytes().endswith(b"\r\n")
+    assert (served.root / "PROJECT.md").read_text("utf-8").startswith("- 缓存放在 P 区。 ^card-")
+
+
+def test_a_page_that_is_not_text_is_refused_and_nothing_is_remembered(served: Served) -> None:
+    (served.root / "USER.md").write_bytes(b"\xff\xfe\x00a")
+    with served.client() as client:
+        answer = client.post("/append", json={"path": "USER.md", "content": "A zebra fact."})
+        assert answer.status_code >= 400 and "USER.md" in answer.text
+        assert not client.post("/search", json={"query": "zebra"}).json()["results"]
+
+
 def test_a_secret_is_masked_before_it_is_stored(served: Served) -> None:
     key = "ghp_" + "a1B2" * 9
     with served.client() as client:

@@ -103,6 +103,39 @@ def test_a_fact_is_found_traced_and_forgotten(root: Path) -> None:
     assert not [line for line in after["results"] if line["status"] == "active"]
 
 
+def test_the_arguments_of_the_contract_hold(root: Path) -> None:
+    async def steps(session: Any) -> dict[str, Any]:
+        async def call(name: str, **given: Any) -> Any:
+            return structured(await session.call_tool(name, given))
+
+        found = await call("memory_search", query="哪天部署？")
+        best = found["results"][0]
+        lines = {name: best[name] for name in ("path", "startLine", "endLine")}
+        return {
+            "all": found["results"],
+            "best": (
+                await call("memory_search", query="哪天部署？", minScore=best["score"] - 0.001)
+            ),
+            "said": (await call("memory_search", query="部署", sources=["sessions"]))["results"],
+            "noted": (await call("memory_search", query="部署", sources=["memory"]))["results"],
+            "both": (await call("memory_search", query="部署", sources=["memory", "sessions"])),
+            "read": await call("memory_get", **lines),
+            "cited": await call("memory_get", path=best["citation"]),
+            "page": await call("memory_get", path="USER.md", startLine=2, endLine=3),
+        }
+
+    got = talk(root, steps)
+    assert 0 < len(got["best"]["results"]) < len(got["all"])
+    assert {line["kind"] for line in got["said"]} == {"turn"}
+    assert got["noted"] and not {line["kind"] for line in got["noted"]} & {"turn"}
+    assert {"turn", "card"} <= {line["kind"] for line in got["both"]["results"]}
+    assert "每周五" in got["read"]["text"]
+    assert got["cited"] == got["read"]
+    page = (root / "USER.md").read_text("utf-8").splitlines()
+    assert got["page"]["text"].splitlines() == page[1:3]
+    assert (got["page"]["startLine"], got["page"]["endLine"]) == (2, 3)
+
+
 def _card(found: Any) -> str:
     return next(line["id"] for line in found["results"] if line["kind"] == "card")
 
@@ -122,9 +155,12 @@ def test_context_is_fenced_and_within_its_budget(root: Path) -> None:
     ("tool", "given", "told"),
     [
         ("memory_search", {"query": " "}, "nothing to look for"),
-        ("memory_get", {"what": "card-none"}, "card-none"),
-        ("memory_get", {"what": "../../etc/passwd"}, "etc/passwd"),
-        ("memory_get", {"what": ".git/config"}, ".git/config"),
+        ("memory_get", {"path": "card-none"}, "card-none"),
+        ("memory_get", {"path": "../../etc/passwd"}, "etc/passwd"),
+        ("memory_get", {"path": ".git/config"}, ".git/config"),
+        ("memory_get", {"path": "USER.md", "startLine": 3, "endLine": 2}, "'endLine' 2 is before"),
+        ("memory_search", {"query": "x", "sources": ["wiki"]}, "sessions"),
+        ("memory_search", {"query": "x", "minScore": 2}, "minScore"),
         ("memory_trace", {"id": "card-none"}, "card-none"),
         ("memory_forget", {}, "what to forget"),
         ("memory_search", {"query": "x", "limit": 9999}, "50"),

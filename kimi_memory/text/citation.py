@@ -1,0 +1,16 @@
+"""Citations: a path, and the lines of it that are meant, as hits name them."""
+
+from __future__ import annotations
+
+import re
+
+_LINES = re.compile(r"#L(?P<first>\d{1,9})(?:-L?(?P<last>\d{1,9}))?$")
+
+
+def split_citation(text: str) -> tuple[str, int, int]:
+    """Return the path, the first line and the last of ``path#L2-L5``; lines are 0 if not named."""
+    found = _LINES.search(text)
+    if found is None:
+        return text, 0, 0
+    first = max(1, int(found["first"]))
+    return text[: found.start()], first, max(first, int(found["last"] or first))
