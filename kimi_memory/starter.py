@@ -15,6 +15,7 @@ from kimi_memory.templating import fill
 
 TIERS = ("short-term", "episodic", "mid-term", "semantic", "long-term")
 """The five folders of truth."""
+_PEOPLES = ("USER", "PROJECT")
 _SETTINGS = """\
 # Settings of this memory: data only. Hosts, keys and plugins are chosen in your own
 # config directory. All settings: docs/settings.md.
@@ -48,6 +49,13 @@ def starter(name: str, language: str, now: datetime) -> list[Create]:
         form.place(identity): form.render(identity),
     }
     return [Create(path, text.encode()) for path, text in pages.items()]
+
+
+def starter_lines() -> frozenset[str]:
+    """Return what the pages of a new memory say in every language: nobody's statements."""
+    pages = [fill(f"starter/{page}", lang, name="") for page in _PEOPLES for lang in Lang]
+    lines = {line.strip().removeprefix("- ") for page in pages for line in page.splitlines()}
+    return frozenset(line for line in lines if line)
 
 
 def _quoted(text: str) -> str:

@@ -7,22 +7,32 @@ Pages that repeat cards hold nothing of their own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import PurePath
+from typing import Any
 
 from kimi_memory import hookimpl
+from kimi_memory.errors import TranscriptError
 from kimi_memory.model import form, frontmatter
-from kimi_memory.model.card import Card
+from kimi_memory.model.card import Card, CardType, Link, LinkRel
 from kimi_memory.model.event import Event
 from kimi_memory.model.memo import Memo
-from kimi_memory.model.note import Note
+from kimi_memory.model.note import Lang, Note
 from kimi_memory.model.record import unseal
 from kimi_memory.model.records import turn_of
 from kimi_memory.model.screen import TranscriptFile
 from kimi_memory.model.status import Status
+from kimi_memory.text.moments import moment
 
 SYSTEM = "kimi"
-_PAGES = {"overview", "session", *form.KINDS}
+_PAGES = {"overview", "category", "entity", "session", *form.KINDS}
+_EXPORT = re.compile(rb'\{\s*"format": "kimi_memory/cards/1"')
+_MOMENTS = ("created", "updated", "verified", "valid_from", "valid_to", "expires")
+_TEXTS = ("title", "key", "value", "applies", "usage", "caveats", "category", "project", "scope")
+_IMPORTED = "imported"
 _PAST = {Status.SUPERSEDED, Status.ARCHIVED}
 
 
@@ -32,6 +42,8 @@ def read_memories(file: TranscriptFile, system: str) -> Iterable[Memo] | None:
     if system not in ("", SYSTEM):
         return None
     path = PurePath(file.name)
+    if path.suffix == ".json":
+        return _exported(file) if _EXPORT.match(file.head) else None
     if path.suffix == ".jsonl":
         ours = path.name.startswith("session_") and file.head.startswith(b'{"kind":"session"')
         return _turns(file) if ours else None
@@ -63,7 +75,7 @@ def _memo(note: Note) -> Memo:
             type=note.type,
             tags=note.tags,
             names=(note.id,),
-            links=tuple(link.to for link in note.links),
+            edges=tuple(replace(link, reason=_IMPORTED) for link in note.links),
             created=note.created,
             updated=note.verified or note.updated,
             expires=note.valid_to or note.expires,
@@ -71,6 +83,7 @@ def _memo(note: Note) -> Memo:
             quotes=note.quotes,
             lang=str(note.lang),
             project=note.project,
+            scope=note.scope,
             live=note.status not in _PAST,
         )
     assert isinstance(note, Event)  # other kinds are pages
@@ -85,6 +98,46 @@ def _memo(note: Note) -> Memo:
         lang=str(note.lang),
         project=note.project,
         past=True,
+    )
+
+
+def _exported(file: TranscriptFile) -> Iterator[Memo]:
+    """Yield the cards of a JSON export.
+
+    Raises:
+        TranscriptError: it is cut off, or a card in it is none.
+    """
+    with file.open() as stream:
+        content = stream.read()
+    try:
+        cards = json.loads(content)["cards"]
+        yield from map(_memo, map(_card, cards))
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        why = f"it is no whole JSON export: {error}"
+        raise TranscriptError(file.name, 1, why) from error
+
+
+def _card(members: Mapping[str, Any]) -> Card:
+    """Return a card of the export; what a later version adds is left alone."""
+    times: dict[str, Any] = {name: moment(members[name] or "") for name in _MOMENTS}
+    created, updated = times.pop("created"), times.pop("updated")
+    if created is None or updated is None:
+        raise ValueError(f"{members['id']} has no time")
+    texts: dict[str, Any] = {name: str(members.get(name) or "") for name in _TEXTS}
+    return Card(
+        id=str(members["id"]),
+        created=created,
+        updated=updated,
+        tags=tuple(map(str, members["tags"])),
+        status=Status(members["status"]),
+        lang=Lang(members["lang"]),
+        type=CardType(members["type"]),
+        links=tuple(
+            Link(str(one["to"]), LinkRel(one["rel"]), float(one["weight"]))
+            for one in members["links"]
+        ),
+        **times,
+        **texts,
     )
 
 

@@ -34,6 +34,8 @@ from kimi_memory.text.normal import normalise
 from kimi_memory.text.slug import slug
 
 _LIVE = {Status.CANDIDATE, Status.ACTIVE, Status.STALE, Status.CONFLICTED}
+_WIKILINK = "wikilink"
+"""Reason of a link that only names the other card."""
 _LONGEST = 4000
 
 
@@ -188,19 +190,24 @@ class _Deal:
         there = {*self._shelf.entries(), *self._done}
         changed = {offer.card for offer in batch}
         for offer in offers:
-            ids = [names.get(name.casefold(), "") for name in offer.memo.links]
-            wanted = [id for id in dict.fromkeys(ids) if id in there and id != offer.card]
+            ties = [Link(name, reason=_WIKILINK) for name in offer.memo.links]
+            led: dict[str, Link] = {}
+            for tie in (*offer.memo.edges, *ties):
+                led.setdefault(names.get(tie.to.casefold(), ""), tie)
+            wanted = [
+                replace(tie, to=id) for id, tie in led.items() if id in there and id != offer.card
+            ]
             if offer.card in self._done or (wanted and offer.card not in changed):
                 self._connect(offer.card, wanted)
 
-    def _connect(self, id: str, wanted: Sequence[str]) -> None:
+    def _connect(self, id: str, wanted: Sequence[Link]) -> None:
         step = self._done.get(id)
         if step is None and id not in self._shelf.entries():
             return
         card = step.note if step else self._shelf.file(self._shelf.find(id).path).note
         assert isinstance(card, Card)  # its id is that of a card
         known = {link.to for link in card.links}
-        new = [Link(to, LinkRel.RELATES_TO, 0.5, "wikilink") for to in wanted if to not in known]
+        new = [link for link in wanted if link.to not in known]
         if new and (step or card.status in _LIVE):
             linked = replace(card, links=(*card.links, *new), updated=self._now)
             op, why = (step.op, step.why) if step else (Op.LINK, "its link leads somewhere now")
@@ -262,7 +269,7 @@ class _Deal:
                 value=draft.value,
                 lang=draft.lang,
                 tags=tuple(dict.fromkeys((*card.tags, *draft.tags))),
-                links=tuple(link for link in card.links if link.reason != "wikilink"),
+                links=tuple(link for link in card.links if link.reason != _WIKILINK),
                 quotes=(*card.quotes, quote),
                 sources=(*card.sources, Source.of(quote, Rel.UPDATES)),
                 verified=offer.at,
@@ -290,6 +297,7 @@ class _Deal:
             tags=tuple(dict.fromkeys((*map(_tag, memo.tags), f"from/{memo.system}"))),
             category=memo.project or memo.system,
             project=memo.project,
+            scope=memo.scope,
         )
 
     def _recognised(self, turn: Turn) -> Draft | None:
@@ -317,6 +325,7 @@ class _Deal:
             quotes=draft.quotes,
             category=draft.category,
             project=draft.project,
+            scope=draft.scope,
             confidence=draft.confidence,
             importance=draft.importance,
             trust=Origin.IMPORT,

@@ -22,6 +22,8 @@ from kimi_memory.store.shelf import Filed, Shelf
 from kimi_memory.templating import fill
 
 INDEX = "index.md"
+CARDS_FORMAT = "kimi_memory/cards/1"
+"""Begins a JSON export, so that import knows it."""
 _PAST = {Status.SUPERSEDED, Status.ARCHIVED}
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NODE_KEYS = {
@@ -82,6 +84,7 @@ def export_json(memory: Memory, path: Path, *, past: bool = False, force: bool =
     """Write all cards and their links as one JSON document; arguments as for the graph."""
     filed = [one for one in _filed(memory, past=past) if isinstance(one.note, Card)]
     content = {
+        "format": CARDS_FORMAT,
         "memory": memory.settings.memory.name,
         "at": memory.clock().isoformat(),
         "cards": [_members(one) for one in filed],
@@ -156,7 +159,9 @@ def _index(memory: Memory, placed: Sequence[tuple[Filed, str]]) -> str:
         }
         for type in CardType
     ]
-    return fill(
+    # Its front matter says that it repeats cards, so that importing it adds nothing.
+    head = f"---\nkind: overview\ngenerated: {memory.clock().date().isoformat()}\n---\n"
+    return head + fill(
         "notes/INDEX",
         lang,
         name=memory.settings.memory.name,
@@ -190,6 +195,7 @@ def _members(one: Filed) -> dict[str, object]:
         "tags": list(card.tags),
         "category": card.category,
         "project": card.project,
+        "scope": card.scope,
         "confidence": card.confidence,
         "importance": card.importance,
         "temperature": card.temperature,

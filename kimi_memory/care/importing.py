@@ -20,8 +20,13 @@ from kimi_memory.memory import Memory
 from kimi_memory.model.actor import Actor
 from kimi_memory.model.ids import derived_id
 from kimi_memory.model.memo import Memo
+from kimi_memory.starter import starter_lines
 from kimi_memory.store import sessions
 
+_NOTHING = (
+    "nothing in it is a statement. Of our own exports, cards and json come back; index and "
+    "graphml are for reading only"
+)
 _BATCH = 400
 _SPARE = 10
 _ERA = datetime(2020, 1, 1, tzinfo=UTC)
@@ -63,6 +68,8 @@ def import_store(
     name = name or str(root.resolve())
     tag = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     offers = list(_offers(memory, root, system, name, skipped))
+    if not offers:
+        skipped.lines.append(f"{root}: {_NOTHING}")
     known = dict(_known(memory, tag))
     fresh = [one for one in offers if known.get(one.identity, ("", ""))[0] != one.hash]
     here = {one.identity for one in offers}
@@ -84,12 +91,14 @@ def _offers(
     memory: Memory, root: Path, system: str, name: str, skipped: Skipped
 ) -> Iterator[Offer]:
     seen: set[str] = set()
+    templates = starter_lines()
     for file in read_store(root, memory.host, skipped, system):
         if file.problem:
             skipped.lines.append(f"{file.path}: {file.problem}")
         for memo in file.memos:
             identity = f"{file.path}#{memo.id}"
-            if memo.past or not memo.live or not memo.text.strip() or identity in seen:
+            empty = not memo.text.strip() or memo.text in templates
+            if memo.past or not memo.live or empty or identity in seen:
                 continue
             seen.add(identity)
             at = memo.updated or memo.created or file.modified

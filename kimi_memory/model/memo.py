@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from kimi_memory.model.card import CardType
+from kimi_memory.model.card import CardType, Link
 from kimi_memory.model.source import Quote
 
 
@@ -29,6 +29,8 @@ class Memo:
     """Under which others link to it."""
     links: tuple[str, ...] = ()
     """Names of others that it links to."""
+    edges: tuple[Link, ...] = ()
+    """Links that say how one bears on the other; each leads to a name."""
     created: datetime | None = None
     updated: datetime | None = None
     expires: datetime | None = None
@@ -38,6 +40,8 @@ class Memo:
     lang: str = ""
     """The language it says it is in; empty where it does not say."""
     project: str = ""
+    scope: str = ""
+    """Whose it is, see `kimi_memory.model.scope`; everybody's if empty."""
     live: bool = True
     """Whether it is held true now, not superseded or archived."""
     past: bool = False

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import networkx
 import pytest
 
-from kimi_memory import Memory
+from kimi_memory import Memory, Opening
 from kimi_memory.care.export import export_cards, export_graph, export_index, export_json
+from kimi_memory.care.importing import import_store
 from kimi_memory.errors import UsageError
-from kimi_memory.model.card import CardType, Link, LinkRel
+from kimi_memory.model.card import Card, CardType, Link, LinkRel
 from kimi_memory.model.source import Source
 from kimi_memory.model.status import Status
+from kimi_memory.store.shelf import Shelf
 from tests.consolidation.notes import card, event, put
 
 
@@ -153,3 +157,94 @@ def test_a_memory_is_not_exported_into_itself(memory: Memory, tmp_path: Path) ->
     (tmp_path / "file").write_text("x", encoding="utf-8")
     with pytest.raises(UsageError, match="cannot be written"):
         export_json(memory, tmp_path / "file/cards.json")
+
+
+def shape(memory: Memory) -> list[tuple[object, ...]]:
+    """Return what of its live cards a memory must not lose on the way through an export."""
+    notes = [filed.note for filed in Shelf(memory.store).notes("card")]
+    cards = [note for note in notes if isinstance(note, Card)]
+    live = [card for card in cards if card.status is not Status.SUPERSEDED]
+    keys = {c.id: c.key for c in live}
+    return sorted(
+        (
+            c.key,
+            str(c.type),
+            "\n".join(filter(None, (c.value, c.applies, c.usage, c.caveats))),
+            c.project,
+            c.scope,
+            str(c.lang),
+            tuple(sorted(tag for tag in c.tags if not tag.startswith("from/"))),
+            tuple(sorted((keys[to.to], str(to.rel), to.weight) for to in c.links if to.to in keys)),
+        )
+        for c in live
+    )
+
+
+@pytest.fixture
+def varied(memory: Memory) -> Memory:
+    put(
+        memory,
+        card("a", "我们用 PostgreSQL。", type=CardType.DECISION, key="db.choice", project="小灶"),
+        replace(
+            card("b", "Back up first.", type=CardType.GOTCHA, key="db.backup"),
+            applies="before any migration",
+            caveats="not while it runs",
+            tags=("db", "安全"),
+            links=(Link("card-a", LinkRel.DEPENDS_ON, 0.9, "why"),),
+        ),
+        replace(card("c", "只有助理知道的事。", key="own.thing"), scope="agent:scout"),
+        card("old", "Was MySQL", status=Status.SUPERSEDED),
+    )
+    return memory
+
+
+@pytest.mark.parametrize("form", ["cards", "json"])
+def test_an_export_comes_back_whole(
+    varied: Memory, tmp_path: Path, opening: Opening, form: str
+) -> None:
+    place = tmp_path / ("out" if form == "cards" else "out.json")
+    {"cards": export_cards, "json": export_json}[form](varied, place)
+    with Memory.create(tmp_path / "other", opening=opening) as other:
+        found = import_store(other, place)
+        assert (found.seen, found.skipped) == (3, ())
+        assert shape(other) == shape(varied)
+    # In the memory it came from every card is known.
+    before = shape(varied)
+    import_store(varied, place)
+    assert shape(varied) == before
+
+
+@pytest.mark.parametrize("form", ["index", "graphml"])
+def test_an_export_for_reading_says_so_when_it_is_imported(
+    varied: Memory, tmp_path: Path, form: str
+) -> None:
+    place = tmp_path / ("out.md" if form == "index" else "out.graphml")
+    {"index": export_index, "graphml": export_graph}[form](varied, place)
+    found = import_store(varied, place)
+    assert found.seen == 0
+    assert "index and graphml are for reading only" in found.skipped[-1]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_memory_folder_without_words_of_anyone_has_nothing_to_import(
+    tmp_path: Path, opening: Opening, language: Literal["en", "zh"]
+) -> None:
+    """Template lines of its pages are nobody's facts."""
+    with Memory.create(tmp_path / "a", name="小李", language=language, opening=opening):
+        pass
+    with Memory.create(tmp_path / "b", opening=opening) as other:
+        assert import_store(other, tmp_path / "a").seen == 0
+        mine = tmp_path / "a/USER.md"
+        text = mine.read_text("utf-8") + "- My sister lives in Trondheim.\n"
+        mine.write_text(text, encoding="utf-8")
+        assert import_store(other, tmp_path / "a").seen == 1
+
+
+def test_a_json_export_that_is_cut_off_is_named(varied: Memory, tmp_path: Path) -> None:
+    place = tmp_path / "out.json"
+    export_json(varied, place)
+    for content in (place.read_text("utf-8")[:-40], place.read_text("utf-8").replace("0.9", '"x"')):
+        place.write_text(content, encoding="utf-8")
+        found = import_store(varied, place)
+        assert found.seen == 0
+        assert "no whole JSON export" in found.skipped[0]

@@ -10,8 +10,8 @@ from kimi_memory.surfaces.cli.shared import open_memory, show, show_json
 
 _FORMS = {
     "cards": export_cards,
-    "index": export_index,
     "json": export_json,
+    "index": export_index,
     "graphml": export_graph,
 }
 
@@ -19,7 +19,10 @@ _FORMS = {
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument(
-        "form", choices=list(_FORMS), help="cards by type, an index page, JSON, or a graph"
+        "form",
+        choices=list(_FORMS),
+        help="cards by type or all as JSON, which import takes back; for reading only: an index "
+        "page, a graph",
     )
     parser.add_argument("path", type=Path, help="where to; a folder for cards, else a file")
     parser.add_argument("--all", action="store_true", help="superseded and archived ones too")
