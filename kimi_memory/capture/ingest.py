@@ -12,7 +12,7 @@ from typing import BinaryIO, cast
 from kimi_memory.capture.log import Captured, Said, SessionLog
 from kimi_memory.capture.screen import MASK, Screen
 from kimi_memory.config import CaptureTable
-from kimi_memory.errors import TranscriptError, UsageError
+from kimi_memory.errors import TranscriptError
 from kimi_memory.host import Host
 from kimi_memory.model.actor import Actor
 from kimi_memory.model.ids import safe_session_id
@@ -38,26 +38,6 @@ class Ingested:
     stored: int
     """Turns that were new."""
     captured: tuple[Captured, ...] = ()
-
-
-def find_files(paths: Iterable[Path]) -> Iterator[Path]:
-    """Yield the files to ingest: folders give theirs, sorted, without hidden ones.
-
-    Raises:
-        UsageError: a path does not exist.
-    """
-    for path in paths:
-        if path.is_dir():
-            inside = (p for p in sorted(path.rglob("*")) if p.is_file())
-            yield from (p for p in inside if not _hidden(p.relative_to(path)))
-        elif path.exists():
-            yield path
-        else:
-            raise UsageError(f"{path} does not exist. Name a file or a folder.")
-
-
-def _hidden(path: Path) -> bool:
-    return any(part.startswith(".") for part in path.parts)
 
 
 def open_file(path: Path) -> TranscriptFile:

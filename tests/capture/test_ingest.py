@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from kimi_memory import Memory
-from kimi_memory.capture.ingest import find_files, from_bytes, open_file
-from kimi_memory.errors import TranscriptError, UsageError
+from kimi_memory.capture.ingest import from_bytes, open_file
+from kimi_memory.errors import TranscriptError
 from kimi_memory.store import sessions
 
 
@@ -75,19 +75,6 @@ def test_a_secret_is_masked_and_still_known_again(memory: Memory) -> None:
 def test_an_unknown_format_is_an_error_that_names_the_file(memory: Memory) -> None:
     with pytest.raises(TranscriptError, match=r"x\.bin:1: no reader"):
         take(memory, b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "x.bin")
-
-
-def test_folders_give_their_files_without_hidden_ones(tmp_path: Path) -> None:
-    for name in ("b.json", "a.md", ".hidden.md", "sub/c.jsonl", ".git/config"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text("x", encoding="utf-8")
-    found = [str(path.relative_to(tmp_path)) for path in find_files([tmp_path])]
-    assert found == ["a.md", "b.json", "sub/c.jsonl"]
-
-
-def test_a_missing_path_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="nowhere"):
-        list(find_files([tmp_path / "nowhere"]))
 
 
 def test_a_file_is_opened_from_its_start_each_time(tmp_path: Path) -> None:
