@@ -9,8 +9,8 @@ from kimi_memory.model.actor import Actor
 from kimi_memory.store.journal import Entry, Journal
 from kimi_memory.store.locks import Locks, is_dead
 from kimi_memory.store.tail import LOST, mend
-from kimi_memory.store.tree import Place, Tree
-from kimi_memory.store.txn import FOLDER, TEMPORARIES, Transactions, is_ours
+from kimi_memory.store.tree import TEMPORARIES, Place, Tree
+from kimi_memory.store.txn import FOLDER, Transactions, is_ours
 
 GROWING = ("short-term", "mid-term")
 """Folders whose ``.jsonl`` files are appended to."""

@@ -24,8 +24,8 @@ from kimi_memory.store.paths import PRIVATE, is_truth
 from kimi_memory.store.plan import check_lines, paths_of, plan
 from kimi_memory.store.reconcile import External, Progress, Reconciler
 from kimi_memory.store.tail import append_whole, cut_back, mark, mend, sound_end
-from kimi_memory.store.tree import Place, Tree
-from kimi_memory.store.txn import TEMPORARIES, Intent, Transactions
+from kimi_memory.store.tree import TEMPORARIES, Place, Tree
+from kimi_memory.store.txn import Intent, Transactions
 
 FOLDERS = ("tmp", "txn", "locks", "undo", "lost+found", "journal")
 _READ_ONLY = f"{PRIVATE}/read-only"

@@ -16,6 +16,9 @@ from kimi_memory.store.fsio import Disk
 from kimi_memory.store.paths import PRIVATE, check, fold, is_kept, is_plain, is_truth, open_folder
 from kimi_memory.store.signature import Stat, signature
 
+TEMPORARIES = f"{PRIVATE}/tmp"  # noqa: S108  a folder of our own
+"""Holds what is on its way to its place; what a crash leaves there is swept."""
+
 _ABSENT = (FileNotFoundError, NotADirectoryError, PermissionError)
 """How a folder answers that is not there for us."""
 
@@ -153,12 +156,25 @@ class Tree:
                 raise UnsafePathError(path, f"it differs from {name!r} only in case")
 
     def open_file(self, place: Place, flags: int, path: str) -> int:
-        """Open a plain file with one name.
+        """Open a plain file; one that is written to has no other name afterwards.
+
+        Backups made with ``cp -al``, and tools that find files alike, give files second
+        names (hard links). What is written here must not change what lies there.
 
         Raises:
             FileNotFoundError: it is not there.
-            UnsafePathError: it is a link, a device, a folder, or has a second name.
+            UnsafePathError: it is a link, a device or a folder.
         """
+        fd, found = self._open_plain(place, flags, path)
+        if found.st_nlink == 1 or flags & os.O_ACCMODE == os.O_RDONLY:
+            return fd
+        try:
+            self._split_off(place, fd, stat.S_IMODE(found.st_mode))
+        finally:
+            self.disk.close(fd)
+        return self._open_plain(place, flags, path)[0]
+
+    def _open_plain(self, place: Place, flags: int, path: str) -> tuple[int, os.stat_result]:
         try:
             fd = self.disk.open(place.name, flags | os.O_NONBLOCK, at=place.folder)
         except OSError as error:
@@ -166,13 +182,19 @@ class Tree:
                 raise UnsafePathError(path, "it is a link or no plain file") from error
             raise
         found = os.fstat(fd)
-        why = "" if stat.S_ISREG(found.st_mode) else "it is no plain file"
-        if not why and found.st_nlink > 1:
-            why = "the file has a second name elsewhere (a hard link)"
-        if why:
-            self.disk.close(fd)
-            raise UnsafePathError(path, why)
-        return fd
+        if stat.S_ISREG(found.st_mode):
+            return fd, found
+        self.disk.close(fd)
+        raise UnsafePathError(path, "it is no plain file")
+
+    def _split_off(self, place: Place, fd: int, mode: int) -> None:
+        """Put a copy of an open file in its place, which has this one name."""
+        with self.folder(TEMPORARIES, make=True) as aside:
+            # Swept with what a crash leaves there: it holds the same bytes.
+            copy = Place(aside, f"split.{os.urandom(8).hex()}")
+            self.write(copy, self.disk.read(fd), mode=mode)
+            self.disk.rename(copy.name, aside, place.name, place.folder)
+            self.disk.fsync(place.folder)
 
     def read(self, path: str) -> bytes:
         """Return the bytes of a file; FileNotFoundError or UnsafePathError as they come."""

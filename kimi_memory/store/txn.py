@@ -14,7 +14,6 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import NamedTuple
 
-from kimi_memory.errors import UnsafePathError
 from kimi_memory.model.actor import Actor
 from kimi_memory.model.origin import Origin
 from kimi_memory.store.fsio import SyncError
@@ -23,11 +22,10 @@ from kimi_memory.store.locks import owner
 from kimi_memory.store.paths import PRIVATE
 from kimi_memory.store.placing import Outcome, Placer
 from kimi_memory.store.plan import Step
-from kimi_memory.store.tree import Place, Tree
+from kimi_memory.store.tree import TEMPORARIES, Place, Tree
 from kimi_memory.store.undo import Keeper
 
 FOLDER = f"{PRIVATE}/txn"
-TEMPORARIES = f"{PRIVATE}/tmp"  # noqa: S108  a folder of our own
 MANIFEST = "manifest.json"
 _SEALED = b"txn\0"
 _WRITTEN = tuple(name for name in Step._fields if name != "content")
@@ -193,10 +191,9 @@ def is_ours(tree: Tree, place: Place) -> bool:
     """Whether a temporary holds nothing but our bytes, or those they replaced."""
     if ".swap" not in place.name:
         return True
-    try:
-        return tree.digest(place, place.name)[:16] in place.name.split(".")[2].split("-")
-    except UnsafePathError:
+    if tree.disk.stat(place.name, place.folder).st_nlink > 1:
         return True  # a spare name of a file that is still in its place
+    return tree.digest(place, place.name)[:16] in place.name.split(".")[2].split("-")
 
 
 def _render(intent: Intent) -> bytes:

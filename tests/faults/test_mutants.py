@@ -138,9 +138,11 @@ def counting(root: Path) -> None:
 
 def second_name(root: Path) -> None:
     prepare(root / "m")
-    (root / "m/hard.md").hardlink_to(root / "m/semantic/a.md")
-    with Store.open(root / "m", key=KEY) as store, pytest.raises(UnsafePathError):
-        store.read("hard.md")
+    with Store.open(root / "m", key=KEY) as store:
+        store.append("short-term/s.jsonl", [LINE], ME)
+        (root / "copy.jsonl").hardlink_to(root / "m/short-term/s.jsonl")
+        store.append("short-term/s.jsonl", [LINE], ME)
+    assert (root / "copy.jsonl").read_bytes() == LINE
 
 
 def outside(root: Path) -> None:

@@ -97,3 +97,36 @@ def test_a_walk_leaves_out_what_has_an_unsafe_name(tree: Tree, folder: Path) -> 
     assert sorted(path for path, _ in tree.walk()) == ["a/one.md", "other/five.md"]
     assert [path for path, _ in tree.walk("a")] == ["a/one.md"]
     assert tree.strays() == ["a/-b/c/three.md", "a/-b/two.md", "a/-four.md"]
+
+
+def test_a_file_with_a_second_name_is_read_as_any_other(tree: Tree, folder: Path) -> None:
+    (folder / "a.md").write_bytes(b"one\n")
+    (folder / "b.md").hardlink_to(folder / "a.md")
+    assert tree.read("b.md") == b"one\n"
+    assert (folder / "b.md").stat().st_nlink == 2
+
+
+def test_what_is_written_does_not_change_what_a_second_name_shows(
+    tree: Tree, folder: Path, tmp_path: Path
+) -> None:
+    (folder / "a.jsonl").write_bytes(b"one\n")
+    (folder / "a.jsonl").chmod(0o640)
+    (tmp_path / "backup").hardlink_to(folder / "a.jsonl")
+    with tree.place("a.jsonl") as place:
+        fd = tree.open_file(place, os.O_RDWR | os.O_APPEND, "a.jsonl")
+        os.write(fd, b"two\n")
+        os.close(fd)
+    assert (tmp_path / "backup").read_bytes() == b"one\n"
+    assert (folder / "a.jsonl").read_bytes() == b"one\ntwo\n"
+    assert (folder / "a.jsonl").stat().st_mode & 0o777 == 0o640
+    assert not list((folder / ".kimi/tmp").iterdir())
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "link"])
+def test_what_is_no_plain_file_is_refused(tree: Tree, folder: Path, kind: str) -> None:
+    path = folder / "odd"
+    {"folder": path.mkdir, "pipe": lambda: os.mkfifo(path), "link": lambda: path.symlink_to("x")}[
+        kind
+    ]()
+    with pytest.raises(UnsafePathError, match="no plain file"):
+        tree.read("odd")
