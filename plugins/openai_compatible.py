@@ -26,6 +26,7 @@ from kimi_memory import hookimpl
 from kimi_memory.errors import ModelError
 from kimi_memory.model.engine import Embedding
 from kimi_memory.model.prompt import Reply
+from kimi_memory.remote import vectors
 from kimi_memory.remote.choices import Choices
 from kimi_memory.remote.keys import find_key
 from kimi_memory.remote.patience import Limits, Patience
@@ -50,6 +51,7 @@ SETTINGS = (
     "keyring",
     "tries",
     "at_once",
+    *vectors.SETTINGS,
 )
 """What may stand in ``[plugins.openai_compatible]``."""
 

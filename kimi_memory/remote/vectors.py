@@ -30,12 +30,15 @@ class Place:
     """Texts a request, where the settings say nothing."""
 
 
+SETTINGS = ("query_seconds", "batch", "query_prefix", "note_prefix", "embed_weight")
+"""What `Vectors` takes from a plugin's settings."""
+
+
 class Vectors:
     """What a plugin needs for a vector lane, besides the request itself.
 
     Args:
-        choices: the plugin's settings; ``query_seconds``, ``batch``, ``query_prefix``,
-            ``note_prefix`` and ``embed_weight`` are taken from them.
+        choices: the plugin's settings; those of `SETTINGS` are taken from them.
         place: the server and its model.
         ask: returns a row a text, of unit norm, within so many seconds.
 
