@@ -33,6 +33,7 @@ from urllib.parse import urlsplit
 from kimi_memory import hookimpl
 from kimi_memory.errors import ModelError
 from kimi_memory.model.engine import Embedding
+from kimi_memory.model.health import CHECK_SECONDS, PING, Finding, check_models
 from kimi_memory.model.prompt import Reply
 from kimi_memory.remote import vectors
 from kimi_memory.remote.choices import Choices
@@ -43,6 +44,8 @@ from kimi_memory.remote.wire import PASSING, is_loopback
 from kimi_memory.text.tokens import estimate
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from kimi_memory.model.engine import Purpose
     from kimi_memory.model.prompt import Prompt
 
@@ -114,11 +117,22 @@ class Ollama:
         manner = self._vectors.manner
         return Embedding(f"ollama:{self._embed_model}{manner.mark}", rows, manner.weight)
 
-    def _chat(self, prompt: Prompt) -> Reply:
+    @hookimpl
+    def check_health(self, root: Path) -> list[Finding]:
+        """Ask each model for one word, so that a dead server shows before it is needed."""
+        return check_models(
+            "ollama",
+            [
+                (self._model, lambda: self._chat(PING, CHECK_SECONDS)),
+                (self._embed_model, lambda: self._embed([PING.text], CHECK_SECONDS)),
+            ],
+        )
+
+    def _chat(self, prompt: Prompt, seconds: float = 0) -> Reply:
         room = estimate(prompt.text) * 5 // 4 + prompt.max_tokens
         parts = self._asked(
             "chat",
-            self._seconds,
+            seconds or self._seconds,
             model=self._model,
             messages=[{"role": "user", "content": prompt.text}],
             format=dict(prompt.schema) or None,

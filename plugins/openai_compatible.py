@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 from kimi_memory import hookimpl
 from kimi_memory.errors import ModelError
 from kimi_memory.model.engine import Embedding
+from kimi_memory.model.health import CHECK_SECONDS, PING, Finding, check_models
 from kimi_memory.model.prompt import Reply
 from kimi_memory.remote import vectors
 from kimi_memory.remote.choices import Choices
@@ -34,6 +35,8 @@ from kimi_memory.remote.vectors import Place, Vectors, unit
 from kimi_memory.remote.wire import Wire
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from kimi_memory.model.engine import Purpose
     from kimi_memory.model.prompt import Prompt
 
@@ -104,11 +107,22 @@ class OpenAICompatible:
         name = f"{self._wire.base}:{self._embed_model}{size}{manner.mark}"
         return Embedding(name, rows, manner.weight)
 
-    def _chat(self, prompt: Prompt) -> Reply:
+    @hookimpl
+    def check_health(self, root: Path) -> list[Finding]:
+        """Ask each model for one word, so that a dead server shows before it is needed."""
+        return check_models(
+            "openai_compatible",
+            [
+                (self._model, lambda: self._chat(PING, CHECK_SECONDS)),
+                (self._embed_model, lambda: self._embed([PING.text], CHECK_SECONDS)),
+            ],
+        )
+
+    def _chat(self, prompt: Prompt, seconds: float | None = None) -> Reply:
         while True:
             body = self._body(prompt)
             try:
-                answer = self._wire.post("/chat/completions", body)
+                answer = self._wire.post("/chat/completions", body, seconds=seconds)
             except ModelError as error:
                 if error.status in REFUSALS and self._learned(str(error), body):
                     continue

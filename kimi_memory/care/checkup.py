@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kimi_memory.care.folder_checks import check_folder, check_ids
+from kimi_memory.care.health_checks import check_copies, check_jobs, check_tombstones
 from kimi_memory.care.links import check_links
 from kimi_memory.care.pages import asking
 from kimi_memory.care.purge_checks import check_purges
@@ -137,6 +138,7 @@ def doctor(memory: Memory) -> list[Finding]:
         found += findings
     found += [*_check_plugins(memory), *check_links(memory), *check_folder(memory)]
     found += unknown_settings(memory.root, memory.home, memory.host)
+    found += [*check_tombstones(memory), *check_jobs(memory), *check_copies(memory)]
     if memory.store.read_only:
         found.append(
             Finding(

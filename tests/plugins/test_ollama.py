@@ -211,3 +211,17 @@ def test_the_request_is_what_the_server_documents() -> None:
 def test_wrong_settings_are_named(settings: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match=r"plugins\.ollama\."):
         create(settings)
+
+
+def test_the_doctor_asks_each_model_once(tmp_path: Path) -> None:
+    script = Script(say=lambda _: "ok")
+    with serve(script) as host:
+        model = plugin(host)
+        said = {one.message: str(one.severity) for one in model.check_health(tmp_path)}
+    assert list(said.values()) == ["ok", "ok"]
+    assert len(script.asked) == 2
+    # The server is gone now.
+    dead = model.check_health(tmp_path)
+    assert [str(one.severity) for one in dead] == ["warning", "warning"]
+    assert all("does not answer" in one.message and host in one.message for one in dead)
+    assert create({}).check_health(tmp_path) == []

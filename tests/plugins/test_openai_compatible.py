@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -163,3 +164,17 @@ def test_the_key_is_that_of_the_variable(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_wrong_settings_are_named(settings: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match=r"plugins\.openai_compatible\."):
         create(settings)
+
+
+def test_the_doctor_asks_each_model_once(tmp_path: Path) -> None:
+    script = Script(say=lambda _: "ok")
+    with serve(script) as host:
+        model = plugin(host)
+        said = {one.message: str(one.severity) for one in model.check_health(tmp_path)}
+    assert list(said.values()) == ["ok", "ok"]
+    assert len(script.asked) == 2
+    # The server is gone now.
+    dead = model.check_health(tmp_path)
+    assert [str(one.severity) for one in dead] == ["warning", "warning"]
+    assert all("does not answer" in one.message and host in one.message for one in dead)
+    assert create({}).check_health(tmp_path) == []
