@@ -82,6 +82,8 @@ class RecallTable(NamedTuple):
     """Weight of the vector lane of a small model against the keyword lane; 0 turns it off."""
     fusion: Literal["score", "70/30", "rrf"] = "score"
     """How the lanes are joined: by weighted score, vectors first, or by rank."""
+    candidates: int = 3
+    """So many candidates a hit are weighed, and never fewer than 50."""
     hops: int = 0
     """How many links are followed from the best hits into the answer, up to 2."""
     context_tokens: int = 2000

@@ -108,6 +108,10 @@ class Query:
     """What was held to be true at this moment; relative dates count from it."""
     hops: int | None = None
     """How many links to follow from the best hits, 0 to 2; the setting if None."""
+    vector_weight: float | None = None
+    """Weight of the vector lane, or its share where they are joined 70/30; the setting if None."""
+    fusion: str = ""
+    """How the lanes are joined: score, 70/30 or rrf; the setting if empty."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,10 +42,24 @@ class Probe(NamedTuple):
     vector: Sequence[float]
     weight: float
     method: Method = "score"
+    share: float = VECTOR_SHARE
+    """Of the vector lane, where it comes first."""
+
+
+def lane_weights(probe: Probe | None) -> dict[str, float]:
+    """Return what each lane counts in the score of a row."""
+    if probe is None:
+        return {"keyword": 1.0}
+    shares = {"score": probe.weight / (1.0 + probe.weight), "70/30": probe.share, "rrf": 0.5}
+    vector = shares[probe.method]
+    return {"keyword": 1.0 - vector, "vector": vector}
 
 
 def probe_of(
-    found: Embedding | None, searcher: Searcher, settings: RecallTable
+    found: Embedding | None,
+    searcher: Searcher,
+    settings: RecallTable,
+    share: float = VECTOR_SHARE,
 ) -> tuple[Probe | None, str]:
     """Return what to search vectors with, and what a person should know when there is nothing."""
     lane = searcher.lane
@@ -59,7 +73,8 @@ def probe_of(
     if lane.model != found.model:
         why = f"The vectors were made by {lane.model}, the model is now {found.model}"
         return None, f"{why}: words alone found these. Run 'kimi-memory index'."
-    return Probe(found.vectors[0], settings.vector_weight * found.weight, settings.fusion), ""
+    weight = settings.vector_weight * found.weight
+    return Probe(found.vectors[0], weight, settings.fusion, share), ""
 
 
 def nearness(
@@ -119,8 +134,8 @@ def fuse(keyword: Mapping[str, Floats], near: Floats, probe: Probe | None) -> di
             vector = near * probe.weight / (1.0 + probe.weight)
         case "70/30":
             best = float(total.max(initial=0.0)) or 1.0
-            share = (1.0 - VECTOR_SHARE) / best
-            vector = near * VECTOR_SHARE
+            share = (1.0 - probe.share) / best
+            vector = near * probe.share
         case "rrf":
             share = np.divide(_by_rank(total), total, out=np.zeros(len(near)), where=total > 0)
             vector = _by_rank(near)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from kimi_memory.config import RecallTable
+from kimi_memory.errors import UsageError
 from kimi_memory.host import Host
 from kimi_memory.index.index import Index
 from kimi_memory.index.words import Words
@@ -25,6 +26,9 @@ SUMMANDS = frozenset({"turn", "window", "session", "day", "answer", "vector", "m
 """Parts of a hit that add up; all other parts multiply."""
 HOPS = 2
 """Links are followed no further, whatever is asked."""
+MOST_WEIGHT = 10.0
+"""Of the vector lane; more would be vectors alone."""
+_FUSIONS: tuple[Literal["score", "70/30", "rrf"], ...] = ("score", "70/30", "rrf")
 CANDIDATES = 50
 """At least so many of the best rows are weighed by the plugins."""
 
@@ -39,6 +43,8 @@ class Answer:
     notes: tuple[str, ...] = ()
     """What a person should know: a lane that is off, an index that is not used."""
     took_ms: float = 0.0
+    weights: Mapping[str, float] = field(default_factory=dict)
+    """What each lane counts in the score, altogether 1; by rank where the fusion is rrf."""
 
 
 def total(parts: Mapping[str, float]) -> float:
@@ -84,19 +90,21 @@ class Recall:
     def search(self, query: Query) -> Answer:
         """Return the best units for a question, best first; ties stand by id."""
         from kimi_memory.recall.filters import told
-        from kimi_memory.recall.fusion import probe_of
+        from kimi_memory.recall.fusion import VECTOR_SHARE, lane_weights, probe_of
         from kimi_memory.recall.ranking import candidates
 
         began = time.perf_counter()
-        now, embedding = query.as_of or self._clock(), self._embed(query)
+        settings = _chosen(self._settings, query)
+        share = VECTOR_SHARE if query.vector_weight is None else min(1.0, query.vector_weight)
+        now, embedding = query.as_of or self._clock(), self._embed(query, settings)
         words = self._index.words.of_query(query, now)
 
-        def found(searcher: Searcher) -> tuple[Ranked, list[Hit], str]:
+        def found(searcher: Searcher) -> tuple[Ranked, list[Hit], str, Mapping[str, float]]:
             searcher = told(searcher, query)
-            probe, note = probe_of(embedding, searcher, self._settings)
+            probe, note = probe_of(embedding, searcher, settings, share)
             room = self._room(query)
             ranked = candidates(searcher, query, words, probe, room=room, now=now)
-            return ranked, self._found(searcher, ranked, query, now), note
+            return ranked, self._found(searcher, ranked, query, now), note, lane_weights(probe)
 
         with self._index.guard:
             # While a scout looks: most often the files are still the same.
@@ -105,7 +113,7 @@ class Recall:
             searcher = self._index.searcher()
             if answer is None or searcher is not expected:
                 answer = found(searcher)
-            ranked, hits, note = answer
+            ranked, hits, note, weights = answer
         # A server may take its time: nobody else waits for it.
         hits, said = self._reranked(query, hits)
         with self._index.guard:
@@ -113,7 +121,7 @@ class Recall:
         shown = tuple(self._shown(hit, words) for hit in best)
         notes = (*searcher.notes, *(one for one in (note, said) if one))
         took = (time.perf_counter() - began) * 1000
-        return Answer(shown, ranked.lanes, notes, took)
+        return Answer(shown, ranked.lanes, notes, took, weights)
 
     def _looked_at_again(self) -> int:
         if not self._host.offers("rerank"):
@@ -130,10 +138,10 @@ class Recall:
         return reranked(self._host, query.text, hits)
 
     def _room(self, query: Query) -> int:
-        return max(CANDIDATES, 3 * query.limit)
+        return max(CANDIDATES, self._settings.candidates * query.limit)
 
-    def _embed(self, query: Query) -> Embedding | None:
-        if self._settings.vector_weight <= 0:
+    def _embed(self, query: Query, settings: RecallTable) -> Embedding | None:
+        if settings.vector_weight <= 0:
             return None
         found: Embedding | None = self._host.answer(
             "embed_texts", texts=[query.text], purpose="query"
@@ -206,6 +214,21 @@ class Recall:
     def _shown(self, hit: Hit, words: Sequence[str]) -> Hit:
         text, _, _ = snippet(hit.unit.text, words, self._settings.snippet_chars)
         return Hit(hit.unit, hit.score, text, hit.parts, hit.lanes, hit.related)
+
+
+def _chosen(settings: RecallTable, query: Query) -> RecallTable:
+    """Return the settings with what a query chooses for itself."""
+    weight, fusion = query.vector_weight, query.fusion
+    if weight is not None:
+        if not 0 <= weight <= MOST_WEIGHT:
+            raise UsageError(f"A vector weight of {weight:g} is out of range. Give 0 to 10.")
+        settings = settings._replace(vector_weight=weight)
+    if fusion:
+        chosen = next((one for one in _FUSIONS if one == fusion), None)
+        if chosen is None:
+            raise UsageError(f"{fusion!r} joins no lanes. Use one of {', '.join(_FUSIONS)}.")
+        settings = settings._replace(fusion=chosen)
+    return settings
 
 
 def _merged(told: Iterable[Mapping[str, float]]) -> dict[str, float]:

@@ -322,9 +322,8 @@ class Journal:
         The head was just found, so its file is the one that is at its path now.
         """
         head, (inode, fd) = self._head, self._file
-        is_open = place.name == head.segment and inode == head.inode
         # A backup may have given the open file a second name since.
-        if not is_open or os.fstat(fd).st_nlink > 1:
+        if (place.name, inode) != (head.segment, head.inode) or os.fstat(fd).st_nlink > 1:
             flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
             fd = self._tree.open_file(place, flags, place.name)
             self.close()

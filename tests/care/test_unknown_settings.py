@@ -83,7 +83,7 @@ class Asked(dict[str, object]):
     def __init__(self) -> None:
         self.names: set[str] = set()
 
-    def get(self, key: str, default: object = None) -> object:  # type: ignore[override]
+    def get(self, key: str, default: object = None) -> object:  # type: ignore[override]  # nobody asks for another type
         """Note the name, and say that it is not there; without a server little more is asked."""
         self.names.add(key)
         return "http://127.0.0.1:1" if key == "base_url" else default

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kimi_memory.recall.fusion import Method, Probe, fuse
+from kimi_memory.recall.fusion import Method, Probe, fuse, lane_weights
 
 METHODS: tuple[Method, ...] = get_args(Method)
 SCORE = st.floats(0, 1).map(lambda value: 0.0 if value < 1e-6 else value)
@@ -86,3 +86,20 @@ def test_reciprocal_ranks_forget_scores_and_share_ties() -> None:
     turn = fused(rows, "rrf")["turn"]
     assert turn[0] == pytest.approx(0.5)
     assert turn[1] == turn[2] == pytest.approx(0.5 * 61 / 62)
+
+
+@pytest.mark.parametrize(
+    ("probe", "vector"),
+    [
+        (Probe([1.0], 0.3), 0.3 / 1.3),
+        (Probe([1.0], 0.3, "70/30"), 0.7),
+        (Probe([1.0], 0.3, "70/30", 0.4), 0.4),
+        (Probe([1.0], 0.3, "rrf"), 0.5),
+    ],
+)
+def test_the_weights_told_are_those_that_count(probe: Probe, vector: float) -> None:
+    assert lane_weights(None) == {"keyword": 1.0}
+    told = lane_weights(probe)
+    assert told == pytest.approx({"keyword": 1 - vector, "vector": vector})
+    parts = fuse({"turn": np.asarray([1.0, 0.0])}, np.asarray([1.0, 0.0]), probe)
+    assert {"keyword": parts["turn"][0], "vector": parts["vector"][0]} == pytest.approx(told)

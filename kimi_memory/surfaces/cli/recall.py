@@ -10,8 +10,10 @@ from dataclasses import fields, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from kimi_memory.errors import UsageError
-from kimi_memory.model.unit import Hit, Query, Related
+from kimi_memory.errors import KimiMemoryError, UsageError
+from kimi_memory.model import form
+from kimi_memory.model.frontmatter import decode
+from kimi_memory.model.unit import Hit, Query, Related, Unit
 from kimi_memory.surfaces.cli.shared import (
     add_within,
     leave,
@@ -64,6 +66,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--as-of", default="", help=f"what was held to be true at the end of this date, {dates}"
     )
+    parser.add_argument(
+        "--vector-weight", type=float, help="of the vector lane; its share, 0 to 1, with 70/30"
+    )
+    parser.add_argument(
+        "--fusion", default="", choices=["", "score", "70/30", "rrf"], help="how lanes are joined"
+    )
     parser.add_argument("--hops", type=int, choices=(0, 1, 2), help="links to follow, 0 to 2")
     parser.add_argument("--plain", action="store_true", help="take every word as it is")
     parser.add_argument("--explain", action="store_true", help="show the parts of each score")
@@ -103,6 +111,8 @@ def _query(arguments: Namespace, memory: Memory) -> Query:
         limit=arguments.limit or memory.settings.recall.limit,
         min_score=arguments.min_score,
         hops=arguments.hops,
+        vector_weight=arguments.vector_weight,
+        fusion=arguments.fusion,
         within=within(arguments),
         **given,
     )
@@ -140,7 +150,7 @@ class _Found:
     ) -> None:
         self._answer, self._quoting = answer, quoting
         self._words = memory.index.words.of_query(query, memory.clock())
-        self._vector_weight = memory.settings.recall.vector_weight
+        self._memory = memory
 
     def members(self, *, explain: bool) -> dict[str, object]:
         """Return what stands in JSON."""
@@ -152,12 +162,13 @@ class _Found:
             "took_ms": answer.took_ms,
         }
         if explain:
-            members |= {"words": self._words, "vector_weight": self._vector_weight}
+            members |= {"words": self._words, "weights": answer.weights}
         return members
 
     def _hit(self, hit: Hit, *, explain: bool) -> dict[str, object]:
         members = {f.name: getattr(hit, f.name) for f in fields(hit)}
         members |= {"citation": hit.citation, "related": self._related(hit)}
+        members["sessions"] = _sessions(self._memory, hit.unit)
         if explain:
             members["summands"], members["factors"] = _split(hit)
         return members
@@ -184,9 +195,9 @@ class _Found:
         return (*self._quoting.get(hit.unit.id, ()), *hit.related)
 
     def _explain(self) -> None:
+        weights = self._answer.weights
         lanes = ", ".join(
-            f"vector (weight {self._vector_weight:g})" if lane == "vector" else lane
-            for lane in self._answer.lanes
+            f"{lane} (weight {weights.get(lane, 0):.2f})" for lane in self._answer.lanes
         )
         show(f"lanes: {lanes or 'none'}; words: {' '.join(self._words) or 'none'}")
 
@@ -201,6 +212,17 @@ class _Found:
             shown += [printable(text[at:first]), f"\x1b[1m{printable(text[first:last])}\x1b[0m"]
             at = last
         return "".join([*shown, printable(text[at:])])
+
+
+def _sessions(memory: Memory, unit: Unit) -> list[str]:
+    """Return the sessions that a hit rests on: its own, or those a note names as sources."""
+    if unit.session:
+        return [unit.session]
+    try:
+        note = form.parse(decode(memory.store.read(unit.path), unit.path), unit.path)
+    except KimiMemoryError:
+        return []  # a page of people, or a file that changed since
+    return list(dict.fromkeys(source.session for source in note.sources if source.session))
 
 
 def _split(hit: Hit) -> tuple[dict[str, float], dict[str, float]]:

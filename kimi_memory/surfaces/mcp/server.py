@@ -150,7 +150,7 @@ def _readers(tool: Tool, desk: Desk) -> None:
     def memory_search(
         query: Annotated[str, Field(description="a question or words, Chinese or English")],
         limit: Limit = 10,
-        minScore: Annotated[float, Field(ge=0, le=1, description="least score")] = 0.0,  # noqa: N803
+        minScore: Annotated[float, Field(ge=0, le=1, description="least score")] = 0.0,  # noqa: N803  the contract's names
         sources: Annotated[
             list[Literal["memory", "sessions"]],
             Field(description="notes and pages, what was said, or both; all if empty"),
@@ -165,7 +165,7 @@ def _readers(tool: Tool, desk: Desk) -> None:
             str, Field(description="a path of the memory, a citation path#L2-L5, or a note's id")
         ],
         startLine: Annotated[int, Field(ge=0)] = 0,  # noqa: N803  the names of the contract
-        endLine: Annotated[int, Field(ge=0, description="0: to the end, or as cited")] = 0,  # noqa: N803
+        endLine: Annotated[int, Field(ge=0, description="0: to the end, or as cited")] = 0,  # noqa: N803  the contract's names
     ) -> shapes.Text:
         """Read a file of the memory or some lines of it."""
         return desk.get(path, startLine, endLine)

@@ -87,7 +87,8 @@ def test_a_least_score_cuts(filled, capsys) -> None:
 
 def test_json_explains_each_score(filled, capsys) -> None:
     found = answer(capsys, "recall", "数据库用什么", "--explain")
-    assert set(found) == {"hits", "lanes", "notes", "took_ms", "words", "vector_weight"}
+    assert set(found) == {"hits", "lanes", "notes", "took_ms", "words", "weights"}
+    assert sum(found["weights"].values()) == pytest.approx(1)
     assert "数据" in found["words"]
     for hit in found["hits"]:
         whole = sum(hit["summands"].values()) * math.prod(hit["factors"].values())
@@ -97,15 +98,21 @@ def test_json_explains_each_score(filled, capsys) -> None:
     assert [note["rel"] for note in turn["related"]] == ["QUOTES"]
     plain = answer(capsys, "recall", "数据库用什么")
     assert set(plain) == {"hits", "lanes", "notes", "took_ms"}
-    assert {"unit", "score", "snippet", "parts", "lanes", "citation", "related"} <= set(
-        plain["hits"][0]
-    )
+    parts = {"unit", "score", "snippet", "parts", "lanes", "citation", "related", "sessions"}
+    assert parts <= set(plain["hits"][0])
+    of_turn = {turn["unit"]["session"]}
+    card = next(hit for hit in plain["hits"] if hit["unit"]["kind"] == "card")
+    assert set(turn["sessions"]) == of_turn
+    assert {one.partition(".")[0] for one in card["sessions"]} <= {
+        hit["unit"]["session"] for hit in plain["hits"]
+    }
+    assert card["sessions"]
 
 
 def test_people_see_lanes_words_and_the_sum(filled, capsys) -> None:
     assert run(["recall", "green tea", "--explain"]) == 0
     shown = capsys.readouterr().out
-    assert shown.startswith("lanes: keyword; words: green tea\n")
+    assert shown.startswith("lanes: keyword (weight 1.00); words: green tea\n")
     assert re.search(r"^    \(turn .* = [01]\.\d{3}  \(lanes: keyword\)$", shown, re.MULTILINE)
     assert "related: card-" in shown
     assert "\x1b" not in shown
