@@ -185,6 +185,8 @@ class ScheduleTable(NamedTuple):
     """When ``schedule`` lets the daily job run, in the time of the machine."""
     weekly: str = "sun 04:00"
     """When it lets the weekly job run: a day (mon to sun) and a time."""
+    introspect: str = "sun 05:00"
+    """When it lets memory be introspected: a time, with a day or for every day; never if empty."""
 
 
 class Settings(NamedTuple):

@@ -1,16 +1,27 @@
 """A log of what the memory does.
 
 Why it exists: a memory that works unattended must be able to say what it did. Switch
-on logging for ``kimi_memory.activity`` at level INFO and it tells.
+on logging for ``kimi_memory.activity`` at level INFO and it tells; or name a file for it
+in your own config.toml, where it is kept small::
+
+    [plugins.activity]
+    file = "~/.local/state/kimi_memory/activity.log"
+    kilobytes = 1024    # a fuller file becomes activity.log.1 …
+    files = 3           # … and so many old ones are kept
 """
 
 from __future__ import annotations
 
+import fcntl
+import os
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from kimi_memory import hookimpl
+from kimi_memory.remote.choices import Choices
 
 if TYPE_CHECKING:
     from kimi_memory import Memory
@@ -19,33 +30,93 @@ if TYPE_CHECKING:
     from kimi_memory.model.unit import Hit, Query
 
 NAME = "kimi_memory.activity"
+SETTINGS = ("file", "kilobytes", "files")
+"""What may stand in ``[plugins.activity]``."""
 
 
-@hookimpl
-def memory_opened(memory: Memory) -> None:
-    """Tell which folder was opened."""
-    _tell("opened %s", memory.root)
+def create(settings: Mapping[str, Any]) -> Activity:
+    """Make the plugin from the user's settings."""
+    choices = Choices("activity", settings)
+    file = choices.text("file")
+    limit, kept = choices.whole("kilobytes", 1024) * 1024, choices.whole("files", 3)
+    return Activity(LogFile(Path(file).expanduser(), limit, kept) if file else None)
 
 
-@hookimpl
-def session_ended(session: Session, turns: int) -> None:
-    """Tell which session ended and how long it was."""
-    _tell("session %s ended with %d turns", session.id, turns)
+class LogFile:
+    """A file of lines that several processes append to, and that is renamed when it is full."""
+
+    def __init__(self, path: Path, limit: int, kept: int) -> None:
+        self._path, self._limit, self._kept = path, limit, kept
+
+    def write(self, line: str) -> None:
+        """Append a line; a log that cannot be written is no reason to fail."""
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            while not self._wrote(line):
+                pass
+        except OSError:
+            return
+
+    def _wrote(self, line: str) -> bool:
+        """Append under a lock; False where another process renamed the file meanwhile."""
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+        fd = os.open(self._path, flags, 0o600)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX)
+            if not os.path.samestat(os.fstat(fd), self._path.stat()):
+                return False
+            os.write(fd, line.encode("utf-8", "replace"))
+            if os.fstat(fd).st_size >= self._limit:
+                self._rename()
+        except FileNotFoundError:
+            return False
+        finally:
+            os.close(fd)
+        return True
+
+    def _rename(self) -> None:
+        for number in range(self._kept - 1, 0, -1):
+            old = self._numbered(number)
+            if old.exists():
+                old.replace(self._numbered(number + 1))
+        self._path.replace(self._numbered(1))
+
+    def _numbered(self, number: int) -> Path:
+        return self._path.with_name(f"{self._path.name}.{number}")
 
 
-@hookimpl
-def changes_applied(paths: Sequence[str], job: Job | None) -> None:
-    """Tell what was written, and by which job."""
-    _tell("%s wrote %d files: %s", job.id if job else "no job", len(paths), ", ".join(paths[:5]))
+class Activity:
+    """Tells the log, and the file if one is named, what happens."""
 
+    def __init__(self, file: LogFile | None = None) -> None:
+        self._file = file
 
-@hookimpl
-def recalled(query: Query, hits: Sequence[Hit]) -> None:
-    """Tell how many hits a query had; its words stay out of the log."""
-    _tell("recall of %d characters had %d hits", len(query.text), len(hits))
+    @hookimpl
+    def memory_opened(self, memory: Memory) -> None:
+        """Tell which folder was opened."""
+        self._tell("opened %s", memory.root)
 
+    @hookimpl
+    def session_ended(self, session: Session, turns: int) -> None:
+        """Tell which session ended and how long it was."""
+        self._tell("session %s ended with %d turns", session.id, turns)
 
-def _tell(message: str, *told: object) -> None:
-    # Who listens has loaded this; a command that answers one question need not.
-    if logging := sys.modules.get("logging"):
-        logging.getLogger(NAME).info(message, *told)
+    @hookimpl
+    def changes_applied(self, paths: Sequence[str], job: Job | None) -> None:
+        """Tell what was written, and by which job."""
+        self._tell(
+            "%s wrote %d files: %s", job.id if job else "no job", len(paths), ", ".join(paths[:5])
+        )
+
+    @hookimpl
+    def recalled(self, query: Query, hits: Sequence[Hit]) -> None:
+        """Tell how many hits a query had; its words stay out of the log."""
+        self._tell("recall of %d characters had %d hits", len(query.text), len(hits))
+
+    def _tell(self, message: str, *told: object) -> None:
+        # Who listens has loaded this; a command that answers one question need not.
+        if logging := sys.modules.get("logging"):
+            logging.getLogger(NAME).info(message, *told)
+        if self._file is not None:
+            text = " ".join((message % told).split())
+            self._file.write(f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ} {os.getpid()} {text}\n")

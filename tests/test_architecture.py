@@ -89,6 +89,8 @@ WRITERS = {
     "kimi_memory/surfaces/hook/wire.py": "opens the folder of a socket, to name it in short",
     "kimi_memory/surfaces/hook/server.py": "its own socket under .kimi",
     "kimi_memory/surfaces/hook/settle.py": "settings of agent programs, as a person asked",
+    "plugins/activity.py": "a log outside of every memory folder, which the user names",
+    "kimi_memory/care/backup.py": "an archive outside of the memory, and folders restored from it",
     "plugins/demo.py": "replaces a demonstration that it made itself",
 }
 """Modules that may change files, and why."""

@@ -1,4 +1,4 @@
-"""Schedules: the daily and the weekly job as entries of cron, systemd, launchd, Kubernetes.
+"""Schedules: the jobs of a memory as entries of cron, systemd, launchd, Kubernetes.
 
 A program that missed its hour is no loss: each job takes all periods that have news.
 """
@@ -19,8 +19,8 @@ from kimi_memory.config import ScheduleTable
 from kimi_memory.errors import UsageError
 
 KINDS = ("cron", "systemd", "launchd", "kubernetes")
-PERIODS = ("daily", "weekly")
-
+_FORMS = {"daily": "04:00", "weekly": "sun 04:00", "introspect": "sun 05:00' or '04:30"}
+"""The jobs that are scheduled, and how their times are written."""
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _TIME = re.compile(r"(?:(?P<day>[a-z]{3}) )?(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)")
 _LONGEST_CRON = 900
@@ -62,7 +62,7 @@ def entries(root: Path, program: Sequence[str], times: ScheduleTable) -> list[En
     Args:
         root: the memory folder.
         program: how the command line is started, by absolute path.
-        times: ``HH:MM`` and ``day HH:MM``.
+        times: ``HH:MM``, ``day HH:MM``, and either of them for introspection.
 
     Raises:
         UsageError: a time is none, or a path holds what no scheduler can be given.
@@ -70,12 +70,15 @@ def entries(root: Path, program: Sequence[str], times: ScheduleTable) -> list[En
     for word in (str(root), *program):
         _check(word)
     found = []
-    for period, written in (("daily", times.daily), ("weekly", times.weekly)):
+    for period, form in _FORMS.items():
+        written = getattr(times, period)
+        if period == "introspect" and not written.strip():
+            continue
         time = _TIME.fullmatch(written.strip().lower())
         day = time["day"] if time else None
-        if time is None or (day is not None) != (period == "weekly") or (day and day not in _DAYS):
-            form = "04:00" if period == "daily" else "sun 04:00"
-            raise UsageError(f"{written!r} is no {period} time. Write it like {form!r}.")
+        fits = period == "introspect" or (day is not None) == (period == "weekly")
+        if time is None or not fits or (day and day not in _DAYS):
+            raise UsageError(f"{written!r} is no {period} time. Write it like '{form}'.")
         argv = (*program, "consolidate", period, "--memory", str(root))
         weekday = _DAYS.index(day) if day else None
         found.append(Entry(period, argv, int(time["hour"]), int(time["minute"]), weekday))

@@ -37,7 +37,7 @@ HOSTILE = [
     "/tmp/back\\slash\\",
     "/tmp/%%",
 ]
-TIMES = ScheduleTable()
+TIMES = ScheduleTable(introspect="")
 TAG = "0123abcd"
 
 
@@ -253,3 +253,15 @@ def test_two_memories_have_entries_of_their_own() -> None:
     one, two = (cron_block(made(root), root[1] * 8) for root in ("/a", "/b"))
     both = with_block(with_block("", one, "a" * 8), two, "b" * 8)
     assert without_block(both, "a" * 8) == two
+
+
+def test_introspection_runs_on_a_day_or_every_day_or_never() -> None:
+    def lines(introspect: str) -> list[str]:
+        found = entries(Path("/m"), ("kmem",), ScheduleTable(introspect=introspect))
+        return [f"{one.cron_time} {' '.join(one.argv[1:3])}" for one in found][2:]
+
+    assert lines(ScheduleTable().introspect) == ["0 5 * * 0 consolidate introspect"]
+    assert lines("04:30") == ["30 4 * * * consolidate introspect"]
+    assert lines("") == []
+    with pytest.raises(UsageError, match="'25:00' is no introspect time"):
+        lines("25:00")

@@ -1,4 +1,4 @@
-"""``schedule``: let the daily and weekly job run by themselves."""
+"""``schedule``: let the daily and weekly job and introspection run by themselves."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     what.add_argument("--install", action="store_true", help="put the entries in place")
     what.add_argument("--remove", action="store_true", help="take them out again")
     parser.add_argument("--dry-run", action="store_true", help="only show what would change")
-    parser.add_argument("--daily", default="", help="time of the daily job, such as 03:15")
-    parser.add_argument("--weekly", default="", help="day and time, such as 'sun 04:00'")
+    parser.add_argument("--daily", help="time of the daily job, such as 03:15")
+    parser.add_argument("--weekly", help="day and time, such as 'sun 04:00'")
+    parser.add_argument("--introspect", help="time, with a day or for every day; '' for never")
     parser.add_argument("--image", default=_CLUSTER.image, help="container image, for kubernetes")
     parser.add_argument("--claim", default=_CLUSTER.claim, help="volume claim, for kubernetes")
     parser.add_argument("--namespace", default="default", help="namespace, for kubernetes")
@@ -56,9 +57,8 @@ def run(arguments: Namespace) -> int:
     kind = arguments.kind or _usual()
     root = find_memory(arguments).expanduser().resolve()
     times = read_settings(root).schedule
-    times = times._replace(
-        daily=arguments.daily or times.daily, weekly=arguments.weekly or times.weekly
-    )
+    given = {name: getattr(arguments, name) for name in times._fields}
+    times = times._replace(**{name: time for name, time in given.items() if time is not None})
     program = (sys.executable, "-m", "kimi_memory")
     found = schedule.entries(root, program, times)
     tag = schedule.tag_of(root)
