@@ -115,6 +115,7 @@ ENVIRONMENT = {
     "kimi_memory/store/git.py": "git inherits ours, without what would steer it",
     "kimi_memory/store/nested.py": "whose repositories git trusts stands in the home directory",
     "kimi_memory/memory.py": "a path that a person gives may begin with ~",
+    "plugins/activity.py": "a path that a person gives may begin with ~",
 }
 """Modules that may read the environment, and why."""
 

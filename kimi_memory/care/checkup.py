@@ -14,6 +14,7 @@ from kimi_memory.care.pages import asking
 from kimi_memory.care.purge_checks import check_purges
 from kimi_memory.care.session_evidence import check_evidence
 from kimi_memory.care.session_repair import split_sessions
+from kimi_memory.care.sizes import sizes
 from kimi_memory.care.unknown_settings import unknown_settings
 from kimi_memory.consolidation.breaker import PERIODIC, Breaker
 from kimi_memory.consolidation.jobs import FOLDER as JOBS
@@ -67,6 +68,8 @@ class Status:
     """How many cards there are in each step of temperature, hottest first."""
     asks: Mapping[str, int]
     """How much waits for a person, by the command that deals with it."""
+    sizes: Mapping[str, int]
+    """Bytes of each tier, of the pages outside of them, of the history and of derived files."""
     unknown: tuple[str, ...]
     """One line a name in a settings file that no setting has, with the nearest one."""
 
@@ -102,6 +105,7 @@ def status(memory: Memory, progress: Progress = lambda done, total: None) -> Sta
         bands=counted(found),
         temperatures=histogram(found),
         asks=asking(memory),
+        sizes=sizes(memory.root),
         unknown=tuple(
             f"{one.message}. {one.remedy}"
             for one in unknown_settings(memory.root, memory.home, memory.host)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.care.checkup import Status, status
+from kimi_memory.care.sizes import shown_size
 from kimi_memory.surfaces.cli.progress import Progress
 from kimi_memory.surfaces.cli.shared import leave, open_memory, show, show_json
 
@@ -42,6 +43,8 @@ def _show(found: Status) -> None:
     show(f"Jobs      {found.jobs}, {found.waiting} sessions wait to be distilled")
     for command, count in found.asks.items():
         show(f"Waiting   {count} for you: kimi-memory {command}")
+    parts = ", ".join(f"{name} {shown_size(size)}" for name, size in found.sizes.items())
+    show(f"Size      {shown_size(sum(found.sizes.values()))} ({parts})")
     show(f"Index     {found.index}")
     show(f"History   {found.history}")
     if found.external:
