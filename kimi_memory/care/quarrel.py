@@ -15,6 +15,7 @@ from kimi_memory.model.prompt import Question
 from kimi_memory.model.step import Verdict
 from kimi_memory.text.language import language_of
 from kimi_memory.text.normal import normalise
+from kimi_memory.text.opposites import opposed
 from kimi_memory.text.overlap import overlapping, words_of
 from kimi_memory.text.regex import regex
 from kimi_memory.text.similar import same_claim, similarity
@@ -58,7 +59,8 @@ def quarrels(placed: Sequence[Placed], host: Host) -> Iterator[Rot]:
     """Find near duplicates, and pairs that cannot both be true.
 
     Pairs are taken from memos of one key, and from those that share at least half of
-    their words; the `judge_conflict` hook judges them. Without a common key only a
+    their words; the `judge_conflict` hook judges them, but for pairs that are the same
+    up to one word and its opposite. Without a common key only a
     figure, a day or a negation may differ: two people may well like different tea.
 
     Args:
@@ -69,6 +71,9 @@ def quarrels(placed: Sequence[Placed], host: Host) -> Iterator[Rot]:
     for one, two in _pairs(placed):
         old, new = sorted((one, two), key=lambda each: (each.at, each.place))
         card, draft = _card(old), _draft(new)
+        if opposed(_text(old), _text(new)):
+            clashes.append((old, new))
+            continue
         verdict = host.answer("judge_conflict", card=card, draft=draft, ask=_Silent())
         alike = similarity(_text(old), _text(new))
         if verdict in (Verdict.CONFLICTS, Verdict.REPLACES):
