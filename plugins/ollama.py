@@ -14,7 +14,7 @@ Settings, in ``[plugins.ollama]`` of your own config.toml:
 - ``timeout_seconds``: longest wait for one answer (120).
 - ``query_seconds``: longest wait of a recall for the vector of its question (3).
 - ``batch``: texts per embedding request (32).
-- ``at_once``: requests at the same time (2).
+- ``at_once``: requests at the same time (2); ``per_minute``: most of them in a minute (any).
 - ``tries``: how often a request is made while its failure may pass (3).
 - ``query_prefix``, ``note_prefix``: instead of what the model is known to want.
 - ``embed_weight``: how much its vectors count against those of a small model.
@@ -65,6 +65,7 @@ SETTINGS = (
     "keyring",
     "tries",
     "at_once",
+    "per_minute",
     *vectors.SETTINGS,
 )
 """What may stand in ``[plugins.ollama]``."""
@@ -89,10 +90,11 @@ class Ollama:
         self._seconds = choices.number("timeout_seconds", 120)
         self._dimensions = choices.whole("dimensions", 1) if "dimensions" in settings else None
         self._variable, self._entry = choices.text("key_env"), choices.text("keyring")
+        pace = choices.whole("per_minute", 1) if "per_minute" in settings else 0
         place = Place(
             server=f"Ollama at {self._host}",
             model=self._embed_model,
-            limits=Limits(choices.whole("tries", 3), choices.whole("at_once", 2)),
+            limits=Limits(choices.whole("tries", 3), choices.whole("at_once", 2), pace),
             seconds=self._seconds,
             batch=32,
         )

@@ -12,8 +12,8 @@ Settings, in ``[plugins.openai_compatible]`` of your own config.toml:
 - ``key_env``: the environment variable that holds the key; or ``keyring``: the user name
   of an entry of the service ``kimi_memory`` in the system's keyring.
 - ``timeout_seconds`` (60), ``query_seconds`` (3): longest wait, and that of a recall.
-- ``batch`` (64), ``at_once`` (4), ``tries`` (3): texts per request, requests at the same
-  time, how often one is made while its failure may pass.
+- ``batch`` (64), ``at_once`` (4), ``per_minute`` (any), ``tries`` (3): texts per request,
+  requests at the same time and in a minute, how often one is made while its failure may pass.
 - ``query_prefix``, ``note_prefix``, ``embed_weight``, ``dimensions``: as for ``ollama``.
 """
 
@@ -54,6 +54,7 @@ SETTINGS = (
     "keyring",
     "tries",
     "at_once",
+    "per_minute",
     *vectors.SETTINGS,
 )
 """What may stand in ``[plugins.openai_compatible]``."""
@@ -80,7 +81,8 @@ class OpenAICompatible:
         self._dimensions = choices.whole("dimensions", 1) if "dimensions" in settings else None
         variable, entry = choices.text("key_env"), choices.text("keyring")
         self._wire = Wire(base, lambda: find_key(variable, entry), seconds)
-        limits = Limits(choices.whole("tries", 3), choices.whole("at_once", 4))
+        pace = choices.whole("per_minute", 1) if "per_minute" in settings else 0
+        limits = Limits(choices.whole("tries", 3), choices.whole("at_once", 4), pace)
         place = Place(
             server=base, model=self._embed_model, limits=limits, seconds=seconds, batch=64
         )

@@ -30,6 +30,8 @@ class Limits:
     """Calls until a passing failure counts as one."""
     at_once: int = 4
     """Most calls at the same time."""
+    per_minute: int = 0
+    """Most calls begun in a minute, evenly apart; any number if 0."""
     rest_after: int = 3
     """Failures in a row after which the server is left alone …"""
     rest_seconds: float = 60.0
@@ -63,6 +65,8 @@ class Patience:
         self._lock = threading.Lock()
         self._failures = 0
         self._until = 0.0
+        self._next = 0.0
+        """When the next call may begin."""
 
     def call(self, act: Callable[[], T]) -> T:
         """Return what `act` returns, tried again while its failure may pass.
@@ -73,6 +77,7 @@ class Patience:
         self._admit()
         with self._slots:
             for attempt in range(1, self._limits.tries + 1):
+                self._keep_pace()
                 try:
                     found = act()
                 except ModelError as error:
@@ -106,6 +111,17 @@ class Patience:
             left = self._until - self._clock()
         if left > 0:
             raise ModelError(f"{self._name} failed repeatedly and is left alone for {left:.0f} s.")
+
+    def _keep_pace(self) -> None:
+        """Wait for the turn of a call; each takes the next one, whichever thread it is in."""
+        if not self._limits.per_minute:
+            return
+        with self._lock:
+            now = self._clock()
+            begin = max(now, self._next)
+            self._next = begin + 60.0 / self._limits.per_minute
+        if begin > now:
+            self._pause(begin - now)
 
     def _failed(self, error: ModelError) -> None:
         with self._lock:

@@ -147,3 +147,42 @@ def test_one_part_that_fails_fails_the_whole(parts: list[int]) -> None:
 
 def test_no_parts_are_no_calls() -> None:
     assert patience(Time()).each(failing(0), []) == []
+
+
+def test_calls_begin_no_faster_than_they_may() -> None:
+    """Thirty a minute are two seconds apart, from however many threads, and tries count too."""
+    lock, now, begun = threading.Lock(), [0.0], list[float]()
+
+    def pause(seconds: float) -> None:
+        with lock:
+            now[0] = max(now[0], due[-1])
+
+    due: list[float] = []
+    limits = Limits(tries=1, at_once=4, per_minute=30)
+    patience = Patience("s", limits, clock=lambda: now[0], pause=pause)
+
+    def act(part: int) -> int:
+        with lock:
+            begun.append(now[0])
+        return part
+
+    for part in range(5):
+        due.append(part * 2.0)
+        assert patience.call(lambda part=part: act(part)) == part
+    assert begun == [0.0, 2.0, 4.0, 6.0, 8.0]
+
+
+def test_threads_share_one_pace() -> None:
+    waits: list[float] = []
+    limits = Limits(tries=1, at_once=8, per_minute=60)
+    patience = Patience("s", limits, clock=lambda: 100.0, pause=waits.append)
+    assert patience.each(lambda part: part, range(20)) == list(range(20))
+    # The clock stands still: each call is told to wait a second longer than the one before.
+    assert sorted(waits) == [float(n) for n in range(1, 20)]
+
+
+def test_without_a_pace_nobody_waits() -> None:
+    waits: list[float] = []
+    patience = Patience("s", Limits(), pause=waits.append)
+    patience.each(lambda part: part, range(20))
+    assert waits == []
