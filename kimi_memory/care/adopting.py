@@ -355,5 +355,9 @@ def _ref(offer: Offer) -> str:
 
 def _live_values(shelf: Shelf) -> Iterator[tuple[str, str]]:
     for filed in shelf.notes("card"):
-        if isinstance(filed.note, Card) and filed.note.status in _LIVE:
-            yield normalise(filed.note.value), filed.note.id
+        card = filed.note
+        if isinstance(card, Card) and card.status in _LIVE:
+            yield normalise(card.value), card.id
+            # An export says all parts of a card in one text.
+            parts = (card.value, card.applies, card.usage, card.caveats)
+            yield normalise("\n".join(filter(None, parts))), card.id
