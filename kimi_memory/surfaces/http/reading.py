@@ -34,7 +34,7 @@ from kimi_memory.surfaces.http.shapes import (
     Text,
 )
 
-_NO_FILTERS = ("text", "limit", "hops", "min_relevance")
+_NO_FILTERS = ("text", "limit", "hops", "min_relevance", "vector_weight", "fusion")
 FILTERS = tuple(f.name for f in fields(Query) if f.name not in _NO_FILTERS)
 _REVISION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/~^-]{0,200}|")
 _READABLE = re.compile(r".+\.md|(?:.+/)?session_[^/]+\.jsonl")
@@ -66,7 +66,8 @@ def query_of(memory: Memory, given: Given) -> Query:
     query = query if given["hops"] < 0 else replace(query, hops=given["hops"])
     if query == Query(text="", limit=limit):
         raise UsageError("There is nothing to look for. Give a query, a text, or filters.")
-    return query
+    weight = given["vector_weight"]
+    return replace(query, fusion=given["fusion"], vector_weight=None if weight < 0 else weight)
 
 
 def context(memory: Memory, caller: Caller, given: Given) -> Context:

@@ -73,6 +73,19 @@ def _filters() -> tuple[Field, ...]:
             least=-1,
             most=2,
         ),
+        Field(
+            name="vector_weight",
+            kind="float",
+            help="Weight of the vector lane, or its share with 70/30; -1 for the memory's own",
+            default=-1.0,
+            least=-1,
+            most=10,
+        ),
+        Field(
+            name="fusion",
+            choices=("", "score", "70/30", "rrf"),
+            help="How lanes are joined; empty for the memory's own",
+        ),
     )
 
 
