@@ -34,6 +34,7 @@ MAX_TURN = 1500
 """A longer turn of a person is a paste or a template, not speech."""
 MAX_VALUE = 300
 """Most characters of an order with what stands around it."""
+_LEARNED = frozenset({CardType.GOTCHA, CardType.PATTERN})
 LEAST = 3
 """An option of fewer words cannot be understood without its offer."""
 MAX_ANSWER = 160
@@ -50,7 +51,9 @@ def distil_session(
 
 
 def _joined(drafts: list[Draft], acts: list[Draft]) -> list[Draft]:
-    """Return both; an act takes the place of a weaker reading of the same words."""
+    """Return both; an act takes the place of a weaker reading of the same words, no lesson's."""
+    learned = {(q.session, q.n) for one in drafts if one.type in _LEARNED for q in one.quotes}
+    acts = [act for act in acts if not {(q.session, q.n) for q in act.quotes[-1:]} & learned]
     said = {(quote.session, quote.n): act for act in acts for quote in act.quotes[-1:]}
     kept = [one for one in drafts if one.gone or not _is_same(one, said)]
     return [*kept, *acts]

@@ -27,8 +27,10 @@ from kimi_memory.model.status import Status
 from kimi_memory.model.step import Verdict
 from kimi_memory.store.shelf import Filed, Shelf
 from kimi_memory.store.store import Store
+from kimi_memory.text.values import Relation, compare_claims
 
 _AGAINST = (Verdict.CONFLICTS, Verdict.REPLACES)
+_OPPOSED = (Relation.OPPOSITE, Relation.SWAPPED, Relation.VALUE)
 _SUGGESTIONS = 3
 """So many suggested links a card gets in one job, the most alike first."""
 
@@ -142,7 +144,10 @@ class Introspect:
                 continue
             # A judge may be a model, so only those are judged that nearly became one card.
             close = pair.likeness > self._settings.introspect.merge
-            against = close and verdict(pair, self._host, self._now) in _AGAINST
+            against = close and (
+                verdict(pair, self._host, self._now) in _AGAINST
+                or compare_claims(first.value, second.value) in _OPPOSED
+            )
             rel = LinkRel.CONTRADICTS if against else LinkRel.SIMILAR_TO
             reason = f"{SUGGESTED}: {pair.likeness:.2f} alike"
             linked = (*first.links, Link(second.id, rel, round(pair.likeness, 2), reason))

@@ -34,10 +34,12 @@ def get(memory: Memory, id: str) -> Card:
 
 
 def tree(root: Path) -> dict[str, str]:
+    """Return the hash of every file but MEMORY.md, which is made anew of the others."""
+    derived = {".git", ".kimi", "MEMORY.md"}
     return {
         str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in root.rglob("*")
-        if path.is_file() and not {".git", ".kimi"} & set(path.relative_to(root).parts)
+        if path.is_file() and not derived & set(path.relative_to(root).parts)
     }
 
 

@@ -28,10 +28,11 @@ def talk(memory: Memory, id: str = "s", project: str = "菜谱") -> None:
 
 
 def tree(root: Path) -> dict[str, str]:
+    """Return the hash of every file but MEMORY.md, which is made anew of the others."""
     return {
         str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(root.rglob("*"))
-        if path.is_file() and ".git" not in path.parts and ".kimi" not in path.parts
+        if path.is_file() and not {".git", ".kimi", "MEMORY.md"} & set(path.parts)
     }
 
 

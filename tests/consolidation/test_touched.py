@@ -130,7 +130,7 @@ def test_a_new_line_has_one_too_and_still_waits(paged: Memory) -> None:
     now = card(paged, "db.pool")
     assert now.status is Status.CANDIDATE
     assert [(s.by_hand, s.rel) for s in now.sources] == [(True, Rel.SUPPORTS)]
-    assert "db.pool" in page(paged)
+    assert "twenty connections" in page(paged)
     [waits] = review(paged)
     assert [said.text for said in waits.evidence] == ["twenty connections"]
     answer(paged, waits.id, Answer(accept=True, text="thirty connections"))

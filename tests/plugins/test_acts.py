@@ -101,3 +101,8 @@ def test_an_answer_decides_for_an_option() -> None:
 def test_no_decision_without_a_pick(answer: str) -> None:
     found = drafts("the shed roof leaks", OFFER, answer, "fine")
     assert not [draft for draft in found if draft.type is CardType.DECISION]
+
+
+def test_a_lesson_stays_a_lesson() -> None:
+    text = "教训：上次部署失败是因为没有备份，下次部署之前一定先备份。"
+    assert [draft.type for draft in drafts(text, "好的。")] == [CardType.GOTCHA]

@@ -63,7 +63,8 @@ def test_what_expires_does_not_count_as_loss(memory: Memory, clock) -> None:
 def test_what_held_until_a_day_is_superseded_by_nothing(memory: Memory, clock, text: str) -> None:
     memory.remember(text, key="some.key")
     clock.set(clock().replace(month=3, day=1))
-    assert not memory.consolidate("daily")
+    before = [op.op for report in memory.consolidate("daily") for op in report.operations]
+    assert "SUPERSEDE" not in before
     clock.move(days=1)
     [report] = memory.consolidate("daily")
     [step] = [op for op in report.operations if op.op == "SUPERSEDE"]
