@@ -16,6 +16,7 @@ from kimi_memory.care.importing import import_store
 from kimi_memory.care.introspection import introspect
 from kimi_memory.care.links import Wanted as Tie
 from kimi_memory.care.links import link, unlink
+from kimi_memory.care.projects import finish_project, projects
 from kimi_memory.care.review import Answer, answer, review
 from kimi_memory.care.skills import propose
 from kimi_memory.model.card import Card, Link, LinkRel
@@ -117,6 +118,11 @@ def _daily(world: World) -> None:
     world.talk("s", "decide", "rule", "lesson")
     world.memory.distil("s")
     world.memory.recall(world.words["decide"])
+
+
+def _project(world: World) -> None:
+    _daily(world)
+    world.memory.consolidate("daily")
 
 
 def _weekly(world: World) -> None:
@@ -281,6 +287,12 @@ TABLE: dict[str, Row] = {
         _weekly,
         lambda w: w.memory.consolidate("weekly"),
         lambda w: w.memory.consolidate("weekly", dry_run=True),
+    ),
+    "project": Row(
+        "project",
+        _project,
+        lambda w: finish_project(w.memory, projects(w.memory)[0].name),
+        lambda w: finish_project(w.memory, projects(w.memory)[0].name, dry_run=True),
     ),
     "daily of what is private": Row(
         "daily",
