@@ -51,8 +51,6 @@ class CaptureTable(NamedTuple):
     """Longer turns are not auto-captured, being pasted text; counted in the same way."""
     max_turn_bytes: int = 65536
     """A longer turn is cut here, with a mark that says how much."""
-    duplicate: float = 0.95
-    """From this similarity on, an auto-captured memory counts as known."""
 
 
 class DistilTable(NamedTuple):

@@ -144,7 +144,8 @@ def test_the_sample_is_sound(copied: Path, opening: Opening) -> None:
         assert verify(memory) == []
         counted = status(memory)
     assert (counted.ended_sessions, counted.open_sessions, counted.broken) == (6, 0, ())
-    assert set(counted.notes) == {"card", "day", "event", "identity", "project", "proposal"}
+    kinds = {"card", "day", "digest", "event", "identity", "project", "proposal"}
+    assert set(counted.notes) == kinds
 
 
 def test_a_changed_quote_of_the_sample_is_found(copied: Path, opening: Opening) -> None:

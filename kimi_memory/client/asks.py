@@ -68,7 +68,8 @@ def recall(query: Query | str, limit: int) -> Ask[Answer]:
     """Ask for the lines that answer a question."""
     if isinstance(query, str):
         return Ask("POST", "/v1/recall", Answer, {"query": query, "limit": limit})
-    said = {f.name: getattr(query, f.name) for f in fields(query)}
+    # How silent blocks are is the server's to say.
+    said = {f.name: getattr(query, f.name) for f in fields(query) if f.name != "min_relevance"}
     said["within"] = _scopes(query.within)
     return Ask("POST", "/v1/recall", Answer, {**said, "limit": limit or query.limit})
 

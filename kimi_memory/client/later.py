@@ -187,9 +187,8 @@ class AsyncClient:
         project: str = "",
     ) -> Context:
         """Return a block of memory to put into a prompt, fenced as data."""
-        return await self.send(
-            asks.context(purpose, query, budget, session, within, project=project)
-        )
+        ask = asks.context(purpose, query, budget, session, within, project=project)
+        return await self.send(ask)
 
     async def get(self, what: str, first: int = 1, lines: int = 0) -> shapes.Text:
         """Return a note by its id, or a file by its path."""

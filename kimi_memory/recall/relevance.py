@@ -46,6 +46,8 @@ HAN, PAIR = 0.3, 0.5
 SMOOTH = 0.08
 """Keeps a prompt of nothing but common words from being covered by one of them."""
 MOST_TOPIC, MOST_STRANGERS = 1.5, 2
+FEW = 8
+"""A memory of fewer turns and cards is new."""
 MIDDLE = 6.9
 """Logarithm of about a thousand rows."""
 ORDER, APPLIES, SAID_APPLIES = "rule", 0.9, 1.2
@@ -64,6 +66,8 @@ class Weights(NamedTuple):
     world: float = -4.3
     stranger: float = -4.3
     size: float = -3.5
+    few: float = 18.0
+    """Set by hand: what was said once or twice is no topic yet, so only cover can tell."""
     bias: float = -10.6
 
 
@@ -95,6 +99,8 @@ class Signs(NamedTuple):
     """Names in it that the memory never heard."""
     size: float
     """Logarithm of the number of rows, about 0 for a thousand."""
+    few: float = 0.0
+    """How new the memory is: 1 for a single turn or card, 0 from `FEW` on."""
 
 
 WEIGHTS = Weights()
@@ -140,6 +146,7 @@ def likelihood(signs: Signs) -> float:
         + WEIGHTS.world * signs.world
         + WEIGHTS.stranger * signs.strangers
         + WEIGHTS.size * signs.size
+        + WEIGHTS.few * signs.few * signs.cover
     )
     return 1.0 / (1.0 + math.exp(-odds))
 
@@ -154,6 +161,7 @@ def read_signs(searcher: Searcher, question: Question, prompt: str, shared: Shar
         asks_the_world(prompt),
         min(_strangers(searcher, prompt), MOST_STRANGERS),
         math.log(min(_size(searcher), SIZES[1])) - MIDDLE,
+        max(0.0, 1.0 - math.log(max(1, _said_rows(searcher))) / math.log(FEW)),
     )
 
 
@@ -163,6 +171,12 @@ def _size(searcher: Searcher) -> int:
         "documents", lambda: int((searcher.alive & ~notes_beside_talk(searcher)).sum())
     )
     return max(SIZES[0], count)
+
+
+def _said_rows(searcher: Searcher) -> int:
+    """Return how many turns and cards there are; a new memory has pages of its own."""
+    kinds = searcher.column("kind")
+    return int((searcher.alive & kinds.among(("turn", "card"))).sum())
 
 
 def _shared(searcher: Searcher, question: Question, rows: Sequence[int]) -> Shared:
