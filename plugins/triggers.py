@@ -152,13 +152,13 @@ class Triggers:
         """Return a draft for every sentence of a human turn that asks to be kept."""
         if not self._may_trigger(turn):
             return []
-        # Of several people who speak, only what one asks to be kept is kept at once.
-        several = turn.speaker not in ("", session.user)
+        # People who talk with each other remind each other: "remember to eat something".
+        if turn.speaker not in ("", session.user):
+            return []
         return [
             _draft(turn, session, text, found, asked)
             for text in _sentences(turn.text)
-            if ((asked := _is_asked(text)) or not several)
-            and (found := _triggered(text, asked, session.project)) is not None
+            if (found := _triggered(text, asked := _is_asked(text), session.project)) is not None
         ]
 
     def _may_trigger(self, turn: Turn) -> bool:
