@@ -60,7 +60,12 @@ def grow(root: Path, home: Path) -> None:
         host=Host(entry_points=False),
         background=False,
     )
-    with Memory.create(root, name=NAME, opening=opening) as memory:
+    Memory.create(root, name=NAME, opening=opening).close()
+    # Its days are the same wherever it is made.
+    marker = root / MARKER
+    text = marker.read_text("utf-8").replace("[memory]\n", '[memory]\ntimezone = "UTC"\n', 1)
+    marker.write_text(text, encoding="utf-8")
+    with Memory.open(root, opening) as memory:
         for report in memory.ingest(
             open_file(TRANSCRIPTS / f"{name}.jsonl") for name in ("zh", "en")
         ):

@@ -16,7 +16,7 @@ from kimi_memory.config import MARKER
 from kimi_memory.errors import KimiMemoryError, NotAMemoryError, StoreError, UsageError
 from kimi_memory.home import Home
 from kimi_memory.model.actor import Actor
-from kimi_memory.model.ids import new_session_id, safe_session_id
+from kimi_memory.model.ids import lettered, new_session_id, safe_session_id
 from kimi_memory.model.unit import Query
 from kimi_memory.opening import Opening, read_settings, user_host
 from kimi_memory.parts import Parts
@@ -335,7 +335,7 @@ class Memory(Parts):
         request = Request(
             purpose=purpose,
             budget=budget or self.settings.recall.context_tokens,
-            nonce=secrets.token_hex(8),
+            nonce=lettered(secrets.token_hex(8)),
             query=query,
             session=session,
             beside=beside,

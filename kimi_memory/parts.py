@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from kimi_memory import stages
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.home import Home
+from kimi_memory.model.ids import lettered
 from kimi_memory.opening import Opening, read_settings, user_host
 from kimi_memory.store.store import Store
 
@@ -135,7 +136,8 @@ class Parts:
         The same content in one session has the same block, so that prompt caches keep it.
         """
         told = "\0".join((str(self.root), f"{self.clock():%Y-%m-%d}", *about))
-        return hmac.new(self._key, told.encode("utf-8", "replace"), hashlib.sha256).hexdigest()[:16]
+        mark = hmac.new(self._key, told.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
+        return lettered(mark[:16])
 
     def close(self) -> None:
         """Commit what is pending (in a long-lived process) and let go of the folder."""

@@ -70,8 +70,9 @@ def entries(root: Path, program: Sequence[str], times: ScheduleTable) -> list[En
     for word in (str(root), *program):
         _check(word)
     found = []
-    for period, form in _FORMS.items():
-        written = getattr(times, period)
+    chosen = {"daily": times.daily, "weekly": times.weekly, "introspect": times.introspect}
+    for period, written in chosen.items():
+        form = _FORMS[period]
         if period == "introspect" and not written.strip():
             continue
         time = _TIME.fullmatch(written.strip().lower())

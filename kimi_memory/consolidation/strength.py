@@ -53,7 +53,9 @@ def with_holder(draft: Draft, transcript: Transcript) -> Draft:
         return draft
     mark = "：" if draft.lang is Lang.ZH else ": "
     who = f"{turn.speaker}{mark}"
-    return replace(draft, value=f"{who}{draft.value}", title=f"{who}{draft.title}")
+    # What people tell each other to do is no rule for an agent.
+    weak = draft.weak or draft.type is CardType.RULE
+    return replace(draft, value=f"{who}{draft.value}", title=f"{who}{draft.title}", weak=weak)
 
 
 def _is_settled(draft: Draft) -> bool:

@@ -59,3 +59,11 @@ def safe_session_id(id: str) -> str:
     plain = re.sub(r"[^A-Za-z0-9_-]+", "-", id).strip("-_")[:40]
     mark = hashlib.sha256(id.encode("utf-8", "surrogatepass")).hexdigest()[:10]
     return f"{plain or 'session'}-{mark}"
+
+
+_LETTERS = str.maketrans("0123456789", "ghijklmnop")
+
+
+def lettered(hex_digits: str) -> str:
+    """Return hex digits as letters alone, so that every mark costs a model the same tokens."""
+    return hex_digits.translate(_LETTERS)

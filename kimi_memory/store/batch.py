@@ -170,7 +170,7 @@ def _span(mark: Path) -> tuple[datetime, datetime] | None:
     """Return first and last write of a batch; a damaged mark counts as ancient."""
     try:
         text, changed = mark.read_bytes(), mark.stat().st_mtime
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     last = datetime.fromtimestamp(changed, UTC)
     try:

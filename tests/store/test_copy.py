@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import threading
 from pathlib import Path
 
 import pytest
@@ -56,3 +57,22 @@ def test_where_nothing_can_be_written_there_is_none(store, folder: Path):
     store.read_only = ""
     (folder / ".kimi/copy").mkdir()
     assert copy_id(store) == ""
+
+
+def test_two_processes_draw_one_id(store, folder, monkeypatch):
+    found, reached = [], threading.Event()
+    with Store.open(folder, key=KEY) as other:
+        lock = other.lock
+
+        def noted(name):
+            reached.set()
+            return lock(name)
+
+        monkeypatch.setattr(other, "lock", noted)
+        late = threading.Thread(target=lambda: found.append(copy_id(other)))
+        with store.lock("copy"):
+            late.start()
+            assert reached.wait(20)
+            own = copy_id(store)
+        late.join(20)
+    assert found == [own]

@@ -206,7 +206,7 @@ def test_a_file_that_becomes_a_link_is_gone(store: Store, folder: Path, actor: A
     (folder / "hard.md").hardlink_to(folder / "b.md")
     assert {(e.path, e.kind) for e in store.reconcile()} == {
         ("a.md", "deleted"),
-        ("b.md", "deleted"),
+        ("hard.md", "created"),
     }
 
 
