@@ -53,3 +53,15 @@ def test_cards_are_found_by_key_and_by_what_they_rest_on(memory: Memory) -> None
     shelf = Shelf(memory.store)
     assert {one.id for one in shelf.cards("k.a")} == {"card-a", "card-b"}
     assert shelf.cards({"k.b"}, frozenset({"s#1 0123456789ab"})) == []
+
+
+def test_a_note_that_cannot_be_read_is_passed_over(memory: Memory) -> None:
+    path = memory.root / "semantic/general/broken.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(
+        "---\nid: card-9\nkind: card\ntype: fact\nkey: a.b\n---\n\n# no moment\n", "utf-8"
+    )
+    memory.store.reconcile()
+    shelf = Shelf(memory.store)
+    assert "card-9" in shelf.entries()
+    assert [filed.note.id for filed in shelf.notes("card")] == []

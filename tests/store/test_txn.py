@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from kimi_memory.errors import DiskError
 from kimi_memory.model.actor import Actor
-from kimi_memory.model.change import Create
+from kimi_memory.model.change import Create, Update, digest
+from kimi_memory.store.fsio import Disk
 from kimi_memory.store.store import Store
 
 Seal = Callable[[Store, bytes], bytes]
@@ -44,3 +48,25 @@ def test_a_foreign_transaction_is_put_aside(
         assert not list(folder.parent.rglob("evil*"))
         assert all("evil" not in str(one) for one in list(opened.journal.records())[before:])
     assert (folder / ".kimi/lost+found" / staged.name / "0").read_bytes() == b"evil"
+
+
+class Rude(Disk):
+    """A disk on which an editor saves into the swap, which then fails."""
+
+    def exchange(self, old: str, old_at: int, new: str, new_at: int) -> None:
+        super().exchange(old, old_at, new, new_at)
+        for name, at in ((old, old_at), (new, new_at)):
+            if ".swap" in name:
+                fd = os.open(name, os.O_WRONLY | os.O_TRUNC, dir_fd=at)
+                os.write(fd, b"an editor's words\n")
+                os.close(fd)
+        raise OSError(errno.EIO, "the disk failed")
+
+
+def test_what_an_editor_saved_meanwhile_survives_a_failing_swap(folder: Path, actor: Actor) -> None:
+    with Store.open(folder, key=b"k") as store:
+        store.apply([Create("a.md", b"one\n")], actor)
+    with Store.open(folder, key=b"k", disk=Rude()) as store, pytest.raises(DiskError):
+        store.apply([Update("a.md", digest(b"one\n"), b"two\n")], actor)
+    spared = [path.read_bytes() for path in (folder / ".kimi").rglob("*.swap*")]
+    assert b"an editor's words\n" in spared
