@@ -30,6 +30,7 @@ def test_offers_have_labels(text: str, labels: list[str]) -> None:
         (THREE, "B please", ["b"]),
         (THREE, "yes, do A. i'll ask dad", ["a"]),
         (THREE, "the second one", ["b"]),
+        (THREE, "B, and put the money into paint", ["b"]),
         (THREE, "option C i think", ["c"]),
         (NUMBERED, "1 and 3", ["1", "3"]),
         (NUMBERED, "go with 2", ["2"]),
