@@ -127,7 +127,7 @@ class Parts:
         return stages.Distil(self.store, self.host, self.settings.distil, gate, now)
 
     def _draft_gate(self) -> DraftGate:
-        barred = stages.read_tombstones(self.store)
+        barred = stages.read_stones(self.store)
         return stages.DraftGate(barred, lambda text: bool(self.screen.spans(text)))
 
     def _nonce(self, *about: str) -> str:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from kimi_memory.store.history import History
     from kimi_memory.store.known_copies import note_copy, other_copies
     from kimi_memory.store.shelf import Shelf
-    from kimi_memory.store.tombstones import read_tombstones
+    from kimi_memory.store.tombstones import read_stones
 
 _HOMES = {
     "Batch": "store.batch",
@@ -47,7 +47,7 @@ _HOMES = {
     "lay": "store.ground",
     "note_copy": "store.known_copies",
     "other_copies": "store.known_copies",
-    "read_tombstones": "store.tombstones",
+    "read_stones": "store.tombstones",
     "sessions": "store.sessions",
     "Ingest": "capture.ingest",
     "Said": "capture.log",
@@ -99,7 +99,7 @@ __all__ = [
     "lay",
     "note_copy",
     "other_copies",
-    "read_tombstones",
+    "read_stones",
     "remembered_in",
     "sessions",
     "starter",

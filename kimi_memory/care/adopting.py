@@ -28,7 +28,7 @@ from kimi_memory.model.turn import Turn
 from kimi_memory.store import sessions
 from kimi_memory.store.shelf import Shelf
 from kimi_memory.store.store import Store
-from kimi_memory.store.tombstones import read_tombstones
+from kimi_memory.store.tombstones import read_stones
 from kimi_memory.text.language import language_of
 from kimi_memory.text.normal import normalise
 from kimi_memory.text.slug import slug
@@ -99,7 +99,7 @@ class Adopt:
             title=f"{systems}: {name}"[:120],
         )
         turns: list[Turn] = []
-        gate = DraftGate(read_tombstones(self._store), lambda text: bool(self._screen.spans(text)))
+        gate = DraftGate(read_stones(self._store), lambda text: bool(self._screen.spans(text)))
         deal = _Deal(shelf, self._host, gate, (session, self._status, self._now), self._stands)
         for offer in batch:
             turn = self._turn(len(turns) + 1, offer)

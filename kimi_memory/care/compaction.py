@@ -40,7 +40,7 @@ from kimi_memory.model.step import Step
 from kimi_memory.model.turn import Turn
 from kimi_memory.store import sessions
 from kimi_memory.store.shelf import Shelf
-from kimi_memory.store.tombstones import read_tombstones
+from kimi_memory.store.tombstones import read_stones
 from kimi_memory.text.fence import fence
 from kimi_memory.text.moments import moment
 from kimi_memory.text.normal import normalise
@@ -243,7 +243,7 @@ def _of_turns(parts: Sequence[Transcript], numbers: set[int]) -> list[Transcript
 
 
 def _gate(memory: Memory) -> DraftGate:
-    return DraftGate(read_tombstones(memory.store), lambda text: bool(memory.screen.spans(text)))
+    return DraftGate(read_stones(memory.store), lambda text: bool(memory.screen.spans(text)))
 
 
 def _remember(memory: Memory, captured: Sequence[Captured]) -> Iterator[JobReport]:

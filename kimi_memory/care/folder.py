@@ -22,9 +22,8 @@ from kimi_memory.model.moment import stamp
 from kimi_memory.model.origin import Origin
 from kimi_memory.model.patch import patch_values
 from kimi_memory.model.scalar import Value, entry
-from kimi_memory.model.tombstone import Stones
 from kimi_memory.store.paths import check
-from kimi_memory.store.tombstones import read_tombstones
+from kimi_memory.store.tombstones import read_stones
 from kimi_memory.text.slug import slug
 
 ROOT = "mid-term/agents"
@@ -37,9 +36,9 @@ def says_forgotten(memory: Memory, text: str, agent: str = "") -> bool:
     Raises:
         FormatError: a tombstone cannot be read.
     """
-    stones = read_tombstones(memory.store)
+    stones = read_stones(memory.store)
     scopes = {one.scope for one in stones if one.scope.startswith("project:")}
-    return Stones(stones).silence(text, scopes | {"memory", f"agent:{agent}"}) != text
+    return stones.silence(text, scopes | {"memory", f"agent:{agent}"}) != text
 
 
 def file_name(label: str) -> str:

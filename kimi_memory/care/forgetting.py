@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from kimi_memory.consolidation.forget import Forget, Wanted
 from kimi_memory.consolidation.jobs import JobReport, job_path
-from kimi_memory.consolidation.purge import Doomed, Purge, Removal, id_of, subject_of
+from kimi_memory.consolidation.purge import Doomed, Purge, Removal, subject_of
 from kimi_memory.consolidation.scrub import Scrub, Targets
 from kimi_memory.errors import ReadOnlyError, StoreError, UsageError
 from kimi_memory.index.files import INDEX
@@ -15,9 +15,10 @@ from kimi_memory.memory import Memory
 from kimi_memory.model.actor import Actor
 from kimi_memory.model.job import Op
 from kimi_memory.store.checkpoints import checkpoint
+from kimi_memory.store.keyed import keyed_by
 from kimi_memory.store.nested import kept_outside
 from kimi_memory.store.rewrite import SIDE, Found, Rewrite
-from kimi_memory.store.wipe import JOURNAL, places, restart_journal, wipe
+from kimi_memory.store.wipe import places, restart_journal, wipe
 
 __all__ = ["Doomed", "PurgeReport", "Wanted", "forget", "purge"]
 
@@ -127,7 +128,7 @@ class _Purge:
         self._purge = Purge(memory.store, memory.settings, memory.actor.name, memory.clock())
         past = self._rewrite.blobs() if self._rewrite.present else ()
         self._targets: Targets = self._purge.targets(doomed, past)
-        self._scrub = Scrub(self._targets)
+        self._scrub = Scrub(self._targets, keyed_by(memory.store.journal))
 
     def preview(self) -> PurgeReport:
         """Return what would be destroyed."""
@@ -199,10 +200,10 @@ class _Purge:
         root = self._memory.root
         self._memory.index.drop()
         wipe(root, self._scrub)
-        if any(path.startswith(f"{JOURNAL}/") for path in places(root, self._scrub)):
-            # What is on disk now must not look like an edit to a journal that begins here.
-            self._store.reconcile()
-            restart_journal(self._store)
+        # Its records hold the hash of every line. What is on disk now must not look like an
+        # edit to a journal that begins here.
+        self._store.reconcile()
+        restart_journal(self._store)
 
     def _commit(self, id: str) -> str:
         if not self._memory.history.ready():
@@ -213,7 +214,7 @@ class _Purge:
 
     def _commit_late(self) -> str:
         """Commit the receipt of a run that was killed just before it could."""
-        id = id_of(self._targets)
+        id = self._purge.id_of(self._targets)
         history, path = self._memory.history, job_path(id)
         if not (self._store.exists(path) and history.ready()):
             return ""

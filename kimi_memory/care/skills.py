@@ -27,7 +27,7 @@ from kimi_memory.model.scope import scope_of
 from kimi_memory.model.session import Transcript
 from kimi_memory.store import sessions
 from kimi_memory.store.shelf import Shelf
-from kimi_memory.store.tombstones import read_tombstones
+from kimi_memory.store.tombstones import read_stones
 from kimi_memory.templating import fill
 from kimi_memory.text.language import language_of
 from kimi_memory.text.moments import EPOCH
@@ -129,7 +129,7 @@ def _planner(memory: Memory) -> Callable[[Shelf], Plan]:
 
 def _fresh(memory: Memory) -> tuple[list[Skill], list[str]]:
     known = {*_proposed(memory), *memory.store.files(FOLDER)}
-    gate = DraftGate(read_tombstones(memory.store), lambda text: bool(memory.screen.spans(text)))
+    gate = DraftGate(read_stones(memory.store), lambda text: bool(memory.screen.spans(text)))
     found: list[Skill] = []
     left_out = []
     for procedure in procedures(_told(memory)):

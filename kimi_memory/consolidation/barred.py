@@ -25,7 +25,7 @@ class Barred:
     """Tells what was forgotten or rejected, however it is put."""
 
     def __init__(self, stones: Iterable[Tombstone]) -> None:
-        self._stones = Stones(stones)
+        self._stones = stones if isinstance(stones, Stones) else Stones(stones)
 
     def draft(self, draft: Draft, texts: Iterable[str]) -> bool:
         """Whether a draft, which would say one of the texts, must not become a note."""
@@ -47,6 +47,8 @@ class Barred:
         """Whether a note says what must not come back."""
         if not self._stones:
             return False
+        if self._stones.name(note.id):
+            return True
         if isinstance(note, Proposal):
             scopes = {"memory", page_scope(note.target, note.section)}
             key = subject_of(note)
@@ -85,7 +87,8 @@ class Barred:
             return
         keys = self._stones.keys()
         for entry in sorted(shelf.entries().values(), key=lambda entry: entry.path):
-            if entry.kind == "card" and entry.key in keys and entry.status in LIVE:
+            is_named = entry.key in keys or self._stones.name(entry.id)
+            if entry.kind == "card" and is_named and entry.status in LIVE:
                 note = shelf.file(entry.path).note
                 if isinstance(note, Card) and self.note(note):
                     yield note

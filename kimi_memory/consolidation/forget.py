@@ -25,8 +25,9 @@ from kimi_memory.model.scope import SHARED
 from kimi_memory.model.source import Rel, Source
 from kimi_memory.model.status import Status
 from kimi_memory.model.step import Step
-from kimi_memory.model.tombstone import Tombstone, hash_of
+from kimi_memory.model.tombstone import Tombstone, hash_of, keyed_hash
 from kimi_memory.store import sessions
+from kimi_memory.store.keyed import keyed_by
 from kimi_memory.store.paths import TOMBSTONES
 from kimi_memory.store.shelf import Shelf, mark
 from kimi_memory.store.store import Store
@@ -133,6 +134,7 @@ class Forget:
     ) -> None:
         self._store, self._settings, self._by, self._now = store, settings, by, now
         self._is_secret = is_secret
+        self._keyed = keyed_by(store.journal)
 
     def plan(self, wanted: Wanted) -> Callable[[Shelf], Plan]:
         """Return the planner for what is wanted.
@@ -270,7 +272,7 @@ class Forget:
     def _stone(self, wanted: Wanted, scope: str, key: str, value: str) -> Tombstone:
         words = normalise(value)
         hashed = bool(words) and (wanted.hashed or self._is_secret(value))
-        words = hash_of(bare(value)) if hashed else words
+        words = keyed_hash(hash_of(bare(value)), self._keyed) if hashed else words
         return Tombstone(scope, key, words, self._now, self._by, wanted.why, hashed)
 
     def _pages(self, shelf: Shelf, gone: Iterable[Note]) -> Iterator[Step]:

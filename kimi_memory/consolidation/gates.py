@@ -16,11 +16,9 @@ from kimi_memory.model.draft import Draft
 from kimi_memory.model.job import Op, Spent
 from kimi_memory.model.note import Lang
 from kimi_memory.model.step import Step
-from kimi_memory.model.tombstone import Tombstone
+from kimi_memory.model.tombstone import PURGED, Tombstone
 from kimi_memory.text.normal import normalise
 
-PURGED = "⟦purged⟧"
-"""Stands where a text was destroyed."""
 _ALLOW = "undo that job to allow it again"
 _LOSING = {Op.ARCHIVE, Op.FORGET}
 _FEW = 8

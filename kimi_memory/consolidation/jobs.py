@@ -44,7 +44,7 @@ from kimi_memory.store.checkpoints import checkpoint
 from kimi_memory.store.history import History
 from kimi_memory.store.shelf import Shelf
 from kimi_memory.store.store import Store
-from kimi_memory.store.tombstones import read_tombstones
+from kimi_memory.store.tombstones import read_stones
 
 FOLDER = "mid-term/jobs"
 _TRIES = 3
@@ -239,7 +239,7 @@ class Jobs:
         """Return a plan without what was forgotten, and with what people wrote themselves."""
         if plan.asked:
             return plan
-        steps, left_out = Barred(read_tombstones(self._store)).steps(plan.steps, shelf)
+        steps, left_out = Barred(read_stones(self._store)).steps(plan.steps, shelf)
         kept: list[Step] = []
         for step in steps:
             try:

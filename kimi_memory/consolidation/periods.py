@@ -28,7 +28,7 @@ from kimi_memory.model.step import DayView, Step, WeekView
 from kimi_memory.store.register import Entry
 from kimi_memory.store.shelf import Shelf
 from kimi_memory.store.store import Store
-from kimi_memory.store.tombstones import read_tombstones
+from kimi_memory.store.tombstones import read_stones
 
 T = TypeVar("T", bound=Note)
 Period = Literal["daily", "weekly"]
@@ -102,7 +102,7 @@ class Periods:
             for scope in _scopes(heads, events)
             for step in self._gathered("consolidate_day", scope, day=_day_of(view, scope))
         ]
-        steps, barred = Barred(read_tombstones(self._store)).steps(found, shelf)
+        steps, barred = Barred(read_stones(self._store)).steps(found, shelf)
         known = _after(cards, steps)
         pages, left_out = Pages(self._store, shelf, self._settings).changes(known, steps=steps)
         return Plan(

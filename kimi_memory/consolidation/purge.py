@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
@@ -17,6 +16,7 @@ from kimi_memory.consolidation.overview import is_generated
 from kimi_memory.consolidation.pages import Pages, is_page
 from kimi_memory.consolidation.plan import digest_of
 from kimi_memory.consolidation.scrub import Scrub, Targets, literals_of
+from kimi_memory.consolidation.traces import SESSION, Traces, is_bound, texts_with, turns_with
 from kimi_memory.errors import FormatError, NotFoundError, UsageError
 from kimi_memory.model import form
 from kimi_memory.model.card import Card
@@ -28,11 +28,13 @@ from kimi_memory.model.job import Job, Op, Operation
 from kimi_memory.model.note import Note
 from kimi_memory.model.record import seal, unseal
 from kimi_memory.model.records import job_json, read_transcript_lines, tombstone_line, tombstone_of
-from kimi_memory.model.tombstone import Tombstone
+from kimi_memory.model.tombstone import Tombstone, hash_of, keyed_hash
 from kimi_memory.store import sessions
+from kimi_memory.store.keyed import keyed_by
 from kimi_memory.store.paths import TOMBSTONES
 from kimi_memory.store.shelf import Shelf
 from kimi_memory.store.store import Store
+from kimi_memory.store.tombstones import keyed_line
 from kimi_memory.text.normal import normalise
 from kimi_memory.text.sentences import sentences
 
@@ -98,13 +100,14 @@ class Purge:
 
     def __init__(self, store: Store, settings: Settings, by: str, now: datetime) -> None:
         self._store, self._settings, self._by, self._now = store, settings, by, now
+        self._keyed = keyed_by(store.journal)
 
     def targets(self, doomed: Doomed, past: Iterable[tuple[str, bytes]] = ()) -> Targets:
         """Return everything that must be found for what is doomed.
 
         Args:
             doomed: what a person named.
-            past: paths and bytes of files in history; asked for with sessions only.
+            past: paths and bytes of files in history.
 
         Raises:
             NotFoundError: there is no such session.
@@ -112,13 +115,14 @@ class Purge:
         texts = check_texts(doomed.texts)
         ids = frozenset(sessions.find(self._store, id).id for id in doomed.sessions)
         spoken = [text for id in sorted(ids) for text in self._spoken(id)]
+        scrub, traces = Scrub(Targets(texts), self._keyed), Traces(self._keyed)
+        traces.add((*texts, *spoken))
         files = ((path, self._store.read(path)) for path in self._store.files())
-        derived = self._derived(chain(files, past), ids) if ids else []
-        scrub = Scrub(Targets(texts))
+        derived = list(self._derived(chain(files, past), ids, scrub, traces))
         named = (place.id for place in sessions.places(self._store))
         renamed = {id: safe_session_id(scrub.name(id)) for id in named if scrub.count(id.encode())}
         literals = literals_of([*spoken, *derived], _LITERAL_BYTES)
-        return Targets(texts, literals, ids, renamed)
+        return Targets(texts, literals, ids, traces.ids | renamed, traces.digests)
 
     def removal(self, scrub: Scrub, doomed: Targets) -> Removal:
         """Return the changes that take the targets out of every file of truth."""
@@ -127,7 +131,7 @@ class Purge:
         kept: list[Card] = []
         touched: list[Note] = []
         lines = 0
-        for path in self._ordered(but=(TOMBSTONES, job_path(id_of(doomed)))):
+        for path in self._ordered(but=(TOMBSTONES, job_path(self.id_of(doomed)))):
             before = self._store.read(path)
             lines += sum(scrub.count(line) > 0 for line in before.splitlines())
             note = self._note(path, before)
@@ -149,7 +153,7 @@ class Purge:
             changes += new
         found = bool(changes)
         changes += self._tombstones(scrub, doomed, gone)
-        operations = [Operation(Op.FORGET, note.id, "", "purged") for note in gone]
+        operations = [Operation(Op.FORGET, scrub.name(note.id), "", "purged") for note in gone]
         operations += [Operation(Op.REFINE, n.id, "", "purged words taken out") for n in touched]
         return Removal(tuple(changes), tuple(operations), lines, found)
 
@@ -167,8 +171,8 @@ class Purge:
         self, doomed: Targets, removal: Removal, counts: Mapping[str, int], head: str
     ) -> tuple[str, list[Change]]:
         """Return the id of a purge and the change that files its record, without content."""
-        id, hashes = id_of(doomed), hashes_of(doomed)
-        scrub = Scrub(doomed)
+        id, hashes = self.id_of(doomed), self._hashes_of(doomed)
+        scrub = Scrub(doomed, self._keyed)
         effects = [_effect(change, scrub) for change in removal.changes]
         # No undo can restore this: the old head is no more.
         effects.append(Effect(".git", head or "none", ""))
@@ -194,14 +198,30 @@ class Purge:
             yield turn.text
             yield from (turn.text[first:last] for first, last in sentences(turn.text))
 
-    def _derived(self, files: Iterable[tuple[str, bytes]], ids: frozenset[str]) -> list[str]:
-        """Return the words, keys and file names of notes that these sessions alone gave."""
-        found: list[str] = []
+    def _derived(
+        self,
+        files: Iterable[tuple[str, bytes]],
+        ids: frozenset[str],
+        scrub: Scrub,
+        traces: Traces,
+    ) -> Iterator[str]:
+        """Yield the words, keys and file names of notes that these sessions alone gave."""
         for path, content in files:
+            held = scrub.count(content) > 0
+            if not held and not ids:
+                continue
+            if session := SESSION.fullmatch(path):
+                if held or session["id"] in ids:
+                    traces.add_session(path, content)
+                    traces.add(texts_with(content, scrub))
+                continue
             note = self._note(path, content)
-            words = list(_only_from(note, ids)) if isinstance(note, Card | Event) else []
-            found += [*words, PurePosixPath(path).stem] if words else []
-        return found
+            if not isinstance(note, Card | Event):
+                continue
+            words = list(_only_from(note, ids))
+            if words or _falls(note, scrub, ids):
+                traces.add_note(note, _words(note))
+            yield from ([*words, PurePosixPath(path).stem] if words else ())
 
     def _note(self, path: str, content: bytes) -> Note | None:
         if not path.endswith(".md") or path.startswith("episodic/sessions/"):
@@ -223,45 +243,72 @@ class Purge:
                 content = form.patch(before.decode("utf-8"), note, rest, path).encode()
         return scrub.content(path, content)
 
-    def _tombstones(self, scrub: Scrub, doomed: Targets, gone: Iterable[Note]) -> list[Change]:
+    def _tombstones(self, scrub: Scrub, doomed: Targets, gone: Sequence[Note]) -> list[Change]:
         old = self._store.read(TOMBSTONES) if self._store.exists(TOMBSTONES) else b""
-        lines = [_hashed(line, scrub) for line in old.splitlines(keepends=True)]
-        known = {(str(r.get("scope")), str(r.get("value"))) for r in map(unseal, lines)}
-        for scope, value in self._values(doomed, gone):
-            if (scope, value) not in known:
-                known.add((scope, value))
-                hashed = bool(value)
-                stone = Tombstone(scope, "", value, self._now, self._by, "purged", hashed)
-                lines.append(tombstone_line(stone))
-        new = b"".join(lines)
+        lines = [self._hashed(line, scrub) for line in old.splitlines(keepends=True)]
+        held = [tombstone_of(unseal(line)) for line in lines]
+        known = {(stone.scope, stone.value) for stone in held}
+        values = dict.fromkeys(self._values(doomed, gone))
+        fresh = [self._stone(*one) for one in values if one not in known]
+        named = {id for stone in held for id in stone.about}
+        about = tuple(id for id in self._about(scrub, doomed, gone) if id not in named)
+        if about:
+            first = fresh[0] if fresh else self._stone(*next(iter(values)))
+            fresh[:1] = [replace(first, about=about)]
+        new = b"".join([*lines, *map(tombstone_line, fresh)])
         if new == old:
             return []
         return [Update(TOMBSTONES, digest(old), new) if old else Create(TOMBSTONES, new)]
 
     def _values(self, doomed: Targets, gone: Iterable[Note]) -> Iterator[tuple[str, str]]:
         """Yield scope and hash of what must not come back; a purged session bars whole."""
-        yield from (("memory", _hash(text)) for text in doomed.texts)
+        yield from (("memory", self._hash(text)) for text in doomed.texts)
         yield from ((f"session:{id}", "") for id in sorted(doomed.sessions))
         for note in gone:
             if isinstance(note, Card | Event):
                 said = note.value if isinstance(note, Card) else note.content
                 for text in (said, *(quote.text for quote in note.quotes)):
                     if text.strip():
-                        yield "memory", _hash(text)
+                        yield "memory", self._hash(text)
+
+    def _about(self, scrub: Scrub, doomed: Targets, gone: Sequence[Note]) -> Iterator[str]:
+        """Yield the ids of turns and cards by which other copies know what was purged."""
+        for place in sessions.places(self._store) if doomed.texts else ():
+            yield from turns_with(place.path, self._store.read(place.path), scrub)
+        for note in gone:
+            if is_bound(note) and not scrub.count(f"{note.id} {note.key}".encode()):
+                yield note.id
+
+    def _stone(self, scope: str, value: str) -> Tombstone:
+        return Tombstone(scope, "", value, self._now, self._by, "purged", bool(value))
+
+    def _hash(self, text: str) -> str:
+        return keyed_hash(hash_of(normalise(text)), self._keyed)
+
+    def _hashed(self, line: bytes, scrub: Scrub) -> bytes:
+        """Return a tombstone's line that holds only keyed hashes where it held a target."""
+        line = keyed_line(line, self._keyed)
+        if not scrub.count(line):
+            return line
+        stone = tombstone_of(unseal(line))
+        value = stone.value
+        if not stone.hashed and scrub.count(value.encode()):
+            stone = replace(stone, value=keyed_hash(hash_of(value), self._keyed), hashed=True)
+        clean = scrub.content(TOMBSTONES, tombstone_line(stone))
+        return seal(unseal(clean))
+
+    def _hashes_of(self, doomed: Targets) -> list[str]:
+        """Return what names the targets without saying them."""
+        named = (f"session:{id}" for id in sorted(doomed.sessions))
+        return [*map(self._hash, doomed.texts), *named]
+
+    def id_of(self, doomed: Targets) -> str:
+        """Return the id of the purge of these targets; run again, it has the same."""
+        return f"purge-{digest_of(['purge', *self._hashes_of(doomed)])[:12]}"
 
 
 def _is_last(path: str) -> bool:
     return path.startswith(f"{FOLDER}/") or is_page(path)
-
-
-def hashes_of(doomed: Targets) -> list[str]:
-    """Return what names the targets without saying them."""
-    return [*map(_hash, doomed.texts), *(f"session:{id}" for id in sorted(doomed.sessions))]
-
-
-def id_of(doomed: Targets) -> str:
-    """Return the id of the purge of these targets; run again, it has the same."""
-    return f"purge-{digest_of(['purge', *hashes_of(doomed)])[:12]}"
 
 
 def subject_of(doomed: Targets) -> str:
@@ -272,10 +319,6 @@ def subject_of(doomed: Targets) -> str:
     if doomed.sessions:
         parts.append(f"{len(doomed.sessions)} session" + "s" * (len(doomed.sessions) > 1))
     return ", ".join(parts)
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(normalise(text).encode()).hexdigest()
 
 
 def _only_from(note: Card | Event, ids: frozenset[str]) -> Iterator[str]:
@@ -306,18 +349,6 @@ def _replaced(path: str, to: str, before: bytes, after: bytes) -> list[Change]:
     if to != path:
         return [Delete(path, digest(before)), Create(to, after)]
     return [] if after == before else [Update(path, digest(before), after)]
-
-
-def _hashed(line: bytes, scrub: Scrub) -> bytes:
-    """Return a tombstone's line that holds only hashes where it held a target."""
-    if not scrub.count(line):
-        return line
-    stone = tombstone_of(unseal(line))
-    value = stone.value
-    if not stone.hashed and scrub.count(value.encode()):
-        stone = replace(stone, value=hashlib.sha256(value.encode()).hexdigest(), hashed=True)
-    clean = scrub.content(TOMBSTONES, tombstone_line(stone))
-    return seal(unseal(clean))
 
 
 def _check_readable(path: str, before: bytes, after: bytes) -> None:
@@ -353,12 +384,6 @@ def _is_read(reads: Callable[[bytes, str], object], content: bytes, path: str) -
 
 
 def _effect(change: Change, scrub: Scrub) -> Effect:
-    path = scrub.name(change.path)
-    match change:
-        case Create(content=content):
-            return Effect(path, "", digest(content))
-        case Update(base=base, content=content):
-            return Effect(path, base, digest(content))
-        case Delete(base=base):
-            return Effect(path, base, "")
-    return Effect(path, "", "")
+    """Return what became of a file; what it was hashed to would give the text away."""
+    after = digest(change.content) if isinstance(change, Create | Update) else ""
+    return Effect(scrub.name(change.path), "", after)

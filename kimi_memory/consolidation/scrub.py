@@ -8,16 +8,17 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from kimi_memory.consolidation.gates import PURGED
 from kimi_memory.consolidation.overview import is_generated
 from kimi_memory.consolidation.pattern import spellings
 from kimi_memory.model.change import digest
 from kimi_memory.model.record import is_whole, seal, unseal
 from kimi_memory.model.records import context_of
 from kimi_memory.model.session import Json
+from kimi_memory.model.tombstone import PURGED, Keyed
 from kimi_memory.text.normal import normalise
 
 _SIGNED = re.compile(r"^generated: ([0-9a-f]{12})$", re.MULTILINE)
+_HASH = re.compile(rb"(?<![0-9a-f])(?:[0-9a-f]{64}|[0-9a-f]{12})(?![0-9a-f])")
 _MARK = PURGED.encode()
 _SESSION = re.compile(r"(?:.*/)?session_(?P<id>[^/]+)\.(?P<kind>jsonl|json|md)")
 
@@ -33,14 +34,22 @@ class Targets:
     sessions: frozenset[str] = frozenset()
     """Sessions of which every word goes."""
     ids: Mapping[str, str] = field(default_factory=dict)
-    """New ids of sessions whose own id holds a text."""
+    """New ids of what has an id that holds a text, or is the hash of one."""
+    digests: Mapping[str, str] = field(default_factory=dict)
+    """Keyed hashes by the plain ones, from which a short text can be found by trying."""
 
 
 class Scrub:
-    """Finds and removes the targets in bytes, whatever file they are of."""
+    """Finds and removes the targets in bytes, whatever file they are of.
 
-    def __init__(self, targets: Targets) -> None:
-        self._sessions = targets.sessions
+    Args:
+        targets: what must go.
+        keyed: the hash of this machine, which stands in names instead of a target.
+    """
+
+    def __init__(self, targets: Targets, keyed: Keyed) -> None:
+        self._sessions, self._keyed = targets.sessions, keyed
+        self._hashes = {old.encode(): new.encode() for old, new in targets.digests.items()}
         self._pattern = spellings(targets.texts)
         self._literals = [
             spelled.encode("utf-8", "replace")
@@ -58,7 +67,10 @@ class Scrub:
     def count(self, content: bytes) -> int:
         """Return how often a target stands in some bytes."""
         found = sum(1 for _ in self._pattern.finditer(content))
-        return found + sum(content.count(literal) for literal in self._literals)
+        found += sum(content.count(literal) for literal in self._literals)
+        if not self._hashes:
+            return found
+        return found + sum(one in self._hashes for one in _HASH.findall(content))
 
     def words(self, content: bytes) -> bytes:
         """Return bytes of free text without the targets."""
@@ -66,7 +78,13 @@ class Scrub:
             content = content.replace(old, new)
         for literal in self._literals:
             content = content.replace(literal, _MARK)
+        content = self._unhashed(content)
         return self._pattern.sub(_MARK, content)
+
+    def _unhashed(self, content: bytes) -> bytes:
+        if not self._hashes:
+            return content
+        return _HASH.sub(lambda found: self._hashes.get(found[0], found[0]), content)
 
     def name(self, path: str) -> str:
         """Return a path without the targets: a hash stands in their place."""
@@ -90,7 +108,8 @@ class Scrub:
         raw = name.encode("utf-8", "surrogateescape")
         for old, new in self._ids.items():
             raw = raw.replace(old, new)
-        mark = f"purged-{hashlib.sha256(raw).hexdigest()[:12]}".encode()
+        raw = self._unhashed(raw)
+        mark = f"purged-{self._keyed(raw.decode('utf-8', 'surrogateescape'))[:12]}".encode()
         for literal in self._literals:
             raw = raw.replace(literal, mark)
         return self._pattern.sub(mark, raw).decode("utf-8", "surrogateescape")

@@ -41,7 +41,7 @@ from kimi_memory.model.status import Status
 from kimi_memory.store.history import History
 from kimi_memory.store.shelf import Shelf
 from kimi_memory.store.store import Store
-from kimi_memory.store.tombstones import read_tombstones
+from kimi_memory.store.tombstones import read_stones
 
 FEW = 8
 """Below so many lines a share says nothing."""
@@ -70,7 +70,7 @@ class Twoway:
     @classmethod
     def of(cls, store: Store, history: History, settings: Settings, now: datetime) -> Twoway:
         """Return the stage over a memory as it is now."""
-        rules = Rules(Barred(read_tombstones(store)), lambda text: text, now)
+        rules = Rules(Barred(read_stones(store)), lambda text: text, now)
         return cls(store, history, settings, rules)
 
     def plan(self, mask: Callable[[str], str], *, meant: bool = False) -> Callable[[Shelf], Plan]:

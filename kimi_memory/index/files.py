@@ -7,10 +7,13 @@ import re
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from kimi_memory.index.pause import uncollected
 from kimi_memory.store.paths import PRIVATE, is_conflict_copy, is_truth
+
+if TYPE_CHECKING:
+    from kimi_memory.store.journal import Journal
 
 INDEX = f"{PRIVATE}/index"
 """The folder of an index."""
@@ -29,6 +32,10 @@ class Files(Protocol):
     @property
     def root(self) -> Path:
         """The memory folder."""
+
+    @property
+    def journal(self) -> Journal:
+        """What has the machine's key."""
 
     def read(self, path: str) -> bytes:
         """Return the bytes of a file."""

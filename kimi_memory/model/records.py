@@ -128,9 +128,7 @@ def session_of(record: Record) -> Session:
 
 def turn_of(record: Record) -> Turn:
     """Return the turn of its record; ValueError says what is wrong."""
-    tags = record.get("tags", [])
-    if not isinstance(tags, list):
-        raise ValueError("'tags' should be a list")
+    tags = _texts(record, "tags")
     return Turn(
         n=_whole(record, "n", least=1),
         at=moment(_needed(record, "at")),
@@ -139,7 +137,7 @@ def turn_of(record: Record) -> Turn:
         speaker=_text(record, "speaker"),
         origin=Origin(_text(record, "origin") or Origin.HUMAN),
         importance=_number(record, "importance", 0.5),
-        tags=tuple(str(tag) for tag in tags),
+        tags=tuple(tags),
         context=_text(record, "context"),
         ref=_text(record, "ref"),
         masked=_whole(record, "masked"),
@@ -151,7 +149,8 @@ def tombstone_line(stone: Tombstone) -> bytes:
     """Return the line of a tombstone."""
     record: dict[str, Json] = {"kind": "tombstone", "scope": stone.scope, "key": stone.key}
     record |= {"value": stone.value, "at": zulu(stone.at), "by": stone.by}
-    return seal({**record, **_filled({"why": stone.why, "hashed": stone.hashed})})
+    record |= _filled({"why": stone.why, "hashed": stone.hashed, "about": list(stone.about)})
+    return seal(record)
 
 
 def tombstone_of(record: Record) -> Tombstone:
@@ -164,6 +163,7 @@ def tombstone_of(record: Record) -> Tombstone:
         by=_text(record, "by"),
         why=_text(record, "why"),
         hashed=record.get("hashed") is True,
+        about=tuple(_texts(record, "about")),
     )
 
 
@@ -294,6 +294,13 @@ def _text(record: Record, name: str) -> str:
         if text.isascii()
         else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     )
+
+
+def _texts(record: Record, name: str) -> list[str]:
+    found = record.get(name, [])
+    if not isinstance(found, list):
+        raise ValueError(f"{name!r} should be a list")
+    return [str(one) for one in found]
 
 
 def _needed(record: Record, name: str) -> str:

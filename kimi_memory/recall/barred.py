@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 
 import numpy as np
@@ -18,11 +18,17 @@ from kimi_memory.model.record import unseal
 from kimi_memory.model.records import tombstone_of
 from kimi_memory.model.scope import is_private
 from kimi_memory.model.status import Status
-from kimi_memory.model.tombstone import Tombstone, forms
+from kimi_memory.model.tombstone import Stones, Tombstone
+from kimi_memory.store.journal import Journal
+from kimi_memory.store.keyed import keyed_by
 
 
-def barring(content: bytes) -> Iterator[Tombstone]:
-    """Yield the tombstones that can be read; the gate of writing refuses the others."""
+def stones_in(content: bytes, journal: Journal) -> Stones:
+    """Return the tombstones that can be read; the gate of writing refuses the others."""
+    return Stones(_read(content), keyed_by(journal))
+
+
+def _read(content: bytes) -> Iterator[Tombstone]:
     for line in content.splitlines():
         with suppress(ValueError):
             yield tombstone_of(unseal(line))
@@ -30,18 +36,18 @@ def barring(content: bytes) -> Iterator[Tombstone]:
 
 def barred(searcher: Searcher, content: bytes) -> Bools:
     """Return the rows of turns that the tombstones of a file bar."""
-    stones = list(barring(content))
+    stones = stones_in(content, searcher.files.journal)
     sessions = {stone.scope for stone in stones if not stone.value}
     turns = set(_turns(searcher, stones))
     ids, kinds = searcher.column("id"), searcher.column("kind")
     found = [
-        kind == "turn" and (id in turns or id.rpartition("#")[0] in sessions)
+        id in turns or id.rpartition("#")[0] in sessions if kind == "turn" else stones.name(id)
         for id, kind in zip(ids, kinds, strict=True)
     ]
     return np.asarray(found, dtype=bool)
 
 
-def _turns(searcher: Searcher, stones: Iterable[Tombstone]) -> Iterator[str]:
+def _turns(searcher: Searcher, stones: Stones) -> Iterator[str]:
     """Yield the turns quoted by archived notes of which a tombstone bars the words."""
     private, values = defaultdict[str, set[str]](set), set[str]()
     for stone in stones:
@@ -50,7 +56,7 @@ def _turns(searcher: Searcher, stones: Iterable[Tombstone]) -> Iterator[str]:
     for note in _archived(searcher):
         barred = values | private.get(note.scope, set())
         for quote in note.quotes:
-            if not barred.isdisjoint(forms(quote.text)):
+            if not barred.isdisjoint(stones.forms(quote.text)):
                 yield f"session:{quote.session}#{quote.n}"
 
 

@@ -17,6 +17,7 @@ from kimi_memory.recall.forgotten import tombstones
 
 if TYPE_CHECKING:
     from kimi_memory.model.tombstone import Stones
+    from kimi_memory.store.journal import Journal
 
 _NOTES = frozenset({"card", "event"})
 """They have a status of their own, and forgetting sets it."""
@@ -38,15 +39,14 @@ def audible(files: Files, hits: Iterable[Hit], query: Query, now: datetime) -> l
 def stones_of(files: Files) -> Stones | None:
     """Return the tombstones of a memory, None when it has forgotten nothing."""
     content = tombstones(files)
-    return _stones(content) if content else None
+    return _stones(content, files.journal) if content else None
 
 
 @lru_cache(maxsize=4)
-def _stones(content: bytes) -> Stones:
-    from kimi_memory.model.tombstone import Stones
-    from kimi_memory.recall.barred import barring
+def _stones(content: bytes, journal: Journal) -> Stones:
+    from kimi_memory.recall.barred import stones_in
 
-    return Stones(barring(content))
+    return stones_in(content, journal)
 
 
 def _heard(hit: Hit, stones: Stones | None) -> Hit | None:
@@ -54,10 +54,18 @@ def _heard(hit: Hit, stones: Stones | None) -> Hit | None:
     if not stones or unit.kind in _NOTES:
         return hit
     session = unit.id.partition("#")[0] if unit.kind == "turn" else ""
+    if stones.name(unit.id) and not _is_washed(unit.text):
+        return None  # Purged in another copy, and here not yet.
     text = stones.silence(unit.text, {"memory", f"project:{unit.project}", session, unit.scope})
     if text == unit.text:
         return hit
     return replace(hit, unit=replace(unit, text=text)) if text else None
+
+
+def _is_washed(text: str) -> bool:
+    from kimi_memory.model.tombstone import PURGED
+
+    return PURGED in text
 
 
 def _has_expired(files: Files, unit: Unit, now: datetime) -> bool:

@@ -23,7 +23,7 @@ from kimi_memory.model.status import Status
 from kimi_memory.model.step import Step
 from kimi_memory.model.tombstone import Stones
 from kimi_memory.store.shelf import Shelf
-from kimi_memory.store.tombstones import read_tombstones
+from kimi_memory.store.tombstones import read_stones
 from kimi_memory.text.lasting import is_lasting, worth_of
 from kimi_memory.text.normal import bare
 from kimi_memory.text.zone import Zone
@@ -100,7 +100,7 @@ class Known:
         cards = tuple(_heads(shelf, new) if heads is None else heads)
         projects = tuple(p for p in _notes(shelf, Project, new) if not p.finished)
         digests = tuple(_last_digests(shelf, new))
-        stones = Stones(read_tombstones(shelf.store))
+        stones = read_stones(shelf.store)
         return cls(cards, projects, digests, _over(shelf, new, digests), stones)
 
     def points(self, lang: Lang, zone: Zone, whose: Whose | None = None) -> Iterator[Point]:

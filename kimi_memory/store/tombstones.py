@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kimi_memory.errors import FormatError
 from kimi_memory.model.record import unseal
-from kimi_memory.model.records import tombstone_of
-from kimi_memory.model.tombstone import Tombstone
+from kimi_memory.model.records import tombstone_line, tombstone_of
+from kimi_memory.model.tombstone import KEYED, Keyed, Stones, Tombstone, keyed_hash
+from kimi_memory.store.keyed import keyed_by
 from kimi_memory.store.paths import TOMBSTONES
 from kimi_memory.store.store import Store
 
@@ -28,3 +31,20 @@ def read_tombstones(store: Store) -> list[Tombstone]:
                 TOMBSTONES, number, f"not a tombstone: {error}", "Restore the line from git"
             ) from error
     return found
+
+
+def keyed_line(line: bytes, keyed: Keyed) -> bytes:
+    """Return a tombstone's line with the keyed hash in place of a plain one."""
+    stone = tombstone_of(unseal(line))
+    if not stone.hashed or not stone.value or stone.value.startswith(KEYED):
+        return line
+    return tombstone_line(replace(stone, value=keyed_hash(stone.value, keyed)))
+
+
+def read_stones(store: Store) -> Stones:
+    """Return all tombstones, ready to be asked.
+
+    Raises:
+        FormatError: see `read_tombstones`.
+    """
+    return Stones(read_tombstones(store), keyed_by(store.journal))

@@ -11,8 +11,11 @@ from kimi_memory.model.origin import Role
 from kimi_memory.model.record import is_whole, unseal
 from kimi_memory.model.records import context_of, session_line, state_line, turn_line
 from kimi_memory.model.session import Session
+from kimi_memory.model.tombstone import hash_of
 from kimi_memory.model.turn import Turn
 
+KEYED = hash_of
+"""A hash with no key is one, too."""
 NOW = datetime(2026, 2, 27, 9, 0, tzinfo=UTC)
 
 
@@ -27,7 +30,7 @@ def session_file(*texts: str) -> bytes:
 
 def test_turns_before_the_text_keep_their_bytes_and_later_ones_their_chain() -> None:
     before = session_file("one", "two 老地方 two", "three")
-    after = Scrub(Targets(("老地方 two",))).content("short-term/session_s.jsonl", before)
+    after = Scrub(Targets(("老地方 two",)), KEYED).content("short-term/session_s.jsonl", before)
     assert after.splitlines()[:2] == before.splitlines()[:2]
     context = ""
     for line in after.splitlines(keepends=True):
@@ -39,7 +42,7 @@ def test_turns_before_the_text_keep_their_bytes_and_later_ones_their_chain() -> 
 
 
 def test_what_does_not_hold_the_text_keeps_its_bytes() -> None:
-    scrub = Scrub(Targets(("nowhere",)))
+    scrub = Scrub(Targets(("nowhere",)), KEYED)
     odd = b'{"a": 1,   "b":2}\n'
     files = {"a.json": odd, "b.jsonl": odd + b"torn", "c.md": b"\xff\r\nx"}
     assert {path: scrub.content(path, content) for path, content in files.items()} == files
@@ -47,13 +50,13 @@ def test_what_does_not_hold_the_text_keeps_its_bytes() -> None:
 
 def test_a_line_that_was_edited_by_hand_is_not_vouched_for() -> None:
     before = session_file("one", "two").replace(b"one", b"0ne 1234567")
-    after = Scrub(Targets(("1234567",))).content("short-term/session_s.jsonl", before)
+    after = Scrub(Targets(("1234567",)), KEYED).content("short-term/session_s.jsonl", before)
     assert b"1234567" not in after
     assert not is_whole(after.splitlines(keepends=True)[1])
 
 
 def test_every_word_of_a_session_goes_and_its_marks_stay() -> None:
-    scrub = Scrub(Targets(sessions=frozenset({"s"})))
+    scrub = Scrub(Targets(sessions=frozenset({"s"})), KEYED)
     lines = scrub.content("episodic/sessions/2026-02/session_s.jsonl", session_file("one", "two"))
     records = [unseal(line) for line in lines.splitlines()]
     assert [r["text"] for r in records if r["kind"] == "turn"] == ["⟦purged⟧"] * 2
@@ -67,7 +70,7 @@ def test_every_word_of_a_session_goes_and_its_marks_stay() -> None:
 
 
 def test_a_note_that_rests_on_a_purged_session_alone_is_emptied() -> None:
-    scrub = Scrub(Targets(sessions=frozenset({"s"})))
+    scrub = Scrub(Targets(sessions=frozenset({"s"})), KEYED)
     one = b"---\nid: card-1\nsources:\n  - session:s#1 supports\n---\n\n# x\n"
     two = one.replace(b"---\n\n", b"  - session:t#1 supports\n---\n\n")
     assert scrub.content("semantic/a/b.md", one) == b""
@@ -75,7 +78,7 @@ def test_a_note_that_rests_on_a_purged_session_alone_is_emptied() -> None:
 
 
 def test_a_job_names_the_new_hashes_of_what_it_wrote() -> None:
-    scrub = Scrub(Targets(("secret",)))
+    scrub = Scrub(Targets(("secret",)), KEYED)
     scrub.learn(b"a secret", b"a gap")
     job = json.dumps({"effects": [{"path": "a.md", "after": digest(b"a secret")}]}).encode()
     clean = json.loads(scrub.content("mid-term/jobs/distil-1.json", job))
@@ -83,7 +86,7 @@ def test_a_job_names_the_new_hashes_of_what_it_wrote() -> None:
 
 
 def test_paths_get_a_hash_in_place_of_the_text() -> None:
-    scrub = Scrub(Targets(("Violet Harbor",), ids={"violet-harbor": "purged-1"}))
+    scrub = Scrub(Targets(("Violet Harbor",), ids={"violet-harbor": "purged-1"}), KEYED)
     name = scrub.name("semantic/violet_harbor/about-Violet Harbor.md")
     assert "iolet" not in name
     assert name.startswith("semantic/purged-")

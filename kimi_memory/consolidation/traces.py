@@ -1,0 +1,99 @@
+"""Traces: the hashes and ids that a text leaves, from which a short one is found by trying."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import TypeGuard
+
+from kimi_memory.consolidation.distil import inputs_of
+from kimi_memory.consolidation.scrub import Scrub
+from kimi_memory.errors import FormatError
+from kimi_memory.model.card import Card
+from kimi_memory.model.event import Event
+from kimi_memory.model.ids import derived_id
+from kimi_memory.model.note import Note
+from kimi_memory.model.record import unseal
+from kimi_memory.model.records import read_transcript_lines
+from kimi_memory.model.tombstone import KEYED, Keyed, hash_of, keyed_hash
+from kimi_memory.text.normal import bare, normalise
+
+SESSION = re.compile(r"(?:.*/)?session_(?P<id>[^/]+)\.jsonl")
+SHORT = 12
+"""Hex digits of a hash where it stands in short: of quotes, and in the ids of jobs."""
+_MOMENT = datetime(2000, 1, 1, tzinfo=UTC)
+_ENTROPY = 16
+"""Characters of an id that are not its moment."""
+
+
+class Traces:
+    """Collects what files and history hold of a text besides its words.
+
+    Args:
+        keyed: the hash of this machine, which takes the place of a plain one.
+    """
+
+    def __init__(self, keyed: Keyed) -> None:
+        self._keyed = keyed
+        self._plain: set[str] = set()
+        self.ids: dict[str, str] = {}
+        """Ids that were made of a text, each with another."""
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """Keyed hashes by plain ones, in full and in short."""
+        full = {digest: keyed_hash(digest, self._keyed) for digest in self._plain}
+        short = {old[:SHORT]: new.removeprefix(KEYED)[:SHORT] for old, new in full.items()}
+        return full | short
+
+    def add(self, texts: Iterable[str]) -> None:
+        """Note the hashes of texts, as tombstones, receipts and quotes have them."""
+        for text in filter(str.strip, texts):
+            self._plain |= {hash_of(normalise(text)), hash_of(bare(text)), hash_of(text)}
+
+    def add_note(self, note: Card | Event, words: Iterable[str]) -> None:
+        """Note the hashes of a note's words, and its id where that was made of words."""
+        self.add(words)
+        if not is_bound(note):
+            id = f"{note.kind}-purged-{self._keyed(note.id)[:SHORT]}"
+            self.ids[note.id] = note.id if "-purged-" in note.id else id
+
+    def add_session(self, path: str, content: bytes) -> None:
+        """Note the digest by which a session's distillation is known."""
+        try:
+            transcript = read_transcript_lines(content.splitlines(keepends=True), path)
+        except FormatError:
+            return
+        self._plain.add(inputs_of(transcript))
+
+
+def is_bound(note: Note) -> TypeGuard[Card]:
+    """Whether a card's id was made of the turn that it rests on, and of nothing it says."""
+    if not isinstance(note, Card):
+        return False
+    turns = {(source.session, source.first) for source in note.sources}
+    made = (
+        derived_id(note.kind, _MOMENT, session, str(n), note.key, note.type) for session, n in turns
+    )
+    return any(id[-_ENTROPY:] == note.id[-_ENTROPY:] for id in made)
+
+
+def turns_with(path: str, content: bytes, scrub: Scrub) -> Iterator[str]:
+    """Yield the ids of the turns of a session that hold a target."""
+    if not SESSION.fullmatch(path) or not scrub.count(content):
+        return
+    with suppress(FormatError):
+        transcript = read_transcript_lines(content.splitlines(keepends=True), path)
+        for turn in transcript.turns:
+            if scrub.count(turn.text.encode("utf-8", "replace")):
+                yield f"session:{scrub.name(transcript.session.id)}#{turn.n}"
+
+
+def texts_with(content: bytes, scrub: Scrub) -> Iterator[str]:
+    """Yield what the turns of a session say that hold a target."""
+    for line in content.splitlines():
+        if scrub.count(line):
+            with suppress(ValueError):
+                yield str(unseal(line).get("text", ""))

@@ -1,0 +1,22 @@
+"""Keyed hashes: words that a file must not hold, known again on the machine that has the key."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kimi_memory.model.tombstone import Keyed
+    from kimi_memory.store.journal import Journal
+
+
+def keyed_by(journal: Journal) -> Keyed:
+    """Return the HMAC of texts under this machine's key.
+
+    The key lies outside of every memory, so whoever has the folder cannot try words against
+    the hashes in it.
+    """
+
+    def keyed(text: str) -> str:
+        return journal.sign(b"keyed\0" + text.encode("utf-8", "surrogatepass")).decode()
+
+    return keyed
