@@ -246,6 +246,8 @@ class Memory(Parts):
                 one that fails is reported and the others are done.
             dry_run: report the diff and write nothing.
         """
+        if not dry_run and stages.rekey(self.store):
+            self.batch.note()
         with self.store.glance.hold():
             edits = self.take_edits(dry_run=dry_run)
             periods = stages.Periods(self.store, self.host, self.settings, self.clock())

@@ -119,8 +119,8 @@ class Parts:
     def _receipts(self) -> Receipts:
         from kimi_memory.recall.receipts import PAUSE_SECONDS, Receipts
 
-        screen, pause = self.screen, PAUSE_SECONDS if self._background else 0.0
-        return Receipts(self.store, self.clock, lambda text: screen.pass_text(text).text, pause)
+        pause = PAUSE_SECONDS if self._background else 0.0
+        return Receipts(self.store, self.clock, pause)
 
     def _distil(self) -> Distil:
         gate, now = self._draft_gate(), self.clock()

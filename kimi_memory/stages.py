@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from kimi_memory.consolidation.gates import DraftGate
     from kimi_memory.consolidation.jobs import JobReport, Jobs
     from kimi_memory.consolidation.periods import Periods
+    from kimi_memory.consolidation.rekeying import rekey
     from kimi_memory.consolidation.remember import Remember
     from kimi_memory.consolidation.strength import graded
     from kimi_memory.consolidation.trace import Tracer
@@ -48,6 +49,7 @@ _HOMES = {
     "note_copy": "store.known_copies",
     "other_copies": "store.known_copies",
     "read_stones": "store.tombstones",
+    "rekey": "consolidation.rekeying",
     "sessions": "store.sessions",
     "Ingest": "capture.ingest",
     "Said": "capture.log",
@@ -100,6 +102,7 @@ __all__ = [
     "note_copy",
     "other_copies",
     "read_stones",
+    "rekey",
     "remembered_in",
     "sessions",
     "starter",

@@ -99,6 +99,7 @@ DOORS = {
     "kimi_memory/capture/log.py": "turns, headers and states, screened field by field",
     "kimi_memory/consolidation/jobs.py": "plans, screened before they are carried out",
     "kimi_memory/consolidation/undo.py": "bytes that stood there before",
+    "kimi_memory/consolidation/rekeying.py": "records that stood there, with keyed hashes",
     "kimi_memory/care/forgetting.py": "bytes that stood there, without what is purged",
     "kimi_memory/care/session_repair.py": "lines that stood there, in two files",
     "kimi_memory/care/folder.py": "notes of agents, refused where a secret is left",

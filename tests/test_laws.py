@@ -133,6 +133,7 @@ def test_nothing_else_writes_into_a_memory() -> None:
         "care/folder.py",  # an agent's own notes
         "consolidation/jobs.py",  # every job
         "consolidation/undo.py",
+        "consolidation/rekeying.py",  # hashes of an earlier version
         "care/forgetting.py",  # purge
         "surfaces/http/simple.py",  # a card's line on a person's page
         "care/session_repair.py",  # two sessions that a merge wrote into one file

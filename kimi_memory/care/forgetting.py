@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import chain, combinations_with_replacement
 
 from kimi_memory.consolidation.forget import Forget, Wanted
 from kimi_memory.consolidation.jobs import JobReport, job_path
 from kimi_memory.consolidation.purge import Doomed, Purge, Removal, subject_of
+from kimi_memory.consolidation.rekeying import rekey
 from kimi_memory.consolidation.scrub import Scrub, Targets
 from kimi_memory.errors import ReadOnlyError, StoreError, UsageError
 from kimi_memory.index.files import INDEX
@@ -18,11 +21,15 @@ from kimi_memory.store.checkpoints import checkpoint
 from kimi_memory.store.keyed import keyed_by
 from kimi_memory.store.nested import kept_outside
 from kimi_memory.store.rewrite import SIDE, Found, Rewrite
+from kimi_memory.store.tombstones import read_stones
 from kimi_memory.store.wipe import places, restart_journal, wipe
 
 __all__ = ["Doomed", "PurgeReport", "Wanted", "forget", "purge"]
 
 _SHOWN = 5
+_WORD = re.compile(r"[\u3400-\u9fff]+|[^\W\u3400-\u9fff]+")
+_WORDS = 64
+"""So many words of a query are compared, alone and in rows, with what was purged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +75,8 @@ def forget(memory: Memory, wanted: Wanted, *, dry_run: bool = False) -> JobRepor
         UsageError: not exactly one of them is named.
     """
     wanted.check()
+    if wanted.query and not wanted.hashed and _is_hashed(memory, wanted.query):
+        wanted = replace(wanted, hashed=True)  # What was purged is never written again.
     if not dry_run:
         # A page that holds an edit is not written anew, and would go on showing it.
         memory.take_edits()
@@ -81,6 +90,15 @@ def forget(memory: Memory, wanted: Wanted, *, dry_run: bool = False) -> JobRepor
     actor = Actor(f"job:{job.kind}", memory.actor.origin, job=job.kind)
     report = memory.jobs.run(job.plan(wanted), actor, dry_run=dry_run)
     return report if dry_run else replace(report, left_out=(*report.left_out, *_noted(memory)))
+
+
+def _is_hashed(memory: Memory, words: str) -> bool:
+    """Whether words, or some of them, were purged or forgotten but for a hash."""
+    stones = read_stones(memory.store)
+    held = {one.value for one in stones if one.hashed}
+    found = list(_WORD.finditer(words))[:_WORDS] if held else []
+    parts = (words[a.start() : b.end()] for a, b in combinations_with_replacement(found, 2))
+    return any(not held.isdisjoint(stones.forms(part)) for part in chain([words], parts))
 
 
 def _noted(memory: Memory) -> Iterator[str]:
@@ -144,6 +162,8 @@ class _Purge:
         if self._memory.history.ready():
             self._memory.batch.flush("Before purge")
         indexed = (self._memory.root / INDEX).exists()
+        if rekey(self._store):
+            seen, removal = self._look()
         id = self._clear_files(seen, removal)
         self._clear_history()
         self._clear_private()

@@ -34,7 +34,6 @@ from kimi_memory.store.keyed import keyed_by
 from kimi_memory.store.paths import TOMBSTONES
 from kimi_memory.store.shelf import Shelf
 from kimi_memory.store.store import Store
-from kimi_memory.store.tombstones import keyed_line
 from kimi_memory.text.normal import normalise
 from kimi_memory.text.sentences import sentences
 
@@ -287,7 +286,6 @@ class Purge:
 
     def _hashed(self, line: bytes, scrub: Scrub) -> bytes:
         """Return a tombstone's line that holds only keyed hashes where it held a target."""
-        line = keyed_line(line, self._keyed)
         if not scrub.count(line):
             return line
         stone = tombstone_of(unseal(line))

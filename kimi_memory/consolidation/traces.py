@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
+from itertools import product
 from typing import TypeGuard
 
 from kimi_memory.consolidation.distil import inputs_of
 from kimi_memory.consolidation.scrub import Scrub
 from kimi_memory.errors import FormatError
-from kimi_memory.model.card import Card
+from kimi_memory.model.card import Card, CardType
 from kimi_memory.model.event import Event
 from kimi_memory.model.ids import derived_id
 from kimi_memory.model.note import Note
@@ -69,13 +70,16 @@ class Traces:
         self._plain.add(inputs_of(transcript))
 
 
-def is_bound(note: Note) -> TypeGuard[Card]:
-    """Whether a card's id was made of the turn that it rests on, and of nothing it says."""
-    if not isinstance(note, Card):
+def is_bound(note: Note) -> TypeGuard[Card | Event]:
+    """Whether a note's id was made of the turn that it rests on, and of nothing it says."""
+    if not isinstance(note, Card | Event):
         return False
-    turns = {(source.session, source.first) for source in note.sources}
+    ends = [()] if isinstance(note, Card) else [(str(note.type),)]
+    types = [note.type] if isinstance(note, Card) else list(CardType)
+    turns = {(source.session, str(source.first), note.key) for source in note.sources}
     made = (
-        derived_id(note.kind, _MOMENT, session, str(n), note.key, note.type) for session, n in turns
+        derived_id(note.kind, _MOMENT, *turn, type, *end)
+        for turn, type, end in product(turns, types, ends)
     )
     return any(id[-_ENTROPY:] == note.id[-_ENTROPY:] for id in made)
 

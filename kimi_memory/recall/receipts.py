@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.model.actor import Actor
+from kimi_memory.model.ids import new_id
 from kimi_memory.model.record import seal
+from kimi_memory.store.keyed import asked, keyed_by
 from kimi_memory.store.store import Store
 
 if TYPE_CHECKING:
@@ -37,12 +39,11 @@ class Receipts:
 
     Nobody waits for a receipt and none is promised: it is not synced, in a long-lived
     process it follows the answer within `pause_seconds`, in a short one (0) it is written
-    at once.
+    at once. It holds no word of the question: the file is kept in history.
 
     Args:
         store: where to.
         clock: tells the moment.
-        mask: takes secrets out of a query before it is written.
         pause_seconds: longest time a receipt may be behind.
     """
 
@@ -50,11 +51,10 @@ class Receipts:
         self,
         store: Store,
         clock: Callable[[], datetime],
-        mask: Callable[[str], str],
         pause_seconds: float = 0.0,
     ) -> None:
         self._clock, self._pause = clock, pause_seconds
-        self._due = _Due(store, mask)
+        self._due = _Due(store)
         self._lock = threading.Lock()
         self._timer: threading.Timer | None = None
         # For who never closes a memory: this runs at the end of the interpreter too.
@@ -98,8 +98,8 @@ class Receipts:
 class _Due:
     """Receipts that are not written yet."""
 
-    def __init__(self, store: Store, mask: Callable[[str], str]) -> None:
-        self._store, self._mask = store, mask
+    def __init__(self, store: Store) -> None:
+        self._store, self._keyed = store, keyed_by(store.journal)
         self._lock = threading.Lock()
         self.shown: deque[_Shown] = deque()
 
@@ -114,8 +114,9 @@ class _Due:
     def _line(self, shown: _Shown) -> bytes:
         at = shown.at.astimezone(UTC).isoformat(timespec="seconds")
         record: dict[str, Json] = {
+            "id": new_id("receipt", shown.at),
             "at": at,
-            "query": self._mask(shown.query),
+            "asked": asked(shown.query, self._keyed),
             "hits": list(shown.hits),
         }
         if shown.scores is not None:

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kimi_memory.text.normal import normalise
+
 if TYPE_CHECKING:
     from kimi_memory.model.tombstone import Keyed
     from kimi_memory.store.journal import Journal
+
+_ASKED = 16
+"""Hex digits."""
 
 
 def keyed_by(journal: Journal) -> Keyed:
@@ -20,3 +25,8 @@ def keyed_by(journal: Journal) -> Keyed:
         return journal.sign(b"keyed\0" + text.encode("utf-8", "surrogatepass")).decode()
 
     return keyed
+
+
+def asked(words: str, keyed: Keyed) -> str:
+    """Return what a receipt holds of a question: the same for the same words, and none of them."""
+    return keyed(f"asked\0{normalise(words)}")[:_ASKED] if words else ""

@@ -11,6 +11,7 @@ from kimi_memory.store.derived import put
 from kimi_memory.store.paths import PRIVATE, is_truth
 from kimi_memory.store.rewrite import Wash
 from kimi_memory.store.store import Store
+from kimi_memory.store.undo import FOLDER as UNDO
 
 JOURNAL = f"{PRIVATE}/journal"
 _LOCKS = f"{PRIVATE}/locks"
@@ -63,6 +64,7 @@ def wipe(root: Path, wash: Wash) -> int:
     found = [path for path in places(root, wash) if _is_ours(root, path)]
     for path in found:
         _wipe(root, path, wash)
+    _drop_records(root, wash)
     _rename_folders(root, wash)
     return len(found)
 
@@ -99,6 +101,14 @@ def _wipe(root: Path, path: str, wash: Wash) -> None:
         place.unlink()
     to.parent.mkdir(parents=True, exist_ok=True)
     put(to, clean, sync=True)
+
+
+def _drop_records(root: Path, wash: Wash) -> None:
+    """Remove replaced records of jobs that name the hash of what a file held."""
+    for place in (root / UNDO).iterdir():
+        content = _bytes(place)
+        if wash.content(place.name, content) != content:
+            place.unlink()
 
 
 def _rename_folders(root: Path, wash: Wash) -> None:

@@ -1,4 +1,4 @@
-"""Receipts: written behind the answer, in order, masked, and never in its way."""
+"""Receipts: written behind the answer, in order, without words, and never in its way."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ import pytest
 
 from kimi_memory.model.actor import Actor
 from kimi_memory.recall.receipts import PATH, Receipts
+from kimi_memory.store.keyed import asked, keyed_by
 from kimi_memory.store.store import Store
 
 AT = datetime(2026, 3, 4, 9, 0, tzinfo=UTC)
 ADA, BOB = Actor("ada"), Actor("bob")
 DEADLINE_SECONDS = 30.0
+QUESTIONS = ("first", "second", "third", "a", "b", "c", "d", "left")
 
 
 @pytest.fixture
@@ -28,21 +30,23 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def receipts(store: Store, pause_seconds: float) -> Receipts:
-    return Receipts(store, lambda: AT, lambda text: text.replace("秘密", "***"), pause_seconds)
+    return Receipts(store, lambda: AT, pause_seconds)
 
 
 def written(store: Store) -> list[tuple[str, str]]:
     if not store.exists(PATH):
         return []
     lines = map(json.loads, store.read(PATH).splitlines())
-    return [(line["query"], line["to"]) for line in lines]
+    known = {asked(words, keyed_by(store.journal)): words for words in QUESTIONS}
+    return [(known[line["asked"]], line["to"]) for line in lines]
 
 
 def test_a_short_process_writes_at_once(store: Store) -> None:
     made = receipts(store, 0.0)
     made.add("秘密 port", {"card-1": 0.12345}, ADA)
     (line,) = map(json.loads, store.read(PATH).splitlines())
-    assert line["query"] == "*** port"
+    assert line["asked"] == asked(" 秘密  PORT", keyed_by(store.journal))
+    assert "port" not in store.read(PATH).decode()
     assert (line["hits"], line["scores"], line["at"]) == (
         ["card-1"],
         [0.123],
@@ -79,10 +83,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from kimi_memory.model.actor import Actor
 from kimi_memory.recall.receipts import Receipts
+from kimi_memory.store.keyed import asked, keyed_by
 from kimi_memory.store.store import Store
 
 store = Store.open(Path(sys.argv[1]), key=b"key")
-made = Receipts(store, lambda: datetime.now(UTC), str, 3600.0)
+made = Receipts(store, lambda: datetime.now(UTC), 3600.0)
 made.add("left", [], Actor("ada"))
 """
     subprocess.run([sys.executable, "-c", program, str(store.root)], check=True)
