@@ -26,6 +26,7 @@ from kimi_memory.text.offers import offers_in, picked
 from kimi_memory.text.pasted import foreign_spans
 from kimi_memory.text.prose import headline
 from kimi_memory.text.salience import traits_of
+from kimi_memory.text.regex import regex
 from kimi_memory.text.slug import slug
 from kimi_memory.text.subjects import is_named, key_of
 from kimi_memory.text.utterance import Act, Clause, clauses
@@ -39,6 +40,8 @@ LEAST = 3
 """An option of fewer words cannot be understood without its offer."""
 MAX_ANSWER = 160
 """An answer that picks an offer is no longer."""
+
+_WORK = regex(r"^\W*(?:please |let'?s )?(?:add?ress|fix|handle|resolve|tackle|skip|ignore)\b", 2)
 
 
 @hookimpl(wrapper=True)
@@ -156,6 +159,8 @@ def _choice(session: Session, offer: Turn | None, answer: Turn) -> Iterator[Draf
     """Yield the decision of an answer that picks some of the labelled offers."""
     if offer is None or offer.role is not Role.ASSISTANT or len(answer.text) > MAX_ANSWER:
         return
+    if _WORK.search(answer.text):
+        return  # what is to be done about a finding is no choice between ways
     offers = offers_in(offer.text)
     chosen = picked(answer.text, offers) if offers else []
     if not chosen or len(chosen) == len(offers) or len(chosen) > 2:

@@ -11,7 +11,7 @@ an agent at work what it says it found and did. A clause is weighed by what it n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from kimi_memory import hookimpl
@@ -20,6 +20,7 @@ from kimi_memory.model.origin import Origin, Role
 from kimi_memory.model.session import Transcript
 from kimi_memory.model.turn import Turn
 from kimi_memory.text.changed_later import Changes
+from kimi_memory.text.long_requests import request_in
 from kimi_memory.text.offers import assents, offers_in, picked, proposal_in
 from kimi_memory.text.pasted import foreign_spans
 from kimi_memory.text.regex import regex
@@ -32,15 +33,22 @@ BUDGET = 400
 """Most tokens of a digest."""
 LINE = 64
 """Most tokens of a person's words in a line."""
-ACCOUNT = 56
+ACCOUNT = 110
 """Most tokens of an agent's words in a line."""
+CLOSING, LATER = 0.8, 0.15
+"""What the closing message of an exchange adds to the worth of a report, and its place takes off."""
+
 LEAST = {"work": 1.2, "chat": 1.6, "people": 3.0}
 """From this weight on a person's clause is worth a line, by the sort of session."""
 SHORT = 160
 """An answer to an offer is no longer than so many characters."""
 LONG = 3000
 """A person's turn above this length is a document."""
+PAGE = 4.0
+"""What it asks is worth so much."""
 _JOKE = regex(r"\b(?:haha\w*|hehe|lmao|just kidding|jk)\b|哈哈|嘿嘿|开个?玩笑|[😂🤣]", 2)
+_RESUMED = regex(r"^\W*this session is being continued from a previous", 2)
+"""A page that a program wrote for the agent, not a person."""
 _PLACE = regex(
     r"[\w/.-]+\.\w{1,5}:\d+|^\s*[\w.]+\(.*\)\s*$|^\s*(?:result|return|if|func|def|import)\b.*[({=]"
 )
@@ -56,7 +64,7 @@ _SWITCH = regex(
     2,
 )
 _LEAD = regex(
-    r"^\W*(?:(?:ok(?:ay)?|so|and|but|well|oh|ah|hm+|yes|yeah|yep|yup|right|wow|thanks?(?: \w+)?|hey(?: \w+)?|hi(?: \w+)?|also|btw|by the way|anyway|actually|cool|great|awesome|nice|sure|嗯+|哦|对了|好的?|那|另外|还有)[,，.!！:：。 ]+)+",
+    r"^\s*(?:[-*•]\s+(?!\[))+|^\W*(?:(?:ok(?:ay)?|so|and|but|well|oh|ah|hm+|yes|yeah|yep|yup|right|wow|thanks?(?: \w+)?|hey(?: \w+)?|hi(?: \w+)?|also|btw|by the way|anyway|actually|cool|great|awesome|nice|sure|嗯+|哦|对了|好的?|那|另外|还有)[,，.!！:：。 ]+)+",
     2,
 )
 
@@ -73,6 +81,23 @@ class _Choice:
 
     line: DigestLine
     worth: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Bit:
+    """Words that may stand in the line of an exchange: a person's, or of an agent's account."""
+
+    exchange: int
+    worth: float
+    text: str
+    n: int
+    line: DigestLine | None = None
+    at: int = 0
+    above: str = ""
+
+    @property
+    def is_account(self) -> bool:
+        return self.line is None
 
 
 class _Reader:
@@ -94,16 +119,20 @@ class _Reader:
 
     def lines(self) -> list[DigestLine]:
         """Return the lines in the order of their sections and turns."""
-        choices = sorted(self._choices(), key=lambda choice: -choice.worth)
-        kept: list[DigestLine] = []
+        bits = sorted(self._bits(), key=lambda bit: -bit.worth)
+        kept: dict[int, list[_Bit]] = {}
         room = BUDGET
-        for choice in choices:
-            cost = estimate(choice.line.text) + 3
-            if cost <= room:
-                kept.append(choice.line)
+        for bit in bits:
+            line = kept.get(bit.exchange, [])
+            cost = estimate(bit.text) + 3
+            if bit.above and all(bit.above != other.above for other in line):
+                cost += estimate(bit.above) + 3
+            if cost <= room and _account_size(line) + bit.is_account * cost <= ACCOUNT:
+                kept[bit.exchange] = [*line, bit]
                 room -= cost
         parts = list(Part)
-        return sorted(kept, key=lambda line: (parts.index(line.part), line.first))
+        lines = [_line(bits) for bits in kept.values()]
+        return sorted(lines, key=lambda line: (parts.index(line.part), line.first))
 
     def _works(self) -> bool:
         """Whether the agent does things, rather than only answering."""
@@ -111,16 +140,15 @@ class _Reader:
         runs = sum(a.role is b.role is Role.ASSISTANT for a, b in pairs)
         return runs > max(2, len(pairs) // 5)
 
-    def _choices(self) -> Iterator[_Choice]:
+    def _bits(self) -> Iterator[_Bit]:
         asked = self._kind == "people"
-        for turn, answers in self._exchanges():
+        for at, (turn, answers) in enumerate(self._exchanges()):
             choice = self._of_person(turn, first=not asked) if turn is not None else None
             asked = asked or choice is not None
-            account = self._account(answers) if self._kind == "work" else None
-            if choice and account:
-                yield _with_account(choice, account)
-            elif choice or account:
-                yield choice or account  # type: ignore[misc]  # one of them is there
+            if choice is not None:
+                yield _Bit(at, choice.worth, choice.line.text, choice.line.first, choice.line)
+            if self._kind == "work":
+                yield from _account(at, answers)
 
     def _exchanges(self) -> Iterator[tuple[Turn | None, list[Turn]]]:
         """Yield each turn of a person with the turns of the agent that answer it."""
@@ -137,6 +165,8 @@ class _Reader:
             yield asker, answers
 
     def _of_person(self, turn: Turn, *, first: bool) -> _Choice | None:
+        if len(turn.text) > LONG:
+            return self._of_page(turn, first=first)
         kept = self._kept(turn, first=first)
         offer, by = self._offer(turn)
         if not kept and not offer:
@@ -149,10 +179,16 @@ class _Reader:
         who = turn.speaker if self._named else ""
         return _Choice(DigestLine(part, text, by or turn.n, turn.n, who), worth)
 
+    def _of_page(self, turn: Turn, *, first: bool) -> _Choice | None:
+        """Return what a person asks who hands an agent at work a plan or a listing."""
+        words = request_in(turn.text) if self._kind == "work" else ""
+        if _RESUMED.search(turn.text) or traits_of(words).words < 3:
+            return None
+        part = Part.ASKED if first else Part.DECIDED
+        return _Choice(DigestLine(part, words, turn.n, turn.n), PAGE)
+
     def _kept(self, turn: Turn, *, first: bool) -> list[tuple[Clause, float]]:
         """Return the clauses of a turn that tell something, with their weights."""
-        if len(turn.text) > LONG:
-            return []
         wanted = {Act.STATEMENT, Act.ORDER}
         wanted |= {Act.REQUEST} if self._kind == "work" or first else set()
         found = []
@@ -198,29 +234,30 @@ class _Reader:
             return Part.ASKED if first else Part.DECIDED
         return Part.TOLD
 
-    def _account(self, answers: list[Turn]) -> _Choice | None:
-        """Return what the agent says it found and did in one exchange."""
-        found = [
-            (report.worth + 0.8 * (turn is answers[-1]) - 0.15 * min(at, 6), turn.n, report.text)
-            for turn in answers
-            if turn.role is Role.ASSISTANT and turn.origin is not Origin.REMOTE
-            for at, report in enumerate(reports_in(turn.text))
-        ]
-        if not found:
-            return None
-        worth, n, _ = max(found)
-        same = sorted((one for one in found if one[1] == n), key=lambda one: -one[0])
-        text = _joined([one[2] for one in same], ACCOUNT)
-        return _Choice(DigestLine(Part.FOUND, text, n, n), worth)
+
+def _account(exchange: int, answers: list[Turn]) -> Iterator[_Bit]:
+    """Yield what the agent says it found and did in one exchange."""
+    for turn in answers:
+        if turn.role is not Role.ASSISTANT or turn.origin is Origin.REMOTE:
+            continue
+        for at, report in enumerate(reports_in(turn.text)):
+            worth = 0.7 * report.worth + CLOSING * (turn is answers[-1]) - LATER * min(at, 6)
+            yield _Bit(exchange, worth, report.text, turn.n, at=at, above=report.above)
 
 
-def _with_account(choice: _Choice, account: _Choice) -> _Choice:
-    """Return what a person wanted, with what the agent says it did about it."""
-    line = choice.line
-    text = f"{line.text} → {account.line.text}"
-    part = Part.FOUND if line.part is Part.TOLD else line.part
-    whole = replace(line, part=part, text=text, last=account.line.last)
-    return _Choice(whole, choice.worth + 0.5 * account.worth)
+def _account_size(bits: list[_Bit]) -> int:
+    return sum(estimate(bit.text) for bit in bits if bit.is_account)
+
+
+def _line(bits: list[_Bit]) -> DigestLine:
+    """Return the line of one exchange: what a person wanted, with what the agent did about it."""
+    accounts = sorted((bit for bit in bits if bit.is_account), key=lambda bit: (bit.n, bit.at))
+    asked = next((bit.line for bit in bits if bit.line), None)
+    if asked is None or not accounts:
+        return asked or DigestLine(Part.FOUND, _joined(accounts), accounts[0].n, accounts[-1].n)
+    part = Part.FOUND if asked.part is Part.TOLD else asked.part
+    text = f"{asked.text} → {_joined(accounts)}"
+    return replace(asked, part=part, text=text, last=accounts[-1].n)
 
 
 def _is_about_somebody(traits: Traits) -> bool:
@@ -245,9 +282,13 @@ def _fitted(text: str, kept: list[tuple[Clause, float]], limit: int) -> str:
     return " … ".join(parts)
 
 
-def _joined(texts: Iterable[str], limit: int) -> str:
-    kept: list[str] = []
-    for text in texts:
-        if not kept or estimate(" … ".join([*kept, text])) <= limit:
-            kept.append(text)
-    return " ".join(" … ".join(kept).split())
+def _joined(accounts: list[_Bit]) -> str:
+    """Join an agent's words, each heading once before what stands below it."""
+    parts: list[str] = []
+    above = ""
+    for bit in accounts:
+        if bit.above and bit.above != above:
+            parts.append(bit.above)
+        above = bit.above
+        parts.append(bit.text)
+    return " ".join(" … ".join(parts).split())

@@ -26,6 +26,8 @@ from kimi_memory.text.regex import regex
 
 _JOINTS = regex(r" (?:…|→|/) ")
 """What a line sets between the words it quotes."""
+_SIGNS = regex(r"^[^\w\s`\"“「《(（]+\s*")
+"""Signs before the first word, which make no title."""
 _WORD = regex(r"[^\W\d_]{2,}")
 _EMPHASIS = regex(r"\*\*|__")
 """Marks of bold text, which a line leaves out."""
@@ -143,7 +145,8 @@ def _title(transcript: Transcript, lines: Iterable[DigestLine]) -> str:
 def _headline(lines: Iterable[DigestLine]) -> str:
     order = list(Part)
     best = min(lines, key=lambda line: (order.index(line.part), line.first))
-    return headline(_JOINTS.split(best.text)[0])
+    words = _JOINTS.split(best.text)[0]
+    return headline(_SIGNS.sub("", words) or words)
 
 
 def _participants(transcript: Transcript) -> tuple[str, ...]:

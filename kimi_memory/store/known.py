@@ -24,6 +24,7 @@ from kimi_memory.model.step import Step
 from kimi_memory.model.tombstone import Stones
 from kimi_memory.store.shelf import Shelf
 from kimi_memory.store.tombstones import read_stones
+from kimi_memory.text.changed_later import Changes
 from kimi_memory.text.lasting import is_lasting, worth_of
 from kimi_memory.text.normal import bare
 from kimi_memory.text.zone import Zone
@@ -119,16 +120,19 @@ class Known:
             if whose.project in ("", project.name):
                 yield _project_point(project, lang)
         own = [digest for digest in self.digests if whose.sees(digest)]
+        changes = Changes((-age, line.text) for age, line in _said(own))
         for age, digest in enumerate(own):
-            yield from self._digest_points(digest, age, zone)
+            yield from self._digest_points(digest, age, zone, changes)
 
-    def _digest_points(self, digest: Digest, age: int, zone: Zone) -> Iterator[Point]:
+    def _digest_points(
+        self, digest: Digest, age: int, zone: Zone, changes: Changes
+    ) -> Iterator[Point]:
         day = f"{digest.at.astimezone(zone):%Y-%m-%d}"
         for number, line in enumerate(digest.lines):
             section = _section_of(line)
             if section in (Section.LATELY, Section.OPEN) and age >= RECENT:
                 continue
-            if self._is_over(digest, line):
+            if self._is_over(digest, line) or changes.after(-age, line.text):
                 continue
             text = f"{line.who}: {line.text}" if line.who else line.text
             id = f"turn-{digest.id[-4:]}-{number}"  # short, as it costs room
@@ -149,6 +153,12 @@ class Known:
         turns = range(line.first, line.last + 1)
         told = [old for n in turns for old in self.over.get((digest.session, n), ())]
         return any(old in words or words in old for old in told)
+
+
+def _said(digests: Sequence[Digest]) -> Iterator[tuple[int, DigestLine]]:
+    """Yield what people said, with the age of its session, the oldest first."""
+    for age, digest in reversed(list(enumerate(digests))):
+        yield from ((age, line) for line in digest.lines if line.part is not Part.FOUND)
 
 
 def _section_of(line: DigestLine) -> Section:

@@ -11,7 +11,7 @@ from kimi_memory.text.sentences import sentences
 
 _LABEL = regex(
     r"^[ \t>#]{0,8}(?:[-*•] )?\**(?:(?:option|plan|choice|ending|variant|approach|route|version|style|idea)[ \t]*(?P<word>[A-Za-z]|\d{1,2})|方案[ \t]*(?P<han>[一二三四五六七八九A-Za-z\d])"
-    r"|第(?P<nth>[一二三四五六])(?:种|个|套)?|(?P<letter>[A-Z])(?=[.):：、\]])|(?P<number>\d{1,2})(?=[.)、]))[ \t]*[.):：、—–\]-]*[ \t]*\**[ \t]*[:：—–-]*[ \t]*",
+    r"|第(?P<nth>[一二三四五六])(?:种|个|套)?|(?P<letter>[A-Z])(?=[.):：、\]])|(?P<number>\d{1,2})(?=[.)、])|\((?P<bracketed>\d{1,3})(?=\)))[ \t]*[.):：、—–\]-]*[ \t]*\**[ \t]*[:：—–-]*[ \t]*",
     10,  # IGNORECASE | MULTILINE
 )
 _HAN_DIGITS = {"一": "1", "二": "2", "三": "3", "四": "4", "五": "5", "六": "6", "七": "7", "八": "8", "九": "9", "两": "2"}  # fmt: skip
@@ -27,7 +27,7 @@ _ORDINALS = {
     "4th": "4",
 }
 _PICK = regex(
-    r"(?:^|\b(?:do|go (?:with|for)|take|pick|choose|want|with|use|like|prefer|option|plan|number|ending|choice|yes|ok|okay|the|and|approach|route|,)\s+)(?:(?:option|plan|number|ending|choice|approach|route|the) ){0,2}#?(?P<en>[a-e]|\d{1,2}|first|second|third|fourth|fifth|1st|2nd|3rd|4th)(?:(?<=\d)(?:st|nd|rd|th))?(?=$|[\s.,!;:)]|\b)(?! (?:of|(?:day|week|month|year|hour|minute|second|time|euro|dollar|person|people|kid)s?|to|pm|am|%)\b)"
+    r"(?:^|\b(?:do|add?ress|fix|implement|apply|handle|resolve|tackle|improvements?|findings?|observations?|items?|issues?|points?|go (?:with|for)|take|pick|choose|want|with|use|like|prefer|option|plan|number|ending|choice|yes|ok|okay|the|and|approach|route|,)\s+)(?:(?:option|plan|number|ending|choice|approach|route|the) ){0,2}#?(?P<en>[a-e]|\d{1,3}|first|second|third|fourth|fifth|1st|2nd|3rd|4th)(?:(?<=\d)(?:st|nd|rd|th))?(?=$|[\s.,!;:)]|\b)(?! (?:of|(?:day|week|month|year|hour|minute|second|time|euro|dollar|person|people|kid)s?|to|pm|am|%)\b)"
     r"|(?:方案|选|第|用|按|走|就)(?P<zh>[一二三四五六a-e\d])(?:个|种|套|号)?(?!点|月|天|年|号下|块|元)",
     2,
 )
@@ -49,8 +49,10 @@ class Offer:
     """One of the things an agent offers."""
 
     label: str
-    """``1`` to ``99`` or ``a`` to ``z``."""
+    """``1`` to ``999`` or ``a`` to ``z``."""
     text: str
+    bracketed: bool = False
+    """Whether the label stands in brackets: "(12)"."""
 
 
 def offers_in(text: str) -> list[Offer]:
@@ -62,7 +64,7 @@ def offers_in(text: str) -> list[Offer]:
         words = text[mark.end() : end].split("\n\n", 1)[0].strip()
         line = _plain(words.split("\n", 1)[0])[:MOST]
         if line:
-            found.append(Offer(_label(mark), line))
+            found.append(Offer(_label(mark), line, mark["bracketed"] is not None))
     labels = [offer.label for offer in found]
     return found if len(found) > 1 and len(set(labels)) > 1 else []
 
@@ -70,6 +72,8 @@ def offers_in(text: str) -> list[Offer]:
 def picked(answer: str, offers: list[Offer]) -> list[Offer]:
     """Return the options that a short answer names; none where it names none."""
     names = {_name(m["en"] or m["zh"] or "") for m in _PICK.finditer(answer.lower().strip())}
+    if any(offer.bracketed for offer in offers):  # the numbers of a review go before its lists
+        offers = [offer for offer in offers if offer.bracketed]
     letters = {offer.label for offer in offers}
     if not names & letters:
         # "the second one" among A, B and C

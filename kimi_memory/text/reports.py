@@ -10,21 +10,28 @@ from dataclasses import dataclass
 from kimi_memory.text.regex import regex
 from kimi_memory.text.salience import traits_of
 from kimi_memory.text.sentences import sentences
-
 _FENCE = regex(r"^\s*(?:```|~~~)")
 _ROW = regex(r"^\s*\|")
 _HEADING = regex(r"^\s*#{1,6}\s|^\s*\**[^*\n]{1,80}\**[:：]\**\s*$|^\s*(?:---+|\*\*\*+)\s*$")
 _MARKUP = regex(r"^\s*(?:[-*•]|\d{1,2}[.)、])\s+(?:\[[ xX]\]\s*)?|\*\*|__")
 _COMMENTARY = regex(
-    r"^\W*(?:(?:good|great|ok(?:ay)?|now|first|next|right|perfect|excellent|alright|so|and|then|understood|got it|sure)\b[,.!:— –-]*\s*){0,3}"
-    r"(?:let me|let's|i'll|i will|i'm going to|i am going to|i need to|i can (?:now )?see|i see\b|now i\b|i now have|i have (?:everything|a (?:complete|clear|full))|we need to|here(?:'s| is| are)\b|looking at|would you|do you|should i|shall i|want me|is there|if you|you can\b|you may\b|let us|feel free|which\b|what\b|how\b|can you|to summarize|summary|in summary|you're (?:absolutely )?right|sorry|apolog)"
-    r"|^\W*(?:让我|我来|我先|我将|我会|接下来|下面|好的|明白|是否|需要我|要不要|请问|如果你|您)",
+    r"^\W*(?:(?:good|great|ok(?:ay)?|now|first|next|right|perfect|excellent|alright|so|and|then|understood|got it|sure|but)\b[,.!:— –-]*\s*){0,3}"
+    r"(?:let me|let's|i'll|i will|i'm going to|i am going to|i need to|i should|i can (?:now )?see|i see\b|now i\b|now the\b|i now have|i have (?:everything|all|enough|what|a (?:complete|clear|full))|we need to|here(?:'s| is| are)\b|looking at|would you|do you|should i|shall i|want me|is there|if you|you can\b|you may\b|let us|feel free|which\b|what\b|how\b|can you|to summarize|summary|in summary|you're (?:absolutely )?right|sorry|apolog|(?:add|update|fix|create|check|run|remove|write|build|verify|test|implement|replace|refactor|rename|move|wait)\b(?!ed)(?= (?:the|a|an|all|these|those|it|them|this|that|`)))"
+    r"|\b(?:wait|hmm),? (?:let me|no|actually)|\bi need to\b|^\W*(?:让我|我来|我先|我将|我会|接下来|下面|好的|明白|是否|需要我|要不要|请问|如果你|您)",
     2,
 )
 _NODS = regex(
-    r"^\W*(?:(?:done|fixed|perfect|great|good(?: catch| question| point)?|excellent|understood|all (?:clean|set|done|good)|clean|right|yes|no|got it|sure|absolutely|implementation complete|好的?|完成|搞定|已完成)[.!,:。！，— –-]+\s*)+",
+    r"^\W*(?:(?:done|fixed|perfect|great|good(?: catch| question| point)?|excellent|understood|confirmed|all (?:clean|set|done|good)|clean|right|yes|no|got it|sure|absolutely|implementation complete|好的?|完成|搞定|已完成)(?:\s*[.!,:。！，]|\s+[—–-](?=\s))\s*)+",
     2,
 )
+_FINE = regex(r"^\W*(?:\(?\d+\)?\W*)?✅")
+_PRAISE = regex(
+    r"^\W*(?:\(?\d+\)?\W*)?(?:good|nice|great|correct|clear|clean|solid|excellent|well|proper|fine|looks good)\b",
+    2,
+)
+"""A review that finds nothing wrong with a line finds nothing."""
+_PRINTED = regex(r"^\W*\d+\s*(?:→|│|\|)|^[+-]{1,3}\s|[{};]\s*$|^\s*(?:\$|>|%)\s")
+"""A line of a program, of a difference or of what a tool printed."""
 _DID = regex(
     r"^\W*(?:`[^`]{1,80}`\W*)?(?:all \w+ \w+ )?(?:i(?:'ve| have)? |we(?:'ve| have)? |the \w+ (?:has|have|was|were|is|are|now) |also |now )?(?:just |now |already |been )*"
     r"(?:add|creat|fix|updat|remov|delet|renam|mov|extract|refactor|replac|rewr|rewrote|reorder|implement|chang|split|hoist|revert|merg|bump|upgrad|migrat|convert|insert|drop|disabl|enabl|configur|install|deploy|wrote|writ|made|built|moved|switch|set up|pass|simplif|consolidat|document|log|correct|resolv|clean|introduc|wrap|inlin|deprecat|restor|reus|keep|kept|found|identif|discover|verif|confirm|test|measur)(?:ed|d|s|es|ied|ing|t|ten|n)?\b"
@@ -43,22 +50,59 @@ _FIGURE = regex(r"\d")
 SHORTEST, LONGEST = 16, 420
 
 
+_ITEM = regex(r"^\s*(?:[-*•]|\d{1,2}[.)、])\s+")
+_INTRO = regex(r"[:：]\W*$")
+_GENERIC = regex(
+    r"^\W*(?:(?:\w+ ){0,2}(?:summary|changes?|overview|details?|notes?|files?|steps?|results?|created|modified|added|updated|removed|fixed|tests?|review|plan|implementation|verification)\b[\w\s]{0,20}|总结|概述|变更|修改|说明)\W*$",
+    2,
+)
+"""A heading that says nothing of its own."""
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One thing that an agent says it found or did."""
+    """One thing that an agent says it found or did.
+
+    Attributes:
+        text: its words, or those of a heading and of what stands below it.
+        worth: how much it tells.
+        above: the heading or the lead of a list that it stands below; may be empty.
+    """
 
     text: str
     worth: float
+    above: str = ""
 
 
 def reports_in(text: str) -> list[Report]:
-    """Return what a message reports, in order; code, tables, headings and chatter are left out."""
-    return [
-        Report(unit, worth)
-        for line in _lines(text)
-        for unit, done in _units(line)
-        if (worth := _worth(unit, done=done)) > 0
-    ]
+    """Return what a message reports, in order; code, headings and chatter are left out."""
+    found: list[Report] = []
+    above = ""
+    for line in _lines(text):
+        item = _ITEM.match(line) is not None or _ROW.match(line) is not None
+        plain = _plain(line)
+        if not plain or _FINE.match(plain):
+            continue
+        if _HEADING.match(line) or (_INTRO.search(plain) and not _COMMENTARY.search(plain)):
+            head = _NODS.sub("", plain, count=1).rstrip(" :：*")
+            named = _IDENTIFIER.search(head) or (_DID.search(head) and _FIGURE.search(head))
+            if _HEADING.match(line) or named:
+                above = head if named and not _GENERIC.match(head) and len(head) <= 200 else ""
+                continue
+        if not item:
+            above = ""
+        found += _reported(line, above, item=item)
+    return found
+
+
+def _reported(line: str, above: str, *, item: bool) -> Iterator[Report]:
+    for unit, done in _units(line):
+        worth = _worth(unit, done=done)
+        listed = item and _DID.search(above) and not _COMMENTARY.search(unit)
+        if worth <= 0 and listed:
+            worth = 0.3 * min(3, len(set(_IDENTIFIER.findall(unit)))) + 0.3
+        if worth > 0:
+            yield Report(unit, worth + (0.5 if above else 0), above)
 
 
 def _lines(text: str) -> Iterator[str]:
@@ -66,13 +110,21 @@ def _lines(text: str) -> Iterator[str]:
     for line in text.split("\n"):
         if _FENCE.match(line):
             fenced = not fenced
-        elif not fenced and line.strip() and not _ROW.match(line) and not _HEADING.match(line):
+        elif not fenced and line.strip():
             yield line
+
+
+def _plain(line: str) -> str:
+    if _ROW.match(line):
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        first = next((cell for cell in cells if any(map(str.isalpha, cell))), "")
+        return first if len(first.split()) > 1 else ""
+    return _MARKUP.sub("", line.lstrip("# ")).strip()
 
 
 def _units(line: str) -> Iterator[tuple[str, bool]]:
     """Yield the sentences of a line, and whether "Done." or the like stands before each."""
-    plain = _MARKUP.sub("", line).strip()
+    plain = _plain(line)
     done = False
     for start, end in sentences(plain):
         unit = _NODS.sub("", plain[start:end], count=1).strip()
@@ -83,7 +135,8 @@ def _units(line: str) -> Iterator[tuple[str, bool]]:
 
 
 def _worth(unit: str, *, done: bool) -> float:
-    if _COMMENTARY.search(unit) or unit.endswith(("?", "？", ":", "：")):
+    chatter = _COMMENTARY.search(unit) or _PRAISE.search(unit) or _PRINTED.search(unit)
+    if chatter or unit.endswith(("?", "？", ":", "：")):
         return 0.0
     did, cause = done or _DID.search(unit) is not None, _CAUSE.search(unit) is not None
     if not (did or cause):

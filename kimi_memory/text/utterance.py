@@ -69,7 +69,7 @@ _QUESTION_ZH = regex(
 )
 _MARK = regex(r"[?？][”’\"'」』)）\]]*\s*$")
 
-_DO = r"(?:help|write|give|show|tell|list|explain|draft|make|find|check|suggest|recommend|remind|summari[sz]e|translate|compare|rewrite|create|generate|run|look|walk|let me know|ask me|put|add|update|fix|implement|try|go|take|proceed|continue|commit|push|delete|remove|rename|change|move|set|build|test|review|read|open|start|stop|plan|describe|convert|calculate|compute|plot|turn|edit|shorten|double[- ]check|refactor|merge|revert|undo|redo|install|deploy|print|bump|use|include|send|search|think|consider|analy[sz]e|provide|outline|design|split|verify|investigate|figure|see|do(?! (?:i|you|we|they)\b))"
+_DO = r"(?:help|write|give|show|tell|list|explain|draft|make|find|check|suggest|recommend|remind|summari[sz]e|translate|compare|rewrite|create|generate|run|look|walk|let me know|ask me|put|add|add?ress|update|fix|implement|try|go|take|proceed|continue|commit|push|delete|remove|rename|change|move|set|build|test|review|read|open|start|stop|plan|describe|convert|calculate|compute|plot|turn|edit|shorten|double[- ]check|refactor|merge|revert|undo|redo|install|deploy|print|bump|use|include|send|search|think|consider|analy[sz]e|provide|outline|design|split|verify|investigate|figure|see|do(?! (?:i|you|we|they)\b))"
 _REQUEST_EN = regex(
     rf"^{_LEAD}(?:(?:can|could|would|will) (?:you|u)\b|(?:i(?:'d| would) (?:like|love|appreciate)|i (?:want|need)) (?:you (?:to )?|some |your |help|advice|a hand)"
     rf"|i(?:'m| am) (?:hoping|looking for|trying to (?:figure|understand|decide))"
@@ -86,15 +86,29 @@ _ORDER_EN = regex(
     rf"|(?:please )?(?:don'?t|do not) (?:ever |even )?(?!worry\b|know\b|think\b|forget to\b|be\b|mind\b|get me wrong|let\b|wait\b|miss\b|give up|stop\b|hesitate\b|underestimate\b|quit\b)[a-z]+\b"
     rf"|no (?:more )?[a-z][a-z -]{{2,30}},? (?:please|ever|anymore|any more)\b"
     rf"|i(?:'d| would)? (?:want|like|need|prefer|expect) you to (?:always|never)\b)"
-    rf"|,? (?:and |so |please )?(?:always|never) {_DO}\b|\b(?:from now on|going forward|in (?:the )?future|every time|each time|whenever (?:i|we|you))\b(?![^,.;]{{0,40}}\bi(?:'ll| will)\b)|,? always$"
+    rf"|,? (?:and |so |please )?(?:always|never) {_DO}\b|\b(?:from now on|going forward|in (?:the )?future|every time|each time|whenever (?:i|we|you))\b(?![^,.;]{{0,40}}\bi(?:'ll| will)\b)|,? always\W*$"
+    # "When I ask about X, include Y": an order that waits for its case.
+    rf"|^{_LEAD}(?:if|when) (?:i|we)(?: ever)? (?:ask|say|tell|request|mention|send|paste|share|give|show|write|type|talk|discuss|upload|bring)\b[^;.]{{2,80}}, (?:then |please |just ){{0,2}}(?:always|never|don'?t|do not|{_DO})\b(?! of\b)"
+    # "Flag nuts in everything you suggest", "keep your answers short", "stop apologising"
+    rf"|\b(?:any|every|all)(?:thing)?\b[^,;.]{{0,40}}\byou(?:'ll)? (?:suggest|write|give|send|recommend|make|create|produce|generate|show|propose|draft)\b"
+    rf"|^{_LEAD}(?:keep|make) (?:your|the|all(?: your)?) (?:answers?|repl(?:y|ies)|responses?|explanations?|messages?|summar(?:y|ies)|tone)\b|^{_LEAD}(?:stop|quit) (?!being\b|by\b|over\b)[a-z]+ing\b"
+    rf"|\byou (?:don't|do not) (?:need|have) to \b[^,;.]{{2,60}}\b(?:every|each|any ?more|all the time)\b|^{_LEAD}no need to \b[^,;.]{{2,60}}\b(?:every|each|any ?more|all the time)\b"
 )
+_ORDER_ASKED = regex(
+    rf"^{_LEAD}(?:can|could|will|would) you (?:please |just )*(?:always|never)\b|^{_LEAD}(?:from now on|going forward|in (?:the )?future),? (?:can|could|will|would) you\b|^{_LEAD}(?:can|could|will|would) you\b[^?]*\b(?:from now on|going forward|every time|each time|always)\W*$"
+    r"|(?:以后|今后|从现在起|从今天起|往后)[^。？?]{0,8}(?:能不能|可不可以|可以|(?<!可)能|麻烦你?)[^。]{2,40}[吗么]?[？?]"
+)
+"""An order in the form of a question."""
 _AGENT_EN = regex(
     r"\byou(?:'re|'ll|'d|r)?\b|\b(?:me|us|i|we)\b|^\W*(?:please|always|never|don'?t|do not|no|from now on|going forward|whenever)\b|\b(?:always|never) "
-    rf"{_DO}\b"
+    rf"{_DO}\b|^{_LEAD}(?:{_DO}|keep|make|stop|quit)\b"
 )
 _ORDER_ZH = regex(
     r"(?:^|[，,；;：:。！!\s]|对了|还有|另外|那)(?:从今天起|从今往后|从今以后|从现在(?:起|开始)|以后|今后|往后|下次|每次|凡是|只要我|任何时候|永远)(?!再(?:说|看|聊|讲|议|定|考虑))[^。！？!?]{0,40}?(?:都|就|要|别|不要|不许|不准|不用|请|先|一律|必须|得|只|统一|用|给我|提醒|记得|按|把)"
     r"|(?:^|[，,；;：:。！!\s]|对了|还有|另外|都|请|你)(?:别再|不要再|别给我|不要给我|千万别|千万不要|绝对不要|一律|务必|别老|不准|不许)"
+    r"|(?:如果|要是|只要|每当|当|等|到时候)我[^。！？!?]{1,24}?[，,]?你(?:就|要|得|先|都|再|也|记得){0,3}(?:先|提醒|问|告诉|帮|给|别|不要|叫|说|用)"
+    r"|你(?:给|写|发|推荐|建议|列|算)[^，。]{0,14}(?:都|一律|全)(?:要|得|用|按|写|标|放|别|不要)|(?:你不用(?:再|每)|(?:^|[，,；;。！!\s])不用每(?:次|句|条|回))"
+    r"|(?:^|[，,；;。！!\s]|你|你的)(?:回答|回复|答复|解释)(?:我|的时候|时)?(?:请|要|都|尽量|可以|就|得){0,3}(?:再)?(?:简短|短|简洁|简单|详细|直接|口语|通俗|用|先|别|不要)"
 )
 _REMARK = regex(
     r"^\W*(?:(?:ok(?:ay)?|k|kk|yes|yeah|yep|yup|no|nope|nah|sure|fine|great|good|cool|nice|perfect|awesome|thanks?(?: (?:you|a lot|a bunch|so much|again|man))?|thx|ty|cheers|wow|haha+|hehe+|lol|hi|hey|hello|bye|good ?(?:night|bye|morning|evening)|see (?:you|ya)(?: later| soon)?|got it|understood|right|exactly|totally|definitely|absolutely|agreed|sounds good|makes sense|of course|no (?:problem|worries)|you're (?:welcome|right)|proceed|continue|go ahead|done|sorry|oops|hmm+|oh|ah|ugh|night|love it|i see|true|deal)\b[\s,.!;:~)('’-]*(?:\w+[\s!.]*$)?)+\W*$"
@@ -104,13 +118,15 @@ _BRACKETS = regex(r"\[[^\[\]\n]{3,300}\](?!\()")
 """Directions and marks that programs put into a turn: "[shares a photo …]", "[Image #1]"."""
 
 
-_CLOSED = regex(r"`[^`\n]{1,200}`|\([^()\n]{1,120}\)|（[^（）\n]{1,60}）")
+_CLOSED = regex(
+    r"`[^`\n]{1,200}`|\([^()\n]{1,120}\)|（[^（）\n]{1,60}）|(?<!\w)\"[^\"\n]{1,120}\"(?!\w)|“[^“”\n]{1,80}”"
+)
 
 
 def clauses(text: str) -> list[Clause]:
     """Return the clauses of a turn in order; neighbours that do the same thing stay joined."""
     shown = _BRACKETS.sub(lambda found: " " * len(found[0]), text)
-    # Nothing begins inside of code, or in brackets.
+    # Nothing begins inside of code, of brackets or of a quotation.
     shown = _CLOSED.sub(lambda found: "x" * len(found[0]), shown)
     found: list[Clause] = []
     for start, end in sentences(shown):
@@ -130,6 +146,8 @@ def act_of(clause: str) -> Act:
     low = clause.replace("’", "'").strip().lower()
     if not any(map(str.isalnum, low)) or _REMARK.search(low):
         return Act.REMARK
+    if _ORDER_ASKED.search(low):
+        return Act.ORDER
     if _MARK.search(low):
         return Act.QUESTION
     if is_order(low):
