@@ -53,6 +53,19 @@ _PLACE = regex(
     r"[\w/.-]+\.\w{1,5}:\d+|^\s*[\w.]+\(.*\)\s*$|^\s*(?:result|return|if|func|def|import)\b.*[({=]"
 )
 """A line of a program or of what a tool printed."""
+_GOSSIP = regex(
+    r"(?:同事|朋友|邻居|同学|网友|隔壁|有人|别人|人家)[^，。]{0,6}(?:说|讲)(?:他|她|自己|要|想)"
+    r"|\b(?:colleague|coworker|co-worker|friend|neighbou?r|classmate|someone|somebody|people|some guy|this guy)s? (?:\w+ )?(?:says?|said|claims?|claimed|told me|thinks?) (?:that )?(?:he|she|they|it|you)\b",
+    2,
+)
+"""What others say of themselves."""
+_MOOD = regex(
+    r"\bi (?:really |just |so )?(?:hate|love) (?:this|that|it|these)\b|\b(?:ugh|argh|sigh)\b|烦死|累死|气死|头[疼大]|没看懂|(?:^|，)晕|唉"
+)
+_CHEER = regex(
+    r"^\W*(?:and |so |but )?(?:let'?s (?:keep|stay|never|all|both|make|support|celebrate|do this)\b|here'?s to|keep )|\b(?:ups and downs|worth it|never (?:gonna )?give up|not (?:gonna|going to) (?:give up|quit)|one step at a time|follow (?:my|your|our) dreams?)\b",
+    2,
+)
 _OPEN = regex(
     r"\b(?:to-?dos?\b|still (?:need|have|must|torn|open|undecided|to do|waiting)|undecided|remaining|left to do|follow[- ]up|next steps?|not (?:yet )?(?:done|decided|booked|sorted|finished)|haven't (?:decided|booked|done|started)|need to (?:talk|decide|check|ask|book|call|find))\b"
     r"|待办|还没(?:定|想好|办|做|买|订|约|决定)|还(?:要|得|需要)(?:办|做|买|去|问|找|等)|没定下来|之后再(?:定|说)|下一步",
@@ -114,7 +127,7 @@ class _Reader:
         names = {turn.speaker for turn in self._turns if turn.role is Role.USER and turn.speaker}
         self._named = len(names) > 1
         own = [turn for turn in self._turns if turn.role is Role.USER and len(turn.text) <= LONG]
-        self._changes = Changes((turn.n, turn.text) for turn in own)
+        self._changes = Changes((turn.n, _own_words(turn.text)) for turn in own)
         self._kind = "people" if self._named else "work" if self._works() else "chat"
 
     def lines(self) -> list[DigestLine]:
@@ -200,8 +213,10 @@ class _Reader:
                 continue
             traits = traits_of(clause.text)
             weight = weight_of(traits) + 2.0 * (clause.act is Act.ORDER)
-            # Among people a line that is about nobody is a wise saying.
-            weight -= 1.2 * (self._named and not _is_about_somebody(traits))
+            weight -= 1.5 * (_GOSSIP.search(clause.text) is not None)
+            weight -= 1.0 * (traits.specific < 3 and _MOOD.search(clause.text) is not None)
+            if self._named:
+                weight -= _small_talk(clause.text, traits)
             if not self._named and self._changes.after(turn.n, clause.text):
                 continue
             ordered = clause.act is Act.ORDER and traits.words >= 3 and not self._named
@@ -260,8 +275,20 @@ def _line(bits: list[_Bit]) -> DigestLine:
     return replace(asked, part=part, text=text, last=accounts[-1].n)
 
 
-def _is_about_somebody(traits: Traits) -> bool:
-    return bool(traits.me or traits.kin or traits.name or traits.figure or traits.day)
+def _own_words(text: str) -> str:
+    """Return a text without what is quoted or pasted into it."""
+    for start, end in sorted(foreign_spans(text), reverse=True):
+        text = f"{text[:start]} {text[end:]}"
+    return text
+
+
+def _small_talk(text: str, traits: Traits) -> float:
+    """Return what a clause loses that people say to cheer each other up."""
+    firm = traits.name or traits.figure or traits.day
+    # A line that is about nobody is a wise saying; "let's" without a day is a cheer.
+    wise = not (traits.me or traits.kin or firm)
+    cheer = not firm and _CHEER.search(text) is not None
+    return 1.2 * wise + 1.5 * cheer + 0.8 * traits.doubt
 
 
 def _fitted(text: str, kept: list[tuple[Clause, float]], limit: int) -> str:

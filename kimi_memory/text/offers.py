@@ -70,7 +70,9 @@ def offers_in(text: str) -> list[Offer]:
 
 
 def picked(answer: str, offers: list[Offer]) -> list[Offer]:
-    """Return the options that a short answer names; none where it names none."""
+    """Return the options that a short answer names; none where it names none, or asks back."""
+    if answer.rstrip().endswith(("?", "？")):
+        return []
     names = {_name(m["en"] or m["zh"] or "") for m in _PICK.finditer(answer.lower().strip())}
     if any(offer.bracketed for offer in offers):  # the numbers of a review go before its lists
         offers = [offer for offer in offers if offer.bracketed]

@@ -77,7 +77,7 @@ _REQUEST_EN = regex(
     rf"|(?:help|walk|show|tell|give|remind|teach|ask|let) me\b|{_DO}\b(?!\s*(?:$|[,.:;!]|of\b|and\b|s\b|(?:\w+ )?(?:is|are|was|were|will|has|have|had|stands?|goes|went|became|changed|moved)\b)))"
 )
 _REQUEST_ZH = regex(
-    r"^(?:那|好|嗯|行|对了|另外|顺便|然后|再|先|请|麻烦|要不|还有)*(?:帮(?:我|忙)|麻烦|请(?:你|帮|给|教|问)?|(?:你)?给我(?!妈|爸|老|女|儿|家|们)|你(?:先|再|来|就|可以|能)*(?:讲|说|列|写|改|算|看|查|做|解释|推荐|总结|翻译|介绍|分析|对比|整理|评|想)|(?:讲讲|说说|看看|列(?:个|一|出)|写(?:个|一|封|段)|改(?:一下|成|得)|算(?:一下|算)|查(?:一下|查)|整理|总结|翻译|推荐|解释|介绍|分析))"
+    r"你(?!每|以后)[^，。每]{0,8}(?:提醒|叫醒|通知|告诉)我|^(?:那|好|嗯|行|对了|另外|顺便|然后|再|先|请|麻烦|要不|还有)*(?:帮(?:我|忙)|麻烦|请(?:你|帮|给|教|问)?|(?:你)?给我(?!妈|爸|老|女|儿|家|们)|你(?:先|再|来|就|可以|能)*(?:讲|说|列|写|改|算|看|查|做|解释|推荐|总结|翻译|介绍|分析|对比|整理|评|想)|(?:讲讲|说说|看看|列(?:个|一|出)|写(?:个|一|封|段)|改(?:一下|成|得)|算(?:一下|算)|查(?:一下|查)|整理|总结|翻译|推荐|解释|介绍|分析))"
 )
 
 _EVER_EN = r"(?:from now on|going forward|from here on|in (?:the )?future|for (?:all )?future|henceforth|whenever|every time|each time|always|never(?! mind)|any ?time|by default|at all times)"
@@ -111,8 +111,8 @@ _ORDER_ZH = regex(
     r"|(?:^|[，,；;。！!\s]|你|你的)(?:回答|回复|答复|解释)(?:我|的时候|时)?(?:请|要|都|尽量|可以|就|得){0,3}(?:再)?(?:简短|短|简洁|简单|详细|直接|口语|通俗|用|先|别|不要)"
 )
 _REMARK = regex(
-    r"^\W*(?:(?:ok(?:ay)?|k|kk|yes|yeah|yep|yup|no|nope|nah|sure|fine|great|good|cool|nice|perfect|awesome|thanks?(?: (?:you|a lot|a bunch|so much|again|man))?|thx|ty|cheers|wow|haha+|hehe+|lol|hi|hey|hello|bye|good ?(?:night|bye|morning|evening)|see (?:you|ya)(?: later| soon)?|got it|understood|right|exactly|totally|definitely|absolutely|agreed|sounds good|makes sense|of course|no (?:problem|worries)|you're (?:welcome|right)|proceed|continue|go ahead|done|sorry|oops|hmm+|oh|ah|ugh|night|love it|i see|true|deal)\b[\s,.!;:~)('’-]*(?:\w+[\s!.]*$)?)+\W*$"
-    r"|^\W*(?:嗯+|好+的?|行|可以|对|是的?|没错|谢谢(?:你|您|啦|了)?|谢了|多谢|辛苦了?|哈+|嘿+|呵+|晚安|早安?|再见|拜拜|你好|您好|收到|明白(?:了)?|知道了|了解|懂了|没事|没问题|好吧|继续|嗯嗯|哦+|噢|唉|太好了|厉害|牛|赞|真的|吓人|在吗|来了)[\s，,。！!~～、]*(?:\W|好|的|了|啊|呀|哈|吧|谢谢|晚安|拜拜)*$"
+    r"^\W*(?:(?:ok(?:ay)?|k|kk|yes|yeah|yep|yup|no|nope|nah|sure|fine|great|good|cool|nice|perfect|awesome|thanks?(?: (?:you|a lot|a bunch|so much|again|man))?|thx|ty|cheers|wow|haha+|hehe+|lol|hi|hey|hello|bye|good ?(?:night|bye|morning|evening)|see (?:you|ya)(?: later| soon)?|got it|understood|right|exactly|totally|definitely|absolutely|agreed|sounds good|makes sense|of course|no (?:problem|worries)|you're (?:welcome|right)|proceed|continue|go ahead|done|sorry|oops|hmm+|oh|ah|ugh|night|love it|i see|true|deal|(?:i(?:'m| am) )?off to (?:bed|sleep|work)|(?:i )?(?:gotta|got to|have to) (?:go|run|sleep)|talk (?:later|soon|tomorrow)|ttyl)\b[\s,.!;:~)('’-]*(?:\w+[\s!.]*$)?)+\W*$"
+    r"|^\W*(?:嗯+|好+的?|行|可以|对|是的?|没错|谢谢(?:你|您|啦|了)?|谢了|多谢|辛苦了?|哈+|嘿+|呵+|晚安|早安?|再见|拜拜|你好|您好|收到|明白(?:了)?|知道了|了解|懂了|没事|没问题|好吧|继续|嗯嗯|哦+|噢|唉|太好了|厉害|牛|赞|真的|吓人|在吗|来了|(?:我|先|我先|那我先?)(?:去)?(?:睡|撤|下线|忙|休息)(?:了|去了))[\s，,。！!~～、]*(?:\W|好|的|了|啊|呀|哈|吧|谢谢|晚安|拜拜)*$"
 )
 _BRACKETS = regex(r"\[[^\[\]\n]{3,300}\](?!\()")
 """Directions and marks that programs put into a turn: "[shares a photo …]", "[Image #1]"."""
