@@ -20,13 +20,13 @@ from kimi_memory.model.session import Session, Transcript
 from kimi_memory.model.source import Quote
 from kimi_memory.model.turn import Turn
 from kimi_memory.text import cues, news, unreal
-from kimi_memory.text.changed_later import Changes
+from kimi_memory.text.changed_later import SHARED, Changes
 from kimi_memory.text.language import language_of
 from kimi_memory.text.offers import offers_in, picked
 from kimi_memory.text.pasted import foreign_spans
 from kimi_memory.text.prose import headline
-from kimi_memory.text.salience import traits_of
 from kimi_memory.text.regex import regex
+from kimi_memory.text.salience import traits_of
 from kimi_memory.text.slug import slug
 from kimi_memory.text.subjects import is_named, key_of
 from kimi_memory.text.utterance import Act, Clause, clauses
@@ -50,7 +50,30 @@ def distil_session(
 ) -> Generator[None, list[Draft] | None, list[Draft] | None]:
     """Add orders and picked offers to what was distilled."""
     drafts = yield
-    return None if drafts is None else _joined(drafts, list(_acts(transcript)))
+    if drafts is None:
+        return None
+    acts = list(_acts(transcript))
+    changes = _changes(transcript)
+    over = {act.quotes[-1].n for act in acts if _is_changed(act, changes)}
+    still = [act for act in acts if act.quotes[-1].n not in over]
+    return _joined([one for one in drafts if not _is_over(one, over)], still)
+
+
+def _changes(transcript: Transcript) -> Changes:
+    return Changes((turn.n, turn.text) for turn in transcript.turns if _is_spoken(turn))
+
+
+def _is_changed(act: Draft, changes: Changes) -> bool:
+    """Whether the same session changes an act later."""
+    # An offer is long: one rare word is enough for a later change to mean it.
+    shared = SHARED if act.type is CardType.RULE else 1
+    return changes.after(act.quotes[-1].n, act.value, shared)
+
+
+def _is_over(draft: Draft, over: set[int]) -> bool:
+    """Whether a draft reads an order that was changed in the same session."""
+    ordered = draft.type in (CardType.RULE, CardType.PREFERENCE) and not draft.gone
+    return ordered and any(quote.n in over for quote in draft.quotes)
 
 
 def _joined(drafts: list[Draft], acts: list[Draft]) -> list[Draft]:
@@ -76,16 +99,11 @@ def _acts(transcript: Transcript) -> Iterator[Draft]:
     people = {turn.speaker for turn in transcript.turns if turn.role is Role.USER}
     if len(people - {""}) > 1:
         return
-    heard = [turn for turn in transcript.turns if _is_spoken(turn)]
-    changes = Changes((turn.n, turn.text) for turn in heard)
     before: Turn | None = None
     for turn in transcript.turns:
         if _is_spoken(turn):
-            orders = _orders(transcript.session, turn)
-            yield from (one for one in orders if not changes.after(turn.n, one.value))
-            # An offer is long: one rare word is enough for a later change to mean it.
-            chosen = _choice(transcript.session, before, turn)
-            yield from (one for one in chosen if not changes.after(turn.n, one.value, 1))
+            yield from _orders(transcript.session, turn)
+            yield from _choice(transcript.session, before, turn)
         before = turn if turn.role in (Role.USER, Role.ASSISTANT) else before
 
 

@@ -19,7 +19,8 @@ from kimi_memory.model.digest import DigestLine, Part
 from kimi_memory.model.origin import Origin, Role
 from kimi_memory.model.session import Transcript
 from kimi_memory.model.turn import Turn
-from kimi_memory.text.changed_later import Changes
+from kimi_memory.text.changed_later import SHARED, Changes
+from kimi_memory.text.lasting import is_lasting
 from kimi_memory.text.long_requests import request_in
 from kimi_memory.text.offers import assents, offers_in, picked, proposal_in
 from kimi_memory.text.pasted import foreign_spans
@@ -54,7 +55,7 @@ _PLACE = regex(
 )
 """A line of a program or of what a tool printed."""
 _GOSSIP = regex(
-    r"(?:同事|朋友|邻居|同学|网友|隔壁|有人|别人|人家)[^，。]{0,6}(?:说|讲)(?:他|她|自己|要|想)"
+    r"(?:同事|朋友|邻居|同学|网友|隔壁|有人|别人|人家)[^，。]{0,6}(?:说|讲)(?:他|她|自己|要|想)|^(?:隔壁|人家|别人|网上)"
     r"|\b(?:colleague|coworker|co-worker|friend|neighbou?r|classmate|someone|somebody|people|some guy|this guy)s? (?:\w+ )?(?:says?|said|claims?|claimed|told me|thinks?) (?:that )?(?:he|she|they|it|you)\b",
     2,
 )
@@ -62,6 +63,7 @@ _GOSSIP = regex(
 _MOOD = regex(
     r"\bi (?:really |just |so )?(?:hate|love) (?:this|that|it|these)\b|\b(?:ugh|argh|sigh)\b|烦死|累死|气死|头[疼大]|没看懂|(?:^|，)晕|唉"
 )
+_NOTHING = (_JOKE, _PLACE, _GOSSIP)
 _CHEER = regex(
     r"^\W*(?:and |so |but )?(?:let'?s (?:keep|stay|never|all|both|make|support|celebrate|do this)\b|here'?s to|keep )|\b(?:ups and downs|worth it|never (?:gonna )?give up|not (?:gonna|going to) (?:give up|quit)|one step at a time|follow (?:my|your|our) dreams?)\b",
     2,
@@ -182,6 +184,8 @@ class _Reader:
             return self._of_page(turn, first=first)
         kept = self._kept(turn, first=first)
         offer, by = self._offer(turn)
+        if offer and self._changes.after(turn.n, offer, 1):
+            return None
         if not kept and not offer:
             return None
         words = _fitted(turn.text, kept, LINE) if kept else turn.text.strip()
@@ -207,17 +211,19 @@ class _Reader:
         found = []
         foreign = foreign_spans(turn.text)
         for clause in clauses(turn.text):
-            if clause.act not in wanted or _JOKE.search(clause.text) or _PLACE.search(clause.text):
+            if clause.act not in wanted or any(p.search(clause.text) for p in _NOTHING):
                 continue
             if any(a < clause.end and clause.start < b for a, b in foreign):
                 continue
             traits = traits_of(clause.text)
             weight = weight_of(traits) + 2.0 * (clause.act is Act.ORDER)
-            weight -= 1.5 * (_GOSSIP.search(clause.text) is not None)
             weight -= 1.0 * (traits.specific < 3 and _MOOD.search(clause.text) is not None)
             if self._named:
                 weight -= _small_talk(clause.text, traits)
-            if not self._named and self._changes.after(turn.n, clause.text):
+            # A change of plan around an allergy leaves the allergy as it is.
+            lasting = clause.act is not Act.ORDER and is_lasting(clause.text)
+            shared = 2 * SHARED if lasting else SHARED
+            if not self._named and self._changes.after(turn.n, clause.text, shared):
                 continue
             ordered = clause.act is Act.ORDER and traits.words >= 3 and not self._named
             if weight >= LEAST[self._kind] or ordered:

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from kimi_memory.text.lasting import is_lasting
 from kimi_memory.text.regex import regex
 from kimi_memory.text.salience import specific_words, traits_of
 
@@ -23,9 +22,8 @@ _OBJECT = regex(
     2,
 )
 """What a change is said of: there one word tells what is meant."""
-COMMON, SHARED, LASTING = 3, 2, 4
-"""A word that more turns hold than the first says nothing; a change shares so many of the rest,
-and more of them with what holds for years: a change of plan around an allergy leaves it."""
+COMMON, SHARED = 3, 2
+"""A word that more turns hold than the first says nothing; a change shares so many of the rest."""
 
 
 class Changes:
@@ -56,9 +54,8 @@ class Changes:
         words = {word for word in named if self._counts[word] <= COMMON}
         traits = traits_of(text)
         dated = traits.figure or traits.day or traits.choice
-        least = LASTING if is_lasting(text) else shared
         return any(
-            later > n and (len(words & changed) >= least or (dated and named & objects))
+            later > n and (len(words & changed) >= shared or (dated and named & objects))
             for later, changed, objects in self._changing
         )
 

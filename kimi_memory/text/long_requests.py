@@ -1,5 +1,7 @@
 """Long requests: what a person asks who hands an agent a whole plan, a page or a listing."""
 
+# ruff: noqa: E501  an alternation of phrases is read by its groups, not by its width
+
 from __future__ import annotations
 
 from kimi_memory.text.regex import regex
@@ -32,7 +34,7 @@ def request_in(text: str) -> str:
 def _lead(text: str) -> str:
     """Return the sentence before the page, if there is one."""
     first = text.strip().split("\n", 1)[0].strip()
-    if first.startswith(("#", "|", "<", "```", "- ")) or not 2 < len(first.split()):
+    if first.startswith(("#", "|", "<", "```", "- ")) or not len(first.split()) > 2:
         return ""
     start, end = next(iter(sentences(first)), (0, len(first)))
     lead = first[start:end].strip().rstrip(":：")
@@ -53,4 +55,4 @@ def _reason(text: str) -> str:
         return ""
     start, end = next(iter(sentences(found["reason"])), (0, 0))
     reason = found["reason"][start:end].strip()
-    return reason if 20 <= len(reason) <= 2 * MOST else ""
+    return reason if 12 <= len(reason) <= 2 * MOST else ""

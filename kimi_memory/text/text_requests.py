@@ -26,7 +26,7 @@ _NOUNS = (
 )
 _CHANGE_EN = (
     r"(?:summari[sz]e|sum up|tl;?dr|translate|proof-?read|paraphrase|rephrase|reword|re-?write|polish|condense|transcribe"
-    r"|spell-?check|copy-?edit|grammar-?check|critique|annotate|reply to|respond to|write (?:back|an? (?:reply|response|answer|summary|abstract|translation))"
+    r"|spell-?check|copy-?edit|grammar-?check|critique(?= (?:this|the|it|my|these|that|an?|our)\b| ?[:：])|annotate|reply to|respond to|write (?:back|an? (?:reply|response|answer|summary|abstract|translation))"
     r"|draft an? (?:polite |short |brief |formal |quick )?(?:reply|response|answer)|(?:give|send|write|get|make) (?:me )?(?:an? |the )?(?:\w+ ){0,2}(?:summary|gist|translation|tl;?dr|digest|key points|main points|outline|paraphrase)"
     r"|(?:check|fix|correct|improve) (?:the )?(?:grammar|spelling|wording|typos|style|punctuation|english))"
 )

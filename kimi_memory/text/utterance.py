@@ -87,6 +87,7 @@ _ORDER_EN = regex(
     rf"|no (?:more )?[a-z][a-z -]{{2,30}},? (?:please|ever|anymore|any more)\b"
     rf"|i(?:'d| would)? (?:want|like|need|prefer|expect) you to (?:always|never)\b)"
     rf"|,? (?:and |so |please )?(?:always|never) {_DO}\b|\b(?:from now on|going forward|in (?:the )?future|every time|each time|whenever (?:i|we|you))\b(?![^,.;]{{0,40}}\bi(?:'ll| will)\b)|,? always\W*$"
+    r"|^(?!(?:i|we|he|she|they|it|you|there|and|forever)\b).*, always\W*$"
     # "When I ask about X, include Y": an order that waits for its case.
     rf"|^{_LEAD}(?:if|when) (?:i|we)(?: ever)? (?:ask|say|tell|request|mention|send|paste|share|give|show|write|type|talk|discuss|upload|bring)\b[^;.]{{2,80}}, (?:then |please |just ){{0,2}}(?:always|never|don'?t|do not|{_DO})\b(?! of\b)"
     # "Flag nuts in everything you suggest", "keep your answers short", "stop apologising"
@@ -101,7 +102,7 @@ _ORDER_ASKED = regex(
 """An order in the form of a question."""
 _AGENT_EN = regex(
     r"\byou(?:'re|'ll|'d|r)?\b|\b(?:me|us|i|we)\b|^\W*(?:please|always|never|don'?t|do not|no|from now on|going forward|whenever)\b|\b(?:always|never) "
-    rf"{_DO}\b|^{_LEAD}(?:{_DO}|keep|make|stop|quit)\b"
+    rf"{_DO}\b|^{_LEAD}(?:{_DO}|keep|make|stop|quit)\b|, always\W*$"
 )
 _ORDER_ZH = regex(
     r"(?:^|[，,；;：:。！!\s]|对了|还有|另外|那)(?:从今天起|从今往后|从今以后|从现在(?:起|开始)|以后|今后|往后|下次|每次|凡是|只要我|任何时候|永远)(?!再(?:说|看|聊|讲|议|定|考虑))[^。！？!?]{0,40}?(?:都|就|要|别|不要|不许|不准|不用|请|先|一律|必须|得|只|统一|用|给我|提醒|记得|按|把)"
@@ -150,6 +151,11 @@ def act_of(clause: str) -> Act:
         return Act.ORDER
     if _MARK.search(low):
         return Act.QUESTION
+    return _unmarked(low)
+
+
+def _unmarked(low: str) -> Act:
+    """Return what a clause does that ends in no question mark."""
     if is_order(low):
         return Act.ORDER
     if _REQUEST_EN.search(low) or _REQUEST_ZH.search(low):

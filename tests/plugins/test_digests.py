@@ -115,3 +115,71 @@ def test_a_digest_fits_its_budget() -> None:
 
 def test_nothing_worth_a_line_gives_none() -> None:
     assert digest(("user", "hi"), ("agent", "Hello!"), ("user", "thanks, bye")) == []
+
+
+def test_an_agents_account_has_the_room_that_is_left() -> None:
+    lines = digest(
+        ("user", "please fix the flaky upload test in `tests/upload.py`"),
+        ("agent", "Let me look."),
+        ("agent", "Now the server."),
+        ("agent", "The cause is that `Server` closes the socket too early."),
+        ("tool", "ok"),
+        ("agent", "Fixed. Moved `close` behind `flush` in `server.py`.\n\nAll 12 tests passed."),
+    )
+    (line,) = lines
+    assert (line.first, line.last) == (1, 6)
+    assert "The cause is that `Server` closes the socket too early." in line.text
+    assert "Moved `close` behind `flush` in `server.py`." in line.text
+
+
+def test_a_plan_handed_over_is_asked_by_its_title() -> None:
+    plan = "Build what this plan says:\n\n# Plan: A cache for thumbnails\n\n" + "- a step\n" * 500
+    lines = digest(
+        ("user", plan),
+        ("agent", "Let me read `cache.py`."),
+        ("tool", "ok"),
+        ("agent", "Reading on."),
+        ("agent", "Running the tests."),
+        ("agent", "Done. Added `ThumbnailCache` in `cache.py`."),
+    )
+    assert lines[0].part is Part.ASKED
+    assert lines[0].text.startswith("Build what this plan says … Plan: A cache for thumbnails")
+
+
+def test_a_page_that_resumes_a_session_is_nobodys_request() -> None:
+    page = "This session is being continued from a previous conversation.\n" + "- step\n" * 600
+    lines = digest(
+        ("user", page),
+        ("agent", "Reading."),
+        ("agent", "Looking."),
+        ("agent", "Checking."),
+        ("agent", "Done. Removed `old_cache` from `cache.py`."),
+    )
+    assert [line.part for line in lines] == [Part.FOUND]
+
+
+def test_gossip_and_cheers_are_no_lines() -> None:
+    lines = digest(
+        ("user", "我同事小马说她要移民了"),
+        ("agent", "这样啊。"),
+        ("user", "隔壁的店用的是别家的系统，一年三千"),
+        ("agent", "嗯。"),
+    )
+    assert lines == []
+    cheers = digest(
+        ("Ann", "Let's keep supporting each other through all these adventures!"),
+        ("Ben", "My sister Kim opened a bakery in Leeds last week."),
+    )
+    assert [line.who for line in cheers] == ["Ben"]
+
+
+def test_an_offer_that_was_given_up_is_no_line() -> None:
+    lines = digest(
+        ("user", "how do i keep track of my stamps?"),
+        ("agent", "1. A spreadsheet - free and flexible\n2. An app - quick"),
+        ("user", "number 1 please"),
+        ("agent", "Good."),
+        ("user", "the spreadsheet is too slow after all, i take the app instead"),
+        ("agent", "Fine."),
+    )
+    assert not any("flexible" in line.text for line in lines)

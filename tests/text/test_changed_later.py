@@ -32,3 +32,29 @@ def test_a_change_is_seen_by_what_it_shares(first: str, later: str) -> None:
 )
 def test_another_matter_changes_nothing(first: str, later: str) -> None:
     assert not Changes([(1, first), (3, later)]).after(1, first)
+
+
+@pytest.mark.parametrize(
+    ("first", "later"),
+    [
+        ("the board meets on Tuesday", "bad news: board moved to Friday"),
+        ("we expect 40 guests", "it is 32, not 40"),
+        ("the hike is on Saturday", "hike is cancelled"),
+        ("预算定了三万", "预算要砍"),
+        ("周三打算开箱验货", "验货推迟了"),
+    ],
+)
+def test_what_a_change_is_said_of_needs_no_other_word(first: str, later: str) -> None:
+    assert Changes([(1, first), (3, later)]).after(1, first)
+
+
+@pytest.mark.parametrize(
+    ("first", "later"),
+    [
+        ("the board is very kind", "board moved to Friday"),
+        ("we expect 40 guests", "it is 32, not 41"),
+        ("那个供应商人不错", "供应商没说什么"),
+    ],
+)
+def test_what_has_no_date_or_another_figure_stays(first: str, later: str) -> None:
+    assert not Changes([(1, first), (3, later)]).after(1, first)

@@ -64,3 +64,27 @@ def test_a_proposal_is_the_last_thing_recommended() -> None:
     assert proposal_in(text) == "I'd suggest the smaller pump."
     assert proposal_in("Both fit.") == ""
     assert proposal_in("我建议先修屋顶。您看呢？") == "我建议先修屋顶。"
+
+
+REVIEW = """Review:
+- (3) ⚠️ The lock is held too long.
+- (12) ⚠️ The name shadows a module.
+- (14) ❓ Is the flag needed?
+
+1. Shorten the lock
+2. Rename the module
+"""
+
+
+@pytest.mark.parametrize(
+    ("answer", "labels"),
+    [
+        ("address 3 and 14", ["3", "14"]),
+        ("Fix 12, leave the rest", ["12"]),
+        ("Adress 3", ["3"]),
+        ("is 3 right?", []),
+        ("what are you thinking? 3?", []),
+    ],
+)
+def test_the_numbers_of_a_review_are_picked(answer: str, labels: list[str]) -> None:
+    assert [offer.label for offer in picked(answer, offers_in(REVIEW))] == labels

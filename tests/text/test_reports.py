@@ -53,3 +53,45 @@ def test_a_cause_with_names_outweighs_a_plain_deed() -> None:
         "Updated the notes a bit more.\nFixed `ETL-4`: the job failed because `cron.yml` was empty."
     )
     assert rich.worth > plain.worth
+
+
+def test_a_list_stands_below_its_lead() -> None:
+    found = reports_in(
+        "Done. Added `test_retry` with 3 cases:\n\n"
+        "- the server answers late\n- The server answers twice because of `retry`\n\nAll good."
+    )
+    assert [(one.above, one.text) for one in found] == [
+        ("Added `test_retry` with 3 cases", "the server answers late"),
+        ("Added `test_retry` with 3 cases", "The server answers twice because of `retry`"),
+    ]
+
+
+def test_a_heading_that_names_a_file_stands_above_its_changes() -> None:
+    found = reports_in("### `src/queue.py`\n- Moved the lock into `Worker`\n\n## Summary\n")
+    assert [(one.above, one.text) for one in found] == [
+        ("`src/queue.py`", "Moved the lock into `Worker`")
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- (4) ✅ Needed because `join` builds the path.",
+        "✅ Good - the flag is validated. It never fails.",
+        "Nice separation of reading and writing, never mixed.",
+        "1103→+ return Error{Message: failed}",
+        "Now add the `lock` call because the test fails.",
+        "I need to fix `lock` because it fails.",
+        "Must be a tab issue because it fails.",
+        "The index is unused (wait, let me check because it fails).",
+    ],
+)
+def test_praise_listings_and_intentions_are_no_findings(text: str) -> None:
+    assert reports_in(text) == []
+
+
+def test_a_nod_needs_its_mark() -> None:
+    (found,) = reports_in(
+        "Good defaults are missing because `conf` is empty.\nFixed the `a.py` one."
+    )
+    assert found.text == "Fixed the `a.py` one."

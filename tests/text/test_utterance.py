@@ -88,3 +88,56 @@ def test_clauses_are_parts_of_the_text_in_order(text: str) -> None:
         assert clause.start >= at
         assert text[clause.start : clause.end] == clause.text
         at = clause.end
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "when i ask about trains, give the platform",
+        "If I send a photo, describe it first",
+        "mark peanuts in every menu you suggest",
+        "keep your answers under a page",
+        "stop suggesting new frameworks",
+        "you don't need to repeat the disclaimer every time",
+        "can you always list the sources?",
+        "from now on, can you reply in Dutch?",
+        'label tables in the form "Tab. 2 | Name. Unit.", always',
+        "leave the lunch hour free, always",
+        "要是我问起房租，你先提醒我押二付一",
+        "你推荐的菜都要标热量",
+        "回答短一点，用大白话就行，回答尽量简短",
+        "你不用每次都道歉",
+        "以后能不能先给结论再解释？",
+    ],
+)
+def test_orders_come_in_many_forms(text: str) -> None:
+    assert Act.ORDER in {clause.act for clause in clauses(text)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "when i ask my boss, he shrugs",
+        "if I send it by post, how long does it take?",
+        "every train you take is late",
+        "keep the change",
+        "it will not stop raining",
+        "he doesn't need to come every time",
+        "can you list the sources?",
+        '"from now on all staff wear badges", says the notice',
+        "there is always a queue",
+        "要是我妈问起，我就说不知道",
+        "菜都凉了",
+        "她回答得很短",
+        "以后可能会搬家，要不要先租？",
+        "不用再挤地铁了",
+        "你周五提醒我交电费",
+    ],
+)
+def test_what_only_sounds_like_an_order_is_none(text: str) -> None:
+    assert Act.ORDER not in {clause.act for clause in clauses(text)}
+
+
+def test_nothing_begins_inside_of_a_quotation() -> None:
+    (one,) = clauses('the sign said "No entry. Always ring." in red')
+    assert one.act is Act.STATEMENT
