@@ -10,17 +10,19 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from datetime import tzinfo
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from kimi_memory.errors import FormatError, UsageError
+from kimi_memory.text.zone import MACHINE, Zone
 
 T = TypeVar("T", bound=tuple[Any, ...])
 
 MARKER = "memory.toml"
 FORMAT = 1
+_CITIES = {"beijing": "Asia/Shanghai", "北京": "Asia/Shanghai", "上海": "Asia/Shanghai"}
+"""Cities of zones that are named after another one."""
 
 
 class MemoryTable(NamedTuple):
@@ -202,20 +204,35 @@ class Settings(NamedTuple):
     schedule: ScheduleTable = ScheduleTable()
 
     @property
-    def zone(self) -> tzinfo | None:
-        """The zone of days and shown times; None is that of the machine."""
+    def zone(self) -> Zone:
+        """The zone of days and shown times."""
         return _zone_of(self.memory.timezone)
 
 
-def _zone_of(name: str) -> tzinfo | None:
+def _zone_of(name: str) -> Zone:
     if not name:
-        return None
+        return MACHINE
     from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
     try:
         return ZoneInfo(name)  # which keeps those it has read
     except (ZoneInfoNotFoundError, OSError, ValueError) as error:
-        raise ValueError(f"{name!r} is no time zone such as 'Asia/Shanghai' or 'UTC'") from error
+        raise ValueError(f"{name!r} is no time zone") from error
+
+
+def _nearest_zone(name: str) -> str:
+    """Return the known zone whose name is most like a misspelt one."""
+    import difflib
+    from zoneinfo import available_timezones
+
+    names = sorted(available_timezones())
+    whole = {one.casefold(): one for one in names}
+    cities = {one.rpartition("/")[2].casefold(): one for one in reversed(names)} | _CITIES
+    wanted = name.strip().replace(" ", "_").casefold()
+    for known, text in ((whole, wanted), (cities, wanted), (cities, wanted.rpartition("/")[2])):
+        if found := difflib.get_close_matches(text, known, n=1, cutoff=0.75):
+            return known[found[0]]
+    return "Asia/Shanghai"
 
 
 class UserConfig(NamedTuple):
@@ -263,7 +280,10 @@ def parse_settings(text: str, path: str = MARKER) -> Settings:
     try:
         _zone_of(settings.memory.timezone)
     except ValueError as error:
-        raise FormatError(path, 1, str(error), "Name one, or leave memory.timezone out") from error
+        line = next((n for n, one in enumerate(text.splitlines(), 1) if "timezone" in one), 1)
+        nearest = _nearest_zone(settings.memory.timezone)
+        remedy = f"Write {nearest!r}, or leave memory.timezone out"
+        raise FormatError(path, line, str(error), remedy) from error
     if settings.memory.format > FORMAT:
         raise FormatError(
             path,

@@ -166,7 +166,7 @@ class Memory(Parts):
         if area == "session" and not session:
             raise UsageError("A statement has no session of its own. Name one, or another area.")
         if not session:
-            now, copy = self.clock(), self.copy_id
+            now, copy = self.now(), self.copy_id
             session = stages.remembered_in(now, copy, project, agent, user, area=area)
         handle = self.session(
             session, agent=agent, user=user, project=project, host="remember", area=area
@@ -254,6 +254,8 @@ class Memory(Parts):
             plans = periods.plans(period, day, self.jobs.done)
             runs = {n: partial(self._run, p, period, dry_run=dry_run) for n, p in plans.items()}
             reports = self.jobs.each(period, runs, alone=day is not None)
+            if day is None:
+                reports = [one for one in reports if one.id or one.failed or one.left_out]
         reports[:0] = [edits] if edits.id or edits.left_out else []
         if not dry_run:
             self.store.drop_undo()
@@ -299,11 +301,11 @@ class Memory(Parts):
         if isinstance(query, str):
             from kimi_memory.recall.syntax import parse
 
-            query = parse(query, self.clock(), limit=limit or self.settings.recall.limit)
+            query = parse(query, self.now(), limit=limit or self.settings.recall.limit)
         if as_of is not None:
             from kimi_memory.recall.syntax import looking_back
 
-            query = replace(query, as_of=looking_back(as_of, self.clock()))
+            query = replace(query, as_of=looking_back(as_of, self.now()))
         answer = self._recall.search(query)
         self._receipts.add(query.text, {hit.unit.id: hit.score for hit in answer.hits}, self.actor)
         self.host.notice("recalled", query=query, hits=answer.hits)
@@ -343,9 +345,10 @@ class Memory(Parts):
             beside=beside,
             within=within,
             project=project,
+            zone=self.zone,
         )
         if purpose == "start":
-            built = build_start(self.store, request, self.clock(), self.settings.zone)
+            built = build_start(self.store, request, self.clock(), self.zone)
         else:
             built = build(self._recall, request)
         self._receipts.add(query, built.lines, self.actor)
@@ -384,7 +387,7 @@ class Memory(Parts):
 
     def _remember(self, drafts: Sequence[Draft], captured: Sequence[Captured]) -> JobReport:
         texts = {one.turn.n: one.turn.text for one in captured}
-        job = stages.Remember(self.host, self.settings.capture, self._draft_gate(), self.clock())
+        job = stages.Remember(self.host, self.settings, self._draft_gate(), self.clock())
         plan = job.plan(drafts, lambda quote: texts.get(quote.n))
         return self._run(plan, "remember", dry_run=False)
 

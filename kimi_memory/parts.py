@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import logging
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from kimi_memory.home import Home
 from kimi_memory.model.ids import lettered
 from kimi_memory.opening import Opening, read_settings, user_host
 from kimi_memory.store.store import Store
+from kimi_memory.text.zone import in_zone
 
 if TYPE_CHECKING:
     from kimi_memory.capture.screen import Screen
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from kimi_memory.recall.receipts import Receipts
     from kimi_memory.store.batch import Batch
     from kimi_memory.store.history import History
+    from kimi_memory.text.zone import Zone
 
 _VIEW_SECONDS = 0.25
 log = logging.getLogger("kimi_memory")
@@ -44,6 +47,15 @@ class Parts:
         self.store = Store.open(root, key=self._key, clock=self.clock)
         self._background = opening.background
         self.host.notice("memory_opened", memory=self)
+
+    @property
+    def zone(self) -> Zone:
+        """The time zone of days and shown times."""
+        return self.settings.zone
+
+    def now(self) -> datetime:
+        """Return the present moment on the clocks of that zone."""
+        return in_zone(self.clock(), self.zone)
 
     @cached_property
     def history(self) -> History:
@@ -107,13 +119,13 @@ class Parts:
         """The indexes, opened when first asked for."""
         from kimi_memory.index import Index
 
-        return Index(self.store, self.host, key=self._key, clock=self.clock)
+        return Index(self.store, self.host, key=self._key, clock=self.clock, zone=self.zone)
 
     @cached_property
     def _recall(self) -> Recall:
         from kimi_memory.recall import Recall
 
-        return Recall(self.index, self.host, self.settings.recall, self.clock)
+        return Recall(self.index, self.host, self.settings.recall, self.now)
 
     @cached_property
     def _receipts(self) -> Receipts:
@@ -124,7 +136,7 @@ class Parts:
 
     def _distil(self) -> Distil:
         gate, now = self._draft_gate(), self.clock()
-        return stages.Distil(self.store, self.host, self.settings.distil, gate, now)
+        return stages.Distil(self.store, self.host, self.settings, gate, now)
 
     def _draft_gate(self) -> DraftGate:
         barred = stages.read_stones(self.store)
@@ -135,7 +147,7 @@ class Parts:
 
         The same content in one session has the same block, so that prompt caches keep it.
         """
-        told = "\0".join((str(self.root), f"{self.clock():%Y-%m-%d}", *about))
+        told = "\0".join((str(self.root), f"{self.now():%Y-%m-%d}", *about))
         mark = hmac.new(self._key, told.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
         return lettered(mark[:16])
 

@@ -20,6 +20,7 @@ from kimi_memory.model.note import Lang
 from kimi_memory.model.pages import Day, Project, Todo
 from kimi_memory.model.status import Status
 from kimi_memory.model.step import DayView, Step
+from kimi_memory.text.zone import day_in, in_zone, start_of
 
 MOST_STALE = 200
 """So many cards a day, so that a memory that lay idle does not stop at its gates."""
@@ -130,8 +131,7 @@ def _joined(old: tuple[str, ...], new: list[str]) -> tuple[str, ...]:
 
 def _seen_on(day: DayView) -> Callable[[Head], bool]:
     """Return what tells a card that was last said on a day."""
-    first = datetime.combine(day.date, datetime.min.time(), UTC)
-    last = first + timedelta(days=1)
+    first, last = start_of(day.date, day.zone), start_of(day.date + timedelta(days=1), day.zone)
     return lambda card: card.verified is not None and first <= card.verified < last
 
 
@@ -181,7 +181,7 @@ def _stale(day: DayView) -> Iterable[Step]:
     cards = {card.id: card for card in known.where(lambda head: head.id in due)}
     for id, seen in due.items():
         old = replace(cards[id], status=Status.STALE, updated=day.now)
-        yield Step(Op.REFINE, old, f"unverified since {seen:%Y-%m-%d}")
+        yield Step(Op.REFINE, old, f"unverified since {day_in(seen, day.zone)}")
 
 
 def _fresh_again(day: DayView) -> Iterable[Step]:
@@ -213,7 +213,7 @@ def _page(day: DayView) -> Iterable[Step]:
             lang=day.lang,
             date=day.date,
             sessions=_first((f"[[session_{id}]]" for id in day.sessions), day.lang),
-            events=_first((_event_line(event, day.lang) for event in day.events), day.lang),
+            events=_first((_event_line(event, day) for event in day.events), day.lang),
             knowledge=_first(
                 (f"{card.key}: {' '.join(card.value.split())}" for card in seen), day.lang
             ),
@@ -243,7 +243,8 @@ _NAMES = {
 }
 
 
-def _event_line(event: Event, lang: Lang) -> str:
+def _event_line(event: Event, day: DayView) -> str:
+    lang = day.lang
     name = _NAMES[event.type] if lang is Lang.ZH else str(event.type)
     colon = "：" if lang is Lang.ZH else ": "
-    return f"{event.at:%H:%M} {name}{colon}{event.title}"
+    return f"{in_zone(event.at, day.zone):%H:%M} {name}{colon}{event.title}"

@@ -25,6 +25,7 @@ from kimi_memory.text.normal import normalise
 from kimi_memory.text.overlap import words_of
 from kimi_memory.text.regex import regex
 from kimi_memory.text.similar import similarity
+from kimi_memory.text.zone import day_in
 
 LIVE = {Status.ACTIVE, Status.STALE, Status.CANDIDATE, Status.CONFLICTED}
 ENOUGH = 0.6
@@ -93,7 +94,7 @@ def _settled(card: Card, live: set[str], accept: float) -> tuple[tuple[Link, ...
 
 
 def _is_fresh_failure(head: Head, week: WeekView) -> bool:
-    return head.type is CardType.GOTCHA and week.first <= head.seen.date() <= week.last
+    return head.type is CardType.GOTCHA and week.first <= day_in(head.seen, week.zone) <= week.last
 
 
 def _near(cards: Cards, live: set[str], failures: list[_Told]) -> list[Card]:

@@ -23,6 +23,7 @@ from kimi_memory.model.pages import Project, Proposal
 from kimi_memory.model.status import Status
 from kimi_memory.model.step import Step, WeekView
 from kimi_memory.text.regex import regex
+from kimi_memory.text.zone import day_in
 
 _FINISHED = (
     "项目完成",
@@ -118,7 +119,9 @@ def _proposals(week: WeekView) -> Iterable[Step]:
 
 
 def _is_proposed(head: Head, week: WeekView) -> bool:
-    fresh = head.verified is not None and week.first <= head.verified.date() <= week.last
+    fresh = (
+        head.verified is not None and week.first <= day_in(head.verified, week.zone) <= week.last
+    )
     return fresh and bool(_section(head))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import textwrap
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,6 +16,9 @@ from kimi_memory import Memory, Opening
 from kimi_memory.home import Home
 from kimi_memory.host import Host
 
+os.environ["TZ"] = "UTC"  # Days follow the zone of the machine: of all machines the same.
+if hasattr(time, "tzset"):
+    time.tzset()
 settings.register_profile("default", deadline=None, print_blob=True)
 settings.register_profile("ci", deadline=None, print_blob=True, derandomize=True)
 settings.register_profile("thorough", deadline=None, print_blob=True, max_examples=2000)

@@ -31,7 +31,8 @@ LAYERS = (
     {"hookspecs"},
     {"model"},
     {"remote"},
-    {"config", "text"},
+    {"config"},
+    {"text"},
     {"errors", "later", "templates"},
 )
 PARTS = dict.fromkeys(("opening", "handle", "explicit", "starter", "stages", "parts"), "memory")

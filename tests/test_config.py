@@ -9,6 +9,7 @@ import pytest
 import kimi_memory
 from kimi_memory.config import Settings, parse_settings
 from kimi_memory.errors import FormatError
+from kimi_memory.text.zone import MACHINE
 
 
 def test_an_empty_file_gives_the_defaults() -> None:
@@ -64,6 +65,26 @@ def test_a_zone_that_is_none_is_named(name: str) -> None:
         parse_settings(f'[memory]\ntimezone = "{name}"\n')
 
 
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("Asia/Shangai", "Asia/Shanghai"),
+        ("asia/shanghai", "Asia/Shanghai"),
+        ("Shanghai", "Asia/Shanghai"),
+        ("Asia/Beijing", "Asia/Shanghai"),
+        ("北京", "Asia/Shanghai"),
+        ("New York", "America/New_York"),
+        ("Europe/Berlim", "Europe/Berlin"),
+        ("Kolkata", "Asia/Kolkata"),
+    ],
+)
+def test_a_misspelt_zone_is_told_with_the_nearest_and_its_line(name: str, meant: str) -> None:
+    with pytest.raises(FormatError) as caught:
+        parse_settings(f'[memory]\nname = "m"\ntimezone = "{name}"\n')
+    assert f"'{meant}'" in str(caught.value)
+    assert "memory.toml:3" in str(caught.value)
+
+
 def test_the_zone_is_that_of_the_machine_unless_one_is_named() -> None:
-    assert parse_settings("").zone is None
+    assert parse_settings("").zone is MACHINE
     assert str(parse_settings('[memory]\ntimezone = "Asia/Shanghai"\n').zone) == "Asia/Shanghai"

@@ -105,7 +105,7 @@ class MemoryRetriever(BaseRetriever):
     ) -> list[Document]:
         if not query.strip():
             return []
-        asked = parse(query, self.memory.clock(), limit=k or self.k)
+        asked = parse(query, self.memory.now(), limit=k or self.k)
         own = replace(asked, within=(named("agent", self.agent),))
         return [_document(hit) for hit in self.memory.recall(own).hits]
 

@@ -37,6 +37,7 @@ from kimi_memory.store.copy import PATH as COPY
 from kimi_memory.store.copy import copy_id
 from kimi_memory.store.reconcile import Progress
 from kimi_memory.store.shelf import Shelf
+from kimi_memory.text.zone import in_zone
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +215,10 @@ def _history(memory: Memory) -> str:
     if not commits:
         return "no commit yet"
     pending = ", changes pending" if memory.batch.pending() else ""
-    return f"{commits[0].hash[:10]} {commits[0].at:%Y-%m-%d %H:%M} {commits[0].subject}{pending}"
+    [last] = commits
+    return (
+        f"{last.hash[:10]} {in_zone(last.at, memory.zone):%Y-%m-%d %H:%M} {last.subject}{pending}"
+    )
 
 
 def _check_journal(memory: Memory) -> Iterator[Finding]:

@@ -251,7 +251,7 @@ def _remember(memory: Memory, captured: Sequence[Captured]) -> Iterator[JobRepor
     if not (drafts and memory.settings.capture.auto):
         return
     texts = {one.turn.n: one.turn.text for one in captured}
-    job = Remember(memory.host, memory.settings.capture, _gate(memory), memory.clock())
+    job = Remember(memory.host, memory.settings, _gate(memory), memory.clock())
     actor = Actor(f"job:{job.kind}", memory.actor.origin, job=job.kind)
     yield memory.jobs.run(job.plan(drafts, lambda quote: texts.get(quote.n)), actor)
 

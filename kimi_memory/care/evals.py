@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
-from datetime import time as clock_time
+from datetime import timedelta
 from pathlib import Path
 
 from kimi_memory.errors import UsageError
@@ -16,6 +15,7 @@ from kimi_memory.model.frontmatter import decode
 from kimi_memory.model.unit import Hit, Query
 from kimi_memory.recall.context import Request, build
 from kimi_memory.recall.recall import Recall
+from kimi_memory.text.zone import start_of
 
 ANSWERED = 0.5
 """From this part of a question's words in one hit on, memory claims to know the answer."""
@@ -115,7 +115,7 @@ class _Run:
         if self.case.as_of is None:
             return query
         # The last moment of the day: what was decided on it was so.
-        end = datetime.combine(self.case.as_of + timedelta(days=1), clock_time(), UTC)
+        end = start_of(self.case.as_of + timedelta(days=1), self.memory.zone)
         return replace(query, as_of=end - timedelta(microseconds=1))
 
     def _found(self, hits: Sequence[Hit]) -> list[str]:
@@ -128,7 +128,7 @@ class _Run:
 
     def _abstained(self, query: Query, hits: Sequence[Hit]) -> list[str]:
         words = self.memory.index.words
-        asked = set(words.of_query(query, self.memory.clock()))
+        asked = set(words.of_query(query, self.memory.now()))
         shares = [
             (len(asked.intersection(words.of_unit(hit.unit))) / len(asked), hit.unit.id)
             for hit in hits

@@ -160,14 +160,14 @@ def _index(memory: Memory, placed: Sequence[tuple[Filed, str]]) -> str:
         for type in CardType
     ]
     # Its front matter says that it repeats cards, so that importing it adds nothing.
-    head = f"---\nkind: overview\ngenerated: {memory.clock().date().isoformat()}\n---\n"
+    head = f"---\nkind: overview\ngenerated: {memory.now().date().isoformat()}\n---\n"
     return head + fill(
         "notes/INDEX",
         lang,
         name=memory.settings.memory.name,
         groups=[group for group in groups if group["cards"]],
         count=len(cards),
-        at=memory.clock().date().isoformat(),
+        at=memory.now().date().isoformat(),
     )
 
 

@@ -19,7 +19,6 @@ from kimi_memory.model.actor import Actor
 from kimi_memory.model.card import CardType
 from kimi_memory.model.change import Create
 from kimi_memory.model.draft import Draft
-from kimi_memory.model.moment import stamp
 from kimi_memory.model.note import Lang
 from kimi_memory.model.origin import Origin
 from kimi_memory.model.records import job_of
@@ -197,7 +196,7 @@ def _made(procedure: Procedure, memory: Memory) -> Skill:
         count=count,
         steps=[{"text": s.text, "command": s.is_command} for s in procedure.steps],
         runs=runs,
-        date=stamp(memory.clock())[:10],
+        date=memory.now().date().isoformat(),
     )
     problems = tuple(problems_of(text, name))
     return Skill(name, description, f"{FOLDER}/{name}/SKILL.md", text, problems)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from datetime import UTC, date
+from datetime import date
 from itertools import islice
 
 from kimi_memory.consolidation.jobs import FOLDER
@@ -15,6 +15,7 @@ from kimi_memory.model.job import Job
 from kimi_memory.model.source import Source
 from kimi_memory.store import sessions
 from kimi_memory.store.shelf import Shelf
+from kimi_memory.text.zone import day_in
 
 
 def undo_last(memory: Memory, *, dry_run: bool = False) -> list[Job]:
@@ -28,13 +29,13 @@ def undo_last(memory: Memory, *, dry_run: bool = False) -> list[Job]:
 
 
 def undo_day(memory: Memory, day: date, *, dry_run: bool = False) -> list[Job]:
-    """Take back every job that ran on a day (UTC), newest first, or none of them.
+    """Take back every job that ran on a day, newest first, or none of them.
 
     Raises:
         NotFoundError: no job ran on that day.
         GateError: a file was changed since by something else; it is named.
     """
-    ran = [job for job in _newest_first(memory) if job.at.astimezone(UTC).date() == day]
+    ran = [job for job in _newest_first(memory) if day_in(job.at, memory.zone) == day]
     return _undo(memory, ran, f"of {day}", dry_run=dry_run)
 
 

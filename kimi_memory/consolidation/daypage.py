@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,6 +16,7 @@ from kimi_memory.store.history import History
 from kimi_memory.store.shelf import Shelf
 
 _VERSIONS = 50
+_HOUR = re.compile(r"^\d\d:\d\d ")
 _SECTIONS = ("sessions", "events", "knowledge")
 
 
@@ -38,7 +40,14 @@ def with_edits(step: Step, shelf: Shelf, history: History) -> Step:
         last = day
     if last is not None:
         edits.learn(last, mine)
+    elif is_blank(step.note):
+        return replace(step, note=mine)  # Without a history nobody knows whose lines they are.
     return replace(step, note=edits.over(step.note))
+
+
+def is_blank(day: Day) -> bool:
+    """Whether nothing stands on a page: what was on it is of another day, or is gone."""
+    return not any(_lines(day, name) for name in _SECTIONS)
 
 
 class _Edits:
@@ -55,10 +64,10 @@ class _Edits:
             added, gone = self._added[name], self._gone[name]
             for line in set(old) - set(new):
                 added.pop(line, None)
-                gone.add(line)
+                gone.add(_said(line))
             fresh = [line for line in new if line not in old]
             added.update(dict.fromkeys(fresh))
-            gone.difference_update(fresh)
+            gone.difference_update(map(_said, fresh))
 
     def forget(self, before: Day, after: Day) -> None:
         """Note what a job took out again of what people added: somebody asked for it."""
@@ -71,8 +80,13 @@ class _Edits:
         return replace(day, **{name: self._merged(day, name) for name in _SECTIONS})  # type: ignore[arg-type]  # tuples of text, all three
 
     def _merged(self, day: Day, name: str) -> tuple[str, ...]:
-        kept = [line for line in _lines(day, name) if line not in self._gone[name]]
+        kept = [line for line in _lines(day, name) if _said(line) not in self._gone[name]]
         return tuple(dict.fromkeys((*kept, *self._added[name])))
+
+
+def _said(line: str) -> str:
+    """Return what a line says without its hour, which is another one in another time zone."""
+    return _HOUR.sub("", line)
 
 
 def _lines(day: Day, name: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import cast
 
-from kimi_memory.config import DistilTable
+from kimi_memory.config import Settings
 from kimi_memory.consolidation import retract
 from kimi_memory.consolidation.digests import digest_step
 from kimi_memory.consolidation.fold import Fold
@@ -29,6 +29,7 @@ from kimi_memory.store import sessions
 from kimi_memory.store.shelf import Shelf
 from kimi_memory.store.store import Store
 from kimi_memory.text.language import language_of
+from kimi_memory.text.zone import Zone, pinned
 
 IMPORTED = "import"
 """The host of a session that an import made."""
@@ -42,7 +43,7 @@ class Distil:
     Args:
         store: where sessions lie.
         host: asked for the drafts.
-        settings: limits.
+        settings: limits, and the zone of the days people speak of.
         gate: holds drafts back.
         now: the moment of the job.
     """
@@ -50,9 +51,10 @@ class Distil:
     kind = "distil"
 
     def __init__(
-        self, store: Store, host: Host, settings: DistilTable, gate: DraftGate, now: datetime
+        self, store: Store, host: Host, settings: Settings, gate: DraftGate, now: datetime
     ) -> None:
-        self._store, self._host, self._settings = store, host, settings
+        self._store, self._host, self._settings = store, host, settings.distil
+        self._zone = settings.zone
         self._gate, self._now = gate, now
 
     def plan(self, id: str) -> Callable[[Shelf], Plan]:
@@ -84,12 +86,13 @@ class Distil:
     def _plan(self, place: sessions.Place, shelf: Shelf) -> Plan:
         transcript = sessions.read(self._store, place.path)
         texts = {turn.n: turn.text for turn in transcript.turns}
-        fold = Fold(shelf, self._host, self._gate, self._now)
-        drafts, stating_nothing = graded(self._drafts(transcript))
+        fold = Fold(shelf, self._host, self._gate, self._now, self._zone)
+        told = _in_zone(transcript, self._zone)
+        drafts, stating_nothing = graded(self._drafts(told))
         for draft in drafts:
             fold.add(draft, lambda quote: texts.get(quote.n))
         folded = fold.result()
-        digest = self._digest(transcript)
+        digest = self._digest(told)
         return Plan(
             kind=self.kind,
             subject=place.id,
@@ -127,6 +130,16 @@ class Distil:
         page = transcript_markdown(transcript, language(transcript)).encode()
         readable = f"{path.removesuffix('.jsonl')}.md"
         return [Create(path, content), Create(readable, page), Delete(place.path, digest(content))]
+
+
+def _in_zone(transcript: Transcript, zone: Zone) -> Transcript:
+    """Return a session whose moments are on the clocks of a zone, as its notes show them."""
+    session, turns = transcript.session, transcript.turns
+    return replace(
+        transcript,
+        session=replace(session, started=pinned(session.started, zone)),
+        turns=tuple(replace(turn, at=pinned(turn.at, zone)) for turn in turns),
+    )
 
 
 def inputs_of(transcript: Transcript) -> str:

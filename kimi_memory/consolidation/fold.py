@@ -26,6 +26,7 @@ from kimi_memory.store.shelf import Shelf, mark
 from kimi_memory.text.bounds import until
 from kimi_memory.text.normal import normalise
 from kimi_memory.text.values import Relation, compare_claims, compare_statements
+from kimi_memory.text.zone import Zone, in_zone, pinned
 
 _ORDER = (
     Verdict.AGREES,
@@ -51,10 +52,14 @@ class Fold:
         host: asked to judge drafts against live cards of their key.
         gate: holds drafts back.
         now: the moment the job runs.
+        zone: the zone of the days people speak of.
     """
 
-    def __init__(self, shelf: Shelf, host: Host, gate: DraftGate, now: datetime) -> None:
+    def __init__(
+        self, shelf: Shelf, host: Host, gate: DraftGate, now: datetime, zone: Zone
+    ) -> None:
         self._shelf, self._host, self._gate, self._now = shelf, host, gate, now
+        self._zone = zone
         self._cards: dict[str, Card] = {}
         self._ops: dict[str, tuple[Op, str]] = {}
         self._events: dict[str, Step] = {}
@@ -70,7 +75,7 @@ class Fold:
             turn_text: gives the stored text of the turn a quote names, if there is one.
         """
         proven = tuple(q for q in draft.quotes if q.stands_in(turn_text(q) or ""))
-        draft = replace(draft, quotes=proven)
+        draft = replace(draft, quotes=proven, at=pinned(draft.at, self._zone))
         why_not = self._gate.objection(draft)
         if draft.gone:
             why_not = self._let_go(draft)
@@ -137,7 +142,7 @@ class Fold:
         judged = [(self._verdict(card, draft, own), card) for card in live]
         verdict, card = min(judged, key=lambda one: _ORDER.index(one[0]), default=(None, None))
         if card is None:
-            self._put(Op.ADD, _new_card(draft, self._now), "new knowledge")
+            self._put(Op.ADD, self._new_card(draft), "new knowledge")
         elif verdict is Verdict.UNRELATED:
             self._add_beside(draft, live)
         elif draft.origin.rank > card.trust.rank and verdict is not Verdict.AGREES:
@@ -165,7 +170,7 @@ class Fold:
                 self._refine(card, draft)
             case Verdict.REPLACES | Verdict.CONFLICTS if draft.at < since:
                 # An older transcript came in late: what it says was so before, not now.
-                old = replace(_new_card(draft, self._now), status=Status.SUPERSEDED, valid_to=since)
+                old = replace(self._new_card(draft), status=Status.SUPERSEDED, valid_to=since)
                 self._put(Op.ADD, old, f"was so until {since:%Y-%m-%d}")
             case Verdict.REPLACES:
                 self._supersede(replaced, draft)
@@ -173,7 +178,7 @@ class Fold:
                 self._conflict(card, draft)
 
     def _corroborate(self, card: Card, draft: Draft) -> None:
-        new = _with_evidence(card, draft, Rel.SUPPORTS, self._now)
+        new = self._with_evidence(card, draft, Rel.SUPPORTS)
         # Noisy-or: independent agreement leaves less room for doubt (Pearl 1988, 4.3.2).
         confidence = round(1 - (1 - card.confidence) * (1 - _AGREEMENT), 3)
         status = Status.ACTIVE if card.status is Status.STALE else card.status
@@ -184,7 +189,7 @@ class Fold:
         self._put(Op.CORROBORATE, new, f"said again on {draft.at:%Y-%m-%d}")
 
     def _refine(self, card: Card, draft: Draft) -> None:
-        new = _with_evidence(card, draft, Rel.UPDATES, self._now)
+        new = self._with_evidence(card, draft, Rel.UPDATES)
         newer = draft.at >= (card.verified or card.created)
         if newer and compare_statements(card.value, draft.value) is Relation.FINER:
             trust = least_trusted([card.trust, draft.origin])
@@ -192,7 +197,7 @@ class Fold:
         self._put(Op.REFINE, new, f"more detail from {draft.at:%Y-%m-%d}")
 
     def _supersede(self, cards: Sequence[Card], draft: Draft) -> None:
-        fresh = _new_card(draft, self._now)
+        fresh = self._new_card(draft)
         for card in cards:
             old = replace(card, status=Status.SUPERSEDED, valid_to=draft.at, updated=self._now)
             self._put(Op.SUPERSEDE, old, f"replaced on {draft.at:%Y-%m-%d} by {fresh.id}")
@@ -200,7 +205,7 @@ class Fold:
         self._put(Op.ADD, replace(fresh, supersedes=ids), f"replaces {', '.join(ids)}")
 
     def _conflict(self, card: Card, draft: Draft) -> None:
-        fresh = _new_card(draft, self._now)
+        fresh = self._new_card(draft)
         why = "one slot, incompatible values"
         old = _against(card, fresh, why, self._now)
         self._put(Op.CONFLICT, old, f"{fresh.id} says otherwise")
@@ -213,8 +218,15 @@ class Fold:
             key = f"{draft.key}.{normalise(draft.title).replace(' ', '-')[:40]}"
             draft = replace(draft, key=key if key != draft.key else f"{key}.more")
         if not any(card.scope == draft.scope for card in self._shelf.cards({draft.key})):
-            fresh = replace(_new_card(draft, self._now), links=tuple(links))
+            fresh = replace(self._new_card(draft), links=tuple(links))
             self._put(Op.ADD, fresh, "another matter")
+
+    def _new_card(self, draft: Draft) -> Card:
+        return _new_card(draft, self._now, _end(draft, self._zone))
+
+    def _with_evidence(self, card: Card, draft: Draft, rel: Rel) -> Card:
+        new = _with_evidence(card, draft, rel, self._now)
+        return replace(new, valid_to=_end(draft, self._zone) or card.valid_to)
 
     def _put(self, op: Op, card: Card, why: str) -> None:
         first, reason = self._ops.get(card.id, (op, why))
@@ -278,10 +290,10 @@ def _card_id(draft: Draft) -> str:
     return derived_id("card", draft.at, *_seed(draft))
 
 
-def _end(draft: Draft) -> datetime | None:
+def _end(draft: Draft, zone: Zone) -> datetime | None:
     """Return the moment until which a draft says that something holds, if it says one."""
     for text in (draft.value, *(quote.text for quote in draft.quotes[:1])):
-        if len(text) <= _SENTENCE and (end := until(text, draft.at)) is not None:
+        if len(text) <= _SENTENCE and (end := until(text, in_zone(draft.at, zone))) is not None:
             return end
     return None
 
@@ -292,11 +304,11 @@ def _waits_for_a_person(card: Card) -> bool:
     return made and card.status is Status.CANDIDATE
 
 
-def _new_card(draft: Draft, now: datetime) -> Card:
+def _new_card(draft: Draft, now: datetime, end: datetime | None) -> Card:
     # How to act is its person's to say: what an agent says of it waits for them.
     bound = Origin.HUMAN if draft.type is CardType.RULE else Origin.AGENT
     trusted = draft.origin.rank <= bound.rank and not draft.weak
-    status, end = Status.ACTIVE if trusted else Status.CANDIDATE, _end(draft)
+    status = Status.ACTIVE if trusted else Status.CANDIDATE
     return Card(
         id=_card_id(draft),
         created=now,
@@ -333,7 +345,6 @@ def _with_evidence(card: Card, draft: Draft, rel: Rel, now: datetime) -> Card:
         card,
         updated=now,
         verified=verified,
-        valid_to=_end(draft) or card.valid_to,
         sources=(*card.sources, *(Source.of(quote, rel) for quote in quotes)),
         quotes=(*card.quotes, *quotes),
         tags=tuple(dict.fromkeys((*card.tags, *draft.tags))),

@@ -28,6 +28,7 @@ from kimi_memory.model.step import Verdict
 from kimi_memory.store.shelf import Filed, Shelf
 from kimi_memory.store.store import Store
 from kimi_memory.text.values import Relation, compare_claims
+from kimi_memory.text.zone import day_in
 
 _AGAINST = (Verdict.CONFLICTS, Verdict.REPLACES)
 _OPPOSED = (Relation.OPPOSITE, Relation.SWAPPED, Relation.VALUE)
@@ -66,10 +67,11 @@ class Introspect:
         self._link(ledger)
         ledger.summary.bands = counted(found[card.id] for card in ledger.live() if card.id in found)
         pages, left_out = self._overview(shelf, ledger) if ledger.steps else ([], [])
+        today = day_in(self._now, self._settings.zone).isoformat()
         return Plan(
             kind=self.kind,
-            subject=self._now.date().isoformat(),
-            inputs=digest_of([self.kind, self._now.date().isoformat(), *self._marks(filed)]),
+            subject=today,
+            inputs=digest_of([self.kind, today, *self._marks(filed)]),
             steps=tuple(ledger.steps),
             changes=tuple(pages),
             left_out=(*left_out, *ledger.told()),

@@ -13,7 +13,7 @@ from kimi_memory.asking.meter import Meter, metered
 from kimi_memory.config import Settings
 from kimi_memory.consolidation.barred import Barred
 from kimi_memory.consolidation.breaker import Breaker
-from kimi_memory.consolidation.daypage import with_edits
+from kimi_memory.consolidation.daypage import is_blank, with_edits
 from kimi_memory.consolidation.disputes import page_changes
 from kimi_memory.consolidation.forbidden import Forbidden
 from kimi_memory.consolidation.gates import JobGates
@@ -36,7 +36,7 @@ from kimi_memory.model.card import Card
 from kimi_memory.model.change import Append, Change, Create, Delete, Effect, Update, digest
 from kimi_memory.model.digest import Digest
 from kimi_memory.model.job import NOTHING, Job, Operation, Spent
-from kimi_memory.model.pages import Project
+from kimi_memory.model.pages import Day, Project
 from kimi_memory.model.records import job_json, job_of
 from kimi_memory.model.step import Step
 from kimi_memory.store.batch import Batch
@@ -246,7 +246,15 @@ class Jobs:
                 kept.append(with_edits(step, shelf, self._history))
             except FormatError as error:  # A file that cannot be read is never rewritten.
                 left_out.append(str(error))
-        return replace(plan, steps=tuple(kept), left_out=(*plan.left_out, *left_out))
+        blank = {s.note.id for s in kept if isinstance(s.note, Day) and is_blank(s.note)}
+        gone = [entry.path for id in blank if (entry := shelf.entries().get(id))]
+        taken = (Delete(path, digest(self._store.read(path))) for path in gone)
+        return replace(
+            plan,
+            steps=tuple(step for step in kept if step.note.id not in blank),
+            changes=(*plan.changes, *taken),
+            left_out=(*plan.left_out, *left_out),
+        )
 
     def _carry_out(self, plan: Plan, job: Job, changes: list[Change], actor: Actor) -> JobReport:
         record = Create(job_path(job.id), job_json(job))

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator
-from contextlib import suppress
-from datetime import UTC, date, datetime, timedelta
+from collections.abc import Callable, Iterable, Iterator
+from datetime import date, datetime, timedelta
 from typing import Any, NamedTuple
 
 from kimi_memory.consolidation.barred import LIVE
 from kimi_memory.consolidation.plan import digest_of
 from kimi_memory.errors import FormatError
 from kimi_memory.model import form
-from kimi_memory.model.card import Card
 from kimi_memory.model.event import Event
 from kimi_memory.model.frontmatter import decode
 from kimi_memory.model.head import Head
+from kimi_memory.model.pages import Day
 from kimi_memory.model.records import read_transcript_lines
 from kimi_memory.model.scope import scope_of
 from kimi_memory.model.source import HAND
@@ -24,9 +23,12 @@ from kimi_memory.model.status import Status
 from kimi_memory.store import sessions
 from kimi_memory.store.shelf import Shelf
 from kimi_memory.store.store import Store
+from kimi_memory.text.zone import Zone, day_in
 
-_REMEMBERED = re.compile(r"remembered-(\d{8})(?=[-#.])")
+_REMEMBERED = re.compile(r"remembered-\d{8}(?=[-#.])")
 """The session of what is remembered outside of any other, see `kimi_memory.explicit`."""
+
+_LINK = re.compile(r"\[\[session_([^\]|#]+)")
 
 
 class News:
@@ -36,39 +38,49 @@ class News:
         store: where the sessions lie.
         shelf: the notes as they are.
         now: the moment of the job.
+        zone: the zone of the days.
     """
 
-    def __init__(self, store: Store, shelf: Shelf, now: datetime) -> None:
-        self._now = now
+    def __init__(self, store: Store, shelf: Shelf, now: datetime, zone: Zone) -> None:
+        self._today = day_in(now, zone)
         self._ended: dict[date, list[str]] = defaultdict(list)
-        for id, on in sorted(_sessions(store, shelf)):
-            self._ended[on].append(id)
+        for id, began in sorted(_sessions(store, shelf)):
+            self._ended[day_in(began, zone)].append(id)
         self._marks: dict[date, list[str]] = defaultdict(list)
         for mark in _marks(shelf):
-            self._marks[day_of(mark.at)].append(mark.text)
-        for on, id in _remembered(shelf):
-            self._marks[on].append(id)
-        self._late = sorted(head.id for head in shelf.heads() if is_late(head, now))
+            self._marks[day_in(mark.at, zone)].append(mark.text)
+        heads = shelf.heads()
+        for at, id in _remembered(shelf, heads):
+            self._marks[day_in(at, zone)].append(id)
+        self._day_of = {id: day for day, ids in self._ended.items() for id in ids}
+        self._listed = dict(_listed(shelf))
+        self._late = sorted(head.id for head in heads if is_late(head, now))
 
     def days(self) -> list[date]:
         """Return the days that have something, oldest first, up to today."""
-        today = day_of(self._now)
-        late = {today} if self._late else set()
-        return sorted(day for day in {*self._ended, *self._marks, *late} if day <= today)
+        late = {self._today} if self._late else set()
+        known = {*self._ended, *self._marks, *self._listed, *late}
+        return sorted(day for day in known if day <= self._today)
 
     def weeks(self) -> list[date]:
         """Return the Mondays of the weeks that have such days, oldest first."""
-        today = day_of(self._now)
         days = {*self._ended, *self._marks}
-        return sorted({monday_of(day) for day in days if day <= today})
+        return sorted({monday_of(day) for day in days if day <= self._today})
 
     def ended(self, day: date) -> tuple[str, ...]:
         """Return the sessions of a day that have ended, by id."""
         return tuple(self._ended.get(day, ()))
 
+    def moved(self, day: date) -> bool:
+        """Whether the page of a day lists a session of another one, or another page one of its."""
+        own, here = set(self.ended(day)), self._listed.get(day, frozenset())
+        strange = any(self._day_of.get(id, day) != day for id in here)
+        there = (id for other, ids in self._listed.items() if other != day for id in ids)
+        return strange or not own.isdisjoint(set(there) - here)
+
     def of_day(self, day: date) -> str:
         """Return the digest of what the daily job of a day reads."""
-        late = self._late if day == day_of(self._now) else ()
+        late = self._late if day == self._today else ()
         marks = self._marks.get(day, ())
         return digest_of(["daily", day.isoformat(), *self.ended(day), *marks, *late])
 
@@ -78,11 +90,6 @@ class News:
         marks = [mark for day in days for mark in self._marks.get(day, ())]
         ended = [id for day in days for id in self.ended(day)]
         return digest_of(["weekly", name_of(monday), *marks, *ended])
-
-
-def day_of(at: datetime) -> date:
-    """Return the day of a moment, in UTC."""
-    return at.astimezone(UTC).date()
 
 
 def monday_of(day: date) -> date:
@@ -103,24 +110,24 @@ def is_late(head: Head, now: datetime) -> bool:
     return any(end is not None and end <= now for end in ends)
 
 
-def _sessions(store: Store, shelf: Shelf) -> Iterator[tuple[str, date]]:
-    """Yield the archived sessions that are shared, and the days they began on."""
+def _sessions(store: Store, shelf: Shelf) -> Iterator[tuple[str, datetime]]:
+    """Yield the archived sessions that are shared, and the moments at which they began."""
     for place in sessions.places(store):
         if not place.open and not place.id.startswith(HAND):
-            found = shelf.survey.fact(place.path, "began in", _began_in(place.path), _began_of)
+            found = shelf.survey.fact(place.path, "began at", _began_in(place.path), _began_of)
             if found is not None and not found[1]:  # The page of the day is everybody's.
-                yield place.id, date.fromisoformat(found[0])
+                yield place.id, datetime.fromisoformat(found[0])
 
 
 def _began_in(path: str) -> Callable[[bytes], tuple[str, str] | None]:
-    """Return what tells the day and the scope of a session by the content of its file."""
+    """Return what tells the start and the scope of a session by the content of its file."""
 
     def read(content: bytes) -> tuple[str, str] | None:
         try:
             transcript = read_transcript_lines(content.splitlines(keepends=True), path)
         except FormatError:
             return None  # 'distil' reports it.
-        return day_of(transcript.session.started).isoformat(), scope_of(transcript.session)
+        return transcript.session.started.isoformat(), scope_of(transcript.session)
 
     return read
 
@@ -128,6 +135,37 @@ def _began_in(path: str) -> Callable[[bytes], tuple[str, str] | None]:
 def _began_of(row: list[Any]) -> tuple[str, str]:
     began, scope = row
     return began, scope
+
+
+def _listed(shelf: Shelf) -> Iterator[tuple[date, frozenset[str]]]:
+    """Yield the days that have a page, with the sessions it lists."""
+    for entry in shelf.entries().values():
+        if entry.kind == Day.kind:
+            found = shelf.survey.fact(entry.path, "lists", _lists_in(entry.path), _lists_of)
+            if found is not None:
+                yield date.fromisoformat(found[0]), frozenset(found[1:])
+
+
+def _lists_in(path: str) -> Callable[[bytes], list[str] | None]:
+    """Return what tells the day of a page and the sessions on it."""
+
+    def read(content: bytes) -> list[str] | None:
+        try:
+            note = form.parse(decode(content, path), path)
+        except FormatError:
+            return None
+        return [note.date.isoformat(), *_links(note)] if isinstance(note, Day) else None
+
+    return read
+
+
+def _lists_of(row: list[Any]) -> list[str]:
+    return row
+
+
+def _links(day: Day) -> Iterator[str]:
+    for line in day.sessions:
+        yield from _LINK.findall(line)
 
 
 class _Mark(NamedTuple):
@@ -145,14 +183,13 @@ def _marks(shelf: Shelf) -> Iterator[_Mark]:
             yield mark
 
 
-def _remembered(shelf: Shelf) -> Iterator[tuple[date, str]]:
-    """Yield the cards that somebody asked to remember, by the day on which they did."""
-    cards = (entry for entry in shelf.entries().values() if entry.kind == Card.kind)
-    for card in sorted(cards, key=lambda entry: entry.path):
-        said = (_REMEMBERED.match(mark) for mark in card.quotes)
-        for day in sorted({found[1] for found in said if found}):
-            with suppress(ValueError):
-                yield date.fromisoformat(day), card.id
+def _remembered(shelf: Shelf, heads: Iterable[Head]) -> Iterator[tuple[datetime, str]]:
+    """Yield the cards that somebody asked to remember, by the moment at which they did."""
+    entries = shelf.entries()
+    known = [(entries[head.id], head.seen) for head in heads if head.id in entries]
+    for card, seen in sorted(known, key=lambda one: one[0].path):
+        if any(_REMEMBERED.match(mark) for mark in card.quotes):
+            yield seen, card.id
 
 
 def _mark_in(path: str) -> Callable[[bytes], _Mark | None]:

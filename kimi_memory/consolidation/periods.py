@@ -10,18 +10,19 @@ from typing import Literal, TypeVar
 
 from kimi_memory.config import Settings
 from kimi_memory.consolidation.barred import Barred
-from kimi_memory.consolidation.news import News, day_of, monday_of, name_of
+from kimi_memory.consolidation.news import News, monday_of, name_of
 from kimi_memory.consolidation.pages import Pages
-from kimi_memory.consolidation.plan import Plan
+from kimi_memory.consolidation.plan import Plan, digest_of
 from kimi_memory.consolidation.usage import Usage
 from kimi_memory.host import Host
 from kimi_memory.model.card import Card
 from kimi_memory.model.digest import Digest
 from kimi_memory.model.event import Event
 from kimi_memory.model.head import Cards, Head
+from kimi_memory.model.job import Op
 from kimi_memory.model.moment import moment
 from kimi_memory.model.note import Lang, Note
-from kimi_memory.model.pages import Identity, Project
+from kimi_memory.model.pages import Day, Identity, Project
 from kimi_memory.model.scope import SHARED
 from kimi_memory.model.status import Status
 from kimi_memory.model.step import DayView, Step, WeekView
@@ -29,24 +30,26 @@ from kimi_memory.store.register import Entry
 from kimi_memory.store.shelf import Shelf
 from kimi_memory.store.store import Store
 from kimi_memory.store.tombstones import read_stones
+from kimi_memory.text.zone import day_in
 
 T = TypeVar("T", bound=Note)
 Period = Literal["daily", "weekly"]
 
 
 class Periods:
-    """Plans the daily and the weekly job; days are UTC, weeks are ISO weeks.
+    """Plans the daily and the weekly job; days are those of the memory's zone, weeks are ISO weeks.
 
     Args:
         store: the files.
         host: asked what to do with the period.
-        settings: language and limits.
+        settings: language, time zone and limits.
         now: the moment of the job.
     """
 
     def __init__(self, store: Store, host: Host, settings: Settings, now: datetime) -> None:
         self._store, self._host, self._settings, self._now = store, host, settings, now
-        self._usage = Usage(store)
+        self._zone = settings.zone
+        self._usage = Usage(store, self._zone)
 
     def plans(
         self, period: Period, day: date | None, done: Callable[[str, str], bool]
@@ -58,36 +61,41 @@ class Periods:
             day: the day, or any day of the week; None for all.
             done: tells whether a job of a kind ran over inputs.
         """
-        if day is None:
-            days = self._with_news(period, done)
-        else:
-            days = [day] if period == "daily" else [monday_of(day)]
+        news = News(self._store, Shelf(self._store), self._now, self._zone)
         if period == "daily":
-            return {one.isoformat(): self.day(one) for one in days}
-        return {name_of(one): self.week(one) for one in days}
+            days = news.days() if day is None else [day]
+            told = {one: done(period, news.of_day(one)) for one in days}
+            return {
+                one.isoformat(): self.day(one, again=told[one])
+                for one in days
+                if day is not None or not told[one] or news.moved(one)
+            }
+        weeks = news.weeks() if day is None else [monday_of(day)]
+        wanted = (w for w in weeks if day is not None or not done(period, news.of_week(w)))
+        return {name_of(one): self.week(one) for one in wanted}
 
-    def _with_news(self, period: Period, done: Callable[[str, str], bool]) -> list[date]:
-        news = News(self._store, Shelf(self._store), self._now)
-        if period == "daily":
-            return [one for one in news.days() if not done(period, news.of_day(one))]
-        return [one for one in news.weeks() if not done(period, news.of_week(one))]
+    def day(self, day: date, *, again: bool = False) -> Callable[[Shelf], Plan]:
+        """Return the planner of the daily job for one day.
 
-    def day(self, day: date) -> Callable[[Shelf], Plan]:
-        """Return the planner of the daily job for one day."""
-        return lambda shelf: self._plan_day(shelf, day)
+        Args:
+            day: the day.
+            again: the job ran over the same; only sessions that moved are a reason for more.
+        """
+        return lambda shelf: self._plan_day(shelf, day, again=again)
 
     def week(self, monday: date) -> Callable[[Shelf], Plan]:
         """Return the planner of the weekly job for the week that starts on `monday`."""
         return lambda shelf: self._plan_week(shelf, monday)
 
-    def _plan_day(self, shelf: Shelf, day: date) -> Plan:
-        events = tuple(_events(shelf, day, day))
-        news = News(self._store, shelf, self._now)
+    def _plan_day(self, shelf: Shelf, day: date, *, again: bool) -> Plan:
+        events = tuple(self._events(shelf, day, day))
+        news = News(self._store, shelf, self._now, self._zone)
         heads = [head for head in shelf.heads() if head.status is not Status.ARCHIVED]
         cards = Cards(heads, shelf.card)
         view = DayView(
             date=day,
             now=self._now,
+            zone=self._zone,
             lang=self._lang(events),
             events=events,
             cards=cards,
@@ -102,13 +110,18 @@ class Periods:
             for scope in _scopes(heads, events)
             for step in self._gathered("consolidate_day", scope, day=_day_of(view, scope))
         ]
+        if not any(isinstance(step.note, Day) for step in found):
+            found += _emptied(shelf, day)
+        inputs = news.of_day(day)
+        if again and news.moved(day):
+            inputs = digest_of([inputs, "moved", self._now.isoformat()])
         steps, barred = Barred(read_stones(self._store)).steps(found, shelf)
         known = _after(cards, steps)
         pages, left_out = Pages(self._store, shelf, self._settings).changes(known, steps=steps)
         return Plan(
             kind="daily",
             subject=day.isoformat(),
-            inputs=news.of_day(day),
+            inputs=inputs,
             steps=tuple(steps),
             changes=(*pages, *self._usage.fold(day)),
             left_out=(*barred, *left_out),
@@ -116,17 +129,18 @@ class Periods:
 
     def _plan_week(self, shelf: Shelf, monday: date) -> Plan:
         last = monday + timedelta(days=6)
-        events, heads = tuple(_events(shelf, monday, last)), shelf.heads()
+        events, heads = tuple(self._events(shelf, monday, last)), shelf.heads()
         view = WeekView(
             first=monday,
             last=last,
             now=self._now,
+            zone=self._zone,
             lang=self._lang(events),
             events=events,
             cards=Cards(heads, shelf.card),
             projects=tuple(_notes(shelf, Project)),
             identity=next(iter(_notes(shelf, Identity)), None),
-            digests=tuple(_digests(shelf, monday, last)),
+            digests=tuple(self._digests(shelf, monday, last)),
             accept=self._settings.introspect.accept,
         )
         steps = tuple(
@@ -137,9 +151,35 @@ class Periods:
         return Plan(
             kind="weekly",
             subject=name_of(monday),
-            inputs=News(self._store, shelf, self._now).of_week(monday),
+            inputs=News(self._store, shelf, self._now, self._zone).of_week(monday),
             steps=steps,
         )
+
+    def _events(self, shelf: Shelf, first: date, last: date) -> Iterator[Event]:
+        """Yield the events of some days; of the others no file is read."""
+        for filed in shelf.notes(Event.kind, self._may_be_of(first, last)):
+            event = filed.note
+            if not isinstance(event, Event) or event.status is Status.ARCHIVED:
+                continue
+            if first <= day_in(event.at, self._zone) <= last:
+                yield event
+
+    def _digests(self, shelf: Shelf, first: date, last: date) -> Iterator[Digest]:
+        """Yield the shared digests of some days; of the others no file is read."""
+        for filed in shelf.notes(Digest.kind, self._may_be_of(first, last)):
+            note = filed.note
+            if isinstance(note, Digest) and not note.scope and note.status is not Status.ARCHIVED:
+                yield note
+
+    def _may_be_of(self, first: date, last: date) -> Callable[[Entry], bool]:
+        """Return what tells whether a note may be of some days; an odd stamp has to be read."""
+
+        def may_fit(entry: Entry) -> bool:
+            with suppress(ValueError):
+                return first <= day_in(moment(entry.at), self._zone) <= last
+            return True
+
+        return may_fit
 
     def _gathered(self, hook: str, scope: str, **view: DayView | WeekView) -> Iterator[Step]:
         """Yield what plugins do with what is in one scope.
@@ -168,35 +208,12 @@ def _notes(shelf: Shelf, kind: type[T]) -> Iterable[T]:
             yield filed.note
 
 
-def _events(shelf: Shelf, first: date = date.min, last: date = date.max) -> Iterator[Event]:
-    """Yield the events of some days; of the others no file is read."""
-
-    def may_fit(entry: Entry) -> bool:
-        try:
-            return first <= day_of(moment(entry.at)) <= last
-        except ValueError:
-            return True  # It is written in some other way, which reading the file will tell.
-
-    for filed in shelf.notes(Event.kind, may_fit):
-        event = filed.note
-        if not isinstance(event, Event) or event.status is Status.ARCHIVED:
-            continue
-        if first <= day_of(event.at) <= last:
-            yield event
-
-
-def _digests(shelf: Shelf, first: date, last: date) -> Iterator[Digest]:
-    """Yield the shared digests of some days; of the others no file is read."""
-
-    def may_fit(entry: Entry) -> bool:
-        with suppress(ValueError):
-            return first <= day_of(moment(entry.at)) <= last
-        return True
-
-    for filed in shelf.notes(Digest.kind, may_fit):
-        note = filed.note
-        if isinstance(note, Digest) and not note.scope and note.status is not Status.ARCHIVED:
-            yield note
+def _emptied(shelf: Shelf, day: date) -> Iterator[Step]:
+    """Yield the page of a day on which nothing happened after all, without its lines."""
+    for filed in shelf.notes(Day.kind):
+        if isinstance(filed.note, Day) and filed.note.date == day:
+            blank = replace(filed.note, sessions=(), events=(), knowledge=())
+            yield Step(Op.REFINE, blank, "what stood here is of another day, or is gone")
 
 
 def _scopes(heads: Iterable[Head], events: Iterable[Event]) -> list[str]:

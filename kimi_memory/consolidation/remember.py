@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from kimi_memory.asking.meter import unasked
-from kimi_memory.config import CaptureTable
+from kimi_memory.config import Settings
 from kimi_memory.consolidation import retract
 from kimi_memory.consolidation.fold import Fold
 from kimi_memory.consolidation.gates import DraftGate
@@ -22,8 +22,8 @@ class Remember:
 
     kind = "remember"
 
-    def __init__(self, host: Host, settings: CaptureTable, gate: DraftGate, now: datetime) -> None:
-        self._host, self._settings, self._gate, self._now = host, settings, gate, now
+    def __init__(self, host: Host, settings: Settings, gate: DraftGate, now: datetime) -> None:
+        self._host, self._zone, self._gate, self._now = host, settings.zone, gate, now
 
     def plan(
         self, drafts: Sequence[Draft], turn_text: Callable[[Quote], str | None]
@@ -40,7 +40,7 @@ class Remember:
     def _plan(
         self, shelf: Shelf, drafts: Sequence[Draft], turn_text: Callable[[Quote], str | None]
     ) -> Plan:
-        fold = Fold(shelf, self._host, self._gate, self._now)
+        fold = Fold(shelf, self._host, self._gate, self._now, self._zone)
         for draft in drafts:
             fold.add(draft, turn_text)
         folded = fold.result()

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date
 
 from kimi_memory.model.change import Append, Change, Delete, Update, digest
+from kimi_memory.model.moment import moment
 from kimi_memory.model.record import seal, unseal
 from kimi_memory.model.session import Json
 from kimi_memory.store.store import Store
+from kimi_memory.text.zone import Zone, day_in
 
 RECALLS = "short-term/recalls.jsonl"
 USAGE = "mid-term/usage.jsonl"
@@ -31,8 +33,8 @@ class Use:
 class Usage:
     """Counts receipts; folding moves a day's receipts into one line."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, store: Store, zone: Zone = UTC) -> None:
+        self._store, self._zone = store, zone
 
     def of(self, day: date) -> Mapping[str, int]:
         """Return how often each unit was shown on a day, by id."""
@@ -93,7 +95,7 @@ class Usage:
             try:
                 record = unseal(line)
                 ids, scores = record.get("hits"), record.get("scores")
-                day = date.fromisoformat(str(record.get("at"))[:10])
+                day = day_in(moment(str(record.get("at"))), self._zone)
             except ValueError:
                 continue
             shown = [str(id) for id in ids] if isinstance(ids, list) else []

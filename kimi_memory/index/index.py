@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ from kimi_memory.index.words import Words
 from kimi_memory.model.unit import Chunk
 from kimi_memory.store.paths import PRIVATE
 from kimi_memory.store.store import Store
+from kimi_memory.text.zone import Zone
 
 if TYPE_CHECKING:
     from kimi_memory.index.build import Build, Built, Start
@@ -45,6 +46,7 @@ class Index:
         host: the plugins that split and embed texts and open the engines.
         key: this machine's own secret; indexes it did not sign are not opened.
         clock: tells the time.
+        zone: the zone of the days people ask for.
         name: of its folder and its lock.
     """
 
@@ -55,11 +57,12 @@ class Index:
         *,
         key: bytes,
         clock: Callable[[], datetime],
+        zone: Zone = UTC,
         name: str = LOCK,
     ) -> None:
-        self._store, self._host, self._clock = store, host, clock
+        self._store, self._host, self._clock, self._zone = store, host, clock, zone
         self._key, self._lock = key, name
-        self.words = Words(host)
+        self.words = Words(host, zone)
         self._shelf = Shelf(store.root / PRIVATE / name, key)
         self._sync = Sync(store, self.words, self._split)
         self._key = key
@@ -181,7 +184,14 @@ class Index:
             LockTimeoutError: another process does the same.
             ReadOnlyError: the folder takes no writes.
         """
-        other = Index(self._store, self._host, key=self._key, clock=self._clock, name=BESIDE)
+        other = Index(
+            self._store,
+            self._host,
+            key=self._key,
+            clock=self._clock,
+            zone=self._zone,
+            name=BESIDE,
+        )
         with self._store.lock(BESIDE, timeout_seconds=0):
             other._shelf.drop()
             try:

@@ -11,6 +11,7 @@ from kimi_memory.host import Host
 from kimi_memory.model.unit import Query, Unit
 from kimi_memory.text.dates import date_words, day_words
 from kimi_memory.text.regex import regex
+from kimi_memory.text.zone import Zone, in_zone, mark_of
 
 if TYPE_CHECKING:
     from kimi_memory.text.kinds import Table
@@ -30,10 +31,15 @@ _PROBE = (
 
 
 class Words:
-    """Splits texts the way this memory's plugins do."""
+    """Splits texts the way this memory's plugins do.
 
-    def __init__(self, host: Host) -> None:
-        self._host = host
+    Args:
+        host: the plugins.
+        zone: the zone of the days on which something was said.
+    """
+
+    def __init__(self, host: Host, zone: Zone = UTC) -> None:
+        self._host, self._zone = host, zone
 
     @cached_property
     def kinds(self) -> tuple[Table, ...]:
@@ -46,6 +52,7 @@ class Words:
     def fingerprint(self) -> str:
         """A hash that changes when the same text would yield other words."""
         found = [*self.split(_PROBE), *date_words(_PROBE, _PROBED), str(TITLE_WEIGHT), ASKS]
+        found += [mark] if (mark := mark_of(self._zone)) else []
         return hashlib.sha256("\0".join(found).encode()).hexdigest()[:16]
 
     def split(self, text: str) -> list[str]:
@@ -60,7 +67,7 @@ class Words:
         if unit.title:
             words += self.split(unit.title) * TITLE_WEIGHT
         known = set(words)
-        words += [word for word in _dates(unit) if word not in known]
+        words += [word for word in _dates(unit, self._zone) if word not in known]
         return [*words, ASKS] if unit.kind == "turn" and _asks(unit.text) else words
 
     def of_query(self, query: Query, now: datetime) -> list[str]:
@@ -76,9 +83,10 @@ def _asks(text: str) -> bool:
     return _NOTE.sub("", text).rstrip("\"'”’」』)）~ \n").endswith(("?", "？"))
 
 
-def _dates(unit: Unit) -> list[str]:
+def _dates(unit: Unit, zone: Zone) -> list[str]:
     """Return the day a turn was said on, and the days it speaks of."""
-    said = date_words(unit.text, unit.at)
-    if unit.kind != "turn" or unit.at is None:
+    at = None if unit.at is None else in_zone(unit.at, zone)
+    said = date_words(unit.text, at)
+    if unit.kind != "turn" or at is None:
         return said
-    return list(dict.fromkeys([*day_words(unit.at), *said]))
+    return list(dict.fromkeys([*day_words(at), *said]))

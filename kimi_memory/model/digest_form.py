@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from datetime import UTC
 
 from kimi_memory.model import shape
 from kimi_memory.model.clean import one_line
 from kimi_memory.model.digest import Digest, DigestLine, Part
 from kimi_memory.model.keys import Keys
 from kimi_memory.model.layout import Body, Layout, Style
-from kimi_memory.model.moment import stamp
+from kimi_memory.model.moment import on_clocks, shown, stamp
 from kimi_memory.model.note import Lang
 from kimi_memory.model.scalar import Value
 
@@ -58,7 +57,7 @@ def _values(digest: Digest) -> dict[str, Value]:
 def _body(digest: Digest) -> Body:
     comma = "、" if digest.lang is Lang.ZH else ", "
     fields = {
-        "at": f"{digest.at.astimezone(UTC):%Y-%m-%d %H:%M} UTC",
+        "at": shown(digest.at),
         "participants": comma.join(digest.participants),
     }
     sections = {str(part): tuple(map(line_text, digest.part(part))) for part in Part}
@@ -71,7 +70,7 @@ def _build(keys: Keys, body: Body) -> Digest:
         **shared,
         title=body.title,
         session=keys.needed("session"),
-        at=keys.moment("at") or shared["created"],
+        at=on_clocks(keys.moment("at") or shared["created"], body.fields.get("at", "")),
         participants=keys.texts("participants"),
         lines=tuple(
             parse_line(part, text) for part in Part for text in body.sections.get(str(part), ())
@@ -105,7 +104,7 @@ def _clean(digest: Digest) -> Digest:
 
 def _place(digest: Digest) -> str:
     name = shape.own_name(digest.title, digest.scope)
-    return f"episodic/{digest.at.astimezone(UTC):%Y%m%d}_{name}.md"
+    return f"episodic/{digest.at:%Y%m%d}_{name}.md"
 
 
 SHAPE = shape.Shape(_LAYOUT, _values, _body, _build, _clean, _place)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC
 
 from kimi_memory.model import shape
 from kimi_memory.model.clean import clean, one_line
@@ -11,7 +10,7 @@ from kimi_memory.model.event import Event, EventType
 from kimi_memory.model.keys import Keys
 from kimi_memory.model.labels import label
 from kimi_memory.model.layout import Body, Layout, Style
-from kimi_memory.model.moment import stamp
+from kimi_memory.model.moment import on_clocks, shown, stamp
 from kimi_memory.model.note import Lang
 from kimi_memory.model.scalar import Value
 
@@ -37,7 +36,7 @@ def _values(event: Event) -> dict[str, Value]:
 def _body(event: Event) -> Body:
     comma = "、" if event.lang is Lang.ZH else ", "
     fields = {
-        "at": f"{event.at.astimezone(UTC):%Y-%m-%d %H:%M} UTC",
+        "at": shown(event.at),
         "type": label(str(event.type), event.lang),
         "participants": comma.join(event.participants),
         "content": event.content,
@@ -53,7 +52,7 @@ def _build(keys: Keys, body: Body) -> Event:
         **shared,
         title=body.title,
         type=keys.choice("type", EventType),
-        at=keys.moment("at") or shared["created"],
+        at=on_clocks(keys.moment("at") or shared["created"], body.fields.get("at", "")),
         participants=keys.texts("participants"),
         content=body.fields.get("content", ""),
         outcome=body.fields.get("outcome", ""),
@@ -84,7 +83,7 @@ def _clean(event: Event) -> Event:
 
 def _place(event: Event) -> str:
     name = shape.own_name(event.title, event.scope)
-    return f"episodic/{event.at.astimezone(UTC):%Y%m%d}_{name}.md"
+    return f"episodic/{event.at:%Y%m%d}_{name}.md"
 
 
 SHAPE = shape.Shape(_LAYOUT, _values, _body, _build, _clean, _place)

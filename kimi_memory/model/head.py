@@ -12,7 +12,7 @@ from kimi_memory.model.note import Lang
 from kimi_memory.model.origin import Origin
 from kimi_memory.model.page_lines import DISPUTED, UNTIL, said, tailed
 from kimi_memory.model.status import Status
-from kimi_memory.text.zone import Zone
+from kimi_memory.text.zone import Zone, in_zone
 
 
 class Head(NamedTuple):
@@ -76,10 +76,10 @@ class Head(NamedTuple):
     def labels(self, zone: Zone = UTC) -> tuple[str, ...]:
         """Return whose word it is where no person said it, since when, how sure, until when."""
         side = self.lang is Lang.EN
-        ends = f"{UNTIL[side]}{self.valid_to.astimezone(zone):%Y-%m-%d}" if self.valid_to else ""
+        ends = f"{UNTIL[side]}{in_zone(self.valid_to, zone):%Y-%m-%d}" if self.valid_to else ""
         return (
             "" if self.trust is Origin.HUMAN else str(self.trust),
-            f"{self.since.astimezone(zone):%Y-%m-%d}",
+            f"{in_zone(self.since, zone):%Y-%m-%d}",
             f"{self.confidence:.2f}",
             DISPUTED[side] if self.status is Status.CONFLICTED else "",
             ends,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from enum import StrEnum
 
 from kimi_memory.model.card import Card
@@ -13,6 +13,7 @@ from kimi_memory.model.event import Event
 from kimi_memory.model.job import Op
 from kimi_memory.model.note import Lang, Note
 from kimi_memory.model.pages import Identity, Project
+from kimi_memory.text.zone import Zone
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,8 @@ class DayView:
     """Sessions ended that day."""
     usage: Mapping[str, int] = field(default_factory=dict)
     """How often each note was shown that day, by id."""
+    zone: Zone = UTC
+    """The zone of its day and of shown times; notes hold moments of UTC."""
     min_importance: float = 0.6
     """Events from this importance on are folded into knowledge."""
     stale_days: int = 30
@@ -77,3 +80,5 @@ class WeekView:
     """Of the sessions of the week."""
     accept: float = 0.85
     """Suggested links from this weight on are confirmed."""
+    zone: Zone = UTC
+    """The zone of its days; notes hold moments of UTC."""

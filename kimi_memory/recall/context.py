@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kimi_memory.errors import FormatError
@@ -19,6 +19,7 @@ from kimi_memory.model.unit import Query, Unit
 from kimi_memory.recall.block import Line, ordered, shown
 from kimi_memory.text.snippet import snippet
 from kimi_memory.text.tokens import estimate
+from kimi_memory.text.zone import Zone, in_zone
 
 if TYPE_CHECKING:
     from kimi_memory.index.searcher import Bools, Searcher
@@ -55,6 +56,8 @@ class Request(NamedTuple):
     """Private scopes that may be shown beside what is shared; None for all."""
     as_of: datetime | None = None
     """Find what was held to be true at this moment; what is shown in any case is of now."""
+    zone: Zone = UTC
+    """The zone of shown days."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +111,7 @@ def _found(recall: Recall, request: Request) -> Iterator[Line]:
     for hit in recall.search(asked).hits:
         if request.beside and hit.unit.session == request.beside:
             continue
-        yield _line(hit.unit, hit.snippet)._replace(value=hit.score)
+        yield _line(hit.unit, hit.snippet, request.zone)._replace(value=hit.score)
 
 
 def _recent(searcher: Searcher, request: Request) -> Iterator[Line]:
@@ -133,7 +136,7 @@ def _recent(searcher: Searcher, request: Request) -> Iterator[Line]:
     held = _held(searcher)
     rows = [row for row in searcher.living() if ids[row] in wanted and held[row]]
     for unit in sorted(searcher.units(rows).values(), key=lambda unit: unit.n):
-        yield _line(unit, unit.text)
+        yield _line(unit, unit.text, request.zone)
 
 
 def _held(searcher: Searcher) -> Bools:
@@ -172,7 +175,7 @@ def _about(id: str, path: str, said: str) -> Line:
     return Line(id=id, priority=0, path=path, said=said)
 
 
-def _line(unit: Unit, text: str) -> Line:
+def _line(unit: Unit, text: str, zone: Zone) -> Line:
     who = unit.speaker or unit.role
     name = f"{who}: " if who else f"{unit.title}: " if unit.title else ""
     return Line(
@@ -182,18 +185,18 @@ def _line(unit: Unit, text: str) -> Line:
         said=f"{name}{_short(text)}",
         first=unit.first,
         last=unit.last,
-        labels=tuple(_labels(unit)),
-        day=f"{unit.at:%Y-%m-%d}" if unit.at else "",
+        labels=tuple(_labels(unit, zone)),
+        day=f"{in_zone(unit.at, zone):%Y-%m-%d}" if unit.at else "",
     )
 
 
-def _labels(unit: Unit) -> Iterator[str]:
+def _labels(unit: Unit, zone: Zone) -> Iterator[str]:
     """Yield trust, doubt and end of validity."""
     yield unit.trust
     if unit.status in _DOUBTED:
         yield unit.status
     if unit.valid_to is not None:
-        yield f"until {unit.valid_to:%Y-%m-%d}"
+        yield f"until {in_zone(unit.valid_to, zone):%Y-%m-%d}"
 
 
 def _short(text: str) -> str:

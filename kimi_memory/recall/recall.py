@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
 from kimi_memory.config import RecallTable
@@ -17,6 +17,7 @@ from kimi_memory.model.engine import Embedding
 from kimi_memory.model.scope import visible
 from kimi_memory.model.unit import Hit, Query, Unit
 from kimi_memory.text.snippet import snippet
+from kimi_memory.text.zone import in_zone
 
 if TYPE_CHECKING:
     from kimi_memory.index.searcher import Searcher
@@ -65,7 +66,7 @@ class Recall:
         index: the index of the memory.
         host: its plugins.
         settings: limits and weights.
-        clock: tells the time that relative dates count from.
+        clock: tells the time that relative dates count from, in the zone of shown days.
     """
 
     def __init__(
@@ -96,7 +97,7 @@ class Recall:
         began = time.perf_counter()
         settings = _chosen(self._settings, query)
         share = VECTOR_SHARE if query.vector_weight is None else min(1.0, query.vector_weight)
-        now, embedding = query.as_of or self._clock(), self._embed(query, settings)
+        now, embedding = self._moment(query), self._embed(query, settings)
         words = self._index.words.of_query(query, now)
 
         def found(searcher: Searcher) -> tuple[Ranked, list[Hit], str, Mapping[str, float]]:
@@ -213,7 +214,18 @@ class Recall:
 
     def _shown(self, hit: Hit, words: Sequence[str]) -> Hit:
         text, _, _ = snippet(hit.unit.text, words, self._settings.snippet_chars)
-        return Hit(hit.unit, hit.score, text, hit.parts, hit.lanes, hit.related)
+        at, since, end = hit.unit.at, hit.unit.valid_from, hit.unit.valid_to
+        moments = [None if one is None else self._on_clocks(one) for one in (at, since, end)]
+        unit = replace(hit.unit, at=moments[0], valid_from=moments[1], valid_to=moments[2])
+        return Hit(unit, hit.score, text, hit.parts, hit.lanes, hit.related)
+
+    def _moment(self, query: Query) -> datetime:
+        """Return what relative dates count from."""
+        return self._on_clocks(query.as_of) if query.as_of else self._clock()
+
+    def _on_clocks(self, at: datetime) -> datetime:
+        """Return a moment on the clocks of the person."""
+        return in_zone(at, self._clock().tzinfo or UTC)
 
 
 def _chosen(settings: RecallTable, query: Query) -> RecallTable:

@@ -27,7 +27,7 @@ from kimi_memory.store.tombstones import read_stones
 from kimi_memory.text.changed_later import Changes
 from kimi_memory.text.lasting import is_lasting, worth_of
 from kimi_memory.text.normal import bare
-from kimi_memory.text.zone import Zone
+from kimi_memory.text.zone import Zone, in_zone
 
 N = TypeVar("N", bound=Note)
 
@@ -127,7 +127,7 @@ class Known:
     def _digest_points(
         self, digest: Digest, age: int, zone: Zone, changes: Changes
     ) -> Iterator[Point]:
-        day = f"{digest.at.astimezone(zone):%Y-%m-%d}"
+        day = f"{in_zone(digest.at, zone):%Y-%m-%d}"
         for number, line in enumerate(digest.lines):
             section = _section_of(line)
             if section in (Section.LATELY, Section.OPEN) and age >= RECENT:

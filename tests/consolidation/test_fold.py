@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -20,7 +21,7 @@ from kimi_memory.model.source import Quote
 from kimi_memory.model.status import Status
 from kimi_memory.model.step import Step
 from kimi_memory.store.shelf import Shelf
-from kimi_memory.store.tombstones import read_tombstones
+from kimi_memory.store.tombstones import read_stones
 
 SAID: dict[tuple[str, int], str] = {}
 
@@ -51,16 +52,16 @@ def turn_text(quote: Quote) -> str | None:
 
 
 def fold(memory: Memory, *drafts: Draft) -> list[Step]:
-    gate = DraftGate(read_tombstones(memory.store), lambda text: bool(memory.screen.spans(text)))
-    folding = Fold(Shelf(memory.store), memory.host, gate, at(20))
+    gate = DraftGate(read_stones(memory.store), lambda text: bool(memory.screen.spans(text)))
+    folding = Fold(Shelf(memory.store), memory.host, gate, at(20), UTC)
     for one in drafts:
         folding.add(one, turn_text)
     return folding.result().steps
 
 
 def left_out(memory: Memory, one: Draft) -> list[str]:
-    gate = DraftGate(read_tombstones(memory.store), lambda text: bool(memory.screen.spans(text)))
-    folding = Fold(Shelf(memory.store), memory.host, gate, at(20))
+    gate = DraftGate(read_stones(memory.store), lambda text: bool(memory.screen.spans(text)))
+    folding = Fold(Shelf(memory.store), memory.host, gate, at(20), UTC)
     folding.add(one, turn_text)
     assert folding.result().steps == []
     return folding.result().left_out
@@ -178,3 +179,25 @@ def test_words_read_twice_neither_replace_nor_revive_their_own_card(memory: Memo
     retold = replace(new, value="We switched to MySQL.", quotes=(*new.quotes, *one.quotes))
     [kept] = [c for c in cards(fold(memory, one, new, retold)) if c.status is Status.ACTIVE]
     assert kept.supersedes == (once[0].id,)
+
+
+@pytest.mark.parametrize(
+    ("text", "zone", "end"),
+    [
+        ("The freeze holds until 25 November.", "Asia/Shanghai", "2026-11-25T16:00"),
+        ("封版到 11 月 25 日为止。", "Asia/Kolkata", "2026-11-25T18:30"),
+        ("The freeze holds until 5 April.", "Europe/Berlin", "2027-04-05T22:00"),
+        ("The freeze holds until 25 November.", "UTC", "2026-11-26T00:00"),
+    ],
+)
+def test_days_people_name_are_those_of_their_zone(
+    memory: Memory, text: str, zone: str, end: str
+) -> None:
+    gate = DraftGate(read_stones(memory.store), lambda _: False)
+    night = datetime(2026, 11, 22, 18, 36, tzinfo=UTC)
+    folding = Fold(Shelf(memory.store), memory.host, gate, night, ZoneInfo(zone))
+    folding.add(draft(text, at=night), turn_text)
+    [step] = folding.result().steps
+    assert isinstance(step.note, Card)
+    assert step.note.valid_to == datetime.fromisoformat(f"{end}:00+00:00")
+    assert step.note.valid_from == night

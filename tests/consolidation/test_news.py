@@ -16,7 +16,7 @@ MONDAY = date(2026, 2, 23)
 
 
 def news(memory: Memory) -> News:
-    return News(memory.store, Shelf(memory.store), memory.clock())
+    return News(memory.store, Shelf(memory.store), memory.clock(), memory.zone)
 
 
 def project(*todos: Todo, **more: object) -> Project:

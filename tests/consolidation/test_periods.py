@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -254,3 +254,104 @@ class _FailsOnce:
             return []
         gone = (replace(card(str(n), "x"), status=Status.ARCHIVED) for n in range(20))
         return [Step(Op.ARCHIVE, one, "all must go") for one in gone]
+
+
+NIGHT = datetime(2026, 11, 22, 18, 36, tzinfo=UTC)
+"""02:36 on the 23rd in Shanghai, 00:06 on the 23rd in Kolkata."""
+
+
+def in_zone(memory: Memory, opening: Opening, name: str) -> Memory:
+    """Return the same memory, opened again in another time zone."""
+    marker = memory.root / "memory.toml"
+    lines = [line for line in marker.read_text("utf-8").splitlines() if "timezone" not in line]
+    lines.insert(lines.index("[memory]") + 1, f'timezone = "{name}"')
+    marker.write_text("\n".join(lines) + "\n", "utf-8")
+    memory.close()
+    return Memory.open(memory.root, opening)
+
+
+def days(memory: Memory) -> dict[str, str]:
+    """Return the pages of days by their date."""
+    found = sorted((memory.root / "episodic/daily").glob("*.md"))
+    return {path.stem: path.read_text("utf-8") for path in found}
+
+
+def test_a_night_is_of_the_persons_day(memory: Memory, opening: Opening, clock: Clock) -> None:
+    clock.set(NIGHT)
+    memory = in_zone(memory, opening, "Asia/Shanghai")
+    talk(memory)
+    memory.distil("s")
+    clock.move(hours=20)
+    assert [report.subject for report in memory.consolidate("daily")] == ["2026-11-23"]
+    assert list(days(memory)) == ["2026-11-23"]
+    assert "02:36 " in days(memory)["2026-11-23"]
+    events = [e for e in Shelf(memory.store).entries().values() if e.kind in ("event", "digest")]
+    assert events and all("episodic/20261123_" in entry.path for entry in events)
+    text = memory.store.read(events[0].path).decode()
+    assert "2026-11-23 02:36 +08:00" in text and "at: 2026-11-22T18:36:00" in text
+    [project] = [f.note for f in Shelf(memory.store).notes("project")]
+    assert isinstance(project, Project) and all("2026-11-23" in d for d in project.decisions)
+    assert "(2026-11-22" not in memory.store.read("MEMORY.md").decode()
+    [hit, *_] = memory.recall("昨天定的数据库", limit=3).hits
+    assert f"{hit.unit.at:%Y-%m-%d %H:%M}" == "2026-11-23 02:36"
+    assert memory.consolidate("daily") == []
+    memory.close()
+
+
+def test_what_was_remembered_at_night_is_of_that_day(
+    memory: Memory, opening: Opening, clock: Clock
+) -> None:
+    clock.set(NIGHT)
+    memory = in_zone(memory, opening, "Asia/Kolkata")
+    memory.remember("The deploy of Atlas moved to Nomad.", key="atlas.deploy")
+    memory.consolidate("daily")
+    assert list(days(memory)) == ["2026-11-23"] and "Nomad" in days(memory)["2026-11-23"]
+    memory.close()
+
+
+def test_pages_of_another_zone_move_and_keep_what_people_wrote(
+    memory: Memory, opening: Opening, clock: Clock
+) -> None:
+    memory = in_zone(memory, opening, "UTC")
+    clock.set(NIGHT)
+    talk(memory)
+    memory.distil("s")
+    memory.consolidate("daily")
+    [page] = days(memory).values()
+    heading = "## 当日事件\n\n"
+    assert heading in page
+    mine = page.replace(heading, f"{heading}- 09:30 和小王吃了早饭\n")
+    (memory.root / "episodic/daily/2026-11-22.md").write_text(mine, "utf-8")
+    memory = in_zone(memory, opening, "Asia/Shanghai")
+    clock.move(hours=20)
+    memory.consolidate("daily")
+    old, new = days(memory)["2026-11-22"], days(memory)["2026-11-23"]
+    assert "和小王吃了早饭" in old and "MongoDB" not in old and "session_s" not in old
+    assert "MongoDB" in new and "session_s" in new and "小王" not in new
+    [project] = [f.note for f in Shelf(memory.store).notes("project")]
+    assert isinstance(project, Project) and len(project.decisions) == 1
+    assert memory.consolidate("daily") == []
+    memory = in_zone(memory, opening, "UTC")
+    memory.consolidate("daily")
+    assert list(days(memory)) == ["2026-11-22"]
+    assert "MongoDB" in days(memory)["2026-11-22"] and "小王" in days(memory)["2026-11-22"]
+    memory.close()
+
+
+def test_a_page_that_loses_its_day_goes_and_comes_back_with_undo(
+    memory: Memory, opening: Opening, clock: Clock
+) -> None:
+    memory = in_zone(memory, opening, "UTC")
+    clock.set(NIGHT)
+    talk(memory)
+    memory.distil("s")
+    memory.consolidate("daily")
+    before = days(memory)
+    memory = in_zone(memory, opening, "Asia/Shanghai")
+    clock.move(hours=20)
+    jobs = [report.id for report in memory.consolidate("daily")]
+    assert list(days(memory)) == ["2026-11-23"]
+    for job in reversed(jobs):
+        memory.undo(job)
+    assert days(memory) == before
+    memory.close()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from dataclasses import replace
 
 from kimi_memory.care.conflicts import Choice, Dispute, conflicts, resolve
 from kimi_memory.errors import UsageError
 from kimi_memory.surfaces.cli.shared import finish_reports, moment, open_memory, show, show_json
+from kimi_memory.text.zone import Zone, in_zone
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -25,22 +27,22 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """List conflicts, or settle one as a job that undo can take back."""
-    since = moment(arguments.since) if arguments.since else None
-    choice = Choice(
-        keep=arguments.keep, value=arguments.value, both=arguments.both, since=since
-    )  # fmt: skip
-    chosen = choice != Choice()
+    choice = Choice(keep=arguments.keep, value=arguments.value, both=arguments.both)
+    chosen = choice != Choice() or bool(arguments.since)
     if chosen and not arguments.name:
         raise UsageError("Say which conflict: give its key or the id of a side.")
     with open_memory(arguments) as memory:
+        if arguments.since:
+            choice = replace(choice, since=moment(arguments.since, memory.zone))
         if chosen:
             report = resolve(memory, arguments.name, choice, dry_run=arguments.dry_run)
             return finish_reports(arguments, [report])
         found = [one for one in conflicts(memory) if _is_named(one, arguments.name)]
+        zone = memory.zone
     if arguments.json:
         show_json([{"key": one.key, "path": one.path, "sides": one.sides} for one in found])
     else:
-        _show(found)
+        _show(found, zone)
     return 0
 
 
@@ -48,13 +50,13 @@ def _is_named(one: Dispute, name: str) -> bool:
     return name in ("", one.key) or any(card.id.startswith(name) for card in one.sides)
 
 
-def _show(found: list[Dispute]) -> None:
+def _show(found: list[Dispute], zone: Zone) -> None:
     if not found:
         show("No conflicts.")
     for one in found:
         show(f"{one.key}  ({one.path})")
         for card in one.sides:
-            since = card.valid_from or card.created
+            since = in_zone(card.valid_from or card.created, zone)
             show(f"  {card.id}  {card.confidence:.2f}  {card.trust}  since {since:%Y-%m-%d}")
             show(f"    {' '.join(card.value.split())}")
             for quote in card.quotes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from kimi_memory.surfaces.cli.shared import finish_reports, moment, open_memory, show
+from kimi_memory.surfaces.cli.shared import day_argument, finish_reports, open_memory, show
 
 if TYPE_CHECKING:
     from kimi_memory.consolidation.jobs import JobReport
@@ -25,8 +25,8 @@ def run(arguments: Namespace) -> int:
         from kimi_memory.surfaces.cli.introspection import run_introspection
 
         return run_introspection(arguments)
-    day = moment(arguments.date).date() if arguments.date else None
     with open_memory(arguments) as memory:
+        day = day_argument(arguments.date, memory.zone) if arguments.date else None
         reports = []
         if not arguments.dry_run:
             reports += memory.distil_waiting()

@@ -37,17 +37,21 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Forget, as a job that undo can take back; what may be much is shown first."""
-    wanted = Wanted(
-        note=arguments.id,
-        key=arguments.key,
-        session=arguments.session,
-        query=arguments.query,
-        since=moment(arguments.since) if arguments.since else None,
-        until=moment(arguments.until) if arguments.until else None,
-        why=arguments.why,
-        hashed=arguments.hash,
-    )
     with open_memory(arguments) as memory:
+        since, until = (
+            moment(text, memory.zone) if text else None
+            for text in (arguments.since, arguments.until)
+        )
+        wanted = Wanted(
+            note=arguments.id,
+            key=arguments.key,
+            session=arguments.session,
+            query=arguments.query,
+            since=since,
+            until=until,
+            why=arguments.why,
+            hashed=arguments.hash,
+        )
         if not arguments.dry_run and wanted.broad and not arguments.yes:
             preview = forget(memory, wanted, dry_run=True)
             if not _agreed(preview):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.surfaces.cli.shared import open_memory, show, show_json
+from kimi_memory.text.zone import in_zone
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -17,6 +18,7 @@ def run(arguments: Namespace) -> int:
     """Print commits, newest first, with their jobs."""
     with open_memory(arguments) as memory:
         commits = memory.history.log(limit=arguments.limit, path=arguments.path)
+        zone = memory.zone
     if arguments.json:
         show_json(commits)
         return 0
@@ -24,7 +26,6 @@ def run(arguments: Namespace) -> int:
         job = commit.trailers.get("Job", "")
         ops = commit.trailers.get("Ops", "")
         details = "  ".join(part for part in (job and f"[{job}]", ops) if part)
-        show(
-            f"{commit.hash[:10]}  {commit.at:%Y-%m-%d %H:%M}  {commit.subject}  {details}".rstrip()
-        )
+        at = f"{in_zone(commit.at, zone):%Y-%m-%d %H:%M}"
+        show(f"{commit.hash[:10]}  {at}  {commit.subject}  {details}".rstrip())
     return 0

@@ -96,7 +96,7 @@ def _query(arguments: Namespace, memory: Memory) -> Query:
 
     if arguments.limit < 0:
         raise UsageError("--limit is below zero. Give how many hits you want.")
-    now, line = memory.clock(), " ".join(arguments.query)
+    now, line = memory.now(), " ".join(arguments.query)
     query = Query(text=line) if arguments.plain else parse(line, now)
     given: dict[str, Any] = {
         name: (*getattr(query, name), *check(name, getattr(arguments, name), f"--{name}"))
@@ -149,7 +149,7 @@ class _Found:
         quoting: Mapping[str, tuple[Related, ...]],
     ) -> None:
         self._answer, self._quoting = answer, quoting
-        self._words = memory.index.words.of_query(query, memory.clock())
+        self._words = memory.index.words.of_query(query, memory.now())
         self._memory = memory
 
     def members(self, *, explain: bool) -> dict[str, object]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from kimi_memory.care.review import Answer, Waiting, answer, review
 from kimi_memory.errors import UsageError
 from kimi_memory.surfaces.cli.shared import finish_reports, open_memory, show, show_json
+from kimi_memory.text.zone import Zone, in_zone
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -71,11 +72,12 @@ def _text(arguments: Namespace) -> str:
 def _list(arguments: Namespace) -> int:
     with open_memory(arguments) as memory:
         found = [one for one in review(memory) if _is_wanted(one, arguments.ids)]
+        zone = memory.zone
     if arguments.json:
         show_json(found)
         return 0
     for one in found:
-        _show(one)
+        _show(one, zone)
     show(
         "Answer with: kimi-memory review accept ID | edit ID --text … | reject ID"
         if found
@@ -88,8 +90,8 @@ def _is_wanted(one: Waiting, ids: list[str]) -> bool:
     return not ids or any(one.id.startswith(id) for id in ids)
 
 
-def _show(one: Waiting) -> None:
-    show(f"{one.id}  {one.created:%Y-%m-%d}  {one.title}")
+def _show(one: Waiting, zone: Zone) -> None:
+    show(f"{one.id}  {in_zone(one.created, zone):%Y-%m-%d}  {one.title}")
     show(f"  to       {one.target}{f' ({one.section})' if one.section else ''}")
     if one.reason:
         show(f"  because  {one.reason}")

@@ -94,7 +94,7 @@ def _start(memory: Memory, arguments: Namespace) -> int:
 def _turn(memory: Memory, arguments: Namespace) -> int:
     text = sys.stdin.read() if arguments.text is None else arguments.text
     handle = memory.session(arguments.id)
-    at = moment(arguments.at) if arguments.at else None
+    at = moment(arguments.at, memory.zone) if arguments.at else None
     turn = handle.turn(arguments.role, text, speaker=arguments.speaker, at=at, ref=arguments.ref)
     if arguments.json:
         show_json(turn)

@@ -20,6 +20,7 @@ from kimi_memory.model.origin import Origin
 from kimi_memory.opening import Opening
 from kimi_memory.surfaces.cli.place import find_memory
 from kimi_memory.text.terminal import printable
+from kimi_memory.text.zone import Zone, day_in
 
 if TYPE_CHECKING:
     from kimi_memory.consolidation.jobs import JobReport
@@ -92,8 +93,8 @@ def plain(value: object) -> object:
     return str(value) if isinstance(value, Path) else value
 
 
-def moment(text: str) -> datetime:
-    """Read a date or time argument; without a zone it is UTC.
+def moment(text: str, zone: Zone) -> datetime:
+    """Read a date or time argument; one without a zone is meant in that of the memory.
 
     Raises:
         UsageError: it is neither.
@@ -102,7 +103,16 @@ def moment(text: str) -> datetime:
         found = datetime.fromisoformat(text)
     except ValueError:
         raise UsageError(f"{text!r} is no date. Write 2026-02-27 or 2026-02-27T09:30.") from None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return found if found.tzinfo else found.replace(tzinfo=zone).astimezone(UTC)
+
+
+def day_argument(text: str, zone: Zone) -> date:
+    """Read a date argument; of a time, its day in the zone of the memory.
+
+    Raises:
+        UsageError: it is neither.
+    """
+    return day_in(moment(text, zone), zone)
 
 
 def show_report(report: JobReport) -> None:

@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from kimi_memory.consolidation.trace import Evidence, Trace
 from kimi_memory.surfaces.cli.shared import open_memory, show, show_json
+from kimi_memory.text.zone import Zone, in_zone
 
 _LONGEST = 400
 
@@ -18,15 +19,15 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Print note, quotes, turns, files and commits."""
     with open_memory(arguments) as memory:
-        trace = memory.trace(arguments.id)
+        trace, zone = memory.trace(arguments.id), memory.zone
     if arguments.json:
         show_json(trace)
     else:
-        _show(trace)
+        _show(trace, zone)
     return 0
 
 
-def _show(trace: Trace) -> None:
+def _show(trace: Trace, zone: Zone) -> None:
     note = trace.note
     show(f"{note.id}  {getattr(note, 'title', getattr(note, 'name', ''))}")
     show(f"  file     {trace.path}")
@@ -35,12 +36,13 @@ def _show(trace: Trace) -> None:
     if value:
         show(f"  says     {value}")
     for evidence in trace.evidence:
-        _show_evidence(evidence)
+        _show_evidence(evidence, zone)
     for commit in trace.commits:
-        show(f"  commit   {commit.hash[:10]}  {commit.at:%Y-%m-%d %H:%M}  {commit.subject}")
+        at = f"{in_zone(commit.at, zone):%Y-%m-%d %H:%M}"
+        show(f"  commit   {commit.hash[:10]}  {at}  {commit.subject}")
 
 
-def _show_evidence(evidence: Evidence) -> None:
+def _show_evidence(evidence: Evidence, zone: Zone) -> None:
     mark = "verified" if evidence.verified else "NOT VERIFIED"
     show(f"  {evidence.source.rel:<8} {evidence.source.place}  {mark if evidence.quote else ''}")
     if evidence.quote:
@@ -50,5 +52,5 @@ def _show_evidence(evidence: Evidence) -> None:
         text = " ".join(turn.text.split())
         cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
         place = f" in {turn.ref}" if evidence.source.by_hand and turn.ref else ""
-        show(f"    turn   {turn.at:%Y-%m-%d %H:%M} {who}{place}: {cut}")
+        show(f"    turn   {in_zone(turn.at, zone):%Y-%m-%d %H:%M} {who}{place}: {cut}")
     show(f"    file   {evidence.path}#L{evidence.line}" if evidence.path else "    file   gone")

@@ -8,7 +8,8 @@ from kimi_memory.care.undoing import undo_agent, undo_day, undo_last
 from kimi_memory.errors import UsageError
 from kimi_memory.memory import Memory
 from kimi_memory.model.job import Job
-from kimi_memory.surfaces.cli.shared import moment, open_memory, show, show_json
+from kimi_memory.surfaces.cli.shared import day_argument, open_memory, show, show_json
+from kimi_memory.text.zone import Zone, in_zone
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -32,17 +33,18 @@ def run(arguments: Namespace) -> int:
         raise UsageError("Say one thing to undo: a job's id, --day DATE, or --agent NAME.")
     with open_memory(arguments) as memory:
         jobs = _undone(memory, arguments)
+        zone = memory.zone
     if arguments.json:
         show_json(jobs if arguments.day or arguments.agent else jobs[0])
         return 0
     for job in jobs:
-        _show(job, "Would undo" if arguments.dry_run else "Undone")
+        _show(job, zone, "Would undo" if arguments.dry_run else "Undone")
     return 0
 
 
 def _undone(memory: Memory, arguments: Namespace) -> list[Job]:
     if arguments.day:
-        day = moment(arguments.day).date()
+        day = day_argument(arguments.day, memory.zone)
         return undo_day(memory, day, dry_run=arguments.dry_run)
     if arguments.agent:
         return undo_agent(memory, arguments.agent, dry_run=arguments.dry_run)
@@ -52,8 +54,8 @@ def _undone(memory: Memory, arguments: Namespace) -> list[Job]:
     return [take_back(arguments.job)]
 
 
-def _show(job: Job, what: str) -> None:
-    show(f"{what}: {job.id} of {job.at:%Y-%m-%d %H:%M}")
+def _show(job: Job, zone: Zone, what: str) -> None:
+    show(f"{what}: {job.id} of {in_zone(job.at, zone):%Y-%m-%d %H:%M}")
     for effect in job.effects:
         done = "restored" if effect.before else "removed"
         show(f"  {done:<9} {effect.path}")

@@ -13,6 +13,7 @@ from threading import Event
 from kimi_memory.errors import UsageError
 from kimi_memory.surfaces.cli.shared import open_memory, plain, show
 from kimi_memory.surfaces.watch import EVERY_SECONDS, SETTLE_MS, Batch, watch
+from kimi_memory.text.zone import Zone, in_zone
 
 _SHOWN = 3
 
@@ -46,7 +47,7 @@ def run(arguments: Namespace) -> int:
                 if arguments.json:
                     print(json.dumps(plain(batch), ensure_ascii=False), flush=True)
                 else:
-                    _show(batch)
+                    _show(batch, memory.zone)
     return 0
 
 
@@ -63,9 +64,10 @@ def _until_signal() -> Iterator[Event]:
             signal.signal(one, handler)
 
 
-def _show(batch: Batch) -> None:
+def _show(batch: Batch, zone: Zone) -> None:
     """Print one line."""
-    told = f"{batch.at:%H:%M:%S}  {batch.units} units ({batch.added} added, "
+    at = f"{in_zone(batch.at, zone):%H:%M:%S}"
+    told = f"{at}  {batch.units} units ({batch.added} added, "
     told += f"{batch.removed} files taken out)"
     if batch.changed:
         more = len(batch.changed) - _SHOWN
@@ -74,6 +76,6 @@ def _show(batch: Batch) -> None:
     if batch.broken:
         told += f"  {len(batch.broken)} not readable: {batch.broken[0]}"
     if batch.trouble:
-        told = f"{batch.at:%H:%M:%S}  not now: {batch.trouble}"
+        told = f"{at}  not now: {batch.trouble}"
     show(told)
     sys.stdout.flush()

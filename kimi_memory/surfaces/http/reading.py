@@ -59,7 +59,7 @@ def query_of(memory: Memory, given: Given) -> Query:
     if given["query"]:
         from kimi_memory.recall.syntax import parse
 
-        query = parse(given["query"], memory.clock(), limit=limit)
+        query = parse(given["query"], memory.now(), limit=limit)
     else:
         query = Query(text=given["text"], limit=limit)
     query = replace(query, **{name: given[name] for name in FILTERS if given[name]})

@@ -37,7 +37,7 @@ _DIARY = re.compile(r"(?:memory/)?(\d{4}-\d{2}-\d{2})\.md")
 
 def search(memory: Memory, caller: Caller, given: Given) -> Places:
     """Return the lines that answer a question."""
-    query: Query = parse(given["query"], memory.clock(), limit=given["limit"])
+    query: Query = parse(given["query"], memory.now(), limit=given["limit"])
     query = of_sources(replace(query, min_score=given["minScore"]), given["sources"])
     return Places(tuple(map(_place, memory.recall(caller.space.narrowed(query)).hits)))
 
@@ -78,7 +78,7 @@ def get(memory: Memory, caller: Caller, given: Given) -> Piece:
 
 def append(memory: Memory, caller: Caller, given: Given) -> Kept:
     """Keep some text: as a note of a day, or as something to remember."""
-    path, content = given["path"] or f"{memory.clock().date()}.md", given["content"]
+    path, content = given["path"] or f"{memory.now().date()}.md", given["content"]
     day = _day(path)
     if day:
         return _note_down(memory, caller.space, day, given)
@@ -133,7 +133,7 @@ def _write_line(memory: Memory, path: str, before: str, id: str) -> None:
 
 def _note_down(memory: Memory, space: Namespace, day: date, given: Given) -> Kept:
     id = _session(space, day)
-    if day >= memory.clock().date():
+    if day >= memory.now().date():
         _end_earlier(memory, space, day)
     handle = memory.session(
         id,

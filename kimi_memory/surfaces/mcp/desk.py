@@ -80,7 +80,7 @@ class Desk:
         if not query.strip():
             raise UsageError("There is nothing to look for. Give a question or words.")
         with self._open() as memory:
-            asked = parse(query, memory.clock(), limit=max(1, min(limit, MOST_HITS)))
+            asked = parse(query, memory.now(), limit=max(1, min(limit, MOST_HITS)))
             asked = of_sources(replace(asked, min_score=min_score), tuple(sources))
             answer = memory.recall(self._space.narrowed(asked))
         return {"results": [_line(hit) for hit in answer.hits], "notes": list(answer.notes)}

@@ -156,3 +156,23 @@ def test_private_scopes_are_shown_to_whom_they_are_named(folder, capsys):  # noq
     ):
         assert bool(answer(capsys, "recall", "safe opens", *words)["hits"]) is there
         assert ("4711" in answer(capsys, "context", "safe opens", *words)["text"]) is there
+
+
+def test_dates_are_those_of_the_zone_of_the_memory(folder, capsys) -> None:  # noqa: F811  the fixture
+    marker = folder / "memory.toml"
+    text = marker.read_text("utf-8").replace("[memory]\n", '[memory]\ntimezone = "Asia/Shanghai"\n')
+    marker.write_text(text, "utf-8")
+    run(["session", "start", "s"])
+    run(["session", "turn", "s", "Black tea costs 3 euros.", "--at", "2025-11-23T02:36"])
+    run(["session", "turn", "s", "White tea costs 4 euros.", "--at", "2025-11-22T18:40Z"])
+    run(["session", "end", "s"])
+    capsys.readouterr()
+    for words in (["since:2025-11-23"], ["until:2025-11-23"], ["on 23 November 2025"]):
+        [first, *_] = answer(capsys, "recall", "tea", *words)["hits"]
+        assert first["unit"]["at"].startswith("2025-11-23T02:")
+        assert first["unit"]["at"].endswith("+08:00")
+    assert not answer(capsys, "recall", "tea", "--until", "2025-11-22")["hits"]
+    run(["recall", "tea"])
+    assert "2025-11-23" in capsys.readouterr().out
+    run(["context", "task", "tea"])
+    assert "2025-11-22" not in capsys.readouterr().out
