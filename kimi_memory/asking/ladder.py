@@ -14,11 +14,13 @@ from kimi_memory.errors import KimiMemoryError
 from kimi_memory.model.prompt import Prompt, Question, Reply
 from kimi_memory.model.session import Json
 from kimi_memory.templating import fill, source
-from kimi_memory.text.salvage import salvage
+from kimi_memory.text.salvage import salvage, salvage_items
 
 TRIES = 2
 """One answer, and one more that is told what was wrong with the first."""
 SHOWN_CHARS = 2000
+MAX_ITEMS = 40
+"""Items of one answer that are looked at."""
 log = logging.getLogger("kimi_memory.asking")
 
 
@@ -52,6 +54,8 @@ class Ladder:
                 return None
             value, problem = _read(reply, question)
             if not problem:
+                if reply.cut:
+                    meter.tell(f"{reply.model} did not finish; what was complete counts")
                 meter.used(reply.model, version)
                 return value
             asked = replace(prompt, text=_again(prompt, question, reply, problem))
@@ -100,6 +104,8 @@ def _prompt(question: Question) -> tuple[Prompt, str]:
 
 def _read(reply: Reply, question: Question) -> tuple[Json, str]:
     """Return the value in an answer and an empty string, or None and what is wrong."""
+    if question.each:
+        return _read_items(reply, question)
     if reply.cut:
         return None, f"it was longer than {question.max_tokens} tokens"
     try:
@@ -108,6 +114,26 @@ def _read(reply: Reply, question: Question) -> tuple[Json, str]:
         return None, str(error)
     problem = problem_of(value, question.schema)
     return (None, problem) if problem else (value, "")
+
+
+def _read_items(reply: Reply, question: Question) -> tuple[Json, str]:
+    name = question.each
+    try:
+        items = salvage_items(reply.text, name, _member(question))
+    except ValueError as error:
+        return None, "it was cut off" if reply.cut else str(error)
+    whole = [one for one in items if isinstance(one, dict)]
+    if items and not whole:
+        return None, f"its {name} are no objects"
+    return {name: list(whole[:MAX_ITEMS])}, ""
+
+
+def _member(question: Question) -> str:
+    """Return what every item of an answer has by its schema."""
+    part: Json = dict(question.schema)
+    for step in ("properties", question.each, "items", "required"):
+        part = part.get(step) if isinstance(part, dict) else None
+    return str(part[0]) if isinstance(part, list) and part else ""
 
 
 def _again(prompt: Prompt, question: Question, reply: Reply, problem: str) -> str:

@@ -50,6 +50,9 @@ class Question:
     values: Mapping[str, object] = field(default_factory=dict)
     """What the template shows."""
     max_tokens: int = 1024
+    each: str = ""
+    """Member of the answer whose items stand or fall alone: what is wrong with one, or with
+    the end of the answer, costs no other. The items that come back may lack anything."""
 
 
 class Ask(Protocol):

@@ -195,3 +195,39 @@ def test_a_plugin_may_leave_the_line_out_of_its_arguments() -> None:
     host.register(Quiet(), "quiet")
     assert host.answer("judge_conflict", card=1, draft=2) == "quiet"
     assert not seen
+
+
+ITEMS = Question(
+    text="List them.",
+    schema={
+        "type": "object",
+        "properties": {"notes": {"type": "array", "items": {"required": ["n"], "type": "object"}}},
+    },
+    each="notes",
+)
+
+
+def test_items_stand_or_fall_alone() -> None:
+    model = Echo('{"notes": [{"n": 1}, 7, {"m": 2}]}')
+    assert line(model)(ITEMS) == {"notes": [{"n": 1}, {"m": 2}]}
+    assert len(model.prompts) == 1
+
+
+def test_of_an_answer_that_was_cut_off_the_complete_items_count() -> None:
+    model = Echo(Reply(text='{"notes": [{"n": 1}, {"n"', model="echo", cut=True))
+    with metered() as meter:
+        assert line(model)(ITEMS) == {"notes": [{"n": 1}]}
+    assert meter.notes == ["echo did not finish; what was complete counts"]
+
+
+@pytest.mark.parametrize("said", ['{"notes": [1, 2]}', "no", '{"notes": {"n": '])
+def test_an_answer_without_items_is_asked_for_once_more(said: str) -> None:
+    model = Echo(Reply(text=said, model="echo", cut=True), said)
+    assert line(model)(ITEMS) is None
+    assert len(model.prompts) == 2
+
+
+def test_many_items_are_cut() -> None:
+    found = line(Echo('{"notes": [' + ", ".join(['{"n": 1}'] * 90) + "]}"))(ITEMS)
+    assert isinstance(found, dict)
+    assert found["notes"] == [{"n": 1}] * 40

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kimi_memory.text.salvage import salvage
+from kimi_memory.text.salvage import salvage, salvage_items
 
 GOOD = {"a": ["部署, ]", {"b": 'say "}" and {'}], "n": 1.5, "t": True}
 SAID = json.dumps(GOOD, ensure_ascii=False)
@@ -42,10 +42,57 @@ def test_the_answer_is_found(text: str) -> None:
         ('[{"op": "ADD"},]', [{"op": "ADD"}]),
         ('{"a": ",]"}', {"a": ",]"}),
         ("nothing [] here", []),
+        ("{'a': 'it\\'s', 'b': None, 'c': True}", {"a": "it's", "b": None, "c": True}),
+        ("{'a': 'don't do it'}", {"a": "don't do it"}),
+        ('{"a": "she said "yes" to it", "b": 1}', {"a": 'she said "yes" to it', "b": 1}),
+        ('{a: 1, // one\n "b": 2, # two\n "c": "x" /* three */}', {"a": 1, "b": 2, "c": "x"}),
+        ("{“a”：“用“引号””，“b”：［1，2］}", None),
+        ("{“a”：“好”，“b”：［1，2］}", {"a": "好", "b": [1, 2]}),
+        ('{"url": "http://x/y#z", "t": "a // b"}', {"url": "http://x/y#z", "t": "a // b"}),
     ],
 )
 def test_small_slips_are_mended(text: str, value: object) -> None:
-    assert salvage(text) == value
+    if value is None:
+        with pytest.raises(ValueError, match="no complete JSON"):
+            salvage(text)
+    else:
+        assert salvage(text) == value
+
+
+ONE, TWO = '{"op": "ADD", "n": {"text": "a } b"}}', '{"op": "ADD", "n": 2}'
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        (f'{{"operations": [{ONE}, {TWO}]}}', 2),
+        (f"[{ONE}, {TWO}]", 2),
+        (f'{{"operations": [{ONE}, {TWO}, {{"op": "AD', 2),
+        (f'Sure:\n```json\n{{"operations": [{ONE}, {{"op": ADD" oops}}, {TWO}]}}', 2),
+        (f"{ONE}\n{TWO}", 2),
+        (ONE, 1),
+        ('{"operations": []}', 0),
+    ],
+)
+def test_items_are_read_one_by_one(text: str, count: int) -> None:
+    found = salvage_items(text, "operations", "op")
+    assert len(found) == count
+    assert all(item["op"] == "ADD" for item in found)
+
+
+@pytest.mark.parametrize("text", ["", "I cannot.", '{"verdict": "agrees"}', "[1, 2", "{" * 5000])
+def test_no_items_are_an_error(text: str) -> None:
+    with pytest.raises(ValueError, match=r"empty|no list of operations"):
+        salvage_items(text, "operations", "op")
+
+
+@given(st.text(alphabet="{}[]\",:'“”ab \n\\#/", max_size=200))
+def test_any_answer_is_read_or_refused(text: str) -> None:
+    try:
+        found = salvage_items(text, "a", "b")
+    except ValueError:
+        return
+    assert isinstance(found, list)
 
 
 @pytest.mark.parametrize(
