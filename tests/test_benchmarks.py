@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import knowledge, quiet, standing
+from benchmarks import knowledge, quiet, replies, standing
 from benchmarks.__main__ import BENCHMARKS, Place, chosen_of
 from benchmarks.gold.matching import Words
 from benchmarks.gold.prompts import FOLDER, read_lines, read_prompts
@@ -103,6 +103,47 @@ def test_knowledge_prints_the_worst(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "worst cards and events" in printed
     recorded = json.loads((tmp_path / "figures.json").read_text("utf-8"))
     assert recorded["command"] == "python -m benchmarks.knowledge memory.jsonl"
+
+
+def _replies_file(gold: Path) -> Path:
+    told = "The deploy window opens at 18:30 on Thursdays."
+    quotes = [{"turn": 1, "text": "the deploy window opens at 18:30"}]
+    good = {"op": "ADD", "type": "fact", "key": "fact.window", "title": "Window", "value": told}
+    bad = {**good, "key": "fact.bad", "value": "The deploy window opens at 19:30 on Thursdays."}
+    place = {"set": "own_chat", "corpus": "one", "session": "s1"}
+    line = {
+        **{**place, "model": "small"},
+        "operations": [
+            {**good, "quotes": quotes, "verdict": "accept", "why": ""},
+            {**bad, "quotes": quotes, "verdict": "reject", "why": "another figure"},
+        ],
+    }
+    lost = {**place, "session": "s9", "model": "good", "operations": []}
+    path = gold.parent / "replies.jsonl"
+    path.write_text(f"{json.dumps(line)}\n{json.dumps(lost)}\n", "utf-8")
+    return path
+
+
+@pytest.mark.parametrize("form", sorted(replies.FORMS))
+def test_replies_are_judged_however_they_are_written(form: str, tmp_path: Path) -> None:
+    path = _replies_file(_gold_file(tmp_path))
+    outcomes = replies.measure(path, [tmp_path], form)
+    assert [one.taken for one in outcomes] == [True, False]
+    assert "figure 19:30" in outcomes[1].why
+
+
+def test_replies_prints_and_records_the_shares(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, record = _replies_file(_gold_file(tmp_path)), tmp_path / "figures.json"
+    replies.main([str(path), "--record", str(record), "--wrong"])
+    printed = capsys.readouterr()
+    assert "repaired 0 of 0, planted 0" in printed.out
+    assert "left out s9" in printed.err
+    found = json.loads(record.read_text("utf-8"))["figures"]["replies.jsonl"]["small"]
+    assert (found["accepted"], found["refused"]) == (1.0, 1.0)
+    replies.main([str(path), "--json"])
+    assert json.loads(capsys.readouterr().out)["replies.jsonl"]["planted"] == 0
 
 
 @pytest.mark.parametrize(
