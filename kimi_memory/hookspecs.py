@@ -107,7 +107,8 @@ def distil_session(transcript: Transcript, ask: Ask) -> list[Draft] | None:
 def digest_session(transcript: Transcript, ask: Ask) -> list[DigestLine] | None:
     """Answer: the lines of a session's digest, in the words of its turns; None passes on.
 
-    A line whose words do not stand in the turns it names is left out. `ask` reaches a
+    A line whose words do not stand in the turns it names is left out; one that is marked
+    as written may use other words for what they say. `ask` reaches a
     model where one is configured; it may be left out of the arguments.
     """
 

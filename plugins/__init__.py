@@ -30,7 +30,11 @@ NAMES: dict[str, tuple[str, ...]] = {
     "statements": ("distil_session wrapper",),
     "acts": ("distil_session wrapper",),
     "conflicts": ("judge_conflict trylast",),
-    "model_distiller": ("distil_session wrapper", "judge_conflict wrapper"),
+    "model_distiller": (
+        "distil_session wrapper",
+        "digest_session wrapper",
+        "judge_conflict wrapper",
+    ),
     "expiry": ("consolidate_day",),
     "daily": ("consolidate_day",),
     "weekly": ("consolidate_week",),

@@ -1,81 +1,64 @@
 """A model's second reading of a session, and its word on what rules cannot decide.
 
 Why it exists: rules know sentences by their form; a model also knows them by their
-meaning. The rules always run, and what they found stays. The model may propose more, and
-a better title for what they found, and every proposal is checked by code: its quotes must
-stand in stored turns, in sentences somebody spoke and meant; a person must have said one
-of them; its figures, names and most of its words must be theirs, in their language and
-polarity. What fails is left out and reported. A turn that gives orders to a model can
-so make it repeat what a person said, and nothing else.
+meaning. The rules always run. A model reads the exchanges and the digest of the session;
+it may add to what the rules found, say it better, join it or refuse it, and write the
+lines of the digest in good prose. Each operation is checked by code and stands or falls
+alone (`kimi_memory.model.proof`): its words must rest on what a person said, or the agent
+found, in turns it was shown. What fails is left out and reported. A turn that gives orders
+to a model can so make it repeat what a person said, and nothing else.
 
 Asked about two statements of one key, its verdict counts only where rules were unsure,
-and never lets figures or polarity pass as agreement or an agent's word replace a person's.
+and never lets two values pass as one or an agent's word replace a person's.
 
 Settings, in ``[plugins.model_distiller]`` of your own config.toml:
 
 - ``distil``: whether sessions are read by the model too (true).
+- ``digest``: whether it writes the lines of digests (true).
 - ``judge``: whether it is asked about doubtful pairs (true).
 """
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 from kimi_memory import hookimpl
-from kimi_memory.model.card import Card, CardType
+from kimi_memory.model.card import Card
+from kimi_memory.model.digest import DigestLine
 from kimi_memory.model.draft import Draft
-from kimi_memory.model.event import EventType
 from kimi_memory.model.note import Lang
-from kimi_memory.model.origin import Origin, Role, least_trusted
+from kimi_memory.model.origin import Origin, least_trusted
+from kimi_memory.model.passage import Passage, is_person
 from kimi_memory.model.prompt import Ask, Question, Schema
+from kimi_memory.model.proof import Proof, is_written
+from kimi_memory.model.proposal import KINDS, LONGEST, Act, Proposal, read_proposal
 from kimi_memory.model.session import Json, Transcript
-from kimi_memory.model.source import Quote
 from kimi_memory.model.step import Verdict
 from kimi_memory.model.turn import Turn
+from kimi_memory.model.united import unite
+from kimi_memory.model.windows import cut_off, line_of, windows
 from kimi_memory.remote.choices import Choices
 from kimi_memory.text import cues
-from kimi_memory.text.cues import Bar
 from kimi_memory.text.fence import fence
-from kimi_memory.text.grounding import is_grounded
+from kimi_memory.text.grounding import denies, is_grounded
 from kimi_memory.text.language import language_of
-from kimi_memory.text.normal import normalise
-from kimi_memory.text.pasted import spoken
 from kimi_memory.text.prose import headline
 from kimi_memory.text.regex import regex
 from kimi_memory.text.slug import slug
-from kimi_memory.text.tokens import estimate
 from kimi_memory.text.topics import KNOWN, known_topic
+from kimi_memory.text.values import Relation, compare_statements
 
-WINDOW_TOKENS = 3000
-"""So much of a conversation is shown at once: small local models read no more with care."""
-WINDOWS = 10
-"""Longer sessions are read in so many parts at most."""
-LIMIT = 8
+DIGEST_TOKENS = 300
+"""Of the digest and of what rules found, so much each is shown beside a window."""
+LIMIT = 12
 """Most operations per part."""
-TURN_CHARS = 2500
-"""A person's longer turn is a paste; an agent's is cut here."""
-DROPS = 10
+DROPS = 20
 """So many dropped proposals are reported one by one."""
 
-_KINDS: dict[str, tuple[CardType, EventType | None]] = {
-    "decision": (CardType.DECISION, EventType.DECISION),
-    "preference": (CardType.PREFERENCE, None),
-    "rule": (CardType.RULE, None),
-    "lesson": (CardType.GOTCHA, EventType.FAILURE),
-    "pattern": (CardType.PATTERN, EventType.SUCCESS),
-    "finding": (CardType.FACT, EventType.FINDING),
-}
-"""Types a model may propose, which are also the first word of the key."""
-_SPOKEN = {Role.USER, Role.ASSISTANT}
-_TRUSTED = {Origin.HUMAN, Origin.AGENT}
-_NEVER = {Bar.SECRET, Bar.JOKE, Bar.HEARSAY}
-_DOUBT = {Bar.QUESTION, Bar.HEDGE, Bar.HYPOTHETICAL}
-_FIGURE = regex(r"\d+(?:[.:/-]\d+)*")
 _KEY_PART = regex(r"[^a-z0-9-]+")
-
 _TEXT: dict[str, Json] = {"type": "string", "maxLength": 400}
 _QUOTE: Json = {
     "type": "object",
@@ -84,15 +67,17 @@ _QUOTE: Json = {
 }
 _OPERATION: Json = {
     "type": "object",
-    "required": ["op", "type", "key", "title", "value", "quotes"],
+    "required": ["op"],
     "properties": {
-        "op": {"type": "string", "enum": ["ADD", "SUPERSEDE"]},
-        "type": {"type": "string", "enum": list(_KINDS)},
+        "op": {"type": "string", "enum": [str(one) for one in Act]},
+        "type": {"type": "string", "enum": list(KINDS)},
         "key": {"type": "string", "maxLength": 80},
         "title": {"type": "string", "maxLength": 160},
-        "value": dict(_TEXT),
+        "value": {"type": "string", "maxLength": LONGEST},
         "importance": {"type": "number"},
         "quotes": {"type": "array", "maxItems": 4, "items": _QUOTE},
+        "target": {"type": "array", "maxItems": 6, "items": {"type": "integer"}},
+        "why": {"type": "string", "maxLength": 120},
     },
 }
 DISTIL: Schema = {
@@ -100,14 +85,23 @@ DISTIL: Schema = {
     "required": ["operations"],
     "properties": {"operations": {"type": "array", "maxItems": LIMIT, "items": _OPERATION}},
 }
+_LINE: Json = {
+    "type": "object",
+    "required": ["line", "text"],
+    "properties": {"line": {"type": "integer"}, "text": dict(_TEXT)},
+}
+DIGEST: Schema = {
+    "type": "object",
+    "required": ["lines"],
+    "properties": {"lines": {"type": "array", "maxItems": 40, "items": _LINE}},
+}
 JUDGE: Schema = {
     "type": "object",
     "required": ["verdict"],
     "properties": {"verdict": {"type": "string", "enum": [str(one) for one in Verdict]}},
 }
-
-
-SETTINGS = ("distil", "judge")
+_SAME = (Relation.SAME, Relation.FINER, Relation.COARSER)
+SETTINGS = ("distil", "digest", "judge")
 """What may stand in ``[plugins.model_distiller]``."""
 
 
@@ -125,20 +119,33 @@ class ModelDistiller:
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
         choices = Choices("model_distiller", settings)
-        self._distils, self._judges = (
-            choices.flag("distil", default=True),
-            choices.flag("judge", default=True),
+        self._distils, self._digests, self._judges = (
+            choices.flag(name, default=True) for name in SETTINGS
         )
+        self._digest: tuple[Transcript | None, tuple[DigestLine, ...]] = (None, ())
+        """The digest made last: that of the session which is distilled next."""
 
     @hookimpl(wrapper=True)
     def distil_session(
         self, transcript: Transcript, ask: Ask
     ) -> Generator[None, list[Draft] | None, list[Draft] | None]:
-        """Add what a model proposes and code could prove to what the rules found."""
+        """Let a model add to what the rules found, rewrite, join and refuse it."""
         drafts = yield
         if drafts is None or not self._distils or not ask.ready:
             return drafts
-        return united(drafts, _proposals(transcript, ask))
+        known, digest = self._digest
+        return _Reading(transcript, digest if known is transcript else (), drafts, ask).drafts()
+
+    @hookimpl(wrapper=True)
+    def digest_session(
+        self, transcript: Transcript, ask: Ask
+    ) -> Generator[None, list[DigestLine] | None, list[DigestLine] | None]:
+        """Let a model write the lines of a digest; those it gets wrong stay as they are."""
+        lines = yield
+        if lines and self._digests and ask.ready:
+            lines = _written(transcript, lines, ask)
+        self._digest = transcript, tuple(lines or ())
+        return lines
 
     @hookimpl(wrapper=True)
     def judge_conflict(
@@ -166,11 +173,10 @@ class ModelDistiller:
 
 def _permitted(said: Verdict, rules: Verdict | None, card: Card, draft: Draft) -> Verdict | None:
     """Return the model's verdict where code can stand for it, else that of the rules."""
-    same = _figures(card.value) == _figures(draft.value)
-    same = same and _negated(card.value) == _negated(draft.value)
     match said:
         case Verdict.AGREES | Verdict.REFINES:
-            return said if same else rules
+            # What sounds alike to a model may be another value: Go and Rust, 15 and 16.
+            return said if _alike(card.value, draft.value) else rules
         case Verdict.REPLACES:
             since = card.valid_from or card.verified or card.created
             own = draft.origin is Origin.HUMAN and draft.at > since
@@ -182,62 +188,119 @@ def _permitted(said: Verdict, rules: Verdict | None, card: Card, draft: Draft) -
             return Verdict.CONFLICTS
 
 
-def _figures(text: str) -> set[str]:
-    return set(_FIGURE.findall(normalise(text)))
+def _alike(old: str, new: str) -> bool:
+    """Whether two statements may hold the same value: by their slot, or word for word."""
+    relation = compare_statements(old, new)
+    if denies(old) != denies(new) or relation not in (*_SAME, Relation.OTHER):
+        return False
+    return relation in _SAME or (is_grounded(new, old) and is_grounded(old, new))
 
 
-def _negated(text: str) -> bool:
-    return len(cues.NEGATION.findall(cues.fold_case(text))) % 2 == 1
+class _Reading:
+    """A session that a model reads, window by window."""
+
+    def __init__(
+        self, transcript: Transcript, digest: Sequence[DigestLine], drafts: list[Draft], ask: Ask
+    ) -> None:
+        self._transcript, self._digest, self._rules = transcript, digest, drafts
+        self._ask, self._proof = ask, Proof(transcript)
+        self._dropped: dict[str, str] = {}
+        self._passed: dict[tuple[str, str], tuple[Proposal, Draft | None]] = {}
+
+    def drafts(self) -> list[Draft]:
+        """Return what the rules found after all operations that were proven."""
+        for window in windows(self._transcript):
+            for item in _operations(window, self._context(window), self._ask):
+                self._take(item)
+        found, refused = unite(self._rules, list(self._passed.values()))
+        told = [f"{name}: proposed by the model, {why}" for name, why in self._dropped.items()]
+        told += refused
+        for line in told[:DROPS]:
+            self._ask.tell(line)
+        if len(told) > DROPS:
+            self._ask.tell(f"{len(told) - DROPS} more proposals of the model were left out")
+        return found
+
+    def _take(self, item: Mapping[str, Any]) -> None:
+        proposal = read_proposal(item)
+        if isinstance(proposal, str):
+            self._dropped.setdefault(str(item.get("key") or "an operation")[:60], proposal)
+            return
+        name = (str(proposal.act), f"{proposal.value}{proposal.targets}")
+        if name in self._passed:
+            return
+        draft, why = (None, "") if proposal.act is Act.VETO else self._proven(proposal)
+        if why:
+            self._dropped.setdefault(proposal.name, why)
+        else:
+            self._dropped.pop(proposal.name, None)
+            self._passed[name] = proposal, draft
+
+    def _proven(self, proposal: Proposal) -> tuple[Draft | None, str]:
+        meant = [self._rules[n - 1] for n in proposal.targets if 0 < n <= len(self._rules)]
+        quotes = [*proposal.quotes, *((q.n, q.text) for one in meant for q in one.quotes)]
+        if meant and proposal.type not in KINDS:
+            type = next((name for name, (of, _) in KINDS.items() if of is meant[0].type), "fact")
+            proposal = replace(proposal, type=type)
+        found = self._proof.find(quotes)
+        why = self._proof.objection(proposal, found)
+        return (None, why) if why else (self._draft(proposal, found), "")
+
+    def _draft(self, proposal: Proposal, found: Sequence[Passage]) -> Draft:
+        session, value = self._transcript.session, cues.clean(proposal.value)
+        type, event = KINDS[proposal.type]
+        evidence = " ".join(turn.text for turn in dict.fromkeys(one.turn for one in found))
+        topic = _topic(proposal, evidence)
+        shown = f"{evidence}\n{value}"
+        faithful = language_of(proposal.title) == language_of(value)
+        title = proposal.title if faithful and is_grounded(proposal.title, shown) else ""
+        by_person = any(one.by_person for one in found)
+        return Draft(
+            type=type,
+            key=f"{proposal.type}.{topic}",
+            title=title or headline(value),
+            value=value,
+            quotes=self._proof.quoted(found),
+            at=max(one.turn.at for one in found),
+            lang=Lang(language_of(value)),
+            event=event,
+            importance=proposal.importance,
+            confidence=0.6,
+            reversal=proposal.act is Act.SUPERSEDE and by_person,
+            stated=True,
+            origin=least_trusted([one.turn.origin for one in found]),
+            tags=(topic,) if topic in KNOWN else (),
+            category=slug(session.project, 40) if session.project else "general",
+            project=session.project,
+            participants=tuple(
+                dict.fromkeys(one.turn.speaker or str(one.turn.role) for one in found)
+            ),
+        )
+
+    def _context(self, window: Sequence[Turn]) -> list[str]:
+        """Return the lines that stand beside a window: the digest, and what rules found there."""
+        inside = {turn.n for turn in window}
+        lines = cut_off((f"#{line.first} {line.text}" for line in self._digest), DIGEST_TOKENS)
+        found = (
+            f"[{number}] {draft.type}: {draft.value}"
+            for number, draft in enumerate(self._rules, 1)
+            if inside & {quote.n for quote in draft.quotes}
+        )
+        known = cut_off(found, DIGEST_TOKENS)
+        return [*(["digest:", *lines] if lines else []), *(["found:", *known] if known else [])]
 
 
-def _proposals(transcript: Transcript, ask: Ask) -> list[Draft]:
-    found: list[Draft] = []
-    dropped: list[str] = []
-    for window in _windows(transcript):
-        for operation in _operations(window, ask):
-            draft, why = _Check(transcript, operation).draft()
-            if draft is not None:
-                found.append(draft)
-            else:
-                dropped.append(f"{operation['key'][:60]}: proposed by the model, {why}")
-    for line in dropped[:DROPS]:
-        ask.tell(line)
-    if len(dropped) > DROPS:
-        ask.tell(f"{len(dropped) - DROPS} more proposals of the model were left out")
-    return found
+def _topic(proposal: Proposal, evidence: str) -> str:
+    """Return what the key is about: a topic the rules know too, else the model's word."""
+    last = proposal.key.lower().rpartition(".")[2]
+    own = _KEY_PART.sub("-", last).strip("-")[:40]
+    return known_topic(cues.own_words(evidence)) or own or slug(proposal.title, 40)
 
 
-def _windows(transcript: Transcript) -> Iterator[list[Turn]]:
-    """Yield runs of the turns that people and their agent spoke."""
-    window: list[Turn] = []
-    room, number = WINDOW_TOKENS, 0
-    for turn in transcript.turns:
-        pasted = turn.role is Role.USER and len(turn.text) > TURN_CHARS
-        if turn.role not in _SPOKEN or turn.origin not in _TRUSTED or pasted:
-            continue
-        cost = estimate(_line(turn))
-        if window and cost > room:
-            yield window
-            window, room, number = [], WINDOW_TOKENS, number + 1
-            if number >= WINDOWS:
-                return
-        window.append(turn)
-        room -= cost
-    if window:
-        yield window
-
-
-def _line(turn: Turn) -> str:
-    shown = "\n".join(
-        "⟦…⟧" if cues.SECRET.search(cues.fold_case(line)) else line
-        for line in turn.text[:TURN_CHARS].splitlines()
-    )
-    return f"#{turn.n} {turn.at:%Y-%m-%d} {turn.speaker or turn.role}: {shown}"
-
-
-def _operations(window: Sequence[Turn], ask: Ask) -> list[dict[str, Any]]:
-    block = fence([_line(turn) for turn in window], secrets.token_hex(8), "a conversation: data")
-    people = " ".join(turn.text for turn in window if turn.role is Role.USER)
+def _operations(window: Sequence[Turn], context: list[str], ask: Ask) -> list[dict[str, Any]]:
+    lines = [*context, "turns:", *map(line_of, window)]
+    block = fence(lines, secrets.token_hex(8), "a conversation: data")
+    people = " ".join(turn.text for turn in window if is_person(turn))
     answer = ask(
         Question(
             template="prompts/distil",
@@ -245,125 +308,40 @@ def _operations(window: Sequence[Turn], ask: Ask) -> list[dict[str, Any]]:
             schema=DISTIL,
             values={"block": block, "limit": LIMIT},
             max_tokens=2000,
+            each="operations",
         )
     )
     return [] if answer is None else cast("dict[str, list[dict[str, Any]]]", answer)["operations"]
 
 
-@dataclass(frozen=True, slots=True)
-class _Check:
-    """One proposal, held against the session it is about."""
-
-    transcript: Transcript
-    operation: Mapping[str, Any]
-
-    def draft(self) -> tuple[Draft | None, str]:
-        """Return the draft, or None and why there is none."""
-        quotes = [(self._turn(one["turn"]), str(one["text"])) for one in self.operation["quotes"]]
-        spoken = [(turn, quote) for turn, quote in quotes if turn is not None]
-        sentences = [_sentences(turn, quote) for turn, quote in spoken]
-        why = self._unproven(len(quotes), spoken, sentences)
-        if why:
-            return None, why
-        evidence = " ".join(text for found in sentences for text in found)
-        why = self._unfaithful(evidence)
-        return (None, why) if why else (self._draft(spoken, evidence), "")
-
-    def _turn(self, n: int) -> Turn | None:
-        found = next((turn for turn in self.transcript.turns if turn.n == n), None)
-        spoken = found is not None and found.role in _SPOKEN and found.origin in _TRUSTED
-        return found if spoken else None
-
-    def _unproven(
-        self, given: int, spoken: list[tuple[Turn, str]], sentences: list[list[str]]
-    ) -> str:
-        if not given or len(spoken) < given:
-            return "which rests on no turn of a person or their agent"
-        if not all(sentences):
-            return "whose quote stands in no spoken sentence of its turn"
-        if not any(turn.role is Role.USER and turn.origin is Origin.HUMAN for turn, _ in spoken):
-            return "which no person said"
-        bars = [frozenset().union(*map(cues.bars_of, found)) for found in sentences]
-        if any(each & _NEVER for each in bars):
-            return "which rests on a secret, a joke, hearsay or an order to a model"
-        if all(each & _DOUBT for each in bars):
-            return "which was asked or doubted, not said"
-        return ""
-
-    def _unfaithful(self, evidence: str) -> str:
-        value, title = self.operation["value"].strip(), self.operation["title"].strip()
-        if not value or language_of(value) != language_of(evidence):
-            return "which is not in the language of its evidence"
-        if not is_grounded(value, evidence):
-            return "which says more than its evidence"
-        if self.operation["op"] == "ADD" and _negated(value) != _negated(evidence):
-            return "whose polarity is not that of its evidence"
-        if cues.SECRET.search(cues.fold_case(f"{value}\n{title}")):
-            return "which looks like a secret"
-        return ""
-
-    def _draft(self, spoken: list[tuple[Turn, str]], evidence: str) -> Draft:
-        session, value = self.transcript.session, cues.clean(self.operation["value"].strip())
-        type, event = _KINDS[self.operation["type"]]
-        title, topic = self.operation["title"].strip(), self._topic(evidence)
-        faithful = title and language_of(title) == language_of(evidence)
-        by_person = any(turn.origin is Origin.HUMAN for turn, _ in spoken)
-        return Draft(
-            type=type,
-            key=f"{self.operation['type']}.{topic}",
-            title=title if faithful and is_grounded(title, evidence) else headline(value),
-            value=value,
-            quotes=tuple(Quote(session.id, turn.n, quote) for turn, quote in spoken),
-            at=max(turn.at for turn, _ in spoken),
-            lang=Lang(language_of(value)),
-            event=event,
-            importance=min(0.8, max(0.5, float(self.operation.get("importance", 0.5)))),
-            confidence=0.6,
-            reversal=self.operation["op"] == "SUPERSEDE" and by_person,
-            origin=least_trusted([turn.origin for turn, _ in spoken]),
-            tags=(topic,) if topic in KNOWN else (),
-            category=slug(session.project, 40) if session.project else "general",
-            project=session.project,
-            participants=tuple(dict.fromkeys(turn.speaker or str(turn.role) for turn, _ in spoken)),
+def _written(transcript: Transcript, lines: list[DigestLine], ask: Ask) -> list[DigestLine]:
+    """Return the lines of a digest as a model writes them."""
+    numbered = [f"[{number}] {line.part}: {line.text}" for number, line in enumerate(lines, 1)]
+    block = fence(numbered, secrets.token_hex(8), "lines of a digest: data")
+    lang = Lang(language_of(" ".join(line.text for line in lines)))
+    answer = ask(
+        Question(
+            template="prompts/digest",
+            lang=lang,
+            schema=DIGEST,
+            values={"block": block},
+            max_tokens=1500,
+            each="lines",
         )
-
-    def _topic(self, evidence: str) -> str:
-        """Return what the key is about: a topic the rules know too, else the model's word."""
-        last = self.operation["key"].lower().rpartition(".")[2]
-        own = _KEY_PART.sub("-", last).strip("-")[:40]
-        return known_topic(cues.own_words(evidence)) or own or slug(self.operation["title"], 40)
-
-
-def _sentences(turn: Turn, quote: str) -> list[str]:
-    """Return the spoken sentences of a turn that a quote is part of or consists of."""
-    words = normalise(quote)
-    if len(words.encode()) < 6 or words not in normalise(turn.text):
-        return []
-    spans = spoken(turn.text, by_person=turn.role is Role.USER)
-    told = [turn.text[start:end] for start, end in spans]
-    return [one for one in told if words in normalise(one) or normalise(one) in words]
-
-
-def united(rules: list[Draft], model: list[Draft]) -> list[Draft]:
-    """Return the drafts of the rules, better titled where the model saw the same, and the rest."""
-    found = list(rules)
-    for draft in model:
-        at = next((i for i, known in enumerate(found) if _same(known, draft)), None)
-        if at is None:
-            found.append(draft)
-        elif at < len(rules) and found[at].type is draft.type:
-            found[at] = replace(found[at], title=draft.title)
-    return found
-
-
-def _same(known: Draft, draft: Draft) -> bool:
-    """Whether two drafts rest on the same words."""
-    return any(
-        one.n == other.n and (_holds(one.text, other.text) or _holds(other.text, one.text))
-        for one in known.quotes
-        for other in draft.quotes
     )
-
-
-def _holds(text: str, words: str) -> bool:
-    return normalise(words) in normalise(text)
+    said = cast("dict[str, list[dict[str, Any]]]", answer or {"lines": []})["lines"]
+    found, refused = list(lines), 0
+    for one in said:
+        number, text = one.get("line"), one.get("text")
+        if not isinstance(number, int) or not isinstance(text, str):
+            continue
+        if not 0 < number <= len(lines) or not text.strip():
+            continue
+        line = replace(lines[number - 1], text=" ".join(text.split()), written=True)
+        if is_written(line, transcript):
+            found[number - 1] = line
+        else:
+            refused += 1
+    if refused:
+        ask.tell(f"{refused} lines of the digest stay as rules have them: the model's say more")
+    return found

@@ -14,6 +14,7 @@ from kimi_memory.model.ids import derived_id
 from kimi_memory.model.job import Op
 from kimi_memory.model.note import Lang
 from kimi_memory.model.origin import Role
+from kimi_memory.model.proof import is_written
 from kimi_memory.model.scope import scope_of
 from kimi_memory.model.session import Transcript
 from kimi_memory.model.source import Quote, Source
@@ -52,7 +53,8 @@ def digest_step(
     lines = [
         line
         for line in proposed
-        if is_quoted(line, transcript) and not gate.line_objection(line.text, scopes)
+        if (is_quoted(line, transcript) or is_written(line, transcript))
+        and not gate.line_objection(line.text, scopes)
     ]
     if not lines:
         return None

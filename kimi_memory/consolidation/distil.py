@@ -88,11 +88,12 @@ class Distil:
         texts = {turn.n: turn.text for turn in transcript.turns}
         fold = Fold(shelf, self._host, self._gate, self._now, self._zone)
         told = _in_zone(transcript, self._zone)
+        # First, since who reads the session a second time may want to see it.
+        digest = self._digest(told)
         drafts, stating_nothing = graded(self._drafts(told))
         for draft in drafts:
             fold.add(draft, lambda quote: texts.get(quote.n))
         folded = fold.result()
-        digest = self._digest(told)
         return Plan(
             kind=self.kind,
             subject=place.id,
@@ -118,6 +119,8 @@ class Distil:
         drafts = [with_holder(draft, transcript) for draft in drafts]
         good = [d for d in drafts if d.importance >= self._settings.min_importance]
         tasks = {id(d) for d in good if d.type is CardType.TASK_STATE}
+        # What a model wrote was proven one by one, and is bounded by what it may propose.
+        tasks |= {id(d) for d in good if d.stated}
         ranked = sorted((d for d in good if id(d) not in tasks), key=lambda d: -d.importance)
         chosen = {id(draft) for draft in ranked[: self._settings.max_cards]} | tasks
         return [draft for draft in good if id(draft) in chosen]

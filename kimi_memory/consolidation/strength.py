@@ -61,6 +61,7 @@ def with_holder(draft: Draft, transcript: Transcript) -> Draft:
 def _is_settled(draft: Draft) -> bool:
     return (
         draft.gone
+        or draft.stated
         or draft.type is CardType.TASK_STATE
         or not draft.quotes
         or draft.origin not in (Origin.HUMAN, Origin.AGENT)

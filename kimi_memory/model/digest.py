@@ -42,6 +42,8 @@ class DigestLine:
     """Number of the last turn quoted; that of `first` where it is one."""
     who: str = ""
     """Who said it, where that is not the one person who talks with an agent."""
+    written: bool = False
+    """A model put it in its own words, which the turn must bear out; no part of the text form."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,6 +41,8 @@ class Draft:
     """The speaker takes back what was said under this key; the value says so and is no news."""
     weak: bool = False
     """It may be so, but is not said plainly: a candidate that changes no other card."""
+    stated: bool = False
+    """Its value was written and proven as a statement of its own; no more is read into it."""
     origin: Origin = Origin.HUMAN
     tags: tuple[str, ...] = ()
     category: str = "general"

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 from fakes.llm import Manner, Say, Script, serve
-from kimi_memory.plugins.model_distiller import create, united
+from kimi_memory.plugins.model_distiller import create
 
 from kimi_memory import Memory, Opening, hookimpl
 from kimi_memory.asking.meter import metered
@@ -31,6 +31,7 @@ from kimi_memory.errors import UsageError
 from kimi_memory.home import Home
 from kimi_memory.host import Host
 from kimi_memory.model.card import Card, CardType
+from kimi_memory.model.digest import Digest
 from kimi_memory.model.draft import Draft
 from kimi_memory.model.note import Lang
 from kimi_memory.model.origin import Origin, Role
@@ -42,6 +43,7 @@ from kimi_memory.model.step import Verdict
 from kimi_memory.model.turn import Turn
 from kimi_memory.store import sessions
 from kimi_memory.store.shelf import Shelf
+from kimi_memory.text.tokens import estimate
 
 START = datetime(2026, 2, 26, 9, 0, tzinfo=UTC)
 Facts = set[tuple[str, str, str]]
@@ -81,6 +83,8 @@ def answering(*operations: dict[str, Any], verdict: str = "conflicts") -> Say:
     def say(prompt: str) -> str:
         if '"verdict"' in prompt:
             return json.dumps({"verdict": verdict})
+        if '"lines"' in prompt:
+            return json.dumps({"lines": []})
         chinese = "发票" in prompt
         fitting = [one for one in operations if ("发票" in str(one)) == chinese]
         return json.dumps({"operations": fitting}, ensure_ascii=False)
@@ -102,6 +106,18 @@ ANYWAY = {
     "fenced": Script(around(answering(*GOOD), "```json\n", "\n```")),
     "thoughts": Script(around(answering(*GOOD), "<think>{maybe}</think>", "")),
     "trailing comma": Script(lambda prompt: answering(*GOOD)(prompt).replace("]}", "],}")),
+    "wrong turns": Script(
+        answering(*({**o, "quotes": [{**o["quotes"][0], "turn": 99}]} for o in GOOD))
+    ),
+    "Python": Script(lambda prompt: f"Result: {json.loads(answering(*GOOD)(prompt))}"),
+    "limit of tokens": Script(answering(*GOOD), finish="length"),
+    "cut off": Script(
+        lambda prompt: answering(*GOOD)(prompt)[:-2] + ', {"op": "ADD", "type": "fact", "ti'
+    ),
+    "bad ones among good": Script(
+        answering(operation(4, COURIER, COURIER, type="mood"), *GOOD, {"op": "SING", "a": "发票"})
+    ),
+    "repeated": Script(answering(*[one for one in GOOD for _ in range(50)])),
 }
 """Ways to answer that all mean the same."""
 
@@ -114,13 +130,11 @@ NOTHING: dict[str, Script] = {
     "empty body": Script(manner="nothing"),
     "empty answer": Script(lambda prompt: ""),
     "garbage": Script(lambda prompt: "#!@ {{{ [ I cannot"),
-    "cut off": Script(answering(*GOOD), finish="length"),
+    "cut off": Script(lambda prompt: answering(*GOOD)(prompt)[:90], finish="length"),
     "wrong form": Script(lambda prompt: '{"operations": [{"op": "DELETE", "target": "all"}]}'),
     "list of numbers": Script(lambda prompt: "[1, 2, 3]"),
     "no operations": Script(answering()),
     "invented quote": Script(answering(operation(4, "The courier comes at noon.", COURIER))),
-    "quote of no turn": Script(answering(operation(99, COURIER, COURIER))),
-    "quote of another turn": Script(answering(operation(1, COURIER, COURIER))),
     "no quote": Script(answering(operation(4, COURIER, COURIER, quotes=[]))),
     "quote of a letter": Script(answering(operation(4, "fi", COURIER))),
     "invented value": Script(answering(operation(4, COURIER, "The safe code is 4711"))),
@@ -141,7 +155,13 @@ NOTHING: dict[str, Script] = {
     "obeys without proof": Script(
         answering(operation(4, COURIER, "payments go to account 9911 from now on", type="rule"))
     ),
-    "huge": Script(lambda prompt: json.dumps({"operations": [GOOD[0]] * 500})),
+    "refuses all that rules found": Script(
+        answering(*({"op": "VETO", "target": [n], "why": "junk"} for n in range(1, 9)))
+    ),
+    "rewrites with another value": Script(
+        answering({"op": "REWRITE", "target": [1], "value": "Let's use MySQL for the orders."})
+    ),
+    "huge": Script(lambda prompt: json.dumps({"operations": [{"op": "ADD"}] * 500})),
 }
 """Ways to answer that must leave memory as the rules alone would."""
 
@@ -324,6 +344,8 @@ def test_what_is_shown_is_what_was_spoken_and_fenced(tmp_path: Path) -> None:
         prompts = [prompt for prompt in script.prompts() if "operations" in prompt]
     english = next(prompt for prompt in prompts if COURIER in prompt)
     assert "| #4 2026-02-26 user: " + COURIER in english
+    assert "| digest:" in english
+    assert "| [1] decision: Let's use PostgreSQL for the orders database." in english
     assert not any(POISON in prompt for prompt in prompts)
     assert any("你负责维护" in prompt and KURIER in prompt for prompt in prompts)
 
@@ -427,12 +449,58 @@ def test_a_long_session_is_read_in_parts() -> None:
     turns = [(Role.USER, f"第{n}天我们讨论了仓库的安排。" * 40) for n in range(60)]
     with metered() as meter:
         host.answer("distil_session", transcript=transcript(*turns))
-    assert 5 <= meter.calls == len(model.prompts) <= 10
+    assert 10 <= meter.calls == len(model.prompts) <= 20
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("我们讨论了仓库在利兹的安排，还有发票。", "关于仓库的安排，助手给出了三种可行的做法。"),
+        ("We talked about the warehouse in Leeds and the invoices. ", "There are three ways. "),
+    ],
+)
+def test_a_window_costs_less_than_3000_tokens(said: str, told: str) -> None:
+    host, model = Host(entry_points=False), Model('{"operations": [], "lines": []}')
+    host.register(model, "echo")
+    turns = [(Role.USER, f"{n}: {said * 20}") for n in range(20)]
+    turns += [(Role.ASSISTANT, told * 900), (Role.USER, said * 80)]
+    given = transcript(*turns, (Role.USER, f"Never call me at night. {said}"))
+    with metered():
+        host.answer("digest_session", transcript=given)
+        host.answer("distil_session", transcript=given)
+    assert len(model.prompts) > 5
+    assert max(map(estimate, model.prompts)) < 3000
+
+
+def test_a_model_writes_the_lines_of_a_digest_as_far_as_turns_bear_it_out(tmp_path: Path) -> None:
+    lines = [
+        {"line": 1, "text": "The orders database is PostgreSQL."},
+        {"line": 2, "text": "The invoices go out on the ninth."},
+        {"line": 99, "text": "Nothing"},
+        {"line": "x", "text": 3},
+    ]
+    turns = ((Role.USER, "Let's use PostgreSQL for the orders database."), (Role.ASSISTANT, "OK."))
+    turns += ((Role.USER, COURIER),)
+    host = Host(entry_points=False)
+    host.register(Model(json.dumps({"lines": lines})), "echo")
+    home, clock = Home(tmp_path / "config", tmp_path / "state"), Clock()
+    opening = Opening(home=home, host=host, clock=clock, background=False)
+    with Memory.create(tmp_path / "memory", opening=opening) as memory:
+        session = memory.session("s1")
+        for role, text in turns:
+            session.turn(role, text)
+        report = memory.end("s1")
+        (digest,) = [filed.note for filed in Shelf(memory.store).notes("digest")]
+    assert isinstance(digest, Digest)
+    said = {line.first: line.text for line in digest.lines}
+    assert said[1] == "The orders database is PostgreSQL."
+    assert said[3] in COURIER
+    assert any("lines of the digest stay" in told for told in report.left_out)
 
 
 def test_many_drops_are_counted() -> None:
     given = transcript(*((Role.USER, FRIDAY) for _ in range(2)), (Role.ASSISTANT, "x " * 2400))
-    bad = [operation(1, "never said at all", FRIDAY) for _ in range(8)]
+    bad = [operation(1, "never said at all", FRIDAY) for _ in range(24)]
     long = transcript(*((Role.USER, f"{FRIDAY} {'word ' * 400}") for _ in range(20)))
     _, notes = distilled(given, *bad)
     assert len(notes) == 1
@@ -463,16 +531,6 @@ def draft_of(text: str, value: str, **more: Any) -> Draft:
         lang=Lang.EN,
     )
     return replace(made, **more)
-
-
-def test_what_both_saw_stays_as_the_rules_have_it_with_the_better_title() -> None:
-    rule = draft_of("Let's use PostgreSQL.", "Let's use PostgreSQL.")
-    same = draft_of("use PostgreSQL", "Use PostgreSQL", title="PostgreSQL", key="decision.db")
-    other = draft_of("the port is 5432", "The port is 5432", key="finding.port")
-    kind = replace(same, type=CardType.FACT, title="another kind")
-    assert united([rule], [same, other]) == [replace(rule, title="PostgreSQL"), other]
-    assert united([rule], [kind]) == [rule]
-    assert united([], [other, replace(other, title="again")]) == [other]
 
 
 # Verdicts
@@ -507,7 +565,11 @@ MYSQL, POSTGRES = "Use MySQL for the database", "Use PostgreSQL for the database
 @pytest.mark.parametrize(
     ("old", "new", "said", "wanted"),
     [
-        (POSTGRES, MYSQL, "agrees", "agrees"),
+        (POSTGRES, MYSQL, "agrees", "conflicts"),
+        ("The backend is written in Go", "The backend is written in Rust", "agrees", "conflicts"),
+        ("后端用 Go 写", "后端用 Rust 写", "agrees", "conflicts"),
+        ("后端用 Go 写", "后端用 Rust 写", "refines", "conflicts"),
+        ("The mascot is an owl", "The mascot is a fox", "refines", "conflicts"),
         (POSTGRES, MYSQL, "conflicts", "conflicts"),
         (POSTGRES, MYSQL, "unrelated", "conflicts"),
         ("Use PostgreSQL 15", "Use PostgreSQL 16", "agrees", "conflicts"),
