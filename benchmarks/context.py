@@ -28,7 +28,7 @@ from kimi_memory import Memory, Opening
 from kimi_memory.home import Home
 from kimi_memory.host import Host
 from kimi_memory.model.unit import Hit, Query
-from kimi_memory.recall.context import LINE_CHARS
+from kimi_memory.recall.hit_lines import LINE_CHARS
 from kimi_memory.text.fence import fence
 from kimi_memory.text.snippet import snippet
 from kimi_memory.text.tokens import estimate

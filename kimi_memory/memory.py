@@ -321,6 +321,7 @@ class Memory(Parts):
         beside: str = "",
         within: tuple[str, ...] | None = None,
         project: str = "",
+        narrowed: Callable[[Query], Query] | None = None,
     ) -> Context:
         """Return a block of memory to put into a prompt, fenced as data.
 
@@ -332,6 +333,7 @@ class Memory(Parts):
             beside: a session whose turns are in the prompt already; nothing of it is shown.
             within: private scopes that may be shown, such as ``agent:reviewer``; all if None.
             project: at the start of a session, the project it is about; all if empty.
+            narrowed: returns a query that finds only what the caller may see; no bound if None.
         """
         from kimi_memory.recall.context import Request, build
         from kimi_memory.recall.start import build_start
@@ -347,8 +349,12 @@ class Memory(Parts):
             project=project,
             zone=self.zone,
         )
+        if narrowed is not None:
+            request = request._replace(narrowed=narrowed)
         if purpose == "start":
-            built = build_start(self.store, request, self.clock(), self.zone)
+            bound = narrowed and narrowed(Query(text="", within=within))
+            ids = self._recall.ids(bound) if bound else None
+            built = build_start(self.store, request, (self.clock(), self.zone), ids)
         else:
             built = build(self._recall, request)
         self._receipts.add(query, built.lines, self.actor)

@@ -61,7 +61,7 @@ class Talk:
             with self._guard:
                 own = (named("agent", self._agent),)
                 return self._memory.context(
-                    "live", question, budget=self._budget, beside=session, within=own
+                    "task", question, budget=self._budget, beside=session, within=own
                 ).text
         except KimiMemoryError as error:
             log.warning("nothing was recalled: %s", error)

@@ -1,15 +1,38 @@
-"""Lines of a context and the block that shows them, grouped by the file they are from."""
+"""Lines of a context and the block that shows them: by section, then by their file."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from enum import IntEnum
 from itertools import groupby
 from typing import NamedTuple
 
 from kimi_memory.text.fence import fence
+from kimi_memory.text.han import HAN
+from kimi_memory.text.regex import regex
 
 ORDER = (4, 1, 3, 2, 0)
 """Priorities in the order they are shown: what changes least first."""
+_HAN = regex(f"[{HAN}]")
+
+
+class Section(IntEnum):
+    """The sections of a block, in the order they are shown."""
+
+    ORDERS = 0
+    """What the person told the agent to do, or likes to have done."""
+    KNOWN = 1
+    """Cards, events, pages."""
+    SAID = 2
+    """Turns of conversations."""
+
+
+TITLES = {
+    Section.ORDERS: ("要求", "Orders"),
+    Section.KNOWN: ("已知", "Known"),
+    Section.SAID: ("对话", "Said"),
+}
+"""Headings, Chinese and English."""
 
 
 class Line(NamedTuple):
@@ -27,6 +50,9 @@ class Line(NamedTuple):
     day: str = ""
     value: float = 1.0
     """How much it helps, 0 to 1, as long as nothing else says it."""
+    section: Section = Section.SAID
+    place: int = 0
+    """Within its section the least is shown first."""
 
     @property
     def lines(self) -> str:
@@ -36,20 +62,30 @@ class Line(NamedTuple):
 
 
 def ordered(lines: Iterable[Line]) -> list[Line]:
-    """Return lines as they are shown: by priority, file and place, whatever found them."""
+    """Return lines as they are shown: by section, priority, file and place in it."""
     return sorted(
-        lines, key=lambda line: (ORDER.index(line.priority), line.path, line.first, line.id)
+        lines,
+        key=lambda line: (
+            *(line.section, line.place, ORDER.index(line.priority)),
+            *(line.path, line.first, line.id),
+        ),
     )
 
 
-def shown(lines: Iterable[Line], nonce: str) -> str:
+def shown(lines: Sequence[Line], nonce: str) -> str:
     """Return the block of these lines."""
-    parts = [
-        part
-        for _, group in groupby(ordered(lines), key=lambda line: line.path)
-        for part in of_file(list(group))
-    ]
+    parts, english = list[str](), not _is_chinese(lines)
+    for section, of in groupby(ordered(lines), key=lambda line: line.section):
+        parts.append(f"## {TITLES[section][english]}")
+        for _, group in groupby(of, key=lambda line: line.path):
+            parts += of_file(list(group))
     return fence(parts, nonce)
+
+
+def _is_chinese(lines: Sequence[Line]) -> bool:
+    """Whether most lines hold a Chinese character."""
+    held = sum(not line.said.isascii() and bool(_HAN.search(line.said)) for line in lines)
+    return 2 * held > len(lines)
 
 
 def of_file(lines: Sequence[Line]) -> list[str]:

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 from heapq import heapify, heappop, heappush
 
-from kimi_memory.recall.block import Line, alone, heading, shown, under
+from kimi_memory.recall.block import Line, Section, alone, heading, shown, under
 from kimi_memory.text.tokens import estimate
 
 SURE = 3.0
@@ -107,7 +107,7 @@ class _Choice:
         self.lines: list[Line] = []
         self._split, self._budget, self._nonce = split, budget, nonce
         self._spent = 0
-        self._files: dict[str, _File] = {}
+        self._files: dict[tuple[Section, str], _File] = {}
         self._costs: dict[str, _Cost] = {}
         self._words: dict[str, frozenset[str]] = {}
         self._known: dict[str, tuple[int, float]] = {}
@@ -145,9 +145,9 @@ class _Choice:
             if queue and gain > queue[0]:
                 heappush(queue, gain)
             elif gain[0] < 0 and self.take(left[id]):
-                path = left.pop(id).path
+                file = _file_of(left.pop(id))
                 for other in left.values():
-                    if other.path == path:
+                    if _file_of(other) == file:
                         heappush(queue, (-self._worth(other), other.id))
 
     def _may_fit(self, line: Line) -> bool:
@@ -187,7 +187,12 @@ class _Choice:
         return self._costs[line.id]
 
     def _file(self, line: Line) -> _File:
-        return self._files.setdefault(line.path, _File(line.path))
+        return self._files.setdefault(_file_of(line), _File(line.path))
+
+
+def _file_of(line: Line) -> tuple[Section, str]:
+    """Return what the name of a file stands above: lines of one section."""
+    return line.section, line.path
 
 
 def _tokens(text: str) -> int:

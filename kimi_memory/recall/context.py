@@ -9,17 +9,18 @@ prompt cache keeps its beginning.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kimi_memory.errors import FormatError
+from kimi_memory.model.status import Status
 from kimi_memory.model.unit import Query, Unit
-from kimi_memory.recall.block import Line, ordered, shown
-from kimi_memory.text.snippet import snippet
+from kimi_memory.recall.block import Line, Section, ordered, shown
+from kimi_memory.recall.hit_lines import in_one_line, line_of, lines_of_hits
 from kimi_memory.text.tokens import estimate
-from kimi_memory.text.zone import Zone, in_zone
+from kimi_memory.text.zone import Zone
 
 if TYPE_CHECKING:
     from kimi_memory.index.searcher import Bools, Searcher
@@ -33,9 +34,10 @@ HITS = (12, 100)
 """Least and most hits that compete for the room of a block."""
 HIT_TOKENS = 12
 """For so many tokens of the budget one more hit is looked at."""
-LINE_CHARS = 400
-PRIORITY = {"short-term": 0, "mid-term": 1, "episodic": 2, "semantic": 3, "long-term": 4, "page": 3}
-_DOUBTED = frozenset({"candidate", "stale", "conflicted"})
+TASK_TIERS = ("semantic", "episodic", "mid-term", "page")
+"""Where a task looks; in open sessions, too, where the running one is named."""
+_RESTATING = frozenset({"MEMORY.md", "INDEX.md"})
+"""Pages that only say again what cards say."""
 
 
 class Request(NamedTuple):
@@ -58,6 +60,8 @@ class Request(NamedTuple):
     """Find what was held to be true at this moment; what is shown in any case is of now."""
     zone: Zone = UTC
     """The zone of shown days."""
+    narrowed: Callable[[Query], Query] = lambda query: query
+    """Returns a query that finds nothing but what the caller may see."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,20 +81,24 @@ def build(recall: Recall, request: Request) -> Context:
     """Choose the lines for a purpose and show those that fit the budget."""
     from kimi_memory.recall.choice import choose
 
-    standing = {line.id: line for line in _always(recall, request)}
-    found = {line.id: line for line in _found(recall, request) if line.id not in standing}
-    by_priority = sorted(standing.values(), key=lambda line: line.priority)
+    found = list(_found(recall, request))
+    standing = {line.id: line for line in _always(recall, request, found)}
+    competing = [line for line in found if line.id not in standing]
     split, budget, nonce = recall.words.split, request.budget, request.nonce
-    kept = choose(by_priority, found.values(), split, budget, nonce)
+    kept = choose(standing.values(), competing, split, budget, nonce)
     text = shown(kept, nonce) if kept else ""
     ids = tuple(line.id for line in ordered(kept))
-    return Context(text, estimate(text), ids, len(standing) + len(found) - len(kept))
+    return Context(text, estimate(text), ids, len(standing) + len(competing) - len(kept))
 
 
-def _always(recall: Recall, request: Request) -> Iterator[Line]:
-    """Yield what a purpose shows whatever the question is."""
+def _always(recall: Recall, request: Request, found: Sequence[Line]) -> Iterator[Line]:
+    """Yield what a purpose shows whatever the question is, what matters most first."""
     if request.purpose == "live" and not request.beside:
         yield from _recent(recall.searcher(), request)
+    if found and any(line.section is not Section.ORDERS for line in found):
+        from kimi_memory.recall.standing_orders import standing_orders
+
+        yield from standing_orders(recall, request)
 
 
 def _found(recall: Recall, request: Request) -> Iterator[Line]:
@@ -99,7 +107,10 @@ def _found(recall: Recall, request: Request) -> Iterator[Line]:
         return
     least, most = HITS
     limit = min(most, max(least, request.budget // HIT_TOKENS))
-    tier = ("semantic", "episodic") if request.purpose == "task" else ()
+    tier: tuple[str, ...] = TASK_TIERS if request.purpose == "task" else ()
+    if tier and (request.beside or request.session):
+        # Without its name the running session cannot be told from other open ones.
+        tier = (*TASK_TIERS, "short-term")
     asked = Query(
         text=request.query,
         limit=limit,
@@ -108,10 +119,18 @@ def _found(recall: Recall, request: Request) -> Iterator[Line]:
         within=request.within,
         as_of=request.as_of,
     )
-    for hit in recall.search(asked).hits:
-        if request.beside and hit.unit.session == request.beside:
-            continue
-        yield _line(hit.unit, hit.snippet, request.zone)._replace(value=hit.score)
+    hits = recall.search(request.narrowed(asked)).hits
+    hits = tuple(hit for hit in hits if _may_be_shown(hit.unit, request))
+    yield from lines_of_hits(recall.searcher(), hits, request.query, request.zone)
+
+
+def _may_be_shown(unit: Unit, request: Request) -> bool:
+    beside = request.beside or (request.session if request.purpose == "task" else "")
+    if unit.tier == "short-term" and beside and unit.session == beside:
+        return False  # It stands in the prompt already.
+    if unit.session and unit.session == request.beside:
+        return False
+    return unit.status != Status.CANDIDATE and unit.path not in _RESTATING
 
 
 def _recent(searcher: Searcher, request: Request) -> Iterator[Line]:
@@ -128,34 +147,28 @@ def _recent(searcher: Searcher, request: Request) -> Iterator[Line]:
     id = transcript.session.id
     if transcript.task:
         yield _about(f"session:{id}#task", path, f"task: {_members(transcript.task)}")
+    wanted = {f"session:{id}#{turn.n}" for turn in transcript.turns[-LAST_TURNS:]}
+    ids = searcher.column("id")
+    held = _held(searcher, request)
+    rows = [row for row in searcher.living() if ids[row] in wanted and held[row]]
+    # What was said last has room first, so it is the last to fall.
+    latest = sorted(searcher.units(rows).values(), key=lambda unit: unit.n, reverse=True)
+    yield from (line_of(unit, unit.text, request.zone) for unit in latest)
     if transcript.variables:
         told = f"variables: {_members(transcript.variables)}"
         yield _about(f"session:{id}#variables", path, told)
-    wanted = {f"session:{id}#{turn.n}" for turn in transcript.turns[-LAST_TURNS:]}
-    ids = searcher.column("id")
-    held = _held(searcher)
-    rows = [row for row in searcher.living() if ids[row] in wanted and held[row]]
-    for unit in sorted(searcher.units(rows).values(), key=lambda unit: unit.n):
-        yield _line(unit, unit.text, request.zone)
 
 
-def _held(searcher: Searcher) -> Bools:
-    """Return the rows that nobody asked to forget."""
-    from kimi_memory.recall.filters import standing
+def _held(searcher: Searcher, request: Request) -> Bools:
+    """Return the rows that the caller may see and that nobody asked to forget."""
+    from kimi_memory.recall.filters import allowed
 
-    return standing(searcher)
-
-
-def _seen(searcher: Searcher, request: Request) -> Bools:
-    """Return the rows that whoever asks may see."""
-    from kimi_memory.recall.filters import seen
-
-    return seen(searcher, Query(text="", within=request.within))
+    return allowed(searcher, request.narrowed(Query(text="", within=request.within)))
 
 
 def _open_session(searcher: Searcher, request: Request) -> str:
     """Return the file of the open session that was spoken in last."""
-    held = _held(searcher) & _seen(searcher, request)
+    held = _held(searcher, request)
     tiers, sessions, at = (searcher.column(name) for name in ("tier", "session", "at"))
     rows = [
         row
@@ -167,40 +180,9 @@ def _open_session(searcher: Searcher, request: Request) -> str:
 
 
 def _members(values: Mapping[str, Json]) -> str:
-    return _short("; ".join(f"{name}: {value}" for name, value in values.items()))
+    return in_one_line("; ".join(f"{name}: {value}" for name, value in values.items()))
 
 
 def _about(id: str, path: str, said: str) -> Line:
     """Return a line about a whole session."""
     return Line(id=id, priority=0, path=path, said=said)
-
-
-def _line(unit: Unit, text: str, zone: Zone) -> Line:
-    who = unit.speaker or unit.role
-    name = f"{who}: " if who else f"{unit.title}: " if unit.title else ""
-    return Line(
-        id=unit.id,
-        priority=PRIORITY[unit.tier],
-        path=unit.path,
-        said=f"{name}{_short(text)}",
-        first=unit.first,
-        last=unit.last,
-        labels=tuple(_labels(unit, zone)),
-        day=f"{in_zone(unit.at, zone):%Y-%m-%d}" if unit.at else "",
-    )
-
-
-def _labels(unit: Unit, zone: Zone) -> Iterator[str]:
-    """Yield trust, doubt and end of validity."""
-    yield unit.trust
-    if unit.status in _DOUBTED:
-        yield unit.status
-    if unit.valid_to is not None:
-        yield f"until {in_zone(unit.valid_to, zone):%Y-%m-%d}"
-
-
-def _short(text: str) -> str:
-    """Return a text in one line; headings are left out, as the title says them."""
-    lines = [line.strip() for line in text.splitlines()]
-    said = "\n".join(line for line in lines if line and not line.startswith("#"))
-    return " ".join(snippet(said or text, (), LINE_CHARS)[0].split())

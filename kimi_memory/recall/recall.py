@@ -88,6 +88,16 @@ class Recall:
         """Return a view of the memory as it is now."""
         return self._index.searcher()
 
+    def ids(self, query: Query) -> frozenset[str]:
+        """Return the ids of all units that pass the filters of a query, and their paths."""
+        from kimi_memory.recall.filters import allowed
+
+        with self._index.guard:
+            searcher = self._index.searcher()
+            ids = searcher.column("id")
+            rows = allowed(searcher, query).nonzero()[0].tolist()
+            return frozenset(name for row in rows for name in (ids[row], searcher.path(row)))
+
     def search(self, query: Query) -> Answer:
         """Return the best units for a question, best first; ties stand by id."""
         from kimi_memory.recall.filters import told

@@ -23,6 +23,8 @@ from typing import NamedTuple
 import numpy as np
 
 from kimi_memory.index.searcher import Bools, Floats, Ints, Searcher
+from kimi_memory.model.origin import Origin
+from kimi_memory.model.status import Status
 from kimi_memory.model.unit import Query
 from kimi_memory.recall.lexical import NEARBY, WINDOW, notes_beside_talk
 from kimi_memory.recall.question import Question
@@ -35,6 +37,7 @@ from kimi_memory.text.framing import (
     orders_for_always,
     read_framing,
 )
+from kimi_memory.text.occasions import calls_for, tells
 
 SIZES = (150, 10_000)
 """A smaller memory counts as a part of one so large: that a word stands in it once or twice
@@ -50,9 +53,9 @@ FEW = 8
 """A memory of fewer turns and cards is new."""
 MIDDLE = 6.9
 """Logarithm of about a thousand rows."""
-ORDER, APPLIES, SAID_APPLIES = "rule", 0.9, 1.2
-"""An order applies to a prompt with which it shares words that tell as much: it stands,
-whatever else the memory has to do with that prompt. One that was only said needs more."""
+ORDER = "rule"
+"""The type of cards that stand where a prompt calls for them, whatever else the memory has to
+do with that prompt."""
 
 
 class Weights(NamedTuple):
@@ -78,8 +81,6 @@ class Shared(NamedTuple):
     """Share of what the prompt says, 0 to 1, of a row and its neighbours."""
     topic: Floats
     """How often the memory speaks of the words that a row shares."""
-    said: Floats
-    """How many words a row shares, those that tell little counted in part."""
 
 
 class Signs(NamedTuple):
@@ -122,16 +123,23 @@ def relevant_rows(
     shared = _shared(searcher, question, rows)
     if likelihood(read_signs(searcher, question, query.text, shared)) >= query.min_relevance:
         return rows
-    said = zip(rows, shared.said.tolist(), strict=True)
-    return [row for row, words in said if words >= APPLIES and _orders(searcher, row, words)]
+    words = frozenset(term.word for term in question.terms)
+    held = np.zeros(len(searcher), dtype=bool)
+    for word in filter(tells, words):
+        held[searcher.postings(word)[0]] = True
+    return [row for row in rows if held[row] and _is_called_for(searcher, row, words)]
 
 
-def _orders(searcher: Searcher, row: int, words: float) -> bool:
-    """Whether a row is an order to the agent, or the turn of a person who gives one."""
-    if searcher.column("type")[row] == ORDER:
-        return True
+def _is_called_for(searcher: Searcher, row: int, words: frozenset[str]) -> bool:
+    """Whether a row is an order to the agent that the prompt calls for."""
     person, _ = sides(searcher)
-    return words >= SAID_APPLIES and bool(person[row]) and orders_for_always(searcher.text(row))
+    if searcher.column("type")[row] == ORDER:
+        standing = searcher.column("status")[row] != Status.CANDIDATE
+        return standing and calls_for(searcher.text(row), words, searcher.words.split)
+    if not person[row] or searcher.column("trust")[row] != Origin.HUMAN:
+        return False
+    text = searcher.text(row)
+    return orders_for_always(text) and calls_for(text, words, searcher.words.split)
 
 
 def likelihood(signs: Signs) -> float:
@@ -185,21 +193,20 @@ def _shared(searcher: Searcher, question: Question, rows: Sequence[int]) -> Shar
     places, near = _places(searcher, rows)
     rarest = math.log(1 + (size + 0.5) / 0.5)
     asked, common = SMOOTH, commonness()
-    held, topic, alone = (np.zeros(len(rows)) for _ in range(3))
+    held, topic = np.zeros(len(rows)), np.zeros(len(rows))
     for term in question.terms:
-        tells = (1.0 - common.get(term.word, 0.0)) * _kind(term.word)
+        share = (1.0 - common.get(term.word, 0.0)) * _kind(term.word)
         said, count = _said(searcher, places, term.word, scratch)
         for echo in term.echoes:
             for word in echo.words:
                 other, _ = _said(searcher, places, word, scratch)
                 said = np.maximum(said, other * echo.weight)
         rarity = math.log(1 + max(0.5, size - count + 0.5) / (count + 0.5)) / rarest
-        asked += tells * (rarity if count else 1.0)
+        asked += share * (rarity if count else 1.0)
         beside = NEARBY * ((said > 0) & near).any(axis=0)
-        held += tells * rarity * np.maximum(said[0], beside)
-        topic += tells * (1.0 - rarity) * said[0]
-        alone += tells * said[0]
-    return Shared(held / asked, topic, alone)
+        held += share * rarity * np.maximum(said[0], beside)
+        topic += share * (1.0 - rarity) * said[0]
+    return Shared(held / asked, topic)
 
 
 def _kind(word: str) -> float:

@@ -7,8 +7,9 @@ A question about the previous value sees the replaced cards again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -38,6 +39,9 @@ class Replaced(NamedTuple):
     """Ids of turns on which no card rests that still holds under the same key."""
     instead: frozenset[int] = frozenset()
     """Rows of the cards that hold under the same keys."""
+    after: Mapping[str, int] = MappingProxyType({})
+    """By the id of a replaced card, or of a turn that only it rests on, the row of the card
+    that holds instead; -1 where none is known."""
 
 
 def replaced(searcher: Searcher) -> Replaced:
@@ -47,7 +51,7 @@ def replaced(searcher: Searcher) -> Replaced:
 
 def stand_behind(searcher: Searcher, rows: Sequence[int]) -> Floats | None:
     """Return a factor for each row, of which only some are looked at; None where all is 1."""
-    _, turns, instead = replaced(searcher)
+    _, turns, instead, _ = replaced(searcher)
     if not turns:
         return None
     kinds, ids, factor = searcher.column("kind"), searcher.column("id"), np.ones(len(searcher))
@@ -65,17 +69,34 @@ def favour_previous(searcher: Searcher) -> Floats:
     return np.where(replaced(searcher).cards, PREVIOUS, 1.0)
 
 
+def successor(searcher: Searcher, id: str) -> str | None:
+    """Return what holds instead of a card or a turn, None where it was not replaced.
+
+    It is empty where the turn or the card was replaced and nothing says by what.
+    """
+    row = replaced(searcher).after.get(id)
+    return None if row is None else searcher.text(row) if row >= 0 else ""
+
+
 def _replaced(searcher: Searcher) -> Replaced:
     kinds, statuses = searcher.column("kind"), searcher.column("status")
     cards: Bools = searcher.alive & statuses.among((Status.SUPERSEDED,)) & kinds.among(("card",))
     keys, at = searcher.column("key"), searcher.column("at")
     latest = sorted(np.flatnonzero(cards).tolist(), key=lambda row: at[row] or 0.0)[-MOST:]
-    gone = frozenset(_turns(note for row in latest if (note := _read(searcher, row))))
+    rested = {row: list(_turns([note])) for row in latest if (note := _read(searcher, row))}
     own = {keys[row] for row in latest} - {""}
     living = searcher.alive & ~cards & kinds.among(("card",)) if own else np.zeros(0, dtype=bool)
     rivals = [row for row in np.flatnonzero(living).tolist() if keys[row] in own]
     held = frozenset(_turns(note for row in rivals if (note := _read(searcher, row))))
-    return Replaced(cards, gone - held, frozenset(rivals))
+    gone = frozenset(turn for turns in rested.values() for turn in turns) - held
+    newest = {keys[row]: row for row in sorted(rivals, key=lambda row: at[row] or 0.0)}
+    ids = searcher.column("id")
+    after = {
+        id: newest.get(keys[row], -1)
+        for row in latest
+        for id in (ids[row], *gone.intersection(rested.get(row, ())))
+    }
+    return Replaced(cards, gone, frozenset(rivals), after)
 
 
 def _evidence(searcher: Searcher, row: int, kind: str) -> Sequence[str]:

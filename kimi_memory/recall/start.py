@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import datetime
 from itertools import groupby
 from typing import NamedTuple
@@ -39,23 +39,26 @@ class _Line(NamedTuple):
     text: str
 
 
-def build_start(store: Store, request: Request, now: datetime, zone: Zone) -> Context:
+def build_start(
+    store: Store, request: Request, moment: tuple[datetime, Zone], ids: Collection[str] | None
+) -> Context:
     """Return the block: identity, the person's own pages, then what is known.
 
     Args:
         store: the files.
         request: budget and nonce, project, and private scopes that may be shown.
-        now: what ended before is left out.
-        zone: the zone of shown days.
+        moment: what ended before is left out; and the zone of shown days.
+        ids: of the units that may be shown, and their paths; None for all.
     """
+    now, zone = moment
     # What is everybody's stands in any block.
     scopes = None if request.within is None else (SHARED, *request.within)
-    whose, shelf = Whose(scopes, request.project, now), Shelf(store)
+    whose, shelf = Whose(scopes, request.project, now, ids), Shelf(store)
     known = Known.of(shelf)
     shelf.keep()  # The next process need not read the heads of all cards again.
     heading = _language(known)
     points = list(known.points(heading, zone, whose))
-    own = [*_identity(shelf), *_people(shelf, request.budget)]
+    own = [*_identity(shelf, ids), *_people(shelf, request.budget, ids)]
     room = request.budget
     while room > 0:
         chosen = choose(points, room - sum(estimate(line.text) + 1 for line in own))
@@ -84,11 +87,11 @@ def _block(own: list[_Line], points: list[Point], lang: Lang, nonce: str) -> str
     return fence(parts, nonce) if parts else ""
 
 
-def _identity(shelf: Shelf) -> Iterator[_Line]:
+def _identity(shelf: Shelf, ids: Collection[str] | None) -> Iterator[_Line]:
     """Yield who the agent is and what it is for, unless that is what every new memory says."""
     plain = {text for both in STARTER_IDENTITY.values() for text in both}
     for filed in shelf.notes(Identity.kind):
-        if isinstance(filed.note, Identity):
+        if isinstance(filed.note, Identity) and (ids is None or filed.path in ids):
             for said in (filed.note.who, filed.note.mission):
                 line = " ".join(said.split())
                 if line and line not in plain:
@@ -105,9 +108,11 @@ def _first(text: str) -> str:
     return text[:end].strip()
 
 
-def _people(shelf: Shelf, budget: int) -> Iterator[_Line]:
+def _people(shelf: Shelf, budget: int, ids: Collection[str] | None) -> Iterator[_Line]:
     """Yield what a person wrote on their own pages, without what the template said."""
     for path, template in _PAGES:
+        if ids is not None and path not in ids:
+            continue
         room = round(budget * PEOPLE_SHARE)
         for number, line in _written(shelf, path, template):
             room -= estimate(line) + 1

@@ -61,11 +61,14 @@ class Whose:
     """Only what is of this project or of none; empty for all."""
     now: datetime | None = None
     """What ended before this moment is left out."""
+    ids: Collection[str] | None = None
+    """Ids of the cards, projects and turns that may be shown; None for all."""
 
     def sees(self, note: Head | Digest) -> bool:
         """Whether a note is theirs, and of the project."""
         mine = self.scopes is None or note.scope in self.scopes
-        return mine and (not self.project or note.project in ("", self.project))
+        mine = mine and (not self.project or note.project in ("", self.project))
+        return mine and (self.ids is None or any(id in self.ids for id in _units_of(note)))
 
     def holds(self, head: Head) -> bool:
         """Whether a card has not ended yet."""
@@ -117,7 +120,9 @@ class Known:
             if whose.sees(head) and whose.holds(head) and _is_shown(head):
                 yield _card_point(head, zone)
         for project in self.projects:
-            if whose.project in ("", project.name):
+            if whose.project in ("", project.name) and (
+                whose.ids is None or project.id in whose.ids
+            ):
                 yield _project_point(project, lang)
         own = [digest for digest in self.digests if whose.sees(digest)]
         changes = Changes((-age, line.text) for age, line in _said(own))
@@ -159,6 +164,13 @@ def _said(digests: Sequence[Digest]) -> Iterator[tuple[int, DigestLine]]:
     """Yield what people said, with the age of its session, the oldest first."""
     for age, digest in reversed(list(enumerate(digests))):
         yield from ((age, line) for line in digest.lines if line.part is not Part.FOUND)
+
+
+def _units_of(note: Head | Digest) -> Iterator[str]:
+    """Yield the ids of the units that a note is, or that a digest quotes."""
+    yield note.id
+    if isinstance(note, Digest):
+        yield from (f"session:{note.session}#{line.first}" for line in note.lines)
 
 
 def _section_of(line: DigestLine) -> Section:

@@ -95,12 +95,14 @@ _WORLD_ZH = regex(
     r"|最(?:高|大|长|有名|好|快|早)|该怎么选|是怎么(?:形成|发生|产生|来|死|做|建)的"
 )
 _STANDING = regex(
-    r"\b(?:from now on|always|never|every time|whenever|each time|going forward"
+    r"\b(?:from now on|always|(?<!to )never|every time|whenever|each time|going forward"
     r"|in (?:the )?future)\b"
     r"|以后|今后|从现在起|从今往后|每次|每当|一律|永远|凡是|别再|不要再"
-    r"|都(?:要|得|必须|给|用|写|按|别|不要|不用)",
+    r"|都(?:要(?!不要)|得|必须|给|用|写|按|别|不要|不用)"
+    r"|\bcall me\b|别叫我|不要叫我|叫我[^，。]{1,6}(?:就|吧)|称呼我",
     re.IGNORECASE,
 )
+_QUOTED = regex(r"[“「『\"][^”」』\"\n]{1,300}[”」』\"]")
 _NAME = regex(r"(?<=[a-z,;’'] )[A-Z][a-z]+(?=\W|$)")
 
 
@@ -125,8 +127,11 @@ def asks_the_world(prompt: str) -> bool:
 
 
 def orders_for_always(said: str) -> bool:
-    """Whether what a person told an agent has the form of a standing order."""
-    return _STANDING.search(simplify(said)) is not None
+    """Whether what a person told an agent has the form of a standing order.
+
+    What they only quote is none of theirs.
+    """
+    return _STANDING.search(simplify(_QUOTED.sub(" ", said))) is not None
 
 
 def names_inside(prompt: str) -> list[str]:

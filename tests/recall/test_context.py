@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from kimi_memory.model.card import CardType
 from kimi_memory.model.form import render
 from kimi_memory.model.pages import Identity, Project, Todo
+from kimi_memory.model.status import Status
 from kimi_memory.recall.context import Context, Request, build
 from kimi_memory.text.tokens import estimate
 
@@ -64,6 +65,40 @@ def test_a_live_context_holds_the_last_turns_the_task_and_hits(lived: Folder) ->
     assert made.text.index("token of the object store") < made.text.index("step 13")
 
 
+def test_the_newest_turns_fall_out_last(lived: Folder) -> None:
+    """However small the budget is, no turn is shown while a later one is missing."""
+    seen = set()
+    for budget in range(40, 400, 10):
+        kept = [
+            int(id.rpartition("#")[2])
+            for id in context(lived, "live", budget).lines
+            if id.rpartition("#")[2].isdigit()
+        ]
+        assert kept == list(range(14 - len(kept) + 1, 15))
+        seen.add(len(kept))
+    assert {0, 1, 10} <= seen
+
+
+def test_a_task_finds_notes_that_were_handed_over(lived: Folder) -> None:
+    lived.write("notes/handoff/harbour.md", "# Harbour\n\nThe crane Ludmila is left to grease.\n")
+    made = context(lived, "task", query="what is left to do about the crane Ludmila")
+    assert any(id.startswith("notes/handoff/harbour.md") for id in made.lines)
+
+
+def test_a_task_of_a_named_session_sees_the_other_open_ones(lived: Folder) -> None:
+    query = "which step of the migration comes next"
+    assert not [id for id in context(lived, "task", query=query).lines if "session:open" in id]
+    found = context(lived, "task", query=query, session="a").lines
+    assert [id for id in found if id.startswith("session:open#")]
+    beside = context(lived, "task", query=query, beside="open").lines
+    assert not [id for id in beside if "open" in id]
+
+
+def test_a_candidate_stays_out_of_a_block(lived: Folder) -> None:
+    lived.card("rumour", "Rumour", "The port may be 9090.", status=Status.CANDIDATE)
+    assert "card-rumour" not in context(lived, "task", query="which port is it, 9090?").lines
+
+
 def test_a_named_session_is_shown_instead_of_the_newest(lived: Folder) -> None:
     made = context(lived, "live", session="a")
     assert {f"session:a#{n}" for n in range(1, 5)} <= set(made.lines)
@@ -83,8 +118,8 @@ def test_lines_carry_trust_day_doubt_and_place(lived: Folder) -> None:
     )
     made = context(lived, "task", query="which port")
     line = next(line for line in made.text.splitlines() if "8080" in line)
-    assert "[agent, 2026-02-27, until 2026-03-29]" in line
-    assert "(semantic/general/port.md#L1-L" in line
+    assert "[agent, 2026-02-27, 0.40, until 2026-03-29]" in line
+    assert line.endswith("(semantic/general/port.md)")
 
 
 def test_text_cannot_close_the_fence(lived: Folder) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
 
 from kimi_memory.errors import FormatError, NotFoundError, ServerError
 from kimi_memory.memory import Memory
@@ -18,6 +19,9 @@ from kimi_memory.model.unit import Hit, Query
 from kimi_memory.store import sessions
 from kimi_memory.store.register import Entry
 from kimi_memory.store.shelf import Filed, Shelf
+
+if TYPE_CHECKING:
+    from kimi_memory.recall.context import Context
 
 _TOLD = ("project", "agent", "user", "session", "scope")
 
@@ -131,6 +135,23 @@ class Namespace:
             session=(self.session,) if self.session else query.session,
             within=self.own if query.within is None else query.within,
         )
+
+    def context(self, memory: Memory, given: Mapping[str, Any]) -> Context:
+        """Return the block that `Memory.context` makes, of nothing but what lies in it.
+
+        Args:
+            memory: an open memory.
+            given: its arguments by name.
+
+        Raises:
+            ServerError: it asks for what lies outside.
+        """
+        if not self:
+            return memory.context(**given)
+        self.within(given.get("project", ""), session=given.get("session", ""))
+        narrowed = self.narrowed(Query(text="", within=given.get("within")))
+        bound = {"within": narrowed.within, "narrowed": self.narrowed}
+        return memory.context(**{**given, **bound})
 
     def shown(self, hit: Hit) -> Hit:
         """Return a hit without what it says of notes that may lie outside."""

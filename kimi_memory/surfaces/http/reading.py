@@ -19,7 +19,6 @@ from kimi_memory.recall.context import Context
 from kimi_memory.recall.recall import Answer
 from kimi_memory.store import sessions
 from kimi_memory.store.gitlog import Commit
-from kimi_memory.surfaces.http.bound import context_within
 from kimi_memory.surfaces.http.caller import Caller
 from kimi_memory.surfaces.http.contract import Given
 from kimi_memory.surfaces.http.shapes import (
@@ -72,16 +71,9 @@ def query_of(memory: Memory, given: Given) -> Query:
 
 def context(memory: Memory, caller: Caller, given: Given) -> Context:
     """Return a block for a prompt; see `Memory.context`."""
-    if caller.space:
-        return context_within(memory, caller.space, given)
-    return memory.context(
-        given["purpose"],
-        given["query"],
-        budget=given["budget"],
-        session=given["session"],
-        within=given["within"] or None,
-        project=given["project"],
-    )
+    names = ("purpose", "query", "budget", "session", "project")
+    asked = {name: given[name] for name in names}
+    return caller.space.context(memory, {**asked, "within": given["within"] or None})
 
 
 def get(memory: Memory, caller: Caller, given: Given) -> Text:

@@ -22,7 +22,6 @@ from kimi_memory.model.origin import Origin
 from kimi_memory.model.unit import Hit
 from kimi_memory.opening import Opening
 from kimi_memory.recall.syntax import parse
-from kimi_memory.surfaces.http.bound import context_within
 from kimi_memory.surfaces.http.caller import Caller, Namespace, Scope
 from kimi_memory.surfaces.http.simple import of_sources
 from kimi_memory.surfaces.mcp import shapes
@@ -169,16 +168,8 @@ class Desk:
             raise UsageError(f"{purpose!r} is no purpose. Use start, task or live.")
         most = min(max(budget, 0), MOST_TOKENS)
         with self._open() as memory:
-            if self._space:
-                given = {"purpose": purpose, "query": query, "budget": most, "session": ""}
-                built = context_within(memory, self._space, given)
-            else:
-                built = memory.context(
-                    purpose,  # type: ignore[arg-type]  # one of the three
-                    query,
-                    budget=most,
-                    project=project,
-                )
+            asked = {"purpose": purpose, "query": query, "budget": most, "project": project}
+            built = self._space.context(memory, asked)
         return {"text": built.text, "tokens": built.tokens}
 
     def state(self) -> shapes.State:

@@ -21,7 +21,6 @@ from kimi_memory.recall.context import Context
 from kimi_memory.store import sessions
 from kimi_memory.surfaces.hook.gate import question_of
 from kimi_memory.surfaces.hook.reply import STALE_HOURS
-from kimi_memory.surfaces.http.bound import context_within
 from kimi_memory.surfaces.http.caller import Scope, denied
 from kimi_memory.surfaces.http.desk import Desk
 from kimi_memory.surfaces.proxy.chat import Chat, Said
@@ -156,14 +155,18 @@ class Companion:
 
     def _standing(self, memory: Memory, asker: Asker, session: str) -> str:
         budget = self._budgets.start_tokens
-        return _context(memory, asker, ("start", "", session, budget)).text if budget else ""
+        # Its session makes the marks of a block the same whenever a chat goes on.
+        asked = {"purpose": "start", "budget": budget, "beside": session}
+        asked["project"] = asker.space.project
+        return _context(memory, asker, asked).text if budget else ""
 
     def _beside(self, memory: Memory, asker: Asker, chat: Chat, session: str) -> Context | None:
         budget = self._budgets.prompt_tokens
         question = question_of(chat.fresh[-1].text) if chat.fresh and budget else ""
         if not question:
             return None
-        found = _context(memory, asker, ("live", question, session, budget))
+        asked = {"purpose": "task", "query": question, "budget": budget, "beside": session}
+        found = _context(memory, asker, asked)
         return found if found.text else None
 
     async def _waited(self, work: Coroutine[Any, Any, _Found]) -> _Found | None:
@@ -213,16 +216,11 @@ def _own(memory: Memory, asker: Asker, session: str) -> None:
             raise denied("A session of that id belongs to somebody else. Choose another id.")
 
 
-def _context(memory: Memory, asker: Asker, asked: tuple[Any, str, str, int]) -> Context:
-    purpose, query, session, budget = asked
+def _context(memory: Memory, asker: Asker, asked: Mapping[str, Any]) -> Context:
     if asker.caller.space:
-        given = {"purpose": purpose, "query": query, "budget": budget, "session": ""}
-        return context_within(memory, asker.caller.space, {**given, "beside": session})
+        return asker.caller.space.context(memory, asked)
     # A chat is no owner: it is shown what is shared, and what is of those that it names.
-    own = asker.space.own
-    if purpose == "start":
-        return memory.context("start", budget=budget, session=session, within=own)
-    return memory.context(purpose, query, budget=budget, beside=session, within=own)
+    return memory.context(**asked, within=asker.space.own)
 
 
 def _session_on_disk(memory: Memory, asker: Asker, chat: Chat) -> str:

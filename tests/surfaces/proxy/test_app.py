@@ -19,9 +19,13 @@ from fakes.chats import Chats, fill
 from fakes.served import Served
 
 from kimi_memory import Memory, Opening
+from kimi_memory.client import Client
 from kimi_memory.errors import FormatError
 from kimi_memory.model.turn import Turn
 from kimi_memory.store import sessions
+from kimi_memory.surfaces.cli import run
+from kimi_memory.surfaces.hook.reply import Reply
+from kimi_memory.surfaces.mcp.desk import Desk
 
 PATHS = {
     "openai": "/v1/chat/completions",
@@ -597,3 +601,47 @@ def _beside(serving: Callable[..., Served], folder: Path, upstream: str) -> Serv
         options = ("--upstream", upstream)
         _PROXIES[upstream] = serving(folder / "记忆", folder / "home", *options, command="proxy")
     return _PROXIES[upstream]
+
+
+def test_every_surface_shows_the_same(
+    serving: Callable[..., Served],
+    upstream: Chats,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """One function composes the block, whoever asks for it."""
+    root, home, ask = tmp_path / "memory", tmp_path / "home", "Which port is staging on?"
+    with Memory.create(root) as memory, memory.session("old") as session:
+        session.turn("user", "The staging database listens on port 6543.")
+        session.turn("assistant", "Noted: staging listens on 6543.")
+        session.turn("user", "Always answer in two sentences.")
+        session.end()
+    proxy = serving(root, home, "--upstream", f"{upstream.url}/v1", command="proxy")
+    served, seen = serving(root, home), {"start": list[str](), "task": list[str]()}
+    for purpose, blocks in seen.items():
+        query = ask if purpose == "task" else ""
+        with Client(served.url) as client:
+            blocks.append(client.context(purpose, query, session="x").text)
+        desk = Desk(root)
+        blocks.append(desk.context(purpose, query)["text"])
+        desk.close()
+        capsys.readouterr()
+        run(["--memory", str(root), "context", *filter(None, [query]), "--for", purpose])
+        blocks.append(capsys.readouterr().out)
+        with Memory.open(root) as memory:
+            blocks.append(memory.context(purpose, query).text)
+            payload = {"session_id": "x", "prompt": query}
+            moment = "prompt" if query else "start"
+            said = Reply(memory).to({"host": "claude", "payload": payload, "moment": moment})
+            blocks.append(json.loads(said)["hookSpecificOutput"]["additionalContext"])
+    upstream.asked.clear()
+    with proxy.client() as client:
+        client.post(PATHS["openai"], json=body_of("openai", [user(ask)]))
+    messages = upstream.asked[0].body["messages"]
+    seen["start"].append(messages[0]["content"])
+    seen["task"].append(messages[-1]["content"])
+    for purpose, known in (("start", "two sentences"), ("task", "6543")):
+        lines = [[line for line in text.splitlines() if line[:2] == "| "] for text in seen[purpose]]
+        assert len(lines) == 6
+        assert all(one == lines[0] for one in lines), lines
+        assert any(known in line for line in lines[0])

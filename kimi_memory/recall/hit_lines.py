@@ -1,0 +1,166 @@
+"""Hits as lines of a block: each thing once, with whose word it is, and what became of it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from datetime import UTC
+from typing import TYPE_CHECKING
+
+from kimi_memory.errors import KimiMemoryError
+from kimi_memory.model.unit import Hit, Unit
+from kimi_memory.recall.block import Line, Section
+from kimi_memory.text.framing import orders_for_always
+from kimi_memory.text.regex import regex
+from kimi_memory.text.snippet import snippet
+from kimi_memory.text.zone import Zone, in_zone
+
+if TYPE_CHECKING:
+    from kimi_memory.index.searcher import Searcher
+
+PRIORITY = {"short-term": 0, "mid-term": 1, "episodic": 2, "semantic": 3, "long-term": 4, "page": 3}
+LINE_CHARS = 400
+RESTATED, ASKED = 0.5, 0.8
+"""A turn of which notes beside it say such a share of words is not shown again, nor a question of
+which the prompt itself does."""
+LONGER = 1.5
+"""A turn so many times as long as a prompt says more than the prompt."""
+LEAST = 0.25
+"""What is worth less than this share of the best line adds more words than sense."""
+ORDERS = frozenset({"rule", "preference"})
+"""Types of cards that tell an agent how to work."""
+_NOTES = frozenset({"card", "event"})
+_DOUBTED = frozenset({"stale", "conflicted"})
+_SOURCE = regex(r"session:(?P<session>[^\s\"'#]+)#(?P<first>\d+)(?:-(?P<last>\d+))? supports\b")
+_LONGEST_RUN = 50
+"""A source of more turns is a whole session, which no note restates."""
+_REPLACED_CHARS = 80
+
+
+def lines_of_hits(
+    searcher: Searcher, hits: Sequence[Hit], prompt: str = "", zone: Zone = UTC
+) -> Iterator[Line]:
+    """Yield the lines of some hits; a note stands for the turns that it quotes.
+
+    Args:
+        searcher: the memory.
+        hits: what was found.
+        prompt: what it was found for; what only asks the same is left out.
+        zone: the zone of shown days.
+    """
+    scores = {hit.unit.id: hit.score for hit in hits}
+    quoting = defaultdict[str, list[Unit]](list)
+    for hit in hits:
+        for turn in rests_on(searcher, hit.unit):
+            if turn in scores:
+                scores[hit.unit.id] = max(scores[hit.unit.id], scores[turn])
+                quoting[turn].append(hit.unit)
+    least = LEAST * max(scores.values(), default=0.0)
+    for hit in hits:
+        unit = hit.unit
+        told = [note.text for note in quoting[unit.id]]
+        if scores[unit.id] >= least and not _is_said_again(searcher, unit, told, prompt):
+            line = line_of(unit, hit.snippet, zone)._replace(value=scores[unit.id])
+            yield with_successor(searcher, unit, line)
+
+
+def rests_on(searcher: Searcher, unit: Unit) -> tuple[str, ...]:
+    """Return the ids of the turns that a card or an event quotes."""
+    if unit.kind not in _NOTES:
+        return ()
+    known = searcher.once("quoted turns", dict[str, tuple[str, ...]])
+    if unit.id not in known:
+        content = b""
+        with suppress(OSError, KimiMemoryError):
+            content = searcher.files.read(unit.path)
+        known[unit.id] = tuple(_turns(content.decode("utf-8", "replace")))
+    return known[unit.id]
+
+
+def _turns(text: str) -> Iterator[str]:
+    for found in _SOURCE.finditer(text):
+        first, last = int(found["first"]), int(found["last"] or found["first"])
+        if last - first < _LONGEST_RUN:
+            yield from (f"session:{found['session']}#{n}" for n in range(first, last + 1))
+
+
+def _is_said_again(searcher: Searcher, unit: Unit, notes: Iterable[str], prompt: str) -> bool:
+    """Whether notes that are shown, or the prompt itself, say most of a turn."""
+    if unit.kind != "turn":
+        return False
+    asks = len(unit.text) <= LONGER * len(prompt) and unit.text.rstrip().endswith(("?", "？"))
+    alike = prompt if asks else ""
+    return _repeats(searcher, unit, " ".join(notes), RESTATED) or _repeats(
+        searcher, unit, alike, ASKED
+    )
+
+
+def _repeats(searcher: Searcher, unit: Unit, known: str, share: float) -> bool:
+    if not known:
+        return False
+    words = frozenset(searcher.words.split(unit.text))
+    return len(words.intersection(searcher.words.split(known))) >= share * len(words)
+
+
+def with_successor(searcher: Searcher, unit: Unit, line: Line) -> Line:
+    """Return a line that says what holds instead, where it was replaced."""
+    from kimi_memory.recall.replaced import successor
+
+    after = successor(searcher, unit.id)
+    if after is None:
+        return line
+    told = snippet(after, (), _REPLACED_CHARS)[0]
+    label = f"replaced by: {' '.join(told.split())}" if after else "replaced"
+    return line._replace(labels=(*line.labels, label))
+
+
+def line_of(unit: Unit, text: str, zone: Zone = UTC) -> Line:
+    """Return the line of a unit: who said it, what, where, when, how sure, until when."""
+    said, who = in_one_line(text), unit.speaker or unit.role
+    # The title of a card is most often the beginning of what it says.
+    title = "" if unit.title.rstrip("… ").lower() in said.lower() else unit.title
+    name = f"{who}: " if who else f"{title}: " if title else ""
+    return Line(
+        id=unit.id,
+        priority=PRIORITY[unit.tier],
+        path=unit.path,
+        said=f"{name}{said}",
+        # A note is its whole file.
+        first=0 if unit.kind in _NOTES else unit.first,
+        last=0 if unit.kind in _NOTES else unit.last,
+        labels=tuple(_labels(unit, zone)),
+        day=f"{in_zone(unit.at, zone):%Y-%m-%d}" if unit.at else "",
+        section=_section(unit),
+    )
+
+
+def _section(unit: Unit) -> Section:
+    if unit.type in ORDERS and unit.kind == "card":
+        return Section.ORDERS
+    if unit.kind != "turn":
+        return Section.KNOWN
+    return Section.ORDERS if is_said_order(unit) else Section.SAID
+
+
+def is_said_order(unit: Unit) -> bool:
+    """Whether a turn is a standing order that a person gave."""
+    return unit.role == "user" and unit.trust == "human" and orders_for_always(unit.text)
+
+
+def _labels(unit: Unit, zone: Zone) -> Iterator[str]:
+    """Yield trust, how sure it is, doubt and end of validity."""
+    yield unit.trust
+    if unit.kind == "card":
+        yield f"{unit.confidence:.2f}"
+    if unit.status in _DOUBTED:
+        yield unit.status
+    if unit.valid_to is not None:
+        yield f"until {in_zone(unit.valid_to, zone):%Y-%m-%d}"
+
+
+def in_one_line(text: str) -> str:
+    """Return a text in one line; headings are left out, as the title says them."""
+    lines = [line.strip() for line in text.splitlines()]
+    said = "\n".join(line for line in lines if line and not line.startswith("#"))
+    return " ".join(snippet(said or text, (), LINE_CHARS)[0].split())

@@ -1,0 +1,122 @@
+"""Standing orders: what a person wants done in every talk, or in those it applies to.
+
+Most are cards. One that was only said counts as well: it is found by words that orders are
+made of, and told by its form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kimi_memory.model.origin import Origin
+from kimi_memory.model.status import Status
+from kimi_memory.model.unit import Query, Unit
+from kimi_memory.recall.block import Line, Section, alone
+from kimi_memory.recall.hit_lines import ORDERS, line_of, rests_on
+from kimi_memory.text.framing import orders_for_always
+from kimi_memory.text.occasions import calls_for, suits
+from kimi_memory.text.tokens import estimate
+
+if TYPE_CHECKING:
+    from kimi_memory.index.searcher import Searcher
+    from kimi_memory.recall.context import Request
+    from kimi_memory.recall.recall import Recall
+
+MOST = 10
+"""So many orders stand in a block, whatever was found."""
+READ = 40
+"""So many of the latest cards are looked at, and …"""
+READ_SAID = 100
+"""… so many of the latest turns that hold a word of orders."""
+SHARE = 0.25
+"""The part of a budget that they may take."""
+_RULE = "rule"
+_CUES = (
+    *("always", "never", "now", "future", "whenever", "forward", "call"),
+    *(
+        "以后",
+        "今后",
+        "往后",
+        "每次",
+        "每当",
+        "一律",
+        "永远",
+        "凡是",
+        "别再",
+        "都要",
+        "都给",
+        "都用",
+    ),
+    *("都别", "都写", "都按", "不用", "别叫", "叫我", "称呼"),
+)
+
+
+def standing_orders(recall: Recall, request: Request) -> Iterator[Line]:
+    """Yield the orders that apply to a prompt: those it speaks of first, then the latest."""
+    split = recall.words.split
+    words = frozenset(split(request.query))
+    chosen = [unit for unit in _orders(recall, request) if suits(unit.text, words, split)]
+    chosen.sort(key=lambda unit: (not calls_for(unit.text, words, split), unit.type != _RULE))
+    room = SHARE * request.budget
+    for place, unit in enumerate(chosen[:MOST]):
+        line = line_of(unit, unit.text, request.zone)._replace(place=place, section=Section.ORDERS)
+        room -= estimate(alone(line))
+        if room < 0:
+            return
+        yield line
+
+
+def _orders(recall: Recall, request: Request) -> Iterator[Unit]:
+    """Yield all orders: rules, those that were only said, then preferences; the latest first."""
+    searcher = recall.searcher()
+    cards = list(_cards(recall, searcher, request))
+    quoted = {turn for card in cards for turn in rests_on(searcher, card)}
+    said = [unit for unit in _said(searcher, request) if unit.id not in quoted]
+    yield from (card for card in cards if card.type == _RULE)
+    yield from said
+    yield from (card for card in cards if card.type != _RULE)
+
+
+def _cards(recall: Recall, searcher: Searcher, request: Request) -> Iterator[Unit]:
+    any_order = searcher.once(
+        "orders", lambda: bool((searcher.alive & searcher.column("type").among(ORDERS)).any())
+    )
+    if any_order:
+        query = Query(
+            text="", limit=READ, type=tuple(sorted(ORDERS)), kind=("card",),
+            within=request.within, as_of=request.as_of,
+        )  # fmt: skip
+        hits = recall.search(request.narrowed(query)).hits
+        yield from (hit.unit for hit in hits if hit.unit.status != Status.CANDIDATE)
+
+
+def _said(searcher: Searcher, request: Request) -> list[Unit]:
+    """Return the turns in which a person gave an assistant an order for always."""
+    from kimi_memory.recall.filters import allowed
+    from kimi_memory.recall.replaced import replaced
+    from kimi_memory.recall.talk import sides
+
+    person, _ = sides(searcher)
+    held = np.zeros(len(searcher), dtype=bool)
+    for word in searcher.words.split(" ".join(_CUES)):
+        if len(word) > 1:
+            held[searcher.postings(word)[0]] = True
+    mask = held & person
+    if not mask.any():
+        return []
+    query = Query(text="", kind=("turn",), within=request.within, as_of=request.as_of)
+    mask &= allowed(searcher, request.narrowed(query))
+    at, gone = searcher.column("at"), replaced(searcher).turns
+    rows = sorted(np.flatnonzero(mask).tolist(), key=lambda row: at[row] or 0.0)[-READ_SAID:]
+    units = sorted(searcher.units(rows).values(), key=lambda unit: (unit.at is None, unit.at))
+    return [
+        unit
+        for unit in reversed(units)
+        if unit.trust == Origin.HUMAN
+        and unit.id not in gone
+        and (not request.beside or unit.session != request.beside)
+        and orders_for_always(unit.text)
+    ]

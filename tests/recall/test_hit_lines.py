@@ -1,0 +1,107 @@
+"""Lines of hits: each thing once, whose it is, how sure, and what replaced it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from folders import NOW, Folder
+
+from kimi_memory.model.card import CardType
+from kimi_memory.model.source import Quote, Source
+from kimi_memory.model.status import Status
+from kimi_memory.model.unit import Query
+from kimi_memory.recall.block import Line, Section
+from kimi_memory.recall.hit_lines import lines_of_hits as made
+from kimi_memory.recall.hit_lines import rests_on
+
+SAID = "The ferry Aurora leaves from the old pier at seven."
+LONG = f"{SAID} My sister Ida steers it, her dog Bo sleeps on deck, and a ticket costs nine euros."
+
+
+@pytest.fixture
+def boat(folder: Folder) -> Folder:
+    """A chat of which cards quote two turns, one of them in part."""
+    folder.session(
+        "boat",
+        [
+            ("user", SAID),
+            ("assistant", "Seven, from the old pier."),
+            ("user", f"As I said to Ann: {LONG}"),
+            ("assistant", "Fine."),
+            ("user", "when does the ferry Aurora leave?"),
+        ],
+        archived=True,
+    )
+    for slug, n in (("pier", 1), ("again", 3)):
+        quote = Quote("boat", n, SAID)
+        folder.card(slug, SAID, SAID, quotes=(quote,), sources=(Source.of(quote),), confidence=0.8)
+    return folder
+
+
+def lines(folder: Folder, query: str, **filters: object) -> dict[str, Line]:
+    recall = folder.recall()
+    hits = recall.search(Query(text=query, limit=20, **filters)).hits
+    return {line.id: line for line in made(recall.searcher(), hits, query)}
+
+
+def test_a_card_stands_for_the_turn_it_quotes(boat: Folder) -> None:
+    found = lines(boat, "from which pier does the Aurora leave at seven")
+    assert "session:boat#1" not in found
+    assert found["card-pier"].section is Section.KNOWN
+    assert found["card-pier"].value >= found["card-again"].value > 0
+
+
+def test_a_turn_that_says_much_more_stays(boat: Folder) -> None:
+    assert "session:boat#3" in lines(boat, "from which pier does the Aurora leave at seven")
+
+
+def test_what_only_asks_the_same_is_left_out(boat: Folder) -> None:
+    assert "session:boat#5" not in lines(boat, "when does the ferry Aurora leave today")
+    assert "session:boat#5" in lines(boat, "is the Aurora a ferry or a yacht, and who steers")
+
+
+def test_what_is_far_behind_the_best_is_left_out(boat: Folder) -> None:
+    boat.session("odd", [("user", "at the office we moved the old printer")], archived=True)
+    found = lines(boat, "from which old pier does the ferry Aurora leave at seven")
+    assert not [id for id in found if id.startswith("session:odd")]
+
+
+def test_a_card_says_whose_when_how_sure_and_where(boat: Folder) -> None:
+    line = lines(boat, "ferry Aurora pier")["card-pier"]
+    assert line.labels == ("agent", "0.80")
+    assert line.day == f"{NOW:%Y-%m-%d}"
+    assert (line.path, line.lines) == ("semantic/general/pier.md", "")
+    assert line.said.count("ferry Aurora") == 1
+
+
+def test_what_was_replaced_says_by_what(folder: Folder) -> None:
+    old = Quote("db", 1, "We use Redis for the queue.")
+    folder.session("db", [("user", old.text), ("assistant", "Noted.")], archived=True)
+    folder.card(
+        "queue-old", "Queue", old.text, key="queue", status=Status.SUPERSEDED,
+        quotes=(old,), sources=(Source.of(old),),
+    )  # fmt: skip
+    gone = Quote("db", 9, "The name was Otter.")
+    folder.card(
+        "nameless", "Name", gone.text, key="name", status=Status.SUPERSEDED,
+        quotes=(gone,), sources=(Source.of(gone),),
+    )  # fmt: skip
+    folder.card(
+        "queue", "Queue", "We use RabbitMQ for the queue.", key="queue",
+        type=CardType.DECISION, created=NOW + timedelta(1), updated=NOW + timedelta(1),
+    )  # fmt: skip
+    told = lines(folder, "what was the queue before")
+    assert "replaced by: We use RabbitMQ for the queue." in told["card-queue-old"].labels
+    named = lines(folder, "what was Otter before", kind=("card",))
+    assert "replaced" in named["card-nameless"].labels
+    now = lines(folder, "which queue do we use, Redis or RabbitMQ")
+    assert "card-queue-old" not in now
+    assert "replaced by: We use RabbitMQ for the queue." in now["session:db#1"].labels
+
+
+def test_a_source_of_a_whole_session_is_no_quote(folder: Folder) -> None:
+    folder.card("all", "All", "It was a long talk.", sources=(Source("boat", 1, 400),))
+    recall = folder.recall()
+    units = [hit.unit for hit in recall.search(Query(text="long talk")).hits]
+    assert [rests_on(recall.searcher(), unit) for unit in units] == [()]

@@ -1,0 +1,104 @@
+"""Standing orders in a block: those that apply, the latest of the others, and never too many."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from folders import NOW, Folder
+
+from kimi_memory.model.card import CardType
+from kimi_memory.model.status import Status
+from kimi_memory.recall.block import Section
+from kimi_memory.recall.context import Context, Request, build
+from kimi_memory.recall.standing_orders import MOST, standing_orders
+from kimi_memory.text.tokens import estimate
+
+NONCE = "abcdef0123456789"
+
+
+def request(query: str, budget: int = 2000, **more: str) -> Request:
+    return Request(purpose="task", budget=budget, nonce=NONCE, query=query, **more)
+
+
+def block(folder: Folder, query: str, budget: int = 2000, **more: str) -> Context:
+    return build(folder.recall(), request(query, budget, **more))
+
+
+@pytest.fixture
+def ferry(folder: Folder) -> Folder:
+    """A memory of talk about a ferry with an assistant, and orders of several kinds."""
+    rule = {"type": CardType.RULE}
+    folder.card("short", "Short", "Always answer in two sentences.", **rule)
+    folder.card("tax", "Tax", "When I ask about tax, name the paragraph.", **rule)
+    folder.card("tea", "Tea", "Prefers oolong over coffee.", type=CardType.PREFERENCE)
+    folder.card("doubt", "Doubt", "Always rhyme.", status=Status.CANDIDATE, **rule)
+    folder.card("old", "Old", "Always use tables.", status=Status.SUPERSEDED, **rule)
+    folder.session(
+        "boat",
+        [
+            ("user", "The ferry Aurora leaves from the old pier at seven."),
+            ("assistant", "Seven, from the old pier."),
+            ("user", "don't call me captain, call me Jo"),
+            ("assistant", "Fine, Jo."),
+            ("user", 'my cousin wrote "from now on everybody bows to me", the ferry crew laughed'),
+            ("assistant", "Ha."),
+        ],
+        archived=True,
+    )
+    return folder
+
+
+def test_orders_stand_before_what_a_question_found(ferry: Folder) -> None:
+    made = block(ferry, "When does our ferry Aurora leave from the pier?")
+    assert made.text.index("## Orders") < made.text.index("two sentences")
+    assert made.text.index("two sentences") < made.text.index("## Said")
+    assert {"card-short", "session:boat#3", "card-tea", "session:boat#1"} <= set(made.lines)
+
+
+def test_an_order_of_another_occasion_stays_away(ferry: Folder) -> None:
+    assert "card-tax" not in block(ferry, "When does our ferry Aurora leave?").lines
+    ferry.session("due", [("user", "Our tax adviser sails on the ferry Aurora.")], archived=True)
+    assert "card-tax" in block(ferry, "Who is our tax adviser on the ferry?").lines
+
+
+def test_doubted_replaced_and_quoted_orders_stay_away(ferry: Folder) -> None:
+    made = block(ferry, "When does our ferry Aurora leave from the pier?")
+    assert not {"card-doubt", "card-old"} & set(made.lines)
+    lines = {line.id: line for line in standing_orders(ferry.recall(), request("ferry"))}
+    assert "session:boat#5" not in lines
+
+
+def test_nothing_at_all_stands_where_nothing_is_relevant(ferry: Folder) -> None:
+    assert block(ferry, "Explain how vaccines work") == Context("", 0, (), 0)
+
+
+def test_an_order_that_is_called_for_stands_alone(ferry: Folder) -> None:
+    ferry.card("soup", "Soup", "Soup recipes are always in grams.", type=CardType.RULE)
+    assert block(ferry, "List soup recipes from Peru in grams").lines == ("card-soup",)
+
+
+@pytest.mark.parametrize("budget", [300, 900, 4000])
+def test_orders_leave_room_for_the_rest(ferry: Folder, budget: int) -> None:
+    for n in range(30):
+        ferry.card(
+            f"more-{n}", f"More {n}", f"Always do thing {n}, and nothing of the other kind.",
+            type=CardType.RULE, created=NOW + timedelta(n), updated=NOW + timedelta(n),
+        )  # fmt: skip
+    lines = list(standing_orders(ferry.recall(), request("ferry pier", budget)))
+    assert len(lines) <= MOST
+    assert all(line.section is Section.ORDERS for line in lines)
+    assert sum(estimate(line.said) for line in lines) <= budget / 3
+    assert "session:boat#1" in block(ferry, "When does our ferry Aurora leave?", budget).lines
+
+
+def test_an_order_of_the_running_chat_is_not_repeated_to_it(ferry: Folder) -> None:
+    query = "When does our ferry Aurora leave from the pier?"
+    assert "session:boat#3" not in block(ferry, query, beside="boat").lines
+
+
+def test_chinese_orders_have_chinese_headings(folder: Folder) -> None:
+    folder.card("short", "回答", "以后回答都简短一点。", type=CardType.RULE)
+    folder.card("boat", "渡轮", "我们家的渡轮早上七点从旧码头出发。")
+    made = block(folder, "我们的渡轮几点从旧码头出发")
+    assert made.text.index("## 要求") < made.text.index("简短") < made.text.index("## 已知")
