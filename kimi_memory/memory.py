@@ -333,28 +333,18 @@ class Memory(Parts):
             beside: a session whose turns are in the prompt already; nothing of it is shown.
             within: private scopes that may be shown, such as ``agent:reviewer``; all if None.
             project: at the start of a session, the project it is about; all if empty.
-            narrowed: returns a query that finds only what the caller may see; no bound if None.
+            narrowed: bounds a query to what the caller may see; no bound if None.
         """
         from kimi_memory.recall.context import Request, build
         from kimi_memory.recall.start import build_start
 
         request = Request(
-            purpose=purpose,
-            budget=budget or self.settings.recall.context_tokens,
-            nonce=lettered(secrets.token_hex(8)),
-            query=query,
-            session=session,
-            beside=beside,
-            within=within,
-            project=project,
-            zone=self.zone,
-        )
-        if narrowed is not None:
-            request = request._replace(narrowed=narrowed)
+            purpose, budget or self.settings.recall.context_tokens, lettered(secrets.token_hex(8)),
+            query=query, session=session, beside=beside, within=within, project=project,
+            zone=self.zone, bound=narrowed,
+        )  # fmt: skip
         if purpose == "start":
-            bound = narrowed and narrowed(Query(text="", within=within))
-            ids = self._recall.ids(bound) if bound else None
-            built = build_start(self.store, request, (self.clock(), self.zone), ids)
+            built = build_start(self.store, request, self.clock(), self._recall.ids)
         else:
             built = build(self._recall, request)
         self._receipts.add(query, built.lines, self.actor)

@@ -60,8 +60,12 @@ class Request(NamedTuple):
     """Find what was held to be true at this moment; what is shown in any case is of now."""
     zone: Zone = UTC
     """The zone of shown days."""
-    narrowed: Callable[[Query], Query] = lambda query: query
-    """Returns a query that finds nothing but what the caller may see."""
+    bound: Callable[[Query], Query] | None = None
+    """Returns a query that finds only what the caller may see; None for an owner."""
+
+    def narrowed(self, query: Query) -> Query:
+        """Return a query that finds nothing but what the caller may see."""
+        return self.bound(query) if self.bound else query
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from datetime import datetime
 from itertools import groupby
 from typing import NamedTuple
@@ -15,6 +15,7 @@ from kimi_memory.model.note import Lang
 from kimi_memory.model.page_lines import BRIEF_TITLES
 from kimi_memory.model.pages import STARTER_IDENTITY, Identity
 from kimi_memory.model.scope import SHARED
+from kimi_memory.model.unit import Query
 from kimi_memory.recall.context import Context, Request
 from kimi_memory.store.known import Known, Whose
 from kimi_memory.store.shelf import Shelf
@@ -23,7 +24,6 @@ from kimi_memory.templating import fill
 from kimi_memory.text.fence import fence
 from kimi_memory.text.sentences import sentences
 from kimi_memory.text.tokens import estimate
-from kimi_memory.text.zone import Zone
 
 PEOPLE_SHARE = 0.2
 """The part of a budget that a page of a person may take, beside what the memory knows."""
@@ -40,24 +40,25 @@ class _Line(NamedTuple):
 
 
 def build_start(
-    store: Store, request: Request, moment: tuple[datetime, Zone], ids: Collection[str] | None
+    store: Store, request: Request, now: datetime, found: Callable[[Query], Collection[str]]
 ) -> Context:
     """Return the block: identity, the person's own pages, then what is known.
 
     Args:
         store: the files.
-        request: budget and nonce, project, and private scopes that may be shown.
-        moment: what ended before is left out; and the zone of shown days.
-        ids: of the units that may be shown, and their paths; None for all.
+        request: budget and nonce, project, and what may be shown to the caller.
+        now: what ended before is left out.
+        found: returns the ids of all units that a query finds, and their paths.
     """
-    now, zone = moment
+    everything = Query(text="", within=request.within)
+    ids = found(request.narrowed(everything)) if request.bound else None
     # What is everybody's stands in any block.
     scopes = None if request.within is None else (SHARED, *request.within)
     whose, shelf = Whose(scopes, request.project, now, ids), Shelf(store)
     known = Known.of(shelf)
     shelf.keep()  # The next process need not read the heads of all cards again.
     heading = _language(known)
-    points = list(known.points(heading, zone, whose))
+    points = list(known.points(heading, request.zone, whose))
     own = [*_identity(shelf, ids), *_people(shelf, request.budget, ids)]
     room = request.budget
     while room > 0:
