@@ -68,6 +68,12 @@ BENCHMARKS = (
         quick=("--notes", "500", "--pairs", "3"),
     ),
     Benchmark(
+        name="large",
+        module="large",
+        what="one note of 100,000, and 100,000 files copied in",
+        quick=("--few", "100", "--many", "2000", "--pairs", "3"),
+    ),
+    Benchmark(
         name="hook",
         module="hook",
         what="how long a hook keeps a person waiting",

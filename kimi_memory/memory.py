@@ -354,11 +354,17 @@ class Memory(Parts):
     def get(self, id: str) -> Filed:
         """Return a note by its id, or a unique prefix of it."""
         shelf = stages.Shelf(self.store)
-        return shelf.file(shelf.find(id).path)
+        return shelf.file(shelf.find(id, self._indexed(id)).path)
 
     def trace(self, id: str) -> Trace:
         """Return where a note comes from: quotes, turns, session files, commits."""
-        return stages.Tracer(self.store, self.history).trace(id)
+        return stages.Tracer(self.store, self.history).trace(id, self._indexed(id))
+
+    def _indexed(self, id: str) -> Iterable[str]:
+        """Return where the index has the note of an id; what the files say goes before it."""
+        from kimi_memory.index.locate import locate
+
+        return locate(self.root, self._key, id)
 
     # Life
 

@@ -76,12 +76,12 @@ class Status:
 
 
 def status(memory: Memory, progress: Progress = lambda done, total: None) -> Status:
-    """Count what is in a memory; tell how far the look at changes from outside is."""
+    """Count what is in a memory; tell how many of all files were looked at and read."""
     places = list(sessions.places(memory.store))
     counts: dict[str, Counter[str]] = {}
     broken: list[str] = []
     cards: list[Card] = []
-    for note in _notes(memory, broken):
+    for note in _notes(memory, broken, progress):
         kind = getattr(note, "type", note.status)
         counts.setdefault(note.kind, Counter())[str(kind)] += 1
         if isinstance(note, Card) and note.status in LIVE:
@@ -185,9 +185,11 @@ def _fix_history(memory: Memory, *, settings: bool) -> Iterator[str]:
             yield f"pending changes were committed as {commit[:10]}"
 
 
-def _notes(memory: Memory, broken: list[str]) -> Iterator[Note]:
+def _notes(memory: Memory, broken: list[str], progress: Progress) -> Iterator[Note]:
     shelf = Shelf(memory.store)
-    for entry in shelf.entries().values():
+    entries = shelf.entries().values()
+    for number, entry in enumerate(entries, 1):
+        progress(number, len(entries))
         try:
             yield shelf.file(entry.path).note
         except FormatError as error:
@@ -201,8 +203,8 @@ def _turns(memory: Memory, place: sessions.Place) -> int:
 def _index(memory: Memory) -> str:
     found = memory.index.status()
     if not found.generation:
-        size = f"{found.units} units in {found.files} files"
-        return f"none: {size} are searched directly; 'kimi-memory index' makes one"
+        size = f"{found.units} units in {found.files}" if found.units else f"{found.files}"
+        return f"none: {size} files are searched directly; 'kimi-memory index' makes one"
     pending = f", {found.pending} not indexed yet" if found.pending else ""
     model = f", vectors of {found.model}" if found.model else ""
     return f"{found.units} units of {found.files} files{pending}{model}"

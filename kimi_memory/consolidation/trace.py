@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from kimi_memory.errors import NotFoundError
@@ -51,14 +51,18 @@ class Tracer:
         self._store, self._history = store, history
         self._read: dict[str, tuple[str, Transcript] | None] = {}
 
-    def trace(self, id: str) -> Trace:
-        """Trace a note by its id or a unique prefix of it.
+    def trace(self, id: str, paths: Iterable[str] = ()) -> Trace:
+        """Trace a note.
+
+        Args:
+            id: its id, or a unique prefix of it.
+            paths: where it may lie, see `Shelf.find`.
 
         Raises:
             NotFoundError: there is no such note.
         """
         shelf = Shelf(self._store)
-        entry = shelf.find(id)
+        entry = shelf.find(id, paths)
         note = shelf.file(entry.path).note
         commits = self._history.log(limit=20, path=entry.path) if self._history.ready() else []
         return Trace(note, entry.path, tuple(self.evidence(note)), tuple(commits))

@@ -148,13 +148,16 @@ class Index:
             from kimi_memory.index.report import IndexStatus
 
             self._open()
-            found = self._sync.look(self._table)
+            differing = self._sync.survey(self._table)
+            # To read so many takes minutes, and the next refresh tells what they hold.
+            many = len(differing) > FLUSH_UNITS
+            found = self._sync.read(self._table, () if many else differing)
             view = self._view(found)
             return IndexStatus(
                 generation=self._base.generation.name if self._base else "",
                 units=int(view.alive.sum()),
                 files=len(found.stats),
-                pending=found.weight,
+                pending=len(differing) if many else found.weight,
                 model=self._base.generation.manifest.model if self._base else "",
                 broken=tuple(self._broken(found)),
                 why=self._why,
@@ -319,7 +322,7 @@ class Index:
             added=made.added if made else 0,
             removed=made.removed if made else 0,
             units=self._table.living(),
-            files=len(self._sync.stats),
+            files=len(self._table.numbers),
             broken=tuple((row.path, row.why) for row in self._table.faults()),
             embedded=manifest.embedded if manifest and manifest.model else 0,
         )

@@ -31,7 +31,7 @@ class IndexStatus:
     units: int
     files: int
     pending: int
-    """Units that differ from the index; recall answers them from memory."""
+    """Units that differ from the index, which recall reads itself; of many, how many files."""
     model: str = ""
     broken: tuple[tuple[str, str], ...] = ()
     why: str = ""

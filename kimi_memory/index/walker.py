@@ -111,11 +111,11 @@ def numbered(table: str) -> dict[str, int]:
     """
     found: dict[str, int] = {}
     # Without pathlib, which takes as long to load as the table.
-    (raw,) = _arrays(f"{table}/{DEAD}", "files")
-    gone, first = set(_integers(raw)), 0
+    (raw,) = read_arrays(f"{table}/{DEAD}", "files")
+    gone, first = set(integers(raw)), 0
     for name in sorted(set(os.listdir(table)) - {DEAD}):  # noqa: PTH208  see above
-        raw, ends = _arrays(f"{table}/{name}", "path.blob", "path.at")
-        bounds = _integers(ends)
+        raw, ends = read_arrays(f"{table}/{name}", "path.blob", "path.at")
+        bounds = integers(ends)
         whole = raw.decode("utf-8", "surrogatepass")
         if len(whole) == len(raw):
             paths = [whole[start:end] for start, end in pairwise(bounds)]
@@ -128,8 +128,12 @@ def numbered(table: str) -> dict[str, int]:
     return found
 
 
-def _arrays(path: str, *names: str) -> Iterator[bytes]:
-    """Yield arrays of a segment as they lie in it."""
+def read_arrays(path: str, *names: str) -> Iterator[bytes]:
+    """Yield arrays of a segment as they lie in it.
+
+    Raises:
+        OSError, ValueError, LookupError: it cannot be read.
+    """
     import json
 
     with open(path, "rb") as file:  # noqa: PTH123  see above
@@ -143,9 +147,9 @@ def _arrays(path: str, *names: str) -> Iterator[bytes]:
             yield file.read(count * int(kind[2:]))
 
 
-def _integers(raw: bytes) -> array[int]:
-    """Return numbers of 64 bits, which lie in a file with the smallest byte first."""
-    found = array(FORM, raw)
+def integers(raw: bytes, form: str = FORM) -> array[int]:
+    """Return numbers of a file, in which the smallest byte comes first."""
+    found = array(form, raw)
     if sys.byteorder == "big":
         found.byteswap()
     return found

@@ -120,9 +120,8 @@ class Register:
     def _take(self, path: str, look: Stat, survey: Survey) -> None:
         """Take over what a file says now."""
         entry = None
-        apart = path.startswith("episodic/sessions/") or is_conflict_copy(path)
-        if path.endswith(".md") and not apart:
-            entry = survey.fact(path, "entry", lambda content: _entry(path, content), _entry_of)
+        if may_be_note(path):
+            entry = survey.fact(path, "entry", lambda content: read_entry(path, content), _entry_of)
         if path in self._looks:
             self._drop(path)
         self._looks[path] = look
@@ -154,7 +153,17 @@ def _names(entry: Entry | None) -> set[str]:
     return {f"key {entry.key}", *entry.quotes}
 
 
-def _entry(path: str, content: bytes) -> Entry | None:
+def may_be_note(path: str) -> bool:
+    """Whether a note of a path counts: no page of a session, no copy a sync tool left."""
+    return (
+        path.endswith(".md")
+        and not path.startswith("episodic/sessions/")
+        and not is_conflict_copy(path)
+    )
+
+
+def read_entry(path: str, content: bytes) -> Entry | None:
+    """Return what the head of a file says, None where it is no note with an id."""
     head = content[:_HEAD]
     if not head.startswith((b"---", b"\xef\xbb\xbf---")):
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,7 +20,7 @@ from kimi_memory.model.head import Head
 from kimi_memory.model.note import Note
 from kimi_memory.model.source import Quote
 from kimi_memory.store.catalog import Catalog, Survey
-from kimi_memory.store.register import Entry, Listing, Register
+from kimi_memory.store.register import Entry, Listing, Register, may_be_note, read_entry
 from kimi_memory.store.store import Store
 
 
@@ -61,13 +61,21 @@ class Shelf:
     def _listing(self) -> Listing:
         return Register.of(self.store).read(self.survey)
 
-    def find(self, id: str) -> Entry:
+    def find(self, id: str, paths: Iterable[str] = ()) -> Entry:
         """Return a note by its id or a unique prefix of it.
+
+        Args:
+            id: the id, or the beginning of one.
+            paths: where it may lie; all files are looked at only when it does not lie there.
 
         Raises:
             NotFoundError: there is none.
             AmbiguousIdError: the prefix fits several.
         """
+        for path in paths:
+            entry = self._entry_at(path)
+            if entry is not None and entry.id == id:
+                return entry
         entries = self.entries()
         if id in entries:
             return entries[id]
@@ -77,6 +85,13 @@ class Shelf:
         if not near:
             raise NotFoundError("note", id)
         return near[0]
+
+    def _entry_at(self, path: str) -> Entry | None:
+        """Return the note that a path holds now, None where it holds none."""
+        try:
+            return read_entry(path, self.store.read(path)) if may_be_note(path) else None
+        except (NotFoundError, UnsafePathError):
+            return None
 
     def file(self, path: str) -> Filed:
         """Read a note.

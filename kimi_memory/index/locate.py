@@ -1,0 +1,70 @@
+"""Where the note of an id lies, by the table on disk, without a look at all files.
+
+Who asks for one note waits neither for numpy and the engines nor for the state of 100,000
+files: the arrays that answer are read as they lie in the segments. What the table holds may
+be out of date, so the caller reads the file and sees whether it is that note.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from itertools import accumulate
+from pathlib import Path
+
+from kimi_memory.errors import IndexDamagedError
+from kimi_memory.index.files import INDEX, TABLE
+from kimi_memory.index.generation import Shelf
+from kimi_memory.index.walker import DEAD, integers, read_arrays
+
+_FORMS = {1: "B", 2: "H", 4: "i"}
+"""The form of a code by its size: a segment has the narrowest that holds all."""
+
+
+def locate(root: Path, key: bytes, id: str) -> list[str]:
+    """Return the sorted paths at which the index of a memory has the note of an id.
+
+    Args:
+        root: the memory folder.
+        key: this machine's own secret; an index that it did not sign says nothing.
+        id: a whole one.
+    """
+    try:
+        generation = Shelf(root / INDEX, key).open()
+        return sorted(_paths(generation.folder / TABLE, id)) if generation else []
+    except (IndexDamagedError, OSError, ValueError, LookupError):
+        return []
+
+
+def _paths(table: Path, id: str) -> Iterator[str]:
+    """Yield the paths of living files with a unit of an id."""
+    gone = set(integers(next(read_arrays(str(table / DEAD), "files"))))
+    wanted, first = id.encode("utf-8", "surrogatepass"), 0
+    for path in sorted(one for one in table.iterdir() if one.name != DEAD):
+        counts, ids, ends = read_arrays(str(path), "rows", "id.blob", "id.at")
+        starts = list(accumulate(integers(counts, "i"), initial=0))
+        code = _place(ids, integers(ends), wanted)
+        if code >= 0:
+            codes, paths, bounds = read_arrays(str(path), "id.code", "path.blob", "path.at")
+            at = integers(bounds)
+            for number in _files(integers(codes, _FORMS[len(codes) // starts[-1]]), code, starts):
+                if first + number not in gone:
+                    yield paths[at[number] : at[number + 1]].decode("utf-8", "surrogatepass")
+        first += len(starts) - 1
+
+
+def _place(texts: bytes, ends: array[int], wanted: bytes) -> int:
+    """Return which of the texts is the wanted one, -1 where none is."""
+    start = texts.find(wanted) if wanted else -1
+    while start >= 0:
+        at = bisect_left(ends, start)
+        if ends[at : at + 2].tolist() == [start, start + len(wanted)]:
+            return at
+        start = texts.find(wanted, start + 1)
+    return -1
+
+
+def _files(codes: array[int], code: int, starts: list[int]) -> set[int]:
+    """Return the files with a row of a code; the rows of a file begin at its start."""
+    return {bisect_right(starts, row) - 1 for row, one in enumerate(codes) if one == code}
