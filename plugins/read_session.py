@@ -2,8 +2,8 @@
 
 Why it exists: a memory can be fed with the sessions of another one, and with files of
 programs that write ``{"id", "timestamp", "channel", "agent", "turns": [{"role",
-"content", "timestamp"}]}`` or the view ``{"session_id", "timestamp", "context",
-"current_task", "temp_vars"}``. A *spoken turn* is a ``turn`` record of our JSONL, or a
+"content", "timestamp", "tool_calls"}], "metadata"}`` or the view ``{"session_id",
+"timestamp", "context", "current_task", "temp_vars"}``. A *spoken turn* is a ``turn`` record of our JSONL, or a
 user or assistant entry of the JSON with non-blank text. A view with numbered entries
 is the end of a session of ours and is left to the JSONL beside it.
 """
@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from hashlib import sha256
 from pathlib import PurePath
@@ -29,6 +30,9 @@ from kimi_memory.model.turn import Turn
 from kimi_memory.text.moments import EPOCH, find_moment, moment
 
 _ROLES = {"user": (Role.USER, Origin.HUMAN), "assistant": (Role.ASSISTANT, Origin.AGENT)}
+_OURS = _ROLES | {"tool": (Role.TOOL, Origin.TOOL), "system": (Role.SYSTEM, Origin.TOOL)}
+_EXPORTED = "kimi_memory/session/1"
+"""The format that ``export sessions`` writes: what tools said there was a turn, too."""
 _IDS = ("id", "session_id")
 _LISTS = ("turns", "context")
 _TURNS = (b'"turns"', b'"context"')
@@ -98,15 +102,18 @@ def _plain(file: TranscriptFile) -> Iterator[Transcript]:
     if not entries or "n" in entries[0]:
         return
     dated = moment(value.get("timestamp")) or find_moment(PurePath(file.name).name)
-    turns = tuple(_turns(entries, dated or EPOCH))
+    roles = _OURS if value.get("format") == _EXPORTED else _ROLES
+    turns = tuple(_turns(entries, dated or EPOCH, roles))
     if turns:
         session = _session(value, turns[0].at)
         task, variables = value.get("current_task"), value.get("temp_vars")
+        metadata = value.get("metadata")
         yield Transcript(
             session,
             turns,
             task if isinstance(task, dict) else {},
             variables if isinstance(variables, dict) else {},
+            metadata=metadata if isinstance(metadata, dict) else {},
         )
 
 
@@ -120,20 +127,42 @@ def _session(value: Mapping[str, Any], started: datetime) -> Session:
     return Session(safe_session_id(id), started, host="session", **texts)
 
 
-def _turns(entries: list[Any], at: datetime) -> Iterator[Turn]:
+def _turns(
+    entries: list[Any], at: datetime, roles: Mapping[str, tuple[Role, Origin]]
+) -> Iterator[Turn]:
     number, repeats = 0, Counter[str]()
+    calls: list[Any] = []
     for entry in entries:
         at = moment(entry.get("timestamp", entry.get("at"))) or at
         text, role = _text(entry), entry["role"]
-        if role not in _ROLES or not text:
+        if role == "assistant":
+            calls += _calls(entry)
+        if role not in roles or not text:
             continue
         number += 1
         digest = sha256(f"{role}\0{text}".encode("utf-8", "replace")).hexdigest()[:12]
         repeats[digest] += 1
-        kind, origin = _ROLES[role]
+        kind, origin = roles[role]
         id = entry.get("id", entry.get("ref"))
         ref = id if isinstance(id, str) and id else f"{digest}.{repeats[digest]}"
-        yield Turn(number, at, kind, text, speaker=_speaker(entry), origin=origin, ref=ref)
+        turn = Turn(number, at, kind, text, speaker=_speaker(entry), origin=origin, ref=ref)
+        turn = replace(turn, origin=_origin(entry, origin))
+        # An assistant that only calls tools says nothing: its next words come of these calls.
+        yield replace(turn, tool_calls=tuple(calls)) if role == "assistant" else turn
+        calls = [] if role == "assistant" else calls
+
+
+def _origin(entry: Mapping[str, Any], origin: Origin) -> Origin:
+    """Return whose words a turn is; what the file says may only lower the trust in it."""
+    claimed = entry.get("origin")
+    if claimed not in tuple(Origin):
+        return origin
+    return max(origin, Origin(claimed), key=lambda one: one.rank)
+
+
+def _calls(entry: Mapping[str, Any]) -> list[Any]:
+    found = entry.get("tool_calls")
+    return found if isinstance(found, list) else []
 
 
 def _speaker(entry: Mapping[str, Any]) -> str:

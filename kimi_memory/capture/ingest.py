@@ -101,8 +101,8 @@ class Ingest:
             batch = log.add([_said(turn) for turn in new[first : first + _BATCH]])
             captured += batch
             progress(len(batch))
-        if transcript.task or transcript.variables:
-            log.set_state(transcript.task, transcript.variables)
+        if transcript.task or transcript.variables or transcript.metadata:
+            log.set_state(transcript.task, transcript.variables, transcript.metadata)
         session = log.session.id
         return Ingested(name, session, len(transcript.turns), len(captured), tuple(captured))
 
@@ -140,7 +140,8 @@ def _mark(turn: Turn, text: str) -> str:
 
 
 def _said(turn: Turn) -> Said:
-    return Said(turn.role, turn.text, turn.at, turn.speaker, turn.ref, turn.origin)
+    said = (turn.text, turn.at, turn.speaker, turn.ref, turn.origin, turn.tool_calls)
+    return Said(turn.role, *said)
 
 
 def from_bytes(name: str, content: bytes) -> TranscriptFile:

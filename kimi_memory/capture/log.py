@@ -49,6 +49,7 @@ class Said:
     ref: str = ""
     origin: Origin | None = None
     """None: a user's words are human, an assistant's an agent's, others a tool's."""
+    tool_calls: tuple[Json, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,18 +140,25 @@ class SessionLog:
         return captured
 
     def set_state(
-        self, task: Mapping[str, Json] | None, variables: Mapping[str, Json] | None
+        self,
+        task: Mapping[str, Json] | None,
+        variables: Mapping[str, Json] | None,
+        metadata: Mapping[str, Json] | None = None,
     ) -> None:
-        """Record the current task or variables; variables are merged into those set before."""
+        """Record the current task, variables or metadata; all but the task are merged."""
         task = None if task is None else self._screen.pass_fields(task)
         variables = self._screen.pass_fields(variables or {})
+        metadata = self._screen.pass_fields(metadata or {})
         with self._locked():
             self._read()
             merged = {**self._seen.variables, **variables}
             seen = replace(
                 self._seen, task=self._seen.task if task is None else task, variables=merged
             )
-            self._write([state_line(seen.task, seen.variables)], seen)
+            if metadata:
+                metadata = {**seen.metadata, **metadata}
+                seen = replace(seen, metadata=metadata)
+            self._write([state_line(seen.task, seen.variables, metadata or None)], seen)
         self._view()
 
     def end(self, at: datetime) -> None:
@@ -189,6 +197,7 @@ class SessionLog:
             ref=ref,
             masked=screened.masked,
             stripped=screened.stripped,
+            tool_calls=self._screen.pass_calls(said.tool_calls),
         )
         return self._rate(turn)
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
+from math import isfinite
 from typing import Any, NamedTuple
 
 from kimi_memory.errors import UsageError
@@ -103,6 +105,25 @@ class Screen:
             self.pass_name(name): self._value(value, name, depth) for name, value in fields.items()
         }
 
+    def pass_calls(self, calls: Sequence[Json]) -> tuple[Json, ...]:
+        """Return the calls of tools of a turn as they may be stored.
+
+        From the first one on for which there is no room, they are left out, which is said:
+        what a tool is given can be a whole file.
+        """
+        kept: list[Json] = []
+        room = self._max_bytes
+        for at, call in enumerate(calls):
+            try:
+                passed = self._value(call, "tool_calls", 0)
+            except UsageError:
+                passed = {"cut": "nested too deep"}
+            room -= len(json.dumps(passed, ensure_ascii=False).encode("utf-8", "replace"))
+            if room < 0:
+                return (*kept, {"cut": f"{len(calls) - at} calls"})
+            kept.append(passed)
+        return tuple(kept)
+
     def _value(self, value: Json, name: str, depth: int) -> Json:
         if depth > _DEEPEST:
             raise UsageError("The values are nested too deep to be kept. Keep them flat.")
@@ -115,6 +136,8 @@ class Screen:
                 return [self._value(one, name, depth + 1) for one in value]
             case dict():
                 return dict(self.pass_fields(value, depth + 1))
+            case float() if not isfinite(value):
+                return None  # JSON has no such number.
         return value
 
     def spans(self, text: str) -> list[Span]:

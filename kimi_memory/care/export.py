@@ -76,7 +76,7 @@ def export_graph(
     filed = _filed(memory, past=past)
     edges = list(derive(filed).edges.values())
     document = _graphml(filed, edges)
-    _write(memory, path, document, force=force)
+    write_outside(memory, path, document, force=force)
     return Exported(path, 1, len(filed), len(edges))
 
 
@@ -90,7 +90,7 @@ def export_json(memory: Memory, path: Path, *, past: bool = False, force: bool =
         "cards": [_members(one) for one in filed],
     }
     text = json.dumps(content, ensure_ascii=False, indent=1) + "\n"
-    _write(memory, path, text.encode(), force=force)
+    write_outside(memory, path, text.encode(), force=force)
     return Exported(path, 1, len(filed))
 
 
@@ -100,7 +100,7 @@ def export_index(
     """Write a page that lists all cards by type; arguments as for the graph."""
     cards = _cards(memory, past=past)
     text = _index(memory, [(one, one.path) for one in cards])
-    _write(memory, path, text.encode(), force=force)
+    write_outside(memory, path, text.encode(), force=force)
     return Exported(path, 1, len(cards))
 
 
@@ -111,13 +111,11 @@ def export_cards(
 
     Arguments are those of the graph; the folder must be empty or new without `force`.
     """
-    _outside(memory, folder)
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())) and not force:
-        raise UsageError(f"{folder} is not empty. Name a new folder, or give --force.")
+    prepare_folder(memory, folder, force=force)
     placed = list(_placed(_cards(memory, past=past)))
     for one, path in placed:
-        _write(memory, folder / path, one.text.encode(), force=True)
-    _write(memory, folder / INDEX, _index(memory, placed).encode(), force=True)
+        write_outside(memory, folder / path, one.text.encode(), force=True)
+    write_outside(memory, folder / INDEX, _index(memory, placed).encode(), force=True)
     return Exported(folder, len(placed) + 1, len(placed))
 
 
@@ -274,7 +272,19 @@ def _outside(memory: Memory, path: Path) -> None:
         raise UsageError(f"{path} lies in the memory itself. Export to a place outside of it.")
 
 
-def _write(memory: Memory, path: Path, content: bytes, *, force: bool) -> None:
+def prepare_folder(memory: Memory, folder: Path, *, force: bool) -> None:
+    """Raise UsageError where a folder lies in the memory, or is not empty without `force`."""
+    _outside(memory, folder)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())) and not force:
+        raise UsageError(f"{folder} is not empty. Name a new folder, or give --force.")
+
+
+def write_outside(memory: Memory, path: Path, content: bytes, *, force: bool) -> None:
+    """Write a file of an export.
+
+    Raises:
+        UsageError: it lies in the memory, is there already, or cannot be written.
+    """
     _outside(memory, path)
     if path.exists() and not force:
         raise UsageError(f"{path} is there already. Name another file, or give --force.")

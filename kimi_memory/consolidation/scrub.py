@@ -209,9 +209,10 @@ def _blank_record(record: Mapping[str, Json]) -> Json:
     for name in ("text", "title"):
         if clean.get(name):
             clean[name] = PURGED
-    for name in ("task", "variables"):
+    for name in ("task", "variables", "metadata"):
         if name in clean:
             clean[name] = {}
+    clean.pop("tool_calls", None)
     return clean
 
 

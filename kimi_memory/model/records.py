@@ -100,18 +100,22 @@ def turn_line(turn: Turn) -> bytes:
         "importance": float(turn.importance),
         **_filled({"tags": list(turn.tags), "context": turn.context, "ref": turn.ref}),
         **_filled({"masked": turn.masked, "stripped": turn.stripped}),
+        **_filled({"tool_calls": list(turn.tool_calls)}),
     }
     return seal(record)
 
 
-def state_line(task: Record | None = None, variables: Record | None = None) -> bytes:
-    """Return a line that sets the current task, the temporary variables, or both.
+def state_line(
+    task: Record | None = None, variables: Record | None = None, metadata: Record | None = None
+) -> bytes:
+    """Return a line that sets the current task, the temporary variables or the metadata.
 
     What is None stays as the lines before left it.
     """
     record: dict[str, Json] = {"kind": "state"}
     record.update({} if task is None else {"task": dict(task)})
     record.update({} if variables is None else {"variables": dict(variables)})
+    record.update({} if metadata is None else {"metadata": dict(metadata)})
     return seal(record)
 
 
@@ -129,6 +133,9 @@ def session_of(record: Record) -> Session:
 def turn_of(record: Record) -> Turn:
     """Return the turn of its record; ValueError says what is wrong."""
     tags = _texts(record, "tags")
+    calls = record.get("tool_calls", [])
+    if not isinstance(calls, list):
+        raise ValueError("'tool_calls' should be a list")
     return Turn(
         n=_whole(record, "n", least=1),
         at=moment(_needed(record, "at")),
@@ -142,6 +149,7 @@ def turn_of(record: Record) -> Turn:
         ref=_text(record, "ref"),
         masked=_whole(record, "masked"),
         stripped=_whole(record, "stripped"),
+        tool_calls=tuple(calls),
     )
 
 
@@ -223,6 +231,7 @@ class _Reading:
     task: dict[str, Json] = field(default_factory=dict)
     variables: dict[str, Json] = field(default_factory=dict)
     ended: datetime | None = None
+    metadata: dict[str, Json] = field(default_factory=dict)
 
     def take(self, record: Record) -> None:
         """Add what a record says; ValueError says what is wrong with it."""
@@ -236,6 +245,7 @@ class _Reading:
         elif kind == "state":
             self.task = _table(record, "task", self.task)
             self.variables = _table(record, "variables", self.variables)
+            self.metadata = _table(record, "metadata", self.metadata)
         elif kind == "end":
             self.ended = moment(_needed(record, "at"))
 
@@ -270,7 +280,12 @@ def read_transcript_lines(lines: Iterable[bytes], path: str) -> Transcript:
     if reading.session is None:
         raise torn or _broken(path, 1, "no session in this file")
     return Transcript(
-        reading.session, tuple(reading.turns), reading.task, reading.variables, reading.ended
+        reading.session,
+        tuple(reading.turns),
+        reading.task,
+        reading.variables,
+        reading.ended,
+        reading.metadata,
     )
 
 

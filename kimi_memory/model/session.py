@@ -41,6 +41,8 @@ class Transcript:
     variables: Mapping[str, Json] = field(default_factory=dict)
     """Temporary variables, last values set."""
     ended: datetime | None = None
+    metadata: Mapping[str, Json] = field(default_factory=dict)
+    """What its program counted: duration, model, tokens; last values set."""
 
     @property
     def latest(self) -> datetime:

@@ -57,7 +57,7 @@ def transcript_markdown(transcript: Transcript, lang: Lang) -> str:
     head = [line for name, value in _head(transcript, lang).items() for line in entry(name, value)]
     lines = ["---", *head, "---", "", f"# {label('session', lang)}: {title}"]
     for turn in transcript.turns:
-        lines += ["", _heading(turn), "", *_quote(turn.text)]
+        lines += ["", _heading(turn), "", *_quote(turn.text), *_calls(turn)]
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -84,6 +84,19 @@ def _head(transcript: Transcript, lang: Lang) -> dict[str, Value]:
 def _heading(turn: Turn) -> str:
     who = f"{turn.role} {one_line(turn.speaker)}".strip()
     return f"### #{turn.n} {who} {turn.at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _calls(turn: Turn) -> list[str]:
+    """Return the names of the tools a turn called; what they were given is in the JSONL."""
+    names = [one_line(_called(call)) for call in turn.tool_calls]
+    return ["", f"> tools: {', '.join(names)}"] if names else []
+
+
+def _called(call: Json) -> str:
+    """Return the name of a tool, as the chat APIs and other programs write it."""
+    found = call.get("function", call) if isinstance(call, dict) else None
+    name = (found.get("name") or found.get("tool")) if isinstance(found, dict) else found
+    return name if isinstance(name, str) and name else "?"
 
 
 def _quote(text: str) -> list[str]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from kimi_memory.model.origin import Origin, Role
+
+if TYPE_CHECKING:
+    from kimi_memory.model.session import Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,3 +36,5 @@ class Turn:
     """How many secrets were masked in the text."""
     stripped: int = 0
     """How many characters were left out: blocks that programs put into prompts."""
+    tool_calls: tuple[Json, ...] = field(default=(), hash=False)
+    """What the turn had tools do, as its program wrote it; kept, and no part of what is said."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -131,3 +132,48 @@ def test_other_files_are_left_to_others(content: str) -> None:
 def test_no_wrong_member_breaks_the_reader(spoil: Callable[[object], Iterator[object]]) -> None:
     for wrong in spoil(SEED):
         list(read_session.read_transcript(file_of(json.dumps(wrong))) or ())
+
+
+CALLS = [
+    {"id": "c1", "type": "function", "function": {"name": "search", "arguments": '{"q": "端口"}'}},
+    {"tool": "run", "args": {"command": "make", "times": 2, "quiet": True, "env": None}},
+]
+COUNTED = {"duration_ms": 12000, "model": "some-model", "tokens": 2345, "by": {"in": 2000}}
+
+
+def with_calls() -> dict[str, object]:
+    """Return the session JSON of the seed with tool calls and metadata."""
+    said = [*SEED["turns"], {"role": "assistant", "content": "", "tool_calls": CALLS[:1]}]
+    last = {"role": "assistant", "content": "端口是 8080。", "tool_calls": CALLS[1:]}
+    return {**SEED, "turns": [*said, last], "metadata": COUNTED}
+
+
+def test_tool_calls_and_metadata_are_read() -> None:
+    (transcript,) = read(json.dumps(with_calls()))
+    assert transcript.turns[-1].text == "端口是 8080。"
+    assert list(transcript.turns[-1].tool_calls)[-2:] == CALLS
+    assert transcript.metadata == COUNTED
+
+
+def test_tool_calls_and_metadata_of_our_own_jsonl_are_read_back() -> None:
+    turn = replace(TURNS[1], tool_calls=tuple(CALLS))
+    lines = session_line(SESSION) + turn_line(turn) + state_line(None, None, COUNTED)
+    (transcript,) = read(lines)
+    assert transcript.turns == (turn,)
+    assert transcript.metadata == COUNTED
+
+
+@pytest.mark.parametrize("calls", [None, {}, "x", 1])
+def test_what_is_no_list_of_calls_is_left(calls: object) -> None:
+    entry = {"role": "assistant", "content": "端口是 8080。", "tool_calls": calls}
+    (transcript,) = read(json.dumps({**SEED, "turns": [entry], "metadata": calls or []}))
+    assert transcript.turns[0].tool_calls == ()
+    assert transcript.metadata == {}
+
+
+def test_a_file_may_only_lower_the_trust_in_its_turns() -> None:
+    said = [{"role": r, "content": f"{r} {o}", "origin": o} for r in ("user", "assistant") for o in
+            ("human", "remote", "owner")]  # fmt: skip
+    (transcript,) = read(json.dumps({**SEED, "turns": said}))
+    found = [str(turn.origin) for turn in transcript.turns]
+    assert found == ["human", "remote", "human", "agent", "remote", "agent"]

@@ -6,11 +6,13 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from kimi_memory.care.export import export_cards, export_graph, export_index, export_json
+from kimi_memory.care.session_export import export_sessions
 from kimi_memory.surfaces.cli.shared import open_memory, show, show_json
 
 _FORMS = {
     "cards": export_cards,
     "json": export_json,
+    "sessions": export_sessions,
     "index": export_index,
     "graphml": export_graph,
 }
@@ -21,10 +23,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "form",
         choices=list(_FORMS),
-        help="cards by type or all as JSON, which import takes back; for reading only: an index "
-        "page, a graph",
+        help="cards by type or all as JSON, which import takes back; sessions as JSON, which "
+        "ingest takes back; for reading only: an index page, a graph",
     )
-    parser.add_argument("path", type=Path, help="where to; a folder for cards, else a file")
+    parser.add_argument("path", type=Path, help="where to: a folder for cards and sessions")
     parser.add_argument("--all", action="store_true", help="superseded and archived ones too")
     parser.add_argument("--force", action="store_true", help="replace what is there")
 
@@ -38,5 +40,6 @@ def run(arguments: Namespace) -> int:
         show_json(found)
     else:
         edges = f" and {found.edges} links" if found.edges else ""
-        show(f"{found.notes} notes{edges} in {found.path} ({found.files} files)")
+        what = "sessions" if arguments.form == "sessions" else "notes"
+        show(f"{found.notes} {what}{edges} in {found.path} ({found.files} files)")
     return 0
