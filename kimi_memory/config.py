@@ -90,6 +90,17 @@ class RecallTable(NamedTuple):
     """Budget of a context block when none is given."""
 
 
+class ChunksTable(NamedTuple):
+    """``[chunks]``: how pages are cut into the pieces that recall finds."""
+
+    max_tokens: int = 512
+    """Longest chunk; a block of code may be twice as long."""
+    overlap_tokens: int = 50
+    """So much of the end of a chunk is repeated at the beginning of the next."""
+    headings: bool = True
+    """Whether each heading begins a chunk."""
+
+
 class HistoryTable(NamedTuple):
     """``[history]``"""
 
@@ -196,6 +207,7 @@ class Settings(NamedTuple):
     capture: CaptureTable = CaptureTable()
     distil: DistilTable = DistilTable()
     recall: RecallTable = RecallTable()
+    chunks: ChunksTable = ChunksTable()
     history: HistoryTable = HistoryTable()
     gates: GatesTable = GatesTable()
     consolidation: ConsolidationTable = ConsolidationTable()
@@ -248,6 +260,8 @@ class UserConfig(NamedTuple):
     """``server``: auto lets a hook start a server that keeps the memory open; never does not."""
 
 
+_LEAST = 32
+"""Tokens of the smallest chunk that still says something."""
 _TYPES: dict[str, tuple[type, ...]] = {
     "bool": (bool,),
     "int": (int,),
@@ -270,6 +284,7 @@ def parse_settings(text: str, path: str = MARKER) -> Settings:
         capture=_table(CaptureTable, document, path, "capture"),
         distil=_table(DistilTable, document, path, "distil"),
         recall=_table(RecallTable, document, path, "recall"),
+        chunks=_table(ChunksTable, document, path, "chunks"),
         history=_table(HistoryTable, document, path, "history"),
         gates=_table(GatesTable, document, path, "gates"),
         consolidation=_table(ConsolidationTable, document, path, "consolidation"),
@@ -284,6 +299,12 @@ def parse_settings(text: str, path: str = MARKER) -> Settings:
         nearest = _nearest_zone(settings.memory.timezone)
         remedy = f"Write {nearest!r}, or leave memory.timezone out"
         raise FormatError(path, line, str(error), remedy) from error
+    if not 0 <= settings.chunks.overlap_tokens <= settings.chunks.max_tokens // 2 - _LEAST // 2:
+        line = next((n for n, one in enumerate(text.splitlines(), 1) if "_tokens" in one), 1)
+        why = f"chunks of {settings.chunks.max_tokens} tokens cannot overlap by"
+        why = f"{why} {settings.chunks.overlap_tokens}"
+        remedy = f"Give chunks.max_tokens from {_LEAST} on, and less than half for the overlap"
+        raise FormatError(path, line, why, remedy)
     if settings.memory.format > FORMAT:
         raise FormatError(
             path,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kimi_memory.model.session import Session, Transcript
     from kimi_memory.model.step import DayView, Step, Verdict, WeekView
     from kimi_memory.model.turn import Turn
-    from kimi_memory.model.unit import Chunk, Hit, Query, Unit
+    from kimi_memory.model.unit import Chunk, ChunkSizes, Hit, Query, Unit
 
 hookspec = pluggy.HookspecMarker("kimi_memory")
 hookimpl = pluggy.HookimplMarker("kimi_memory")
@@ -155,8 +155,8 @@ def changes_applied(paths: Sequence[str], job: Job | None) -> None:
 
 
 @hookspec(firstresult=True)
-def split_note(text: str) -> list[Chunk] | None:
-    """Answer: the chunks of a Markdown page without its front matter."""
+def split_note(text: str, sizes: ChunkSizes) -> list[Chunk] | None:
+    """Answer: the chunks of a Markdown page without its front matter, in the sizes of settings."""
 
 
 @hookspec(firstresult=True)

@@ -14,6 +14,7 @@ from kimi_memory import stages
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.home import Home
 from kimi_memory.model.ids import lettered
+from kimi_memory.model.unit import ChunkSizes
 from kimi_memory.opening import Opening, read_settings, user_host
 from kimi_memory.store.store import Store
 from kimi_memory.text.zone import in_zone
@@ -119,7 +120,14 @@ class Parts:
         """The indexes, opened when first asked for."""
         from kimi_memory.index import Index
 
-        return Index(self.store, self.host, key=self._key, clock=self.clock, zone=self.zone)
+        return Index(
+            self.store,
+            self.host,
+            key=self._key,
+            clock=self.clock,
+            zone=self.zone,
+            sizes=ChunkSizes(*self.settings.chunks),
+        )
 
     @cached_property
     def _recall(self) -> Recall:

@@ -14,15 +14,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kimi_memory import hookimpl
-from kimi_memory.model.unit import Chunk
+from kimi_memory.model.unit import Chunk, ChunkSizes
 from kimi_memory.text.regex import regex
 from kimi_memory.text.sentences import pieces, sentences
 from kimi_memory.text.tokens import estimate
 
-MAX_TOKENS = 512
-OVERLAP_TOKENS = 50
-CODE_TOKENS = 1024
-"""Code up to this size stays whole, though its chunk is then larger than the others."""
+CODE = 2
+"""Code up to so many times the size of a chunk stays whole, though its chunk is then larger."""
 PIECE_CHARS = 240
 """A sentence longer than a chunk is cut into pieces of this length, whatever its script."""
 
@@ -59,19 +57,18 @@ class Atom:
 
 
 @hookimpl(trylast=True)
-def split_note(text: str) -> list[Chunk]:
+def split_note(text: str, sizes: ChunkSizes) -> list[Chunk]:
     """Split at headings first, then into chunks of whole blocks, lines or sentences."""
-    page = _Page(text)
-    return [
-        chunk for trail, blocks in _sections(page.lines) for chunk in page.chunks(trail, blocks)
-    ]
+    page = _Page(text, sizes)
+    found = _sections(page.lines) if sizes.headings else [((), list(_blocks(page.lines)))]
+    return [chunk for trail, blocks in found for chunk in page.chunks(trail, blocks)]
 
 
 class _Page:
     """A text with the offsets of its lines."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
+    def __init__(self, text: str, sizes: ChunkSizes) -> None:
+        self.text, self.sizes = text, sizes
         raw = text.split("\n")
         self.lines = [line.removesuffix("\r") for line in raw]
         self.starts = [0]
@@ -81,7 +78,7 @@ class _Page:
     def chunks(self, trail: tuple[str, ...], blocks: Sequence[Block]) -> Iterator[Chunk]:
         """Pack the atoms of one section into chunks that overlap a little."""
         atoms = [atom for block in blocks for atom in self._atoms(block)]
-        for first, last in _pack(atoms):
+        for first, last in _pack(atoms, self.sizes):
             start, end = atoms[first].start, atoms[last].end
             yield Chunk(self._line(start), self._line(end - 1), self.text[start:end], trail)
 
@@ -90,8 +87,8 @@ class _Page:
 
     def _atoms(self, block: Block) -> Iterator[Atom]:
         start, end = self.starts[block.first], self._end(block.last - 1)
-        tokens = estimate(self.text[start:end])
-        whole = {"text": 0, "code": CODE_TOKENS}.get(block.kind, MAX_TOKENS)
+        tokens, most = estimate(self.text[start:end]), self.sizes.max_tokens
+        whole = {"text": 0, "code": CODE * most}.get(block.kind, most)
         if tokens <= whole:
             yield Atom(start, end, tokens + 1)
             return
@@ -104,7 +101,7 @@ class _Page:
 
     def _line_atoms(self, start: int, end: int) -> Iterator[Atom]:
         tokens = estimate(self.text[start:end])
-        if tokens <= OVERLAP_TOKENS:
+        if tokens <= self.sizes.overlap_tokens:
             yield Atom(start, end, tokens + 1)
             return
         for first, last in sentences(self.text[start:end]):
@@ -112,26 +109,26 @@ class _Page:
                 yield Atom(a, b, estimate(self.text[a:b]) + 1)
 
     def _fitting(self, start: int, end: int) -> list[tuple[int, int]]:
-        if estimate(self.text[start:end]) <= MAX_TOKENS:
+        if estimate(self.text[start:end]) <= self.sizes.max_tokens:
             return [(start, end)]
-        return pieces(self.text, start, end, PIECE_CHARS)
+        return pieces(self.text, start, end, min(PIECE_CHARS, self.sizes.max_tokens // 2))
 
 
-def _pack(atoms: Sequence[Atom]) -> Iterator[tuple[int, int]]:
+def _pack(atoms: Sequence[Atom], sizes: ChunkSizes) -> Iterator[tuple[int, int]]:
     """Yield the first and last atom of each chunk."""
     first, total = 0, 0
     for n, atom in enumerate(atoms):
-        if total and total + atom.tokens > MAX_TOKENS:
+        if total and total + atom.tokens > sizes.max_tokens:
             yield first, n - 1
-            first, total = _overlap(atoms, n)
+            first, total = _overlap(atoms, n, sizes)
         total += atom.tokens
     if atoms:
         yield first, len(atoms) - 1
 
 
-def _overlap(atoms: Sequence[Atom], n: int) -> tuple[int, int]:
+def _overlap(atoms: Sequence[Atom], n: int, sizes: ChunkSizes) -> tuple[int, int]:
     """Return where the chunk that goes on with atom `n` starts, and what that costs."""
-    room = min(OVERLAP_TOKENS, MAX_TOKENS - atoms[n].tokens)
+    room = min(sizes.overlap_tokens, sizes.max_tokens - atoms[n].tokens)
     first, total = n, 0
     while first > 0 and total + atoms[first - 1].tokens <= room:
         first -= 1

@@ -3,9 +3,9 @@
 Why it exists: a memory can be fed with the sessions of another one, and with files of
 programs that write ``{"id", "timestamp", "channel", "agent", "turns": [{"role",
 "content", "timestamp", "tool_calls"}], "metadata"}`` or the view ``{"session_id",
-"timestamp", "context", "current_task", "temp_vars"}``. A *spoken turn* is a ``turn`` record of our JSONL, or a
-user or assistant entry of the JSON with non-blank text. A view with numbered entries
-is the end of a session of ours and is left to the JSONL beside it.
+"timestamp", "context", "current_task", "temp_vars"}``. A *spoken turn* is a ``turn``
+record of our JSONL, or a user or assistant entry of the JSON with non-blank text. A view
+with numbered entries is the end of a session of ours and is left to the JSONL beside it.
 """
 
 from __future__ import annotations

@@ -88,3 +88,10 @@ def test_a_misspelt_zone_is_told_with_the_nearest_and_its_line(name: str, meant:
 def test_the_zone_is_that_of_the_machine_unless_one_is_named() -> None:
     assert parse_settings("").zone is MACHINE
     assert str(parse_settings('[memory]\ntimezone = "Asia/Shanghai"\n').zone) == "Asia/Shanghai"
+
+
+@pytest.mark.parametrize("chunks", ["max_tokens = 8", "overlap_tokens = 400", "overlap_tokens=-1"])
+def test_chunks_that_cannot_be_are_refused(chunks: str) -> None:
+    with pytest.raises(FormatError, match=r"chunks of \d+ tokens cannot overlap by"):
+        parse_settings(f"[chunks]\n{chunks}\n")
+    assert parse_settings("[chunks]\nmax_tokens = 64\noverlap_tokens = 0\n").chunks.max_tokens == 64

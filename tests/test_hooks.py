@@ -31,7 +31,7 @@ from kimi_memory.model.session import Session, Transcript
 from kimi_memory.model.source import Quote
 from kimi_memory.model.step import DayView, Verdict, WeekView
 from kimi_memory.model.turn import Turn
-from kimi_memory.model.unit import Hit, Query, Unit
+from kimi_memory.model.unit import ChunkSizes, Hit, Query, Unit
 
 TESTS = Path(__file__).parent
 NOON = datetime(2026, 2, 27, 12, 0, tzinfo=UTC)
@@ -304,7 +304,8 @@ def test_hook_changes_applied(host: Host, told: pytest.LogCaptureFixture) -> Non
 
 
 def test_hook_split_note(host: Host) -> None:
-    chunks = host.answer("split_note", text="# 部署\n\n每周五。\n\n## Port\n\nIt is 5432.\n")
+    page = "# 部署\n\n每周五。\n\n## Port\n\nIt is 5432.\n"
+    chunks = host.answer("split_note", text=page, sizes=ChunkSizes())
     assert [(c.trail[-1], c.first, c.last) for c in chunks][-1] == ("Port", 5, 7)
     assert "每周五" in chunks[0].text
 

@@ -15,6 +15,7 @@ from kimi_memory.errors import ModelError, PluginError
 from kimi_memory.hookspecs import SPECS
 from kimi_memory.host import Host, Loaded
 from kimi_memory.model.screen import Span
+from kimi_memory.model.unit import ChunkSizes
 
 KINDS = ("Answer", "Gather", "Notice")
 
@@ -298,7 +299,7 @@ def test_an_error_of_the_tree_passes_as_it_is() -> None:
     host = Host(entry_points=False)
     host.register(Broken(), "broken")
     with pytest.raises(ModelError, match="asleep"):
-        host.answer("split_note", text="# 标题")
+        host.answer("split_note", text="# 标题", sizes=ChunkSizes())
 
 
 def test_two_hosts_share_no_plugins() -> None:

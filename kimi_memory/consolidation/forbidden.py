@@ -15,7 +15,7 @@ from kimi_memory.model.case import FOLDER, Case, hits_of, is_eval, read_cases
 from kimi_memory.model.change import Change, Create, Delete, Update
 from kimi_memory.model.frontmatter import decode
 from kimi_memory.model.status import Status
-from kimi_memory.model.unit import Chunk, Query, Unit
+from kimi_memory.model.unit import Chunk, ChunkSizes, Query, Unit
 from kimi_memory.store.store import Store
 
 _HIDDEN = frozenset({str(Status.SUPERSEDED), str(Status.ARCHIVED)})
@@ -33,6 +33,7 @@ class Forbidden:
     store: Store
     host: Host
     clock: Callable[[], datetime]
+    sizes: ChunkSizes
 
     def check(self, changes: Sequence[Change], before: Mapping[str, bytes]) -> None:
         """Raise GateError when a planned page answers a question with what is forbidden.
@@ -74,7 +75,7 @@ class Forbidden:
         return [unit for unit in units if unit.status not in _HIDDEN]
 
     def _split(self, text: str) -> list[Chunk]:
-        return list(self.host.answer("split_note", text=text) or ())
+        return list(self.host.answer("split_note", text=text, sizes=self.sizes) or ())
 
     def _cases(self) -> Iterator[Case]:
         """Yield the cases that can be read; ``eval`` tells of the others."""

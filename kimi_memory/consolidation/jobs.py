@@ -39,6 +39,7 @@ from kimi_memory.model.job import NOTHING, Job, Operation, Spent
 from kimi_memory.model.pages import Day, Project
 from kimi_memory.model.records import job_json, job_of
 from kimi_memory.model.step import Step
+from kimi_memory.model.unit import ChunkSizes
 from kimi_memory.store.batch import Batch
 from kimi_memory.store.checkpoints import checkpoint
 from kimi_memory.store.history import History
@@ -199,7 +200,8 @@ class Jobs:
         live = sum(e.status in _LIVE for e in shelf.entries().values() if e.kind == "card")
         self._gates.check(plan.steps, changes, entries=live, asked=plan.asked)
         if not plan.asked:
-            Forbidden(self._store, self._host, self._clock).check(changes, before)
+            sizes = ChunkSizes(*self._settings.chunks)
+            Forbidden(self._store, self._host, self._clock, sizes).check(changes, before)
         job = self._record(plan, changes, before)
         if not any(change.path == PAGE for change in changes):
             # It follows from the notes, so no record has it, and an undo makes it anew.

@@ -21,7 +21,7 @@ from kimi_memory.index.stored import Stored
 from kimi_memory.index.sync import Difference, Progress, Sync
 from kimi_memory.index.units import Split
 from kimi_memory.index.words import Words
-from kimi_memory.model.unit import Chunk
+from kimi_memory.model.unit import Chunk, ChunkSizes
 from kimi_memory.store.paths import PRIVATE
 from kimi_memory.store.store import Store
 from kimi_memory.text.zone import Zone
@@ -48,6 +48,7 @@ class Index:
         clock: tells the time.
         zone: the zone of the days people ask for.
         name: of its folder and its lock.
+        sizes: of the chunks of a page.
     """
 
     def __init__(
@@ -59,10 +60,12 @@ class Index:
         clock: Callable[[], datetime],
         zone: Zone = UTC,
         name: str = LOCK,
+        sizes: ChunkSizes = ChunkSizes(),  # noqa: B008  a value that never changes
     ) -> None:
         self._store, self._host, self._clock, self._zone = store, host, clock, zone
         self._key, self._lock = key, name
-        self.words = Words(host, zone)
+        self._sizes = sizes
+        self.words = Words(host, zone, sizes)
         self._shelf = Shelf(store.root / PRIVATE / name, key)
         self._sync = Sync(store, self.words, self._split)
         self._key = key
@@ -194,6 +197,7 @@ class Index:
             clock=self._clock,
             zone=self._zone,
             name=BESIDE,
+            sizes=self._sizes,
         )
         with self._store.lock(BESIDE, timeout_seconds=0):
             other._shelf.drop()
@@ -219,7 +223,7 @@ class Index:
             self._searcher = None
 
     def _split(self, text: str) -> list[Chunk]:
-        return list(self._host.answer("split_note", text=text) or ())
+        return list(self._host.answer("split_note", text=text, sizes=self._sizes) or ())
 
     @property
     def split(self) -> Split:

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kimi_memory.host import Host
-from kimi_memory.model.unit import Query, Unit
+from kimi_memory.model.unit import ChunkSizes, Query, Unit
 from kimi_memory.text.dates import date_words, day_words
 from kimi_memory.text.regex import regex
 from kimi_memory.text.zone import Zone, in_zone, mark_of
@@ -36,10 +36,12 @@ class Words:
     Args:
         host: the plugins.
         zone: the zone of the days on which something was said.
+        sizes: of the chunks that words are taken from.
     """
 
-    def __init__(self, host: Host, zone: Zone = UTC) -> None:
+    def __init__(self, host: Host, zone: Zone = UTC, sizes: ChunkSizes | None = None) -> None:
         self._host, self._zone = host, zone
+        self._sizes = "" if sizes in (None, ChunkSizes()) else str(sizes)
 
     @cached_property
     def kinds(self) -> tuple[Table, ...]:
@@ -50,9 +52,10 @@ class Words:
 
     @property
     def fingerprint(self) -> str:
-        """A hash that changes when the same text would yield other words."""
+        """A hash that changes when the same text would yield other words, or other chunks."""
         found = [*self.split(_PROBE), *date_words(_PROBE, _PROBED), str(TITLE_WEIGHT), ASKS]
         found += [mark] if (mark := mark_of(self._zone)) else []
+        found += [self._sizes] if self._sizes else []
         return hashlib.sha256("\0".join(found).encode()).hexdigest()[:16]
 
     def split(self, text: str) -> list[str]:

@@ -11,6 +11,15 @@ COLD_BELOW = 0.3
 """A card whose file has a temperature below this is cold: it has no vector."""
 
 
+class ChunkSizes(NamedTuple):
+    """How a Markdown page is cut into chunks."""
+
+    max_tokens: int = 512
+    overlap_tokens: int = 50
+    headings: bool = True
+    """Whether each heading begins a chunk."""
+
+
 class Chunk(NamedTuple):
     """A piece of a Markdown page: its lines, text and heading trail."""
 

@@ -38,6 +38,7 @@ from kimi_memory.model.records import (
 from kimi_memory.model.session import Session, Transcript
 from kimi_memory.model.session_page import transcript_markdown, view_json
 from kimi_memory.model.turn import Turn
+from kimi_memory.model.unit import ChunkSizes
 from kimi_memory.text.dates import date_words
 from kimi_memory.text.fence import PREFIX, fence, strip_injected
 from kimi_memory.text.language import language_of
@@ -160,7 +161,7 @@ def transcript(content: bytes) -> None:
 def chunks(content: bytes) -> None:
     """Chunks of a page lie on it, in order, and hold text."""
     text = _text(content)
-    found = plugin("markdown").split_note(text)
+    found = plugin("markdown").split_note(text, ChunkSizes())
     lines = len(re.split(r"\r\n|\r|\n", text))
     assert all(1 <= chunk.first <= chunk.last <= lines and chunk.text for chunk in found)
     assert [chunk.first for chunk in found] == sorted(chunk.first for chunk in found)

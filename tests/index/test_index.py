@@ -13,13 +13,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from folders import CHATS, KEY, QUERIES, Folder, fill, seen
+from folders import CHATS, KEY, NOW, OPENED, QUERIES, Folder, fill, seen
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kimi_memory.errors import LockTimeoutError
-from kimi_memory.index import build
+from kimi_memory.index import Index, build
 from kimi_memory.index import folder as looking
+from kimi_memory.model.unit import ChunkSizes
 from kimi_memory.store.store import Store
 
 INDEX = ".kimi/index"
@@ -367,3 +368,14 @@ def test_a_hint_makes_an_edit_of_a_large_memory_searchable(
     folder.write("PROJECT.md", "# Billing\n\nAn egret stands in it.\n")
     index.hint(["PROJECT.md"])
     assert folder.ask("egret", index).hits[0].unit.path == "PROJECT.md"
+
+
+def test_other_sizes_of_chunks_make_another_index(folder: Folder) -> None:
+    folder.write("notes/a.md", "# 部署\n\n" + "每周五部署一次，先跑测试。" * 60)
+    whole = folder.index().refresh().units
+    small = Index(folder.store, folder.host, key=KEY, clock=lambda: NOW, sizes=ChunkSizes(64, 0))
+    OPENED.append(small)
+    assert "words of another kind" in small.status().why
+    assert small.refresh().units > 4 * whole
+    assert small.status().why == ""
+    assert "words of another kind" in folder.index().status().why

@@ -13,7 +13,7 @@ from kimi_memory.index.files import is_searchable, scan
 from kimi_memory.index.stored import Stored
 from kimi_memory.index.table import COLUMNS
 from kimi_memory.index.units import read_units, tier_of
-from kimi_memory.model.unit import Chunk, Unit
+from kimi_memory.model.unit import Chunk, ChunkSizes, Unit
 
 
 def whole(text: str) -> list[Chunk]:
@@ -136,7 +136,7 @@ def test_a_table_survives_its_file(folder: Folder) -> None:
 
 def test_headings_over_lines_that_repeat_cards_are_no_units() -> None:
     page = "# Memory\n\n## Facts\n\n- [0.90] a: b ^card-01\n\n## Mine\n\nmy own line\n"
-    units = read_units("MEMORY.md", page.encode(), lambda text: split_note(text) or [])
+    units = read_units("MEMORY.md", page.encode(), lambda text: split_note(text, ChunkSizes()))
     assert ["my own line" in unit.text for unit in units] == [True]
 
 

@@ -5,9 +5,17 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kimi_memory.plugins.markdown import CODE_TOKENS, MAX_TOKENS, split_note
+from kimi_memory.plugins import markdown
 
+from kimi_memory.model.unit import Chunk, ChunkSizes
 from kimi_memory.text.tokens import estimate
+
+MAX_TOKENS = ChunkSizes().max_tokens
+CODE_TOKENS = markdown.CODE * MAX_TOKENS
+
+
+def split_note(text: str, **sizes: int) -> list[Chunk]:
+    return markdown.split_note(text, ChunkSizes(**sizes))
 
 
 def trails(text: str) -> list[tuple[str, ...]]:
@@ -128,3 +136,21 @@ def test_every_line_is_in_a_chunk_and_every_chunk_is_true(lines: list[str], end:
         assert estimate(chunk.text) <= CODE_TOKENS + 9
     covered = {n for chunk in chunks for n in range(chunk.first, chunk.last + 1)}
     assert {n for n, line in enumerate(numbered, 1) if line.strip()} <= covered
+
+
+PAGE = "# 部署\n\n" + "每周五部署一次，先跑测试。" * 40 + "\n\n## Rollback\n\n" + "Run it. " * 200
+
+
+@given(st.integers(32, 600), st.integers(0, 15))
+@settings(max_examples=30)
+def test_chunks_have_the_sizes_that_are_asked_for(most: int, overlap: int) -> None:
+    chunks = split_note(PAGE + "字" * 900 + "😀" * 300, max_tokens=most, overlap_tokens=overlap)
+    assert all(estimate(chunk.text) <= most for chunk in chunks)
+    assert "".join(c.text for c in chunks).replace("\n", "").count("字") >= 900
+
+
+def test_without_headings_small_sections_share_a_chunk() -> None:
+    page = "# 部署\n\n周五。\n\n## Rollback\n\nRun it.\n"
+    assert len(split_note(page)) == 2
+    [whole] = split_note(page, headings=False)
+    assert (whole.first, whole.last, whole.trail) == (1, 7, ())
