@@ -15,10 +15,10 @@ from kimi_memory.model.prompt import Question
 from kimi_memory.model.step import Verdict
 from kimi_memory.text.language import language_of
 from kimi_memory.text.normal import normalise
-from kimi_memory.text.opposites import opposed
 from kimi_memory.text.overlap import overlapping, words_of
 from kimi_memory.text.regex import regex
 from kimi_memory.text.similar import same_claim, similarity
+from kimi_memory.text.values import contradicts
 
 _LEAST = 0.5
 _NEAR = 0.85
@@ -59,8 +59,8 @@ def quarrels(placed: Sequence[Placed], host: Host) -> Iterator[Rot]:
     """Find near duplicates, and pairs that cannot both be true.
 
     Pairs are taken from memos of one key, and from those that share at least half of
-    their words; the `judge_conflict` hook judges them, but for pairs that are the same
-    up to one word and its opposite. Without a common key only a
+    their words; the `judge_conflict` hook judges them, but for pairs that deny each other
+    or are the same up to one word and its opposite. Without a common key only a
     figure, a day or a negation may differ: two people may well like different tea.
 
     Args:
@@ -71,7 +71,7 @@ def quarrels(placed: Sequence[Placed], host: Host) -> Iterator[Rot]:
     for one, two in _pairs(placed):
         old, new = sorted((one, two), key=lambda each: (each.at, each.place))
         card, draft = _card(old), _draft(new)
-        if opposed(_text(old), _text(new)):
+        if contradicts(_text(old), _text(new)):
             clashes.append((old, new))
             continue
         verdict = host.answer("judge_conflict", card=card, draft=draft, ask=_Silent())

@@ -27,7 +27,7 @@ from kimi_memory.model.status import Status
 from kimi_memory.model.step import Verdict
 from kimi_memory.store.shelf import Filed, Shelf
 from kimi_memory.store.store import Store
-from kimi_memory.text.values import Relation, compare_claims
+from kimi_memory.text.values import Relation, compare_claims, contradicts
 from kimi_memory.text.zone import day_in
 
 _AGAINST = (Verdict.CONFLICTS, Verdict.REPLACES)
@@ -146,9 +146,12 @@ class Introspect:
                 continue
             # A judge may be a model, so only those are judged that nearly became one card.
             close = pair.likeness > self._settings.introspect.merge
-            against = close and (
-                verdict(pair, self._host, self._now) in _AGAINST
-                or compare_claims(first.value, second.value) in _OPPOSED
+            against = contradicts(first.value, second.value) or (
+                close
+                and (
+                    verdict(pair, self._host, self._now) in _AGAINST
+                    or compare_claims(first.value, second.value) in _OPPOSED
+                )
             )
             rel = LinkRel.CONTRADICTS if against else LinkRel.SIMILAR_TO
             reason = f"{SUGGESTED}: {pair.likeness:.2f} alike"

@@ -18,6 +18,7 @@ from kimi_memory.store.shelf import mark
 from kimi_memory.text.han import HAN, simplify
 from kimi_memory.text.normal import normalise
 from kimi_memory.text.regex import regex
+from kimi_memory.text.rewording import reworded
 from kimi_memory.text.similar import same_claim
 
 BLOCK = 24
@@ -55,10 +56,11 @@ def pairs(cards: Sequence[Card], host: Host, least: float) -> list[Pair]:
     """
     ordered = sorted(cards, key=lambda card: card.id)
     met = sorted(_meeting(ordered, host))
+    likeness = dict(zip(met, _likeness(ordered, met, host), strict=False))
+    # Two characters more and a short Chinese text shares few of its letters with itself.
+    likeness |= dict.fromkeys(_reworded(ordered, met), 1.0)
     found = [
-        Pair(ordered[a], ordered[b], likeness)
-        for (a, b), likeness in zip(met, _likeness(ordered, met, host), strict=False)
-        if likeness >= least
+        Pair(ordered[a], ordered[b], like) for (a, b), like in likeness.items() if like >= least
     ]
     return sorted(found, key=lambda pair: (-pair.likeness, pair.first.id, pair.second.id))
 
@@ -84,6 +86,12 @@ def _meeting(cards: Sequence[Card], host: Host) -> set[tuple[int, int]]:
         else:
             met.update(_neighbours(group, texts))
     return met
+
+
+def _reworded(cards: Sequence[Card], met: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield the pairs of rows that claim the same in other Chinese words."""
+    words = {row: reworded(cards[row].value) for pair in met for row in pair}
+    yield from ((a, b) for a, b in met if words[a] and words[a] == words[b])
 
 
 def _of_scope(words: set[str], scope: str) -> set[str]:
@@ -137,14 +145,24 @@ def verdict(pair: Pair, host: Host, now: datetime) -> Verdict | None:
 def mergeable(pair: Pair, host: Host, now: datetime) -> bool:
     """Whether two cards claim the same: the rules say so, and no judge says otherwise."""
     first, second = pair.first, pair.second
-    return (
+    alike = (
         all(card.status in _MERGEABLE for card in (first, second))
         and first.scope == second.scope
         and (first.project, first.type, first.lang) == (second.project, second.type, second.lang)
         and (first.valid_to, first.expires) == (second.valid_to, second.expires)
-        and same_claim(first.value, second.value)
-        and verdict(pair, host, now) in (Verdict.AGREES, Verdict.REFINES, None)
     )
+    fitting = _fitting(first.value, second.value) if alike else ()
+    return bool(fitting) and verdict(pair, host, now) in fitting
+
+
+def _fitting(first: str, second: str) -> tuple[Verdict | None, ...]:
+    """Return the verdicts that let two cards merge; none where they do not claim the same."""
+    if same_claim(first, second):
+        return (Verdict.AGREES, Verdict.REFINES, None)
+    words = reworded(first)
+    # A judge by rules may not see that other words say the same; it sees what disputes it.
+    other = (Verdict.AGREES, Verdict.REFINES, Verdict.UNRELATED, None)
+    return other if words and words == reworded(second) else ()
 
 
 def ranked(pair: Pair) -> tuple[Card, Card]:

@@ -4,7 +4,7 @@ Words are compared in their order with figures, units, dates and denials in one 
 (`kimi_memory.text.claim_words`). Only the same words agree; what is finer keeps every word.
 """
 
-# ruff: noqa: E501, SIM905  a table of words is read by its pairs, not by its width
+# ruff: noqa: E501, SIM905  lists of words are read by their groups, not by their width
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from difflib import SequenceMatcher
 from enum import StrEnum
 
 from kimi_memory.text.claim_words import NOT, claim_words
+from kimi_memory.text.opposites import PAIRS, opposed
 from kimi_memory.text.regex import regex
 from kimi_memory.text.slot_list import NOUNS
 from kimi_memory.text.slots import slot_of
@@ -35,19 +36,6 @@ class Relation(StrEnum):
     OTHER = "other"
 
 
-_ANTONYMS = """
-always never|enable disable|faster slower|fast slow|quick slow|love hate|like hate|like dislike|love dislike|pass fail|alive dead|public private
-increase decrease|increased decreased|raised lowered|grow shrink|empty full|on off|upstairs downstairs|with not|with without|newest oldest|new old|mandatory optional|required optional
-accept reject|accepted rejected|allow forbid|allowed forbidden|open closed|open close|start stop|more less|most least|first last|before after|above below|up down|left right
-early late|earlier later|hot cold|high low|higher lower|include exclude|add remove|show hide|lock unlock|sync async|synchronous asynchronous|local remote|true false|yes no
-buy sell|win lose|won lost|safe unsafe|visible hidden|active inactive|online offline|minimum maximum|min max|good bad|easy hard|strict loose|static dynamic|inside outside
-indoors outdoors|internal external|short long|shorter longer|small large|big small|bigger smaller|cheap expensive|ascending descending|light dark|single multiple|manual automatic|encrypted plain
-开启 关闭|打开 关闭|启用 禁用|启用 停用|快 慢|爱 讨厌|喜欢 讨厌|喜欢 厌恶|通过 失败|成功 失败|健 去世|活着 去世|公开 私密|公开 私有|提高 降低|上升 下降|增加 减少|空 满|楼上 楼下|新 旧|必须 可选|必 可选|必填 选填
-接受 拒绝|同意 反对|允许 禁止|前 后|早 晚|大 小|多 少|高 低|长 短|加 减|显示 隐藏|买 卖|升 降|开 关|内 外|安全 危险|手动 自动|同步 异步|静态 动态|本地 远程|深色 浅色|升序 降序|有 无|支持 反对|便宜 贵|容易 难|保留 删除|进 出
-"""
-_PAIRS = {
-    frozenset(pair.split()) for line in _ANTONYMS.strip().splitlines() for pair in line.split("|")
-}
 _CHECKED = regex(r"^(?:\d.*|md:.*|[dwkmy]:.*|t:.*|u:.*)$")
 _TELLING = regex(r"^(?:.*\d.*|[dwkmyteu]:.*|[早晚午夜]|morning|evening|night|noon|daily|weekly)$")
 _STRONG = regex(r"^(?:.*\d.*|[dwkmyteu]:.*)$")
@@ -77,6 +65,18 @@ def compare_statements(old: str, new: str) -> Relation:
     if first and second and first.key == second.key:
         return compare_values(first.comparable, second.comparable)
     return compare_claims(old, new)
+
+
+def contradicts(old: str, new: str) -> bool:
+    """Whether two statements of any subjects cannot both hold.
+
+    That is only where one denies the very words of the other, or says their opposite.
+    """
+    if opposed(old, new):
+        return True
+    first, second = claim_words(old), claim_words(new)
+    odd = (first.count(NOT) - second.count(NOT)) % 2
+    return bool(odd) and _without_denial(first) == _without_denial(second) != ()
 
 
 def tells_more(old: str, new: str) -> bool:
@@ -172,7 +172,7 @@ def _exchanged(
     kept = len(old) - sum(len(before) for before, _ in changed)
     if len(changed) == 1 and kept >= len(changed[0][0]):
         before, after = (_joined(words) for words in changed[0])
-        if frozenset((before, after)) in _PAIRS:
+        if frozenset((before, after)) in PAIRS:
             return Relation.OPPOSITE
     checked = [all(map(_CHECKED.match, before + after)) for before, after in changed]
     if all(checked) and kept > 0:

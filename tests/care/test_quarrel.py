@@ -102,3 +102,15 @@ def test_a_list_of_numbered_rows_is_no_quarrel(host: Host) -> None:
     assert not list(
         quarrels(placed(*(f"Session {n} of the course is done" for n in range(9))), host)
     )
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("The old logs are never deleted.", "The old logs are always deleted."),
+        ("旧日志从不删除，全部放进归档桶。", "旧日志总是删除，全部放进归档桶。"),
+        ("周末值班的人不用打卡。", "周末值班的人要打卡。"),
+    ],
+)
+def test_denials_and_opposites_contradict(host: Host, one: str, two: str) -> None:
+    assert [rot.check for rot in quarrels(placed(one, two), host)] == [Check.CONTRADICTION]

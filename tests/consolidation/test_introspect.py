@@ -20,6 +20,7 @@ from kimi_memory.model.source import Quote, Source
 from kimi_memory.model.status import Status
 from tests.conftest import Clock
 from tests.consolidation.notes import NOW, card, event, put
+from tests.text.test_rewording import SAME as ONE_CLAIM
 
 
 def introspect(memory: Memory, *, dry_run: bool = False) -> tuple[JobReport, Introspect]:
@@ -296,3 +297,29 @@ def test_a_note_that_cannot_be_read_is_left_alone(memory: Memory) -> None:
     broken.write_text("---\nid: card-z\nkind: card\n---\n\n# Broken\n", encoding="utf-8")
     assert introspect(memory)[1].summary.merged == 1
     assert broken.read_text(encoding="utf-8").endswith("# Broken\n")
+
+
+def test_chinese_near_duplicates_become_one_card(memory: Memory) -> None:
+    for n, (one, two) in enumerate(ONE_CLAIM):
+        put(memory, card(f"{n}a", one, age=2), card(f"{n}b", two))
+    report, work = introspect(memory)
+    assert report.failed == ""
+    assert work.summary.merged == len(ONE_CLAIM) == 20
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("The old logs are never deleted.", "The old logs are always deleted."),
+        ("The nightly backup is enabled.", "The nightly backup is disabled."),
+        ("旧日志从不删除，全部留档。", "旧日志总是删除，全部留档。"),
+        ("测试服务器已经启用备份。", "测试服务器已经停用备份。"),
+        ("周末值班的人不用打卡。", "周末值班的人要打卡。"),
+    ],
+)
+def test_opposites_are_never_proposed_as_alike(memory: Memory, one: str, two: str) -> None:
+    put(memory, card("a", one, age=2), card("b", two))
+    introspect(memory)
+    rels = {str(link.rel) for id in ("card-a", "card-b") for link in get(memory, id).links}
+    assert rels <= {"CONTRADICTS"}
+    assert {str(get(memory, id).status) for id in ("card-a", "card-b")} == {"active"}
