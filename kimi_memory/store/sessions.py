@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
@@ -17,6 +18,10 @@ from kimi_memory.store.store import Store
 SHORT = "short-term"
 ARCHIVE = "episodic/sessions"
 _NAME = re.compile(r"session_(?P<id>.+)\.jsonl")
+_FIRST_LINE = 65536
+"""A file of so many bytes has its first line."""
+_MOMENT = 10.0
+"""Seconds that a process on a busy machine needs at most between making a file and writing it."""
 _PART = re.compile(r"(?P<root>.+)\.(?P<part>[2-9]|[1-9]\d+)")
 
 
@@ -53,8 +58,24 @@ def places(store: Store) -> Iterator[Place]:
 def _places_in(store: Store, under: str) -> Iterator[Place]:
     for path in store.files(under):
         found = _NAME.fullmatch(PurePosixPath(path).name)
-        if found is not None and not is_conflict_copy(path):
+        if found is not None and not is_conflict_copy(path) and not is_begun(store, path):
             yield Place(found["id"], path)
+
+
+def is_begun(store: Store, path: str) -> bool:
+    """Whether another process is about to write the first line of an open session.
+
+    Such a file is as good as not there yet. One that stays so, or that had its line, is
+    damaged: `read` says so.
+    """
+    if not path.startswith(f"{SHORT}/"):
+        return False
+    try:
+        look = (store.root / path).lstat()
+        fresh = look.st_size < _FIRST_LINE and 0 <= time.time() - look.st_mtime < _MOMENT
+        return fresh and b"\n" not in store.read(path) and not store.journal.known().get(path)
+    except (FileNotFoundError, NotFoundError):
+        return False
 
 
 def parts(store: Store, root: str) -> list[Place]:
@@ -106,7 +127,7 @@ def find(store: Store, id: str) -> Place:
         NotFoundError: there is none.
     """
     direct = f"{SHORT}/session_{id}.jsonl"
-    if store.exists(direct):
+    if store.exists(direct) and not is_begun(store, direct):
         return Place(id, direct)
     near = [place for place in places(store) if place.id.startswith(id)]
     exact = [place for place in near if place.id == id]

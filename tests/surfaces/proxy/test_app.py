@@ -7,7 +7,6 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from itertools import count, pairwise
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,6 @@ from fakes.served import Served
 
 from kimi_memory import Memory, Opening
 from kimi_memory.client import Client
-from kimi_memory.errors import FormatError
 from kimi_memory.model.turn import Turn
 from kimi_memory.store import sessions
 from kimi_memory.surfaces.cli import run
@@ -55,11 +53,11 @@ def kept(root: Path, *wanted: str) -> dict[str, list[Turn]]:
     deadline = time.monotonic() + 60
     with Memory.open(root, Opening(background=False)) as memory:
         while True:
-            found = {}
-            for place in sessions.places(memory.store):
-                with suppress(FormatError):  # its first line is being written
-                    if not place.id.startswith("remembered-"):
-                        found[place.id] = list(sessions.read(memory.store, place.path).turns)
+            found = {
+                place.id: list(sessions.read(memory.store, place.path).turns)
+                for place in sessions.places(memory.store)
+                if not place.id.startswith("remembered-")
+            }
             missing = set(wanted) - {turn.text for turns in found.values() for turn in turns}
             if not missing:
                 return found
