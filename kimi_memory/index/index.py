@@ -51,7 +51,7 @@ class Index:
         sizes: of the chunks of a page.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  what a memory lends its index
         self,
         store: Store,
         host: Host,

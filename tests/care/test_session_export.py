@@ -13,6 +13,7 @@ from kimi_memory.capture.ingest import from_bytes, open_file
 from kimi_memory.care.session_export import export_sessions
 from kimi_memory.errors import UsageError
 from kimi_memory.model.session import Transcript
+from kimi_memory.model.tombstone import hash_of
 from kimi_memory.store import sessions
 
 TOKEN = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
@@ -104,7 +105,7 @@ def test_a_purged_session_keeps_no_calls(memory: Memory) -> None:
 
     take(memory, SEED)
     [place] = sessions.places(memory.store)
-    scrub = Scrub(Targets(sessions=frozenset({place.id})))
+    scrub = Scrub(Targets(sessions=frozenset({place.id})), hash_of)
     left = scrub.content(place.path, memory.store.read(place.path))
     assert b"push" not in left
     assert b"12000" not in left
