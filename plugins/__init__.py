@@ -47,6 +47,11 @@ NAMES: dict[str, tuple[str, ...]] = {
         "embed_texts configured",
         "check_health configured",
     ),
+    "gemini": (
+        "generate_text configured",
+        "embed_texts configured",
+        "check_health configured",
+    ),
     "reranker": ("rerank configured",),
     "whoosh_index": ("open_keywords trylast",),
     "usearch_index": ("open_vectors trylast",),

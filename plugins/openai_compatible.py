@@ -1,9 +1,8 @@
 """Text and embeddings by any server that speaks the API of OpenAI.
 
-Why it exists: one interface reaches OpenAI, Gemini's compatible endpoint, SiliconFlow,
-DeepSeek, Moonshot, vLLM, LM Studio and llama.cpp. What you send there leaves your machine,
-so it is used only when you name the server. While it is away or wrong, rules and keywords
-answer.
+Why it exists: one interface reaches OpenAI, SiliconFlow, DeepSeek, Moonshot, vLLM, LM Studio
+and llama.cpp. What you send there leaves your machine, so it is used only when you name the
+server. While it is away or wrong, rules and keywords answer.
 
 Settings, in ``[plugins.openai_compatible]`` of your own config.toml:
 

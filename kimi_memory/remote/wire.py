@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 64 * 1024 * 1024
 """A longer answer is not read to its end."""
+BEARER = "Authorization"
 PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 """Status codes that may be gone at the next try."""
 log = logging.getLogger("kimi_memory.remote")
@@ -39,16 +40,23 @@ class Wire:
 
     Args:
         base: address that paths are appended to.
-        key: gives the bearer token; empty sends none. Asked once, at the first call.
+        key: gives the key; empty sends none. Asked once, at the first call.
         seconds: longest time a whole call may take.
         limit: longest answer that is read, in bytes.
+        header: where the key stands; as a bearer token if that is ``Authorization``.
     """
 
     def __init__(
-        self, base: str, key: Callable[[], str], seconds: float, limit: int = MAX_BYTES
+        self,
+        base: str,
+        key: Callable[[], str],
+        seconds: float,
+        limit: int = MAX_BYTES,
+        *,
+        header: str = BEARER,
     ) -> None:
         self.base, self._key, self._seconds = base.rstrip("/"), key, seconds
-        self._limit = limit
+        self._limit, self._header = limit, header
         self._client: httpx.Client | None = None
         self._lock = threading.Lock()
 
@@ -84,7 +92,8 @@ class Wire:
                 key, local = self._key(), is_loopback(self.base)
                 if key and not local and self.base.startswith("http://"):
                     log.warning("%s gets its key unencrypted. Use https.", self.base)
-                headers = {"Authorization": f"Bearer {key}"} if key else {}
+                token = f"Bearer {key}" if self._header == BEARER else key
+                headers = {self._header: token} if key else {}
                 # Nobody tells a plugin that it is over: a line that is kept would be left open.
                 self._client = httpx.Client(
                     headers=headers,

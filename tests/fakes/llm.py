@@ -38,7 +38,9 @@ class Script:
 
     def prompts(self) -> list[str]:
         """Return the prompts it was shown."""
-        return [one["messages"][0]["content"] for one in self.asked if "messages" in one]
+        chats = [one["messages"][0]["content"] for one in self.asked if "messages" in one]
+        calls = [one["contents"][0]["parts"] for one in self.asked if "contents" in one]
+        return chats + [parts[0]["text"] for parts in calls]
 
     def to(self, path: str) -> list[dict[str, Any]]:
         """Return the requests to a path."""
@@ -53,6 +55,11 @@ class Script:
             return {"object": "list", "data": rows[::-1], "usage": {"prompt_tokens": 1}}
         if path == "/api/embed":
             return {"model": body["model"], "embeddings": [self.embed(t) for t in body["input"]]}
+        if path.endswith(":batchEmbedContents"):
+            texts = [one["content"]["parts"][0]["text"] for one in body["requests"]]
+            return {"embeddings": [{"values": self.embed(text)} for text in texts]}
+        if path.endswith(":generateContent"):
+            return _gemini(self.say(body["contents"][0]["parts"][0]["text"]), self.finish)
         if path.endswith("/rerank"):
             return json.loads(self.say(json.dumps(body)))
         text = self.say(body["messages"][0]["content"])
@@ -78,6 +85,19 @@ def _ollama_chat(text: str, finish: str) -> list[dict[str, Any]]:
     end = {"model": "m", "message": {"role": "assistant", "content": ""}, "done": True}
     counts = {"done_reason": finish, "prompt_eval_count": 120, "eval_count": 30}
     return [*pieces, {**end, **counts}]
+
+
+def _gemini(text: str, finish: str) -> dict[str, Any]:
+    if finish == "blocked":
+        return {"promptFeedback": {"blockReason": "SAFETY"}, "usageMetadata": {}}
+    half = len(text) // 2
+    parts: list[dict[str, Any]] = [{"text": "hm", "thought": True}]
+    parts += [{"text": text[:half]}, {"text": text[half:]}]
+    reason = {"length": "MAX_TOKENS"}.get(finish, "STOP")
+    candidate = {"content": {"role": "model", "parts": parts}, "finishReason": reason, "index": 0}
+    usage = {"promptTokenCount": 120, "candidatesTokenCount": 30, "totalTokenCount": 155}
+    usage["thoughtsTokenCount"] = 5
+    return {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "m"}
 
 
 _FIXED: dict[str, tuple[bytes, int]] = {

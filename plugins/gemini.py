@@ -1,0 +1,204 @@
+"""Text and embeddings by Gemini, over its own API.
+
+Why it exists: the compatible address of Gemini knows less than its own one, which takes a
+schema for the answer, turns thinking off and says why it refused. What you send there
+leaves your machine, so it is used only when you name a model. While it is away or wrong,
+rules and keywords answer.
+
+Settings, in ``[plugins.gemini]`` of your own config.toml:
+
+- ``model``: a language model for jobs, such as ``gemini-2.5-flash``; ``embed_model``: one
+  for the vector lane, such as ``gemini-embedding-001``.
+- ``key_env``: the environment variable that holds the key; or ``keyring``: the user name
+  of an entry of the service ``kimi_memory`` in the system's keyring.
+- ``base_url``: another address of the same API.
+- ``timeout_seconds`` (60), ``query_seconds`` (3): longest wait, and that of a recall.
+- ``batch`` (64), ``at_once`` (4), ``per_minute`` (any), ``tries`` (3): texts per request,
+  requests at the same time and in a minute, how often one is made while its failure may pass.
+- ``query_prefix``, ``note_prefix``, ``embed_weight``, ``dimensions``: as for ``ollama``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from kimi_memory import hookimpl
+from kimi_memory.errors import ModelError
+from kimi_memory.model.engine import Embedding
+from kimi_memory.model.health import CHECK_SECONDS, PING, Finding, check_models
+from kimi_memory.model.prompt import Reply
+from kimi_memory.remote import vectors
+from kimi_memory.remote.choices import Choices
+from kimi_memory.remote.keys import find_key
+from kimi_memory.remote.patience import Limits, Patience
+from kimi_memory.remote.vectors import Place, Vectors, unit
+from kimi_memory.remote.wire import Wire
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kimi_memory.model.engine import Purpose
+    from kimi_memory.model.prompt import Prompt
+
+OFFICIAL = "https://generativelanguage.googleapis.com/v1beta"
+KEY_HEADER = "x-goog-api-key"
+THINKING_TOKENS = 4096
+"""Room for the thoughts of a model that cannot be told not to think: they count as answer."""
+_PARTS = {"thinking": "thinkingConfig", "schema": "responseSchema", "mime": "responseMimeType"}
+"""What a refusal names, and the part of the request that it means."""
+SETTINGS = (
+    "model",
+    "embed_model",
+    "base_url",
+    "timeout_seconds",
+    "dimensions",
+    "key_env",
+    "keyring",
+    "tries",
+    "at_once",
+    "per_minute",
+    *vectors.SETTINGS,
+)
+"""What may stand in ``[plugins.gemini]``."""
+
+
+def create(settings: Mapping[str, Any]) -> Gemini:
+    """Make the plugin from the user's settings."""
+    return Gemini(settings)
+
+
+class Gemini:
+    """The models of Gemini.
+
+    Raises:
+        UsageError: a setting is of the wrong type.
+    """
+
+    def __init__(self, settings: Mapping[str, Any]) -> None:
+        choices = Choices("gemini", settings)
+        base = choices.text("base_url", OFFICIAL)
+        self._model = choices.text("model").removeprefix("models/")
+        self._embed_model = choices.text("embed_model").removeprefix("models/")
+        seconds = choices.number("timeout_seconds", 60)
+        self._dimensions = choices.whole("dimensions", 1) if "dimensions" in settings else None
+        variable, entry = choices.text("key_env"), choices.text("keyring")
+        self._wire = Wire(base, lambda: find_key(variable, entry), seconds, header=KEY_HEADER)
+        pace = choices.whole("per_minute", 1) if "per_minute" in settings else 0
+        limits = Limits(choices.whole("tries", 3), choices.whole("at_once", 4), pace)
+        place = Place(
+            server=base, model=self._embed_model, limits=limits, seconds=seconds, batch=64
+        )
+        self._texts = Patience(base, limits)
+        self._vectors = Vectors(choices, place, self._embed)
+        self._unknown: set[str] = set()
+        """Parts of a request that the model has refused."""
+
+    @hookimpl
+    def generate_text(self, prompt: Prompt) -> Reply | None:
+        """Answer with the language model, once one is named."""
+        if not self._model:
+            return None
+        return self._texts.call(lambda: self._generate(prompt))
+
+    @hookimpl
+    def embed_texts(self, texts: Sequence[str], purpose: Purpose) -> Embedding | None:
+        """Answer for notes and questions while the server does."""
+        rows = self._vectors.rows(texts, purpose)
+        if rows is None:
+            return None
+        manner = self._vectors.manner
+        size = f"/{self._dimensions}" if self._dimensions else ""
+        return Embedding(f"gemini:{self._embed_model}{size}{manner.mark}", rows, manner.weight)
+
+    @hookimpl
+    def check_health(self, root: Path) -> list[Finding]:
+        """Ask each model for one word, so that a wrong key shows before it is needed."""
+        return check_models(
+            "gemini",
+            [
+                (self._model, lambda: self._generate(PING, CHECK_SECONDS)),
+                (self._embed_model, lambda: self._embed([PING.text], CHECK_SECONDS)),
+            ],
+        )
+
+    def _generate(self, prompt: Prompt, seconds: float | None = None) -> Reply:
+        while True:
+            body = self._body(prompt)
+            try:
+                path = f"/models/{self._model}:generateContent"
+                return self._reply(self._wire.post(path, body, seconds=seconds))
+            except ModelError as error:
+                if error.status != 400 or not self._learned(str(error), body):
+                    raise
+
+    def _body(self, prompt: Prompt) -> dict[str, Any]:
+        config: dict[str, Any] = {"temperature": 0, "maxOutputTokens": prompt.max_tokens}
+        if "thinkingConfig" in self._unknown:
+            config["maxOutputTokens"] += THINKING_TOKENS
+        else:
+            config["thinkingConfig"] = {"thinkingBudget": 0}
+        if prompt.schema and "responseMimeType" not in self._unknown:
+            config["responseMimeType"] = "application/json"
+            if "responseSchema" not in self._unknown:
+                config["responseSchema"] = _in_capitals(prompt.schema)
+        turn = {"role": "user", "parts": [{"text": prompt.text}]}
+        return {"contents": [turn], "generationConfig": config}
+
+    def _learned(self, said: str, body: Mapping[str, Any]) -> bool:
+        """Note what the model does not take; False when that explains nothing."""
+        low = said.lower()
+        known = (part for word, part in _PARTS.items() if word in low)
+        part = next((part for part in known if part in body["generationConfig"]), "")
+        if part:
+            self._unknown.add(part)
+        return bool(part)
+
+    def _reply(self, answer: Mapping[str, Any]) -> Reply:
+        try:
+            candidates = answer.get("candidates") or []
+            if not candidates:
+                why = (answer.get("promptFeedback") or {}).get("blockReason", "no reason given")
+                raise ModelError(f"{self._wire.base} refused the prompt ({why}).")
+            parts = (candidates[0].get("content") or {}).get("parts") or []
+            text = "".join(part.get("text", "") for part in parts if not part.get("thought"))
+            usage = answer.get("usageMetadata") or {}
+            names = ("promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount")
+            asked, said, thought = (int(usage.get(name) or 0) for name in names)
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise self._odd(f"an answer without a text ({error!r})") from error
+        return Reply(
+            text=text,
+            model=f"gemini:{self._model}",
+            tokens_in=max(0, asked),
+            tokens_out=max(0, said + thought),
+            cut=candidates[0].get("finishReason") == "MAX_TOKENS",
+        )
+
+    def _embed(self, texts: list[str], seconds: float) -> list[list[float]]:
+        named: dict[str, Any] = {"model": f"models/{self._embed_model}"}
+        if self._dimensions:
+            named["outputDimensionality"] = self._dimensions
+        requests = [{**named, "content": {"parts": [{"text": text}]}} for text in texts]
+        path = f"/models/{self._embed_model}:batchEmbedContents"
+        answer = self._wire.post(path, {"requests": requests}, seconds=seconds)
+        try:
+            rows = [unit(one["values"]) for one in answer["embeddings"]]
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise self._odd(f"vectors that do not fit ({error!r})") from error
+        if len(rows) != len(texts):
+            raise self._odd(f"{len(rows)} vectors for {len(texts)} texts")
+        return rows
+
+    def _odd(self, what: str) -> ModelError:
+        return ModelError(f"{self._wire.base} gave {what}.", passing=True)
+
+
+def _in_capitals(schema: Any) -> Any:
+    """Return a schema with the names of types as this API spells them: OBJECT, STRING."""
+    if isinstance(schema, Mapping):
+        return {
+            key: value.upper() if key == "type" and isinstance(value, str) else _in_capitals(value)
+            for key, value in schema.items()
+        }
+    return [_in_capitals(one) for one in schema] if isinstance(schema, list) else schema
