@@ -212,7 +212,10 @@ class _Reading:
         for window in windows(self._transcript):
             for item in _operations(window, self._context(window), self._ask):
                 self._take(item)
-        found, refused = unite(self._rules, list(self._passed.values()))
+        passed = list(self._passed.values())
+        vetoed = {n for one, _ in passed if one.act is Act.VETO for n in one.targets}
+        doubted = {n for n, one in enumerate(self._rules, 1) if n in vetoed and self._doubts(one)}
+        found, refused = unite(self._rules, passed, doubted)
         told = [f"{name}: proposed by the model, {why}" for name, why in self._dropped.items()]
         told += refused
         for line in told[:DROPS]:
@@ -240,11 +243,16 @@ class _Reading:
         meant = [self._rules[n - 1] for n in proposal.targets if 0 < n <= len(self._rules)]
         quotes = [*proposal.quotes, *((q.n, q.text) for one in meant for q in one.quotes)]
         if meant and proposal.type not in KINDS:
-            type = next((name for name, (of, _) in KINDS.items() if of is meant[0].type), "fact")
-            proposal = replace(proposal, type=type)
+            proposal = replace(proposal, type=_name_of(meant[0]))
         found = self._proof.find(quotes)
         why = self._proof.objection(proposal, found)
         return (None, why) if why else (self._draft(proposal, found), "")
+
+    def _doubts(self, draft: Draft) -> bool:
+        """Whether the session does not bear out what a rule found, as a model says."""
+        quotes = tuple((quote.n, quote.text) for quote in draft.quotes)
+        said = Proposal(type=_name_of(draft), value=draft.value, quotes=quotes)
+        return bool(self._proof.objection(said, self._proof.find(quotes)))
 
     def _draft(self, proposal: Proposal, found: Sequence[Passage]) -> Draft:
         session, value = self._transcript.session, cues.clean(proposal.value)
@@ -288,6 +296,11 @@ class _Reading:
         )
         known = cut_off(found, DIGEST_TOKENS)
         return [*(["digest:", *lines] if lines else []), *(["found:", *known] if known else [])]
+
+
+def _name_of(draft: Draft) -> str:
+    """Return what a model calls the type of a draft."""
+    return next((name for name, (type, _) in KINDS.items() if type is draft.type), "fact")
 
 
 def _topic(proposal: Proposal, evidence: str) -> str:

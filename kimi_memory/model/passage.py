@@ -37,7 +37,8 @@ _REPORTER = regex(
     r"|(?P<zh>[\u3400-\u9fff]{0,3}(?:[妈爸爹娘公婆他她们姐妹哥弟叔姨舅姑友师事人户长总工]|先生|女士|经理|老板|(?:小|老|阿)[\u3400-\u9fff]))(?:都|也|总|老|跟我|和我|对我|微信上|上)?(?:说|讲|认为|觉得|发来)",
     2,
 )
-_OWN = regex(r"^(?:i|we|we've|i've|我|我们|咱们?|我想|我就|所以我)$|(?:^| )(?:i|we)$")
+_OWN = regex(r"(?:^| )(?:i|we|you|we've|i've)$|[我咱你您]们?$")
+_THEIRS = regex(r"\b(?:he|she|they|his|her|their)\b|[他她]", 2)
 _EXPERT = regex(r"doctor|pediatrician|vet\b|dentist|\bgp\b|医生|大夫|老师|合同|条子", 2)
 _LINE_OF_CODE = regex(
     r"\s*(?://|/\*|\*/|#!|[<{}|@$]|(?:import|from|def|func|class|return|const|let|var)\b[^,.]*[({=]|\+ |- \w+\()"
@@ -196,6 +197,11 @@ class Passage:
             if name and not behind and not _OWN.search(name) and not _EXPERT.search(told[0]):
                 return name
         return ""
+
+    @property
+    def is_of_another(self) -> bool:
+        """Whether they speak of somebody by a pronoun only."""
+        return _THEIRS.search(self.words) is not None
 
     def _clauses(self) -> list[Clause]:
         found = utterance.clauses(self.turn.text)

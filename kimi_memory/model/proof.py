@@ -38,9 +38,15 @@ _PERSONAL = frozenset({"rule", "preference", "decision", "plan"})
 _REPORTED = frozenset({"finding", "lesson", "pattern", "fact", "event", "task", "entity"})
 _UNRESOLVED = regex(
     r"^\W*(?:(?:this|it|that|these|those|they|he|she)(?:'s|'re| (?:is|are|was|were|should|must|will|can|needs?|has|have|does|works?))\b|(?:这|那|它|他|她)(?:个|样|些|里|是|的)?(?=[\u3400-\u9fff]))"
-    r"|\b(?:option|plan|choice|number|do|go with|take) [A-Ea-e1-9]\W*$|^\W*(?:先|就|选)?第[一二三四五]个",
+    r"|^\W*(?:先|就|选)?第[一二三四五]个",
     2,
 )
+_LABEL = regex(
+    r"\b(?:option|plan|choice|number|do|go(?:es)? (?:with|for)|take[ns]?) [A-Ea-e1-9]\b|方案[一二三四A-E]",
+    2,
+)
+_FULL = 4
+"""So many telling words make a sentence that says something by itself."""
 
 
 class Proof:
@@ -54,7 +60,8 @@ class Proof:
         self._session = transcript.session
         self.turns = [turn for turn in transcript.turns if is_heard(turn)]
         people = [turn for turn in self.turns if is_person(turn)]
-        self._changes = Changes((turn.n, own_words(turn)) for turn in people)
+        self._own = {turn.n: own_words(turn) for turn in people}
+        self._changes = Changes(self._own.items())
         pairs = list(zip(self.turns, self.turns[1:], strict=False))
         runs = sum(not is_person(a) and not is_person(b) for a, b in pairs)
         self._works = runs > max(2, len(pairs) // 5)
@@ -99,12 +106,14 @@ class Proof:
         logs = proposal.type in ("lesson", "finding") and len(brought) < len(found)
         logs = logs and not any(gives_orders(one.turn.text) for one in brought)
         settles = bool(own) and proposal.type in ("decision", "fact", "rule", "plan")
-        decided = proposal.type == "decision" and bool(own) and not self._offers(own)
+        answers = bool(own) and bool(self._offers(own))
+        decided = proposal.type == "decision" and bool(own) and not answers
         reasons = (
             (any(one.obeys for one in found), "which rests on an order to a model"),
             (bool(brought) and not logs, "which rests on words that a person only brought along"),
             (any(one.is_barred for one in found), "which rests on a secret or a joke"),
-            (all(one.is_doubted for one in found), "which was doubted, not said"),
+            # "I think B": who picks an offer has decided.
+            (not answers and all(one.is_doubted for one in found), "which was doubted, not said"),
             (any(one.is_turned_down for one in own), "which its speaker turned down"),
             (_only_asked(own), "which was asked, not said"),
             (decided and all(one.is_wished for one in own), "which was wished, not decided"),
@@ -121,7 +130,8 @@ class Proof:
         if proposal.type == "rule" or (proposal.type in _PERSONAL and len(others) == len(own)):
             return "which somebody else said"
         known = normalise(f"{proposal.value} {proposal.title}")
-        if len(others) == len(own) and not any(part in known for part in names_of(others[-1])):
+        nameless = not any(part in known for part in names_of(others[-1]))
+        if len(others) == len(own) and nameless and any(one.is_of_another for one in own):
             return "which somebody else said whom it does not name"
         return ""
 
@@ -138,13 +148,12 @@ class Proof:
         return "" if offered else "which means nothing without what it answers"
 
     def _of_agent(self, proposal: Proposal, found: Sequence[Passage]) -> str:
-        people = "\n".join(own_words(turn) for turn in self.turns if is_person(turn))
         if proposal.type not in _REPORTED or any(one.restates for one in found):
             return "which no person said"
         quoted = "\n".join(one.sentence for one in found)
         if not grounding.shares(proposal.value, quoted):
             return "which the agent did not say"
-        if grounding.is_grounded(proposal.value, people):
+        if grounding.is_grounded(proposal.value, "\n".join(self._own.values())):
             return ""
         if not self._works:
             return "which no person said"
@@ -167,13 +176,15 @@ class Proof:
         return "which the session settles later" if done else ""
 
     def _closes(self, one: Passage) -> bool:
-        """Whether words report something in the last message of an exchange."""
+        """Whether words tell something of the work in the last message of an exchange."""
         at = self.turns.index(one.turn)
-        last = at + 1 == len(self.turns) or is_person(self.turns[at + 1])
-        reports = (report.text for report in reports_in(one.turn.text))
-        return last and any(
-            find_quote(one.words, text) or find_quote(text, one.words) for text in reports
-        )
+        if at + 1 < len(self.turns) and not is_person(self.turns[at + 1]):
+            return False
+        reports = [report.text for report in reports_in(one.turn.text)]
+        traits = traits_of(one.sentence)
+        if reports and traits.specific >= _FULL and (traits.name or traits.figure):
+            return not offers_in(one.turn.text)
+        return any(find_quote(one.words, text) or find_quote(text, one.words) for text in reports)
 
     def _offers(self, own: Sequence[Passage]) -> str:
         """Return the offers that short answers pick, or what they say yes to."""
@@ -200,11 +211,13 @@ class Proof:
     def _unfaithful(self, proposal: Proposal, found: Sequence[Passage]) -> str:
         value = proposal.value
         sentences = [one.sentence for one in found]
-        if language_of(value) != language_of(" ".join(sentences)):
+        if language_of(value) not in {language_of(" ".join(sentences)), self._language}:
             return "which is not in the language of its evidence"
         if cues.SECRET.search(cues.fold_case(f"{value}\n{proposal.title}")):
             return "which looks like a secret"
-        if _UNRESOLVED.search(value) or _telling(value) < LEAST.get(proposal.type, 2.0):
+        if _UNRESOLVED.search(value) or _telling(_LABEL.sub(" ", value)) < LEAST.get(
+            proposal.type, 2.0
+        ):
             return "which cannot be understood alone"
         ground = self._ground(found)
         if why := grounding.unfounded(value, ground):
@@ -213,8 +226,7 @@ class Proof:
         return f"which turns round what was said of “{word}”" if word else ""
 
     def _ground(self, found: Sequence[Passage]) -> grounding.Ground:
-        people = [own_words(turn) for turn in self.turns if is_person(turn)]
-        turns = [own_words(one.turn) if one.by_person else one.turn.text for one in found]
+        turns = [self._own.get(one.turn.n, one.turn.text) for one in found]
         # A log that a person brought along is quoted, and nothing else of it counts.
         near = [
             *turns,
@@ -223,11 +235,15 @@ class Proof:
         ]
         return grounding.Ground(
             quoted="\n".join(near),
-            said="\n".join([*people, *near]),
+            said="\n".join([*self._own.values(), *near]),
             window=self._shown,
             names=self._names,
             days=frozenset(one.turn.at.date() for one in found),
         )
+
+    @cached_property
+    def _language(self) -> str:
+        return language_of(" ".join(self._own.values()))
 
     @cached_property
     def _shown(self) -> str:

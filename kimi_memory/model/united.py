@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from kimi_memory.model.card import CardType
 from kimi_memory.model.draft import Draft
-from kimi_memory.model.origin import Origin
 from kimi_memory.model.proposal import Act, Proposal
 from kimi_memory.text.amounts import amounts_in
 from kimi_memory.text.grounding import is_grounded
@@ -15,15 +13,21 @@ from kimi_memory.text.normal import normalise
 
 Passed = tuple[Proposal, Draft | None]
 """A proposal that was proven, with the draft it makes; a veto makes none."""
-_SETTLED = frozenset({CardType.RULE, CardType.TASK_STATE})
 
 
-def unite(rules: Sequence[Draft], passed: Sequence[Passed]) -> tuple[list[Draft], list[str]]:
+def unite(
+    rules: Sequence[Draft], passed: Sequence[Passed], doubted: Collection[int] = ()
+) -> tuple[list[Draft], list[str]]:
     """Return the drafts that come of both, and a line for each of a rule that is refused.
 
-    What a rule found keeps its key and its evidence when it is said better. A veto makes
-    a candidate of an order or of what a person takes back, and refuses the rest; of a model
-    that would refuse more than half, no veto counts.
+    What a rule found keeps its key and its evidence when it is said better. What a model
+    refuses is left out where code doubts it, too, and else becomes a candidate that waits
+    for a person; of a model that would refuse more than half, no veto counts.
+
+    Args:
+        rules: what rules found; proposals name them by number, from 1.
+        passed: what was proven.
+        doubted: numbers of those that the session does not bear out.
     """
     found: dict[int, Draft] = dict(enumerate(rules, 1))
     added: list[Draft] = []
@@ -32,7 +36,7 @@ def unite(rules: Sequence[Draft], passed: Sequence[Passed]) -> tuple[list[Draft]
     believed = len(set(vetoes)) <= max(1, len(found) // 2)
     for proposal, draft in passed:
         if proposal.act is Act.VETO:
-            told += _refuse(found, proposal) if believed else []
+            told += _refuse(found, proposal, doubted) if believed else []
         elif draft is not None and proposal.act in (Act.REWRITE, Act.MERGE):
             _rewrite(found, proposal, draft)
         elif draft is not None:
@@ -46,18 +50,17 @@ def unite(rules: Sequence[Draft], passed: Sequence[Passed]) -> tuple[list[Draft]
     return [*found.values(), *added], told
 
 
-def _refuse(found: dict[int, Draft], proposal: Proposal) -> list[str]:
+def _refuse(found: dict[int, Draft], proposal: Proposal, doubted: Collection[int]) -> list[str]:
     told = []
     for number in proposal.targets:
         draft = found.get(number)
         if draft is None or draft.gone:
             continue
-        ordered = draft.type in _SETTLED and draft.origin is Origin.HUMAN
-        if ordered:
-            found[number] = replace(draft, weak=True)
-        else:
+        if number in doubted:
             del found[number]
-        became = "made a candidate" if ordered else "left out"
+        else:
+            found[number] = replace(draft, weak=True)
+        became = "left out" if number in doubted else "made a candidate"
         told.append(f"{draft.key}: {became}, as the model says: {proposal.why or 'no knowledge'}")
     return told
 

@@ -37,6 +37,10 @@ ENGLISH = (
     ("user", "ok, 4.80 it is, from the 1st of June"),
     ("user", "i have decided to marry the dough mixer haha"),
     ("user", "he's our apprentice, Wout, he starts in september"),
+    ("assistant", "Two ways: **Option A: paint the shop front** or **Option B: new tiles**."),
+    ("user", "i think B"),
+    ("user", "the bank told me the loan ends in 2029"),
+    ("user", "my neighbour Lies says she is selling her house"),
 )
 CHINESE = (
     ("user", "我叫周敏，在苏州开了家琴行，主要教小提琴"),
@@ -97,6 +101,14 @@ BORNE_OUT = [
         "The apprentice is called Wout and starts in September 2026.",
         (19, "Wout, he starts"),
     ),
+    (
+        "decision",
+        "The shop front gets new tiles (option B).",
+        (20, "Option B: new tiles"),
+        (21, "i think B"),
+    ),
+    ("fact", "The loan of the bakery ends in 2029.", (22, "the loan ends in 2029")),
+    ("fact", "The neighbour Lies sells her house.", (23, "she is selling her house")),
     ("fact", "周敏在苏州开琴行，教小提琴。", (1, "在苏州开了家琴行,主要教小提琴")),
     (
         "event",
@@ -144,6 +156,8 @@ REFUSED = [
         (5, "B then, repairing never lasted"),
         "",
     ),
+    ("plan", "Piet sells the house.", (23, "she is selling her house"), "somebody else"),
+    ("fact", "Piet is selling his house.", (23, "she is selling her house"), "somebody else"),
     ("rule", "一定要每天给琴松弓。", (2, "一定要记得每天给琴松弓"), "no person"),
     ("decision", "周敏同意退还全部学费。", (7, "用户同意退还全部学费"), ""),
     ("rule", "以后只招女学生。", (8, "以后只招女学生"), ""),

@@ -65,8 +65,8 @@ def test_rules_are_rewritten_and_joined() -> None:
     assert unite([RULE, ORDER], [(act(Act.MERGE, 1, 2), BETTER)])[0][1] == ORDER
 
 
-def test_a_veto_refuses_junk_and_makes_a_candidate_of_an_order() -> None:
-    found, told = unite([RULE, OTHER], [(act(Act.VETO, 2), None)])
+def test_a_veto_refuses_what_code_doubts_and_makes_candidates_of_the_rest() -> None:
+    found, told = unite([RULE, OTHER], [(act(Act.VETO, 2), None)], {2})
     assert found == [RULE]
     assert told == ["user.roof: left out, as the model says: small talk"]
     found, told = unite([RULE, ORDER], [(act(Act.VETO, 2), None)])

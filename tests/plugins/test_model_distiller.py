@@ -173,6 +173,8 @@ def provider_at(base: str, provider: str, seconds: float = 20.0) -> dict[str, di
     common = {"model": "m", "timeout_seconds": seconds, "tries": 1}
     if provider == "ollama":
         return {"ollama": {"host": base, **common}}
+    if provider == "gemini":
+        return {"gemini": {"base_url": f"{base}/v1beta", **common}}
     return {"openai_compatible": {"base_url": f"{base}/v1", **common}}
 
 
@@ -338,6 +340,14 @@ def test_a_model_that_answers_well_adds_what_rules_did_not_see(
             assert f"Prompt-Sha: {job.prompt}\n" in body
 
 
+def test_gemini_serves_as_well(tmp_path: Path, by_rules: Facts) -> None:
+    script = fresh(ANYWAY["well"])
+    with serve(script) as base, lived(tmp_path, provider_at(base, "gemini")) as (memory, reports):
+        assert {COURIER, KURIER} <= set(cards(memory))
+        assert facts(memory) >= by_rules
+        assert "gemini:m" in reports[0].model
+
+
 def test_what_is_shown_is_what_was_spoken_and_fenced(tmp_path: Path) -> None:
     script = fresh(ANYWAY["well"])
     with serve(script) as base, lived(tmp_path, provider_at(base, "ollama")):
@@ -496,6 +506,39 @@ def test_a_model_writes_the_lines_of_a_digest_as_far_as_turns_bear_it_out(tmp_pa
     assert said[1] == "The orders database is PostgreSQL."
     assert said[3] in COURIER
     assert any("lines of the digest stay" in told for told in report.left_out)
+
+
+def test_a_veto_takes_a_rules_junk_and_keeps_a_plain_word_as_a_candidate() -> None:
+    given = transcript(
+        (Role.USER, "Let's use PostgreSQL for the orders database."),
+        (Role.ASSISTANT, "Good."),
+        (Role.USER, "We must always deploy on port 8080."),
+    )
+    host = Host(entry_points=False)
+    rules = host.answer("distil_session", transcript=given)
+    at = next(n for n, draft in enumerate(rules, 1) if draft.type is CardType.RULE)
+    veto = {"op": "VETO", "target": at, "why": "it is small talk"}
+    host.register(Model(json.dumps({"operations": [veto]})), "echo")
+    with metered() as meter:
+        found = host.answer("distil_session", transcript=given)
+    assert [draft.weak for draft in found] == [n == at for n in range(1, len(rules) + 1)]
+    assert any("made a candidate, as the model says: it is small talk" in n for n in meter.notes)
+
+
+def test_rules_are_joined_and_said_better() -> None:
+    given = transcript(
+        (Role.USER, "Let's use PostgreSQL for the orders database."),
+        (Role.ASSISTANT, "Good."),
+        (Role.USER, "We must always deploy on port 8080."),
+    )
+    host = Host(entry_points=False)
+    (first, *rest) = host.answer("distil_session", transcript=given)
+    said = "The orders database is PostgreSQL."
+    rewrite = {"op": "REWRITE", "target": [1], "value": said, "title": "Orders database"}
+    host.register(Model(json.dumps({"operations": [rewrite]})), "echo")
+    (found, *others) = host.answer("distil_session", transcript=given)
+    assert (found.value, found.title, found.key) == (said, "Orders database", first.key)
+    assert others == rest
 
 
 def test_many_drops_are_counted() -> None:
