@@ -122,6 +122,12 @@ BENCHMARKS = (
         quick=("--no-git",),
     ),
     Benchmark(
+        name="replies",
+        module="replies",
+        what="recorded answers of models, each operation against a reader's verdict",
+        files="gold/replies*.jsonl",
+    ),
+    Benchmark(
         name="knowledge",
         module="knowledge",
         what="what is kept of labelled real sessions, and what is worth it",
