@@ -54,6 +54,12 @@ class Home(NamedTuple):
                 return stored
         return fresh or os.urandom(_KEY)
 
+    def keeps(self, key: bytes) -> bool:
+        """Whether a key is the machine's, and not of this process alone."""
+        with contextlib.suppress(OSError):
+            return (self.state / "key").read_bytes() == key
+        return False
+
 
 def _create(path: Path, content: bytes) -> None:
     """Make the key file whole or not at all: two first uses must agree on one key."""

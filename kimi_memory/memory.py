@@ -18,9 +18,8 @@ from kimi_memory.home import Home
 from kimi_memory.model.actor import Actor
 from kimi_memory.model.ids import lettered, new_session_id, safe_session_id
 from kimi_memory.model.unit import Query
-from kimi_memory.opening import Opening, read_settings, user_host
+from kimi_memory.opening import Opening, open_store, read_settings, user_host
 from kimi_memory.parts import Parts
-from kimi_memory.store.store import Store
 
 if TYPE_CHECKING:
     from kimi_memory.capture.ingest import Ingested
@@ -89,7 +88,7 @@ class Memory(Parts):
             home = opening.home or Home.of_user()
             screen = stages.Screen(opening.host or user_host(home), home.key())
             files = stages.starter(screen.pass_name(name), language, opening.clock())
-            with Store.open(root, key=home.key()) as store:
+            with open_store(root, home, home.key(), opening.clock) as store:
                 store.apply([f for f in files if not store.exists(f.path)], opening.actor)
         memory = cls(root, opening)
         memory.notes = notes

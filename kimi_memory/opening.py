@@ -13,6 +13,8 @@ from kimi_memory.home import Home
 from kimi_memory.host import Host
 from kimi_memory.model.actor import Actor
 from kimi_memory.model.origin import Origin
+from kimi_memory.store.ownership import claim
+from kimi_memory.store.store import Store
 
 
 def utcnow() -> datetime:
@@ -46,6 +48,13 @@ def read_settings(root: Path) -> Settings:
         raise UsageError(f"{path} cannot be read ({error.strerror}). Make it readable.") from error
     except UnicodeDecodeError as error:
         raise UsageError(f"{path} is not UTF-8 ({error.reason}). Save it as UTF-8.") from error
+
+
+def open_store(root: Path, home: Home, key: bytes, clock: Callable[[], datetime]) -> Store:
+    """Open the files of a memory; what a stranger left in its private folder is set aside."""
+    if home.keeps(key):
+        claim(root, key)
+    return Store.open(root, key=key, clock=clock)
 
 
 def user_host(home: Home) -> Host:

@@ -15,8 +15,7 @@ from kimi_memory.errors import KimiMemoryError
 from kimi_memory.home import Home
 from kimi_memory.model.ids import lettered
 from kimi_memory.model.unit import ChunkSizes
-from kimi_memory.opening import Opening, read_settings, user_host
-from kimi_memory.store.store import Store
+from kimi_memory.opening import Opening, open_store, read_settings, user_host
 from kimi_memory.text.zone import in_zone
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ class Parts:
         self.home, self._key = home, home.key()
         self.settings = read_settings(root)
         self.host = opening.host or user_host(home)
-        self.store = Store.open(root, key=self._key, clock=self.clock)
+        self.store = open_store(root, home, self._key, self.clock)
         self._background = opening.background
         self.host.notice("memory_opened", memory=self)
 

@@ -44,6 +44,7 @@ WHOLE = {
     "test_patterns.py": "every pattern and its worst input",
     "test_poison.py": "poison through every way into a memory",
     "test_purged.py": "hashes of a purged value, wherever they could stand",
+    "test_sidecars.py": "damaged and forged files under .kimi/",
     "test_secrets.py": "secrets through every door of a memory",
     "test_life.py": "the life of a memory from end to end",
     "test_areas.py": "what is private, through every job and reader",

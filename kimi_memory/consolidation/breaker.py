@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 from collections.abc import Iterator
 from contextlib import suppress
@@ -55,9 +56,9 @@ class Breaker:
         if kind in PERIODIC:
             count = self.of(kind).count + 1
             found = Failures(kind, count, now.isoformat(timespec="seconds"), str(error)[:300])
-            content = json.dumps(asdict(found), ensure_ascii=False).encode()
+            body = json.dumps(asdict(found), ensure_ascii=False).encode()
             with suppress(KimiMemoryError):  # The failure itself must be told, whatever the disk.
-                self._store.view(_path(kind), content)
+                self._store.view(_path(kind), self._store.journal.sign(body) + b"\n" + body)
 
     def worked(self, kind: str) -> None:
         """Forget earlier failures."""
@@ -67,19 +68,18 @@ class Breaker:
     def of(self, kind: str) -> Failures:
         """Return the failures of a kind of job."""
         try:
-            found = json.loads((self._store.root / _path(kind)).read_bytes())
-            return Failures(kind, int(found["count"]), str(found["at"]), str(found["why"]))
-        except (OSError, ValueError, KeyError, TypeError):
+            mark, _, body = self._store.read(_path(kind)).partition(b"\n")
+        except KimiMemoryError:
             return Failures(kind)
+        if not hmac.compare_digest(mark, self._store.journal.sign(body)):
+            return Failures(kind)
+        return Failures(**json.loads(body))
 
     def rests(self, found: Failures, now: datetime) -> bool:
         """Whether so many failures, so recently, keep a job from being tried."""
         if found.count < self._settings.max_failures:
             return False
-        try:
-            last = datetime.fromisoformat(found.at)
-        except ValueError:
-            return False
+        last = datetime.fromisoformat(found.at)
         return now < last + timedelta(hours=self._settings.breaker_hours)
 
     def state(self, now: datetime) -> Iterator[str]:

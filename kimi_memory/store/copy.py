@@ -6,19 +6,18 @@ such as the session of a day's remembered statements, carries the id of the copy
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import platform
+import re
 from base64 import b32encode
-from collections.abc import Mapping
-from pathlib import Path
 
 from kimi_memory.errors import KimiMemoryError
+from kimi_memory.store.ownership import COPY, is_here, place_of
 from kimi_memory.store.paths import PRIVATE
 from kimi_memory.store.store import Store
 
-PATH = f"{PRIVATE}/copy"
+PATH = f"{PRIVATE}/{COPY}"
+_ID = re.compile(r"[a-z2-7]{8}")
 
 
 def copy_id(store: Store) -> str:
@@ -34,7 +33,7 @@ def copy_id(store: Store) -> str:
             found = _read(store)
             if not found:
                 found = b32encode(os.urandom(5)).decode("ascii").lower()
-                marks = {"copy": found, **_place(store.root)}
+                marks = {"copy": found, **place_of(store.root)}
                 store.view(PATH, f"{json.dumps(marks)}\n".encode())
     except KimiMemoryError:
         return ""
@@ -47,25 +46,7 @@ def _read(store: Store) -> str:
         marks = json.loads(store.read(PATH))
     except (KimiMemoryError, ValueError):
         return ""
-    return str(marks.get("copy", "")) if isinstance(marks, dict) and _is_here(marks, store) else ""
-
-
-def _is_here(marks: Mapping[str, object], store: Store) -> bool:
-    """Whether the marks are those of this folder; it may have been renamed, or mounted anew."""
-    here = _place(store.root)
-    steady = all(marks.get(name) == here[name] for name in ("host", "ino"))
-    return steady and any(marks.get(name) == here[name] for name in ("dev", "path"))
-
-
-def _place(root: Path) -> dict[str, str | int]:
-    """Return what tells this folder from a copy of it."""
-    seen = root.stat()
-    host = hashlib.sha256(_machine().encode()).hexdigest()[:12]
-    return {"host": host, "dev": seen.st_dev, "ino": seen.st_ino, "path": str(root)}
-
-
-def _machine() -> str:
-    try:
-        return Path("/etc/machine-id").read_text(encoding="ascii").strip() or platform.node()
-    except (OSError, ValueError):
-        return platform.node()
+    if not isinstance(marks, dict) or not is_here(marks, store.root):
+        return ""
+    found = str(marks.get("copy", ""))
+    return found if _ID.fullmatch(found) else ""

@@ -93,11 +93,12 @@ def load_cache(path: Path) -> Cache:
         return Cache()
     if mark != hashlib.sha256(body).hexdigest().encode():
         return Cache()
-    document = json.loads(body)
-    if document[0] != _FORMAT:
+    try:
+        form, head, rows = json.loads(body)
+        entries = {r[0]: Entry(str(r[1]), str(r[2]), tuple(r[3:])) for r in rows}
+    except (ValueError, TypeError, LookupError):
         return Cache()
-    _, head, rows = document
-    return Cache(head, {r[0]: Entry(r[1], r[2], tuple(r[3:])) for r in rows})
+    return Cache(str(head), entries) if form == _FORMAT else Cache()
 
 
 def save_cache(path: Path, cache: Cache) -> None:

@@ -9,6 +9,7 @@ that holds the index, only delays it.
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 from kimi_memory.store.derived import put
@@ -17,6 +18,7 @@ from kimi_memory.store.gitcache import Entry
 from kimi_memory.store.gittree import NOTHING, Difference, list_tree
 
 _FEW = 40
+_PAIR = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})? (?:[0-9a-f]{40}|[0-9a-f]{64})")
 
 
 class Owed:
@@ -42,10 +44,12 @@ class Owed:
 
     def _pending(self) -> list[list[str]]:
         try:
-            pairs = json.loads(self._path.read_bytes())
+            rows = json.loads(self._path.read_bytes())
         except (OSError, ValueError):
             return []
-        return [pair for pair in pairs if isinstance(pair, list) and len(pair) == 2]
+        pairs = [row for row in rows if isinstance(row, list)] if isinstance(rows, list) else []
+        # Whatever is no commit could be an option of git.
+        return [pair for pair in pairs if _PAIR.fullmatch(" ".join(map(str, pair)))]
 
 
 def _follow(git: Git, old: str, new: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import stat_result
@@ -138,7 +139,8 @@ class Reconciler:
         self._seen |= {path: _steady(look, run.at_ns) for path, look in run.new.items()}
         self._news += run.total
         if not run.old or worth_writing(self._news, len(run.old)):
-            self._save(SNAPSHOT, json.dumps(self._seen, ensure_ascii=False).encode())
+            body = json.dumps(self._seen, ensure_ascii=False).encode()
+            self._save(SNAPSHOT, self._journal.sign(body) + b"\n" + body)
             self._news = 0
 
     def _examine(self, path: str, run: _Run, marks: Mapping[str, str]) -> External | None:
@@ -185,10 +187,12 @@ class Reconciler:
     def _load(self) -> dict[str, Seen]:
         if self._seen is None:
             try:
-                document = json.loads(self._tree.read(SNAPSHOT))
-                self._seen = {path: _row(seen) for path, seen in document.items()}
-            except (FileNotFoundError, UnsafePathError, ValueError, AttributeError, TypeError):
-                self._seen = {}
+                mark, _, body = self._tree.read(SNAPSHOT).partition(b"\n")
+            except (FileNotFoundError, UnsafePathError):
+                mark, body = b"", b""
+            ours = hmac.compare_digest(mark, self._journal.sign(body))
+            document = json.loads(body) if ours else {}
+            self._seen = {path: _row(seen) for path, seen in document.items()}
         return self._seen
 
 

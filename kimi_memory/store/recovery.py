@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from secrets import token_hex
 
+from kimi_memory.errors import UnsafePathError
 from kimi_memory.model.actor import Actor
 from kimi_memory.store.journal import Entry, Journal
 from kimi_memory.store.locks import Locks, is_dead
 from kimi_memory.store.tail import LOST, mend
 from kimi_memory.store.tree import TEMPORARIES, Place, Tree
-from kimi_memory.store.txn import FOLDER, Transactions, is_ours
+from kimi_memory.store.txn import FOLDER, Transactions
 
 GROWING = ("short-term", "mid-term")
 """Folders whose ``.jsonl`` files are appended to."""
 STORE = Actor(name="store")
+_SWAP = ".swap"
 _STAGES = (".tmp", ".commit", ".done")
 
 
@@ -42,8 +45,11 @@ class Recovery:
         for name in self._staged():
             if name.endswith(".commit"):
                 found += self._finish(name)
-            else:
+                continue
+            try:
                 self._transactions.drop(name)
+            except (IsADirectoryError, NotADirectoryError, UnsafePathError):
+                self._put_aside(FOLDER, name)
         kept = self._sweep()
         self._journal.add(kept, STORE)
         return found + kept
@@ -54,10 +60,9 @@ class Recovery:
     def _finish(self, name: str) -> list[Entry]:
         try:
             intent = self._transactions.read(name)
-        except (ValueError, KeyError, TypeError, FileNotFoundError):
+        except (ValueError, KeyError, TypeError, FileNotFoundError, UnsafePathError):
             # Damaged, or another machine's: not carried out, and nothing of it is thrown away.
-            with self._tree.folder(FOLDER) as folder, self._tree.folder(LOST, make=True) as lost:
-                self._disk.rename(name, folder, name, lost)
+            self._put_aside(FOLDER, name)
             return []
         return self._transactions.complete(name, intent, resumed=True).entries
 
@@ -93,8 +98,26 @@ class Recovery:
         with self._tree.folder(TEMPORARIES, make=True) as folder:
             for name in sorted(self._disk.names(folder)):
                 place = Place(folder, name)
-                if is_ours(self._tree, place):
-                    self._disk.unlink(name, folder)
+                if self._disk.stat(name, folder).st_nlink > 1:
+                    self._remove(place)  # a spare name of a file that is still in its place
+                elif _SWAP in name and not self._transactions.is_swap(name):
+                    self._put_aside(TEMPORARIES, name)  # a stranger's, or an earlier version's
+                elif self._transactions.holds_ours(place):
+                    self._remove(place)
                 else:
                     kept.append(self._transactions.keeper.keep_beside(place, "recovered.md"))
         return kept
+
+    def _remove(self, place: Place) -> None:
+        try:
+            self._disk.unlink(place.name, place.folder)
+        except IsADirectoryError:
+            self._put_aside(TEMPORARIES, place.name)
+
+    def _put_aside(self, path: str, name: str) -> None:
+        """Move what is not ours, or damaged, to where nothing reads it."""
+        with self._tree.folder(path) as folder, self._tree.folder(LOST, make=True) as lost:
+            try:
+                self._disk.rename_noreplace(name, folder, name, lost)
+            except FileExistsError:
+                self._disk.rename(name, folder, f"{name}-{token_hex(4)}", lost)

@@ -28,6 +28,7 @@ from kimi_memory.store.undo import Keeper
 FOLDER = f"{PRIVATE}/txn"
 MANIFEST = "manifest.json"
 _SEALED = b"txn\0"
+_SWAP, _SPARE = ".swap", ".spare"
 _WRITTEN = tuple(name for name in Step._fields if name != "content")
 
 
@@ -111,6 +112,25 @@ class Transactions:
             raise ValueError("no transaction of this machine")
         return _parse(body)
 
+    def is_swap(self, name: str) -> bool:
+        """Whether a temporary is one of this machine that was to be swapped with a file."""
+        whole = name.removesuffix(_SPARE)
+        begin, _, seal = whole.removesuffix(_SWAP).rpartition("-")
+        return whole.endswith(_SWAP) and hmac.compare_digest(
+            self._swap_seal(begin).encode(), seal.encode("utf-8", "surrogateescape")
+        )
+
+    def holds_ours(self, place: Place) -> bool:
+        """Whether a temporary holds nothing but our bytes, or those they replaced."""
+        if not self.is_swap(place.name):
+            return True
+        marks = place.name.split(".")[2].split("-")[:2]
+        return self._tree.digest(place, place.name)[:16] in marks
+
+    def _swap_seal(self, begin: str) -> str:
+        told = begin.encode("utf-8", "surrogateescape")
+        return self._journal.sign(b"swap\0" + told)[:16].decode()
+
     def drop(self, name: str) -> None:
         """Remove a staging folder of which nothing was placed, or all."""
         with self._tree.folder(FOLDER) as folder:
@@ -175,25 +195,16 @@ class Transactions:
                     slot = self._mark(slot, step)
                 placer.place(step, slot)
             except OSError:
-                if is_ours(self._tree, slot):
+                if self.holds_ours(slot):
                     self._tree.discard(slot)
                 raise
 
     def _mark(self, slot: Place, step: Step) -> Place:
         """Name a staged file so that recovery can tell what came out of a swap."""
-        marks = f"{step.before[:16]}-{step.after[:16]}"
-        swap = Place(slot.folder, f"{slot.name.removesuffix('.part')}.{marks}.swap")
+        begin = f"{slot.name.removesuffix('.part')}.{step.before[:16]}-{step.after[:16]}"
+        swap = Place(slot.folder, f"{begin}-{self._swap_seal(begin)}{_SWAP}")
         self._disk.rename(slot.name, slot.folder, swap.name, swap.folder)
         return swap
-
-
-def is_ours(tree: Tree, place: Place) -> bool:
-    """Whether a temporary holds nothing but our bytes, or those they replaced."""
-    if ".swap" not in place.name:
-        return True
-    if tree.disk.stat(place.name, place.folder).st_nlink > 1:
-        return True  # a spare name of a file that is still in its place
-    return tree.digest(place, place.name)[:16] in place.name.split(".")[2].split("-")
 
 
 def _render(intent: Intent) -> bytes:

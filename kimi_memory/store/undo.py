@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from datetime import datetime
@@ -13,6 +14,8 @@ from kimi_memory.store.tree import Place, Tree
 
 FOLDER = f"{PRIVATE}/undo"
 CONFLICTS = "conflicts"
+_NAME = re.compile(r"(?:old|gone)\.[^.]+\.[0-9a-f]*\..+|late\.[0-9a-z]+", re.DOTALL)
+"""Of what we keep here; whatever else lies here stays where nothing reads it."""
 GRACE_SECONDS = 60.0
 DELETED_SECONDS = 30 * 86400.0
 
@@ -69,7 +72,7 @@ class Keeper:
             for name in sorted(self._tree.disk.names(folder)):
                 keep = deleted_seconds if name.startswith("gone.") else grace_seconds
                 age = time.time() - self._tree.disk.stat(name, folder).st_ctime
-                if age >= keep:
+                if age >= keep and _NAME.fullmatch(name):
                     found += self._drop(Place(folder, name))
         return found
 

@@ -98,8 +98,12 @@ def test_bytes_that_came_out_of_a_swap_are_kept(swift: Path) -> None:
     prepare(root)
     marks = f"{digest(OLD)[:16]}-{digest(NEW)[:16]}"
     folder = root / ".kimi/tmp"
-    for n, content in enumerate((OLD, NEW, "人的话".encode())):
-        (folder / f"txn-{n}.1-1-x.{marks}.swap").write_bytes(content)
+    with Store.open(root, key=KEY) as store:
+        for n, content in enumerate((OLD, NEW, "人的话".encode())):
+            name = f"txn-{n}.1-1-x.{marks}"
+            seal = store.journal.sign(b"swap\0" + name.encode())[:16].decode()
+            (folder / f"{name}-{seal}.swap").write_bytes(content)
+    (folder / f"txn-3.1-1-x.{marks}-0123456789abcdef.swap").write_bytes(b"a stranger's")
     (folder / f"txn-9.1-1-x.{marks}.swap.spare").hardlink_to(root / "semantic/a.md")
     (folder / "view-1.1-1-x.part").write_bytes(b"half")
     with Store.open(root, key=KEY) as store:
@@ -108,6 +112,7 @@ def test_bytes_that_came_out_of_a_swap_are_kept(swift: Path) -> None:
         assert store.read(kept) == "人的话".encode()
         assert store.read("semantic/a.md") == OLD
         assert store.journal.known()[kept] == digest("人的话".encode())
+    assert (root / f".kimi/lost+found/txn-3.1-1-x.{marks}-0123456789abcdef.swap").is_file()
     assert leftovers(root) == []
 
 

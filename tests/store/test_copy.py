@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kimi_memory.store import copy
+from kimi_memory.store import ownership
 from kimi_memory.store.copy import copy_id
 from kimi_memory.store.store import Store
 from tests.store.conftest import KEY
@@ -38,8 +38,8 @@ def test_a_folder_that_was_copied_is_another(store, folder, tmp_path):
 
 def test_on_another_machine_it_is_another(store, monkeypatch, tmp_path):
     own = copy_id(store)
-    monkeypatch.setattr(copy, "Path", lambda path: tmp_path / "none")
-    monkeypatch.setattr(copy.platform, "node", lambda: "another machine")
+    monkeypatch.setattr(ownership, "Path", lambda path: tmp_path / "none")
+    monkeypatch.setattr(ownership.platform, "node", lambda: "another machine")
     assert copy_id(store) != own
 
 

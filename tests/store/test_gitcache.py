@@ -88,3 +88,10 @@ def test_what_may_differ_is_told_by_how_files_look():
     cache = Cache("h", {**entries(3), "new.md": Entry("100644", "b", UNKNOWN)})
     looks = {"0.md": (0, 2, 3, 4), "1.md": (1, 9, 9, 4), "new.md": UNKNOWN, "more.md": (1, 2, 3, 4)}
     assert behind(cache, looks) == {"1.md", "2.md", "new.md", "more.md"}
+
+
+@pytest.mark.parametrize("body", [b"[]", b"{}", b"5", b'[2,"head",[["path"]]]', b'[2,"head",5]'])
+def test_a_cache_of_another_shape_is_none(tmp_path, body):
+    path = tmp_path / "git-cache"
+    path.write_bytes(hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
+    assert load_cache(path) == Cache()

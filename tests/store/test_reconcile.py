@@ -186,7 +186,9 @@ def test_a_damaged_snapshot_is_made_anew(
         (folder / ".kimi/snapshot.json").write_bytes(content)
     with Store.open(folder, key=KEY) as again:
         assert again.reconcile() == []
-        assert json.loads((folder / ".kimi/snapshot.json").read_bytes())["a.md"][3] == digest(ONE)
+        seal, body = (folder / ".kimi/snapshot.json").read_bytes().split(b"\n")
+        assert json.loads(body)["a.md"][3] == digest(ONE)
+        assert seal == again.journal.sign(body)
 
 
 def test_a_snapshot_is_read_by_the_next_process(store: Store, folder: Path, actor: Actor) -> None:

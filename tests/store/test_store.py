@@ -95,9 +95,11 @@ def test_an_editor_that_writes_late_is_kept_beside(
     assert store.read(kept) == ONE + "人的话\n".encode()
     assert store.read("semantic/页.md") == TWO
     assert store.journal.known()[kept] == digest(ONE + "人的话\n".encode())
-    (folder / ".kimi/undo/strange").write_bytes(b"?")
+    (folder / ".kimi/undo/late.01a").write_bytes(b"?")
     (kept,) = store.drop_undo(0)
     assert store.read(kept) == b"?"
+    (folder / ".kimi/undo/strange").write_bytes(b"nothing of ours")
+    assert store.drop_undo(0) == ()
 
 
 STALE: dict[str, Change] = {

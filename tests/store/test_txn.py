@@ -70,3 +70,18 @@ def test_what_an_editor_saved_meanwhile_survives_a_failing_swap(folder: Path, ac
         store.apply([Update("a.md", digest(b"one\n"), b"two\n")], actor)
     spared = [path.read_bytes() for path in (folder / ".kimi").rglob("*.swap*")]
     assert b"an editor's words\n" in spared
+
+
+def test_what_no_store_leaves_is_put_aside_under_a_name_of_its_own(folder: Path) -> None:
+    key = b"a key of this machine"
+    for _ in range(2):
+        with Store.open(folder, key=key):
+            pass
+        (folder / ".kimi/tmp/01a.1-1-1.part").mkdir()
+        (folder / ".kimi/txn/01b.1-1-1.tmp/deep").mkdir(parents=True)
+        (folder / ".kimi/txn/01c.1-1-1.commit").write_bytes(b"no folder")
+        with Store.open(folder, key=key):
+            assert list((folder / ".kimi/tmp").iterdir()) == []
+            assert list((folder / ".kimi/txn").iterdir()) == []
+    lost = sorted(path.name.partition("-")[0] for path in (folder / ".kimi/lost+found").iterdir())
+    assert lost == ["01a.1"] * 2 + ["01b.1"] * 2 + ["01c.1"] * 2

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 CHILD = "KIMI_MEMORY_CHILD"
 """Set for programs that memory itself starts; their hooks do nothing, or it never ends."""
 MARKER = "memory.toml"
+OWNER = ".kimi/owner"
 LIMIT_SECONDS = 8
 """An answer that takes longer is not given; every program waits at least ten seconds."""
 NEWS_SECONDS = 0.5
@@ -57,7 +58,9 @@ def _run(options: dict[str, str]) -> None:
     if not moment or not root:
         return
     event = {"host": host, "moment": moment, "payload": payload, "id": _fresh_id()}
-    if host in dialects.LEFT and moment not in (dialects.START, dialects.PROMPT):
+    behind = host in dialects.LEFT and moment not in (dialects.START, dialects.PROMPT)
+    # What lies in the private folder of a stranger is set aside when the memory is opened.
+    if behind and os.path.isfile(os.path.join(root, OWNER)):
         _leave(root, event)
         return
     found = wire.ask(root, event)

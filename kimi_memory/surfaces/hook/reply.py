@@ -64,7 +64,7 @@ class Reply:
 
     def drain(self) -> int:
         """Work off the spool; return how many events there were. What fails stays there."""
-        events = spool.take(str(self._memory.root))
+        events = [one for one in spool.take(str(self._memory.root)) if _is_whole(one[1])]
         unwritten: set[str] = set()
         for path, event in _latest(events):
             session = dialects.session_of(event["payload"])
@@ -78,7 +78,7 @@ class Reply:
 
     def waits(self) -> bool:
         """Whether the end of a turn was left that its program has not logged yet."""
-        left = spool.take(str(self._memory.root))
+        left = [one for one in spool.take(str(self._memory.root)) if _is_whole(one[1])]
         return any(spool.age(path) < YOUNG_SECONDS and _is_early(event) for path, event in left)
 
     def _take(self, event: Mapping[str, Any]) -> None:
@@ -238,6 +238,10 @@ def _logged(payload: Mapping[str, Any]) -> tuple[dict[str, str], bool]:
     words = {"prompt": prompt, "prompt_id": number}
     reply = "\n".join(filter(None, said))
     return ({**words, "last_assistant_message": reply} if prompt else {}), whole
+
+
+def _is_whole(event: Mapping[str, Any]) -> bool:
+    return all(isinstance(event.get(name), str) for name in ("host", "moment"))
 
 
 def _is_early(event: Mapping[str, Any]) -> bool:

@@ -52,6 +52,8 @@ def take(root: str) -> list[tuple[str, dict[str, Any]]]:
         try:
             with open(path, encoding="utf-8") as file:
                 event = json.load(file)
+        except IsADirectoryError:
+            continue
         except (OSError, ValueError):
             drop(path)
             continue

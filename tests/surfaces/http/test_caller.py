@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from kimi_memory import Memory
-from kimi_memory.errors import NotFoundError, ServerError
+from kimi_memory.errors import FormatError, NotFoundError, ServerError
 from kimi_memory.model.unit import Query
+from kimi_memory.surfaces.http import writing
 from kimi_memory.surfaces.http.caller import Caller, Namespace, Scope
 from kimi_memory.surfaces.http.reading import text_of
 from tests.consolidation.notes import card, put
@@ -109,3 +110,19 @@ def test_a_hidden_note_answers_like_one_that_is_not_there(memory: Memory) -> Non
         assert str(told.value) == str(NotFoundError("note or file", what))
     for what in ("card-ab1", "card-ab", "card-a"):
         assert text_of(memory, bound, what)[0] == "semantic/general/k.ab1.md"
+
+
+@pytest.mark.parametrize("content", [b"", b"not a session\nat all\n", b"\xff\xfe\n\n"])
+def test_a_damaged_session_of_others_answers_like_one_that_is_not_there(
+    memory: Memory, content: bytes
+) -> None:
+    (memory.root / "short-term/session_theirs.jsonl").write_bytes(content)
+    bound = Caller("b", frozenset({Scope.WRITE}), Namespace("apollo"))
+    given = {"task": {}, "variables": {}}
+    for id in ("theirs", "their", "nobodys"):
+        for act in (writing.end, writing.state):
+            with pytest.raises(NotFoundError) as told:
+                act(memory, bound, {"id": id, **given})
+            assert str(told.value) == str(NotFoundError("session", id))
+    with pytest.raises(FormatError):
+        writing.end(memory, Caller("owner"), {"id": "theirs"})
