@@ -285,14 +285,16 @@ class Memory(Parts):
     # Recall
 
     def recall(
-        self, query: Query | str, *, limit: int = 0, as_of: datetime | date | str | None = None
-    ) -> Answer:
+        self, query: Query | str, *, limit: int = 0, looking: bool = False,
+        as_of: datetime | date | str | None = None,
+    ) -> Answer:  # fmt: skip
         """Find the lines that answer a question.
 
         Args:
             query: a line, see `kimi_memory.recall.syntax`, or a `Query` with filters.
             limit: most hits; the setting ``recall.limit`` if 0.
             as_of: ask for what was held to be true then, at the end of a day or at a moment.
+            looking: a person only looks around; nothing is warmed by having been shown.
 
         Raises:
             UsageError: the line or the date cannot be understood; the place is named.
@@ -306,7 +308,8 @@ class Memory(Parts):
 
             query = replace(query, as_of=looking_back(as_of, self.now()))
         answer = self._recall.search(query)
-        self._receipts.add(query.text, {hit.unit.id: hit.score for hit in answer.hits}, self.actor)
+        shown = {hit.unit.id: hit.score for hit in answer.hits}
+        self._receipts.add(query.text, shown, self.actor, looking=looking)
         self.host.notice("recalled", query=query, hits=answer.hits)
         return answer
 

@@ -38,17 +38,19 @@ class Usage:
 
     def of(self, day: date) -> Mapping[str, int]:
         """Return how often each unit was shown on a day, by id."""
-        return Counter(id for at, ids, _, _ in self._receipts() if at == day for id in ids)
+        return Counter(id for at, ids, *_ in self._receipts() if at == day for id in ids)
 
     def fold(self, day: date) -> list[Change]:
         """Return the changes that move a day's receipts into the usage file."""
-        shown = self.of(day)
-        if not shown:
+        shown, receipts = self.of(day), self._receipts()
+        here = [looked for at, _, _, _, looked in receipts if at == day]
+        if not here:
             return []
         content = self._store.read(RECALLS)
-        kept = b"".join(line for at, _, _, line in self._receipts() if at != day)
+        kept = b"".join(line for at, _, _, line, _ in receipts if at != day)
         counts: dict[str, Json] = {id: shown[id] for id in sorted(shown)}
         record: dict[str, Json] = {"day": day.isoformat(), "shown": counts}
+        record |= {"looked": sum(here)} if any(here) else {}
         means: dict[str, Json] = {id: found for id, found in sorted(self._scores(day).items())}
         line = seal({**record, "scores": means} if means else record)
         base = digest(content)
@@ -58,7 +60,7 @@ class Usage:
     def all(self) -> dict[str, Use]:
         """Return what is known of every unit's use, folded or not."""
         tally = _Tally()
-        for day, ids, scores, _ in self._receipts():
+        for day, ids, scores, *_ in self._receipts():
             tally.add(day, Counter(ids), _means(ids, scores))
         for day, counts, means in self._folded():
             tally.add(day, counts, means)
@@ -66,7 +68,7 @@ class Usage:
 
     def _scores(self, day: date) -> dict[str, float]:
         """Return the mean score of each unit that was shown with one on a day."""
-        here = [(ids, scores) for at, ids, scores, _ in self._receipts() if at == day]
+        here = [(ids, scores) for at, ids, scores, *_ in self._receipts() if at == day]
         rated = [pair for ids, scores in here for pair in zip(ids, scores, strict=False)]
         means = _means([id for id, _ in rated], [score for _, score in rated])
         return {id: round(score, 3) for id, score in means.items()}
@@ -87,7 +89,11 @@ class Usage:
                 _numbers(means if isinstance(means, dict) else {}),
             )
 
-    def _receipts(self) -> list[tuple[date, list[str], list[float], bytes]]:
+    def _receipts(self) -> list[tuple[date, list[str], list[float], bytes, bool]]:
+        """Return day, units, scores, line, and whether a person only looked around.
+
+        What they saw is not told: it was not used.
+        """
         if not self._store.exists(RECALLS):
             return []
         found = []
@@ -98,9 +104,10 @@ class Usage:
                 day = day_in(moment(str(record.get("at"))), self._zone)
             except ValueError:
                 continue
-            shown = [str(id) for id in ids] if isinstance(ids, list) else []
+            looked = record.get("looking") is True
+            shown = [str(id) for id in ids] if isinstance(ids, list) and not looked else []
             rated = scores if isinstance(scores, list) and len(scores) == len(shown) else []
-            found.append((day, shown, [_number(score) for score in rated], line))
+            found.append((day, shown, [_number(score) for score in rated], line, looked))
         return found
 
 

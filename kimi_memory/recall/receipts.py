@@ -32,6 +32,7 @@ class _Shown(NamedTuple):
     hits: tuple[str, ...]
     scores: tuple[float, ...] | None
     actor: Actor
+    looking: bool = False
 
 
 class Receipts:
@@ -60,16 +61,25 @@ class Receipts:
         # For who never closes a memory: this runs at the end of the interpreter too.
         self._at_exit = weakref.finalize(self, self._due.write)
 
-    def add(self, query: str, ids: Sequence[str] | Mapping[str, float], actor: Actor) -> None:
+    def add(
+        self,
+        query: str,
+        ids: Sequence[str] | Mapping[str, float],
+        actor: Actor,
+        *,
+        looking: bool = False,
+    ) -> None:
         """Note what was shown; a memory that cannot be written can still be read.
 
         Args:
             query: what was asked.
             ids: what was shown, with the score of each where there is one.
             actor: to whom.
+            looking: a person looked around, which is no use of what they saw.
         """
         scores = tuple(ids.values()) if isinstance(ids, Mapping) else None
-        self._due.shown.append(_Shown(self._clock(), query, tuple(ids), scores, actor))
+        shown = _Shown(self._clock(), query, tuple(ids), scores, actor, looking)
+        self._due.shown.append(shown)
         if not self._pause:
             self._due.write()
             return
@@ -121,4 +131,6 @@ class _Due:
         }
         if shown.scores is not None:
             record["scores"] = [round(score, 3) for score in shown.scores]
+        if shown.looking:
+            record["looking"] = True
         return seal({**record, "to": shown.actor.name})

@@ -82,3 +82,18 @@ def test_recall_leaves_scores_and_broken_lines_count_for_nothing(memory: Memory)
         b'{"day":"never"}\nno json\n' + seal({"day": "2026-02-01", "shown": 3, "scores": []})
     )
     assert Usage(memory.store).all() == use
+
+
+def test_a_person_who_looks_around_uses_nothing(memory: Memory) -> None:
+    memory.remember("The ferry leaves from the old pier.")
+    memory.recall("ferry", looking=True)
+    [receipt] = memory.store.read(RECALLS).splitlines()
+    assert unseal(receipt)["looking"] is True
+    usage, day = Usage(memory.store), memory.clock().date()
+    assert usage.of(day) == usage.all() == {}
+    memory.store.apply(usage.fold(day), memory.actor)
+    [line] = memory.store.read(USAGE).splitlines()
+    assert unseal(line) == {"day": day.isoformat(), "shown": {}, "looked": 1}
+    assert usage.all() == {}
+    memory.recall("ferry")
+    assert usage.of(day)

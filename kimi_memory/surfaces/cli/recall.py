@@ -81,7 +81,8 @@ def run(arguments: Namespace) -> int:
     """Search and print; finding nothing is no failure."""
     with open_memory(arguments) as memory:
         query = _query(arguments, memory)
-        answer = memory.recall(query)
+        # Who reads on a terminal looks around; programs that ask for an agent use what they get.
+        answer = memory.recall(query, looking=sys.stdout.isatty())
         found = _Found(query, answer, memory, _quoting(memory, query, answer))
         leave(memory)
         if arguments.json:
