@@ -88,6 +88,8 @@ class RecallTable(NamedTuple):
     """How many links are followed from the best hits into the answer, up to 2."""
     context_tokens: int = 2000
     """Budget of a context block when none is given."""
+    context_hits: int = 0
+    """Most lines that a question brings into a block, beside orders; 0 for as many as fit."""
 
 
 class ChunksTable(NamedTuple):

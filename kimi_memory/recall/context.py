@@ -125,7 +125,10 @@ def _found(recall: Recall, request: Request) -> Iterator[Line]:
     )
     hits = recall.search(request.narrowed(asked)).hits
     hits = tuple(hit for hit in hits if _may_be_shown(hit.unit, request))
-    yield from lines_of_hits(recall.searcher(), hits, request.query, request.zone)
+    lines = list(lines_of_hits(recall.searcher(), hits, request.query, request.zone))
+    if most := recall.context_hits:
+        lines = sorted(lines, key=lambda line: (-line.value, line.id))[:most]
+    yield from lines
 
 
 def _may_be_shown(unit: Unit, request: Request) -> bool:

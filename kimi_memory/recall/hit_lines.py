@@ -56,11 +56,13 @@ def lines_of_hits(
             if turn in scores:
                 scores[hit.unit.id] = max(scores[hit.unit.id], scores[turn])
                 quoting[turn].append(hit.unit)
-    least = LEAST * max(scores.values(), default=0.0)
+    # That a better line of its sitting was chosen before makes a line no weaker by itself.
+    alone = {hit.unit.id: scores[hit.unit.id] / hit.parts.get("spread", 1.0) for hit in hits}
+    least = LEAST * max(alone.values(), default=0.0)
     for hit in hits:
         unit = hit.unit
         told = [note.text for note in quoting[unit.id]]
-        if scores[unit.id] >= least and not _is_said_again(searcher, unit, told, prompt):
+        if alone[unit.id] >= least and not _is_said_again(searcher, unit, told, prompt):
             line = line_of(unit, hit.snippet, zone)._replace(value=scores[unit.id])
             yield with_successor(searcher, unit, line)
 

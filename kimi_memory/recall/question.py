@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from kimi_memory.index.searcher import Searcher
 from kimi_memory.text.asker import asks_for_reply, without_introduction
-from kimi_memory.text.breadth import asks_for_several
+from kimi_memory.text.breadth import asks_for_several, asks_over_time
 from kimi_memory.text.han import simplify
 from kimi_memory.text.kinds import Echo, Table
 from kimi_memory.text.spans import Span, time_spans
@@ -48,6 +48,8 @@ class Question(NamedTuple):
     """Whether it asks for several things."""
     reply: bool = False
     """Whether it asks what an assistant said."""
+    over_time: bool = False
+    """Whether it asks for a whole course of things, which stands in many sittings."""
 
 
 def read_question(
@@ -74,7 +76,7 @@ def read_question(
     terms = [Term(word, () if word in own else _echoes(word, kept, memo, broad)) for word in kept]
     spans = time_spans(text, now) if now else ()
     days = tuple(_stretch(span, now) for span in spans)
-    return Question(tuple(terms), named, days, broad, asks_for_reply(text))
+    return Question(tuple(terms), named, days, broad, asks_for_reply(text), asks_over_time(text))
 
 
 def _telling(searcher: Searcher, text: str, words: Sequence[str]) -> Sequence[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -34,6 +33,9 @@ TIME = 1.5
 """Factor of what was said in the time a question names, or speaks of it."""
 SPREAD = 0.9
 """Factor of each further turn of a sitting where the question asks for several things."""
+STRETCH, SPREAD_OVER_TIME = 12, 0.6
+"""Where it asks for the course of things, each stretch of a sitting, of so many turns, tells a
+part of it: the factor of each further turn of a stretch."""
 ROLE = 1.6
 """Factor of a person's turns in a chat with an assistant, of the assistant's where a question
 asks what it said."""
@@ -84,7 +86,7 @@ def candidates(
     for factor in factors.values():
         scores = scores * factor
     current = not previous and query.as_of is None
-    rows = _look_closer(searcher, scores, factors, room, current=current, broad=question.broad)
+    rows = _look_closer(searcher, scores, factors, room, current=current, question=question)
     if query.min_relevance > 0:
         rows = relevant_rows(searcher, question, query, rows)
     lanes = ("keyword",) if probe is None else ("keyword", "vector")
@@ -106,7 +108,7 @@ def _look_closer(
     room: int,
     *,
     current: bool,
-    broad: bool,
+    question: Question,
 ) -> list[int]:
     """Return the best rows by factors that need them read, which are added to the others."""
     rows = _best(scores, searcher, room)
@@ -115,10 +117,10 @@ def _look_closer(
         factors["replaced"] = behind
         scores = _among(rows, scores * behind)
         rows = _best(scores, searcher, room)
-    if broad:
+    if question.broad:
         factors["fresh"] = fresh(searcher, rows)
         scores = _among(rows, scores * factors["fresh"])
-        factors["spread"] = _spread(searcher, scores, rows)
+        factors["spread"] = _spread(searcher, scores, rows, question.over_time)
         rows = _best(scores * factors["spread"], searcher, room)
     return rows
 
@@ -150,19 +152,26 @@ def _time(searcher: Searcher, question: Question) -> Floats:
     return factor
 
 
-def _spread(searcher: Searcher, scores: Floats, rows: Sequence[int]) -> Floats:
-    """Return what is left of each row once better rows of its sitting are chosen before it."""
+def _spread(searcher: Searcher, scores: Floats, rows: Sequence[int], over_time: bool) -> Floats:
+    """Return what is left of each row once better rows beside it are chosen before it.
+
+    Args:
+        searcher: the memory.
+        scores: of all rows.
+        rows: those to choose from.
+        over_time: whether each stretch of a sitting tells a part, too.
+    """
     factor = np.ones(len(searcher))
-    ids, chosen = searcher.column("id"), Counter[int]()
+    ids = searcher.column("id")
+    sitting = {row: int(searcher.sitting[row]) for row in rows}
     waiting = {row: (-float(scores[row]), ids.value(row)) for row in rows}
     while waiting:
         first = min(waiting, key=lambda row: (waiting[row][0] * factor[row], waiting[row][1]))
         del waiting[first]
-        sitting = int(searcher.sitting[first])
-        chosen[sitting] += sitting >= 0
         for row in waiting:
-            if searcher.sitting[row] == sitting >= 0:
-                factor[row] = SPREAD ** chosen[sitting]
+            if sitting[row] == sitting[first] >= 0:
+                near = over_time and row // STRETCH == first // STRETCH
+                factor[row] *= SPREAD_OVER_TIME if near else SPREAD
     return factor
 
 

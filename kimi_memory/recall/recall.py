@@ -84,6 +84,11 @@ class Recall:
         """How likely the memory must have to do with a prompt to be shown unasked."""
         return self._settings.min_relevance
 
+    @property
+    def context_hits(self) -> int:
+        """Most lines that a question brings into a block; 0 for as many as fit."""
+        return self._settings.context_hits
+
     def searcher(self) -> Searcher:
         """Return a view of the memory as it is now."""
         return self._index.searcher()

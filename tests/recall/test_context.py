@@ -94,6 +94,15 @@ def test_a_task_of_a_named_session_sees_the_other_open_ones(lived: Folder) -> No
     assert not [id for id in beside if "open" in id]
 
 
+def test_so_many_hits_at_most_come_into_a_block(lived: Folder) -> None:
+    request = Request("task", 2000, NONCE, query="which port")
+    for n in range(5):
+        lived.card(f"port-{n}", f"Port {n}", f"The port of service {n} is 80{n}0.")
+    recall, orders = lived.recall(context_hits=3), {"card-tabs", "card-tea-pref"}
+    assert len(set(build(lived.recall(), request).lines) - orders) >= 5
+    assert len(set(build(recall, request).lines) - orders) == 3
+
+
 def test_a_candidate_stays_out_of_a_block(lived: Folder) -> None:
     lived.card("rumour", "Rumour", "The port may be 9090.", status=Status.CANDIDATE)
     assert "card-rumour" not in context(lived, "task", query="which port is it, 9090?").lines

@@ -414,3 +414,18 @@ def test_somebody_else_covers_less_of_a_question_about_a_speaker(folder: Folder)
         folder.ask("does Ann keep bees").hits[0].score
         > folder.ask("does Ben keep bees").hits[0].score
     )
+
+
+def test_the_course_of_things_is_told_from_all_its_stretches(folder: Folder) -> None:
+    said = ["The roof leaks again, the roof leaks so badly.", "Noted.", "Hm.", "Fine."] * 4
+    for month in range(4):
+        folder.session(
+            f"m{month}",
+            [("user" if n % 2 == 0 else "assistant", text) for n, text in enumerate(said)]
+            + [("user", f"We paid the roofer of the roof for part {month}.")],
+            at=NOW + timedelta(days=30 * month),
+        )
+    hits = folder.ask("Summarise how the work on the roof went over time", limit=8).hits
+    assert {hit.unit.session for hit in hits[:4]} == {"m0", "m1", "m2", "m3"}
+    stretches = {(hit.unit.session, hit.unit.n // 12) for hit in hits}
+    assert len(stretches) == 8
