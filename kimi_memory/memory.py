@@ -314,17 +314,10 @@ class Memory(Parts):
         return answer
 
     def context(  # noqa: PLR0913  what it is for, and who may see what
-        self,
-        purpose: Literal["start", "task", "live"] = "task",
-        query: str = "",
-        *,
-        budget: int = 0,
-        session: str = "",
-        beside: str = "",
-        within: tuple[str, ...] | None = None,
-        project: str = "",
-        narrowed: Callable[[Query], Query] | None = None,
-    ) -> Context:
+        self, purpose: Literal["start", "task", "live"] = "task", query: str = "", *,
+        budget: int = 0, session: str = "", beside: str = "", project: str = "",
+        within: tuple[str, ...] | None = None, narrowed: Callable[[Query], Query] | None = None,
+    ) -> Context:  # fmt: skip
         """Return a block of memory to put into a prompt, fenced as data.
 
         Args:
