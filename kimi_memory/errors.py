@@ -8,6 +8,7 @@ The tree; the number is the exit code of the command line::
     ├── NotFoundError (11)         no note, session or job of that id
     ├── AmbiguousIdError (12)      a short id that fits several notes
     ├── FormatError (20)           a file we cannot parse: path, line, remedy
+    │   └── WaitingError (20)          a file that waits for a person's word
     ├── UnsafePathError (21)       a path that leaves the folder or is not plain
     ├── TranscriptError (22)       a transcript no reader understands
     ├── StoreError (30)            a write that did not happen
@@ -47,6 +48,7 @@ __all__ = [
     "TranscriptError",
     "UnsafePathError",
     "UsageError",
+    "WaitingError",
 ]
 
 
@@ -102,6 +104,14 @@ class FormatError(KimiMemoryError):
     def __init__(self, path: str, line: int, why: str, remedy: str = "Correct the line") -> None:
         self.path, self.line, self.why, self.remedy = path, line, why, remedy
         super().__init__(f"{path}:{line}: {why}. {remedy}.")
+
+
+class WaitingError(FormatError):
+    """A file that nobody vouches for as it stands; it is neither used nor rewritten."""
+
+    def __init__(self, path: str, why: str, line: int = 1) -> None:
+        remedy = "See what to do about it with 'kimi-memory review' and 'kimi-memory doctor'"
+        super().__init__(path, line, f"{why}, so it is not used", remedy)
 
 
 class UnsafePathError(KimiMemoryError):

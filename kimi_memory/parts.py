@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from kimi_memory.recall.receipts import Receipts
     from kimi_memory.store.batch import Batch
     from kimi_memory.store.history import History
+    from kimi_memory.store.vetting import Vetting
     from kimi_memory.text.zone import Zone
 
 _VIEW_SECONDS = 0.25
@@ -45,6 +46,7 @@ class Parts:
         self.settings = read_settings(root)
         self.host = opening.host or user_host(home)
         self.store = open_store(root, home, self._key, self.clock)
+        self.store.vet(self._vetting)
         self._background = opening.background
         self.host.notice("memory_opened", memory=self)
 
@@ -66,6 +68,10 @@ class Parts:
             clock=self.clock,
             enabled=self.settings.history.git,
         )
+
+    def _vetting(self) -> Vetting:
+        edits = self.settings.consolidation.external_edits
+        return stages.Vetting(self.store, edits, lambda: self.history)
 
     @cached_property
     def batch(self) -> Batch:

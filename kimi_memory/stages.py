@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from kimi_memory.store.known_copies import note_copy, other_copies
     from kimi_memory.store.shelf import Shelf
     from kimi_memory.store.tombstones import read_stones
+    from kimi_memory.store.vetting import Vetting
 
 _HOMES = {
     "Batch": "store.batch",
@@ -42,6 +43,7 @@ _HOMES = {
     "Screen": "capture.screen",
     "Session": "model.session",
     "Shelf": "store.shelf",
+    "Vetting": "store.vetting",
     "Views": "capture.views",
     "checkpoint": "store.checkpoints",
     "copy_id": "store.copy",
@@ -93,6 +95,7 @@ __all__ = [
     "Tracer",
     "Twoway",
     "Undo",
+    "Vetting",
     "Views",
     "checkpoint",
     "copy_id",

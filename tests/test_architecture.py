@@ -103,6 +103,7 @@ DOORS = {
     "kimi_memory/consolidation/rekeying.py": "records that stood there, with keyed hashes",
     "kimi_memory/care/forgetting.py": "bytes that stood there, without what is purged",
     "kimi_memory/care/session_repair.py": "lines that stood there, in two files",
+    "kimi_memory/care/confirming.py": "bytes that stood there before",
     "kimi_memory/care/folder.py": "notes of agents, refused where a secret is left",
     "kimi_memory/surfaces/http/simple.py": "the line of a card, which remember has screened",
     "kimi_memory/recall/receipts.py": "ids of what was shown",

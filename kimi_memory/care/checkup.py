@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from kimi_memory.care.confirming import marked, waiting_files
 from kimi_memory.care.folder_checks import check_folder, check_ids
 from kimi_memory.care.health_checks import check_copies, check_jobs, check_tombstones
 from kimi_memory.care.links import check_links
@@ -35,6 +36,7 @@ from kimi_memory.store import sessions
 from kimi_memory.store.checkpoints import checkpoint, checkpoints_of
 from kimi_memory.store.copy import PATH as COPY
 from kimi_memory.store.copy import copy_id
+from kimi_memory.store.merge_marks import line_of_marks
 from kimi_memory.store.reconcile import Progress
 from kimi_memory.store.shelf import Shelf
 from kimi_memory.text.zone import in_zone
@@ -71,6 +73,10 @@ class Status:
     """How much waits for a person, by the command that deals with it."""
     sizes: Mapping[str, int]
     """Bytes of each tier, of the pages outside of them, of the history and of derived files."""
+    unconfirmed: tuple[str, ...]
+    """One line a file that waits for a person's word, and why."""
+    merging: tuple[str, ...]
+    """One line a file in which a merge left its marks."""
     unknown: tuple[str, ...]
     """One line a name in a settings file that no setting has, with the nearest one."""
 
@@ -107,6 +113,8 @@ def status(memory: Memory, progress: Progress = lambda done, total: None) -> Sta
         temperatures=histogram(found),
         asks=asking(memory),
         sizes=sizes(memory.root),
+        unconfirmed=tuple(f"{one.path}: {one.standing.why}" for one in waiting_files(memory)),
+        merging=tuple(f"{path} holds marks of a merge: it is not used" for path in marked(memory)),
         unknown=tuple(
             f"{one.message}. {one.remedy}"
             for one in unknown_settings(memory.root, memory.home, memory.host)
@@ -132,6 +140,7 @@ def verify(memory: Memory) -> list[Finding]:
         *check_evidence(memory),
         *check_purges(memory),
         *_check_touched(memory),
+        *_check_merges(memory),
         *memory.index.verify(),
     ]
 
@@ -262,6 +271,15 @@ def _check_touched(memory: Memory) -> Iterator[Finding]:
             remedy = "What it said before is not known; check it, and edit its line in MEMORY.md."
         problem = f"{touch.card.key} was edited by hand, and nothing proves what it says"
         yield Finding("cards", Severity.WARNING, problem, remedy, touch.path)
+
+
+def _check_merges(memory: Memory) -> Iterator[Finding]:
+    """Yield the files with marks of a merge."""
+    for path in marked(memory):
+        line = line_of_marks(path, memory.store.read(path))
+        problem = f"a merge left its marks in line {line}, so the file is not used"
+        remedy = f"Settle it in an editor, or take git's version: git checkout HEAD -- {path}"
+        yield Finding("merge", Severity.ERROR, problem, remedy, path)
 
 
 def _check_sessions(memory: Memory) -> Iterator[Finding]:

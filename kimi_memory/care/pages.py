@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from kimi_memory.care.confirming import waiting_files
 from kimi_memory.care.conflicts import conflicts
 from kimi_memory.consolidation.review import waiting
 from kimi_memory.consolidation.suggestions import MOST, suggestions
@@ -16,10 +17,10 @@ def asking(memory: Memory) -> Mapping[str, int]:
     """Return how much waits, by the command that deals with it; what is zero is left out."""
     shelf = Shelf(memory.store)
     twoway = Twoway.of(memory.store, memory.history, memory.settings, memory.clock())
-    links = suggestions(shelf, memory.settings.introspect.accept)
+    few = min(len(suggestions(shelf, memory.settings.introspect.accept)), MOST)
     found = {
         "review pages": len(twoway.waiting(shelf)) + len(twoway.touched(shelf)),
-        "review": sum(1 for _ in waiting(shelf)) + min(len(links), MOST),
+        "review": len(waiting_files(memory)) + sum(1 for _ in waiting(shelf)) + few,
         "conflicts": len(conflicts(memory)),
     }
     return {command: count for command, count in found.items() if count}

@@ -5,17 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from kimi_memory.care.confirming import (
+    confirm,
+    difference,
+    find_waiting,
+    id_of,
+    turn_away,
+    waiting_files,
+)
 from kimi_memory.consolidation.jobs import JobReport
 from kimi_memory.consolidation.pages import is_page
 from kimi_memory.consolidation.review import Answer, Review, waiting
 from kimi_memory.consolidation.suggestions import MOST, Suggestion, suggestions
 from kimi_memory.consolidation.trace import Tracer
-from kimi_memory.errors import KimiMemoryError
+from kimi_memory.errors import KimiMemoryError, UsageError
 from kimi_memory.memory import Memory
 from kimi_memory.model.actor import Actor
 from kimi_memory.model.card import Card
 from kimi_memory.model.pages import Proposal
 from kimi_memory.store.shelf import Filed, Shelf
+from kimi_memory.store.vetting import Waiting as Unvetted
 
 __all__ = ["Answer", "Said", "Waiting", "answer", "review"]
 
@@ -51,10 +60,12 @@ class Waiting:
 
 
 def review(memory: Memory) -> list[Waiting]:
-    """Return what waits: proposals, lines, each oldest first, and the heaviest suggested links."""
+    """Return what waits: files, proposals, lines, and the heaviest suggested links."""
+    files = waiting_files(memory)
     tracer, shelf = Tracer(memory.store, memory.history), Shelf(memory.store)
     links = suggestions(shelf, memory.settings.introspect.accept)[:MOST]
     return [
+        *(_unconfirmed(memory, file) for file in files),
         *(_waiting(memory, tracer, filed) for filed in waiting(shelf)),
         *(_suggested(memory, one) for one in links),
     ]
@@ -65,7 +76,7 @@ def answer(memory: Memory, id: str, said: Answer, *, dry_run: bool = False) -> J
 
     Args:
         memory: an open memory.
-        id: of a proposal or a candidate card, or its beginning.
+        id: of a proposal or a candidate card, or its beginning; or the path of a file.
         said: whether, with which words, and why.
         dry_run: report the diff and write nothing.
 
@@ -73,10 +84,29 @@ def answer(memory: Memory, id: str, said: Answer, *, dry_run: bool = False) -> J
         NotFoundError: nothing has that id.
         UsageError: it does not wait, or cannot be applied.
     """
+    file = find_waiting(memory, id)
+    if file is not None:
+        return _answered(memory, file, said, dry_run=dry_run)
     said = replace(said, text=memory.screen.pass_text(said.text).text.strip())
     job = Review(memory.store, memory.settings, memory.actor.name, memory.clock())
     actor = Actor(f"job:{job.kind}", memory.actor.origin, job=job.kind)
     return memory.jobs.run(job.plan(id, said), actor, dry_run=dry_run)
+
+
+def _answered(memory: Memory, file: Unvetted, said: Answer, *, dry_run: bool) -> JobReport:
+    if not said.accept:
+        return turn_away(memory, file, said.why, dry_run=dry_run)
+    if said.text:
+        raise UsageError(f"{file.path} is accepted as it stands. Edit the file, then accept it.")
+    return confirm(memory, [file], dry_run=dry_run)
+
+
+def _unconfirmed(memory: Memory, file: Unvetted) -> Waiting:
+    text = file.content.decode("utf-8", "replace")
+    return Waiting(
+        id_of(file) or file.path, file.path, file.path, file.path, "", text, file.standing.why,
+        file.at, difference(memory, file),
+    )  # fmt: skip
 
 
 def _waiting(memory: Memory, tracer: Tracer, filed: Filed) -> Waiting:

@@ -13,8 +13,8 @@ from kimi_memory.model.health import Finding, Severity
 from kimi_memory.model.session import Json
 from kimi_memory.store import sessions
 from kimi_memory.store.checkpoints import copy_of
+from kimi_memory.store.contents import EXTERNAL
 from kimi_memory.store.copy import copy_id
-from kimi_memory.store.journal import EXTERNAL
 from kimi_memory.store.tail import is_mark, mark
 
 _TURN = b'"kind":"turn"'

@@ -15,17 +15,19 @@ from kimi_memory.consolidation.fold import Fold
 from kimi_memory.consolidation.gates import DraftGate
 from kimi_memory.consolidation.plan import Plan, digest_of
 from kimi_memory.consolidation.strength import graded, with_holder
-from kimi_memory.errors import FormatError
+from kimi_memory.errors import FormatError, WaitingError
 from kimi_memory.host import Host
 from kimi_memory.model.card import CardType
 from kimi_memory.model.change import Change, Create, Delete, digest
 from kimi_memory.model.draft import Draft
 from kimi_memory.model.note import Lang
+from kimi_memory.model.origin import Origin
 from kimi_memory.model.records import archive_path, transcript_markdown
 from kimi_memory.model.scope import scope_of
 from kimi_memory.model.session import Transcript
 from kimi_memory.model.step import Step
 from kimi_memory.store import sessions
+from kimi_memory.store.merge_marks import marks_in
 from kimi_memory.store.shelf import Shelf
 from kimi_memory.store.store import Store
 from kimi_memory.text.language import language_of
@@ -85,6 +87,8 @@ class Distil:
 
     def _plan(self, place: sessions.Place, shelf: Shelf) -> Plan:
         transcript = sessions.read(self._store, place.path)
+        if self._store.vetting is not None and self._store.vetting.came(place.path):
+            transcript = sessions.capped(transcript, Origin.REMOTE)
         texts = {turn.n: turn.text for turn in transcript.turns}
         fold = Fold(shelf, self._host, self._gate, self._now, self._zone)
         told = _in_zone(transcript, self._zone)
@@ -129,6 +133,8 @@ class Distil:
         if not place.open:
             return []
         content = self._store.read(place.path)
+        if why := marks_in(place.path, content):
+            raise WaitingError(place.path, why)
         path = archive_path(transcript.session)
         page = transcript_markdown(transcript, language(transcript)).encode()
         readable = f"{path.removesuffix('.jsonl')}.md"

@@ -23,6 +23,7 @@ from kimi_memory.consolidation.pages import Pages, is_page
 from kimi_memory.consolidation.plan import Plan, operations
 from kimi_memory.consolidation.render import Render
 from kimi_memory.consolidation.screening import Mask, screen_changes, screen_plan
+from kimi_memory.consolidation.waiting_files import without_waiting
 from kimi_memory.errors import (
     ChangedOnDiskError,
     FormatError,
@@ -239,6 +240,7 @@ class Jobs:
 
     def _lawful(self, plan: Plan, shelf: Shelf) -> Plan:
         """Return a plan without what was forgotten, and with what people wrote themselves."""
+        plan = without_waiting(plan, shelf)
         if plan.asked:
             return plan
         steps, left_out = Barred(read_stones(self._store)).steps(plan.steps, shelf)

@@ -7,10 +7,12 @@ from collections.abc import Iterable
 from itertools import chain, count
 from pathlib import PurePosixPath
 
+from kimi_memory.errors import WaitingError
 from kimi_memory.model import form
 from kimi_memory.model.change import Change, Create, Delete, Update, digest
 from kimi_memory.model.note import Note
 from kimi_memory.model.step import Step
+from kimi_memory.store.merge_marks import marks_in
 from kimi_memory.store.shelf import Shelf
 from kimi_memory.store.store import Store
 
@@ -55,6 +57,8 @@ class Render:
 
     def _read(self, path: str) -> bytes:
         self.before[path] = self._store.read(path)
+        if why := marks_in(path, self.before[path]):
+            raise WaitingError(path, why)
         return self.before[path]
 
     def _note(self, note: Note) -> list[Change]:

@@ -43,6 +43,8 @@ def touched(store: Store, history: History, shelf: Shelf) -> Iterator[Touch]:
     for path, mark in sorted(edited.items()):
         if path not in places:
             continue
+        if shelf.survey.waits(path):
+            continue
         content = store.read(path)
         card = _card(content, path)
         if card is None or card.status not in LIVE or _is_proven(card):

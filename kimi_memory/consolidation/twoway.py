@@ -15,7 +15,6 @@ from kimi_memory.consolidation.edits import Edits, Rules, says_same
 from kimi_memory.consolidation.overview import PAGE, is_generated, sign_of
 from kimi_memory.consolidation.pages import Pages
 from kimi_memory.consolidation.plan import Plan, digest_of
-from kimi_memory.consolidation.suspicion import Suspicion
 from kimi_memory.consolidation.touched import Touch, touched
 from kimi_memory.errors import FormatError
 from kimi_memory.model.card import Card
@@ -65,7 +64,7 @@ class Twoway:
 
     def __init__(self, store: Store, history: History, settings: Settings, rules: Rules) -> None:
         self._store, self._history, self._settings = store, history, settings
-        self._rules, self._suspect = rules, Suspicion(store, settings)
+        self._rules = rules
 
     @classmethod
     def of(cls, store: Store, history: History, settings: Settings, now: datetime) -> Twoway:
@@ -129,19 +128,21 @@ class Twoway:
         )
 
     def _touch(self, touch: Touch, desk: _Desk) -> None:
-        """Take over what somebody wrote into a card's own file, or leave it to review."""
-        before, card, why = touch.before, touch.card, self._suspect(touch.path)
+        """Take over what somebody wrote into a card's own file."""
+        before, card = touch.before, touch.card
         if before is None:
             return
         old = replace(card, value=before.value, title=before.title)
-        if why:
-            _Review(desk, touch.path, why, self._rules).put_back(old, card.value)
-        else:
-            at = f"{touch.path}:{touch.line}" if touch.line else touch.path
-            desk.edits.rewrite(old, card.value, at)
+        at = f"{touch.path}:{touch.line}" if touch.line else touch.path
+        desk.edits.rewrite(old, card.value, at)
 
     def _text(self, path: str) -> str:
         return self._store.read(path).decode("utf-8", "replace")
+
+    def _waits(self, path: str) -> str:
+        """Return why the edits of a page go to review; empty when they are taken."""
+        vetting = self._store.vetting
+        return vetting.standing(path, self._store.read(path)).why if vetting else ""
 
     def _take(self, path: str, desk: _Desk, *, meant: bool) -> str:
         """Apply the edits of one page; return the reader's own notes on it.
@@ -155,7 +156,7 @@ class Twoway:
         base = read_page(read(generated, path).body) if generated else None
         if base is not None and not meant:
             self._guard(path, page, base, _plain(text), generated)
-        review = self._suspect(path)
+        review = self._waits(path)
         waits = _Review(desk, path, review, self._rules) if review else None
         for change in _changes(page, base, desk.edits):
             self._apply(change, path, desk.edits, waits)
@@ -248,11 +249,6 @@ class _Review:
                 self._propose(self._shelf.find(card.id).path, "status", "archived", card.key)
         elif not says_same(card, line, shown(card)):
             self._propose(self._shelf.find(card.id).path, "line", line.text, card.key)
-
-    def put_back(self, card: Card, value: str) -> None:
-        """Propose what was written into a card's own file, which says again what it said."""
-        self._propose(self._path, "line", f"{card.key}: {value}", card.key)
-        self._edits.put(Op.REFINE, replace(card, updated=self._rules.now), self._why)
 
     def _propose(self, target: str, section: str, text: str, title: str) -> None:
         text, now = self._rules.mask(text), self._rules.now

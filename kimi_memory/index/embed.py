@@ -13,7 +13,7 @@ from kimi_memory.index.cache import Cache, Kept
 from kimi_memory.index.files import Files
 from kimi_memory.index.manifest import Manifest
 from kimi_memory.index.stored import Stored
-from kimi_memory.index.units import Split, guard
+from kimi_memory.index.units import Split, served_units
 from kimi_memory.model.engine import Embedding, VectorIndex
 from kimi_memory.model.unit import COLD_BELOW, Unit
 
@@ -130,7 +130,7 @@ class Embedder:
 
     def _read(self, path: str, keys: Sequence[int]) -> list[tuple[int, Unit]]:
         try:
-            units, _ = guard(path, self.files.read(path), self.split)
+            units, _ = served_units(path, self.files.served(path), self.split)
         except (OSError, KimiMemoryError):
             return []
         return list(zip(keys, units, strict=False)) if len(units) == len(keys) else []

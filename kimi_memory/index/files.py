@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from kimi_memory.index.pause import uncollected
 from kimi_memory.store.paths import PRIVATE, is_conflict_copy, is_truth
+from kimi_memory.store.standing import Served
 
 if TYPE_CHECKING:
     from kimi_memory.store.journal import Journal
@@ -39,6 +40,9 @@ class Files(Protocol):
 
     def read(self, path: str) -> bytes:
         """Return the bytes of a file."""
+
+    def served(self, path: str) -> Served:
+        """Return a file as agents get it."""
 
 
 class Stat(NamedTuple):

@@ -18,7 +18,7 @@ from kimi_memory.index.files import Files, state_of
 from kimi_memory.index.held import Cache, Held, Postings
 from kimi_memory.index.layout import Layout
 from kimi_memory.index.rows import Rows
-from kimi_memory.index.units import Split, guard
+from kimi_memory.index.units import Split, served_units
 from kimi_memory.index.words import Words
 from kimi_memory.model.engine import KeywordIndex, VectorIndex
 from kimi_memory.model.unit import Unit
@@ -324,7 +324,7 @@ class Searcher:
     def _again(self, path: str, rows: list[int]) -> dict[int, Unit]:
         """Return rows of a file that changed which still stand there by their id."""
         try:
-            units, _ = guard(path, self.files.read(path), self.split)
+            units, _ = served_units(path, self.files.served(path), self.split)
         except (OSError, KimiMemoryError):
             return {}
         known, ids = {unit.id: unit for unit in units}, self.column("id")

@@ -13,12 +13,13 @@ from kimi_memory.index.folder import Folder
 from kimi_memory.index.overlay import Overlay
 from kimi_memory.index.seen import Seen
 from kimi_memory.index.stored import Stored
-from kimi_memory.index.units import Split, guard
+from kimi_memory.index.units import Split, capped, guard
 from kimi_memory.index.words import Words
 from kimi_memory.model.unit import Unit
 from kimi_memory.store.paths import forget
 
 Progress = Callable[[int, int], None]
+_PASSING = Stat(-1, 0, 0)
 
 
 class Read(NamedTuple):
@@ -178,20 +179,25 @@ class Sync:
     def _loaded(self, path: str, stat: Stat, digest: str) -> Read | None:
         before = self._known.get(path)
         try:
-            content = self._files.read(path)
+            served = self._files.served(path)
         except NotFoundError:
             return Read(stat, "", [], [], "")  # moved since the look; the next one sees it
         except (OSError, KimiMemoryError) as error:
             return Read(stat, "", [], [], str(error))
-        found = hashlib.sha256(content).hexdigest()
+        content, cap = served.content, served.cap
+        found = hashlib.sha256(content + (f"\0{cap}".encode() if cap else b"")).hexdigest()
+        if served.passing:
+            stat = _PASSING  # No file looks like this, so it is read again at the next look.
         if digest == found:
             self._same[path] = (stat, digest)
             return None
-        more = self._gained(path, content, before) if before is not None else None
+        grows = before is not None and cap is None
+        more = self._gained(path, content, before) if before is not None and grows else None
         if before is not None and more is not None:
             words = [self.words.of_unit(unit) for unit in more]
             return Read(stat, found, before.units + more, before.words + words)
         units, fault = guard(path, content, self.split)
+        units = capped(units, cap)
         known = {} if before is None else dict(zip(_marks(before.units), before.words, strict=True))
         words = [known.get(mark) or self.words.of_unit(unit) for mark, unit in _marked(units)]
         return Read(stat, found, units, words, str(fault) if fault else "")

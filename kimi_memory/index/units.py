@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from kimi_memory.errors import FormatError
 from kimi_memory.index.tiers import tier_of
 from kimi_memory.model.frontmatter import decode, read
-from kimi_memory.model.origin import Origin
+from kimi_memory.model.origin import Origin, least_trusted
 from kimi_memory.model.scope import owned, root_of, scope_of
+from kimi_memory.model.status import Status
 from kimi_memory.model.unit import Chunk, Unit
+from kimi_memory.store.standing import Served
 
 Split = Callable[[str], list[Chunk]]
 
+_HELD = frozenset({str(Status.ACTIVE), str(Status.STALE), str(Status.CONFLICTED)})
 _REPEAT = re.compile(r"^.* \^(?:card|turn|project)-[0-9a-z-]+[ \t]*$", re.MULTILINE)
 
 
@@ -150,3 +154,21 @@ def guard(path: str, content: bytes, split: Split) -> tuple[list[Unit], FormatEr
         return read_units(path, content, split), None
     except FormatError as error:
         return [], error
+
+
+def served_units(path: str, served: Served, split: Split) -> tuple[list[Unit], FormatError | None]:
+    """Return the units of a file as agents get it; what waits is marked as a candidate."""
+    units, fault = guard(path, served.content, split)
+    return capped(units, served.cap), fault
+
+
+def capped(units: list[Unit], cap: Origin | None) -> list[Unit]:
+    """Return units that are trusted no more than that, as candidates; None changes nothing."""
+    return units if cap is None else [_capped(unit, cap) for unit in units]
+
+
+def _capped(unit: Unit, cap: Origin) -> Unit:
+    known = [Origin(unit.trust)] if unit.trust in tuple(Origin) else []
+    doubted = unit.kind != "turn" and unit.status in _HELD
+    status = str(Status.CANDIDATE) if doubted else unit.status
+    return replace(unit, trust=str(least_trusted([*known, cap])), status=status)

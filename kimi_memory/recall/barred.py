@@ -66,6 +66,6 @@ def _archived(searcher: Searcher) -> Iterator[Card | Event]:
         if statuses[row] == Status.ARCHIVED and kinds[row] in (Card.kind, Event.kind):
             path = searcher.path(row)
             with suppress(OSError, KimiMemoryError):
-                note = form.parse(decode(searcher.files.read(path), path), path)
+                note = form.parse(decode(searcher.files.served(path).content, path), path)
                 if isinstance(note, Card | Event):
                     yield note

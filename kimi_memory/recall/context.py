@@ -148,7 +148,9 @@ def _recent(searcher: Searcher, request: Request) -> Iterator[Line]:
     if not path:
         return
     try:
-        transcript = read_transcript_lines(searcher.files.read(path).splitlines(True), path)
+        transcript = read_transcript_lines(
+            searcher.files.served(path).content.splitlines(True), path
+        )
     except FormatError:
         return
     id = transcript.session.id

@@ -81,6 +81,6 @@ class _Quotes:
 
             path, note = self._searcher.path(row), None
             with suppress(OSError, KimiMemoryError):
-                note = form.parse(decode(self._searcher.files.read(path), path), path)
+                note = form.parse(decode(self._searcher.files.served(path).content, path), path)
             self._notes[row] = note if isinstance(note, Card | Event) else None
         return self._notes[row]

@@ -100,6 +100,6 @@ def _cards(searcher: Searcher, mask: Bools) -> Iterator[Card]:
     rows = np.flatnonzero(mask & searcher.column("kind").among((Card.kind,)))
     for path in (searcher.path(int(row)) for row in rows):
         with suppress(OSError, KimiMemoryError):
-            note = form.parse(decode(searcher.files.read(path), path), path)
+            note = form.parse(decode(searcher.files.served(path).content, path), path)
             if isinstance(note, Card):
                 yield note

@@ -118,7 +118,7 @@ def _read(searcher: Searcher, row: int) -> Card | Event | None:
 
     path, note = searcher.path(row), None
     with suppress(OSError, KimiMemoryError):
-        note = form.parse(decode(searcher.files.read(path), path), path)
+        note = form.parse(decode(searcher.files.served(path).content, path), path)
     return note if isinstance(note, Card | Event) else None
 
 

@@ -77,6 +77,6 @@ def _has_expired(files: Files, unit: Unit, now: datetime) -> bool:
     from kimi_memory.model.frontmatter import decode
 
     with suppress(OSError, KimiMemoryError):
-        card = form.parse(decode(files.read(unit.path), unit.path), unit.path)
+        card = form.parse(decode(files.served(unit.path).content, unit.path), unit.path)
         return isinstance(card, Card) and card.expires is not None and card.expires < now
     return False

@@ -124,7 +124,7 @@ def _people(shelf: Shelf, budget: int, ids: Collection[str] | None) -> Iterator[
 
 def _written(shelf: Shelf, path: str, template: str) -> Iterator[tuple[int, str]]:
     try:
-        text = decode(shelf.store.read(path), path)
+        text = decode(shelf.store.served(path).usable, path)
         front = read(text, path)
     except KimiMemoryError:
         return  # There is none, or it cannot be read, which `doctor` tells.

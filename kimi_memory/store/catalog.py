@@ -19,7 +19,7 @@ from kimi_memory.store.store import Store
 
 FILE = f"{PRIVATE}/cache/catalog"
 """Derived: it spares reading files that did not change, and may vanish at any moment."""
-_FORM = 4
+_FORM = 5
 """To be raised whenever something else is read from the same file."""
 
 T = TypeVar("T")
@@ -110,6 +110,8 @@ class Survey:
         name: str,
         make: Callable[[bytes], T],
         again: Callable[[list[Any]], T] | None = None,
+        *,
+        served: bool = False,
     ) -> T:
         """Return what `make` finds in a file; it is asked once for each content.
 
@@ -118,15 +120,30 @@ class Survey:
             name: of the fact.
             make: finds it in the bytes of the file.
             again: makes it of its JSON form, where that is another.
+            served: whether the file is taken as agents get it, not as it stands.
         """
         facts = self._facts(path)
         if name not in facts:
-            facts[name] = make(self._store.read(path))
+            version = self._store.served(path) if served else None
+            if version is not None and version.passing:  # It may be otherwise in a moment.
+                facts = self._passing.setdefault(path, {})
+            facts[name] = make(version.usable if version else self._store.read(path))
             self._catalog.news += 1
         elif again is not None and type(facts[name]) is list:
             facts[name] = again(facts[name])
         found: T = facts[name]
         return found
+
+    def waits(self, path: str) -> str:
+        """Return why a file is not used as it stands; empty for one that is."""
+        facts = self._facts(path)
+        if "waits" not in facts:
+            version = self._store.served(path)
+            if version.passing:
+                facts = self._passing.setdefault(path, {})
+            facts["waits"] = version.why
+            self._catalog.news += 1
+        return str(facts["waits"])
 
     def known(self, path: str, name: str) -> object:
         """Return a noted fact, None where there is none."""

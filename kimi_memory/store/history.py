@@ -12,6 +12,7 @@ from pathlib import Path
 from kimi_memory.errors import HistoryError
 from kimi_memory.model.health import Finding, Severity
 from kimi_memory.store import gitattributes, gitread
+from kimi_memory.store.arrivals import arrivals, head_at
 from kimi_memory.store.git import SAFE, Git
 from kimi_memory.store.gitcache import CacheFile
 from kimi_memory.store.gitcommit import Committer, Where
@@ -54,6 +55,7 @@ class History:
         self._found: Git | None = None
         self._unsettled = False
         self._kept = CacheFile(self._side / "git-cache")
+        self._arrived: tuple[object, Mapping[str, frozenset[str]]] = None, {}
 
     def init(self) -> list[str]:
         """Make the folder a repository, or renew the settings of ours; return notes.
@@ -147,6 +149,23 @@ class History:
     def versions(self, *folders: str) -> list[gitread.Version]:
         """Return what each commit made of the files in some folders, newest first."""
         return gitread.read_versions(self._need(), folders)
+
+    def arrivals(self, since: float) -> Mapping[str, frozenset[str]]:
+        """Return the blobs that pulls and merges brought since a moment, by path."""
+        git = self._git()
+        if git is None:
+            return {}
+        folder = _folder_of(git)
+        state = _state_of(folder)
+        if self._arrived[0] != (since, state):
+            self._arrived = (since, state), arrivals(git, folder, since)
+        return self._arrived[1]
+
+    def content_at(self, moment: float, path: str) -> bytes | None:
+        """Return a file as the commit had it that was current at a moment of the system clock."""
+        git = self._git()
+        commit = "" if git is None else head_at(_folder_of(git), moment)
+        return gitread.read_content(self._need(), commit, path) if commit else None
 
     def blobs(self, ids: Iterable[str]) -> dict[str, bytes]:
         """Return the content of files by the name of their blobs."""
@@ -255,6 +274,13 @@ class History:
         _write_absent(self.root / gitattributes.NAME, gitattributes.CONTENT)
         gitattributes.renew(self.root)
         _sync(git.common(), folder)
+
+
+def _state_of(folder: Path) -> tuple[tuple[int, int], ...]:
+    """Return what is another one after HEAD moved, or a merge began or went on."""
+    found = (folder / name for name in ("logs/HEAD", "MERGE_HEAD", "index"))
+    looks = (path.stat() if path.exists() else None for path in found)
+    return tuple((look.st_mtime_ns, look.st_size) if look else (0, 0) for look in looks)
 
 
 def _folder_of(git: Git) -> Path:

@@ -26,6 +26,9 @@ from kimi_memory.store.chain import (
     parsed,
     whole_lines,
 )
+from kimi_memory.store.contents import EXTERNAL, Contents
+from kimi_memory.store.entries import Entry, inherited
+from kimi_memory.store.last_records import LastRecords, Record
 from kimi_memory.store.locks import Locks, boot_id
 from kimi_memory.store.paths import PRIVATE
 from kimi_memory.store.tail import append_whole, mend
@@ -37,29 +40,10 @@ if TYPE_CHECKING:
 FOLDER = f"{PRIVATE}/journal"
 _TICK_NS = 3_000_000_000
 """Longer than the coarsest clock of a file system needs to go on."""
-EXTERNAL = "external"
-"""Name and origin of whoever changes files without asking the store."""
 
 
 Extent = tuple[str, int]
 """Last segment and its size: as long as they are the same, nothing was journaled."""
-
-
-class Entry(NamedTuple):
-    """One change to be journaled: content marks before and after, empty for absent."""
-
-    op: str
-    path: str
-    before: str = ""
-    after: str = ""
-    was: str = ""
-    """The path it had, for a move."""
-    undo: str = ""
-    """Name of the file in the undo area that holds the bytes before."""
-    of: str = ""
-    """The path whose other version a conflict copy is."""
-    origin: str = ""
-    """Where the content comes from, when not from the actor."""
 
 
 class _Cursor(NamedTuple):
@@ -82,11 +66,10 @@ class Journal:
         self._guard = threading.Lock()
         self._head = _Cursor()
         self._read = _Cursor()
-        self._known: dict[str, str] = {}
-        self._origins: dict[str, str] = {}
-        self._edits: dict[str, dict[str, str]] = {}
+        self._contents = Contents()
         self._last, self._listed = "", (0, 0)
         self._file = (0, -1)
+        self._tail = LastRecords()
 
     def start(self) -> None:
         """Cut a torn tail off into lost+found; begin a chain where there is none."""
@@ -105,6 +88,7 @@ class Journal:
         """Write records for some changes in one piece."""
         if not entries:
             return
+        entries = inherited(entries, self.last)
         with self._alone():
             folder = self._tree.kept(FOLDER)
             seq, last = self._find_head(folder)
@@ -137,26 +121,36 @@ class Journal:
         """Return the content mark each journaled path has now, empty for deleted ones."""
         with self._guard:
             self._catch_up()
-            return dict(self._known)
+            return dict(self._contents.marks)
 
     def mark_of(self, path: str) -> str | None:
         """Return the content mark a path has now; None if it was never journaled."""
         with self._guard:
             self._catch_up()
-            return self._known.get(path)
+            return self._contents.marks.get(path)
 
     def origin_of(self, path: str) -> str:
         """Return where the present content of a path comes from; empty if not journaled."""
         with self._guard:
             self._catch_up()
-            return self._origins.get(path, "")
+            return self._contents.origins.get(path, "")
+
+    def origins(self) -> Mapping[str, str]:
+        """Return where the present content of each journaled path comes from."""
+        with self._guard:
+            self._catch_up()
+            return dict(self._contents.origins)
+
+    def last(self, path: str) -> Record | None:
+        """Return the last record of a path; no more of the journal is read than that takes."""
+        with self._guard:
+            return self._tail.find(path, self._segments(), self._sized_lines)
 
     def edited(self) -> Mapping[str, str]:
         """Return the paths whose present content is an edit from outside, with the mark before."""
         with self._guard:
             self._catch_up()
-            here = ((path, made.get(self._known[path])) for path, made in self._edits.items())
-            return {path: before for path, before in here if before}
+            return self._contents.edited()
 
     def has(self, txn: str) -> bool:
         """Whether a transaction was journaled."""
@@ -246,6 +240,7 @@ class Journal:
             "prev": at[1],
         }
         more = {"was": entry.was, "undo": entry.undo, "of": entry.of}
+        more |= {"why": entry.why, "vetted": entry.vetted}
         body |= {name: value for name, value in more.items() if value}
         signed = encode(body)
         return seal_bytes(b'%b,"mac":"%b"}' % (signed[:-1], self._mac(signed)))
@@ -344,6 +339,14 @@ class Journal:
     def _lines(self, segment: str, offset: int = 0) -> list[bytes]:
         return whole_lines(self._tree.read(f"{FOLDER}/{segment}")[offset:])
 
+    def _sized_lines(self, segment: str, known: int) -> tuple[int, list[bytes]] | None:
+        """Return the size and lines of a segment, None where it has the known size."""
+        with self._tree.place(f"{FOLDER}/{segment}") as place:
+            if self._tree.disk.stat(place.name, place.folder).st_size == known:
+                return None
+        content = self._tree.read(f"{FOLDER}/{segment}")
+        return len(content), whole_lines(content)
+
     def _placed_lines(self) -> Iterator[tuple[str, bytes]]:
         for segment in self._segments():
             content = self._tree.read(f"{FOLDER}/{segment}")
@@ -354,7 +357,7 @@ class Journal:
         """Read what was added to the journal since the last time."""
         segments = self._segments()
         if self._read.segment and not self._goes_on():
-            self._read, self._known, self._origins, self._edits = _Cursor(), {}, {}, {}
+            self._read, self._contents = _Cursor(), Contents()
         for segment in segments:
             if segment >= self._read.segment:
                 self._catch_up_in(segment)
@@ -379,21 +382,8 @@ class Journal:
                 self._tree.disk.close(fd)
         lines = whole_lines(content)
         for line in lines:
-            self._learn(parsed(line) or {})
+            self._contents.learn(parsed(line) or {})
         self._read = _Cursor(segment, found.st_ino, offset + sum(map(len, lines)))
-
-    def _learn(self, record: Mapping[str, Json]) -> None:
-        path, was = str(record.get("path", "")), str(record.get("was", ""))
-        if was:
-            self._known[was] = ""
-            self._origins.pop(was, None)
-        if path:
-            after = self._known[path] = str(record.get("after", ""))
-            if record.get("op") == "edited":
-                made = self._edits.setdefault(path, {})
-                # Of edits upon edits the first says what was there before.
-                made[after] = made.get(before := str(record.get("before", "")), before)
-            self._origins[path] = str(record.get("origin", ""))
 
 
 def _origin(actor: Actor) -> str:

@@ -8,7 +8,7 @@ from errno import ENOENT
 
 from kimi_memory.errors import UnsafePathError
 from kimi_memory.model.change import Effect
-from kimi_memory.store.journal import Entry
+from kimi_memory.store.entries import Entry
 from kimi_memory.store.plan import Step
 from kimi_memory.store.reverting import revert
 from kimi_memory.store.tail import append_whole

@@ -11,9 +11,11 @@ from typing import Literal, NamedTuple
 from kimi_memory.errors import UnsafePathError
 from kimi_memory.model.actor import Actor
 from kimi_memory.model.change import digest
+from kimi_memory.store.contents import EXTERNAL
 from kimi_memory.store.derived import worth_writing
+from kimi_memory.store.entries import Entry
 from kimi_memory.store.glance import Looks
-from kimi_memory.store.journal import EXTERNAL, Entry, Journal
+from kimi_memory.store.journal import Journal
 from kimi_memory.store.locks import Locks
 from kimi_memory.store.paths import PRIVATE
 from kimi_memory.store.signature import Stat, Stats, signature
@@ -80,9 +82,11 @@ class Reconciler:
         journal: Journal,
         save: Callable[[str, bytes], None],
         look: Callable[[], Looks],
+        *,
+        judge: Callable[[Entry, bytes, stat_result], Entry] = lambda entry, content, look: entry,
     ) -> None:
         self._tree, self._locks, self._journal, self._save = tree, locks, journal, save
-        self._look_around = look
+        self._look_around, self._judge = look, judge
         self._seen: dict[str, Seen] | None = None
         self._news = 0
 
@@ -114,6 +118,11 @@ class Reconciler:
             self._finish(run, (*pending, *gone))
         progress(run.total, run.total)
         return run.found
+
+    def seen_mark(self, path: str) -> str:
+        """Return the hash a file had at the last comparison, empty if unknown."""
+        seen = self._load().get(path)
+        return seen[3] if seen is not None else ""
 
     def _batch(self, run: _Run, paths: Sequence[str]) -> None:
         """Look at some files while nobody else of us can write them."""
@@ -171,18 +180,18 @@ class Reconciler:
             return None, None
 
     def _note(self, found: Sequence[External]) -> None:
-        entries = [
-            Entry(
-                one.kind,
-                one.path,
-                one.before,
-                one.after,
-                was=one.was,
-                origin=self._journal.origin_of(one.was) if one.was else "",
-            )
-            for one in found
-        ]
-        self._journal.add(entries, _OUTSIDER)
+        self._journal.add([self._entry(one) for one in found], _OUTSIDER)
+
+    def _entry(self, one: External) -> Entry:
+        """Return the record of a change, with what its content counts for."""
+        entry = Entry(one.kind, one.path, one.before, one.after, was=one.was)
+        last = self._journal.last(one.was) if one.was else None
+        if last is not None:
+            return entry._replace(origin=last.origin)  # What waits goes on waiting.
+        look, content = self._content(one.path)
+        if look is None or content is None or digest(content) != one.after:
+            return entry
+        return self._judge(entry, content, look)
 
     def _load(self) -> dict[str, Seen]:
         if self._seen is None:

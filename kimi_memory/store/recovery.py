@@ -8,7 +8,8 @@ from secrets import token_hex
 
 from kimi_memory.errors import UnsafePathError
 from kimi_memory.model.actor import Actor
-from kimi_memory.store.journal import Entry, Journal
+from kimi_memory.store.entries import Entry
+from kimi_memory.store.journal import Journal
 from kimi_memory.store.locks import Locks, is_dead
 from kimi_memory.store.tail import LOST, mend
 from kimi_memory.store.tree import TEMPORARIES, Place, Tree

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -81,7 +82,9 @@ class Register:
             entries = self._read(survey).entries.values()
             paths = sorted(entry.path for entry in entries if entry.kind == Card.kind)
             for path in (path for path in paths if path not in self._heads):
-                self._heads[path] = survey.fact(path, "head", _head_in(path), Head.read)
+                self._heads[path] = survey.fact(
+                    path, "head", _head_in(path), Head.read, served=True
+                )
             found = map(self._heads.__getitem__, paths)
             return [head for head in found if head is not None]
 
@@ -121,7 +124,8 @@ class Register:
         """Take over what a file says now."""
         entry = None
         if may_be_note(path):
-            entry = survey.fact(path, "entry", lambda content: read_entry(path, content), _entry_of)
+            make = partial(read_entry, path)
+            entry = survey.fact(path, "entry", make, _entry_of, served=True)
         if path in self._looks:
             self._drop(path)
         self._looks[path] = look

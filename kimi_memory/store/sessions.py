@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from kimi_memory.errors import NotFoundError
+from kimi_memory.errors import NotFoundError, WaitingError
+from kimi_memory.model.origin import Origin, least_trusted
 from kimi_memory.model.record import is_whole, unseal
 from kimi_memory.model.records import context_of, read_transcript_lines, turn_of
 from kimi_memory.model.session import Session, Transcript
+from kimi_memory.store.merge_marks import has_marks
 from kimi_memory.store.paths import is_conflict_copy
 from kimi_memory.store.store import Store
 
@@ -111,9 +113,12 @@ def _heir(session: Session, before: Session) -> Session:
 
 
 def _has_ended(store: Store, place: Place) -> bool:
-    """Whether a session in short-term memory only waits to be distilled."""
-    lines = store.read(place.path).splitlines()
-    return bool(lines) and lines[-1].startswith(b'{"kind":"end"')
+    """Whether a session in short-term memory takes no more turns."""
+    content = store.read(place.path)
+    lines = content.splitlines()
+    # Nothing is added to a file that a merge has torn: what is said goes on in another one.
+    ended = bool(lines) and lines[-1].startswith(b'{"kind":"end"')
+    return ended or has_marks(place.path, content)
 
 
 def _number(place: Place) -> int:
@@ -137,8 +142,22 @@ def find(store: Store, id: str) -> Place:
 
 
 def read(store: Store, path: str) -> Transcript:
-    """Read a session file whole."""
-    return read_transcript_lines(store.read(path).splitlines(keepends=True), path)
+    """Read a session file whole; what waits for a person's word is nobody's but its bringer's.
+
+    Raises:
+        FormatError: it cannot be parsed.
+    """
+    served = store.served(path)
+    if not served.usable and served.why and served.cap is None:
+        raise WaitingError(path, served.why)
+    found = read_transcript_lines(served.content.splitlines(keepends=True), path)
+    return found if served.cap is None else capped(found, served.cap)
+
+
+def capped(transcript: Transcript, cap: Origin) -> Transcript:
+    """Return a session whose turns are trusted no more than that."""
+    turns = (replace(t, origin=least_trusted([t.origin, cap])) for t in transcript.turns)
+    return replace(transcript, turns=tuple(turns))
 
 
 def chain_problems(store: Store, path: str) -> list[str]:

@@ -12,6 +12,7 @@ from kimi_memory.errors import (
     FormatError,
     NotFoundError,
     UnsafePathError,
+    WaitingError,
 )
 from kimi_memory.model import form
 from kimi_memory.model.card import Card
@@ -94,12 +95,15 @@ class Shelf:
             return None
 
     def file(self, path: str) -> Filed:
-        """Read a note.
+        """Read a note, in the last version that somebody vouches for.
 
         Raises:
-            FormatError: it cannot be parsed.
+            FormatError: it cannot be parsed, or waits for a person's word.
         """
-        text = decode(self.store.read(path), path)
+        served = self.store.served(path)
+        if not served.usable and served.why:
+            raise WaitingError(path, served.why)
+        text = decode(served.usable, path)
         return Filed(path, text, form.parse(text, path))
 
     def notes(

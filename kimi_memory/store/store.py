@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from datetime import UTC, datetime
 from errno import EACCES, EPERM, EROFS
@@ -11,17 +11,19 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import NamedTuple
 
-from kimi_memory.errors import NotFoundError, ReadOnlyError, StoreError, UnsafePathError
+from kimi_memory.errors import ChangedOnDiskError, ReadOnlyError, StoreError
 from kimi_memory.model.actor import Actor
-from kimi_memory.model.change import Append, Change, Effect
+from kimi_memory.model.change import Append, Change, Effect, digest
 from kimi_memory.model.ids import new_id
 from kimi_memory.store import recovery, undo
+from kimi_memory.store.entries import Entry
 from kimi_memory.store.fsio import Disk, Refusing, refusal
 from kimi_memory.store.glance import Glance
-from kimi_memory.store.journal import Entry, Journal
+from kimi_memory.store.journal import Journal
 from kimi_memory.store.locks import Locks, owner
 from kimi_memory.store.paths import PRIVATE, is_truth
 from kimi_memory.store.plan import check_lines, paths_of, plan
+from kimi_memory.store.reading import Reading
 from kimi_memory.store.reconcile import External, Progress, Reconciler
 from kimi_memory.store.tail import append_whole, cut_back, mark, mend, sound_end
 from kimi_memory.store.tree import TEMPORARIES, Place, Tree
@@ -46,28 +48,24 @@ class Receipt(NamedTuple):
     """Conflict copies, made where somebody else saved a file at the same moment."""
 
 
-class Store:
+class Store(Reading):
     """The files of one memory. Make one with `Store.open`.
 
     It may be used by many threads; other processes may have the same memory open.
     """
 
-    read_only: str
-    """Why nothing can be written; empty when writing is possible."""
-
     def __init__(
         self, tree: Tree, key: bytes, clock: Callable[[], datetime], timeout_seconds: float
     ) -> None:
-        self.root = tree.root
-        self.read_only = ""
-        self._tree, self._disk, self._clock = tree, tree.disk, clock
         self._locks = Locks(tree, timeout_seconds)
-        self.journal = Journal(tree, self._locks, key, clock)
+        super().__init__(tree, Journal(tree, self._locks, key, clock))
+        self._clock = clock
         self._transactions = Transactions(tree, self.journal, clock)
         self._recovery = recovery.Recovery(tree, self._locks, self.journal, self._transactions)
         self.glance = Glance(tree, self.journal)
         look = self.glance.look
-        self._reconciler = Reconciler(tree, self._locks, self.journal, self.view, look)
+        judge = self._judged
+        self._reconciler = Reconciler(tree, self._locks, self.journal, self.view, look, judge=judge)
 
     @classmethod
     def open(
@@ -114,49 +112,6 @@ class Store:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def read(self, path: str) -> bytes:
-        """Return the bytes of a file.
-
-        Raises:
-            NotFoundError: there is none.
-            UnsafePathError: the path leaves the folder, or is no plain file of it.
-        """
-        try:
-            return self._tree.read(path)
-        except FileNotFoundError as error:
-            raise NotFoundError("file", path) from error
-        except OSError as error:
-            raise refusal(path, error) from error
-
-    def exists(self, path: str) -> bool:
-        """Whether there is a plain file at a path."""
-        try:
-            with self._tree.place(path) as place:
-                self._disk.close(self._tree.open_file(place, os.O_RDONLY, path))
-        except (FileNotFoundError, UnsafePathError):
-            return False
-        except OSError as error:
-            raise refusal(path, error) from error
-        return True
-
-    def size(self, path: str) -> int:
-        """Return the size of a file in bytes, 0 where there is none."""
-        try:
-            place = self._tree.spot(path)
-            return self._disk.stat(place.name, place.folder).st_size
-        except FileNotFoundError:
-            return 0
-        except OSError as error:
-            raise refusal(path, error) from error
-
-    def files(self, under: str = "") -> list[str]:
-        """Return the sorted paths of all files of truth in a folder and below."""
-        return sorted(path for path, _ in self._tree.walk(under.strip("/")))
-
-    def strays(self) -> list[str]:
-        """Return sorted paths that are left alone: links, devices, names that are not safe."""
-        return self._tree.strays()
 
     def apply(self, changes: Sequence[Change], actor: Actor, *, subject: str = "") -> Receipt:
         """Carry out all changes or none; they are durable when this returns.
@@ -235,6 +190,32 @@ class Store:
         with self._refusing("the memory folder"):
             self._check_writable()
             return self._reconciler.run(progress)
+
+    def seen_mark(self, path: str) -> str:
+        """Return the hash a file had at the last comparison of the folder, empty if unknown."""
+        return self._reconciler.seen_mark(path)
+
+    def confirm(self, seen: Mapping[str, str], actor: Actor) -> None:
+        """Journal a person's word that files from outside count as they stand.
+
+        Their times are renewed, so that whatever was derived from them is derived anew.
+
+        Args:
+            seen: the hash of each file as the person saw it, by path.
+            actor: on whose behalf.
+
+        Raises:
+            ChangedOnDiskError: a file is not what they saw; nothing was noted.
+            ReadOnlyError: the store takes no writes.
+        """
+        with self._writing(sorted(seen), op="confirm"):
+            for path, base in seen.items():
+                if digest(self._tree.read(path)) != base:
+                    raise ChangedOnDiskError(path)
+            self.journal.add([Entry("confirmed", *one, one[1]) for one in seen.items()], actor)
+            for path in seen:
+                with self._tree.place(path) as place:
+                    os.utime(place.name, dir_fd=place.folder, follow_symlinks=False)
 
     def drop_undo(
         self,

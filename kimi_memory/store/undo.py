@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from kimi_memory.model.ids import new_session_id
-from kimi_memory.store.journal import Entry
+from kimi_memory.store.entries import Entry
 from kimi_memory.store.paths import PRIVATE
 from kimi_memory.store.tree import Place, Tree
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 import pytest
 
@@ -148,11 +148,9 @@ def test_what_cannot_be_applied_says_why_and_can_be_rejected(
 
 def suspect(memory: Memory, clock, old: str, new: str) -> Waiting:
     """Edit MEMORY.md while an agent's session is open."""
-    clock.move(days=1)
+    clock.set(datetime.now(UTC))
     memory.session("agent").turn(Role.USER, "Good morning, let us begin.")
     edit(memory, old, new)
-    at = clock.move(minutes=5).timestamp()
-    os.utime(memory.root / "MEMORY.md", (at, at))
     memory.take_edits()
     return only(memory)
 
@@ -174,9 +172,9 @@ def test_a_rejected_edit_does_not_return_by_any_path(paged: Memory, clock) -> No
         report = paged.remember(again, key="health.dentist")
         assert not report.operations, again
         assert "on purpose" in report.left_out[0]
+    paged.end("agent")
+    clock.move(seconds=1)
     edit(paged, "Abernathy", "Berg")
-    at = clock.move(days=2).timestamp()
-    os.utime(paged.root / "MEMORY.md", (at, at))
     assert any("on purpose" in line for line in paged.take_edits().left_out)
     assert "Abernathy" in card(paged, "health.dentist").value
     assert "Doctor Berg" not in page(paged)

@@ -24,8 +24,8 @@ def rewrite(memory: Memory, key: str, old: str, new: str) -> str:
     head, rule, body = page(memory, path).rpartition("\n---\n")
     # The value stands above the words it rests on, which stay as they are.
     text = head + rule + body.replace(value, value.replace(old, new), 1)
+    assert text != page(memory, path)
     (memory.root / path).write_text(text, encoding="utf-8")
-    assert card(memory, key).value == value.replace(old, new)
     return path
 
 
@@ -73,12 +73,14 @@ def test_one_made_while_an_agent_was_at_work_waits(
     with (paged.root / "memory.toml").open("a", encoding="utf-8") as file:
         file.write('\n[consolidation]\nexternal_edits = "review"\n')
     with Memory.open(paged.root, opening) as memory:
-        rewrite(memory, key, old, new)
+        path = rewrite(memory, key, old, new)
         memory.take_edits()
+        assert new in (memory.root / path).read_text(encoding="utf-8")
         assert card(memory, key).value == TEXTS[key]
-        [waits] = review(memory)
+        [waits] = [one for one in review(memory) if one.path == path]
         assert new in waits.text
         answer(memory, waits.id, Answer(accept=True))
+        memory.take_edits()
         now = card(memory, key)
         assert now.value == TEXTS[key].replace(old, new)
         assert now.sources[-1].by_hand

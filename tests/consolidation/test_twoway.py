@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -357,22 +357,17 @@ def test_pages_of_people_are_never_rewritten(paged: Memory, name: str) -> None:
     assert page(paged, name) == mine
 
 
-def touched(memory: Memory, at: float) -> None:
-    os.utime(memory.root / "MEMORY.md", (at, at))
-
-
 def proposals(memory: Memory) -> list[Proposal]:
     found = (filed.note for filed in Shelf(memory.store).notes("proposal"))
     return [note for note in found if isinstance(note, Proposal)]
 
 
 def test_an_edit_while_a_session_is_open_waits_for_review(paged: Memory, clock) -> None:
-    clock.move(days=1)
+    clock.set(datetime.now(UTC))
     paged.session("agent").turn(Role.USER, "Good morning, let us begin.")
     gone = card(paged, "trip.train")
     edit(paged, "Abernathy", "Berg")
     write(paged, without_line(page(paged), gone.id) + "- db.pool: twenty connections\n")
-    touched(paged, clock.move(minutes=5).timestamp())
     report = paged.take_edits()
     assert {op.op for op in report.operations} == {"ADD"}
     assert {p.section for p in proposals(paged)} == {"line", "status", "new"}
@@ -382,10 +377,10 @@ def test_an_edit_while_a_session_is_open_waits_for_review(paged: Memory, clock) 
 
 
 def test_an_edit_after_the_session_is_a_persons(paged: Memory, clock) -> None:
-    clock.move(days=1)
+    clock.set(datetime.now(UTC) - timedelta(hours=3))
     paged.session("agent").turn(Role.USER, "Good morning, let us begin.")
     edit(paged, "Abernathy", "Berg")
-    touched(paged, clock.move(hours=3).timestamp())
+    clock.move(hours=3)
     assert paged.take_edits().counts == {"REFINE": 1}
 
 
@@ -396,9 +391,9 @@ def test_the_setting_decides_for_all_edits(
     toml = paged.root / "memory.toml"
     more = f'\n[consolidation]\nexternal_edits = "{rule}"\n'
     toml.write_text(toml.read_text(encoding="utf-8") + more, encoding="utf-8")
+    clock.set(datetime.now(UTC))
     paged.session("agent").turn(Role.USER, "Good morning, let us begin.")
     edit(paged, "Abernathy", "Berg")
-    touched(paged, clock().timestamp())
     with Memory.open(paged.root, opening) as again:
         again.take_edits()
         assert {p.section for p in proposals(again)} == sections

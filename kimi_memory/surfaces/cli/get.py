@@ -54,7 +54,7 @@ def _read(memory: Memory, what: str) -> tuple[str, str]:
     """Return path and text of a file, or of the note of an id."""
     path = what.split("#", 1)[0]
     try:
-        return path, decode(memory.store.read(path), path)
+        return path, decode(memory.store.served(path).content, path)
     except NotFoundError:
         pass
     try:

@@ -6,6 +6,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
+from kimi_memory.care.confirming import brought, confirm
 from kimi_memory.care.review import Answer, Waiting, answer, review
 from kimi_memory.errors import UsageError
 from kimi_memory.surfaces.cli.shared import finish_reports, open_memory, show, show_json
@@ -32,6 +33,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--yes", action="store_true", help="with pages: the lines that are gone are meant to be"
     )
+    parser.add_argument(
+        "--pulled", action="store_true", help="with accept: all that a pull or a copy brought"
+    )
     parser.add_argument("--dry-run", action="store_true", help="show the diff, write nothing")
 
 
@@ -43,10 +47,20 @@ def run(arguments: Namespace) -> int:
         with open_memory(arguments) as memory:
             report = memory.take_edits(meant=arguments.yes, dry_run=arguments.dry_run)
         return finish_reports(arguments, [report])
+    if arguments.pulled:
+        return _accept_pulled(arguments)
     said = _said(arguments)
     with open_memory(arguments) as memory:
         reports = [answer(memory, id, said, dry_run=arguments.dry_run) for id in arguments.ids]
     return finish_reports(arguments, reports)
+
+
+def _accept_pulled(arguments: Namespace) -> int:
+    if arguments.action != "accept" or arguments.ids:
+        raise UsageError("'--pulled' stands for ids: kimi-memory review accept --pulled")
+    with open_memory(arguments) as memory:
+        report = confirm(memory, brought(memory), dry_run=arguments.dry_run)
+    return finish_reports(arguments, [report])
 
 
 def _said(arguments: Namespace) -> Answer:

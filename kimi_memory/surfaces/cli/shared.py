@@ -119,6 +119,8 @@ def show_report(report: JobReport) -> None:
     """Print what a job did."""
     if report.failed:
         show(f"{report.kind} {report.subject}: failed: {report.failed}")
+    elif report.paths and not report.id:
+        show(f"{report.kind}: {report.subject}")
     elif not report.id:
         show(f"{report.kind} {report.subject}: nothing to do")
     else:
@@ -142,7 +144,8 @@ def finish_reports(arguments: Namespace, reports: list[JobReport]) -> int:
         show_json(reports)
         return code
     for report in reports:
-        if report.id or report.left_out or report.failed or len(reports) == 1:
+        done = report.id or report.paths or report.left_out or report.failed
+        if done or len(reports) == 1:
             show_report(report)
     if reports and not any(report.id or report.failed for report in reports) and len(reports) > 1:
         show(f"{reports[0].kind}: nothing to do in {len(reports)} periods")

@@ -49,7 +49,13 @@ def _show(found: Status) -> None:
     show(f"History   {found.history}")
     if found.external:
         show(f"Edits     {found.external} files were changed outside of kimi-memory")
-    troubles = {"Failing": found.failing, "Settings": found.unknown, "Broken": found.broken}
+    troubles = {
+        "Waits": found.unconfirmed,
+        "Merge": found.merging,
+        "Failing": found.failing,
+        "Settings": found.unknown,
+        "Broken": found.broken,
+    }
     for name, lines in troubles.items():
         for line in lines:
             show(f"{name:<9} {line}")

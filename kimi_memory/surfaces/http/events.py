@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from kimi_memory.consolidation.jobs import FOLDER as JOBS
 from kimi_memory.memory import Memory
-from kimi_memory.store.journal import EXTERNAL
+from kimi_memory.store.contents import EXTERNAL
 from kimi_memory.surfaces.http.caller import Namespace
 
 _SESSION = re.compile(r"(?:.+/)?session_(?P<id>[^/]+)\.jsonl")

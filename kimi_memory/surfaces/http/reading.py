@@ -93,7 +93,7 @@ def text_of(memory: Memory, caller: Caller, what: str) -> tuple[str, str]:
     try:
         if not _READABLE.fullmatch(path):
             raise NotFoundError("note or file", what)
-        content = memory.store.read(path)
+        content = memory.store.served(path).content
         caller.space.check_path(memory, path, what)
         text = decode(content, path)
     except NotFoundError:

@@ -15,7 +15,7 @@ import re
 from dataclasses import replace
 from datetime import date
 
-from kimi_memory.errors import ChangedOnDiskError, NotFoundError, UsageError
+from kimi_memory.errors import ChangedOnDiskError, NotFoundError, UsageError, WaitingError
 from kimi_memory.memory import Memory
 from kimi_memory.model.change import Create, Update, digest
 from kimi_memory.model.frontmatter import decode
@@ -91,6 +91,8 @@ def append(memory: Memory, caller: Caller, given: Given) -> Kept:
     if path in PEOPLES and space:
         raise denied(f"{path} is everybody's, and this token is bound. Append to a day.")
     before = _page(memory, path)
+    if before and (why := memory.store.served(path).why):
+        raise WaitingError(path, why)
     report = memory.remember(
         content,
         project=space.project,

@@ -103,7 +103,7 @@ class Desk:
             except NotFoundError as missing:
                 where = asked
                 try:
-                    content = memory.store.read(where)
+                    content = memory.store.served(where).content
                 except NotFoundError:
                     raise missing from None  # One answer, whatever lies outside of the namespace.
                 self._space.check_path(memory, where, asked)

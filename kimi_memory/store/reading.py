@@ -1,0 +1,109 @@
+"""Reading: what a store gives of its files, as they stand or as they are served."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING
+
+from kimi_memory.errors import NotFoundError, UnsafePathError
+from kimi_memory.store.entries import Entry
+from kimi_memory.store.fsio import refusal
+from kimi_memory.store.journal import Journal
+from kimi_memory.store.merge_marks import has_marks
+from kimi_memory.store.standing import Served, is_judged, told
+from kimi_memory.store.tree import Tree
+
+if TYPE_CHECKING:
+    from kimi_memory.store.vetting import Vetting
+
+
+class Reading:
+    """The half of a store that changes nothing.
+
+    Args:
+        tree: the folder.
+        journal: tells who wrote what.
+    """
+
+    read_only: str
+    """Why nothing can be written; empty when writing is possible."""
+
+    def __init__(self, tree: Tree, journal: Journal) -> None:
+        self.root, self.read_only = tree.root, ""
+        self._tree, self._disk, self.journal = tree, tree.disk, journal
+        self._vets: Callable[[], Vetting] | None = None
+
+    def read(self, path: str) -> bytes:
+        """Return the bytes of a file.
+
+        Raises:
+            NotFoundError: there is none.
+            UnsafePathError: the path leaves the folder, or is no plain file of it.
+        """
+        try:
+            return self._tree.read(path)
+        except FileNotFoundError as error:
+            raise NotFoundError("file", path) from error
+        except OSError as error:
+            raise refusal(path, error) from error
+
+    def vet(self, vetting: Callable[[], Vetting]) -> None:
+        """Judge from now on what comes from outside; before, all of it counts.
+
+        Args:
+            vetting: returns what judges; it is asked when something comes.
+        """
+        self._vets = cache(vetting)
+
+    @property
+    def vetting(self) -> Vetting | None:
+        """What judges files from outside; None where all of them count."""
+        return self._vets() if self._vets is not None else None
+
+    def served(self, path: str) -> Served:
+        """Return a file as agents and jobs get it, see `kimi_memory.store.vetting`.
+
+        Raises:
+            NotFoundError: there is none.
+        """
+        content = self.read(path)
+        if self._vets is None or not is_judged(path):
+            return Served(content)
+        known = told(self.journal.last(path), content)
+        if known is not None and known.cap is None and not has_marks(path, content):
+            return Served(content)
+        return self._vets().served(path)
+
+    def exists(self, path: str) -> bool:
+        """Whether there is a plain file at a path."""
+        try:
+            with self._tree.place(path) as place:
+                self._disk.close(self._tree.open_file(place, os.O_RDONLY, path))
+        except (FileNotFoundError, UnsafePathError):
+            return False
+        except OSError as error:
+            raise refusal(path, error) from error
+        return True
+
+    def size(self, path: str) -> int:
+        """Return the size of a file in bytes, 0 where there is none."""
+        try:
+            place = self._tree.spot(path)
+            return self._disk.stat(place.name, place.folder).st_size
+        except FileNotFoundError:
+            return 0
+        except OSError as error:
+            raise refusal(path, error) from error
+
+    def files(self, under: str = "") -> list[str]:
+        """Return the sorted paths of all files of truth in a folder and below."""
+        return sorted(path for path, _ in self._tree.walk(under.strip("/")))
+
+    def strays(self) -> list[str]:
+        """Return sorted paths that are left alone: links, devices, names that are not safe."""
+        return self._tree.strays()
+
+    def _judged(self, entry: Entry, content: bytes, look: os.stat_result) -> Entry:
+        return entry if self._vets is None else self._vets().entry(entry, content, look)
