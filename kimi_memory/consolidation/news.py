@@ -54,7 +54,7 @@ class News:
             self._marks[day_in(at, zone)].append(id)
         self._day_of = {id: day for day, ids in self._ended.items() for id in ids}
         self._listed = dict(_listed(shelf))
-        self._late = sorted(head.id for head in heads if is_late(head, now))
+        self._late = sorted(one.id for one in heads if is_late(one, now) or is_early(one, now))
 
     def days(self) -> list[date]:
         """Return the days that have something, oldest first, up to today."""
@@ -108,6 +108,17 @@ def is_late(head: Head, now: datetime) -> bool:
         return False
     ends = [head.expires] if head.status is Status.CONFLICTED else [head.expires, head.valid_to]
     return any(end is not None and end <= now for end in ends)
+
+
+def is_early(head: Head, now: datetime) -> bool:
+    """Whether a card left memory for the end of its time, which has not come yet.
+
+    That is what a job did while the clock was ahead.
+    """
+    if head.status is Status.ARCHIVED:
+        return head.expires is not None and head.expires > now
+    ended = head.valid_to is not None and head.valid_to > now
+    return head.status is Status.SUPERSEDED and ended
 
 
 def _sessions(store: Store, shelf: Shelf) -> Iterator[tuple[str, datetime]]:

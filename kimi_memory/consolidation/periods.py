@@ -10,7 +10,7 @@ from typing import Literal, TypeVar
 
 from kimi_memory.config import Settings
 from kimi_memory.consolidation.barred import Barred
-from kimi_memory.consolidation.news import News, monday_of, name_of
+from kimi_memory.consolidation.news import News, is_early, monday_of, name_of
 from kimi_memory.consolidation.pages import Pages
 from kimi_memory.consolidation.plan import Plan, digest_of
 from kimi_memory.consolidation.usage import Usage
@@ -90,7 +90,11 @@ class Periods:
     def _plan_day(self, shelf: Shelf, day: date, *, again: bool) -> Plan:
         events = tuple(self._events(shelf, day, day))
         news = News(self._store, shelf, self._now, self._zone)
-        heads = [head for head in shelf.heads() if head.status is not Status.ARCHIVED]
+        heads = [
+            head
+            for head in shelf.heads()
+            if head.status is not Status.ARCHIVED or is_early(head, self._now)
+        ]
         cards = Cards(heads, shelf.card)
         view = DayView(
             date=day,

@@ -49,7 +49,8 @@ class DayView:
     events: tuple[Event, ...]
     """Events of that day."""
     cards: Sequence[Card]
-    """All cards that are not archived, each read when it is looked at; see `Cards.of`."""
+    """All cards that are not archived, or were before they expire, each read when it is looked
+    at; see `Cards.of`."""
     projects: tuple[Project, ...]
     sessions: tuple[str, ...] = ()
     """Sessions ended that day."""

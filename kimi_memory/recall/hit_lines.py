@@ -75,7 +75,7 @@ def rests_on(searcher: Searcher, unit: Unit) -> tuple[str, ...]:
     if unit.id not in known:
         content = b""
         with suppress(OSError, KimiMemoryError):
-            content = searcher.files.read(unit.path)
+            content = searcher.files.served(unit.path).content
         known[unit.id] = tuple(_turns(content.decode("utf-8", "replace")))
     return known[unit.id]
 

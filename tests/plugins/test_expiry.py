@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 
 from kimi_memory import Memory
+from kimi_memory.care.forgetting import Wanted, forget
 from kimi_memory.model.change import Update, digest
 from kimi_memory.model.form import patch
 from kimi_memory.model.origin import Role
@@ -44,6 +45,55 @@ def test_an_expired_card_is_not_recalled_and_the_daily_job_archives_it(
     [report] = memory.consolidate("daily", clock().date())
     assert any(op.target == id and op.op == "ARCHIVE" for op in report.operations)
     assert memory.get(id).note.status == "archived"
+
+
+@pytest.mark.parametrize("ahead", [{"days": 3}, {"days": 4300}], ids=["3 days", "2038"])
+@pytest.mark.parametrize("confirmed", [True, False])
+def test_what_a_clock_ahead_made_an_end_of_comes_back(
+    memory: Memory, clock, ahead: dict[str, float], confirmed: bool
+) -> None:
+    room = memory.remember(EN, key="trip.hotel").operations[0].target
+    expire(memory, room, days=2)
+    if not confirmed:
+        place = memory.root / memory.get(room).path
+        text = place.read_text(encoding="utf-8").replace("status: active", "status: candidate")
+        place.write_text(text, encoding="utf-8")
+    before = memory.get(room).note
+    owner = memory.remember("The owner of Atlas is Dana until March 1.", key="atlas.owner")
+    gone = memory.remember("The pin board hangs on a red hook.", key="board.hook")
+    expire(memory, gone.operations[0].target, days=30)
+    forget(memory, Wanted(note=gone.operations[0].target))
+    now = clock()
+    clock.move(**ahead)
+    memory.consolidate("daily")
+    assert memory.get(room).note.status == "archived"
+    assert memory.get(owner.operations[0].target).note.status == "superseded"
+    clock.set(now + timedelta(minutes=5))
+    memory.consolidate("daily")
+    after = memory.get(room).note
+    assert (after.status, after.tags) == (before.status, before.tags)
+    assert memory.get(owner.operations[0].target).note.status == "active"
+    assert memory.get(gone.operations[0].target).note.status == "archived"
+    assert not any(report.operations for report in memory.consolidate("daily"))
+    clock.move(days=3)
+    memory.consolidate("daily")
+    assert memory.get(room).note.status == "archived"
+
+
+def test_what_was_replaced_while_the_clock_was_ahead_stays_replaced(memory: Memory, clock) -> None:
+    now = clock()
+    clock.move(days=400)
+    memory.session("s").turn(Role.USER, "We decided to use PostgreSQL as the ledger database.")
+    memory.end("s")
+    clock.move(days=1)
+    memory.session("t").turn(
+        Role.USER, "We decided to switch the ledger database from PostgreSQL to SQLite."
+    )
+    memory.end("t")
+    clock.set(now)
+    memory.consolidate("daily")
+    held = [h.unit.text for h in memory.recall("ledger database", limit=20).hits if h.unit.key]
+    assert not any("use PostgreSQL as" in text for text in held), held
 
 
 def test_what_expires_does_not_count_as_loss(memory: Memory, clock) -> None:
