@@ -136,6 +136,7 @@ def test_nothing_else_writes_into_a_memory() -> None:
         "consolidation/rekeying.py",  # hashes of an earlier version
         "care/forgetting.py",  # purge
         "surfaces/http/simple.py",  # a card's line on a person's page
+        "care/confirming.py",  # a file that was turned away
         "care/session_repair.py",  # two sessions that a merge wrote into one file
     }
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from functools import partial
 
 from kimi_memory.consolidation.forget import Forget, Wanted
 from kimi_memory.consolidation.jobs import JobReport
@@ -17,7 +16,7 @@ from kimi_memory.model.card import Card
 from kimi_memory.model.change import Change, Delete, Update, digest
 from kimi_memory.model.note import Note
 from kimi_memory.model.origin import Origin
-from kimi_memory.store.merge_marks import has_marks
+from kimi_memory.store.merge_marks import WHY
 from kimi_memory.store.shelf import Shelf
 from kimi_memory.store.standing import is_judged
 from kimi_memory.store.vetting import Waiting
@@ -27,17 +26,24 @@ KIND = "review"
 
 def waiting_files(memory: Memory) -> list[Waiting]:
     """Return the files that wait for a person's word, in order of path."""
-    with suppress(StoreError):
-        memory.store.reconcile()  # Where nothing can be written, what was noted before is shown.
-    return list(memory.store.vetting.waiting()) if memory.store.vetting else []
+    vetting = memory.store.vetting
+    found = (path for path, why in _not_as_they_stand(memory) if why != WHY)
+    waiting = (vetting.waiting(path) for path in found) if vetting is not None else ()
+    return [one for one in waiting if one is not None]
 
 
-def marked(memory: Memory) -> Iterator[str]:
-    """Yield the files in which a merge left its marks, in order of path."""
+def marked(memory: Memory) -> list[str]:
+    """Return the files in which a merge left its marks, in order of path."""
+    return [path for path, why in _not_as_they_stand(memory) if why == WHY]
+
+
+def _not_as_they_stand(memory: Memory) -> Iterator[tuple[str, str]]:
+    """Yield the files that agents and jobs do not get as they stand, and why."""
     survey = Shelf(memory.store).survey
     for path in sorted(filter(is_judged, survey.looks)):
-        if survey.fact(path, "marks", partial(has_marks, path)):
-            yield path
+        with suppress(NotFoundError):  # It went while we looked.
+            if why := survey.waits(path):
+                yield path, why
 
 
 def find_waiting(memory: Memory, name: str) -> Waiting | None:

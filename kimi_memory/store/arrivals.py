@@ -75,9 +75,10 @@ def _under_way(git: Git, folder: Path) -> Iterator[tuple[str, str, bool]]:
     """Yield what a merge that is not finished brings."""
     for name in _UNDER_WAY:
         if (folder / name).exists():
-            sides = git.call("rev-parse", "-q", "--verify", "HEAD", name).text.split()
-            if len(sides) == 2:
-                yield sides[0], sides[1], False
+            sides = git.call("rev-parse", "HEAD^{commit}", f"{name}^{{commit}}")
+            if sides.code == 0:
+                ours, theirs = sides.text.split()
+                yield ours, theirs, False
 
 
 def _changed(git: Git, commits: str, *how: str) -> list[tuple[str, str]]:

@@ -135,12 +135,6 @@ class Journal:
             self._catch_up()
             return self._contents.origins.get(path, "")
 
-    def origins(self) -> Mapping[str, str]:
-        """Return where the present content of each journaled path comes from."""
-        with self._guard:
-            self._catch_up()
-            return dict(self._contents.origins)
-
     def last(self, path: str) -> Record | None:
         """Return the last record of a path; no more of the journal is read than that takes."""
         with self._guard:

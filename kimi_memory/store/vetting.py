@@ -7,14 +7,14 @@ from the files and the journal alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from os import stat_result
 from time import time_ns
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from kimi_memory.errors import FormatError, HistoryError, NotFoundError
+from kimi_memory.errors import FormatError, HistoryError
 from kimi_memory.model import form
 from kimi_memory.model.card import Card
 from kimi_memory.model.change import digest
@@ -158,19 +158,14 @@ class Vetting:
             return self._store.seen_mark(path)
         return last.vetted if last.origin in WAITS else last.mark
 
-    def waiting(self) -> Iterator[Waiting]:
-        """Yield the files that wait for a person's word, in order of path."""
-        for path, origin in sorted(self._store.journal.origins().items()):
-            if origin not in WAITS:
-                continue
-            try:
-                content = self._store.read(path)
-                look = (self._store.root / path).stat()
-            except (NotFoundError, OSError):
-                continue
-            found = self.standing(path, content)
-            if found.cap is not None:
-                yield Waiting(path, found, content, datetime.fromtimestamp(look.st_mtime, UTC))
+    def waiting(self, path: str) -> Waiting | None:
+        """Return a file that waits for a person's word; None for one that does not."""
+        content = self._store.read(path)
+        found = self.standing(path, content)
+        if found.cap is None:
+            return None
+        at = (self._store.root / path).stat().st_mtime
+        return Waiting(path, found, content, datetime.fromtimestamp(at, UTC))
 
     def version(self, path: str, mark: str) -> bytes | None:
         """Return an earlier content of a file by its mark; None where nothing has it."""

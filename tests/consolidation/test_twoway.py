@@ -391,6 +391,7 @@ def test_the_setting_decides_for_all_edits(
     toml = paged.root / "memory.toml"
     more = f'\n[consolidation]\nexternal_edits = "{rule}"\n'
     toml.write_text(toml.read_text(encoding="utf-8") + more, encoding="utf-8")
+    paged.store.reconcile()
     clock.set(datetime.now(UTC))
     paged.session("agent").turn(Role.USER, "Good morning, let us begin.")
     edit(paged, "Abernathy", "Berg")

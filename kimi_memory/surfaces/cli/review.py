@@ -59,7 +59,8 @@ def _accept_pulled(arguments: Namespace) -> int:
     if arguments.action != "accept" or arguments.ids:
         raise UsageError("'--pulled' stands for ids: kimi-memory review accept --pulled")
     with open_memory(arguments) as memory:
-        report = confirm(memory, brought(memory), dry_run=arguments.dry_run)
+        files = brought(memory)
+        report = confirm(memory, files, dry_run=arguments.dry_run)
     return finish_reports(arguments, [report])
 
 
