@@ -90,7 +90,8 @@ class Shelf:
     def _entry_at(self, path: str) -> Entry | None:
         """Return the note that a path holds now, None where it holds none."""
         try:
-            return read_entry(path, self.store.read(path)) if may_be_note(path) else None
+            served = self.store.served(path) if may_be_note(path) else None
+            return read_entry(path, served.usable) if served is not None else None
         except (NotFoundError, UnsafePathError):
             return None
 
