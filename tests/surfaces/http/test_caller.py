@@ -112,7 +112,7 @@ def test_a_hidden_note_answers_like_one_that_is_not_there(memory: Memory) -> Non
         assert text_of(memory, bound, what)[0] == "semantic/general/k.ab1.md"
 
 
-@pytest.mark.parametrize("content", [b"", b"not a session\nat all\n", b"\xff\xfe\n\n"])
+@pytest.mark.parametrize("content", [b"not a session\nat all\n", b"\xff\xfe\n{}\n"])
 def test_a_damaged_session_of_others_answers_like_one_that_is_not_there(
     memory: Memory, content: bytes
 ) -> None:
