@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test check coverage lint types docs bench test-faults test-power test-hosts fuzz clean
+.PHONY: demo test check coverage lint types docs bench test-hostile test-faults test-power test-hosts fuzz clean
 
 $(VENV)/.run: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -41,6 +41,9 @@ docs: $(VENV)/.dev         ## generated pages are current
 
 bench: $(VENV)/.dev        ## tables of speed and quality
 	$(BIN)/python -m benchmarks
+
+test-hostile: $(VENV)/.dev ## kills, poison, secrets, hostile repositories: a table; minutes
+	nice $(BIN)/python -m tests.hostile.table
 
 test-faults: $(VENV)/.dev  ## kills, injected errors, races; minutes
 	$(BIN)/python -m pytest -m faults -rs

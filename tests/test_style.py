@@ -50,6 +50,7 @@ WHOLE = {
     "test_areas.py": "what is private, through every job and reader",
     "test_real_data.py": "real conversations through the whole system",
     "faults/*": "kills, injected errors and races",
+    "hostile/*": "what attackers and accidents do, counted",
     "power/*": "power cuts",
     "fuzz/*": "hostile input to any parser",
     "speed/*": "ratios of whole processes",

@@ -1,0 +1,127 @@
+"""Every command that writes, killed at any moment: what it acknowledged is there."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import random
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kimi_memory import Memory, Opening
+from kimi_memory.care.checkup import verify
+from kimi_memory.model.health import Severity
+from kimi_memory.store import sessions
+from kimi_memory.surfaces import cli
+from tests.hostile.conftest import Told
+
+pytestmark = pytest.mark.hostile
+KILLS = 300
+CHECKED = 25
+"""So many kills from one whole check of the memory to the next."""
+
+
+def rounds(chance: random.Random, n: int) -> Iterator[tuple[str, list[str]]]:
+    """Yield commands in a random order, each with the text that is there once it returned."""
+    said = f"Round {n}: berth {n} of the harbour is free until {n % 12 + 1} o'clock."
+    told = f"我们决定 {n} 号泊位用 PostgreSQL{n}，因为并发写入更快。"
+    session = f"s{n % 7}-{n // 40}"
+    commands = [
+        (said, ["session", "turn", session, said]),
+        (told, ["session", "turn", session, told, "--role", "assistant"]),
+        (f"The port of berth {n} is {8000 + n}.", ["remember"]),
+        ("", ["session", "end", f"s{(n + 3) % 7}-{n // 40}"]),
+        ("", ["session", "state", session, "--task", f'{{"goal": "round {n}"}}']),
+        ("", ["consolidate", "daily"]),
+        ("", ["consolidate", "weekly"]),
+        ("", ["introspect"]),
+        ("", ["distill"]),
+        ("", ["index"]),
+        ("", ["index", "--full"]),
+        ("", ["recall", f"berth {n}"]),
+        ("", ["status"]),
+        ("", ["forget", f"--query=port of berth {max(0, n - 9)} ", "--yes"]),
+    ]
+    chance.shuffle(commands)
+    for text, words in commands:
+        yield text, [*words, text] if words == ["remember"] else words
+
+
+def quietly(root: Path, words: list[str]) -> int:
+    """Run a command and return its exit code."""
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        return cli.run([*words, "--memory", str(root)])
+
+
+def pace(root: Path) -> float:
+    """Return how many seconds a command takes here; what commands import is there afterwards."""
+    Memory.create(root).close()
+    seconds = 0.0
+    for _ in range(2):
+        began, count = time.monotonic(), 0
+        for _, words in rounds(random.Random(0), 0):
+            quietly(root, words)
+            count += 1
+        seconds = (time.monotonic() - began) / count
+    return seconds
+
+
+def work(root: Path, seed: int, n: int, pipe: int) -> None:
+    """Run commands until somebody kills us; acknowledge each that returned well."""
+    for text, words in rounds(random.Random(seed), n):
+        code = quietly(root, words)
+        os.write(pipe, f"{code}\0{' '.join(words[:2])}\0{text}\n".encode())
+
+
+def killed(root: Path, seed: int, n: int, after: float) -> list[tuple[int, str, str]]:
+    """Run commands in a process that is killed; return what it acknowledged."""
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(reading)
+        with contextlib.suppress(BaseException):
+            work(root, seed, n, writing)
+        os._exit(0)
+    os.close(writing)
+    time.sleep(after)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    with os.fdopen(reading, "rb") as pipe:
+        lines = pipe.read().decode().splitlines()
+    found = (line.split("\0") for line in lines)
+    return [(int(code), command, text) for code, command, text in found]
+
+
+def stored(root: Path) -> set[str]:
+    with Memory.open(root, Opening(background=False)) as memory:
+        places = list(sessions.places(memory.store))
+        return {t.text for p in places for t in sessions.read(memory.store, p.path).turns}
+
+
+@pytest.mark.timeout(900)
+def test_what_was_acknowledged_is_there_after_every_kill(swift: Path, tell: Told) -> None:
+    root, chance = swift / "memory", random.Random(300)
+    Memory.create(root).close()
+    each = pace(swift / "tried")
+    said: set[str] = set()
+    run: set[str] = set()
+    held = 0
+    for n in range(1, KILLS + 1):
+        # Most die within their first commands, some late.
+        done = killed(root, n, n, chance.uniform(0, each * chance.choice((1, 4, 8, 14))))
+        said |= {text for code, _, text in done if code == 0 and text}
+        run |= {command for code, command, _ in done if code == 0}
+        assert not (lost := said - stored(root)), f"kill {n} lost {lost}"
+        held += 1
+        if n % CHECKED == 0:
+            with Memory.open(root, Opening(background=False)) as memory:
+                found = [one for one in verify(memory) if one.severity is Severity.ERROR]
+            assert found == [], f"after kill {n}"
+    tell(KILLS, held)
+    assert len(said) >= KILLS // 4
+    assert {"session turn", "session end", "consolidate daily", "index", "introspect"} <= run, run

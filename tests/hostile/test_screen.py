@@ -1,0 +1,47 @@
+"""Invented secrets of forty kinds, and lines that only look like them, one value each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from kimi_memory.plugins import privacy
+
+from tests.hostile.conftest import Told
+from tests.plugins.secret_lines import Line, read_lines
+
+pytestmark = pytest.mark.hostile
+FILES = Path(__file__).parent.parent / "plugins"
+
+
+def lines(*, secret: bool) -> list[Line]:
+    """Return the lines of both files, each filled in once."""
+    names = ("secrets_first.txt", "secrets_kept.txt")
+    found = [line for name in names for line in read_lines(FILES / name, seed=0)]
+    return [line for line in found if bool(line.secrets) is secret]
+
+
+def test_secrets_are_masked(tell: Told) -> None:
+    plugin, tried = privacy.create({}), lines(secret=True)
+    missed = [line.text for line in tried if _survives(line, plugin)]
+    tell(len(tried), len(tried) - len(missed))
+    assert len(tried) >= 200
+    assert len(missed) <= 0.03 * len(tried), missed
+
+
+def test_ordinary_lines_are_left_alone(tell: Told) -> None:
+    plugin, tried = privacy.create({}), lines(secret=False)
+    flagged = [line.text for line in tried if plugin.screen_text(line.text)]
+    tell(len(tried), len(tried) - len(flagged))
+    assert len(tried) >= 200
+    assert len(flagged) <= 0.005 * len(tried), flagged
+
+
+def _survives(line: Line, plugin: privacy.Privacy) -> bool:
+    """Whether a letter or digit of a secret would be stored."""
+    covered = {at for span in plugin.screen_text(line.text) for at in range(span.start, span.end)}
+    return any(
+        line.text[at].isalnum() and at not in covered
+        for secret in line.secrets
+        for at in range(line.text.index(secret), line.text.index(secret) + len(secret))
+    )
