@@ -39,7 +39,7 @@ def rounds(chance: random.Random, n: int) -> Iterator[tuple[str, list[str]]]:
         ("", ["session", "state", session, "--task", f'{{"goal": "round {n}"}}']),
         ("", ["consolidate", "daily"]),
         ("", ["consolidate", "weekly"]),
-        ("", ["introspect"]),
+        ("", ["consolidate", "introspect"]),
         ("", ["distill"]),
         ("", ["index"]),
         ("", ["index", "--full"]),
@@ -124,4 +124,10 @@ def test_what_was_acknowledged_is_there_after_every_kill(swift: Path, tell: Told
             assert found == [], f"after kill {n}"
     tell(KILLS, held)
     assert len(said) >= KILLS // 4
-    assert {"session turn", "session end", "consolidate daily", "index", "introspect"} <= run, run
+    assert {
+        "session turn",
+        "session end",
+        "consolidate daily",
+        "index",
+        "consolidate introspect",
+    } <= run, run
