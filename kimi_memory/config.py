@@ -183,8 +183,9 @@ class IntrospectTable(NamedTuple):
     """… that were neither made, verified nor shown for so many days …"""
     forget_uses: int = 3
     """… and were shown less often than this."""
-    keep_importance: float = 0.6
-    """Cards from this importance on are never forgotten for being cold."""
+    keep_importance: float = 0.8
+    """Cards from this importance on are never forgotten for being cold, nor are a person's
+    orders, preferences, and what they told of themselves."""
     prune_days: int = 90
     """Unimportant events are archived after so many days."""
     prune_importance: float = 0.6

@@ -66,6 +66,7 @@ class Memory(Parts):
         *,
         name: str = "",
         language: Literal["auto", "zh", "en"] = "auto",
+        locale: str = "",
         opening: Opening | None = None,
     ) -> Self:
         """Make a memory in a new or empty folder, with history, and open it.
@@ -87,7 +88,7 @@ class Memory(Parts):
             stages.lay(root, stages.TIERS)
             home = opening.home or Home.of_user()
             screen = stages.Screen(opening.host or user_host(home), home.key())
-            files = stages.starter(screen.pass_name(name), language, opening.clock())
+            files = stages.starter(screen.pass_name(name), language, opening.clock(), locale=locale)
             with open_store(root, home, home.key(), opening.clock) as store:
                 store.apply([f for f in files if not store.exists(f.path)], opening.actor)
         memory = cls(root, opening)
@@ -252,9 +253,8 @@ class Memory(Parts):
             periods = stages.Periods(self.store, self.host, self.settings, self.clock())
             plans = periods.plans(period, day, self.jobs.done)
             runs = {n: partial(self._run, p, period, dry_run=dry_run) for n, p in plans.items()}
-            reports = self.jobs.each(period, runs, alone=day is not None)
-            if day is None:
-                reports = [one for one in reports if one.id or one.failed or one.left_out]
+            found = self.jobs.each(period, runs, alone=day is not None)
+            reports = [one for one in found if day or one.id or one.failed or one.left_out]
         reports[:0] = [edits] if edits.id or edits.left_out else []
         if not dry_run:
             self.store.drop_undo()

@@ -12,6 +12,7 @@ from kimi_memory.model.ids import derived_id, new_id
 from kimi_memory.model.note import Lang
 from kimi_memory.model.pages import STARTER_IDENTITY, Identity
 from kimi_memory.templating import fill
+from kimi_memory.text.language import language_of
 
 TIERS = ("short-term", "episodic", "mid-term", "semantic", "long-term")
 """The five folders of truth."""
@@ -28,15 +29,18 @@ language = "{language}"
 """
 
 
-def starter(name: str, language: str, now: datetime) -> list[Create]:
+def starter(name: str, language: str, now: datetime, *, locale: str = "") -> list[Create]:
     """Return the files of a new memory.
 
     Args:
         name: what people call it; may be empty.
-        language: ``auto``, ``zh`` or ``en``; pages are English for ``auto``.
+        language: ``auto``, ``zh`` or ``en``.
         now: the moment it is made.
+        locale: such as ``zh_CN.UTF-8``; tells the language of the pages where that is ``auto``.
     """
-    lang = Lang.ZH if language == "zh" else Lang.EN
+    named = language_of(name) == "zh" and not any(ch.isascii() and ch.isalpha() for ch in name)
+    chinese = locale.lower().startswith("zh") or (bool(name) and named)
+    lang = Lang.ZH if language == "zh" or (language == "auto" and chinese) else Lang.EN
     settings = _SETTINGS.format(
         id=new_id("memory", now), format=FORMAT, name=_quoted(name), language=language
     )

@@ -36,6 +36,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         "judge_conflict wrapper",
     ),
     "expiry": ("consolidate_day",),
+    "projects": ("consolidate_day",),
     "daily": ("consolidate_day",),
     "weekly": ("consolidate_week",),
     "links": ("consolidate_week",),

@@ -1,6 +1,6 @@
-"""The daily job without a model: project pages, the day's page, candidates, staleness.
+"""The daily job without a model: the day's page, candidates, staleness.
 
-Why it exists: events are read once and forgotten; a project page and a day page are
+Why it exists: events are read once and forgotten; a day page is
 what people open the next morning.
 """
 
@@ -17,7 +17,7 @@ from kimi_memory.model.head import Cards, Head
 from kimi_memory.model.ids import derived_id
 from kimi_memory.model.job import Op
 from kimi_memory.model.note import Lang
-from kimi_memory.model.pages import Day, Project, Todo
+from kimi_memory.model.pages import Day
 from kimi_memory.model.status import Status
 from kimi_memory.model.step import DayView, Step
 from kimi_memory.text.zone import day_in, in_zone, start_of
@@ -36,97 +36,8 @@ _CARD_TYPES = {
 
 @hookimpl
 def consolidate_day(day: DayView) -> list[Step]:
-    """Fold a day's events into projects, knowledge and its page."""
-    return [*_projects(day), *_knowledge(day), *_stale(day), *_fresh_again(day), *_page(day)]
-
-
-def _projects(day: DayView) -> Iterable[Step]:
-    known = {project.name: project for project in day.projects}
-    seen_today = _seen_on(day)
-    names = {event.project for event in day.events} | {
-        head.project for head in Cards.of(day.cards).heads if head.project and seen_today(head)
-    }
-    for name in sorted(names - {""}):
-        old = known.get(name) or _new_project(name, day)
-        new = _grown(_reopened(old, day), day)
-        if name not in known:
-            yield Step(Op.ADD, new, f"first day of work on {name}")
-        elif new != old:
-            yield Step(Op.REFINE, new, f"work of {day.date}")
-
-
-def _reopened(project: Project, day: DayView) -> Project:
-    """Return a project that goes on: work after its end takes it up again."""
-    later = (e.project == project.name and e.at > project.updated for e in day.events)
-    if not project.finished or not any(later):
-        return project
-    return replace(project, finished=False, status=Status.ACTIVE, updated=day.now)
-
-
-def _new_project(name: str, day: DayView) -> Project:
-    start = datetime.combine(day.date, datetime.min.time(), UTC)
-    id = derived_id("project", start, name)
-    return Project(id=id, created=day.now, updated=day.now, lang=day.lang, name=name)
-
-
-def _grown(project: Project, day: DayView) -> Project:
-    events = [event for event in day.events if event.project == project.name]
-    known = Cards.of(day.cards)
-    heads = [head for head in known.heads if head.project == project.name]
-    live = {head.key for head in heads if head.status is Status.ACTIVE}
-    past = {h for one in known.heads if one.status is Status.SUPERSEDED for h in one.quoted}
-    cards = known.where(_listed(project.name, day))
-    grown = replace(
-        project,
-        progress=_joined(project.progress, [_line(e) for e in events if _is_progress(e)]),
-        decisions=_joined(
-            project.decisions,
-            [
-                _line(event)
-                for event in events
-                if event.type is EventType.DECISION
-                and event.key in live
-                and not {quote.hash for quote in event.quotes} & past
-            ],
-        ),
-        preferences=_joined(
-            project.preferences,
-            [card.value for card in cards if card.type is CardType.PREFERENCE],
-        ),
-        todos=_todos(project, [c for c in cards if c.type is CardType.TASK_STATE]),
-    )
-    return project if grown == project else replace(grown, updated=day.now)
-
-
-def _listed(project: str, day: DayView) -> Callable[[Head], bool]:
-    """Return what tells a card a project's page may show: a preference of the day, or a task."""
-    seen_today = _seen_on(day)
-
-    def is_listed(head: Head) -> bool:
-        if head.project != project or head.status is not Status.ACTIVE:
-            return False
-        preferred = head.type is CardType.PREFERENCE and seen_today(head)
-        return preferred or head.type is CardType.TASK_STATE
-
-    return is_listed
-
-
-def _todos(project: Project, cards: list[Card]) -> tuple[Todo, ...]:
-    listed = {todo.text for todo in project.todos}
-    new = [Todo(card.value) for card in cards if card.value not in listed]
-    return (*project.todos, *new)
-
-
-def _is_progress(event: Event) -> bool:
-    return event.type is not EventType.DECISION
-
-
-def _line(event: Event) -> str:
-    return f"{event.at:%Y-%m-%d} {event.title}"
-
-
-def _joined(old: tuple[str, ...], new: list[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*old, *new)))
+    """Fold a day's events into knowledge and its page."""
+    return [*_knowledge(day), *_stale(day), *_fresh_again(day), *_page(day)]
 
 
 def _seen_on(day: DayView) -> Callable[[Head], bool]:
@@ -243,8 +154,14 @@ _NAMES = {
 }
 
 
+def _said(event: Event) -> str:
+    """Return what a line says of an event: a decision is never cut before its reason."""
+    whole = event.content if event.type is EventType.DECISION else ""
+    return " ".join((whole or event.title).split())
+
+
 def _event_line(event: Event, day: DayView) -> str:
     lang = day.lang
     name = _NAMES[event.type] if lang is Lang.ZH else str(event.type)
     colon = "：" if lang is Lang.ZH else ": "
-    return f"{in_zone(event.at, day.zone):%H:%M} {name}{colon}{event.title}"
+    return f"{in_zone(event.at, day.zone):%H:%M} {name}{colon}{_said(event)}"

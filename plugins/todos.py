@@ -1,20 +1,22 @@
-"""Open to-dos of check lists become task cards, and so lines of the project page.
+"""To-dos of check lists and of talk become task cards, and so lines of the project page.
 
-Why it exists: a list with boxes is the one form in which people say plainly what is
-still to be done; it works in every language. Ticked items are finished-task detail
-and are not kept. It wraps the distiller, whichever that is.
+Why it exists: a list with boxes, "we still need to move the export" and 迁移脚本还没写
+say plainly what is still to be done; "done with the export" ends the one open task that
+it names. Ticked items are finished-task detail and are not kept. Between two people
+nothing is taken from talk. It wraps the distiller, whichever that is.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
+from dataclasses import replace
 
 from kimi_memory import hookimpl
 from kimi_memory.model.card import CardType
 from kimi_memory.model.draft import Draft
 from kimi_memory.model.note import Lang
-from kimi_memory.model.origin import Origin
+from kimi_memory.model.origin import Origin, Role
 from kimi_memory.model.session import Transcript
 from kimi_memory.model.source import Quote
 from kimi_memory.model.turn import Turn
@@ -22,6 +24,7 @@ from kimi_memory.text.language import language_of
 from kimi_memory.text.normal import normalise
 from kimi_memory.text.regex import regex
 from kimi_memory.text.slug import slug
+from kimi_memory.text.tasks import done_in, finishes, tasks_in
 
 _BOX = regex(r"^[^\S\n]*[-*+] \[( |x|X)\] +(\S.{1,200}?)[^\S\n]*$", re.MULTILINE)
 _TRUSTED = {Origin.HUMAN, Origin.AGENT}
@@ -33,16 +36,55 @@ def distil_session(
 ) -> Generator[None, list[Draft] | None, list[Draft] | None]:
     """Add the to-dos that are open at the end of the session to what was distilled."""
     drafts = yield
-    return None if drafts is None else [*drafts, *open_tasks(transcript)]
+    if drafts is None:
+        return None
+    tasks = [*open_tasks(transcript), *finished_tasks(transcript)]
+    return [*(draft for draft in drafts if not _is_told(draft, tasks)), *tasks]
+
+
+def _is_told(draft: Draft, tasks: Iterable[Draft]) -> bool:
+    """Whether a draft holds for a fact what a task says in the same words."""
+    return draft.type is CardType.FACT and any(
+        (task.quotes[0].session, task.quotes[0].n) == (quote.session, quote.n)
+        and task.value in quote.text
+        for task in tasks
+        for quote in draft.quotes
+    )
 
 
 def open_tasks(transcript: Transcript) -> list[Draft]:
     """Return a draft for each item whose last box in the session is empty."""
     last: dict[str, Draft | None] = {}
     for turn in transcript.turns:
-        for ticked, item in _items(turn):
+        boxes = list(_items(turn))
+        for ticked, item in boxes:
             last[normalise(item)] = None if ticked else _draft(transcript, turn, item)
+        if boxes or not _is_spoken(turn, transcript):
+            continue
+        for done in done_in(turn.text):
+            named = [key for key, draft in last.items() if draft and finishes(done, draft.value)]
+            last.update(dict.fromkeys(named if len(named) == 1 else (), None))
+        for item in tasks_in(turn.text):
+            last.setdefault(normalise(item), _draft(transcript, turn, item))
     return [draft for draft in last.values() if draft is not None]
+
+
+def finished_tasks(transcript: Transcript) -> list[Draft]:
+    """Return a draft for each thing that a person, or a ticked box, says is done."""
+    found: list[Draft] = []
+    for turn in transcript.turns:
+        ticked = [item for done, item in _items(turn) if done]
+        spoken = done_in(turn.text) if _is_spoken(turn, transcript) else []
+        for item in (*ticked, *spoken):
+            draft = _draft(transcript, turn, item)
+            found.append(replace(draft, key=f"done.{slug(item, limit=40)}", done=True))
+    return found
+
+
+def _is_spoken(turn: Turn, transcript: Transcript) -> bool:
+    """Whether a turn is a person's, who speaks with an agent alone."""
+    people = {one.speaker for one in transcript.turns if one.role is Role.USER and one.speaker}
+    return turn.role is Role.USER and turn.origin is Origin.HUMAN and len(people) <= 1
 
 
 def _items(turn: Turn) -> Iterator[tuple[bool, str]]:

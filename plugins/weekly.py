@@ -6,6 +6,7 @@ one is must never change without a person's word.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
@@ -25,20 +26,23 @@ from kimi_memory.model.step import Step, WeekView
 from kimi_memory.text.regex import regex
 from kimi_memory.text.zone import day_in
 
-_FINISHED = (
-    "项目完成",
-    "项目结束",
-    "正式上线",
-    "全部完成",
-    "收工",
-    "验收通过",
-    "project is done",
-    "project is finished",
-    "project is complete",
-    "we shipped it",
-    "shipped 1.0",
-    "launched",
-    "wrapped up the project",
+_SENTENCES = regex(r"(?<=[.!?。！？；;\n])")
+_END = regex(
+    r"\bproject (?:is|has been|was)(?: now| finally| officially)* "
+    r"(?:finished|done|complete|completed|shipped|launched|over|closed|delivered|live)\b"
+    r"|\bwe(?:'ve| have)?(?: just| now| finally| officially)* "
+    r"(?:shipped|launched|released|finished|completed|delivered|wrapped up) "
+    r"(?:it|everything|(?:the|our|this) (?:whole )?project|project|(?:version )?v?1\.0)\b"
+    r"|\bshipped 1\.0\b"
+    r"|(?:项目|project|系统|产品|小程序|网站|应用)\s*(?:今天|昨天|终于|经|已经|已|全部|都|就|也)*\s*"
+    r"(?:正式)?(?:完成|结束|做完|完工|上线|交付|收尾|结项|验收通过)了?",
+    re.IGNORECASE,
+)
+_NO_END = regex(
+    r"\?|？|吗|\b(?:not|if|when|once|until|before|after|almost|nearly|will|should|would|could|"
+    r"may|might|to be)\b|n't\b|没|未|等|如果|要是|快|即将|准备|计划|之前|以后|之后|才|还|一旦"
+    r"|目标|打算|预计",
+    re.IGNORECASE,
 )
 _SURE = 0.75
 _COUNTS = regex(r"\d{4}-\d\d-\d\d (?:this week: \d+ decisions, |这一周：\d+ 个决策，)")
@@ -62,18 +66,25 @@ def _archive(week: WeekView) -> Iterable[Step]:
 def _why_finished(project: Project, week: WeekView) -> str:
     for digest in week.digests:
         said = (line for line in digest.lines if line.part is not Part.FOUND)
-        if digest.project == project.name and any(_is_end(line.text) for line in said):
+        if digest.project == project.name and any(
+            _is_end(line.text, project.name) for line in said
+        ):
             return f"{digest.id} says it is finished"
     for event in week.events:
         text = f"{event.title} {event.content} {event.outcome}"
-        if event.project == project.name and event.type is not EventType.FAILURE and _is_end(text):
+        own = event.project == project.name and event.type is not EventType.FAILURE
+        if own and _is_end(text, project.name):
             return f"{event.id} says it is finished"
     return ""
 
 
-def _is_end(text: str) -> bool:
-    low = text.casefold()
-    return any(cue in low for cue in _FINISHED)
+def _is_end(text: str, name: str) -> bool:
+    """Whether a text says that a project has ended; it may call it by its name."""
+    called = regex(rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])", re.IGNORECASE)
+    return any(
+        _END.search(called.sub("project", sentence)) and not _NO_END.search(sentence)
+        for sentence in _SENTENCES.split(text)
+    )
 
 
 def _growth(week: WeekView) -> Iterable[Step]:

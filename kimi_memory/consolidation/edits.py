@@ -169,6 +169,10 @@ class Edits:
         self.cards[card.id] = card
         self._steps[card.id] = Step(op, card, why)
 
+    def write(self, note: Note, why: str) -> None:
+        """Write a page as it is to be."""
+        self._steps[note.id] = Step(Op.REFINE, note, why)
+
     def propose(self, note: Note, why: str) -> None:
         """Leave something to review."""
         self._steps[note.id] = Step(Op.ADD, note, why)

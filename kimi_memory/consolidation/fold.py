@@ -16,6 +16,7 @@ from kimi_memory.model.card import Card, CardType, Link, LinkRel
 from kimi_memory.model.draft import Draft
 from kimi_memory.model.event import Event
 from kimi_memory.model.graph import SUGGESTED
+from kimi_memory.model.head import Head, says_open
 from kimi_memory.model.ids import derived_id
 from kimi_memory.model.job import Op
 from kimi_memory.model.origin import Origin, least_trusted
@@ -25,6 +26,7 @@ from kimi_memory.model.step import Step, Verdict
 from kimi_memory.store.shelf import Shelf, mark
 from kimi_memory.text.bounds import until
 from kimi_memory.text.normal import normalise
+from kimi_memory.text.tasks import finishes
 from kimi_memory.text.values import Relation, compare_claims, compare_statements
 from kimi_memory.text.zone import Zone, in_zone, pinned
 
@@ -79,9 +81,11 @@ class Fold:
         why_not = self._gate.objection(draft)
         if draft.gone:
             why_not = self._let_go(draft)
+        elif draft.done and not why_not:
+            why_not = self._finish(draft)
         if why_not:
             self._left_out.append(f"{draft.key}: {why_not}")
-        if why_not or draft.gone:
+        if why_not or draft.gone or draft.done:
             return
         if draft.event is not None and not draft.weak:
             self._add_event(draft)
@@ -104,6 +108,26 @@ class Fold:
             self._gone[card.id] = let_go(card, draft.at, self._now)
             self._put(Op.FORGET, self._gone[card.id], f"{WHY} on {draft.at:%Y-%m-%d}")
         return "" if found else "nothing is known of what it takes back"
+
+    def _finish(self, draft: Draft) -> str:
+        """End the one open task that is said to be done; returns why none was."""
+        known = {head.id: head for head in self._shelf.heads()}
+        known |= {card.id: Head.of(card) for card in self._cards.values()}
+        found = [head.id for head in known.values() if _is_finished(head, draft)]
+        if len(found) != 1:
+            return f"{len(found)} open tasks are called that"
+        [id] = found
+        card = self._cards.get(id) or self._shelf.file(self._shelf.find(id).path).note
+        assert isinstance(card, Card)
+        over = replace(self._with_evidence(card, draft, Rel.UPDATES), status=Status.SUPERSEDED)
+        why = f"done, as was said on {draft.at:%Y-%m-%d}"
+        self._put(Op.SUPERSEDE, replace(over, valid_to=draft.at), why)
+        for other in (head.id for head in known.values() if says_open(head, card)):
+            told = self._cards.get(other) or self._shelf.file(self._shelf.find(other).path).note
+            assert isinstance(told, Card)
+            gone = replace(told, status=Status.SUPERSEDED, valid_to=draft.at, updated=self._now)
+            self._put(Op.SUPERSEDE, gone, f"it says that {card.id} is open")
+        return ""
 
     def _add_event(self, draft: Draft) -> None:
         id = derived_id("event", draft.at, *_seed(draft), str(draft.event))
@@ -236,6 +260,13 @@ class Fold:
 
 def _said(card: Card) -> datetime:
     return card.valid_from or card.verified or card.created
+
+
+def _is_finished(head: Head, draft: Draft) -> bool:
+    """Whether a draft says that an open task is done."""
+    task = head.type is CardType.TASK_STATE and head.status in LIVE and head.since <= draft.at
+    mine = (head.project, head.scope) == (draft.project, draft.scope)
+    return task and mine and finishes(draft.value, head.text)
 
 
 def _latest_live(cards: list[Card]) -> list[Card]:

@@ -18,6 +18,7 @@ from kimi_memory.model.card import Card
 from kimi_memory.model.change import Append, Change
 from kimi_memory.model.event import Event
 from kimi_memory.model.job import Op
+from kimi_memory.model.marks import split_mark
 from kimi_memory.model.note import Note
 from kimi_memory.model.pages import Day, Project
 from kimi_memory.model.records import tombstone_line
@@ -371,12 +372,12 @@ def _lines_of(note: Note) -> Iterator[str]:
     if isinstance(note, Card):
         yield from (note.value, f"{note.key}: {' '.join(note.value.split())}")
     elif isinstance(note, Event):
-        yield note.title
+        yield from (note.title, " ".join(note.content.split()))
 
 
 def _cut(page: Day | Project, lines: set[str]) -> Day | Project:
     def stays(text: str) -> bool:
-        shown = normalise(text)
+        shown = normalise(split_mark(text)[0])
         # Before the title stand the date or the time and the type of the event.
         return not any(shown == line or shown.endswith((f" {line}", f":{line}")) for line in lines)
 
@@ -387,8 +388,11 @@ def _cut(page: Day | Project, lines: set[str]) -> Day | Project:
         return replace(page, events=kept(page.events), knowledge=kept(page.knowledge))
     return replace(
         page,
+        goal=page.goal if stays(page.goal) else "",
+        state=kept(page.state),
         progress=kept(page.progress),
         decisions=kept(page.decisions),
+        risks=kept(page.risks),
         preferences=kept(page.preferences),
         todos=tuple(todo for todo in page.todos if stays(todo.text)),
     )

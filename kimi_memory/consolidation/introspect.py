@@ -18,11 +18,12 @@ from kimi_memory.consolidation.temperature import Band, Heat, band_of, counted, 
 from kimi_memory.consolidation.usage import USAGE, Usage
 from kimi_memory.errors import FormatError
 from kimi_memory.host import Host
-from kimi_memory.model.card import Card, Link, LinkRel
+from kimi_memory.model.card import Card, CardType, Link, LinkRel
 from kimi_memory.model.change import Change
 from kimi_memory.model.event import Event
 from kimi_memory.model.graph import REJECTED, SUGGESTED, Graph
 from kimi_memory.model.job import Op
+from kimi_memory.model.origin import Origin
 from kimi_memory.model.status import Status
 from kimi_memory.model.step import Verdict
 from kimi_memory.store.shelf import Filed, Shelf
@@ -34,6 +35,10 @@ _AGAINST = (Verdict.CONFLICTS, Verdict.REPLACES)
 _OPPOSED = (Relation.OPPOSITE, Relation.SWAPPED, Relation.VALUE)
 _SUGGESTIONS = 3
 """So many suggested links a card gets in one job, the most alike first."""
+
+
+_SELF = "user."
+"""How the keys begin of what people told of themselves."""
 
 
 class Introspect:
@@ -109,7 +114,7 @@ class Introspect:
         cold = heat.band is Band.COLD and heat.value < table.forget_below
         unused = idle > table.forget_days and heat.uses < table.forget_uses
         kept = card.importance >= table.keep_importance or card.status is Status.CONFLICTED
-        if not cold or not unused or kept or card.id in needed:
+        if not cold or not unused or kept or _is_own(card) or card.id in needed:
             return ""
         return (
             f"temperature {heat.value:.2f}, unused for {idle:.0f} days, "
@@ -197,6 +202,12 @@ def _connected(graph: Graph, ledger: Ledger, pair: Pair) -> bool:
         for card in cards
         for link in ledger.cards[card.id].links
     )
+
+
+def _is_own(card: Card) -> bool:
+    """Whether a card says what a person is like, wants or told of themselves."""
+    mine = card.type in (CardType.RULE, CardType.PREFERENCE) or card.key.startswith(_SELF)
+    return card.trust is Origin.HUMAN and mine
 
 
 def _needed(graph: Graph, ledger: Ledger) -> set[str]:

@@ -105,6 +105,7 @@ class Periods:
             cards=cards,
             projects=tuple(_notes(shelf, Project)),
             sessions=news.ended(day),
+            digests=tuple(self._digests(shelf, day, day)),
             usage=self._usage.of(day),
             min_importance=self._settings.consolidation.daily_importance,
             stale_days=self._settings.consolidation.stale_days,
@@ -230,7 +231,7 @@ def _day_of(day: DayView, scope: str) -> DayView:
     events, cards = _in_scope(day, scope)
     if scope == SHARED:
         return replace(day, events=events, cards=cards)
-    return replace(day, events=events, cards=cards, projects=(), sessions=())
+    return replace(day, events=events, cards=cards, projects=(), sessions=(), digests=())
 
 
 def _week_of(week: WeekView, scope: str) -> WeekView:

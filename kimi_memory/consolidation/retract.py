@@ -62,7 +62,9 @@ def _cut(page: Day | Project, said: set[str]) -> Day | Project:
         return replace(page, events=kept(page.events), knowledge=kept(page.knowledge))
     return replace(
         page,
+        state=kept(page.state),
         progress=kept(page.progress),
         decisions=kept(page.decisions),
+        risks=kept(page.risks),
         preferences=kept(page.preferences),
     )

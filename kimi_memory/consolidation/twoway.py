@@ -15,6 +15,7 @@ from kimi_memory.consolidation.edits import Edits, Rules, says_same
 from kimi_memory.consolidation.overview import PAGE, is_generated, sign_of
 from kimi_memory.consolidation.pages import Pages
 from kimi_memory.consolidation.plan import Plan, digest_of
+from kimi_memory.consolidation.project_edits import edited_projects, take_project
 from kimi_memory.consolidation.touched import Touch, touched
 from kimi_memory.errors import FormatError
 from kimi_memory.model.card import Card
@@ -93,10 +94,12 @@ class Twoway:
     def _plan(self, shelf: Shelf, *, meant: bool) -> Plan:
         waiting, back = self.waiting(shelf), list(self._rules.barred.returned(shelf))
         touches = [touch for touch in self.touched(shelf) if touch.before is not None]
-        if not waiting and not back and not touches:
+        projects = list(edited_projects(self._store, self._history, shelf))
+        if not waiting and not back and not touches and not projects:
             return Plan(kind=self.kind, subject="", inputs="")
         cards = [f.note for f in shelf.notes("card") if isinstance(f.note, Card)]
-        marks = digest_of([self.kind, *map(self._text, (*waiting, *(t.path for t in touches)))])
+        edited = [*waiting, *(t.path for t in touches), *(p.path for p in projects)]
+        marks = digest_of([self.kind, *map(self._text, edited)])
         hand = Hand(self._rules.now, marks, self._store.exists)
         pages, edits = Pages(self._store, shelf, self._settings), Edits(cards, self._rules, hand)
         desk = _Desk(edits, shelf, pages.texts(cards, {}) if waiting else {})
@@ -106,19 +109,17 @@ class Twoway:
         for touch in touches:
             if touch.card.id not in {card.id for card in back}:
                 self._touch(touch, desk)
-        taken: dict[str, str] = {}
-        for path in waiting:
-            try:
-                taken[path] = self._take(path, desk, meant=meant)
-            except FormatError as error:
-                edits.left_out.append(str(error))
+        for project in projects:
+            by_agent = bool(self._waits(project.path))
+            take_project(project, edits, self._rules.now, ticks_only=by_agent)
+        taken = self._taken(waiting, desk, meant=meant)
         if not taken and not edits.steps:
             return Plan(kind=self.kind, subject="", inputs="", left_out=tuple(edits.left_out))
-        changes, notes = pages.changes(edits.cards.values(), taken)
+        changes, notes = pages.changes(edits.cards.values(), taken, steps=edits.steps)
         notes = [note for note in notes if note.split(" ", 1)[0] not in waiting]
         return Plan(
             kind=self.kind,
-            subject=", ".join((*taken, *(touch.path for touch in touches)))
+            subject=", ".join((*taken, *edited[len(waiting) :]))
             or "forgotten cards that came back",
             inputs=digest_of([self.kind, self._rules.now.isoformat(), marks]),
             steps=edits.steps,
@@ -126,6 +127,16 @@ class Twoway:
             left_out=(*edits.left_out, *notes),
             asked=True,
         )
+
+    def _taken(self, waiting: list[str], desk: _Desk, *, meant: bool) -> dict[str, str]:
+        """Apply the edits of the generated pages; return the reader's own notes on each."""
+        taken: dict[str, str] = {}
+        for path in waiting:
+            try:
+                taken[path] = self._take(path, desk, meant=meant)
+            except FormatError as error:
+                desk.edits.left_out.append(str(error))
+        return taken
 
     def _touch(self, touch: Touch, desk: _Desk) -> None:
         """Take over what somebody wrote into a card's own file."""

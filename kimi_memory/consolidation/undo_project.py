@@ -10,6 +10,7 @@ from kimi_memory.model import form
 from kimi_memory.model.frontmatter import decode
 from kimi_memory.model.pages import Project
 
+_LISTS = ("state", "todos", "decisions", "risks", "preferences", "progress")
 FOLDER = "mid-term/projects/"
 T = TypeVar("T")
 
@@ -33,13 +34,17 @@ def take_back(path: str, before: bytes, after: bytes, now: bytes) -> bytes | Non
         return None
     if made is None or not isinstance(mine, Project):
         return None
-    old = old or replace(made, progress=(), decisions=(), preferences=(), todos=())
+    blank = {name: () for name in _LISTS}
+    old = old or replace(made, goal="", **blank)  # type: ignore[arg-type]  # lists, all of them
     new = replace(
         mine,
-        progress=_without(mine.progress, made.progress, old.progress),
-        decisions=_without(mine.decisions, made.decisions, old.decisions),
-        preferences=_without(mine.preferences, made.preferences, old.preferences),
+        goal=old.goal if mine.goal == made.goal else mine.goal,
+        state=_without(mine.state, made.state, old.state),
         todos=_without(mine.todos, made.todos, old.todos),
+        decisions=_without(mine.decisions, made.decisions, old.decisions),
+        risks=_without(mine.risks, made.risks, old.risks),
+        preferences=_without(mine.preferences, made.preferences, old.preferences),
+        progress=_without(mine.progress, made.progress, old.progress),
     )
     return form.patch(text, mine, new, path).encode()
 

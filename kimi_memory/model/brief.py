@@ -125,8 +125,10 @@ def _queues(points: Iterable[Point]) -> dict[Section, list[Point]]:
     said: list[str] = []
     for point in sorted(first, key=lambda point: not point.id.startswith("card-")):
         words = bare(point.text)
-        if words and not any(words in other or other in words for other in said):
-            said.append(words)
+        # The line of a project repeats what stands elsewhere, and is not said by that.
+        whole = point.section is Section.PROJECTS
+        if words and (whole or not any(words in other or other in words for other in said)):
+            said += [] if whole else [words]
             found[point.section].append(point)
     return found
 

@@ -39,6 +39,8 @@ class Draft:
     """The speaker takes back or replaces what was so before."""
     gone: bool = False
     """The speaker takes back what was said under this key; the value says so and is no news."""
+    done: bool = False
+    """The speaker says that an open task is done; the value names it."""
     weak: bool = False
     """It may be so, but is not said plainly: a candidate that changes no other card."""
     stated: bool = False

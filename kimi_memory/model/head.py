@@ -126,6 +126,14 @@ class Head(NamedTuple):
         )
 
 
+def says_open(told: Card | Head, task: Card) -> bool:
+    """Whether a live fact only says, in the words of a task, that the task is open."""
+    text = told.text if isinstance(told, Head) else told.value
+    held = told.status not in (Status.SUPERSEDED, Status.ARCHIVED)
+    mine = (told.project, told.scope) == (task.project, task.scope)
+    return held and mine and told.type is CardType.FACT and task.value in text
+
+
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
 

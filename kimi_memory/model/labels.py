@@ -40,6 +40,9 @@ _WORDS: dict[str, tuple[str, str]] = {
     "links": ("相关链接", "Links"),
     "quotes": ("证据", "Evidence"),
     # Projects
+    "goal": ("项目目标", "Goal"),
+    "state": ("现状", "State"),
+    "risks": ("风险", "Risks"),
     "progress": ("进度", "Progress"),
     "todos": ("待办", "To do"),
     "decisions": ("决策", "Decisions"),

@@ -15,19 +15,29 @@ class Todo:
 
     text: str
     done: bool = False
+    id: str = ""
+    """The card it is from; empty for a line that a person wrote."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Project(Note):
-    """``mid-term/projects/<project>.md``."""
+    """``mid-term/projects/<project>.md``.
+
+    A line that a job wrote ends with the id of what it is from, see `kimi_memory.model.marks`.
+    """
 
     kind: ClassVar[str] = "project"
     name: str
     finished: bool = False
-    progress: tuple[str, ...] = ()
+    goal: str = ""
+    state: tuple[str, ...] = ()
+    """Where the work stands: what came out last, and what was left open."""
     todos: tuple[Todo, ...] = ()
     decisions: tuple[str, ...] = ()
+    """With their reasons."""
+    risks: tuple[str, ...] = ()
     preferences: tuple[str, ...] = ()
+    progress: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,14 +10,16 @@ from kimi_memory.model import shape
 from kimi_memory.model.clean import clean, one_line
 from kimi_memory.model.keys import Keys
 from kimi_memory.model.layout import Body, Layout, Style
+from kimi_memory.model.marks import marked, split_mark
 from kimi_memory.model.pages import Agent, Identity, Project, Todo
 from kimi_memory.model.scalar import Value
 
 _BOX = re.compile(r"\[(?P<mark>[ xX])\](?:[ \t]+|$)")
 
+_LISTS = ("state", "progress", "todos", "decisions", "risks", "preferences")
 _PROJECT = Layout(
     prefix="project",
-    sections=dict.fromkeys(("progress", "todos", "decisions", "preferences"), Style.LIST),
+    sections={"goal": Style.TEXT, **dict.fromkeys(_LISTS, Style.LIST)},
 )
 _AGENT = Layout(
     prefix="agent",
@@ -44,12 +46,14 @@ def _one(text: str) -> tuple[str, ...]:
 
 
 def _todo_block(todo: Todo) -> str:
-    return f"[{'x' if todo.done else ' '}] {todo.text}"
+    text = marked(todo.text, todo.id) if todo.id else todo.text
+    return f"[{'x' if todo.done else ' '}] {text}"
 
 
 def _todo(block: str) -> Todo:
     box = _BOX.match(block)
-    return Todo(block[box.end() :], box["mark"] in "xX") if box else Todo(block)
+    text, id = split_mark(block[box.end() :] if box else block)
+    return Todo(text, box is not None and box["mark"] in "xX", id)
 
 
 def _todos(blocks: Iterable[str]) -> tuple[Todo, ...]:
@@ -62,10 +66,13 @@ def _project_values(project: Project) -> dict[str, Value]:
 
 def _project_body(project: Project) -> Body:
     sections = {
-        "progress": project.progress,
+        "goal": _one(project.goal),
+        "state": project.state,
         "todos": tuple(_todo_block(todo) for todo in project.todos),
         "decisions": project.decisions,
+        "risks": project.risks,
         "preferences": project.preferences,
+        "progress": project.progress,
     }
     return Body(project.name, {}, sections)
 
@@ -75,24 +82,36 @@ def _build_project(keys: Keys, body: Body) -> Project:
         **shape.common(keys),
         name=body.title,
         finished=keys.flag("finished"),
-        progress=body.sections.get("progress", ()),
+        goal=_text(body, "goal"),
+        state=body.sections.get("state", ()),
         todos=_todos(body.sections.get("todos", ())),
         decisions=body.sections.get("decisions", ()),
+        risks=body.sections.get("risks", ()),
         preferences=body.sections.get("preferences", ()),
+        progress=body.sections.get("progress", ()),
     )
 
 
 def _clean_project(project: Project) -> Project:
-    todos = (Todo(clean(todo.text), todo.done) for todo in project.todos)
+    todos = (_clean_todo(todo) for todo in project.todos)
     return replace(
         project,
         **shape.clean_common(project),
         name=one_line(project.name),
-        progress=shape.texts(project.progress),
+        goal=clean(project.goal),
+        state=shape.texts(project.state),
         todos=tuple(todo for todo in todos if todo.text),
         decisions=shape.texts(project.decisions),
+        risks=shape.texts(project.risks),
         preferences=shape.texts(project.preferences),
+        progress=shape.texts(project.progress),
     )
+
+
+def _clean_todo(todo: Todo) -> Todo:
+    # Words that look like a mark become one, as they would when they are read.
+    text, id = split_mark(clean(todo.text))
+    return replace(todo, text=text, id=todo.id or id)
 
 
 def _project_place(project: Project) -> str:

@@ -54,6 +54,8 @@ class DayView:
     projects: tuple[Project, ...]
     sessions: tuple[str, ...] = ()
     """Sessions ended that day."""
+    digests: tuple[Digest, ...] = ()
+    """Of the sessions that began that day."""
     usage: Mapping[str, int] = field(default_factory=dict)
     """How often each note was shown that day, by id."""
     zone: Zone = UTC

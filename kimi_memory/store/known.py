@@ -14,6 +14,7 @@ from kimi_memory.model.brief import Point, Section, rank_of, section_of
 from kimi_memory.model.card import Card
 from kimi_memory.model.digest import Digest, DigestLine, Part
 from kimi_memory.model.head import Head
+from kimi_memory.model.marks import split_mark
 from kimi_memory.model.note import Lang, Note
 from kimi_memory.model.origin import Origin
 from kimi_memory.model.page_lines import labelled
@@ -27,6 +28,7 @@ from kimi_memory.store.tombstones import read_stones
 from kimi_memory.text.changed_later import Changes
 from kimi_memory.text.lasting import is_lasting, worth_of
 from kimi_memory.text.normal import bare
+from kimi_memory.text.prose import headline
 from kimi_memory.text.zone import Zone, in_zone
 
 N = TypeVar("N", bound=Note)
@@ -196,6 +198,7 @@ def _card_point(head: Head, zone: Zone) -> Point:
     return Point(section, head.id, head.text, head.line(zone), rank, plain)
 
 
+_GOAL = ("目标", "goal")
 _STATE = ("现状", "state")
 _NEXT = ("下一步", "next")
 
@@ -204,10 +207,10 @@ def _project_point(project: Project, lang: Lang) -> Point:
     """Return the line of a project: its goal, where it stands, and what comes next."""
     side = lang is Lang.EN
     open_todos = [todo.text for todo in project.todos if not todo.done]
+    stands = split_mark((*project.state[:1], *project.progress[-1:], "")[0])[0]
     parts = [
-        project.progress[-1] and f"{_STATE[side]}: {project.progress[-1]}"
-        if project.progress
-        else "",
+        f"{_GOAL[side]}: {project.goal}" if project.goal else "",
+        f"{_STATE[side]}: {headline(stands)}" if stands else "",
         f"{_NEXT[side]}: {'; '.join(open_todos[:3])}" if open_todos else "",
     ]
     text = f"**{project.name}**: {' · '.join(part for part in parts if part)}".removesuffix(": ")

@@ -225,9 +225,20 @@ def _look(memory: Memory, cause: str) -> Batch:
         return Batch(memory.clock(), cause, trouble=str(NotAMemoryError(memory.root)))
     try:
         changed = tuple(sorted({one.path for one in memory.store.reconcile()}))
+        trouble = _take_edits(memory) if changed else ""
         report = memory.index.refresh()
     except (StoreError, OSError) as error:
         # Somebody is busy: the next look finds the same again.
         return Batch(memory.clock(), cause, changed, trouble=str(error))
     broken = tuple(f"{path}: {why}" for path, why in report.broken)
-    return Batch(memory.clock(), cause, changed, report.added, report.removed, report.units, broken)
+    found = (report.added, report.removed, report.units, broken, trouble)
+    return Batch(memory.clock(), cause, changed, *found)
+
+
+def _take_edits(memory: Memory) -> str:
+    """Let cards follow what a person changed on pages; return why that has to wait."""
+    try:
+        memory.take_edits()
+    except KimiMemoryError as error:
+        return str(error)
+    return ""

@@ -13,8 +13,9 @@ from kimi_memory.consolidation.introspect import Introspect
 from kimi_memory.consolidation.jobs import JobReport
 from kimi_memory.consolidation.usage import USAGE
 from kimi_memory.model.actor import Actor
-from kimi_memory.model.card import Card, Link, LinkRel
+from kimi_memory.model.card import Card, CardType, Link, LinkRel
 from kimi_memory.model.event import Event
+from kimi_memory.model.origin import Origin
 from kimi_memory.model.record import seal
 from kimi_memory.model.source import Quote, Source
 from kimi_memory.model.status import Status
@@ -225,6 +226,25 @@ def test_cold_unused_cards_that_nothing_needs_are_archived(memory: Memory) -> No
     ]
     assert archived == ["gone", "alike"]
     assert work.summary.forgotten == 2
+
+
+def test_what_people_want_and_are_is_kept_and_findings_are_not(memory: Memory) -> None:
+    idle: dict[str, object] = {"age": 200, "importance": 0.65, "trust": Origin.HUMAN}
+    kinds = {
+        "order": {"type": CardType.RULE},
+        "taste": {"type": CardType.PREFERENCE},
+        "self": {"key": "user.home"},
+        "finding": {"trust": Origin.AGENT},
+        "pattern": {"type": CardType.PATTERN},
+        "remote": {"type": CardType.PREFERENCE, "trust": Origin.REMOTE},
+        "weighty": {"type": CardType.DECISION, "importance": 0.8},
+    }
+    texts = dict(zip(kinds, ("早上不开会", "Tea, green", "I live in Oslo", "Port 5432 is taken",
+        "Dry runs help", "Blue is best", "We host in Falkenstein"), strict=True))  # fmt: skip
+    put(memory, *(card(name, texts[name], **{**idle, **more}) for name, more in kinds.items()))
+    introspect(memory)
+    gone = [name for name in kinds if get(memory, f"card-{name}").status is Status.ARCHIVED]
+    assert gone == ["finding", "pattern", "remote"]
 
 
 def test_a_forgotten_card_leaves_no_tombstone_and_its_session_stays(memory: Memory) -> None:

@@ -13,7 +13,7 @@ from kimi_memory.model.event import Event, EventType
 from kimi_memory.model.job import Op
 from kimi_memory.model.note import Lang
 from kimi_memory.model.origin import Origin
-from kimi_memory.model.pages import Day, Project, Todo
+from kimi_memory.model.pages import Day
 from kimi_memory.model.source import Quote, Source
 from kimi_memory.model.status import Status
 from kimi_memory.model.step import DayView, Step
@@ -117,37 +117,6 @@ def test_what_a_clock_ahead_made_stale_is_active_again_once_the_clock_is_right()
     assert (again.status, again.updated) == (Status.ACTIVE, NOON)
     by_hand = replace(stale, updated=NOON - timedelta(days=1))
     assert notes(consolidate_day(day(cards=(by_hand,))), Card) == []
-
-
-def test_a_project_gathers_progress_decisions_preferences_and_todos() -> None:
-    view = day(
-        events=(event("use SQLite"), event("import lost data", EventType.FAILURE, key="lesson.x")),
-        cards=(
-            card("use SQLite", quotes=(QUOTE,)),
-            card("short answers", type=CardType.PREFERENCE, key="preference.answers"),
-            card("write the report", type=CardType.TASK_STATE, key="task.report"),
-        ),
-    )
-    [project] = notes(consolidate_day(view), Project)
-    assert project.decisions == ("2026-02-27 use SQLite",)
-    assert project.progress == ("2026-02-27 import lost data",)
-    assert project.preferences == ("short answers",)
-    assert project.todos == (Todo("write the report"),)
-
-
-def test_a_decision_taken_back_by_then_is_not_listed() -> None:
-    old = card("use Mongo", quotes=(QUOTE,), status=Status.SUPERSEDED)
-    view = day(events=(event("use Mongo"),), cards=(old, card("use SQLite")))
-    [project] = notes(consolidate_day(view), Project)
-    assert project.decisions == ()
-
-
-def test_what_a_person_ticked_stays_ticked() -> None:
-    known = Project(
-        id="project-p", created=NOON, updated=NOON, name="p", todos=(Todo("write", done=True),)
-    )
-    view = day(projects=(known,), cards=(card("write", type=CardType.TASK_STATE),))
-    assert [s for s in consolidate_day(view) if isinstance(s.note, Project)] == []
 
 
 def test_the_page_speaks_the_language_of_the_day() -> None:

@@ -53,7 +53,7 @@ def test_code_and_strangers_give_no_tasks(transcript: Transcript) -> None:
 
 def test_hook_distil_session() -> None:
     drafts = Host(entry_points=False).answer("distil_session", transcript=said(LIST, "好的"))
-    assert [d.value for d in drafts if d.type is CardType.TASK_STATE] == [
+    assert [d.value for d in drafts if d.type is CardType.TASK_STATE and not d.done] == [
         "食材搜索页",
         "export for the treasurer",
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
@@ -27,7 +28,11 @@ def run(arguments: Namespace) -> int:
     folder = arguments.memory or arguments.folder
     opening = Opening(actor=PERSON, background=False)
     with Memory.create(
-        folder, name=arguments.name, language=arguments.language, opening=opening
+        folder,
+        name=arguments.name,
+        language=arguments.language,
+        locale=_locale(),
+        opening=opening,
     ) as memory:
         files = memory.store.files()
         if arguments.json:
@@ -41,3 +46,9 @@ def run(arguments: Namespace) -> int:
         show("Next: kimi-memory ingest <transcripts>, then kimi-memory recall <question>")
         show("Jobs: kimi-memory schedule --install lets the daily and the weekly job run")
     return 0
+
+
+def _locale() -> str:
+    """Return the language that the terminal speaks, as POSIX looks for it."""
+    names = ("LC_ALL", "LC_MESSAGES", "LANG")
+    return next((value for name in names if (value := os.environ.get(name))), "")

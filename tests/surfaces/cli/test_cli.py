@@ -393,3 +393,25 @@ def test_a_closed_pipe_is_no_error(folder: Path) -> None:
         ["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, check=False
     )
     assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("locale", "options", "first"),
+    [
+        ("zh_CN.UTF-8", [], "# 记忆"),
+        ("en_GB.UTF-8", [], "# Memory"),
+        ("", ["--name", "小灶"], "# 小灶"),
+        ("zh_TW", ["--language", "en"], "# Memory"),
+    ],
+)
+def test_first_pages_speak_the_language_of_the_terminal(
+    tmp_path, monkeypatch, locale: str, options: list[str], first: str
+) -> None:
+    for name in ("LC_ALL", "LC_MESSAGES"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("LANG", locale)
+    assert run(["init", str(tmp_path / "m"), *options]) == 0
+    text = (tmp_path / "m/MEMORY.md").read_text("utf-8")
+    assert first in text
+    who = (tmp_path / "m/long-term/IDENTITY.md").read_text("utf-8")
+    assert ("我是谁" in who) is (first != "# Memory")
