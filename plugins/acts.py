@@ -9,6 +9,7 @@ It wraps the distiller, whichever that is.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
+from dataclasses import replace
 
 from kimi_memory import hookimpl
 from kimi_memory.model.card import CardType
@@ -20,13 +21,14 @@ from kimi_memory.model.session import Session, Transcript
 from kimi_memory.model.source import Quote
 from kimi_memory.model.turn import Turn
 from kimi_memory.text import cues, news, unreal
-from kimi_memory.text.changed_later import SHARED, Changes
+from kimi_memory.text.calendar_words import names_day, tells_life
+from kimi_memory.text.changed_later import SHARED, Changes, sets_free, tells_change
 from kimi_memory.text.language import language_of
 from kimi_memory.text.offers import offers_in, picked
 from kimi_memory.text.pasted import foreign_spans
 from kimi_memory.text.prose import headline
 from kimi_memory.text.regex import regex
-from kimi_memory.text.salience import traits_of
+from kimi_memory.text.salience import traits_of, weight_of
 from kimi_memory.text.slug import slug
 from kimi_memory.text.subjects import is_named, key_of
 from kimi_memory.text.utterance import Act, Clause, clauses
@@ -38,10 +40,23 @@ MAX_VALUE = 300
 _LEARNED = frozenset({CardType.GOTCHA, CardType.PATTERN})
 LEAST = 3
 """An option of fewer words cannot be understood without its offer."""
+MAX_DATED = 200
+"""So long are the words around a day."""
+SPECIFIC = 2
+"""A statement of a day or a change names so many things."""
+TELLING, CHANGING, WEIGHTY = 3.0, 3.4, 4.4
+"""A statement with a day, a change, one among people weighs so much."""
+CHANGE = "change"
+"""Tag of what says that something is otherwise than it was."""
 MAX_ANSWER = 160
 """An answer that picks an offer is no longer."""
 
 _WORK = regex(r"^\W*(?:please |let'?s )?(?:add?ress|fix|handle|resolve|tackle|skip|ignore)\b", 2)
+
+_UNDECIDED = regex(
+    r"\b(?:undecided|not decided|haven't decided|they offered|either)\b|没定|没想好|再说|还是", 2
+)
+_UNSETTLED = (cues.JOKE, cues.HEARSAY, _UNDECIDED)
 
 
 @hookimpl(wrapper=True)
@@ -97,11 +112,13 @@ def _is_same(draft: Draft, acts: dict[tuple[str, int], Draft]) -> bool:
 
 def _acts(transcript: Transcript) -> Iterator[Draft]:
     people = {turn.speaker for turn in transcript.turns if turn.role is Role.USER}
-    if len(people - {""}) > 1:
-        return
+    named = len(people - {""}) > 1
+    at_work = transcript.has_agent_at_work()
     before: Turn | None = None
     for turn in transcript.turns:
-        if _is_spoken(turn):
+        if _is_spoken(turn) and not at_work:
+            yield from _told(transcript.session, turn, named=named)
+        if _is_spoken(turn) and not named:
             yield from _orders(transcript.session, turn)
             yield from _choice(transcript.session, before, turn)
         before = turn if turn.role in (Role.USER, Role.ASSISTANT) else before
@@ -113,13 +130,61 @@ def _is_spoken(turn: Turn) -> bool:
     return mine and len(turn.text) <= MAX_TURN
 
 
-def _orders(session: Session, turn: Turn) -> Iterator[Draft]:
+def _own_clauses(turn: Turn) -> list[Clause]:
     foreign = foreign_spans(turn.text)
-    own = [
+    return [
         clause
         for clause in clauses(turn.text)
         if not any(a < clause.end and clause.start < b for a, b in foreign)
     ]
+
+
+def _told(session: Session, turn: Turn, *, named: bool) -> Iterator[Draft]:
+    """Yield the plans and events of a turn whose day is named, and what it changes.
+
+    Among people only what turns somebody's life is kept: they tell each other every day's
+    small things, too.
+    """
+    own = _own_clauses(turn)
+    done = 0
+    for clause in own:
+        change = not named and (tells_change(clause.text) or sets_free(clause.text))
+        if clause.start < done or not (change or names_day(clause.text)):
+            continue
+        least = TELLING if names_day(clause.text) else CHANGING
+        if not _is_plain(clause, named=named, least=least):
+            continue
+        start, done = clause.start, clause.end
+        if not named:
+            start, done = _around(own, [clause], MAX_DATED)
+        words = turn.text[start:done].strip()
+        name = slug(headline(words), 40)
+        draft = _draft(session, turn, words, f"user.dates.{name}")
+        draft = replace(draft, type=CardType.FACT, tags=("dated",), event=EventType.FINDING)
+        if change:
+            draft = replace(draft, type=CardType.DECISION, key=f"decision.{name}")
+            draft = replace(draft, event=EventType.DECISION, tags=(CHANGE,))
+        if not named and sets_free(clause.text):
+            draft = replace(draft, type=CardType.RULE, key=f"rule.{name}")
+            draft = replace(draft, event=None, tags=("order", CHANGE))
+        yield replace(draft, importance=0.6, confidence=0.8)
+
+
+def _is_plain(clause: Clause, *, named: bool, least: float) -> bool:
+    """Whether a clause states something firmly enough for a card of its own."""
+    traits = traits_of(clause.text)
+    low = clause.text.lower()
+    if clause.act is not Act.STATEMENT or traits.doubt or traits.specific < SPECIFIC:
+        return False
+    if any(words.search(low) for words in _UNSETTLED):
+        return False
+    if named:
+        return tells_life(clause.text) and traits.me and weight_of(traits) >= WEIGHTY
+    return weight_of(traits) >= least
+
+
+def _orders(session: Session, turn: Turn) -> Iterator[Draft]:
+    own = _own_clauses(turn)
     orders = [clause for clause in own if clause.act is Act.ORDER and not _keeps(clause.text)]
     if not orders or max(traits_of(one.text).words for one in orders) < 3:
         return
@@ -134,19 +199,17 @@ def _keeps(text: str) -> bool:
     return unreal.REFUSAL.search(low) is not None or news.takes_back(text)
 
 
-def _around(own: list[Clause], orders: list[Clause]) -> tuple[int, int]:
-    """Return the span of the orders of a turn with the statements beside them, if short."""
+def _around(own: list[Clause], orders: list[Clause], most: int = MAX_VALUE) -> tuple[int, int]:
+    """Return the span of some clauses of a turn with the statements beside them, if short."""
     first, last = orders[0], orders[-1]
     start, end = first.start, last.end
     at = own.index(first)
-    while at and own[at - 1].act is Act.STATEMENT and end - own[at - 1].start <= MAX_VALUE:
+    while at and own[at - 1].act is Act.STATEMENT and end - own[at - 1].start <= most:
         at -= 1
         start = own[at].start
     at = own.index(last)
     while (
-        at + 1 < len(own)
-        and own[at + 1].act is Act.STATEMENT
-        and own[at + 1].end - start <= MAX_VALUE
+        at + 1 < len(own) and own[at + 1].act is Act.STATEMENT and own[at + 1].end - start <= most
     ):
         at += 1
         end = own[at].end

@@ -19,11 +19,12 @@ from __future__ import annotations
 from datetime import datetime
 
 from kimi_memory import hookimpl
-from kimi_memory.model.card import Card
+from kimi_memory.model.card import Card, CardType
 from kimi_memory.model.draft import Draft
 from kimi_memory.model.origin import Origin
 from kimi_memory.model.step import Verdict
 from kimi_memory.text import cues, news
+from kimi_memory.text.changed_later import replaces
 from kimi_memory.text.claim_words import claim_words
 from kimi_memory.text.normal import normalise
 from kimi_memory.text.regex import regex
@@ -68,7 +69,20 @@ def judge_conflict(card: Card, draft: Draft) -> Verdict:
         return Verdict.AGREES
     if old and new and not (old.name == new.name and _may_share(old.holder, new.holder)):
         return Verdict.UNRELATED
-    return _of_claims(relation, card, draft)
+    verdict = _of_claims(relation, card, draft)
+    # "The budget is 3,400 now" may mean that of the trip.
+    unclear = not (old and new and old.which and new.which)
+    told = verdict is Verdict.UNRELATED and unclear
+    return Verdict.REPLACES if told and _takes_place(card, draft) else verdict
+
+
+def _takes_place(card: Card, draft: Draft) -> bool:
+    """Whether a person's later words change what a card says, without saying it again."""
+    orders = CardType.RULE in {card.type, draft.type}
+    same_kind = draft.type is CardType.RULE and card.type is CardType.RULE
+    if draft.origin is not Origin.HUMAN or draft.weak or (orders and not same_kind):
+        return False
+    return draft.at > _said(card) and replaces(card.value, draft.value)
 
 
 def _may_share(one: str, other: str) -> bool:

@@ -19,6 +19,7 @@ from kimi_memory.model.digest import DigestLine, Part
 from kimi_memory.model.origin import Origin, Role
 from kimi_memory.model.session import Transcript
 from kimi_memory.model.turn import Turn
+from kimi_memory.text.calendar_words import names_day
 from kimi_memory.text.changed_later import SHARED, Changes
 from kimi_memory.text.lasting import is_lasting
 from kimi_memory.text.long_requests import request_in
@@ -32,8 +33,8 @@ from kimi_memory.text.utterance import Act, Clause, clauses
 
 BUDGET = 400
 """Most tokens of a digest."""
-LINE = 64
-"""Most tokens of a person's words in a line."""
+LINE = {"work": 64, "chat": 110, "people": 110}
+"""Most tokens of a person's words in a line, by the sort of session."""
 ACCOUNT = 110
 """Most tokens of an agent's words in a line."""
 CLOSING, LATER = 0.8, 0.15
@@ -41,8 +42,8 @@ CLOSING, LATER = 0.8, 0.15
 
 LEAST = {"work": 1.2, "chat": 1.6, "people": 3.0}
 """From this weight on a person's clause is worth a line, by the sort of session."""
-SHORT = 160
-"""An answer to an offer is no longer than so many characters."""
+SHORT, BRIEF = 160, 48
+"""An answer to an offer is no longer than so many characters; of a longer turn the beginning is."""
 LONG = 3000
 """A person's turn above this length is a document."""
 PAGE = 4.0
@@ -62,6 +63,11 @@ _GOSSIP = regex(
 """What others say of themselves."""
 _MOOD = regex(
     r"\bi (?:really |just |so )?(?:hate|love) (?:this|that|it|these)\b|\b(?:ugh|argh|sigh)\b|烦死|累死|气死|头[疼大]|没看懂|(?:^|，)晕|唉"
+)
+_FAREWELL = regex(
+    r"^\W*(?:ok |okay |right |anyway |so )?(?:i'm )?(?:signing off|off to (?:bed|sleep)|good ?night|gotta (?:go|run)|got to (?:go|run)|heading (?:out|to bed)|bye|see (?:you|ya)|that's (?:it|all) for (?:today|now))\b"
+    r"|^(?:行了?|好了?|那)?(?:我|先)?(?:先|去)?(?:睡|撤|下线|下|溜|忙|闪)了|^(?:先这样|晚安|拜拜|回头聊)",
+    2,
 )
 _NOTHING = (_JOKE, _PLACE, _GOSSIP)
 _CHEER = regex(
@@ -130,7 +136,9 @@ class _Reader:
         self._named = len(names) > 1
         own = [turn for turn in self._turns if turn.role is Role.USER and len(turn.text) <= LONG]
         self._changes = Changes((turn.n, _own_words(turn.text)) for turn in own)
-        self._kind = "people" if self._named else "work" if self._works() else "chat"
+        self._kind = (
+            "people" if self._named else "work" if transcript.has_agent_at_work() else "chat"
+        )
 
     def lines(self) -> list[DigestLine]:
         """Return the lines in the order of their sections and turns."""
@@ -148,12 +156,6 @@ class _Reader:
         parts = list(Part)
         lines = [_line(bits) for bits in kept.values()]
         return sorted(lines, key=lambda line: (parts.index(line.part), line.first))
-
-    def _works(self) -> bool:
-        """Whether the agent does things, rather than only answering."""
-        pairs = list(zip(self._turns, self._turns[1:], strict=False))
-        runs = sum(a.role is b.role is Role.ASSISTANT for a, b in pairs)
-        return runs > max(2, len(pairs) // 5)
 
     def _bits(self) -> Iterator[_Bit]:
         asked = self._kind == "people"
@@ -185,10 +187,10 @@ class _Reader:
         kept = self._kept(turn, first=first)
         offer, by = self._offer(turn)
         if offer and self._changes.after(turn.n, offer, 1):
-            return None
+            offer, kept = "", kept if len(turn.text) > BRIEF else []
         if not kept and not offer:
             return None
-        words = _fitted(turn.text, kept, LINE) if kept else turn.text.strip()
+        words = _fitted(turn.text, kept, LINE[self._kind]) if kept else turn.text.strip()
         part = self._part(kept, bool(offer), first=first)
         text = f"{offer} → {words}" if offer else words
         worth = sum(sorted((weight for _, weight in kept), reverse=True)[:2])
@@ -210,10 +212,13 @@ class _Reader:
         wanted |= {Act.REQUEST} if self._kind == "work" or first else set()
         found = []
         foreign = foreign_spans(turn.text)
+        leaving = _FAREWELL.match(turn.text) is not None
         for clause in clauses(turn.text):
             if clause.act not in wanted or any(p.search(clause.text) for p in _NOTHING):
                 continue
             if any(a < clause.end and clause.start < b for a, b in foreign):
+                continue
+            if leaving and clause.act is not Act.ORDER and not names_day(clause.text):
                 continue
             traits = traits_of(clause.text)
             weight = weight_of(traits) + 2.0 * (clause.act is Act.ORDER)
@@ -234,13 +239,18 @@ class _Reader:
         """Return what a short answer says yes to, and the turn that offered it."""
         at = self._turns.index(turn)
         before = self._turns[at - 1] if at else None
-        if before is None or before.role is not Role.ASSISTANT or len(turn.text) > SHORT:
+        if before is None or before.role is not Role.ASSISTANT:
             return "", 0
+        answer = turn.text if len(turn.text) <= SHORT else turn.text[:BRIEF]
         offers = offers_in(before.text)
-        chosen = picked(turn.text, offers) if offers else []
+        chosen = picked(answer, offers) if offers else []
         if chosen and len(chosen) < len(offers):
             return " / ".join(offer.text for offer in chosen[:3]), before.n
-        if assents(turn.text) and (proposal := proposal_in(before.text)):
+        if (
+            len(turn.text) <= SHORT
+            and assents(turn.text)
+            and (proposal := proposal_in(before.text))
+        ):
             return proposal[:240], before.n
         return "", 0
 

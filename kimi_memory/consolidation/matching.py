@@ -14,7 +14,9 @@ from kimi_memory.model.draft import Draft
 from kimi_memory.model.frontmatter import decode
 from kimi_memory.model.status import Status
 from kimi_memory.store.shelf import Shelf, mark
+from kimi_memory.text.changed_later import may_replace
 from kimi_memory.text.claim_words import NOT, claim_words
+from kimi_memory.text.salience import specific_words
 from kimi_memory.text.slots import slot_of
 from kimi_memory.text.subjects import kin
 
@@ -24,7 +26,9 @@ FEWEST = 2
 """So many words at least are shared."""
 MOST = 8
 """So many cards of like words are looked at, those that share most."""
-_FACT = "claim 1"
+RARE = 4
+"""A word that more cards name does not tell which of them a change means."""
+_FACT = "claim 2"
 """Name of what is kept of a file; another number when the rules of words or slots change."""
 
 
@@ -35,19 +39,25 @@ class Claim(NamedTuple):
     scope: str
     slot: str
     words: tuple[str, ...]
+    names: tuple[str, ...]
+    """What it names, see `kimi_memory.text.salience`."""
 
     @classmethod
     def of(cls, card: Card) -> Claim:
         """Return the claim of a card."""
         slot = slot_of(card.value, project=card.project)
         words = tuple(sorted(set(claim_words(card.value))))
-        return cls(str(card.status), card.scope, slot.key if slot else "", words)
+        names = tuple(sorted(specific_words(card.value)))
+        return cls(str(card.status), card.scope, slot.key if slot else "", words, names)
 
     @classmethod
     def read(cls, row: list[Any]) -> Claim:
         """Return a claim from its JSON form."""
-        status, scope, slot, words = row
-        return cls(status, scope, slot, tuple(words))
+        status, scope, slot, words, names = row
+        return cls(status, scope, slot, tuple(words), tuple(names))
+
+
+_NO_CLAIM = Claim("", "", "", (), ())
 
 
 class Matching:
@@ -88,7 +98,15 @@ class Matching:
         found = set(self._of_slot.get(wanted.slot, ())) if wanted.slot else set()
         shared = Counter(path for word in wanted.words for path in self._of_word.get(word, ()))
         near = [path for path, _ in shared.most_common() if _is_near(wanted, self._claims[path])]
-        return sorted({*found, *near[:MOST]})
+        return sorted({*found, *near[:MOST], *self._meant(draft, wanted)})
+
+    def _meant(self, draft: Draft, wanted: Claim) -> list[str]:
+        """Return the paths of live cards that a change may mean."""
+        if not may_replace(draft.value):
+            return []
+        places = [self._of_name.get(name, ()) for name in wanted.names]
+        shared = Counter(path for paths in places if len(paths) <= RARE for path in paths)
+        return [path for path, _ in shared.most_common(MOST)]
 
     @cached_property
     def _claims(self) -> dict[str, Claim]:
@@ -105,6 +123,10 @@ class Matching:
     @cached_property
     def _of_slot(self) -> dict[str, list[str]]:
         return _indexed((path, [claim.slot]) for path, claim in self._claims.items() if claim.slot)
+
+    @cached_property
+    def _of_name(self) -> dict[str, list[str]]:
+        return _indexed((path, claim.names) for path, claim in self._claims.items())
 
     @cached_property
     def _of_word(self) -> dict[str, list[str]]:
@@ -144,8 +166,8 @@ def _claim_in(path: str) -> Callable[[bytes], Claim]:
         try:
             note = form.parse(decode(content, path), path)
         except FormatError:
-            return Claim("", "", "", ())
-        return Claim.of(note) if isinstance(note, Card) else Claim("", "", "", ())
+            return _NO_CLAIM
+        return Claim.of(note) if isinstance(note, Card) else _NO_CLAIM
 
     return read
 

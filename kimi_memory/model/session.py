@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import pairwise
 
+from kimi_memory.model.origin import Role
 from kimi_memory.model.turn import Turn
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
@@ -48,6 +50,13 @@ class Transcript:
     def latest(self) -> datetime:
         """The moment of the last turn, or of the start where there is none."""
         return self.turns[-1].at if self.turns else self.session.started
+
+    def has_agent_at_work(self) -> bool:
+        """Whether the agent does things, message after message, rather than only answering."""
+        spoken = [t.role for t in self.turns if t.role in (Role.USER, Role.ASSISTANT)]
+        pairs = list(pairwise(spoken))
+        runs = sum(one is other is Role.ASSISTANT for one, other in pairs)
+        return runs > max(2, len(pairs) // 5)
 
     def turn(self, n: int) -> Turn | None:
         """Return turn number `n`, or None."""

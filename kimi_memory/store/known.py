@@ -33,6 +33,8 @@ from kimi_memory.text.zone import Zone, in_zone
 
 N = TypeVar("N", bound=Note)
 
+DATES = "user.dates."
+"""Keys of plans and events whose day was named begin so."""
 SESSIONS = 12
 """So many of the last sessions are looked at."""
 RECENT = 5
@@ -194,6 +196,8 @@ def _card_point(head: Head, zone: Zone) -> Point:
     unsure = head.status is Status.CANDIDATE
     section = Section.UNSURE if unsure else section_of(head.type, head.key)
     rank = rank_of(head.type, head.confidence, head.importance, head.since.timestamp())
+    if head.key.startswith(DATES):  # beside what sessions tell of the same people
+        rank = (_LATER, -worth_of(head.text), -head.since.timestamp())
     plain = labelled(head.text, head.labels(zone), head.lang)
     return Point(section, head.id, head.text, head.line(zone), rank, plain)
 

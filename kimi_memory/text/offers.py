@@ -28,7 +28,7 @@ _ORDINALS = {
 }
 _PICK = regex(
     r"(?:^|\b(?:do|add?ress|fix|implement|apply|handle|resolve|tackle|improvements?|findings?|observations?|items?|issues?|points?|go (?:with|for)|take|pick|choose|want|with|use|like|prefer|option|plan|number|ending|choice|yes|ok|okay|the|and|approach|route|,)\s+)(?:(?:option|plan|number|ending|choice|approach|route|the) ){0,2}#?(?P<en>[a-e]|\d{1,3}|first|second|third|fourth|fifth|1st|2nd|3rd|4th)(?:(?<=\d)(?:st|nd|rd|th))?(?=$|[\s.,!;:)]|\b)(?! (?:of|(?:day|week|month|year|hour|minute|second|time|euro|dollar|person|people|kid)s?|to|pm|am|%)\b)"
-    r"|(?:方案|选|第|用|按|走|就)(?P<zh>[一二三四五六a-e\d])(?:个|种|套|号)?(?!点|月|天|年|号下|块|元)",
+    r"|(?:方案|选|第|用|按|走|就|说|也|要|订|投)(?P<zh>[一二三四五六a-e\d])(?:个|种|套|号)?(?!点|月|天|年|号下|块|元)",
     2,
 )
 _ASSENT = regex(

@@ -44,6 +44,14 @@ _CAUSE = regex(
     r"|原因|问题(?:在于|是|出在)|因为|由于|导致|所以|而不是|不再|必须|需要|默认|不支持|失败|缺",
     2,
 )
+_LABEL = regex(
+    r"^\W*(?:root cause|cause|reason|why|problem|fix|solution|result|findings?|conclusion|note|still open|open|remaining|to-?do|not done|next|原因|结论|问题|修复|遗留|待办|注意)\W{0,3}[:：]",
+    2,
+)
+"""What a line is, said in front of it."""
+_DOING = regex(r"^\W*(?:now )?(?:re)?[a-z]+ing\b", 2)
+_STEP = 70
+"""So short a unit that begins with what is being done is a step, no finding."""
 _IDENTIFIER = regex(
     r"`[^`\n]{1,120}`|\b\w+_\w+\b|\b[a-z]+[A-Z]\w+\b|\b[\w./-]+\.[a-z]{1,4}\b|(?<!\w)--[a-z][\w-]+|#\d+"
 )
@@ -139,7 +147,10 @@ def _worth(unit: str, *, done: bool) -> float:
     chatter = _COMMENTARY.search(unit) or _PRAISE.search(unit) or _PRINTED.search(unit)
     if chatter or unit.endswith(("?", "？", ":", "：")):
         return 0.0
-    did, cause = done or _DID.search(unit) is not None, _CAUSE.search(unit) is not None
+    if _DOING.match(unit) and len(unit) <= _STEP:
+        return 0.0
+    did = done or _DID.search(unit) is not None
+    cause = _CAUSE.search(unit) is not None or _LABEL.search(unit) is not None
     if not (did or cause):
         return 0.0
     names = min(3, len(set(_IDENTIFIER.findall(unit))))

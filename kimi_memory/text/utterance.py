@@ -41,7 +41,9 @@ class Clause:
 
 
 # Clauses end at a comma or a dash only where what follows begins an act of its own.
-_BORDER = regex(r"(?<![\d\w])?[,;，；]\s*|\s+[–—-]{1,2}\s+|\.{3}\s*|…+\s*|——")
+_BORDER = regex(
+    r"(?<![\d\w])?[,;，；]\s*|(?<=[\u3400-\u9fff]) +(?=[\u3400-\u9fff])|\s+[–—-]{1,2}\s+|\.{3}\s*|…+\s*|——"
+)
 _STOP = regex(
     r"(?<=[a-z0-9)\]\"'’%])(?<!\b[a-z]\.[a-z])(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)(?<!\bca)(?<!\bno)[.!?]+\s+(?=[a-z])"
 )
@@ -57,6 +59,8 @@ _QUESTION_EN = regex(
     rf"|{_AUX}\s+{_SUBJECT}\b(?! a (?:good|nice|great))"
     r"|(?:any|got any)\s+(?:\w+\s+){0,3}(?:ideas?|tips?|advice|suggestions?|recommendations?|thoughts|chance|questions?|news|experience)\b"
     r"|(?:is|was)\s+[\w.=%-]+\s+(?:a |the |really |still )?\w+$"
+    r"|(?:is|are|does|did) (?!fine|great|good|nice|not|ok|okay|cool|awesome|what|why|how|best|worth)[\w'-]+ [\w'-]+ "
+    r"|.*\b(?:isn't|aren't|doesn't|don't|didn't|wasn't|won't|can't|haven't|hasn't) (?:it|he|she|they|we|you|that)\W*$"
     r"|(?:i )?wonder(?:ing)?\b|(?:i'm |i am )?(?:not sure|unsure|confused|curious)\s+(?:how|what|which|why|whether|if|about)\b"
     rf"|(?:i )?(?:don't|do not) (?:know|understand|get) (?:{_WH}|if)\b|(?:guess|remember) (?:what|when|how)\b"
     r"|(?:anything|what's) (?:new|else)\b)"
@@ -64,7 +68,7 @@ _QUESTION_EN = regex(
 _QUESTION_ZH = regex(
     r"(?:吗|嘛|么|不|没有|没|呢|吧)[?？]|(?<!什)(?<!怎)(?<!那)(?<!这)(?<!多)(?:吗|么)[。!！~～]*$|呢[。!！~～]*$"
     r"|怎么(?!都|也)|为什么|为啥|咋(?:办|样|弄|整|说|回事)?|(?<!不管)(?<!无论)如何|多少(?!都|也|有些)|几(?:个|天|点|号|次|岁|块|米|年|月|种|家|层)(?=[^，。]{0,6}[?？]|[^，。]{0,4}(?:合适|够|好))|(?:用|要|选|买|需|差|等|放|得)几[\u3400-\u9fff](?!了|前|后|次)"
-    r"|哪(?:个|些|里|儿|家|种|款|天|位|一)(?![^，。]{0,4}(?:都|也))|什么时候|什么(?:意思|情况|区别|原因|东西|办法|样)|(?:注意|需要|有|要|该|算|是)(?:些|点)?(?:什么|啥)"
+    r"|是[^，。是]{1,10}还是[^，。]{1,10}$|哪(?:个|些|里|儿|家|种|款|天|位|一)(?![^，。]{0,4}(?:都|也))|什么时候|什么(?:意思|情况|区别|原因|东西|办法|样)|(?:注意|需要|有|要|该|算|是)(?:些|点)?(?:什么|啥)"
     r"|(?:要不要|能不能|可不可以|可以不|是不是|有没有|该不该|行不行|好不好|会不会|用不用|值不值|对不对|得不得|够不够|靠不靠谱|是否|还是先)(?![^，。]{0,6}都)|(?:记得|知道)[^，。]{1,20}不$"
 )
 _MARK = regex(r"[?？][”’\"'」』)）\]]*\s*$")
@@ -83,10 +87,10 @@ _REQUEST_ZH = regex(
 _EVER_EN = r"(?:from now on|going forward|from here on|in (?:the )?future|for (?:all )?future|henceforth|whenever|every time|each time|always|never(?! mind)|any ?time|by default|at all times)"
 _ORDER_EN = regex(
     rf"^{_LEAD}(?:{_EVER_EN},? (?!been\b|had\b|was\b|were\b|got\b|seen\b|heard\b|really\b|knew\b|thought\b|i(?!'d like you| want you)\b|we\b|he\b|she\b|they\b|it\b|there\b|my\b)[a-z]"
-    rf"|(?:please )?(?:don'?t|do not) (?:ever |even )?(?!worry\b|know\b|think\b|forget to\b|be\b|mind\b|get me wrong|let\b|wait\b|miss\b|give up|stop\b|hesitate\b|underestimate\b|quit\b)[a-z]+\b"
+    rf"|(?:please )?(?:don'?t|do not) (?:ever |even )?(?![a-z]+ (?:it|this|that|them|him|her)\b(?!.*\b(?:again|ever|any ?more|any)\b))(?!worry\b|know\b|think\b|forget to\b|be\b|mind\b|get me wrong|let\b|wait\b|miss\b|give up|stop\b|hesitate\b|underestimate\b|quit\b)[a-z]+\b"
     rf"|no (?:more )?[a-z][a-z -]{{2,30}},? (?:please|ever|anymore|any more)\b"
     rf"|i(?:'d| would)? (?:want|like|need|prefer|expect) you to (?:always|never)\b)"
-    rf"|,? (?:and |so |please )?(?:always|never) {_DO}\b|\b(?:from now on|going forward|in (?:the )?future|every time|each time|whenever (?:i|we|you))\b(?![^,.;]{{0,40}}\bi(?:'ll| will)\b)|,? always\W*$"
+    rf"|,? (?:and |so |please )?(?:always|never) {_DO}\b|\b(?:from now on|going forward|in (?:the )?future|every time|each time|whenever (?:i|we|you))\b(?![^,.;]{{0,40}}\bi(?:'ll| will)\b)|,? always\W*$|\bmake (?:that|this|it) (?:a|the|your) (?:habit|rule|default)\b"
     r"|^(?!(?:i|we|he|she|they|it|you|there|and|forever)\b).*, always\W*$"
     # "When I ask about X, include Y": an order that waits for its case.
     rf"|^{_LEAD}(?:if|when) (?:i|we)(?: ever)? (?:ask|say|tell|request|mention|send|paste|share|give|show|write|type|talk|discuss|upload|bring)\b[^;.]{{2,80}}, (?:then |please |just ){{0,2}}(?:always|never|don'?t|do not|{_DO})\b(?! of\b)"
@@ -108,11 +112,11 @@ _ORDER_ZH = regex(
     r"(?:^|[，,；;：:。！!\s]|对了|还有|另外|那)(?:从今天起|从今往后|从今以后|从现在(?:起|开始)|以后|今后|往后|下次|每次|凡是|只要我|任何时候|永远)(?!再(?:说|看|聊|讲|议|定|考虑))[^。！？!?]{0,40}?(?:都|就|要|别|不要|不许|不准|不用|请|先|一律|必须|得|只|统一|用|给我|提醒|记得|按|把)"
     r"|(?:^|[，,；;：:。！!\s]|对了|还有|另外|都|请|你)(?:别再|不要再|别给我|不要给我|千万别|千万不要|绝对不要|一律|务必|别老|不准|不许)"
     r"|(?:如果|要是|只要|每当|当|等|到时候)我[^。！？!?]{1,24}?[，,]?你(?:就|要|得|先|都|再|也|记得){0,3}(?:先|提醒|问|告诉|帮|给|别|不要|叫|说|用)"
-    r"|你(?:给|写|发|推荐|建议|列|算)[^，。]{0,14}(?:都|一律|全)(?:要|得|用|按|写|标|放|别|不要)|(?:你不用(?:再|每)|(?:^|[，,；;。！!\s])不用每(?:次|句|条|回))"
+    r"|你(?:给|写|发|推荐|建议|列|算)[^，。]{0,14}(?:都|一律|全)(?:要|得|用|按|写|标|放|别|不要)|(?:你不用(?:再|每)|(?:^|[，,；;。！!\s])不用再?每(?:次|句|条|回))"
     r"|(?:^|[，,；;。！!\s]|你|你的)(?:回答|回复|答复|解释)(?:我|的时候|时)?(?:请|要|都|尽量|可以|就|得){0,3}(?:再)?(?:简短|短|简洁|简单|详细|直接|口语|通俗|用|先|别|不要)"
 )
 _REMARK = regex(
-    r"^\W*(?:(?:ok(?:ay)?|k|kk|yes|yeah|yep|yup|no|nope|nah|sure|fine|great|good|cool|nice|perfect|awesome|thanks?(?: (?:you|a lot|a bunch|so much|again|man))?|thx|ty|cheers|wow|haha+|hehe+|lol|hi|hey|hello|bye|good ?(?:night|bye|morning|evening)|see (?:you|ya)(?: later| soon)?|got it|understood|right|exactly|totally|definitely|absolutely|agreed|sounds good|makes sense|of course|no (?:problem|worries)|you're (?:welcome|right)|proceed|continue|go ahead|done|sorry|oops|hmm+|oh|ah|ugh|night|love it|i see|true|deal|(?:i(?:'m| am) )?off to (?:bed|sleep|work)|(?:i )?(?:gotta|got to|have to) (?:go|run|sleep)|talk (?:later|soon|tomorrow)|ttyl)\b[\s,.!;:~)('’-]*(?:\w+[\s!.]*$)?)+\W*$"
+    r"^\W*(?:(?:ok(?:ay)?|k|kk|yes|yeah|yep|yup|no|nope|nah|sure|fine|great|good|cool|nice|perfect|awesome|thanks?(?: (?:you|a lot|a bunch|so much|again|man))?|thx|ty|cheers|wow|haha+|hehe+|lol|hi|hey|hello|bye|good ?(?:night|bye|morning|evening)|see (?:you|ya)(?: later| soon)?|got it|understood|right|exactly|totally|definitely|absolutely|agreed|sounds good|makes sense|of course|no (?:problem|worries)|you're (?:welcome|right)|signing off|proceed|continue|go ahead|done|sorry|oops|hmm+|oh|ah|ugh|night|love it|i see|true|deal|(?:i(?:'m| am) )?off to (?:bed|sleep|work)|(?:i )?(?:gotta|got to|have to) (?:go|run|sleep)|talk (?:later|soon|tomorrow)|ttyl)\b[\s,.!;:~)('’-]*(?:\w+[\s!.]*$)?)+\W*$"
     r"|^\W*(?:嗯+|好+的?|行|可以|对|是的?|没错|谢谢(?:你|您|啦|了)?|谢了|多谢|辛苦了?|哈+|嘿+|呵+|晚安|早安?|再见|拜拜|你好|您好|收到|明白(?:了)?|知道了|了解|懂了|没事|没问题|好吧|继续|嗯嗯|哦+|噢|唉|太好了|厉害|牛|赞|真的|吓人|在吗|来了|(?:我|先|我先|那我先?)(?:去)?(?:睡|撤|下线|忙|休息)(?:了|去了))[\s，,。！!~～、]*(?:\W|好|的|了|啊|呀|哈|吧|谢谢|晚安|拜拜)*$"
 )
 _BRACKETS = regex(r"\[[^\[\]\n]{3,300}\](?!\()")
