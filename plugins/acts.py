@@ -44,8 +44,8 @@ MAX_DATED = 200
 """So long are the words around a day."""
 SPECIFIC = 2
 """A statement of a day or a change names so many things."""
-TELLING, CHANGING, WEIGHTY = 3.0, 3.4, 4.4
-"""A statement with a day, a change, one among people weighs so much."""
+FREEING, TELLING, CHANGING, WEIGHTY = 1.0, 3.0, 3.4, 4.4
+"""A permission, a statement with a day, a change, one among people weighs so much."""
 CHANGE = "change"
 """Tag of what says that something is otherwise than it was."""
 MAX_ANSWER = 160
@@ -148,10 +148,11 @@ def _told(session: Session, turn: Turn, *, named: bool) -> Iterator[Draft]:
     own = _own_clauses(turn)
     done = 0
     for clause in own:
-        change = not named and (tells_change(clause.text) or sets_free(clause.text))
+        freed = not named and sets_free(clause.text)
+        change = freed or (not named and tells_change(clause.text))
         if clause.start < done or not (change or names_day(clause.text)):
             continue
-        least = TELLING if names_day(clause.text) else CHANGING
+        least = TELLING if names_day(clause.text) else FREEING if freed else CHANGING
         if not _is_plain(clause, named=named, least=least):
             continue
         start, done = clause.start, clause.end
@@ -164,7 +165,7 @@ def _told(session: Session, turn: Turn, *, named: bool) -> Iterator[Draft]:
         if change:
             draft = replace(draft, type=CardType.DECISION, key=f"decision.{name}")
             draft = replace(draft, event=EventType.DECISION, tags=(CHANGE,))
-        if not named and sets_free(clause.text):
+        if freed:
             draft = replace(draft, type=CardType.RULE, key=f"rule.{name}")
             draft = replace(draft, event=None, tags=("order", CHANGE))
         yield replace(draft, importance=0.6, confidence=0.8)
@@ -174,7 +175,8 @@ def _is_plain(clause: Clause, *, named: bool, least: float) -> bool:
     """Whether a clause states something firmly enough for a card of its own."""
     traits = traits_of(clause.text)
     low = clause.text.lower()
-    if clause.act is not Act.STATEMENT or traits.doubt or traits.specific < SPECIFIC:
+    few = traits.specific < (SPECIFIC if least > FREEING else 1)
+    if clause.act is not Act.STATEMENT or traits.doubt or few:
         return False
     if any(words.search(low) for words in _UNSETTLED):
         return False

@@ -26,6 +26,7 @@ from kimi_memory.model.step import Verdict
 from kimi_memory.text import cues, news
 from kimi_memory.text.changed_later import replaces
 from kimi_memory.text.claim_words import claim_words
+from kimi_memory.text.lasting import is_lasting
 from kimi_memory.text.normal import normalise
 from kimi_memory.text.regex import regex
 from kimi_memory.text.slot_type import PROJECT, Slot
@@ -82,7 +83,9 @@ def _takes_place(card: Card, draft: Draft) -> bool:
     same_kind = draft.type is CardType.RULE and card.type is CardType.RULE
     if draft.origin is not Origin.HUMAN or draft.weak or (orders and not same_kind):
         return False
-    return draft.at > _said(card) and replaces(card.value, draft.value)
+    # A change of plan around an allergy leaves the allergy as it is.
+    lasting = card.type is not CardType.RULE and is_lasting(card.value)
+    return draft.at > _said(card) and not lasting and replaces(card.value, draft.value)
 
 
 def _may_share(one: str, other: str) -> bool:

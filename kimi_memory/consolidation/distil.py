@@ -11,6 +11,7 @@ from typing import cast
 from kimi_memory.config import Settings
 from kimi_memory.consolidation import retract
 from kimi_memory.consolidation.digests import digest_step
+from kimi_memory.consolidation.earlier import CHANGE, Earlier
 from kimi_memory.consolidation.fold import Fold
 from kimi_memory.consolidation.gates import DraftGate
 from kimi_memory.consolidation.plan import Plan, digest_of
@@ -94,9 +95,14 @@ class Distil:
         told = _in_zone(transcript, self._zone)
         # First, since who reads the session a second time may want to see it.
         digest = self._digest(told)
+        earlier: Earlier | None = None
         drafts, stating_nothing = graded(self._drafts(told))
         for draft in drafts:
             fold.add(draft, lambda quote: texts.get(quote.n))
+        for draft in (draft for draft in drafts if CHANGE in draft.tags):
+            earlier = earlier or Earlier(shelf)
+            for old in earlier.statements(draft):
+                fold.add_past(old, draft)
         folded = fold.result()
         return Plan(
             kind=self.kind,

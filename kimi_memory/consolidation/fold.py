@@ -91,6 +91,26 @@ class Fold:
             self._add_event(draft)
         self._add_card(draft)
 
+    def add_past(self, old: Draft, draft: Draft) -> None:
+        """Add what was so until a draft said otherwise, if the draft has become a card.
+
+        Args:
+            old: the earlier statement, with its evidence.
+            draft: the folded draft that changes it.
+        """
+        said = set(map(mark, draft.quotes))
+        live = (card for card in self._cards.values() if card.status in LIVE)
+        new = next((card for card in live if said & set(map(mark, card.quotes))), None)
+        past = replace(self._new_card(old), status=Status.SUPERSEDED, valid_to=draft.at)
+        turns = {(quote.session, quote.n) for quote in old.quotes}
+        ended = (card for card in self._cards.values() if card.status is Status.SUPERSEDED)
+        known = any((q.session, q.n) in turns for card in ended for q in card.quotes)
+        if new is None or known or past.id in self._shelf.entries() or self._gate.objection(old):
+            return
+        self._put(Op.ADD, past, f"was so until {draft.at:%Y-%m-%d}")
+        op, why = self._ops[new.id]
+        self._put(op, replace(new, supersedes=(*new.supersedes, past.id)), why)
+
     def result(self) -> Folded:
         """Return the steps decided so far, cards first."""
         steps = [Step(op, self._cards[id], why) for id, (op, why) in self._ops.items()]

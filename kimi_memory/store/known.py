@@ -107,7 +107,7 @@ class Known:
         new = {step.note.id: step.note for step in steps}
         cards = tuple(_heads(shelf, new) if heads is None else heads)
         projects = tuple(p for p in _notes(shelf, Project, new) if not p.finished)
-        digests = tuple(_last_digests(shelf, new))
+        digests = tuple(last_digests(shelf, new))
         stones = read_stones(shelf.store)
         return cls(cards, projects, digests, _over(shelf, new, digests), stones)
 
@@ -161,7 +161,8 @@ class Known:
         words = bare(line.text)
         turns = range(line.first, line.last + 1)
         told = [old for n in turns for old in self.over.get((digest.session, n), ())]
-        return any(old in words or words in old for old in told)
+        # A long line says more than the one thing in it that changed.
+        return any(words in old or (old in words and 2 * len(old) >= len(words)) for old in told)
 
 
 def _said(digests: Sequence[Digest]) -> Iterator[tuple[int, DigestLine]]:
@@ -238,7 +239,7 @@ def _notes(shelf: Shelf, kind: type[N], new: Mapping[str, Note]) -> Iterator[N]:
             yield note
 
 
-def _last_digests(shelf: Shelf, new: Mapping[str, Note]) -> list[Digest]:
+def last_digests(shelf: Shelf, new: Mapping[str, Note]) -> list[Digest]:
     """Return the digests of the last sessions, newest first; of the others no file is read."""
     entries = [e for e in shelf.entries().values() if e.kind == Digest.kind and e.id not in new]
     newest = sorted(entries, key=lambda entry: (entry.at, entry.path), reverse=True)

@@ -56,3 +56,11 @@ def test_a_file_that_cannot_be_read_is_left_out(memory: Memory) -> None:
     path = next(Path(memory.root).rglob("semantic/*/*.md"))
     path.write_text(path.read_text("utf-8").replace("type: fact", "type: nonsense"), "utf-8")
     assert not found(memory, draft("My home is in Bristol"))
+
+
+def test_a_change_is_held_against_what_it_names(memory: Memory) -> None:
+    memory.remember("The launch of Heron is planned with Odile", key="a.first")
+    memory.remember("Lunch is at noon", key="a.second")
+    changed = draft("Heron was moved to a later quarter, says everyone but Odile")
+    assert found(memory, changed) == ["The launch of Heron is planned with Odile"]
+    assert not found(memory, draft("Odile likes herons"))

@@ -106,3 +106,78 @@ def test_no_decision_without_a_pick(answer: str) -> None:
 def test_a_lesson_stays_a_lesson() -> None:
     text = "教训：上次部署失败是因为没有备份，下次部署之前一定先备份。"
     assert [draft.type for draft in drafts(text, "好的。")] == [CardType.GOTCHA]
+
+
+def facts(found: list[Draft]) -> list[str]:
+    return [draft.value for draft in found if "dated" in draft.tags]
+
+
+def changes(found: list[Draft]) -> list[str]:
+    return [draft.value for draft in found if "change" in draft.tags]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the exhibition of our prints opens on 9 june in Basel",
+        "my sister Ida starts at the clinic in Umeå next month",
+        "我们8月20号搬去宁波，租了两居",
+    ],
+)
+def test_a_plan_or_an_event_with_its_day_becomes_a_card(text: str) -> None:
+    assert facts(drafts(text, "ok")) == [text]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "maybe we move to Basel next month",
+        "is the print fair on 9 june?",
+        "haha my boss marries her printer on 9 june",
+        "the neighbour says he sells the barn next week",
+        "still undecided, Basel or Bern in june",
+        "next week then",
+    ],
+)
+def test_what_is_open_doubted_or_said_by_others_does_not(text: str) -> None:
+    assert facts(drafts(text, "ok")) == []
+
+
+def test_among_people_only_turns_of_a_life_are_kept() -> None:
+    found = drafts(
+        "I had noodles with Kim yesterday, so tasty!",
+        "I lost my job at the ferry line last week and started a bakery.",
+        names=("Ann", "Ben"),
+    )
+    assert facts(found) == ["I lost my job at the ferry line last week and started a bakery."]
+
+
+def test_a_change_is_a_decision() -> None:
+    text = "we cancel the tent and take the hut by the lake instead"
+    (one,) = (d for d in drafts(text, "ok") if "change" in d.tags)
+    assert (one.type, one.value) == (CardType.DECISION, text)
+
+
+def test_a_permission_is_a_rule() -> None:
+    (one,) = (
+        d for d in drafts("long tables are ok again for the reports", "ok") if "change" in d.tags
+    )
+    assert one.type is CardType.RULE
+
+
+def test_sessions_of_an_agent_at_work_are_left_to_their_digest() -> None:
+    work = ["we moved the release from 3 to 9 june", "Looking.", "Reading.", "Testing.", "Done."]
+    turns = tuple(
+        Turn(
+            n,
+            NOON,
+            Role.USER if n == 1 else Role.ASSISTANT,
+            text,
+            origin=Origin.HUMAN if n == 1 else Origin.AGENT,
+        )
+        for n, text in enumerate(work, 1)
+    )
+    transcript = Transcript(Session("s1", NOON), turns)
+    assert transcript.has_agent_at_work()
+    found = Host(entry_points=False).answer("distil_session", transcript=transcript)
+    assert facts(found) == changes(found) == []
