@@ -167,7 +167,7 @@ def _told(session: Session, turn: Turn, *, named: bool) -> Iterator[Draft]:
             draft = replace(draft, event=EventType.DECISION, tags=(CHANGE,))
         if freed:
             draft = replace(draft, type=CardType.RULE, key=f"rule.{name}")
-            draft = replace(draft, event=None, tags=("order", CHANGE))
+            draft = replace(draft, event=None, tags=("order", CHANGE), stated=True)
         yield replace(draft, importance=0.6, confidence=0.8)
 
 
