@@ -46,8 +46,8 @@ SPECIFIC = 2
 """A statement of a day or a change names so many things."""
 FREEING, TELLING, CHANGING, WEIGHTY = 1.0, 3.0, 3.4, 4.4
 """A permission, a statement with a day, a change, one among people weighs so much."""
-CHANGE = "change"
-"""Tag of what says that something is otherwise than it was."""
+CHANGE, DATED = "change", "dated"
+"""Tags of what says that something is otherwise than it was, and of what names a day."""
 MAX_ANSWER = 160
 """An answer that picks an offer is no longer."""
 
@@ -67,11 +67,25 @@ def distil_session(
     drafts = yield
     if drafts is None:
         return None
-    acts = list(_acts(transcript))
+    acts = [act for act in _acts(transcript) if not _is_read(act, drafts)]
     changes = _changes(transcript)
     over = {act.quotes[-1].n for act in acts if _is_changed(act, changes)}
     still = [act for act in acts if act.quotes[-1].n not in over]
     return _joined([one for one in drafts if not _is_over(one, over)], still)
+
+
+def _is_read(act: Draft, drafts: list[Draft]) -> bool:
+    """Whether a decision, or a draft whose key names something, holds what a day or change says."""
+    if not {CHANGE, DATED} & set(act.tags) or act.type is CardType.RULE:
+        return False
+    words = act.quotes[-1]
+    return any(
+        (quote.session, quote.n) == (words.session, words.n)
+        and (quote.text in words.text or words.text in quote.text)
+        for draft in drafts
+        if draft.type is CardType.DECISION or draft.gone or is_named(draft.key)
+        for quote in draft.quotes
+    )
 
 
 def _changes(transcript: Transcript) -> Changes:
@@ -161,14 +175,14 @@ def _told(session: Session, turn: Turn, *, named: bool) -> Iterator[Draft]:
         words = turn.text[start:done].strip()
         name = slug(headline(words), 40)
         draft = _draft(session, turn, words, f"user.dates.{name}")
-        draft = replace(draft, type=CardType.FACT, tags=("dated",), event=EventType.FINDING)
+        draft = replace(draft, type=CardType.FACT, tags=(DATED,), event=EventType.FINDING)
         if change:
             draft = replace(draft, type=CardType.DECISION, key=f"decision.{name}")
             draft = replace(draft, event=EventType.DECISION, tags=(CHANGE,))
         if freed:
             draft = replace(draft, type=CardType.RULE, key=f"rule.{name}")
-            draft = replace(draft, event=None, tags=("order", CHANGE), stated=True)
-        yield replace(draft, importance=0.6, confidence=0.8)
+            draft = replace(draft, event=None, tags=("order", CHANGE))
+        yield replace(draft, importance=0.6, confidence=0.8, stated=True)
 
 
 def _is_plain(clause: Clause, *, named: bool, least: float) -> bool:

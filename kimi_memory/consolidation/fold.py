@@ -184,6 +184,7 @@ class Fold:
         if any(set(map(mark, draft.quotes)) <= set(map(mark, card.quotes)) for card in live):
             return
         judged = [(self._verdict(card, draft, own), card) for card in live]
+        judged += self._changed(draft, live)
         verdict, card = min(judged, key=lambda one: _ORDER.index(one[0]), default=(None, None))
         if card is None:
             self._put(Op.ADD, self._new_card(draft), "new knowledge")
@@ -196,6 +197,13 @@ class Fold:
         else:
             replaced = [card for said, card in judged if said is Verdict.REPLACES]
             self._settle(verdict, card, draft, replaced)
+
+    def _changed(self, draft: Draft, beside: Sequence[Card]) -> list[tuple[Verdict, Card]]:
+        """Return the other cards whose place a draft takes."""
+        known = {card.id for card in beside}
+        meant = [card for card in self._matching.meant(draft, self._cards) if card.id not in known]
+        judged = ((self._verdict(card, draft, None), card) for card in meant)
+        return [(verdict, card) for verdict, card in judged if verdict is Verdict.REPLACES]
 
     def _verdict(self, card: Card, draft: Draft, own: Card | None) -> Verdict:
         verdict = self._host.answer("judge_conflict", card=card, draft=draft)

@@ -92,21 +92,23 @@ class Matching:
                 found[card.id] = card
         return [card for card in found.values() if same_place(card, draft)]
 
+    def meant(self, draft: Draft, fresh: Mapping[str, Card]) -> list[Card]:
+        """Return the live cards that a draft may change by naming the same things."""
+        if not may_replace(draft.value):
+            return []
+        places = [self._of_name.get(name, ()) for name in specific_words(draft.value)]
+        shared = Counter(path for paths in places if len(paths) <= RARE for path in paths)
+        notes = [self._shelf.file(path).note for path, _ in shared.most_common(MOST)]
+        cards = [fresh.get(note.id, note) for note in notes if isinstance(note, Card)]
+        return [card for card in cards if card.status in LIVE and same_place(card, draft)]
+
     def _alike(self, draft: Draft) -> list[str]:
         """Return the paths of live cards of the draft's slot or nearly of its words."""
         wanted = Claim.of(_as_card(draft))
         found = set(self._of_slot.get(wanted.slot, ())) if wanted.slot else set()
         shared = Counter(path for word in wanted.words for path in self._of_word.get(word, ()))
         near = [path for path, _ in shared.most_common() if _is_near(wanted, self._claims[path])]
-        return sorted({*found, *near[:MOST], *self._meant(draft, wanted)})
-
-    def _meant(self, draft: Draft, wanted: Claim) -> list[str]:
-        """Return the paths of live cards that a change may mean."""
-        if not may_replace(draft.value):
-            return []
-        places = [self._of_name.get(name, ()) for name in wanted.names]
-        shared = Counter(path for paths in places if len(paths) <= RARE for path in paths)
-        return [path for path, _ in shared.most_common(MOST)]
+        return sorted({*found, *near[:MOST]})
 
     @cached_property
     def _claims(self) -> dict[str, Claim]:

@@ -9,8 +9,12 @@ from kimi_memory.text.regex import regex
 _MONTH = r"(?:january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)"
 _DAY = regex(
     rf"\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}\b|\b{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?\b|\b(?:in|by|until|before|since|end of|mid|early|late) {_MONTH}\b(?! (?:not|be|as|have|well|i|we|you)\b)"
-    r"|\b(?:on|next|this|last|by|every) (?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\b(?:last|next|this) (?:week|month|year|weekend|summer|winter|spring|fall|autumn)\b|\b(?:yesterday|the \d{1,2}(?:st|nd|rd|th))\b|\b20\d\d-\d\d-\d\d\b|\b(?:in|since|by|until) (?:19|20)\d\d\b"
+    r"|\b(?:on|next|this|last|by|every) (?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\bnext (?:week|month|year|weekend|summer|winter|spring|fall|autumn)\b|\b(?:last|this) (?:year|summer|winter|spring|fall|autumn)\b|\bthe \d{1,2}(?:st|nd|rd|th)\b|\b20\d\d-\d\d-\d\d\b|\b(?:in|since|by|until) (?:19|20)\d\d\b"
     r"|\d{1,2}月(?:\d{1,2}[号日]|[底初中]|份)|(?<!\d)\d{1,2}号(?!楼|线|院|门|店|机|位)|[下上这本]个?(?:周|月|星期)[一二三四五六日天]?|[明去后前]年|(?:19|20)\d\d年",
+    2,
+)
+_LATELY = regex(
+    r"\b(?:yesterday|(?:last|this) (?:week|weekend|month)|a (?:few )?(?:days?|weeks?) ago)\b|昨天|上周|这周|上个?月|前几天",
     2,
 )
 _LIFE = regex(
@@ -21,8 +25,13 @@ _LIFE = regex(
 
 
 def names_day(text: str) -> bool:
-    """Whether a text names a day, a month or a week of the calendar."""
-    return _DAY.search(text) is not None
+    """Whether a text names a day or a month, or dates a turn of somebody's life otherwise.
+
+    What was yesterday or last week is mostly forgotten the week after.
+    """
+    if _DAY.search(text):
+        return True
+    return _LATELY.search(text) is not None and tells_life(text)
 
 
 def tells_life(text: str) -> bool:

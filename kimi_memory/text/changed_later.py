@@ -14,7 +14,7 @@ from kimi_memory.text.utterance import is_order
 
 _CHANGE = regex(
     r"\b(?:after all|instead|no longer|any ?more|change[ds]? (?:my|our|her|his|their) minds?|on second thoughts?|scrap (?:that|the)|forget (?:about )?(?:the|that)|cancel\w*|called off|(?:go|going|went|switch\w*) back to|switch\w* (?:to|from)|moved? (?:to|from|up|back)|postponed|rescheduled|replaced|revert\w*|turns out|correction|i was wrong|not (?:the )?\d|is (?:off|out)\b|are (?:off|out)\b|(?:is|are) (?:ok|okay|fine) (?:for|now)|dropp?(?:ed|ing) the|cut the|went live)"
-    r"|改成|改为|改到|改在|改主意|换成|换到|不用.{0,12}了|不.{1,8}了|算了|取消|推迟|提前到|还是用|还是选|还是.{1,12}吧|说错|记错|更正|太麻烦|作废|[要得]砍|[加减降涨]到|不行|到账了",
+    r"|改成|改为|改到|改在|改主意|换成|换到|不用.{0,12}了|(?<!差)不(?![过错仅但只是管然知得少光久如])[^，。]{1,8}了|算了|取消|推迟|提前到|还是用|还是选|还是.{1,12}吧|说错|记错|更正|太麻烦|作废|[要得]砍|[加减降涨]到|不行|到账了",
     2,
 )
 _OBJECT = regex(

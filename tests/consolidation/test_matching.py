@@ -61,6 +61,8 @@ def test_a_file_that_cannot_be_read_is_left_out(memory: Memory) -> None:
 def test_a_change_is_held_against_what_it_names(memory: Memory) -> None:
     memory.remember("The launch of Heron is planned with Odile", key="a.first")
     memory.remember("Lunch is at noon", key="a.second")
+    matching = Matching(Shelf(memory.store))
     changed = draft("Heron was moved to a later quarter, says everyone but Odile")
-    assert found(memory, changed) == ["The launch of Heron is planned with Odile"]
-    assert not found(memory, draft("Odile likes herons"))
+    meant = [card.value for card in matching.meant(changed, {})]
+    assert meant == ["The launch of Heron is planned with Odile"]
+    assert matching.meant(draft("Odile likes herons"), {}) == []
