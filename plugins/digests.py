@@ -20,7 +20,7 @@ from kimi_memory.model.origin import Origin, Role
 from kimi_memory.model.session import Transcript
 from kimi_memory.model.turn import Turn
 from kimi_memory.text.calendar_words import names_day
-from kimi_memory.text.changed_later import SHARED, Changes
+from kimi_memory.text.changed_later import Changes
 from kimi_memory.text.lasting import is_lasting
 from kimi_memory.text.long_requests import request_in
 from kimi_memory.text.offers import assents, offers_in, picked, proposal_in
@@ -227,8 +227,7 @@ class _Reader:
                 weight -= _small_talk(clause.text, traits)
             # A change of plan around an allergy leaves the allergy as it is.
             lasting = clause.act is not Act.ORDER and is_lasting(clause.text)
-            shared = 2 * SHARED if lasting else SHARED
-            if not self._named and self._changes.after(turn.n, clause.text, shared):
+            if not self._named and self._changes.after(turn.n, clause.text, lasting=lasting):
                 continue
             ordered = clause.act is Act.ORDER and traits.words >= 3 and not self._named
             if weight >= LEAST[self._kind] or ordered:

@@ -141,7 +141,9 @@ class Known:
             section = _section_of(line)
             if section in (Section.LATELY, Section.OPEN) and age >= RECENT:
                 continue
-            if self._is_over(digest, line) or changes.after(-age, line.text):
+            # Who somebody is stands, whatever they change of their plans in the same breath.
+            changed = not is_lasting(line.text) and changes.after(-age, line.text)
+            if changed or self._is_over(digest, line):
                 continue
             text = f"{line.who}: {line.text}" if line.who else line.text
             id = f"turn-{digest.id[-4:]}-{number}"  # short, as it costs room
@@ -182,7 +184,7 @@ def _section_of(line: DigestLine) -> Section:
     """Return where a line belongs; who comes with a request often says who they are."""
     if line.part is Part.ASKED and line.last != line.first:
         return Section.DECISIONS  # with what the agent says it did about it
-    if line.part is Part.ASKED and is_lasting(line.text):
+    if line.part in (Part.ASKED, Part.DECIDED) and is_lasting(line.text):
         return Section.WHO
     return _SECTIONS.get(line.part, Section.LATELY)
 

@@ -63,18 +63,20 @@ class Changes:
             if _CHANGE.search(text) or _OBJECT.search(text):
                 self._changing.append((n, words, _objects(text)))
 
-    def after(self, n: int, text: str, shared: int = SHARED) -> bool:
+    def after(self, n: int, text: str, shared: int = SHARED, *, lasting: bool = False) -> bool:
         """Whether a turn after turn `n` changes what a text says.
 
         Args:
             n: number of the turn that says it.
             text: what it says.
             shared: so many rare words a change must share with it.
+            lasting: it tells what holds for years: a change must share twice as many.
         """
         named = specific_words(text)
         words = {word for word in named if self._counts[word] <= COMMON}
         traits = traits_of(text)
-        dated = traits.figure or traits.day or traits.choice
+        dated = not lasting and (traits.figure or traits.day or traits.choice)
+        shared *= 1 + lasting
         return any(
             later > n and (len(words & changed) >= shared or (dated and named & objects))
             for later, changed, objects in self._changing

@@ -8,7 +8,8 @@ from kimi_memory.text.regex import regex
 from kimi_memory.text.salience import traits_of
 
 _LASTING = regex(
-    r"\b(?:my name|call me|allerg|intoleran|diabet|asthma|diagnos|my doctor|vegetarian|vegan"
+    r"\b(?:my name|call me|i(?:'m|’m| am) (?:[a-z]+, ?)?\d\d\b|i(?:'m|’m| am) [a-z]+, an? "
+    r"|allerg|intoleran|diabet|asthma|coeliac|celiac|epilep|diagnos|my doctor|vegetarian|vegan"
     r"|pregnan|years? old|i(?: am|'m|’m) an? |i (?:live|work|teach|study|moved) "
     r"|i(?: was|'m|’m| am) (?:born|from))"
     r"|我叫|我是|叫我|过敏|忌[口辣]|怀孕|吃素|医生说|[炎症病]，|住在|我在.{1,12}[做上开教读]|\d岁|老家",

@@ -146,10 +146,10 @@ def test_what_is_open_doubted_or_said_by_others_does_not(text: str) -> None:
 def test_among_people_only_turns_of_a_life_are_kept() -> None:
     found = drafts(
         "I had noodles with Kim yesterday, so tasty!",
-        "I lost my job at the Northern ferry line in March and started a bakery in Kiel.",
+        "We adopted a kid goat called Rosa in March from the farm in Kiel.",
         names=("Ann", "Ben"),
     )
-    assert facts(found) == ["I lost my job at the Northern ferry line in March and started a bakery in Kiel."]
+    assert facts(found) == ["We adopted a kid goat called Rosa in March from the farm in Kiel."]
 
 
 def test_a_change_is_a_decision() -> None:

@@ -68,3 +68,16 @@ def test_a_sentence_that_needs_the_one_before_weighs_less() -> None:
     assert worth_of("it has two ovens and a cellar") < worth_of(
         "the bakery has two ovens and a cellar"
     )
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["I am Omar, a tram driver", "I'm Petra, 52, a baker", "i'm 28 and new here", "I'm coeliac"],
+)
+def test_people_say_who_they_are(text: str) -> None:
+    assert is_lasting(text)
+
+
+@pytest.mark.parametrize("text", ["I'm fine", "it is 28 today", "I'm at gate 28"])
+def test_moods_and_figures_are_not_lasting(text: str) -> None:
+    assert not is_lasting(text)
