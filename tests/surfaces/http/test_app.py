@@ -164,24 +164,33 @@ def test_what_is_appended_to_a_persons_page_stands_there(served: Served, page: s
         assert [one["id"] for one in found["results"]] == [kept["id"]]
 
 
-def test_a_page_that_is_gone_or_has_other_line_ends_takes_text(served: Served) -> None:
+def test_a_page_that_is_gone_takes_text_and_one_that_waits_does_not(served: Served) -> None:
+    page = served.root / "USER.md"
+    before = page.read_bytes()
     with served.client() as client:
-        (served.root / "USER.md").write_bytes("# 我\r\n最后一行".encode())
+        client.post("/v1/sessions", json={"id": "at-work"})
+        client.post("/v1/sessions/at-work/turns", json={"text": "早上好，我们开始吧。"})
+        page.write_bytes("# 我\r\n最后一行".encode())
+        said = {"path": "USER.md", "content": "缓存放在 U 区。"}
+        answer = client.post("/append", json=said)
+        assert answer.status_code >= 400 and "review" in answer.text
+        assert page.read_bytes() == "# 我\r\n最后一行".encode()
+        page.write_bytes(before)
+        assert client.post("/append", json=said).json()["stored"]
         (served.root / "PROJECT.md").unlink()
-        for page in ("USER.md", "PROJECT.md"):
-            said = {"path": page, "content": f"缓存放在 {page[0]} 区。"}
-            assert client.post("/append", json=said).json()["stored"]
-    assert b"\r\n\xe6\x9c\x80" in (served.root / "USER.md").read_bytes()
-    assert (served.root / "USER.md").read_bytes().endswith(b"\r\n")
+        said = {"path": "PROJECT.md", "content": "缓存放在 P 区。"}
+        assert client.post("/append", json=said).json()["stored"]
     assert (served.root / "PROJECT.md").read_text("utf-8").startswith("- 缓存放在 P 区。 ^card-")
 
 
 def test_a_page_that_is_not_text_is_refused_and_nothing_is_remembered(served: Served) -> None:
+    before = (served.root / "USER.md").read_bytes()
     (served.root / "USER.md").write_bytes(b"\xff\xfe\x00a")
     with served.client() as client:
         answer = client.post("/append", json={"path": "USER.md", "content": "A zebra fact."})
         assert answer.status_code >= 400 and "USER.md" in answer.text
         assert not client.post("/search", json={"query": "zebra"}).json()["results"]
+    (served.root / "USER.md").write_bytes(before)
 
 
 def test_a_secret_is_masked_before_it_is_stored(served: Served) -> None:
