@@ -56,6 +56,8 @@ _WORK = regex(r"^\W*(?:please |let'?s )?(?:add?ress|fix|handle|resolve|tackle|sk
 _UNDECIDED = regex(
     r"\b(?:undecided|not decided|haven't decided|they offered|either)\b|没定|没想好|再说|还是", 2
 )
+_WEIGHED = {cues.Bar.HYPOTHETICAL, cues.Bar.PLAN}
+"""A change that is only thought of, proposed or asked not to be made is none."""
 _UNSETTLED = (cues.JOKE, cues.HEARSAY, _UNDECIDED)
 
 
@@ -164,7 +166,8 @@ def _told(session: Session, turn: Turn, *, named: bool) -> Iterator[Draft]:
     for clause in own:
         freed = not named and sets_free(clause.text)
         change = freed or (not named and tells_change(clause.text))
-        if clause.start < done or not (change or names_day(clause.text)):
+        weighed = cues.bars_of(clause.text) & (_WEIGHED if change else {cues.Bar.HYPOTHETICAL})
+        if clause.start < done or weighed or not (change or names_day(clause.text)):
             continue
         least = TELLING if names_day(clause.text) else FREEING if freed else CHANGING
         if not _is_plain(clause, named=named, least=least):
