@@ -9,6 +9,7 @@ from datetime import datetime
 
 from kimi_memory.consolidation.gates import DraftGate, content_of
 from kimi_memory.consolidation.matching import LIVE, Matching
+from kimi_memory.consolidation.new_cards import card_id, disputed, new_card, seed_of, with_evidence
 from kimi_memory.consolidation.plan import Folded
 from kimi_memory.consolidation.retract import WHY, let_go
 from kimi_memory.host import Host
@@ -150,7 +151,7 @@ class Fold:
         return ""
 
     def _add_event(self, draft: Draft) -> None:
-        id = derived_id("event", draft.at, *_seed(draft), str(draft.event))
+        id = derived_id("event", draft.at, *seed_of(draft), str(draft.event))
         if id in self._shelf.entries() or draft.event is None:
             return
         event = Event(
@@ -259,9 +260,9 @@ class Fold:
     def _conflict(self, card: Card, draft: Draft) -> None:
         fresh = self._new_card(draft)
         why = "one slot, incompatible values"
-        old = _against(card, fresh, why, self._now)
+        old = disputed(card, fresh, why, self._now)
         self._put(Op.CONFLICT, old, f"{fresh.id} says otherwise")
-        self._put(Op.ADD, _against(fresh, card, why, self._now), f"against {card.id}")
+        self._put(Op.ADD, disputed(fresh, card, why, self._now), f"against {card.id}")
 
     def _add_beside(self, draft: Draft, live: Sequence[Card]) -> None:
         """Add a card of its own for another matter, or for one more of many values."""
@@ -274,10 +275,10 @@ class Fold:
             self._put(Op.ADD, fresh, "another matter")
 
     def _new_card(self, draft: Draft) -> Card:
-        return _new_card(draft, self._now, _end(draft, self._zone))
+        return new_card(draft, self._now, _end(draft, self._zone))
 
     def _with_evidence(self, card: Card, draft: Draft, rel: Rel) -> Card:
-        new = _with_evidence(card, draft, rel, self._now)
+        new = with_evidence(card, draft, rel, self._now)
         return replace(new, valid_to=_end(draft, self._zone) or card.valid_to)
 
     def _put(self, op: Op, card: Card, why: str) -> None:
@@ -312,23 +313,9 @@ def _suggestion(card: Card, draft: Draft) -> Link | None:
     return Link(card.id, LinkRel.CONTRADICTS, 0.5, why)
 
 
-def _against(card: Card, other: Card, why: str, now: datetime) -> Card:
-    """Return a card disputed by another, whose evidence speaks against it."""
-    known = set(map(mark, card.quotes))
-    quotes = tuple(quote for quote in other.quotes if mark(quote) not in known)
-    return replace(
-        card,
-        status=Status.CONFLICTED,
-        links=(*card.links, Link(other.id, LinkRel.CONTRADICTS, 1.0, why)),
-        sources=(*card.sources, *(Source.of(quote, Rel.CONTRADICTS) for quote in quotes)),
-        quotes=(*card.quotes, *quotes),
-        updated=now,
-    )
-
-
 def _rests_on(card: Card, draft: Draft) -> bool:
     """Whether the words of a draft made a card, be it with fewer quotes or another key."""
-    if card.id[-_ENTROPY:] == _card_id(draft)[-_ENTROPY:]:
+    if card.id[-_ENTROPY:] == card_id(draft)[-_ENTROPY:]:
         return True  # Only the moment differs: that of the last quote.
     quoted = set(map(mark, draft.quotes)) <= set(map(mark, card.quotes))
     return quoted and normalise(card.value) == normalise(content_of(draft))
@@ -338,15 +325,6 @@ def _is_meant(card: Card, draft: Draft) -> bool:
     """Whether a card says the value that is taken back, where one is named."""
     named = set(_FIGURE.findall(draft.value)) - set(_FIGURE.findall(draft.key))
     return not named or bool(named & set(_FIGURE.findall(card.value)))
-
-
-def _seed(draft: Draft) -> tuple[str, ...]:
-    first = draft.quotes[0]
-    return (first.session, str(first.n), draft.key, draft.type)
-
-
-def _card_id(draft: Draft) -> str:
-    return derived_id("card", draft.at, *_seed(draft))
 
 
 def _end(draft: Draft, zone: Zone) -> datetime | None:
@@ -361,51 +339,3 @@ def _waits_for_a_person(card: Card) -> bool:
     """Whether a card is a rule that an agent made."""
     made = card.type is CardType.RULE and card.trust is Origin.AGENT
     return made and card.status is Status.CANDIDATE
-
-
-def _new_card(draft: Draft, now: datetime, end: datetime | None) -> Card:
-    # How to act is its person's to say: what an agent says of it waits for them.
-    bound = Origin.HUMAN if draft.type is CardType.RULE else Origin.AGENT
-    trusted = draft.origin.rank <= bound.rank and not draft.weak
-    status = Status.ACTIVE if trusted else Status.CANDIDATE
-    return Card(
-        id=_card_id(draft),
-        created=now,
-        updated=now,
-        tags=draft.tags,
-        status=Status.SUPERSEDED if end is not None and end <= now else status,
-        sources=tuple(map(Source.of, draft.quotes)),
-        lang=draft.lang,
-        title=draft.title,
-        type=draft.type,
-        key=draft.key,
-        value=content_of(draft),
-        applies=draft.applies,
-        caveats=draft.lesson,
-        quotes=draft.quotes,
-        category=draft.category,
-        project=draft.project,
-        scope=draft.scope,
-        confidence=draft.confidence,
-        importance=draft.importance,
-        trust=draft.origin,
-        verified=draft.at,
-        valid_from=draft.at,
-        valid_to=end,
-    )
-
-
-def _with_evidence(card: Card, draft: Draft, rel: Rel, now: datetime) -> Card:
-    """Return the card with the draft's quotes added to its own."""
-    known = set(map(mark, card.quotes))
-    quotes = tuple(quote for quote in draft.quotes if mark(quote) not in known)
-    verified = max(card.verified or draft.at, draft.at)
-    return replace(
-        card,
-        updated=now,
-        verified=verified,
-        sources=(*card.sources, *(Source.of(quote, rel) for quote in quotes)),
-        quotes=(*card.quotes, *quotes),
-        tags=tuple(dict.fromkeys((*card.tags, *draft.tags))),
-        importance=max(card.importance, draft.importance),
-    )
