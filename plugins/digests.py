@@ -52,7 +52,7 @@ _JOKE = regex(r"\b(?:haha\w*|hehe|lmao|just kidding|jk)\b|哈哈|嘿嘿|开个?�
 _RESUMED = regex(r"^\W*this session is being continued from a previous", 2)
 """A page that a program wrote for the agent, not a person."""
 _PLACE = regex(
-    r"[\w/.-]+\.\w{1,5}:\d+|^\s*[\w.]+\(.*\)\s*$|^\s*(?:result|return|if|func|def|import)\b.*[({=]"
+    r"[\w/.-]\.\w{1,5}:\d|^\s*[\w.]+\(.*\)\s*$|^\s*(?:result|return|if|func|def|import)\b.*[({=]"
 )
 """A line of a program or of what a tool printed."""
 _GOSSIP = regex(

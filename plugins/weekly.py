@@ -34,7 +34,7 @@ _END = regex(
     r"(?:shipped|launched|released|finished|completed|delivered|wrapped up) "
     r"(?:it|everything|(?:the|our|this) (?:whole )?project|project|(?:version )?v?1\.0)\b"
     r"|\bshipped 1\.0\b"
-    r"|(?:项目|project|系统|产品|小程序|网站|应用)\s*(?:今天|昨天|终于|经|已经|已|全部|都|就|也)*\s*"
+    r"|(?:项目|project|系统|产品|小程序|网站|应用)\s*+(?:今天|昨天|终于|经|已|全部|都|就|也)*\s*"
     r"(?:正式)?(?:完成|结束|做完|完工|上线|交付|收尾|结项|验收通过)了?",
     re.IGNORECASE,
 )

@@ -18,8 +18,8 @@ _TO_DAY = r"(?!\d|[:.]\d)"
 # The first part of each says until when; an end that follows takes the whole of it in.
 _HAN_UNTIL = r"(?:截至|截止到?|直到|(?:有效期?|持续|一直|延续|保持|用|住|干|做)[到至])"
 _HAN_END = r"\s*(?:为止|止|结束|截止)"
-_HAN = rf"(?P<m>{NUMERAL})\s*月\s*(?:(?P<d>{NUMERAL})\s*[日号號]|(?P<part>底|末|初|中旬))?"
-_HAN_YEAR = rf"(?:(?:{_YEAR}|(?P<ny>今年|明年|后年))\s*年?\s*)?"
+_HAN = rf"(?P<m>{NUMERAL})\s*月\s*+(?:(?P<d>{NUMERAL})\s*[日号號]|(?P<part>底|末|初|中旬))?"
+_HAN_YEAR = rf"(?:(?:{_YEAR}|(?P<ny>今年|明年|后年))\s*+(?:年\s*+)?)?"
 _GERMAN = (
     "januar", "februar", "märz", "april", "mai", "juni", "juli", "august", "september",
     "oktober", "november", "dezember",

@@ -18,8 +18,8 @@ _CHANGE = regex(
     2,
 )
 _OBJECT = regex(
-    r"(?P<was>[\w-]{3,})s?\b (?:(?:is|are|was|were|got|has been|have been|'s) (?:now |all )?(?:cancell?ed|off|out|postponed|moved|gone|dropped|changed|rescheduled)|(?:moved|changed|switched|slipped|pushed(?: back)?|postponed) (?:to|from))\b"
-    r"|(?P<sum>[\w-]{3,}) (?:(?:is|are) (?:now )?(?:only )?[£$€]?\d[\d,.]*\w* now|(?:is |are )?(?:now )?(?:down|up|cut|reduced|raised) to)\b"
+    r"(?P<was>[\w-]{3,40})s?\b (?:(?:is|are|was|were|got|has been|have been|'s) (?:now |all )?(?:cancell?ed|off|out|postponed|moved|gone|dropped|changed|rescheduled)|(?:moved|changed|switched|slipped|pushed(?: back)?|postponed) (?:to|from))\b"
+    r"|(?P<sum>[\w-]{3,40}) (?:(?:is|are) (?:now )?(?:only )?[£$€]?\d[\d,.]*+\w*+ now|(?:is |are )?(?:now )?(?:down|up|cut|reduced|raised) to)\b"
     r"|\bnot (?:the |a )?(?P<figure>\d[\w.,:]*)"
     r"|(?P<zh>[\u3400-\u9fff]{2,6}?)(?:被?取消|推迟|提前到|改到|改成|改为|改在|换成|换到|调[到成]|[加减降涨]到|要砍|得砍|砍[到掉]|不行|没了|重新?定)|(?:最后|最终)(?P<then>[\u3400-\u9fff]{2,4}?)(?:定在|定到|定成|在)",
     2,
@@ -27,7 +27,7 @@ _OBJECT = regex(
 """What a change is said of: there one word tells what is meant."""
 _FREED = regex(
     r"\byou (?:can|may) (?:use|give|send|suggest|write|show|call|mention)\w* (?:me )?(?:the |a )?(?P<free>[\w-]+)(?: \w+)? (?:again|now)\b"
-    r"|(?P<fine>[\w-]{3,}?)s? (?:is|are) (?:ok|okay|fine|allowed) (?:now|again|for)\b"
+    r"|(?P<fine>[\w-]{3,40}?)s? (?:is|are) (?:ok|okay|fine|allowed) (?:now|again|for)\b"
     r"|可以(?:再)?(?:用|给|说|发|写|放|提)?(?P<may>[\u3400-\u9fff]{1,6}?)了|不用(?:再|老)?每?[^，。]{0,4}?(?:写|说|用|给|提|发|加)[“\"「]?(?P<spared>[\u3400-\u9fff]{2,6})",
     2,
 )

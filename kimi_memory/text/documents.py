@@ -38,7 +38,7 @@ _MAIL_FIRST = regex(
     2,
 )
 _FORWARD = regex(
-    r"[\s>]{0,6}-{2,}\s?(?:original message|forwarded message|forwarded by|原始邮件|转发邮件|转发的邮件|original|原邮件)|\s{0,3}(?:begin forwarded message|转发消息|转发[:：])"
+    r"[\s>]{0,6}(?<!-)-{2,}+\s?(?:original message|forwarded message|forwarded by|原始邮件|转发邮件|转发的邮件|original|原邮件)|\s{0,3}(?:begin forwarded message|转发消息|转发[:：])"
     r"|\s{0,3}on [^\n]{4,120} wrote:\s*$|\s{0,3}(?:在\s?)?\d{4}\s?[年/-][^\n]{4,100}写道\s?[:：]\s*$|\s{0,3}fwd?:|\s{0,3}re: ",
     2,
 )

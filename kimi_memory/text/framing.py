@@ -63,12 +63,13 @@ _OWN_ZH = (
 )
 _ASKED_ZH = (
     r"(?:什么|哪|谁|多少|几|吗|多[大久长]|好不好|怎么了|是不是|了没|有没有"
-    r"|怎么(?:称呼|要求|处理|定|安排|说|写|算|决定|运|转|收)|[^，。！？]{0,6}还是)"
+    r"|怎么(?:称呼|要求|处理|定|安排|说|写|算|决定|运|转|收)|还是)"
 )
+_CLAUSE_END_ZH = regex(r"[，。！；]")
+_OF_OWN_ZH, _IS_ASKED_ZH = regex(_OWN_ZH), regex(_ASKED_ZH)
 _TELLS_ZH = regex(rf"{_OWN_ZH}|(?<![帮给教让请为替诉自])我(?!想知道|想问)")
-_ASKS_ZH = regex(
-    rf"{_OWN_ZH}[^，。！；]*{_ASKED_ZH}|{_ASKED_ZH}[^，。！；]*{_OWN_ZH}"
-    r"|我(?:妈|爸|老公|老婆|先生|太太|妹|姐|哥|弟|儿子|女儿|孩子|婆婆|岳|同事|老板|领导|房东|医生|客户)"
+_MINE_ZH = regex(
+    r"我(?:妈|爸|老公|老婆|先生|太太|妹|姐|哥|弟|儿子|女儿|孩子|婆婆|岳|同事|老板|领导|房东|医生|客户)"
 )
 _ADVICE_ZH = regex(
     r"怎么办|从哪里?开始|有(?:什么|没有)办法|怎么(?:检测|找回|修|学|练|弄|解决)"
@@ -110,7 +111,7 @@ def read_framing(prompt: str) -> Framing:
     """Return what a prompt says of its writer."""
     if _HAN.search(prompt):
         plain = simplify(prompt)
-        asks = bool(_ASKS_ZH.search(plain)) and not _ADVICE_ZH.search(plain)
+        asks = _asks_zh(plain) and not _ADVICE_ZH.search(plain)
         back, tells = _BACK_ZH.search(plain), _TELLS_ZH.search(plain)
     else:
         plain = _ADVICE_EN.sub(" ", prompt)
@@ -137,3 +138,11 @@ def orders_for_always(said: str) -> bool:
 def names_inside(prompt: str) -> list[str]:
     """Return the capitalised words inside of English sentences."""
     return _NAME.findall(prompt)
+
+
+def _asks_zh(plain: str) -> bool:
+    """Whether somebody asks for what is their own: a clause names them and asks."""
+    return _MINE_ZH.search(plain) is not None or any(
+        _OF_OWN_ZH.search(clause) and _IS_ASKED_ZH.search(clause)
+        for clause in _CLAUSE_END_ZH.split(plain)
+    )

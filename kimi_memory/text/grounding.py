@@ -35,7 +35,7 @@ _NAME = regex(
     r"(?<![A-Za-z])[A-Z][A-Za-z0-9+#]*[A-Z0-9][A-Za-z0-9+#]*|(?<=[^.!?:\n] )[A-Z][a-z]{2,}"
 )
 _PARTS = regex(
-    r"[,;:.!?]\s+|[，；：。！？]|\s+(?:because|since|so that|due to|but)\s+"
+    r"[,;:.!?]\s+|[，；：。！？]|(?<!\s)\s++(?:because|since|so that|due to|but)\s+"
     r"|因为|因此|所以|由于|但是?"
 )
 _DENIED = regex(

@@ -10,8 +10,8 @@ from kimi_memory.text.utterance import Act, act_of
 
 _TITLE = regex(r"^\s{0,3}#{1,3}\s+(?P<heading>\S.*)$|^.{0,60}?\btitle:\s+(?P<title>\S.*)$", 10)
 _REASON = regex(
-    r"^\s{0,3}#{1,4}\s+\W*(?:\d+\W+)?(?:context|background|goals?|purpose|problem|motivation|why|overview"
-    r"|summary|objective|背景|目标|目的|问题|概述)\W*$\n+(?P<reason>[^\n#]+)",
+    r"^\s{0,3}#{1,4}\s{1,8}\W{0,12}(?:\d{1,4}\W{1,8})?(?:context|background|goals?|purpose|problem|motivation|why|overview"
+    r"|summary|objective|背景|目标|目的|问题|概述)\W{0,12}$\n++(?P<reason>[^\n#]+)",
     10,
 )
 _GENERIC = regex(

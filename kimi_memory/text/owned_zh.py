@@ -82,9 +82,16 @@ def bare_name(run: str) -> str:
 
 
 # What follows an attribute that no table knows, where a value is given to it or taken away.
-STATES = _form(
-    r"(?:<sep>(?:我们?|咱们?|大家|他们?|她们?|团队)?(?:这边|这儿)?(?:<when>|又|都|也|就|还|是|天|在|经|后|来|应该?|统一|终|一直|被|从[^，。]{1,16}|由[^，。]{1,16}|打今天起|即日起|起)*"
+_STATES = _form(
+    r"(?:<sep>(?:我们?|咱们?|大家|他们?|她们?|团队)?(?:这边|这儿)?(?:<when>|又|都|也|就|还|是|天|在|经|后|来|应该?|统一|终|一直|被|从[^，。]{1,16}|由[^，。]{1,16}|打今天起|即日起|起){0,8}"
     r"(?:不?再?是|不?再?为|叫|定|改|换|设|调|变|更新?|重|确|敲|用|选|取|迁|升|降|转|搬|挪|推迟|提前|延|取消|作废|删|忘|没有|没了|没|不用|不算|不对|在|要|达|等于|有变|有调整|从|由|可以|不再|别|你|就|这|吧|当|的记忆|失效|过|弄错|记错|信息|已|一直|无效|清|划|打)|<sep>(?:——|[：:=（]))"
 )
+_SAID = 120
+"""So far behind a subject it is looked for what is said of it."""
 BEFORE = regex(r"(?:是|为|作为|当|做|叫|忘|删|撤回|收回|记|管|清除?)[^，。；]{0,24}$")
 """What may stand before a subject that ends its sentence: 8080是Atlas的端口."""
+
+
+def is_stated_after(text: str, end: int) -> bool:
+    """Whether a value is given to, or taken from, a subject that ends at a place."""
+    return _STATES.match(text[end : end + _SAID]) is not None

@@ -18,7 +18,7 @@ SHORTEST = 4
 """A part of fewer letters stands anywhere; two Chinese characters count as four."""
 MOST = 400
 """Words of a quote that are looked for."""
-_PARTS = regex(r"\s*(?:\.{3,}|…+|\[(?:\.{3}|…+)\]|\((?:\.{3}|…+)\)|⋯+)\s*")
+_PARTS = regex(r"(?:(?<!\s)\s++)?(?:\.{3,}|…+|\[(?:\.{3}|…+)\]|\((?:\.{3}|…+)\)|⋯+)\s*")
 _TOKEN = regex(rf"[{HAN}]|[^\W\d_{HAN}]+|\d+")
 _WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: 0x20}
 

@@ -11,7 +11,7 @@ MAX_BYTES = 200
 """Most bytes of UTF-8 in a slug: file systems take 255, and callers add dates and numbers."""
 
 _RESERVED = regex(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?=\.|$)")
-_DASHES = regex(r"[-_.]*-[-_.]*")
+_DASHES = regex(r"(?<![-_.])[_.]*+-[-_.]*+")
 _DOTS = regex(r"\.{2,}")
 _EDGE = "-_."
 

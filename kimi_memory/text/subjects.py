@@ -191,7 +191,7 @@ def _span(found: re.Match[str], text: str) -> tuple[int, int]:
 
 def _is_stated(text: str, start: int, end: int) -> bool:
     """Whether something is said of a Chinese subject, after it or before it."""
-    if owned_zh.STATES.match(text, end):
+    if owned_zh.is_stated_after(text, end):
         return True
     return not text[end:].strip("。.!！~ ") and owned_zh.BEFORE.search(text[:start]) is not None
 

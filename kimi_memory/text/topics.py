@@ -14,6 +14,7 @@ _DAY = (
     r"|周[一二三四五六日天末]|星期[一二三四五六日天]|晚上|早上|半夜"
 )
 _SHIP = r"deploy\w*|releas(?:e|es|ing)|发版|上线|部署|发布"
+_SHIPPING = r"deploy[a-z]{0,12}+|releas(?:e|es|ing)|发版|上线|部署|发布"
 
 # From the particular to the general: the first that fits names the topic.
 _TABLE: tuple[tuple[str, str], ...] = (
@@ -28,7 +29,7 @@ _TABLE: tuple[tuple[str, str], ...] = (
     ("rate-limit", r"\brate[ -]limits?\b|限流|速率限制"),
     (
         "deploy-time",
-        rf"(?:{_SHIP})[^。.]{{0,24}}(?:{_DAY})|(?:{_DAY})[^。.]{{0,16}}(?:{_SHIP})|部署时间"
+        rf"(?:{_SHIPPING})[^。.]{{0,24}}(?:{_DAY})|(?:{_DAY})[^。.]{{0,16}}(?:{_SHIP})|部署时间"
         rf"|(?:deploy|release) (?:time|day)",
     ),
     (

@@ -42,12 +42,12 @@ class Clause:
 
 # Clauses end at a comma or a dash only where what follows begins an act of its own.
 _BORDER = regex(
-    r"(?<![\d\w])?[,;，；]\s*|(?<=[\u3400-\u9fff]) +(?=[\u3400-\u9fff])|\s+[–—-]{1,2}\s+|\.{3}\s*|…+\s*|——"
+    r"(?<![\d\w])?[,;，；]\s*|(?<=[\u3400-\u9fff]) +(?=[\u3400-\u9fff])|\s[–—-]{1,2}\s+|\.{3}\s*|…+\s*|——"
 )
 _STOP = regex(
     r"(?<=[a-z0-9)\]\"'’%])(?<!\b[a-z]\.[a-z])(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)(?<!\bca)(?<!\bno)[.!?]+\s+(?=[a-z])"
 )
-_LEAD = r"(?:(?:and|but|so|or|ok(?:ay)?|hm+|hey|hi|oh|ah|well|now|then|also|btw|by the way|right|yes|yeah|yep|no|anyway|actually|please|pls|just|maybe|first|lastly|finally|next|great|perfect|thanks|cool|good|alright)\b[,:!.]?\s+){0,4}"
+_LEAD = r"(?:(?:and|but|so|or|ok(?:ay)?|hm+|hey|hi|oh|ah|well|now|then|also|btw|by the way|right|yes|yeah|yep|no|anyway|actually|please|pls|just|maybe|first|lastly|finally|next|great|perfect|thanks|cool|good|alright)\b[,:!.]?\s++){0,4}"
 _WH = r"(?:what|how|why|when|where|who|whom|which|whose)"
 _AUX = r"(?:is|are|was|were|am|do|does|did|can|could|should|would|will|shall|may|might|has|have|had|isn't|aren't|wasn't|don't|doesn't|didn't|can't|couldn't|shouldn't|wouldn't|won't|hasn't|haven't)"
 _SUBJECT = r"(?:i|you|we|they|he|she|it|this|that|these|those|there|the|my|your|our|his|her|its|their|anyone|anybody|somebody|someone|any|a|an)"

@@ -95,6 +95,8 @@ def _inner(op: Any, told: Any) -> list[Any]:
         return [told[2]]
     if op is codes.SUBPATTERN:
         return [told[3]]
+    if op is codes.ATOMIC_GROUP:
+        return [told]
     if op is codes.BRANCH:
         return list(told[1])
     return [told[1]] if op in (codes.ASSERT, codes.ASSERT_NOT) else []

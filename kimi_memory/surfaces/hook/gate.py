@@ -9,13 +9,13 @@ LONGEST = 4000
 """More of a prompt than this is pasted matter, and no question."""
 _COMMAND = regex(r"\s*[/!#][\w:-]*(?:\s|$)")
 _ACK = regex(
-    r"(?:(?:ok(?:ay)?|yes|yep|yeah|no|nope|sure|fine|good|great|nice|cool|perfect|thanks?|thank you"
-    r"|thx|ty|please|go(?: on| ahead)?|continue|proceed|do it|next|stop|wait|done|hi|hello|hey|lgtm"
-    r"|looks good|sounds good|got it|right|correct|exactly|agreed|yes please|go for it|try again"
-    r"|retry|again|ship it|y|n|k"
-    r"|好的?|好吧|行|可以|嗯+|对的?|是的?|没错|不是|不用|不要|谢谢你?|多谢|继续|接着来?|下一步|开始吧?"
+    r"(?:(?>ok(?:ay)?|yes please|yes|yep|yeah|nope|no|sure|fine|good|great|nice|cool|perfect"
+    r"|thank you|thanks?|thx|ty|please|go(?: on| ahead| for it)?|continue|proceed"
+    r"|do it|next|stop|wait|done|hi|hello|hey|lgtm|looks good|sounds good|got it|right|correct"
+    r"|exactly|agreed|try again|retry|again|ship it|y|n|k"
+    r"|好[的吧]?|行|可以|嗯++|对的?|是的?|没错|不是|不用|不要|谢谢你?|多谢|继续|接着来?|下一步|开始吧?"
     r"|停|等等|等一下|明白了?|知道了|收到|没问题|再试一次|重试|你好|您好|辛苦了|太好了|棒|就这样)"
-    r"[\s,.!?;:~，。！？；：～、…]*)+"
+    r"[\s,.!?;:~，。！？；：～、…]*+)+"
 )
 
 
