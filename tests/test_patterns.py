@@ -29,16 +29,53 @@ ONCE_SLOW = (
     "kimi_memory.model.clean._TRAILING",
     "kimi_memory.model.digest_form._LINE",
     "kimi_memory.model.page_lines._BULLET",
+    "kimi_memory.model.page_lines._HEADING",
     "kimi_memory.model.page_lines._KEY",
     "kimi_memory.model.page_lines._TAIL",
+    "kimi_memory.recall.hit_lines._SOURCE",
+    "kimi_memory.remote.embedders._KNOWN[3]",
+    "kimi_memory.surfaces.hook.gate._ACK",
+    "kimi_memory.text.amounts._WAN",
+    "kimi_memory.text.bounds._RULES[6]",
+    "kimi_memory.text.bounds._RULES[7]",
+    "kimi_memory.text.changed_later._FREED",
+    "kimi_memory.text.changed_later._OBJECT",
     "kimi_memory.text.clause_form._STOP",
+    "kimi_memory.text.documents._FORWARD",
     "kimi_memory.text.ellipsis._TOPIC_ZH",
+    "kimi_memory.text.grounding._PARTS",
+    "kimi_memory.text.long_requests._REASON",
+    "kimi_memory.text.moments._FORM",
+    "kimi_memory.text.owned_zh._STATES",
+    "kimi_memory.text.quoting._PARTS",
+    "kimi_memory.text.reports._COMMENTARY",
     "kimi_memory.text.sentences._ASCII_END",
+    "kimi_memory.text.slug._DASHES",
+    "kimi_memory.text.stating._AFTER_ZH",
+    "kimi_memory.text.tasks._HAN_DONE",
+    "kimi_memory.text.tasks._TAIL",
+    "kimi_memory.text.topics._TOPICS[6]",
+    "kimi_memory.text.utterance._BORDER",
+    "kimi_memory.text.utterance._QUESTION_EN",
+    "plugins.digests._PLACE",
     "plugins.import_markdown._SOURCE",
     "plugins.read_markdown._MODEL_DATE",
     "plugins.todos._BOX",
     "plugins.triggers._QUOTED",
+    "plugins.weekly._END",
 )
+READ_TWICE = (
+    ("kimi_memory.surfaces.hook.gate._ACK", "嗯"),
+    ("kimi_memory.surfaces.hook.gate._ACK", "yes please"),
+    ("kimi_memory.surfaces.hook.gate._ACK", "谢谢你好"),
+    ("kimi_memory.text.moments._FORM", "2000-1-1" + " " * 60),
+    ("kimi_memory.text.owned_zh._STATES", "后天"),
+    ("kimi_memory.text.stating._AFTER_ZH", "如今"),
+    ("kimi_memory.text.stating._AFTER_ZH", "刚刚"),
+    ("kimi_memory.text.tasks._HAN_DONE", "刚刚"),
+    ("plugins.weekly._END", "项目" + "已经" * 60),
+)
+"""Words that a pattern repeats and could read in two ways: each would double its time."""
 PATTERNS = patterns()
 
 
@@ -80,6 +117,12 @@ def test_its_worst_input_takes_no_longer_than_its_length(place: str) -> None:
 @pytest.mark.parametrize("place", ONCE_SLOW)
 def test_what_was_quadratic_once_is_no_more(place: str) -> None:
     check(place, TRIED // 3)
+
+
+@pytest.mark.parametrize(("place", "words"), READ_TWICE)
+def test_words_that_read_in_two_ways_are_read_once(place: str, words: str) -> None:
+    with within(SECONDS):
+        use_of(place, PATTERNS[place])(words * 60 + "\0")
 
 
 def check(place: str, tried: int) -> None:

@@ -65,7 +65,7 @@ UNTIL = ("至 ", "until ")
 _BLOCK_ID = re.compile(r"(?:^|[ \t])\^(?P<id>[0-9A-Za-z][0-9A-Za-z._-]*)[ \t]*$")
 _CONFIDENCE = re.compile(r"\[(?P<number>[01](?:\.[0-9]+)?)\][ \t]*")
 _KEY = re.compile(r"(?P<key>(?=[\w+#@-]*\.)\w(?:[\w.+#@-]{0,200}\w)?)[ \t]*[:：][ \t]*")
-_HEADING = re.compile(r"#{1,6}[ \t]+(?P<title>.*?)[ \t]*#*")
+_HEADING = re.compile(r"#{1,6}[ \t]++(?P<title>.*?)(?:(?<![ \t])[ \t]+#*|(?<!#)#*)")
 
 
 @dataclass(frozen=True, slots=True)

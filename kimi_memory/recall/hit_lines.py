@@ -32,7 +32,9 @@ ORDERS = frozenset({"rule", "preference"})
 """Types of cards that tell an agent how to work."""
 _NOTES = frozenset({"card", "event"})
 _DOUBTED = frozenset({"stale", "conflicted"})
-_SOURCE = regex(r"session:(?P<session>[^\s\"'#]+)#(?P<first>\d+)(?:-(?P<last>\d+))? supports\b")
+_SOURCE = regex(
+    r"session:(?P<session>[^\s\"'#]{1,255}+)#(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))? supports\b"
+)
 _LONGEST_RUN = 50
 """A source of more turns is a whole session, which no note restates."""
 _REPLACED_CHARS = 80
