@@ -96,6 +96,19 @@ def test_knowledge_counts_what_a_memory_keeps_of_labelled_sessions(
     assert knowledge.worst_cards(details) == []
 
 
+def test_what_is_kept_of_the_labelled_talks_does_not_get_worse() -> None:
+    folder = Path(knowledge.__file__).parent / "gold"
+    figures, _ = knowledge.measure(folder / "talks.jsonl", [folder])
+    held = {kind: one["held"] for kind, one in figures["coverage"]["by_kind"].items()}
+    assert figures["coverage"]["all"]["held"] >= 0.65
+    assert held["order"] >= 0.8
+    assert held["decision"] >= 0.55
+    assert figures["precision"]["cards"]["holds_item"] >= 0.8
+    assert figures["precision"]["digest"]["holds_item"] >= 0.6
+    assert figures["precision"]["digest"]["bad"] <= 0.1
+    assert figures["MEMORY.md"]["bad"] <= 0.08 * figures["MEMORY.md"]["lines"]
+
+
 def test_knowledge_prints_the_worst(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     knowledge.main([str(_gold_file(tmp_path)), "--record", str(tmp_path / "figures.json")])
     printed = capsys.readouterr().out
