@@ -58,6 +58,10 @@ _UNDECIDED = regex(
 )
 _WEIGHED = {cues.Bar.HYPOTHETICAL, cues.Bar.PLAN}
 """A change that is only thought of, proposed or asked not to be made is none."""
+_LOOSE = regex(
+    r"^\W*(?:instead|otherwise|these|those|that|this|it|they|he|she)\b|^(?:算了|那个|这个|它)", 2
+)
+"""A card that begins so says nothing without the sentence before it."""
 _UNSETTLED = (cues.JOKE, cues.HEARSAY, _UNDECIDED)
 
 
@@ -176,6 +180,8 @@ def _told(session: Session, turn: Turn, *, named: bool) -> Iterator[Draft]:
         if not named:
             start, done = _around(own, [clause], MAX_DATED)
         words = turn.text[start:done].strip()
+        if _LOOSE.search(words):
+            continue
         name = slug(headline(words), 40)
         draft = _draft(session, turn, words, f"user.dates.{name}")
         draft = replace(draft, type=CardType.FACT, tags=(DATED,), event=EventType.FINDING)

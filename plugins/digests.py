@@ -70,6 +70,8 @@ _FAREWELL = regex(
     2,
 )
 _NOTHING = (_JOKE, _PLACE, _GOSSIP)
+_SELF = regex(r"\b(?:i|i['’](?:m|ve|d|ll)|im|my|me|mine|we|we['’](?:re|ve|d|ll))\b|我|咱", 2)
+"""The speakers themselves: "it brings us together" is said of anybody."""
 _CHEER = regex(
     r"^\W*(?:and |so |but )?(?:let'?s (?:keep|stay|never|all|both|make|support|celebrate|do this)\b|here'?s to|keep )|\b(?:ups and downs|worth it|never (?:gonna )?give up|not (?:gonna|going to) (?:give up|quit)|one step at a time|follow (?:my|your|our) dreams?)\b",
     2,
@@ -301,7 +303,7 @@ def _small_talk(text: str, traits: Traits) -> float:
     """Return what a clause loses that people say to cheer each other up."""
     firm = traits.name or traits.figure or traits.day
     # A line that is about nobody is a wise saying; "let's" without a day is a cheer.
-    wise = not (traits.me or traits.kin or firm)
+    wise = not (_SELF.search(text) or traits.kin or firm)
     cheer = not firm and _CHEER.search(text) is not None
     return 1.2 * wise + 1.5 * cheer + 0.8 * traits.doubt
 

@@ -137,6 +137,8 @@ def test_a_plan_or_an_event_with_its_day_becomes_a_card(text: str) -> None:
         "the neighbour says he sells the barn next week",
         "still undecided, Basel or Bern in june",
         "next week then",
+        "instead we drive to the Basel fair on 9 june",
+        "they moved the Basel fair to 9 june",
     ],
 )
 def test_what_is_open_doubted_or_said_by_others_does_not(text: str) -> None:

@@ -183,3 +183,11 @@ def test_an_offer_that_was_given_up_is_no_line() -> None:
         ("agent", "Fine."),
     )
     assert not any("flexible" in line.text for line in lines)
+
+
+def test_what_is_said_of_everybody_is_a_wise_saying() -> None:
+    lines = digest(
+        ("Ann", "Old songs always bring us closer together."),
+        ("Ben", "We recorded twelve old songs in my cellar."),
+    )
+    assert [line.who for line in lines] == ["Ben"]
