@@ -121,3 +121,12 @@ def test_the_commit_of_a_moment_is_found(pair: tuple[Path, Path]) -> None:
     log.write_text("\n".join(lines) + "\n", encoding="utf-8")
     at = {moment: head_at(a / ".git", moment) for moment in (99.5, 100.5, 200.5, 201)}
     assert at == {99.5: "", 100.5: one, 200.5: one, 201: two}
+
+
+def test_where_git_fails_nothing_was_brought(pair: tuple[Path, Path], tmp_path: Path) -> None:
+    a, b = pair
+    pull(a, b, "--no-rebase")
+    assert "their.md" in found(a)
+    (tmp_path / "none").mkdir()
+    failing = Git(tmp_path / "none", tmp_path / "none" / ".git")
+    assert arrivals(failing, a / ".git", 0) == {}

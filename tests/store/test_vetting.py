@@ -14,11 +14,13 @@ from kimi_memory import Memory, Opening
 from kimi_memory.care.checkup import status
 from kimi_memory.care.confirming import brought, confirm, find_waiting, waiting_files
 from kimi_memory.care.review import Answer, answer, review
-from kimi_memory.errors import FormatError, UsageError
+from kimi_memory.errors import ChangedOnDiskError, FormatError, UsageError
 from kimi_memory.home import Home
+from kimi_memory.model.actor import Actor
 from kimi_memory.model.origin import Origin, Role
 from kimi_memory.model.status import Status
 from kimi_memory.store.shelf import Shelf
+from kimi_memory.store.standing import Standing
 from tests.test_copies import git, pull
 
 ID = "card-01kjf571m0s9a0vmgpedmw0qmj"
@@ -357,3 +359,26 @@ def test_without_git_a_changed_page_is_shown_to_nobody(tmp_path: Path, opening, 
         assert memory.store.vetting
         answer(memory, "USER.md", Answer(accept=False))
         assert not (memory.root / "USER.md").exists()
+
+
+def test_what_nobody_reads_for_what_it_says_is_not_judged(lived: Memory) -> None:
+    at_work(lived)
+    write(lived, "a picture", "episodic/photo.png")
+    vetting = lived.store.vetting
+    assert vetting is not None
+    assert vetting.served("episodic/photo.png").content == b"a picture"
+    assert vetting.standing("episodic/photo.png", b"a picture").cap is None
+    assert vetting.waiting("episodic/photo.png") is None
+
+
+def test_a_file_that_goes_while_it_is_judged_waits_for_nobody(lived: Memory) -> None:
+    vetting = lived.store.vetting
+    assert vetting is not None
+    assert vetting.standing("semantic/tools/gone.md", b"text") == Standing()
+
+
+def test_only_what_a_person_saw_is_confirmed(lived: Memory) -> None:
+    write(lived)
+    actor = Actor("cli")
+    with pytest.raises(ChangedOnDiskError):
+        lived.store.confirm({PLACE: "0" * 64}, actor)
