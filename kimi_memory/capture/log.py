@@ -104,7 +104,9 @@ class SessionLog:
             raise UsageError(why)
         self._split()
         with self._locked():
-            if not self._store.exists(self.path):
+            # A process that was killed before its first line leaves an empty file.
+            left = sessions.is_begun(self._store, self.path) and not self._store.size(self.path)
+            if left or not self._store.exists(self.path):
                 self._store.append(self.path, [session_line(session)], self._actor)
             self._read()
             if session.area and scope_of(session) != scope_of(self.session):

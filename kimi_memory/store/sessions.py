@@ -67,15 +67,17 @@ def _places_in(store: Store, under: str) -> Iterator[Place]:
 def is_begun(store: Store, path: str) -> bool:
     """Whether another process is about to write the first line of an open session.
 
-    Such a file is as good as not there yet. One that stays so, or that had its line, is
-    damaged: `read` says so.
+    Such a file is as good as not there yet, and so is an empty one that a process left which
+    was killed before its first line. One that had its line, or stays cut in it, is damaged:
+    `read` says so.
     """
     if not path.startswith(f"{SHORT}/"):
         return False
     try:
         look = (store.root / path).lstat()
         fresh = look.st_size < _FIRST_LINE and 0 <= time.time() - look.st_mtime < _MOMENT
-        return fresh and b"\n" not in store.read(path) and not store.journal.known().get(path)
+        unlined = (fresh or not look.st_size) and b"\n" not in store.read(path)
+        return unlined and not store.journal.known().get(path)
     except (FileNotFoundError, NotFoundError):
         return False
 

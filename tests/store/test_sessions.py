@@ -45,13 +45,13 @@ def test_a_session_whose_first_line_is_being_written_is_not_there_yet(
 def test_a_session_that_stays_without_its_first_line_is_damaged(
     memory: Memory, clock: Clock, ago: float
 ) -> None:
-    place = begin(memory, clock, 0)
+    place = begin(memory, clock, 40)
     os.utime(place, (time.time() - ago,) * 2)
     assert [one.id for one in sessions.places(memory.store)] == ["new"]
-    with pytest.raises(FormatError, match="no session in this file"):
+    with pytest.raises(FormatError, match="not a line of JSON"):
         sessions.read(memory.store, PATH)
     [report] = memory.distil_waiting()
-    assert "no session in this file" in report.failed
+    assert "not a line of JSON" in report.failed
 
 
 def test_a_session_that_was_emptied_is_damaged_at_once(memory: Memory) -> None:
@@ -67,3 +67,18 @@ def test_an_archived_session_is_never_being_made(memory: Memory) -> None:
     place.write_bytes(b"")
     assert [one.id for one in sessions.places(memory.store)] == ["old"]
     assert not sessions.is_begun(memory.store, "short-term/session_none.jsonl")
+
+
+def test_an_empty_file_that_a_killed_process_left_stops_nothing(memory: Memory) -> None:
+    memory.session("whole").turn("user", "The lamp of the stairs is broken.")
+    place = memory.root / "short-term" / "session_left.jsonl"
+    place.write_bytes(b"")
+    hour = place.stat().st_mtime - 3600
+    os.utime(place, (hour, hour))
+    assert [one.id for one in sessions.places(memory.store)] == ["whole"]
+    assert not any(report.failed for report in memory.distil_waiting())
+    handle = memory.session("left")
+    handle.turn("user", "And the one of the cellar.")
+    assert [
+        turn.text for turn in sessions.read(memory.store, "short-term/session_left.jsonl").turns
+    ] == ["And the one of the cellar."]
