@@ -54,7 +54,9 @@ MAX_ANSWER = 160
 _WORK = regex(r"^\W*(?:please |let'?s )?(?:add?ress|fix|handle|resolve|tackle|skip|ignore)\b", 2)
 
 _UNDECIDED = regex(
-    r"\b(?:undecided|not decided|haven't decided|they offered|either)\b|没定|没想好|再说|还是", 2
+    r"\b(?:undecided|not decided|haven't decided|they offered|either"
+    r"|thinking (?:about|of)|considering|talking about)\b|在考虑|没定|没想好|再说|还是",
+    2,
 )
 _WEIGHED = {cues.Bar.HYPOTHETICAL, cues.Bar.PLAN}
 """A change that is only thought of, proposed or asked not to be made is none."""

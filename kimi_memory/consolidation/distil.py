@@ -11,8 +11,8 @@ from typing import cast
 from kimi_memory.config import Settings
 from kimi_memory.consolidation import retract
 from kimi_memory.consolidation.digests import digest_step
-from kimi_memory.consolidation.earlier import CHANGE, Earlier
-from kimi_memory.consolidation.fold import Fold
+from kimi_memory.consolidation.earlier import Earlier
+from kimi_memory.consolidation.fold import CHANGE, Fold
 from kimi_memory.consolidation.gates import DraftGate
 from kimi_memory.consolidation.plan import Plan, digest_of
 from kimi_memory.consolidation.strength import graded, with_holder

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from kimi_memory.consolidation.fold import CHANGE
 from kimi_memory.errors import FormatError, NotFoundError
 from kimi_memory.model.card import CardType
 from kimi_memory.model.digest import Digest, DigestLine, Part
@@ -25,8 +26,6 @@ from kimi_memory.text.salience import specific_words
 from kimi_memory.text.slug import slug
 from kimi_memory.text.utterance import Act, clauses
 
-CHANGE = "change"
-"""Tag of a draft that says that something is otherwise than it was."""
 MOST = 2
 """A change takes the place of so many earlier statements at most."""
 _JOINTS = regex(r" (?:…|→|/) ")

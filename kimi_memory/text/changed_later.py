@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
+from kimi_memory.text.calendar_words import names_day
 from kimi_memory.text.regex import regex
 from kimi_memory.text.salience import specific_words, traits_of
 from kimi_memory.text.utterance import is_order
@@ -105,14 +106,23 @@ def replaces(earlier: str, later: str) -> bool:
     come; and both name the same things.
     """
     old, new = specific_words(earlier), specific_words(later)
-    shared = len(old & new)
+    shared = _things(old & new)
     if is_order(earlier.lower()):
         return bool(old & _named(_FREED, later)) or (
             shared >= SHARED and _CHANGE.search(later) is not None
         )
     if shared >= SHARED and _DONE.search(later) and _AHEAD.search(earlier):
         return not _DONE.search(earlier)
-    return Changes([(1, earlier), (2, later)]).after(1, earlier)
+    told = shared >= SHARED and tells_change(later)
+    dated = names_day(earlier) or traits_of(earlier).figure
+    return told or bool(dated and old & _objects(later))
+
+
+def _things(words: frozenset[str]) -> int:
+    """Return how many things words name: pairs of characters that overlap are one name."""
+    pairs = {word for word in words if len(word) == 2 and not word.isascii()}
+    inner = {pair for pair in pairs if any(pair[0] == other[1] for other in pairs - {pair})}
+    return len(words) - len(inner)
 
 
 def _objects(text: str) -> frozenset[str]:

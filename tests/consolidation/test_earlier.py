@@ -86,3 +86,23 @@ def test_what_is_done_ends_its_plan(talks: Talks) -> None:
     )
     states = {value: card.status for value, card in cards.items()}
     assert Status.SUPERSEDED in {s for v, s in states.items() if "must be open" in v}
+
+
+def test_what_has_a_name_of_its_own_is_not_ended_by_a_change_of_something_else(
+    talks: Talks,
+) -> None:
+    cards = talks(
+        ["remember that the owner of Heron is Odile", "remember: the mascot of Heron is an otter"],
+        ["we moved the region of Heron from Lille to Ghent after all, Odile agreed"],
+    )
+    ended = [value for value, card in cards.items() if card.status is Status.SUPERSEDED]
+    assert not any("owner" in value or "mascot" in value for value in ended)
+
+
+def test_a_name_in_chinese_is_one_thing(talks: Talks) -> None:
+    cards = talks(
+        ["青鸾项目的展台五月三号搭，在二号馆"],
+        ["青鸾项目的海报改成竖版了，印刷厂已经知道"],
+    )
+    ended = [value for value, card in cards.items() if card.status is Status.SUPERSEDED]
+    assert not any("展台" in value for value in ended)
