@@ -29,6 +29,7 @@ from kimi_memory.text.pasted import foreign_spans
 from kimi_memory.text.prose import headline
 from kimi_memory.text.regex import regex
 from kimi_memory.text.salience import traits_of, weight_of
+from kimi_memory.text.slots import slot_of
 from kimi_memory.text.slug import slug
 from kimi_memory.text.subjects import is_named, key_of
 from kimi_memory.text.utterance import Act, Clause, clauses
@@ -91,9 +92,14 @@ def _is_read(act: Draft, drafts: list[Draft]) -> bool:
         (quote.session, quote.n) == (words.session, words.n)
         and (quote.text in words.text or words.text in quote.text)
         for draft in drafts
-        if draft.type is CardType.DECISION or draft.gone or is_named(draft.key)
+        if draft.type is CardType.DECISION or draft.gone or _names(draft)
         for quote in draft.quotes
     )
+
+
+def _names(draft: Draft) -> bool:
+    """Whether a draft says what it is about: by its key, or by the slot that it fills."""
+    return is_named(draft.key) or slot_of(draft.value, project=draft.project) is not None
 
 
 def _changes(transcript: Transcript) -> Changes:
@@ -203,7 +209,9 @@ def _is_plain(clause: Clause, *, named: bool, least: float) -> bool:
     few = traits.specific < (SPECIFIC if least > FREEING else 1)
     if clause.act is not Act.STATEMENT or traits.doubt or few:
         return False
-    if any(words.search(low) for words in _UNSETTLED):
+    # What only ends something says nothing of its own.
+    ends = least > FREEING and news.takes_back(clause.text)
+    if ends or any(words.search(low) for words in _UNSETTLED):
         return False
     if named:
         return tells_life(clause.text) and traits.me and weight_of(traits) >= WEIGHTY
