@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from kimi_memory import hookimpl
 from kimi_memory.model.card import CardType
-from kimi_memory.model.draft import Draft
+from kimi_memory.model.draft import CHANGE, DATED, ORDER, Draft
 from kimi_memory.model.event import EventType
 from kimi_memory.model.note import Lang
 from kimi_memory.model.origin import Origin, Role
@@ -47,8 +47,6 @@ SPECIFIC = 2
 """A statement of a day or a change names so many things."""
 FREEING, TELLING, CHANGING, WEIGHTY = 1.0, 3.0, 3.4, 4.4
 """A permission, a statement with a day, a change, one among people weighs so much."""
-CHANGE, DATED = "change", "dated"
-"""Tags of what says that something is otherwise than it was, and of what names a day."""
 MAX_ANSWER = 160
 """An answer that picks an offer is no longer."""
 
@@ -198,7 +196,7 @@ def _told(session: Session, turn: Turn, *, named: bool) -> Iterator[Draft]:
             draft = replace(draft, event=EventType.DECISION, tags=(CHANGE,))
         if freed:
             draft = replace(draft, type=CardType.RULE, key=f"rule.{name}")
-            draft = replace(draft, event=None, tags=("order", CHANGE))
+            draft = replace(draft, event=None, tags=(ORDER, CHANGE))
         yield replace(draft, importance=0.6, confidence=0.8, stated=True)
 
 
@@ -264,7 +262,7 @@ def _draft(session: Session, turn: Turn, words: str, key: str) -> Draft:
         importance=0.8,
         confidence=0.85,
         origin=turn.origin,
-        tags=("order",),
+        tags=(ORDER,),
         category=slug(session.project, 40) if session.project else "general",
         project=session.project,
         participants=(turn.speaker or session.user or str(turn.role),),

@@ -20,7 +20,7 @@ from datetime import datetime
 
 from kimi_memory import hookimpl
 from kimi_memory.model.card import Card, CardType
-from kimi_memory.model.draft import Draft
+from kimi_memory.model.draft import BY_WORDS, Draft
 from kimi_memory.model.origin import Origin
 from kimi_memory.model.step import Verdict
 from kimi_memory.text import cues, news
@@ -51,8 +51,6 @@ _MOVED = regex(
     r"|(?:涨|降|升|跌|加|减|提|延|推|调[大高小低长短]?)(?:到|至|了|成|为)|[\u3400-\u9fff\d]起(?=[我我们项目，,])"
 )
 """A figure or a date is said to have moved."""
-_UNNAMED = frozenset({"change", "dated", "order"})
-"""Tags of drafts and cards whose words alone tell what they are about."""
 _ALIKE = {
     Relation.SAME: Verdict.AGREES,
     Relation.FINER: Verdict.REFINES,
@@ -81,12 +79,13 @@ def judge_conflict(card: Card, draft: Draft) -> Verdict:
 
 def _takes_place(card: Card, draft: Draft) -> bool:
     """Whether a person's later words change what a card says, without saying it again."""
-    orders = CardType.RULE in {card.type, draft.type}
-    same_kind = draft.type is CardType.RULE and card.type is CardType.RULE
-    # What has a key that names it is changed under its key.
-    named = not _UNNAMED & set(draft.tags) or not (orders or _UNNAMED & set(card.tags))
-    if named or draft.origin is not Origin.HUMAN or draft.weak or (orders and not same_kind):
+    if draft.origin is not Origin.HUMAN or draft.weak or not BY_WORDS & set(draft.tags):
         return False
+    if CardType.RULE in {card.type, draft.type}:
+        if card.type is not draft.type:
+            return False
+    elif not BY_WORDS & set(card.tags):
+        return False  # A card of a slot is changed in its slot.
     # A change of plan around an allergy leaves the allergy as it is.
     lasting = card.type is not CardType.RULE and is_lasting(card.value)
     return draft.at > _said(card) and not lasting and replaces(card.value, draft.value)

@@ -133,7 +133,6 @@ class _Reader:
     def __init__(self, transcript: Transcript) -> None:
         spoken = {Role.USER, Role.ASSISTANT}
         self._turns = [turn for turn in transcript.turns if turn.role in spoken]
-        self._tools = any(turn.role is Role.TOOL for turn in transcript.turns)
         names = {turn.speaker for turn in self._turns if turn.role is Role.USER and turn.speaker}
         self._named = len(names) > 1
         own = [turn for turn in self._turns if turn.role is Role.USER and len(turn.text) <= LONG]

@@ -100,7 +100,7 @@ def restore(path: Path, folder: Path) -> Backup:
     folder.mkdir(parents=True, exist_ok=True)
     with tarfile.open(path, "r:gz") as archive:
         members = [one for one in archive if one.name != LIST]
-        # Nothing leaves the folder and nothing is a device, whoever made the archive.
+        # The filter refuses members that leave the folder, and devices: an archive may be forged.
         archive.extractall(folder, members, filter="data")
     return found
 

@@ -12,7 +12,7 @@ from kimi_memory.config import Settings
 from kimi_memory.consolidation import retract
 from kimi_memory.consolidation.digests import digest_step
 from kimi_memory.consolidation.earlier import Earlier
-from kimi_memory.consolidation.fold import CHANGE, Fold
+from kimi_memory.consolidation.fold import Fold
 from kimi_memory.consolidation.gates import DraftGate
 from kimi_memory.consolidation.plan import Plan, digest_of
 from kimi_memory.consolidation.strength import graded, with_holder
@@ -20,7 +20,7 @@ from kimi_memory.errors import FormatError, WaitingError
 from kimi_memory.host import Host
 from kimi_memory.model.card import CardType
 from kimi_memory.model.change import Change, Create, Delete, digest
-from kimi_memory.model.draft import Draft
+from kimi_memory.model.draft import CHANGE, Draft
 from kimi_memory.model.note import Lang
 from kimi_memory.model.origin import Origin
 from kimi_memory.model.records import archive_path, transcript_markdown

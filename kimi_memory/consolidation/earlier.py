@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from kimi_memory.consolidation.fold import CHANGE
 from kimi_memory.errors import FormatError, NotFoundError
 from kimi_memory.model.card import CardType
 from kimi_memory.model.digest import Digest, DigestLine, Part
-from kimi_memory.model.draft import Draft
+from kimi_memory.model.draft import CHANGE, Draft
 from kimi_memory.model.note import Lang
 from kimi_memory.model.origin import Origin, Role
 from kimi_memory.model.source import Quote

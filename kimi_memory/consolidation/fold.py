@@ -44,10 +44,6 @@ _SENTENCE = 300
 """Longer words quote a whole turn, whose times may be those of something else."""
 _ENTROPY = 16
 """Letters of an id that tell what a note came from; those before tell the moment."""
-CHANGE = "change"
-"""Tag of a draft that says that something is otherwise than it was."""
-_UNNAMED = frozenset({CHANGE, "dated", "order"})
-"""Tags of cards whose key is no name: their words alone tell what they are about."""
 _FIGURE = re.compile(r"\d+(?:[.:/-]\d+)*")
 
 
@@ -204,15 +200,9 @@ class Fold:
             self._settle(verdict, card, draft, replaced)
 
     def _changed(self, draft: Draft, beside: Sequence[Card]) -> list[tuple[Verdict, Card]]:
-        """Return the other cards whose place a change takes; what has a name of its own stays."""
-        if not _UNNAMED & set(draft.tags):
-            return []
+        """Return the other cards whose place a draft takes."""
         known = {card.id for card in beside}
-        meant = [
-            card
-            for card in self._matching.meant(draft, self._cards)
-            if card.id not in known and _is_unnamed(card)
-        ]
+        meant = [card for card in self._matching.meant(draft, self._cards) if card.id not in known]
         judged = ((self._verdict(card, draft, None), card) for card in meant)
         return [(verdict, card) for verdict, card in judged if verdict is Verdict.REPLACES]
 
@@ -295,11 +285,6 @@ class Fold:
         first, reason = self._ops.get(card.id, (op, why))
         self._cards[card.id] = card
         self._ops[card.id] = (first, reason) if first is Op.ADD else (op, why)
-
-
-def _is_unnamed(card: Card) -> bool:
-    """Whether a card's words alone tell what it is about: its key is no name."""
-    return card.type is CardType.RULE or bool(_UNNAMED & set(card.tags))
 
 
 def _said(card: Card) -> datetime:

@@ -51,7 +51,7 @@ def _stone(line: bytes, keyed: Keyed) -> bytes:
     try:
         return keyed_line(line, keyed)
     except ValueError:
-        return line  # Whoever reads the file names the line.
+        return line  # Reading the tombstones names the damaged line.
 
 
 def _recall(line: bytes, keyed: Keyed) -> bytes:

@@ -11,6 +11,12 @@ from kimi_memory.model.note import Lang
 from kimi_memory.model.origin import Origin
 from kimi_memory.model.source import Quote
 
+ORDER, DATED, CHANGE = "order", "dated", "change"
+"""Tags of an order to the agent, of a statement whose day is named, and of one that says that
+something is otherwise than it was."""
+BY_WORDS = frozenset({ORDER, DATED, CHANGE})
+"""Tags of what has no slot: its words alone tell what it is about."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:

@@ -23,7 +23,8 @@ class Todo:
 class Project(Note):
     """``mid-term/projects/<project>.md``.
 
-    A line that a job wrote ends with the id of what it is from, see `kimi_memory.model.marks`.
+    A line that a job wrote ends with the id of its card, event or digest, see
+    `kimi_memory.model.marks`.
     """
 
     kind: ClassVar[str] = "project"

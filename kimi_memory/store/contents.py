@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from kimi_memory.model.session import Json
 
 EXTERNAL = "external"
-"""Name and origin of whoever changes files without asking the store."""
+"""Actor and origin of a change to a file that the store did not write."""
 
 
 @dataclass(slots=True)

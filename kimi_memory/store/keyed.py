@@ -17,8 +17,8 @@ _ASKED = 16
 def keyed_by(journal: Journal) -> Keyed:
     """Return the HMAC of texts under this machine's key.
 
-    The key lies outside of every memory, so whoever has the folder cannot try words against
-    the hashes in it.
+    The key lies outside of every memory, so a copy of the folder is not enough to try words
+    against the hashes in it.
     """
 
     def keyed(text: str) -> str:
