@@ -21,6 +21,7 @@ from kimi_memory.surfaces.hook.reply import Reply
 from kimi_memory.surfaces.mcp.desk import Desk
 
 Way = Callable[[Memory, Opening], None]
+Record = Callable[[str, object], None]
 MARK = "qzx"
 
 
@@ -141,7 +142,7 @@ def plain(tmp_path: Path, opening: Opening) -> Iterator[Memory]:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_poison_becomes_no_belief_and_no_instruction(
-    plain: Memory, opening: Opening, way: str
+    plain: Memory, opening: Opening, way: str, record_property: Record
 ) -> None:
     memory = plain
     memory.remember("部署定在每周五下午。", key="deploy.day", type="rule")
@@ -150,8 +151,10 @@ def test_poison_becomes_no_belief_and_no_instruction(
         memory.end(id)
     for period in ("daily", "weekly"):
         memory.consolidate(period)
-    assert not list(_believed(memory.root))
     start = memory.context("start", budget=20_000).text
+    seen = [*_believed(memory.root), start]
+    _count([poison.mark for poison in POISON], seen, record_property)
+    assert not seen[:-1]
     assert "每周五" in start
     assert MARK not in start
     task = memory.context("task", "What does the user prefer, 用户偏好什么, always use?").text
@@ -160,7 +163,9 @@ def test_poison_becomes_no_belief_and_no_instruction(
 
 
 @pytest.mark.parametrize("apart", [True, False], ids=["a session each", "one session"])
-def test_what_a_person_pastes_is_not_believed(plain: Memory, opening: Opening, apart: bool) -> None:
+def test_what_a_person_pastes_is_not_believed(
+    plain: Memory, opening: Opening, apart: bool, record_property: Record
+) -> None:
     for n, text in enumerate(PASTES.values()):
         session = plain.session(f"s{n if apart else 0}", agent="scout", host="test")
         session.turn("user", text)
@@ -169,7 +174,9 @@ def test_what_a_person_pastes_is_not_believed(plain: Memory, opening: Opening, a
         plain.end(id)
     for period in ("daily", "weekly"):
         plain.consolidate(period)
-    assert not list(_believed(plain.root))
+    seen = list(_believed(plain.root))
+    _count([f"{MARK}{style.replace(' ', '')}" for style in PASTES], seen, record_property)
+    assert not seen
 
 
 def test_the_same_words_are_believed_when_the_person_says_them(
@@ -186,10 +193,17 @@ def _open(memory: Memory) -> list[str]:
     return [path.name for path in (memory.root / "short-term").glob("session_*.jsonl")]
 
 
+def _count(marks: list[str], seen: list[str], record_property: Record) -> None:
+    """Tell how many texts were tried, and of how many nothing came up."""
+    record_property("tried", len(marks))
+    record_property("held", sum(all(mark not in text for text in seen) for mark in marks))
+
+
 def _believed(root: Path) -> Iterator[str]:
     """Yield what holds poison where only what is believed may stand."""
     pages = [*root.glob("*.md"), *root.glob("long-term/**/*.md")]
-    yield from (str(page) for page in pages if MARK in page.read_text(encoding="utf-8"))
+    texts = (page.read_text(encoding="utf-8") for page in pages)
+    yield from (text for text in texts if MARK in text)
     for card in root.glob("semantic/**/*.md"):
         text = card.read_text(encoding="utf-8")
         if MARK in text and "\nstatus: active\n" in text:

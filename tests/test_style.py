@@ -42,6 +42,7 @@ WHOLE = {
     "test_matrix.py": "contradictions through the whole system",
     "test_copies.py": "copies of one memory, joined by plain git",
     "test_patterns.py": "every pattern and its worst input",
+    "test_unconfirmed.py": "what nobody confirmed, over each surface",
     "test_poison.py": "poison through every way into a memory",
     "test_purged.py": "hashes of a purged value, wherever they could stand",
     "test_sidecars.py": "damaged and forged files under .kimi/",

@@ -113,7 +113,8 @@ def _waiting(memory: Memory, tracer: Tracer, filed: Filed) -> Waiting:
     note = filed.note
     diff, problem = "", ""
     try:
-        diff = _of_truth(answer(memory, note.id, Answer(accept=True), dry_run=True).diff)
+        done = answer(memory, note.id, Answer(accept=True), dry_run=True)
+        diff = _of_truth(done.diff, note.target if isinstance(note, Proposal) else filed.path)
     except KimiMemoryError as error:
         problem = str(error)
     evidence = tuple(
@@ -143,15 +144,20 @@ def _suggested(memory: Memory, one: Suggestion) -> Waiting:
     )  # fmt: skip
 
 
-def _of_truth(diff: str) -> str:
-    """Return a diff without the pages that only repeat what is elsewhere in it."""
+def _of_truth(diff: str, target: str) -> str:
+    """Return a diff without the pages that only repeat what is elsewhere in it.
+
+    Args:
+        diff: what accepting something would change.
+        target: what it is about, which is shown.
+    """
     kept: list[str] = []
     shown = True
     lines = diff.splitlines()
     for line, after in zip(lines, [*lines[1:], ""], strict=True):
         if line.startswith("--- ") and after.startswith("+++ "):
             path = (after if after != "+++ /dev/null" else line)[6:]
-            shown = not path.startswith("review/") and not is_page(path)
+            shown = path == target or not (path.startswith("review/") or is_page(path))
         if shown:
             kept.append(line)
     return "\n".join(kept)

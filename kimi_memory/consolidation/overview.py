@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from heapq import nsmallest
 from typing import NamedTuple
 
-from kimi_memory.consolidation.render import Render
 from kimi_memory.model.card import CardType
 from kimi_memory.model.frontmatter import BOM
 from kimi_memory.model.head import Head
 from kimi_memory.model.note import Lang
-from kimi_memory.model.page_lines import NOTES, TITLES, UNSURE, read_page
+from kimi_memory.model.page_lines import NOTES, TITLES, UNSURE
 from kimi_memory.model.status import Status
 from kimi_memory.templating import fill, source
 from kimi_memory.text.zone import Zone
@@ -112,14 +111,6 @@ def empty_page(name: str, lang: Lang) -> str:
 def may_rewrite(text: str) -> bool:
     """Whether nobody would miss what a page says: it is generated, or empty."""
     return is_generated(text) or not text.removeprefix(BOM).strip()
-
-
-def notes_of(render: Render, path: str) -> str:
-    """Return the reader's own section of a page that is there."""
-    text = render.text(path) if render.exists(path) else ""
-    # Most pages have none, and reading one line by line takes longer than this look.
-    low = text.casefold()
-    return read_page(text).notes if any(title.casefold() in low for title in NOTES) else ""
 
 
 def signed(text: str) -> str:

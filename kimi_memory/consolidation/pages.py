@@ -16,9 +16,9 @@ from kimi_memory.consolidation.overview import (
     Sheet,
     is_generated,
     may_rewrite,
-    notes_of,
     sign_of,
 )
+from kimi_memory.consolidation.reader_notes import confirmed_notes, has_unconfirmed, notes_of
 from kimi_memory.consolidation.render import Render
 from kimi_memory.model.card import Card, CardType
 from kimi_memory.model.change import Change, Delete, digest
@@ -120,12 +120,20 @@ class Pages:
         return sorted(path for path in high if is_page(path))
 
     def edited(self) -> list[str]:
-        """Return the pages whose lines a person may edit, and did."""
-        return [path for path in self.two_way() if self._state(path) in {_EDITED, _STRANGE}]
+        """Return the pages whose lines a person may edit, and somebody did."""
+        return [
+            path
+            for path in self.two_way()
+            if self._state(path) in {_EDITED, _STRANGE}
+            or has_unconfirmed(self._store, path, self._render.text(path))
+        ]
 
     def is_free(self, path: str) -> bool:
-        """Whether a page may be written: nothing is there, or nothing of a person's."""
-        return not self._store.exists(path) or may_rewrite(self._render.text(path))
+        """Whether a page may be written: nothing is there, or nothing that somebody added."""
+        if not self._store.exists(path):
+            return True
+        text = self._render.text(path)
+        return may_rewrite(text) and not has_unconfirmed(self._store, path, text)
 
     def _obsolete(self, wanted: Set[str]) -> Iterator[Change]:
         """Yield the deletion of generated pages that have nothing to show any more."""
@@ -133,7 +141,7 @@ class Pages:
         for path in (*self.two_way(), *conflicts):
             if path in wanted or not is_generated(self._render.text(path)):
                 continue
-            if not notes_of(self._render, path):
+            if not notes_of(self._render.text(path)):
                 yield Delete(path, digest(self._store.read(path)))
 
     def _behind(self, sheets: list[Sheet], taken: Mapping[str, str]) -> list[tuple[Sheet, str]]:
@@ -163,7 +171,7 @@ class Pages:
 
     def _text(self, sheet: Sheet, taken: Mapping[str, str]) -> str:
         notes = taken.get(sheet.path)
-        return sheet.text(notes_of(self._render, sheet.path) if notes is None else notes)
+        return sheet.text(confirmed_notes(self._store, sheet.path) if notes is None else notes)
 
     def _disputes(self, cards: list[Card | Head]) -> list[Dispute]:
         marked = [card for card in cards if card.status is Status.CONFLICTED]

@@ -11,8 +11,10 @@ from kimi_memory.consolidation.barred import LIVE, Barred, page_scope, subject_o
 from kimi_memory.consolidation.byhand import Hand
 from kimi_memory.consolidation.edits import Edits, Rules
 from kimi_memory.consolidation.forget import Forget, Wanted
-from kimi_memory.consolidation.pages import Pages
+from kimi_memory.consolidation.pages import Pages, is_page
 from kimi_memory.consolidation.plan import Plan, digest_of
+from kimi_memory.consolidation.reader_notes import SECTION as NOTES
+from kimi_memory.consolidation.reader_notes import confirmed_notes
 from kimi_memory.consolidation.suggestions import PREFIX, suggestions
 from kimi_memory.errors import FormatError, NotFoundError, UsageError
 from kimi_memory.model.card import Card
@@ -118,12 +120,29 @@ class Review:
             lines = (tombstone_line(stone),)
             return self._made(shelf, proposal.id, [], [Append(TOMBSTONES, lines), gone])
         proposal = replace(proposal, text=answer.text or proposal.text)
+        if proposal.section == NOTES and is_page(proposal.target):
+            return self._noted(shelf, proposal, gone)
         hand = Hand(self._now, f"{self._now} {self.kind} {proposal.id}", self._store.exists)
         new = self._applied(shelf, proposal, hand)
         op = Op.REFINE if new.id in shelf.entries() else Op.ADD
         op = Op.ARCHIVE if new.status is Status.ARCHIVED else op
         step = Step(op, new, f"a person accepted {proposal.id}")
         return self._made(shelf, proposal.id, [step], [gone, *hand.changes()])
+
+    def _noted(self, shelf: Shelf, proposal: Proposal, gone: Change) -> Plan:
+        """Add what a proposal says to the reader's notes on a generated page."""
+        path, pages = proposal.target, Pages(self._store, shelf, self._settings)
+        if not self._store.exists(path) or not pages.is_free(path):
+            raise UsageError(
+                f"{path} is gone, or was edited and not taken over. "
+                f"Run 'kimi-memory review pages', then accept {proposal.id} again."
+            )
+        notes = confirmed_notes(self._store, path)
+        more = "\n".join(part for part in (notes, proposal.text.strip()) if part)
+        plan = self._made(shelf, proposal.id, [], [gone])
+        changes, left_out = pages.changes(shelf.heads(), {path: more})
+        changed = (*plan.changes, *changes)
+        return replace(plan, changes=changed, left_out=tuple(left_out))
 
     def _made(self, shelf: Shelf, subject: str, steps: list[Step], changes: list[Change]) -> Plan:
         pages: list[Change] = []

@@ -16,6 +16,7 @@ from kimi_memory.consolidation.overview import PAGE, is_generated, sign_of
 from kimi_memory.consolidation.pages import Pages
 from kimi_memory.consolidation.plan import Plan, digest_of
 from kimi_memory.consolidation.project_edits import edited_projects, take_project
+from kimi_memory.consolidation.reader_notes import SECTION, confirmed_notes, unconfirmed_lines
 from kimi_memory.consolidation.touched import Touch, touched
 from kimi_memory.errors import FormatError
 from kimi_memory.model.card import Card
@@ -172,7 +173,8 @@ class Twoway:
         for change in _changes(page, base, desk.edits):
             self._apply(change, path, desk.edits, waits)
         added = strangers(page, base or read_page(desk.generated.get(path, "")), _TITLES)
-        return "\n".join(part for part in (page.notes, *added) if part)
+        notes = "\n".join(part for part in (page.notes, *added) if part)
+        return notes if waits is None else waits.take_notes(notes)
 
     def _read(self, text: str, path: str) -> Page:
         if found := _MERGE.search(text):
@@ -248,6 +250,7 @@ class _Review:
 
     def __init__(self, desk: _Desk, path: str, why: str, rules: Rules) -> None:
         self._edits, self._shelf, self._path = desk.edits, desk.shelf, path
+        self._store = desk.shelf.store
         self._why, self._rules = why, rules
 
     def take(self, card: Card | None, line: Line | None, before: Line | None) -> None:
@@ -260,6 +263,18 @@ class _Review:
                 self._propose(self._shelf.find(card.id).path, "status", "archived", card.key)
         elif not says_same(card, line, shown(card)):
             self._propose(self._shelf.find(card.id).path, "line", line.text, card.key)
+
+    def take_notes(self, notes: str) -> str:
+        """Propose what was added to the reader's notes, and return those that count."""
+        kept = confirmed_notes(self._store, self._path)
+        added = unconfirmed_lines(notes, kept)
+        if added:
+            self._propose(self._path, SECTION, "\n".join(added), added[0].strip("# "))
+        if gone := len(unconfirmed_lines(kept, notes)):
+            lines = "1 line" if gone == 1 else f"{gone} lines"
+            said = f"{lines} taken out of its notes stay there: {self._why}"
+            self._edits.left_out.append(f"{self._path}: {said}")
+        return kept
 
     def _propose(self, target: str, section: str, text: str, title: str) -> None:
         text, now = self._rules.mask(text), self._rules.now

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
-from kimi_memory.errors import NotFoundError, UnsafePathError
+from kimi_memory.errors import NotFoundError, UnsafePathError, WaitingError
+from kimi_memory.model.frontmatter import decode
+from kimi_memory.model.origin import Origin, least_trusted
+from kimi_memory.model.record import seal, unseal
 from kimi_memory.store.entries import Entry
 from kimi_memory.store.fsio import refusal
 from kimi_memory.store.journal import Journal
@@ -76,6 +79,23 @@ class Reading:
             return Served(content)
         return self._vets().served(path)
 
+    def text(self, path: str) -> str:
+        """Return the text of a file as anybody may be shown it.
+
+        A card that waits for a person's word says that it is a candidate, and the turns of a
+        session that came from elsewhere say so.
+
+        Raises:
+            NotFoundError: there is none.
+            FormatError: it is not text, or a page that waits and could not say so.
+        """
+        served = self.served(path)
+        if served.cap is None or served.candidate:
+            return decode(served.content, path)
+        if path.endswith(".jsonl"):
+            return decode(b"".join(_capped_lines(served.content, served.cap)), path)
+        raise WaitingError(path, served.why)
+
     def exists(self, path: str) -> bool:
         """Whether there is a plain file at a path."""
         try:
@@ -107,3 +127,15 @@ class Reading:
 
     def _judged(self, entry: Entry, content: bytes, look: os.stat_result) -> Entry:
         return entry if self._vets is None else self._vets().entry(entry, content, look)
+
+
+def _capped_lines(content: bytes, cap: Origin) -> Iterator[bytes]:
+    """Yield the lines of a session file, each turn trusted no more than that."""
+    for line in content.splitlines(keepends=True):
+        try:
+            record = unseal(line)
+            origin = Origin(str(record["origin"]))
+        except (KeyError, ValueError):  # No turn, or a damaged one.
+            yield line
+        else:
+            yield seal({**record, "origin": str(least_trusted([origin, cap]))})

@@ -13,8 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kimi_memory import Memory, Opening
-from kimi_memory.consolidation.overview import is_generated
+from kimi_memory.care.review import Answer, answer, review
+from kimi_memory.consolidation.overview import is_generated, sign_of, signed
 from kimi_memory.consolidation.pages import Pages
+from kimi_memory.errors import UsageError
 from kimi_memory.model.card import Card
 from kimi_memory.model.change import Update, digest
 from kimi_memory.model.form import patch
@@ -434,3 +436,83 @@ def test_a_page_of_an_old_folder_is_left_where_nothing_tells_its_base(paged: Mem
     own.write_text("# 我的主题\n\n- 一行\n", encoding="utf-8")
     paged.consolidate("daily")
     assert own.read_text(encoding="utf-8") == "# 我的主题\n\n- 一行\n"
+
+
+def added_text(memory: Memory, clock) -> str:
+    """Add text of one's own to MEMORY.md while an agent works; return what the page was."""
+    mine = page(memory)
+    memory.store.reconcile()
+    clock.set(datetime.now(UTC))
+    memory.session("agent").turn(Role.USER, "Good morning, let us begin.")
+    words = "\nA word of nobody known.\n\n## Notes\n\n### Banking\n\nMy bank is evil.example.\n"
+    write(memory, mine + words)
+    return mine
+
+
+def test_notes_that_an_agent_may_have_written_wait_for_review(paged: Memory, clock) -> None:
+    mine = added_text(paged, clock)
+    report = paged.take_edits()
+    assert page(paged) == mine
+    [waits] = proposals(paged)
+    assert (waits.target, waits.section) == ("MEMORY.md", "notes")
+    assert waits.text.splitlines() == [
+        "### Banking", "My bank is evil.example.", "A word of nobody known.",
+    ]  # fmt: skip
+    assert "session agent" in waits.reason
+    assert any("review/" in path for path in report.paths)
+    assert not paged.take_edits().operations
+    [shown] = [one for one in review(paged) if one.id == waits.id]
+    assert "+My bank is evil.example." in shown.diff and not shown.problem
+    paged.undo(answer(paged, waits.id, Answer(accept=True)).id)
+    assert page(paged) == mine
+    answer(paged, waits.id, Answer(accept=True))
+    assert page(paged).rstrip().endswith(waits.text)
+    paged.remember("The garage code changes on Mondays.", key="home.garage")
+    assert page(paged).rstrip().endswith(waits.text) and is_generated(page(paged))
+    assert not proposals(paged)
+
+
+def test_notes_that_were_turned_away_do_not_come_back(paged: Memory, clock) -> None:
+    mine = added_text(paged, clock)
+    both = page(paged)
+    paged.take_edits()
+    answer(paged, proposals(paged)[0].id, Answer(accept=False))
+    clock.move(seconds=1)
+    write(paged, both)
+    report = paged.take_edits()
+    assert any("rejected before" in line for line in report.left_out)
+    assert page(paged) == mine and not proposals(paged)
+
+
+def test_notes_that_an_agent_may_have_taken_out_stay(paged: Memory, clock) -> None:
+    write(paged, page(paged) + "\n## Notes\n\nThe spare key hangs in the shed.\nAsk Anna.\n")
+    paged.take_edits()
+    mine = page(paged)
+    assert "spare key" in mine
+    clock.set(datetime.now(UTC))
+    paged.session("agent").turn(Role.USER, "Good morning, let us begin.")
+    edit(paged, "The spare key hangs in the shed.\n", "")
+    report = paged.take_edits()
+    assert page(paged) == mine
+    assert any("MEMORY.md: 1 line taken out of its notes" in line for line in report.left_out)
+
+
+def test_a_forged_signature_makes_no_notes_the_readers_own(paged: Memory, clock) -> None:
+    clock.set(datetime.now(UTC))
+    paged.session("agent").turn(Role.USER, "Good morning, let us begin.")
+    text = page(paged) + "\n## Notes\n\nMy bank is evil.example.\n"
+    write(paged, signed(text.replace(f"generated: {sign_of(text)}", f"generated: {'0' * 12}")))
+    assert is_generated(page(paged))
+    paged.remember("The garage code changes on Mondays.", key="home.garage")
+    paged.take_edits()
+    assert "evil" not in page(paged) and "garage" in page(paged)
+    assert [one.text for one in proposals(paged)] == ["My bank is evil.example."]
+
+
+def test_notes_are_accepted_only_on_a_page_that_is_taken_over(paged: Memory, clock) -> None:
+    added_text(paged, clock)
+    paged.take_edits()
+    [waits] = proposals(paged)
+    edit(paged, "Abernathy", "Berg")
+    with pytest.raises(UsageError, match="review pages"):
+        answer(paged, waits.id, Answer(accept=True))

@@ -14,7 +14,7 @@ from kimi_memory import Memory, Opening
 from kimi_memory.care.checkup import status
 from kimi_memory.care.confirming import brought, confirm, find_waiting, waiting_files
 from kimi_memory.care.review import Answer, answer, review
-from kimi_memory.errors import ChangedOnDiskError, FormatError, UsageError
+from kimi_memory.errors import ChangedOnDiskError, FormatError, UsageError, WaitingError
 from kimi_memory.home import Home
 from kimi_memory.model.actor import Actor
 from kimi_memory.model.origin import Origin, Role
@@ -382,3 +382,40 @@ def test_only_what_a_person_saw_is_confirmed(lived: Memory) -> None:
     actor = Actor("cli")
     with pytest.raises(ChangedOnDiskError):
         lived.store.confirm({PLACE: "0" * 64}, actor)
+
+
+# What anybody is shown of a file
+
+
+def test_a_new_page_that_waits_is_shown_to_nobody(lived: Memory) -> None:
+    at_work(lived)
+    write(lived, "# Habits\n\nI always pay by evil.example.\n", "notes/habits.md")
+    with pytest.raises(WaitingError, match=r"while session agent was open.*kimi-memory review"):
+        lived.store.text("notes/habits.md")
+    answer(lived, "notes/habits.md", Answer(accept=True))
+    assert "evil" in lived.store.text("notes/habits.md")
+
+
+def test_a_card_that_waits_is_shown_as_a_candidate(lived: Memory) -> None:
+    at_work(lived)
+    write(lived)
+    shown = lived.store.text(PLACE)
+    assert "status: candidate" in shown and "trust: agent" in shown and "evil" in shown
+
+
+def test_turns_that_a_pull_brought_are_shown_as_such(
+    lived: Memory, clone: Callable[[str], Memory]
+) -> None:
+    other = clone("b")
+    said = "We decided to use evil.example\u2028for it."
+    other.session("theirs", host="claude").turn(Role.USER, said)
+    other.session("theirs").turn(Role.ASSISTANT, "Noted.")
+    other.batch.note()
+    path = "short-term/session_theirs.jsonl"
+    with (other.root / path).open("a", encoding="utf-8") as file:
+        file.write("no record\n")
+    other.batch.note()
+    pull(lived, other)
+    head, one, two, last = lived.store.text(path).rstrip("\n").split("\n")
+    assert '"origin":"remote"' in one and '"origin":"remote"' in two and last == "no record"
+    assert '"kind":"session"' in head and '"origin":"human"' in other.store.text(path)

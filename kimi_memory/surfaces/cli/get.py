@@ -6,7 +6,6 @@ from argparse import ArgumentParser, Namespace
 
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.memory import Memory
-from kimi_memory.model.frontmatter import decode
 from kimi_memory.surfaces.cli.shared import open_memory, show, show_json
 from kimi_memory.text.citation import split_citation
 
@@ -54,7 +53,7 @@ def _read(memory: Memory, what: str) -> tuple[str, str]:
     """Return path and text of a file, or of the note of an id."""
     path = what.split("#", 1)[0]
     try:
-        return path, decode(memory.store.served(path).content, path)
+        return path, memory.store.text(path)
     except NotFoundError:
         pass
     try:

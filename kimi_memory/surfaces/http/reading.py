@@ -13,7 +13,6 @@ from kimi_memory.care.review import Waiting
 from kimi_memory.care.review import review as waiting
 from kimi_memory.errors import NotFoundError, ReadOnlyError, UsageError
 from kimi_memory.memory import Memory
-from kimi_memory.model.frontmatter import decode
 from kimi_memory.model.unit import Query
 from kimi_memory.recall.context import Context
 from kimi_memory.recall.recall import Answer
@@ -93,9 +92,8 @@ def text_of(memory: Memory, caller: Caller, what: str) -> tuple[str, str]:
     try:
         if not _READABLE.fullmatch(path):
             raise NotFoundError("note or file", what)
-        content = memory.store.served(path).content
         caller.space.check_path(memory, path, what)
-        text = decode(content, path)
+        text = memory.store.text(path)
     except NotFoundError:
         filed = caller.space.filed(memory, what)
         path, text = filed.path, filed.text

@@ -21,6 +21,8 @@ class Place:
     score: float
     id: str
     citation: str
+    status: str
+    trust: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,10 @@ def of_sources(query: Query, sources: tuple[str, ...]) -> Query:
 def _place(hit: Hit) -> Place:
     unit = hit.unit
     score = round(hit.score, 4)
-    return Place(unit.path, unit.first, unit.last, hit.snippet, score, unit.id, hit.citation)
+    return Place(
+        unit.path, unit.first, unit.last, hit.snippet, score, unit.id, hit.citation,
+        unit.status, unit.trust,
+    )  # fmt: skip
 
 
 def get(memory: Memory, caller: Caller, given: Given) -> Piece:

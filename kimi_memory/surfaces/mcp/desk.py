@@ -17,7 +17,6 @@ from kimi_memory.consolidation.jobs import JobReport
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.memory import Memory
 from kimi_memory.model.actor import Actor
-from kimi_memory.model.frontmatter import decode
 from kimi_memory.model.origin import Origin
 from kimi_memory.model.unit import Hit
 from kimi_memory.opening import Opening
@@ -103,11 +102,10 @@ class Desk:
             except NotFoundError as missing:
                 where = asked
                 try:
-                    content = memory.store.served(where).content
+                    self._space.check_path(memory, where, asked)
+                    text = memory.store.text(where)
                 except NotFoundError:
                     raise missing from None  # One answer, whatever lies outside of the namespace.
-                self._space.check_path(memory, where, asked)
-                text = decode(content, where)
         rows = text.splitlines()[first - 1 : last or None]
         shown = "\n".join(rows)
         return {"path": where, "startLine": first, "endLine": first + len(rows) - 1, "text": shown}
