@@ -26,7 +26,7 @@ from kimi_memory.model.records import (
     view_json,
 )
 from kimi_memory.model.scope import problem_of, scope_of
-from kimi_memory.model.session import Json, Session, Transcript
+from kimi_memory.model.session import Json, Session, Transcript, last_rounds
 from kimi_memory.model.turn import Turn
 from kimi_memory.store import sessions
 from kimi_memory.store.joined_files import split_session
@@ -35,7 +35,6 @@ from kimi_memory.text.orders import gives_orders
 
 _BASE = {Role.USER: 0.5, Role.ASSISTANT: 0.4, Role.TOOL: 0.2, Role.SYSTEM: 0.1}
 _ORIGIN = {Role.USER: Origin.HUMAN, Role.ASSISTANT: Origin.AGENT}
-_RECENT = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,10 +133,10 @@ class SessionLog:
                 if made is not None:
                     captured.append(made)
                     lines.append(turn_line(made.turn))
-                    turns = [*turns[-_RECENT:], made.turn]
+                    turns = [*last_rounds(turns), made.turn]
                     self._remember(made.turn, lines[-1])
             self._size = size
-            self._write(lines, replace(self._seen, turns=tuple(turns[-_RECENT:])))
+            self._write(lines, replace(self._seen, turns=tuple(last_rounds(turns))))
         self._view()
         return captured
 
@@ -236,7 +235,7 @@ class SessionLog:
             if b'"kind":"turn"' in line:
                 self._context = context_of(self._context, line)
         self._first = earlier[-1].n + 1 if earlier else 1
-        self._seen = replace(seen, turns=seen.turns[-_RECENT:])
+        self._seen = replace(seen, turns=tuple(last_rounds(seen.turns)))
         self._size = size
 
     def _earlier(self, session: Session) -> tuple[Turn, ...]:

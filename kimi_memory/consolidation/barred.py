@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from string import capwords
 
 from kimi_memory.model.card import Card
 from kimi_memory.model.draft import Draft
@@ -15,10 +16,16 @@ from kimi_memory.model.step import Step
 from kimi_memory.model.tombstone import Stones, Tombstone
 from kimi_memory.store.shelf import Shelf
 from kimi_memory.text import cues
+from kimi_memory.text.claim_words import NOT, claim_words
 from kimi_memory.text.regex import regex
 from kimi_memory.text.similar import repeats_claim
+from kimi_memory.text.slot_list import TOOLS
+from kimi_memory.text.slot_type import PROJECT
+from kimi_memory.text.slots import slot_of
+from kimi_memory.text.values import Relation, compare_values
 
 _INSTEAD = regex(r"\b(?:instead of|rather than|in place of)\b|而不是|代替|取代|而非")
+_TOOL = regex(r"[a-z][a-z0-9+-]*(?:\.[a-z0-9]+)*")
 
 
 class Barred:
@@ -95,10 +102,17 @@ class Barred:
 
     def _repeats(self, scopes: set[str], key: str, text: str) -> bool:
         """Whether a text puts a barred value of its own key into other words."""
+        near = self._stones.near(scopes)
+        if any(_fills_slot_alike(text, stone, scopes) for stone in near):
+            return True
         low = cues.fold_case(text)
         if cues.REVERSAL.search(low) or _INSTEAD.search(low):
             return False  # Who takes something back names it, and does not say it again.
-        return any(repeats_claim(text, stone.value) for stone in self._stones.near(scopes, key))
+        return any(
+            stone.key == key
+            and (repeats_claim(text, stone.value) or _chooses_alike(text, stone, scopes))
+            for stone in near
+        )
 
 
 LIVE = frozenset({Status.CANDIDATE, Status.ACTIVE, Status.STALE, Status.CONFLICTED})
@@ -119,3 +133,31 @@ def _scopes(about: Draft | Card | Event, sessions: Iterable[str]) -> set[str]:
     told = {f"session:{id}" for id in sessions}
     own = {about.scope} - {SHARED}
     return {"memory", f"project:{about.project}", *own, *(told if len(told) == 1 else ())}
+
+
+def _fills_slot_alike(text: str, stone: Tombstone, scopes: Collection[str]) -> bool:
+    """Whether a text gives the slot of a forgotten statement the value that was forgotten.
+
+    What fills a slot of one project says nothing of the same slot of another one.
+    """
+    # A tombstone holds small letters, in which names are not seen.
+    told, old = slot_of(text), slot_of(stone.value) or slot_of(capwords(stone.value))
+    if told is None or old is None or told.key != old.key or told.denied != old.denied:
+        return False
+    if told.holder == PROJECT and stone.scope not in scopes:
+        return False
+    relation = compare_values(old.comparable, told.comparable)
+    return relation in {Relation.SAME, Relation.FINER, Relation.COARSER}
+
+
+def _chooses_alike(text: str, stone: Tombstone, scopes: Collection[str]) -> bool:
+    """Whether a text of a project chooses the one tool that the forgotten words chose there."""
+    named = _tools_in(text)
+    if len(named) != 1 or stone.scope not in scopes or named != _tools_in(stone.value):
+        return False
+    denials = [claim_words(words).count(NOT) % 2 for words in (text, stone.value)]
+    return denials[0] == denials[1]
+
+
+def _tools_in(text: str) -> set[str]:
+    return TOOLS.keys() & set(_TOOL.findall(text.lower()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
@@ -30,6 +30,12 @@ class Session:
     title: str = ""
     area: str = ""
     """Whose is what is said in it: everybody's, or its ``agent``'s, ``user``'s or ``session``'s."""
+
+
+ROUNDS = 10
+"""So many rounds of an open session its view and the live block show …"""
+ROUND_TURNS = 60
+"""… in so many turns at most: one request may keep an agent busy for hundreds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,3 +67,15 @@ class Transcript:
     def turn(self, n: int) -> Turn | None:
         """Return turn number `n`, or None."""
         return next((turn for turn in self.turns if turn.n == n), None)
+
+
+def last_rounds(turns: Sequence[Turn]) -> Sequence[Turn]:
+    """Return the turns of the last rounds; a round begins where a person speaks after another."""
+    before = [None, *(turn.role for turn in turns)]
+    begins = [
+        number
+        for number, (turn, last) in enumerate(zip(turns, before, strict=False))
+        if turn.role is Role.USER and last is not Role.USER
+    ]
+    first = begins[-ROUNDS] if len(begins) > ROUNDS else 0
+    return turns[max(first, len(turns) - ROUND_TURNS) :]

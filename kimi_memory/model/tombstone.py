@@ -21,6 +21,7 @@ KEYED = "hmac:"
 """Begins a hash that only the machine that made it can compare with words."""
 Keyed = Callable[[str], str]
 """Returns the HMAC of a text under this machine's key."""
+_PROJECT = "project:"
 _PART = 4
 """From so many bytes on a sentence counts as part of a value of several."""
 
@@ -44,6 +45,10 @@ class Tombstone:
     hashed: bool = False
     about: tuple[str, ...] = ()
     """Ids of the notes and turns that said it: by them it holds where the key is another."""
+
+    def holds_in(self, scopes: Collection[str]) -> bool:
+        """Whether it holds there: what was forgotten in one project is forgotten in all."""
+        return self.scope in scopes or (bool(self.value) and self.scope.startswith(_PROJECT))
 
 
 class Stones:
@@ -84,19 +89,15 @@ class Stones:
         """Return the keys that have a tombstone."""
         return frozenset(stone.key for stone in self._stones if stone.key)
 
-    def near(self, scopes: Collection[str], key: str) -> list[Tombstone]:
-        """Return the plain tombstones of a key, whose values other words may repeat."""
-        return [
-            stone
-            for stone in self._forms
-            if stone.scope in scopes and stone.key == key and not stone.hashed
-        ]
+    def near(self, scopes: Collection[str]) -> list[Tombstone]:
+        """Return the plain tombstones, whose values other words may repeat."""
+        return [stone for stone in self._forms if stone.holds_in(scopes) and not stone.hashed]
 
     def bar(self, scopes: Collection[str], key: str, texts: Iterable[str]) -> bool:
         """Whether one of the texts, said under a key, is what must not come back."""
         said = [(text, self.forms(text)) for text in texts if text.strip()]
         for stone in self._stones:
-            if stone.scope not in scopes:
+            if not stone.holds_in(scopes):
                 continue
             mine = stone.key in ("", key)
             if not stone.value:
@@ -114,7 +115,7 @@ class Stones:
         held = {
             self._forms[stone]
             for stone in self._forms
-            if stone.scope in scopes and stone.key in ("", key)
+            if stone.holds_in(scopes) and stone.key in ("", key)
         }
         return bool(quotes) and all(not held.isdisjoint(self.forms(quote)) for quote in quotes)
 
@@ -125,7 +126,7 @@ class Stones:
             text: what was once said.
             scopes: where it was said: ``memory``, its project, its session.
         """
-        near = [stone for stone in self._stones if stone.scope in scopes]
+        near = [stone for stone in self._stones if stone.holds_in(scopes)]
         if any(stone.scope.startswith("session:") and not stone.value for stone in near):
             return ""
         held = {self._forms[stone] for stone in near if stone.value}

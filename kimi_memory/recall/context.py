@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 Purpose = Literal["start", "task", "live"]
 
-LAST_TURNS = 10
 HITS = (12, 100)
 """Least and most hits that compete for the room of a block."""
 HIT_TOKENS = 12
@@ -143,6 +142,7 @@ def _may_be_shown(unit: Unit, request: Request) -> bool:
 def _recent(searcher: Searcher, request: Request) -> Iterator[Line]:
     """Yield the task, the variables and the last turns of the open session."""
     from kimi_memory.model.records import read_transcript_lines
+    from kimi_memory.model.session import last_rounds
 
     path = _open_session(searcher, request)
     if not path:
@@ -156,7 +156,7 @@ def _recent(searcher: Searcher, request: Request) -> Iterator[Line]:
     id = transcript.session.id
     if transcript.task:
         yield _about(f"session:{id}#task", path, f"task: {_members(transcript.task)}")
-    wanted = {f"session:{id}#{turn.n}" for turn in transcript.turns[-LAST_TURNS:]}
+    wanted = {f"session:{id}#{turn.n}" for turn in last_rounds(transcript.turns)}
     ids = searcher.column("id")
     held = _held(searcher, request)
     rows = [row for row in searcher.living() if ids[row] in wanted and held[row]]

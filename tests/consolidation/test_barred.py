@@ -61,12 +61,53 @@ def test_what_replaces_a_barred_value_is_not_barred(value: str, other: str) -> N
     assert not barred(value).note(card(other))
 
 
-def test_a_project_bars_within_itself_and_a_quote_bars_what_rests_on_it() -> None:
+def test_a_quote_bars_what_rests_on_it_in_every_project_and_nobody_elses_does() -> None:
     quote = Quote("s", 1, "We use MongoDB for recipes.")
     rests = card("It is the database.", quotes=(quote,), sources=(Source.of(quote),))
     assert barred(quote.text).note(rests)
-    assert not barred(quote.text, scope="project:p").note(rests)
+    assert barred(quote.text, scope="project:p").note(rests)
     assert barred(quote.text, scope="project:p").note(replace(rests, project="p"))
+    assert not barred(quote.text, scope="agent:k").note(rests)
+
+
+@pytest.mark.parametrize(
+    ("value", "again"),
+    [
+        ("I live in Leeds, near the river.", "I moved back to Leeds last month."),
+        ("My phone is a Pixel 8.", "My mobile phone is a Pixel 8."),
+        ("I work at Northwind.", "My employer is Northwind."),
+        ("我住在杭州西湖区。", "我家在杭州西湖区"),
+        ("我今年32岁。", "我的年龄是32岁"),
+    ],
+)
+def test_the_value_of_a_forgotten_slot_is_barred_in_other_words_and_projects(
+    value: str, again: str
+) -> None:
+    stones = barred(value, key="user.was", scope="project:p")
+    assert stones.note(card(again, key="user.is", project="q"))
+
+
+@pytest.mark.parametrize(
+    ("value", "other"),
+    [
+        ("I live in Leeds, near the river.", "I moved from Leeds to York."),
+        ("My phone is a Pixel 8.", "My phone is a Pixel 9."),
+        ("My phone is a Pixel 8.", "My sister's phone is a Pixel 8."),
+        ("我住在杭州。", "我住在苏州。"),
+        ("我住在杭州。", "我姐姐住在杭州。"),
+    ],
+)
+def test_another_value_or_another_persons_is_not_barred(value: str, other: str) -> None:
+    assert not barred(value, key="user.was").note(card(other, key="user.is"))
+
+
+def test_a_forgotten_choice_is_barred_in_its_project_and_free_in_others() -> None:
+    stones = barred("我们的数据库决定用 MongoDB，因为灵活。", scope="project:p")
+    again = card("数据库选 MongoDB 吧。", project="p")
+    assert stones.note(again)
+    assert not stones.note(replace(again, project="q"))
+    assert not stones.note(replace(again, value="数据库选 SQLite 吧。"))
+    assert not stones.note(replace(again, value="数据库不选 MongoDB。"))
 
 
 def test_a_rejected_proposal_is_barred_on_its_page_alone() -> None:
