@@ -10,7 +10,7 @@ from kimi_memory.model import form
 from kimi_memory.model.change import Create
 from kimi_memory.model.ids import derived_id, new_id
 from kimi_memory.model.note import Lang
-from kimi_memory.model.pages import STARTER_IDENTITY, Identity
+from kimi_memory.model.pages import STARTER_IDENTITY, STARTER_NAME, Identity
 from kimi_memory.templating import fill
 from kimi_memory.text.language import language_of
 
@@ -76,7 +76,7 @@ def _identity(name: str, lang: Lang, now: datetime) -> Identity:
         created=now,
         updated=now,
         lang=lang,
-        name=name or ("智能体" if lang is Lang.ZH else "Agent"),
+        name=name or STARTER_NAME[lang],
         who=who,
         mission=mission,
     )

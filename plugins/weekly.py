@@ -1,7 +1,7 @@
-"""The weekly job without a model: finished projects, growth, proposals for identity.
+"""The weekly job without a model: finished projects, and a line of growth.
 
-Why it exists: what a week taught belongs into long-term memory in one line, and who
-one is must never change without a person's word.
+Why it exists: a project that is over must not stand among those at work, and what a
+week taught belongs into long-term memory in one line.
 """
 
 from __future__ import annotations
@@ -10,21 +10,16 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import UTC, datetime, time
 
 from kimi_memory import hookimpl
-from kimi_memory.model.card import Card, CardType
 from kimi_memory.model.digest import Part
 from kimi_memory.model.event import EventType
-from kimi_memory.model.head import Cards, Head
-from kimi_memory.model.ids import derived_id
 from kimi_memory.model.job import Op
 from kimi_memory.model.note import Lang
-from kimi_memory.model.pages import Project, Proposal
+from kimi_memory.model.pages import Project
 from kimi_memory.model.status import Status
 from kimi_memory.model.step import Step, WeekView
 from kimi_memory.text.regex import regex
-from kimi_memory.text.zone import day_in
 
 _SENTENCES = regex(r"(?<=[.!?。！？；;\n])")
 _END = regex(
@@ -44,15 +39,14 @@ _NO_END = regex(
     r"|目标|打算|预计",
     re.IGNORECASE,
 )
-_SURE = 0.75
 _COUNTS = regex(r"\d{4}-\d\d-\d\d (?:this week: \d+ decisions, |这一周：\d+ 个决策，)")
 """How a line of growth begins that this job wrote, and may write anew."""
 
 
 @hookimpl
 def consolidate_week(week: WeekView) -> list[Step]:
-    """Archive finished projects, add a line of growth, propose beliefs and abilities."""
-    return [*_archive(week), *_growth(week), *_proposals(week)]
+    """Archive finished projects, add a line of growth."""
+    return [*_archive(week), *_growth(week)]
 
 
 def _archive(week: WeekView) -> Iterable[Step]:
@@ -117,44 +111,3 @@ def _growth_line(week: WeekView, lang: Lang) -> str:
         f"{done} successes, {failed} failures"
     )
     return f"{line}; learned: {lesson}" if lesson else line
-
-
-def _proposals(week: WeekView) -> Iterable[Step]:
-    if week.identity is None:
-        return
-    known = {*week.identity.beliefs, *week.identity.abilities}
-    for card in Cards.of(week.cards).where(lambda head: _is_proposed(head, week)):
-        if card.value not in known:
-            proposal = _proposal(card, _section(Head.of(card)), week)
-            yield Step(Op.ADD, proposal, f"{card.id} held all week")
-
-
-def _is_proposed(head: Head, week: WeekView) -> bool:
-    fresh = (
-        head.verified is not None and week.first <= day_in(head.verified, week.zone) <= week.last
-    )
-    return fresh and bool(_section(head))
-
-
-def _section(head: Head) -> str:
-    """Return which part of the identity a card could become, if any."""
-    if head.status is not Status.ACTIVE or head.confidence < _SURE:
-        return ""
-    return {CardType.RULE: "beliefs", CardType.PATTERN: "abilities"}.get(head.type, "")
-
-
-def _proposal(card: Card, section: str, week: WeekView) -> Proposal:
-    start = datetime.combine(week.first, time(), UTC)
-    return Proposal(
-        id=derived_id("proposal", start, card.id, section),
-        created=week.now,
-        updated=week.now,
-        status=Status.CANDIDATE,
-        sources=card.sources,
-        lang=card.lang,
-        title=card.title,
-        target="long-term/IDENTITY.md",
-        section=section,
-        text=card.value,
-        reason=f"{card.id} ({card.key}), confidence {card.confidence:.2f}",
-    )

@@ -20,7 +20,7 @@ from kimi_memory.model.event import Event
 from kimi_memory.model.job import Op
 from kimi_memory.model.marks import split_mark
 from kimi_memory.model.note import Note
-from kimi_memory.model.pages import Day, Project
+from kimi_memory.model.pages import Agent, Day, Project
 from kimi_memory.model.records import tombstone_line
 from kimi_memory.model.scope import SHARED
 from kimi_memory.model.source import Rel, Source
@@ -280,8 +280,7 @@ class Forget:
         """Take lines that repeat a forgotten note out of day and project pages."""
         lines = {normalise(text) for note in gone for text in _lines_of(note)}
         lines = {line for line in lines if len(line) >= _SHORTEST_LINE}
-        pages: list[Day | Project] = [*_all(shelf, Day), *_all(shelf, Project)]
-        for page in pages:
+        for page in (*_all(shelf, Day), *_all(shelf, Project), *_all(shelf, Agent)):
             cut = _cut(page, lines)
             if cut != page:
                 yield Step(Op.REFINE, replace(cut, updated=self._now), "repeats what is forgotten")
@@ -375,7 +374,7 @@ def _lines_of(note: Note) -> Iterator[str]:
         yield from (note.title, " ".join(note.content.split()))
 
 
-def _cut(page: Day | Project, lines: set[str]) -> Day | Project:
+def _cut(page: Note, lines: set[str]) -> Note:
     def stays(text: str) -> bool:
         shown = normalise(split_mark(text)[0])
         # Before the title stand the date or the time and the type of the event.
@@ -386,6 +385,9 @@ def _cut(page: Day | Project, lines: set[str]) -> Day | Project:
 
     if isinstance(page, Day):
         return replace(page, events=kept(page.events), knowledge=kept(page.knowledge))
+    if isinstance(page, Agent):
+        return replace(page, state=kept(page.state), skills=kept(page.skills))
+    assert isinstance(page, Project)
     return replace(
         page,
         goal=page.goal if stays(page.goal) else "",

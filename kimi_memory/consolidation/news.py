@@ -18,6 +18,7 @@ from kimi_memory.model.head import Head
 from kimi_memory.model.pages import Day
 from kimi_memory.model.records import read_transcript_lines
 from kimi_memory.model.scope import scope_of
+from kimi_memory.model.session import Session
 from kimi_memory.model.source import HAND
 from kimi_memory.model.status import Status
 from kimi_memory.store import sessions
@@ -44,8 +45,10 @@ class News:
     def __init__(self, store: Store, shelf: Shelf, now: datetime, zone: Zone) -> None:
         self._today = day_in(now, zone)
         self._ended: dict[date, list[str]] = defaultdict(list)
-        for id, began in sorted(_sessions(store, shelf)):
-            self._ended[day_in(began, zone)].append(id)
+        self.past = tuple(_sessions(store, shelf))
+        """The headers of all shared sessions that have ended."""
+        for one in sorted(self.past, key=lambda session: session.id):
+            self._ended[day_in(one.started, zone)].append(one.id)
         self._marks: dict[date, list[str]] = defaultdict(list)
         for mark in _marks(shelf):
             self._marks[day_in(mark.at, zone)].append(mark.text)
@@ -121,31 +124,30 @@ def is_early(head: Head, now: datetime) -> bool:
     return head.status is Status.SUPERSEDED and ended
 
 
-def _sessions(store: Store, shelf: Shelf) -> Iterator[tuple[str, datetime]]:
-    """Yield the archived sessions that are shared, and the moments at which they began."""
+def _sessions(store: Store, shelf: Shelf) -> Iterator[Session]:
+    """Yield the headers of the archived sessions that are shared, as far as jobs need them."""
     for place in sessions.places(store):
         if not place.open and not place.id.startswith(HAND):
-            found = shelf.survey.fact(place.path, "began at", _began_in(place.path), _began_of)
+            found = shelf.survey.fact(place.path, "header", _header_in(place.path), list)
             if found is not None and not found[1]:  # The page of the day is everybody's.
-                yield place.id, datetime.fromisoformat(found[0])
+                began, _, agent, user, project = found
+                started = datetime.fromisoformat(began)
+                yield Session(place.id, started, agent=agent, user=user, project=project)
 
 
-def _began_in(path: str) -> Callable[[bytes], tuple[str, str] | None]:
-    """Return what tells the start and the scope of a session by the content of its file."""
+def _header_in(path: str) -> Callable[[bytes], list[str] | None]:
+    """Return what tells start, scope, agent, user and project of a session by its content."""
 
-    def read(content: bytes) -> tuple[str, str] | None:
+    def read(content: bytes) -> list[str] | None:
         try:
             transcript = read_transcript_lines(content.splitlines(keepends=True), path)
         except FormatError:
             return None  # 'distil' reports it.
-        return transcript.session.started.isoformat(), scope_of(transcript.session)
+        session = transcript.session
+        began = session.started.isoformat()
+        return [began, scope_of(session), session.agent, session.user, session.project]
 
     return read
-
-
-def _began_of(row: list[Any]) -> tuple[str, str]:
-    began, scope = row
-    return began, scope
 
 
 def _listed(shelf: Shelf) -> Iterator[tuple[date, frozenset[str]]]:

@@ -9,6 +9,7 @@ from functools import cached_property
 from kimi_memory.config import Settings
 from kimi_memory.consolidation.disputes import FOLDER as CONFLICTS
 from kimi_memory.consolidation.disputes import Dispute, disputes
+from kimi_memory.consolidation.first_pages import translate_first_pages
 from kimi_memory.consolidation.memory_page import memory_sheet
 from kimi_memory.consolidation.overview import (
     PAGE,
@@ -85,7 +86,9 @@ class Pages:
         return [*changes, *self._obsolete(wanted)], notes
 
     def overview(self, steps: Sequence[Step]) -> list[Change]:
-        """Return the change that brings MEMORY.md alone up to date; none if it was edited.
+        """Return the changes that bring MEMORY.md alone up to date; none if it was edited.
+
+        The pages a new memory starts with follow its language as long as nobody wrote on them.
 
         Args:
             steps: what is going to be done.
@@ -97,7 +100,10 @@ class Pages:
         mark = sheet.mark
         if self._store.exists(PAGE) and self._shelf.survey.known(PAGE, _MADE) == mark:
             return []
-        return self._render.replace_file(PAGE, self._text(sheet, {}).encode())
+        changes = self._render.replace_file(PAGE, self._text(sheet, {}).encode())
+        if changes and self._settings.memory.language == "auto":
+            changes += translate_first_pages(self._render, sheet.lang)
+        return changes
 
     def texts(self, cards: Iterable[Card | Head], taken: Mapping[str, str]) -> dict[str, str]:
         """Return every page there should be, by path."""

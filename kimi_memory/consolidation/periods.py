@@ -22,7 +22,7 @@ from kimi_memory.model.head import Cards, Head
 from kimi_memory.model.job import Op
 from kimi_memory.model.moment import moment
 from kimi_memory.model.note import Lang, Note
-from kimi_memory.model.pages import Day, Identity, Project
+from kimi_memory.model.pages import Agent, Day, Identity, Project
 from kimi_memory.model.scope import SHARED
 from kimi_memory.model.status import Status
 from kimi_memory.model.step import DayView, Step, WeekView
@@ -106,6 +106,8 @@ class Periods:
             projects=tuple(_notes(shelf, Project)),
             sessions=news.ended(day),
             digests=tuple(self._digests(shelf, day, day)),
+            agents=tuple(_notes(shelf, Agent)),
+            past=news.past,
             usage=self._usage.of(day),
             min_importance=self._settings.consolidation.daily_importance,
             stale_days=self._settings.consolidation.stale_days,
@@ -231,7 +233,9 @@ def _day_of(day: DayView, scope: str) -> DayView:
     events, cards = _in_scope(day, scope)
     if scope == SHARED:
         return replace(day, events=events, cards=cards)
-    return replace(day, events=events, cards=cards, projects=(), sessions=(), digests=())
+    return replace(
+        day, events=events, cards=cards, projects=(), sessions=(), digests=(), agents=(), past=()
+    )
 
 
 def _week_of(week: WeekView, scope: str) -> WeekView:

@@ -11,6 +11,7 @@ from kimi_memory.model import frontmatter, layout, splice
 from kimi_memory.model.clean import lines_of
 from kimi_memory.model.keys import Keys
 from kimi_memory.model.note import Note
+from kimi_memory.model.pages import IDENTITY_HEAD, IDENTITY_PATH
 from kimi_memory.model.patch import patch_values
 from kimi_memory.model.scalar import Value, entry
 from kimi_memory.model.shape import Shape
@@ -72,6 +73,9 @@ def _known(text: str, path: str) -> Note:
 
 def _read(text: str, path: str) -> Note:
     front = frontmatter.read(text, path)
+    if path == IDENTITY_PATH and not front.values.get("id"):
+        # People write this page in their own form, without a head.
+        front = front._replace(values={**IDENTITY_HEAD, **front.values})
     keys = Keys(front, path)
     kind = keys.text("kind")
     if kind not in _SHAPES:

@@ -7,6 +7,7 @@ from datetime import date
 from typing import ClassVar
 
 from kimi_memory.model.note import Lang, Note
+from kimi_memory.model.scalar import Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,8 @@ class Agent(Note):
     kind: ClassVar[str] = "agent"
     name: str
     persona: str = ""
+    state: tuple[str, ...] = ()
+    """What it did last, and what was left open."""
     skills: tuple[str, ...] = ()
     relationships: tuple[str, ...] = ()
 
@@ -65,11 +68,20 @@ class Identity(Note):
     growth: tuple[str, ...] = ()
 
 
+IDENTITY_PATH = "long-term/IDENTITY.md"
+IDENTITY_HEAD: dict[str, Value] = {
+    "id": "identity",
+    "kind": Identity.kind,
+    "created": "1970-01-01T00:00:00Z",
+}
+"""What the head of that page says where a person wrote none."""
 STARTER_IDENTITY = {
     Lang.ZH: ("一个有记忆的智能体。", "记住重要的事，并能说明依据。"),
     Lang.EN: ("An agent that remembers.", "Keep what matters, with proof."),
 }
 """Who a new memory says it is, and what for."""
+STARTER_NAME = {Lang.ZH: "智能体", Lang.EN: "Agent"}
+"""What it is called where nobody gave it a name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

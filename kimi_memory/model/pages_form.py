@@ -11,7 +11,7 @@ from kimi_memory.model.clean import clean, one_line
 from kimi_memory.model.keys import Keys
 from kimi_memory.model.layout import Body, Layout, Style
 from kimi_memory.model.marks import marked, split_mark
-from kimi_memory.model.pages import Agent, Identity, Project, Todo
+from kimi_memory.model.pages import IDENTITY_PATH, Agent, Identity, Project, Todo
 from kimi_memory.model.scalar import Value
 
 _BOX = re.compile(r"\[(?P<mark>[ xX])\](?:[ \t]+|$)")
@@ -23,7 +23,10 @@ _PROJECT = Layout(
 )
 _AGENT = Layout(
     prefix="agent",
-    sections={"persona": Style.TEXT, "skills": Style.LIST, "relationships": Style.LIST},
+    sections={
+        "persona": Style.TEXT,
+        **dict.fromkeys(("state", "skills", "relationships"), Style.LIST),
+    },
 )
 _IDENTITY = Layout(
     prefix="identity",
@@ -126,6 +129,7 @@ def _agent_values(agent: Agent) -> dict[str, Value]:
 def _agent_body(agent: Agent) -> Body:
     sections = {
         "persona": _one(agent.persona),
+        "state": agent.state,
         "skills": agent.skills,
         "relationships": agent.relationships,
     }
@@ -137,6 +141,7 @@ def _build_agent(keys: Keys, body: Body) -> Agent:
         **shape.common(keys),
         name=body.title,
         persona=_text(body, "persona"),
+        state=body.sections.get("state", ()),
         skills=body.sections.get("skills", ()),
         relationships=body.sections.get("relationships", ()),
     )
@@ -148,6 +153,7 @@ def _clean_agent(agent: Agent) -> Agent:
         **shape.clean_common(agent),
         name=one_line(agent.name),
         persona=clean(agent.persona),
+        state=shape.texts(agent.state),
         skills=shape.texts(agent.skills),
         relationships=shape.texts(agent.relationships),
     )
@@ -198,7 +204,7 @@ def _clean_identity(identity: Identity) -> Identity:
 
 
 def _identity_place(_: Identity) -> str:
-    return "long-term/IDENTITY.md"
+    return IDENTITY_PATH
 
 
 PROJECT = shape.Shape(

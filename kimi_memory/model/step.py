@@ -12,7 +12,8 @@ from kimi_memory.model.digest import Digest
 from kimi_memory.model.event import Event
 from kimi_memory.model.job import Op
 from kimi_memory.model.note import Lang, Note
-from kimi_memory.model.pages import Identity, Project
+from kimi_memory.model.pages import Agent, Identity, Project
+from kimi_memory.model.session import Session
 from kimi_memory.text.zone import Zone
 
 
@@ -56,6 +57,9 @@ class DayView:
     """Sessions ended that day."""
     digests: tuple[Digest, ...] = ()
     """Of the sessions that began that day."""
+    agents: tuple[Agent, ...] = ()
+    past: tuple[Session, ...] = ()
+    """The headers of all shared sessions that have ended."""
     usage: Mapping[str, int] = field(default_factory=dict)
     """How often each note was shown that day, by id."""
     zone: Zone = UTC

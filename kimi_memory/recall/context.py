@@ -9,15 +9,19 @@ prompt cache keeps its beginning.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+import numpy as np
+
 from kimi_memory.errors import FormatError
+from kimi_memory.model.labels import fold, spellings
+from kimi_memory.model.page_lines import NOTES
 from kimi_memory.model.status import Status
 from kimi_memory.model.unit import Query, Unit
-from kimi_memory.recall.block import Line, Section, ordered, shown
+from kimi_memory.recall.block import Line, Section, ordered, shown, under
 from kimi_memory.recall.hit_lines import in_one_line, line_of, lines_of_hits
 from kimi_memory.text.tokens import estimate
 from kimi_memory.text.zone import Zone
@@ -25,6 +29,7 @@ from kimi_memory.text.zone import Zone
 if TYPE_CHECKING:
     from kimi_memory.index.searcher import Bools, Searcher
     from kimi_memory.model.session import Json
+    from kimi_memory.recall.people_pages import PageLine
     from kimi_memory.recall.recall import Recall
 
 Purpose = Literal["start", "task", "live"]
@@ -35,8 +40,12 @@ HIT_TOKENS = 12
 """For so many tokens of the budget one more hit is looked at."""
 TASK_TIERS = ("semantic", "episodic", "mid-term", "page")
 """Where a task looks; in open sessions, too, where the running one is named."""
+PEOPLE_SHARE = 0.15
+"""The part of the budget of a task that a page of a person may take, whatever is asked."""
 _RESTATING = frozenset({"MEMORY.md", "INDEX.md"})
 """Pages that only say again what cards say."""
+INTROS = ("as in [[MEMORY]]", "同 [[MEMORY]]")
+"""What generated pages say of themselves, once the lines of their cards are left out."""
 
 
 class Request(NamedTuple):
@@ -86,7 +95,8 @@ def build(recall: Recall, request: Request) -> Context:
 
     found = list(_found(recall, request))
     standing = {line.id: line for line in _always(recall, request, found)}
-    competing = [line for line in found if line.id not in standing]
+    told = {line.path for line in standing.values() if line.path.endswith(".md")}
+    competing = [line for line in found if line.id not in standing and line.path not in told]
     split, budget, nonce = recall.words.split, request.budget, request.nonce
     kept = choose(standing.values(), competing, split, budget, nonce)
     text = shown(kept, nonce) if kept else ""
@@ -102,6 +112,40 @@ def _always(recall: Recall, request: Request, found: Sequence[Line]) -> Iterator
         from kimi_memory.recall.standing_orders import standing_orders
 
         yield from standing_orders(recall, request)
+        if request.purpose == "task":
+            yield from _people(recall.searcher(), request)
+
+
+def _people(searcher: Searcher, request: Request) -> Iterator[Line]:
+    """Yield what a person wrote on their own pages, each where all of it has room."""
+    rows = np.flatnonzero(searcher.column("tier").among(frozenset({"page"})) & searcher.alive)
+    if not len(rows):
+        return
+    from kimi_memory.recall.people_pages import PEOPLE_PAGES, written_lines
+
+    held = _held(searcher, request)
+    there = {searcher.path(row) for row in rows.tolist() if held[row]}
+    for path in (path for path in PEOPLE_PAGES if path in there):
+        written = written_lines(path, lambda path: searcher.files.served(path).usable)
+        lines = list(_of_people(path, written))
+        if sum(estimate(under(line, "")) + 1 for line in lines) <= PEOPLE_SHARE * request.budget:
+            yield from lines
+
+
+def _of_people(path: str, written: Iterable[PageLine]) -> Iterator[Line]:
+    """Yield the lines of a page, the first below a heading with it."""
+    heading = ""
+    for one in written:
+        if one.text.startswith("#"):
+            heading = one.text.strip("# ")
+            continue
+        said, label = one.text.strip().removeprefix("- "), heading
+        labelled = f"{label}: {said}" if label and fold(label) not in map(fold, NOTES) else said
+        heading = ""
+        yield Line(
+            one.id(path), 3, path, labelled, one.number, one.number,
+            labels=("human",), section=Section.KNOWN,
+        )  # fmt: skip
 
 
 def _found(recall: Recall, request: Request) -> Iterator[Line]:
@@ -136,7 +180,15 @@ def _may_be_shown(unit: Unit, request: Request) -> bool:
         return False  # It stands in the prompt already.
     if unit.session and unit.session == request.beside:
         return False
-    return unit.status != Status.CANDIDATE and unit.path not in _RESTATING
+    return unit.status != Status.CANDIDATE and not _restates(unit)
+
+
+def _restates(unit: Unit) -> bool:
+    """Whether a page only says again what cards, events and digests say."""
+    if unit.kind == "day":
+        return fold(unit.title.rpartition(" / ")[2]) in spellings("knowledge")
+    intro = unit.kind == "page" and any(words in unit.text for words in INTROS)
+    return unit.path in _RESTATING or unit.kind == "agent" or intro
 
 
 def _recent(searcher: Searcher, request: Request) -> Iterator[Line]:

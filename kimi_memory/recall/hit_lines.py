@@ -9,6 +9,7 @@ from datetime import UTC
 from typing import TYPE_CHECKING
 
 from kimi_memory.errors import KimiMemoryError
+from kimi_memory.model.marks import split_mark
 from kimi_memory.model.unit import Hit, Unit
 from kimi_memory.recall.block import Line, Section
 from kimi_memory.text.framing import orders_for_always
@@ -166,5 +167,5 @@ def _labels(unit: Unit, zone: Zone) -> Iterator[str]:
 def in_one_line(text: str) -> str:
     """Return a text in one line; headings are left out, as the title says them."""
     lines = [line.strip() for line in text.splitlines()]
-    said = "\n".join(line for line in lines if line and not line.startswith("#"))
+    said = "\n".join(split_mark(line)[0] for line in lines if line and not line.startswith("#"))
     return " ".join(snippet(said or text, (), LINE_CHARS)[0].split())

@@ -7,20 +7,17 @@ from datetime import datetime
 from itertools import groupby
 from typing import NamedTuple
 
-from kimi_memory.errors import KimiMemoryError
 from kimi_memory.model.brief import Point, choose
-from kimi_memory.model.clean import lines_of
-from kimi_memory.model.frontmatter import decode, read
 from kimi_memory.model.note import Lang
 from kimi_memory.model.page_lines import BRIEF_TITLES
 from kimi_memory.model.pages import STARTER_IDENTITY, Identity
 from kimi_memory.model.scope import SHARED
 from kimi_memory.model.unit import Query
 from kimi_memory.recall.context import Context, Request
+from kimi_memory.recall.people_pages import PEOPLE_PAGES, people_lines
 from kimi_memory.store.known import Known, Whose
 from kimi_memory.store.shelf import Shelf
 from kimi_memory.store.store import Store
-from kimi_memory.templating import fill
 from kimi_memory.text.fence import fence
 from kimi_memory.text.sentences import sentences
 from kimi_memory.text.tokens import estimate
@@ -29,7 +26,6 @@ PEOPLE_SHARE = 0.2
 """The part of a budget that a page of a person may take, beside what the memory knows."""
 _IDENTITY = 160
 """Most characters of each of its lines."""
-_PAGES = (("USER.md", "starter/USER"), ("PROJECT.md", "starter/PROJECT"))
 
 
 class _Line(NamedTuple):
@@ -111,32 +107,9 @@ def _first(text: str) -> str:
 
 def _people(shelf: Shelf, budget: int, ids: Collection[str] | None) -> Iterator[_Line]:
     """Yield what a person wrote on their own pages, without what the template said."""
-    for path, template in _PAGES:
-        if ids is not None and path not in ids:
-            continue
-        room = round(budget * PEOPLE_SHARE)
-        for number, line in _written(shelf, path, template):
-            room -= estimate(line) + 1
-            if room < 0:
-                break
-            yield _Line(f"{path}#L{number}", line)
-
-
-def _written(shelf: Shelf, path: str, template: str) -> Iterator[tuple[int, str]]:
-    try:
-        text = decode(shelf.store.served(path).usable, path)
-        front = read(text, path)
-    except KimiMemoryError:
-        return  # There is none, or it cannot be read, which `doctor` tells.
-    given = {line for lang in Lang for line in fill(template, lang, name="").splitlines()}
-    above = len(lines_of(text)) - len(lines_of(front.body))
-    heading: tuple[int, str] | None = None
-    for number, line in enumerate(lines_of(front.body), above + 1):
-        if line.startswith("#"):
-            # A heading is shown with what stands below it.
-            heading = (number, line.strip())
-        elif line.strip() and line not in given and not line.lstrip().startswith("<!--"):
-            if heading:
-                yield heading
-                heading = None
-            yield number, line.rstrip()
+    for path in PEOPLE_PAGES:
+        if ids is None or path in ids:
+            for line in people_lines(
+                path, lambda path: shelf.store.served(path).usable, round(budget * PEOPLE_SHARE)
+            ):
+                yield _Line(line.id(path), line.text)

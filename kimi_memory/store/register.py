@@ -14,6 +14,7 @@ from kimi_memory.model import form
 from kimi_memory.model.card import Card
 from kimi_memory.model.frontmatter import decode
 from kimi_memory.model.head import Head
+from kimi_memory.model.pages import IDENTITY_HEAD, IDENTITY_PATH, Identity
 from kimi_memory.store.catalog import Survey
 from kimi_memory.store.paths import is_conflict_copy
 from kimi_memory.store.signature import UNKNOWN, Stat, Stats
@@ -169,15 +170,15 @@ def may_be_note(path: str) -> bool:
 def read_entry(path: str, content: bytes) -> Entry | None:
     """Return what the head of a file says, None where it is no note with an id."""
     head = content[:_HEAD]
-    if not head.startswith((b"---", b"\xef\xbb\xbf---")):
-        return None
-    block = head.split(b"\n---", 1)[0]
+    block = head.split(b"\n---", 1)[0] if head.startswith((b"---", b"\xef\xbb\xbf---")) else b""
     fields = {
         name: value.decode("utf-8", "replace").strip() for name, value in _FIELD.findall(block)
     }
     id = fields.get(b"id", "")
     if not id:
-        return None
+        # A person's own page of the identity needs no head.
+        own = path == IDENTITY_PATH and content.strip()
+        return Entry(path, str(IDENTITY_HEAD["id"]), Identity.kind, "", "active") if own else None
     quotes = (f"{turn.decode()} {hash.decode()}" for turn, hash in _QUOTE.findall(block))
     return Entry(
         path,

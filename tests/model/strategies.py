@@ -246,6 +246,7 @@ def agents() -> st.SearchStrategy[Agent]:
         **_common("agent"),
         name=words(),
         persona=texts(),
+        state=_several(texts()),
         skills=_several(texts()),
         relationships=_several(texts()),
     ).map(form.clean)

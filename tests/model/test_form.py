@@ -330,3 +330,25 @@ def test_a_text_that_was_read_is_known_and_a_broken_one_is_told_again() -> None:
     for _ in range(2):
         with pytest.raises(FormatError, match=r"other\.md"):
             form.parse(text.replace("kind: card", "kind: cart"), "other.md")
+
+
+def test_the_page_of_the_identity_needs_no_head(doc):
+    """
+    # 核心身份: Kimi Claw
+
+    ## 我是谁
+    替林夏写后端的助手。
+
+    ## 我的成长
+    2026-02 第一次独立上线。
+    """
+    identity = form.parse(doc, "long-term/IDENTITY.md")
+    assert isinstance(identity, Identity)
+    assert (identity.id, identity.name, identity.lang) == ("identity", "Kimi Claw", Lang.ZH)
+    assert identity.growth == ("2026-02 第一次独立上线。",)
+    grown = replace(identity, growth=(*identity.growth, "这一周：1 个决策"), updated=AT)
+    text = form.patch(doc, identity, grown, "long-term/IDENTITY.md")
+    assert text.endswith(f"{doc.rstrip()}\n- 这一周：1 个决策\n")
+    assert form.parse(text, "long-term/IDENTITY.md") == grown
+    with pytest.raises(FormatError):
+        form.parse(doc, "x.md")

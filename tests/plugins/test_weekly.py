@@ -1,4 +1,4 @@
-"""The bundled weekly job: archive, growth, proposals."""
+"""The bundled weekly job: archive, growth."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from datetime import UTC, date, datetime
 import pytest
 from kimi_memory.plugins.weekly import consolidate_week
 
-from kimi_memory.model.card import Card, CardType
 from kimi_memory.model.event import Event, EventType
 from kimi_memory.model.note import Lang
-from kimi_memory.model.pages import Identity, Project, Proposal, Todo
+from kimi_memory.model.pages import Identity, Project, Todo
 from kimi_memory.model.step import WeekView
 
 NOON = datetime(2026, 2, 27, 12, tzinfo=UTC)
@@ -89,49 +88,12 @@ def test_growth_is_written_in_the_language_of_the_identity() -> None:
     assert step.note.growth[0].startswith("2026-02-23 这一周：1 个决策")
 
 
-def rule(**more: object) -> Card:
-    base = Card(
-        id="card-1",
-        created=NOON,
-        updated=NOON,
-        title="Fridays",
-        type=CardType.RULE,
-        key="rule.friday",
-        value="Never deploy on Friday.",
-        confidence=0.9,
-        verified=NOON,
-    )
-    return replace(base, **more)
-
-
-def test_a_sure_rule_is_proposed_as_a_belief_and_changes_nothing_itself() -> None:
-    [step] = consolidate_week(week(cards=(rule(),)))
-    assert isinstance(step.note, Proposal)
-    assert (step.note.section, step.note.text) == ("beliefs", "Never deploy on Friday.")
-    assert step.note.target == "long-term/IDENTITY.md"
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        rule(confidence=0.5),
-        rule(type=CardType.FACT),
-        rule(verified=datetime(2026, 1, 1, tzinfo=UTC)),
-    ],
-)
-def test_others_are_not_proposed(other: Card) -> None:
-    assert consolidate_week(week(cards=(other,))) == []
-
-
-def test_what_is_believed_already_is_not_proposed() -> None:
-    believer = replace(WHO, beliefs=("Never deploy on Friday.",))
-    assert consolidate_week(week(cards=(rule(),), identity=believer)) == []
-
-
 def test_hook_consolidate_week() -> None:
     from kimi_memory.host import Host
 
-    gathered = Host(entry_points=False).gather("consolidate_week", week=week(cards=(rule(),)))
+    gathered = Host(entry_points=False).gather(
+        "consolidate_week", week=week(events=(event(EventType.DECISION),))
+    )
     assert [len(steps) for steps in gathered if steps] == [1]
 
 

@@ -99,7 +99,8 @@ def test_so_many_hits_at_most_come_into_a_block(lived: Folder) -> None:
         lived.card(f"port-{n}", f"Port {n}", f"The port of service {n} is 80{n}0.")
     recall, orders = lived.recall(context_hits=3), {"card-tabs", "card-tea-pref"}
     assert len(set(build(lived.recall(), request).lines) - orders) >= 5
-    assert len(set(build(recall, request).lines) - orders) == 3
+    hits = {id for id in build(recall, request).lines if not id.startswith("PROJECT.md")}
+    assert len(hits - orders) == 3
 
 
 def test_a_candidate_stays_out_of_a_block(lived: Folder) -> None:
@@ -149,3 +150,64 @@ def test_a_context_never_exceeds_its_budget(lived: Folder, purpose: str, budget:
     made = context(lived, purpose, budget, query="PostgreSQL 乌龙茶 migration")
     assert made.tokens == estimate(made.text) <= max(budget, 0)
     assert bool(made.text) == bool(made.lines)
+
+
+USER = """# About the person
+
+What an agent should know about you. You write here; nothing rewrites this page.
+
+- **Name:** Nora
+- **Time zone:**
+
+## Goals
+
+- Learn Rust this year.
+"""
+
+
+def test_a_task_holds_what_a_person_wrote_about_themselves(lived: Folder) -> None:
+    lived.write("USER.md", USER)
+    made = context(lived, "task", query="why PostgreSQL")
+    assert "**Name:** Nora" in made.text and "Goals: Learn Rust this year." in made.text
+    assert "Time zone" not in made.text and "nothing rewrites this page" not in made.text
+    assert made.text.count("Nora") == 1
+
+
+@pytest.mark.parametrize("purpose", ["live", "task"])
+def test_pages_of_a_person_come_with_an_answer_only(lived: Folder, purpose: str) -> None:
+    lived.write("USER.md", USER)
+    nothing = context(lived, purpose, query="qwertyuiop")
+    assert "Nora" not in nothing.text
+    assert "Nora" not in context(lived, "live", query="why PostgreSQL").text
+
+
+def test_a_long_page_of_a_person_leaves_room_for_the_answer(lived: Folder) -> None:
+    lived.write("USER.md", f"{USER}{'- I like long walks by the sea.' * 40}\n")
+    made = context(lived, "task", 400, query="why PostgreSQL")
+    assert "Nora" not in made.text and "card-db-choice" in made.lines
+
+
+def test_generated_pages_are_not_repeated_and_lines_lose_their_marks(lived: Folder) -> None:
+    lived.write(
+        "semantic/db.md",
+        "---\nkind: category\ngenerated: 0123456789ab\n---\n# PostgreSQL\n\nWhat is known of this "
+        "subject. Lines may be edited, added and deleted, as in [[MEMORY]].\n",
+    )
+    head = "id: {0}-1\nkind: {0}\ncreated: 2026-02-27T09:00:00Z\n{1}"
+    day = head.format("day", "date: 2026-02-27\n")
+    lived.write(
+        "episodic/daily/2026-02-27.md",
+        f"---\n{day}---\n# Day: 2026-02-27\n\n## Knowledge\n\n- db.choice: PostgreSQL it is\n",
+    )
+    lived.write(
+        "mid-term/agents/kimi.md",
+        f"---\n{head.format('agent', '')}---\n# Agent: kimi\n\n## Skills\n\n- PostgreSQL ^card-1\n",
+    )
+    lived.write(
+        "mid-term/projects/shop.md",
+        f"---\n{head.format('project', '')}---\n# Project: shop\n\n## State\n\n"
+        "- The PostgreSQL import is half done. ^digest-01abc\n",
+    )
+    text = context(lived, "task", query="PostgreSQL import of the shop").text
+    assert "The PostgreSQL import is half done." in text and "^digest" not in text
+    assert not any(path in text for path in ("semantic/db.md", "daily/2026", "agents/kimi"))

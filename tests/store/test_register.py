@@ -18,7 +18,14 @@ from kimi_memory.store.store import Store
 from tests.consolidation.notes import card
 from tests.store.conftest import KEY
 
-PATHS = ("semantic/a.md", "semantic/b/c.md", "episodic/e.md", "episodic/sessions/s.md", "t.txt")
+PATHS = (
+    "semantic/a.md",
+    "semantic/b/c.md",
+    "episodic/e.md",
+    "episodic/sessions/s.md",
+    "t.txt",
+    "long-term/IDENTITY.md",
+)
 HEADS = (
     "id: card-1\nkind: card\ntype: fact\nkey: k.a\nstatus: active\n",
     "id: card-1\nkind: card\ntype: fact\nkey: k.b\nstatus: archived\n",

@@ -1,0 +1,80 @@
+"""USER.md and PROJECT.md: what a person wrote there, without what the templates say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+
+from kimi_memory.errors import KimiMemoryError
+from kimi_memory.model.clean import lines_of
+from kimi_memory.model.frontmatter import decode, read
+from kimi_memory.model.note import Lang
+from kimi_memory.text.regex import regex
+from kimi_memory.text.tokens import estimate
+
+PEOPLE_PAGES = {"USER.md": "starter/USER", "PROJECT.md": "starter/PROJECT"}
+"""The pages, and their templates."""
+_UNFILLED = regex(
+    r"^\s*(?:<!--.*|[*_](?![*_\s])[^*_]+[*_]|[-*+]?\s*(?:\*\*)?[^*:：]{1,40}[:：]\s*(?:\*\*)?\s*|-{3,})$"
+)
+"""A remark to the writer, a label that nothing follows, a rule: what templates leave behind."""
+
+
+class PageLine(NamedTuple):
+    """A line of a person's page."""
+
+    number: int
+    text: str
+
+    def id(self, path: str) -> str:
+        """Return what names it in a context."""
+        return f"{path}#L{self.number}"
+
+
+def people_lines(path: str, content: Callable[[str], bytes], budget: int) -> list[PageLine]:
+    """Return the first written lines of a page that fit a budget of tokens.
+
+    Args:
+        path: one of `PEOPLE_PAGES`.
+        content: reads a file as agents get it.
+        budget: most tokens.
+    """
+    found = []
+    for line in written_lines(path, content):
+        budget -= estimate(line.text) + 1
+        if budget < 0:
+            break
+        found.append(line)
+    return found
+
+
+def written_lines(path: str, content: Callable[[str], bytes]) -> Iterator[PageLine]:
+    """Yield what a person wrote on a page, each heading with what stands below it."""
+    try:
+        text = decode(content(path), path)
+        front = read(text, path)
+    except (KimiMemoryError, OSError):
+        return  # There is none, or it cannot be read, which `doctor` tells.
+    given = _given(PEOPLE_PAGES[path])
+    above = len(lines_of(text)) - len(lines_of(front.body))
+    heading: PageLine | None = None
+    for number, line in enumerate(lines_of(front.body), above + 1):
+        if line.startswith("#"):
+            # A heading is shown with what stands below it; that of the page says nothing.
+            heading = PageLine(number, line.strip()) if line.startswith("##") else None
+        elif line.strip() and line not in given and not _UNFILLED.match(line):
+            if heading:
+                yield heading
+                heading = None
+            yield PageLine(number, line.rstrip())
+
+
+@cache
+def _given(template: str) -> frozenset[str]:
+    """Return the lines of a template as it lies there: to fill it costs more than the block."""
+    folder = Path(str(import_module("kimi_memory.templates").__file__)).parent
+    texts = (Path(folder, f"{template}.{lang}.md.j2").read_text("utf-8") for lang in Lang)
+    return frozenset(line for text in texts for line in text.splitlines())
