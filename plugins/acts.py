@@ -52,6 +52,13 @@ MAX_ANSWER = 160
 
 _WORK = regex(r"^\W*(?:please |let'?s )?(?:add?ress|fix|handle|resolve|tackle|skip|ignore)\b", 2)
 
+_BARE = regex(
+    r"^\W*(?:(?:and|but|so|also|please|just|ok(?:ay)?) )*(?:don['’]?t|do not)\b"
+    r"(?!.*\b(?:ever|again|any ?more|always|never|default|every|each|without|unless)\b)",
+    2,
+)
+"""What is not to be done, without a word on when."""
+
 _UNDECIDED = regex(
     r"\b(?:undecided|not decided|haven't decided|they offered|either"
     r"|thinking (?:about|of)|considering|talking about)\b|在考虑|没定|没想好|再说|还是",
@@ -145,7 +152,7 @@ def _acts(transcript: Transcript) -> Iterator[Draft]:
         if _is_spoken(turn) and not at_work:
             yield from _told(transcript.session, turn, named=named)
         if _is_spoken(turn) and not named:
-            yield from _orders(transcript.session, turn)
+            yield from _orders(transcript.session, turn, at_work=at_work)
             yield from _choice(transcript.session, before, turn)
         before = turn if turn.role in (Role.USER, Role.ASSISTANT) else before
 
@@ -216,9 +223,12 @@ def _is_plain(clause: Clause, *, named: bool, least: float) -> bool:
     return weight_of(traits) >= least
 
 
-def _orders(session: Session, turn: Turn) -> Iterator[Draft]:
+def _orders(session: Session, turn: Turn, *, at_work: bool) -> Iterator[Draft]:
     own = _own_clauses(turn)
     orders = [clause for clause in own if clause.act is Act.ORDER and not _keeps(clause.text)]
+    if at_work and any(clause.act not in (Act.ORDER, Act.REMARK) for clause in own):
+        # "Add a list, don't sort it": how this piece of work is to be done.
+        orders = [clause for clause in orders if not _BARE.match(clause.text)]
     if not orders or max(traits_of(one.text).words for one in orders) < 3:
         return
     start, end = _around(own, orders)

@@ -263,7 +263,8 @@ class _Reader:
             return Part.OPEN
         if first or any(clause.act is Act.REQUEST for clause, _ in kept):
             return Part.ASKED if first else Part.DECIDED
-        return Part.TOLD
+        of_work = self._kind == "work" and not any(is_lasting(clause.text) for clause, _ in kept)
+        return Part.ASKED if of_work else Part.TOLD
 
 
 def _account(exchange: int, answers: list[Turn]) -> Iterator[_Bit]:

@@ -55,7 +55,7 @@ _WHEN = (
 )
 _NAME = r"(?P<name>[^\s\d:：#>*|\[\]()<`\"'-][^:：|<>`\"]{0,30}?)"
 _STYLES = {
-    "specstory": rf"_\*\*{_ROLE}(?P<side> - \w+)?(?: \((?P<mark>[^)]*)\))?\*\*_\s*",
+    "specstory": rf"_\*\*{_ROLE}(?P<side> - \w+)?(?: \((?P<mark>[^)]*)\))*\*\*_\s*",
     "heading": rf"#{{1,4}} (?:\W{{1,3}} )?\**{_ROLE}\**{_MARK}\**\s*[:：]?\s*",
     "bold": rf"\*\*{_ROLE}{_MARK}(?:\s*[:：]\s*\*\*|\*\*\s*[:：])(?P<text>.*)",
     "plain": rf"{_ROLE}{_MARK}\s*[:：](?!//)(?P<text>.*)",
@@ -70,10 +70,15 @@ _LEVELS = frozenset(
 _FENCE = re.compile(r" {0,3}(?:```|~~~)")
 _JOINT = re.compile(r"\d{4}-\d\d-\d\d(?P<joint>\D)")
 _TAKEN_OUT = re.compile(
-    r"<(?P<tag>think|command-(?:name|message|args)|local-command-[a-z]+|system-reminder)>"
-    r".*?(?:</(?P=tag)>|\Z)",
+    r"<(?P<tag>think|command-(?:name|message|args)|local-command-[a-z]+|system-reminder"
+    r"|bash-(?:input|stdout|stderr))>.*?(?:</(?P=tag)>|\Z)",
     re.DOTALL,
 )
+_IMAGE = re.compile(r"^User provided an image \([\w/+.-]+\)\.\s*$", re.MULTILINE)
+_TOOL_TURN = re.compile(r"Tool use: \*\*|\*\*Agent task list:\*\*|Result:\s*\n")
+"""How older SpecStory files begin a turn that only shows what a tool did."""
+_SIDE = "sidechain"
+"""Marks what another agent was told and said."""
 _RULE = re.compile(r"(?:\A|\n)[ \t]*(?:---+|\*\*\*+|___+)\s*\Z")
 _SESSION = re.compile(r"<!-- (?P<program>[\w ]+?) Session (?P<id>[\w.-]+)(?: \([^)]*\))? -->")
 _MEMBER = re.compile(
@@ -134,6 +139,9 @@ class _Growing:
         role, origin, speaker = _speaker(self.opening)
         text = _TAKEN_OUT.sub("", "\n".join(self.lines)).strip()
         text = _RULE.sub("", text).strip()
+        text = _IMAGE.sub("", text).strip() or text
+        if role == Role.ASSISTANT and self.style == "specstory" and _TOOL_TURN.match(text):
+            return
         if role is not None and text:
             ref = self._ref(f"{role}\0{speaker}\0{text}")
             at, n = self.at, len(self.turns) + 1
@@ -199,7 +207,7 @@ def _speaker(opening: re.Match[str]) -> tuple[Role | None, Origin, str]:
     """Return role, origin and name of who speaks; no role for those who do not."""
     found = opening.groupdict()
     name = (found.get("role") or found.get("name") or "").strip()
-    if found.get("side"):
+    if found.get("side") or found.get("mark") == _SIDE:
         return None, Origin.IMPORT, ""
     if re.fullmatch(_USERS, name, re.IGNORECASE):
         return Role.USER, Origin.HUMAN, ""

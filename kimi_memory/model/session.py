@@ -10,6 +10,9 @@ from itertools import pairwise
 from kimi_memory.model.origin import Role
 from kimi_memory.model.turn import Turn
 
+CODING_RECORDER = "specstory"
+"""The host of sessions in which an agent is at work, however few messages they have."""
+
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 
@@ -59,6 +62,8 @@ class Transcript:
 
     def has_agent_at_work(self) -> bool:
         """Whether the agent does things, message after message, rather than only answering."""
+        if self.session.host == CODING_RECORDER:
+            return True
         spoken = [t.role for t in self.turns if t.role in (Role.USER, Role.ASSISTANT)]
         pairs = list(pairwise(spoken))
         runs = sum(one is other is Role.ASSISTANT for one, other in pairs)

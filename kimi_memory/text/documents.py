@@ -54,15 +54,13 @@ _INLINE_ARTICLE = regex(
     r"第[一二三四五六七八九十百\d]{1,4}[条章款]|\b(?:Article|Section|Clause) \d{1,3}\b"
 )
 _OUTLINE = regex(r"\s{0,6}\d{1,2}(?:\.\d{1,2}){1,3}\.?\s+\S")
-_HEADING = regex(r"#{1,6}\s+\S")
+_HEADING = regex(
+    r"#{1,6}\s+\S|⸻\s*$|[\U0001f300-\U0001faff\u2600-\u27bf]\ufe0f?\s{1,2}(?:\d{1,2}\. )?[A-Z][\w &/-]{2,40}(?::|$)"
+)
 _BYLINE = regex(
     r"\s{0,3}(?:\([A-Z][A-Za-z]+\)|[A-Z][A-Za-z .]{2,30},? (?:[A-Z][a-z]+\.? \d{1,2}(?:, \d{4})? )?\((?:AP|Reuters|AFP|Xinhua|UPI|Bloomberg|CNN|BBC)\)|by [A-Z][a-z]+ [A-Z][a-z]+\s*$|By [A-Z][a-z]+ [A-Z][a-z]+\s*$)"
     r"|\s{0,3}(?:新华社|中新社|中新网|人民网|本报|央视|据)[^\n，。]{0,16}(?:电|讯|报道|消息)|\s{0,3}(?:来源|作者|原标题|编辑|记者|责任编辑|转自|摘自|文章来源)\s?[:：丨|]|\s{0,3}(?:文|图)\s?[/／|丨]"
     r"|\s{0,3}(?:terms (?:of|and) |privacy policy|licen[cs]e agreement|press release|for immediate release|abstract\b\s{0,3}[:.—-]?\s{0,3}$|table of contents|copyright (?:©|\(c\)|\d)|all rights reserved)|\s{0,3}(?:隐私政策|用户协议|服务条款|免责声明|新闻稿|会议纪要|通知公告)\s*$",
-)
-_LOG = regex(
-    r"\s{0,3}(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(?::\d\d)?|\[?\d\d:\d\d:\d\d(?:[.,]\d{1,6})?\]?\s|\[?(?:DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL|TRACE)\b[\]:\s]"
-    r"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\s{1,2}\d{1,2} \d\d:\d\d:\d\d |\d{1,3}(?:\.\d{1,3}){3} - |\$ \S|>>> |Traceback \(most|  File \"|\s+at [\w.$]+\()"
 )
 _ROLE = regex(
     r"\s{0,6}(?:\*\*|\[|【|<\|)?\s?(?:user|human|assistant|ai|bot|system|chatgpt|gpt-?\d?|claude|gemini|kimi|copilot|developer|tool|agent|customer|support|interviewer|interviewee|q|a"
@@ -173,6 +171,11 @@ _FIELDS_ZH = regex(
     r"目标|计划|备注|姓名|名字|职业|城市|规则|决定|原因|背景|问题|想法|方案|结果|状态|日期|时间|地点|预算|角色|年龄|邮箱|电话|编辑器|语言|爱好|项目|团队|数据库|后端|前端|截止|要求|格式|风格|例如|比如|步骤|注意|总结|结论|重要|提醒|周.|星期.|第.步|另外|顺便|补充|其中|优点|缺点|需求|说明|技术栈|部署|记住|地址"
 )
 _OF_SELF = regex(r"\b(?:I|i|me|my|mine|we|us|our|you|your)\b|I'm|[我咱你您]")
+_FIRST_PERSON = regex(r"\b(?:I|i|me|my|mine|we|us|our|let's)\b|I'm|[我咱]")
+_ADDRESS = regex(r"https?://[^\s]{1,250}$")
+_TITLE_WORD = regex(r"[A-Za-z][\w'-]{3,}")
+_TITLE, _PARTS = 4, 6
+"""A title has so many words, the text below it so many lines."""
 _LONG = 700
 _LONG_ZH = 260
 _HAN = regex(r"[\u3400-\u9fff]")
@@ -193,7 +196,6 @@ def delimited(text: str, lines: Sequence[Span]) -> dict[int, int]:
     at = 0
     while at < len(lines):
         end = max(_fenced(text, lines, at), _tagged(text, lines, at), _quoted(text, lines, at))
-        end = max(end, _logged(text, lines, at))
         if end > at:
             found[at] = end
         at = max(end, at + 1)
@@ -222,7 +224,35 @@ def begins_document(text: str, lines: Sequence[Span], at: int) -> bool:
         return True
     more = [_line(text, lines, n) for n in range(at + 1, min(at + 12, len(lines)))]
     return (
-        _is_mail(line, more[:3]) or _is_numbered(line, more) or _has_front_matter(text, lines, at)
+        _is_mail(line, more[:3])
+        or _is_numbered(line, more)
+        or _is_titled(text, lines, at)
+        or _is_linked(text, lines, at)
+        or _has_front_matter(text, lines, at)
+    )
+
+
+def _is_titled(text: str, lines: Sequence[Span], at: int) -> bool:
+    """Whether a line is the title of a long text: its words are capitals, nothing closes it."""
+    title = _line(text, lines, at).strip()
+    words = _TITLE_WORD.findall(title)
+    return (
+        len(words) >= _TITLE
+        and title[-1].isalnum()
+        and sum(word[0].isupper() for word in words) >= 0.7 * len(words)
+        and len(text) - lines[at][0] >= _LONG
+        and sum(bool(_line(text, lines, n).strip()) for n in range(at, len(lines))) >= _PARTS
+    )
+
+
+def _is_linked(text: str, lines: Sequence[Span], at: int) -> bool:
+    """Whether an address stands before lines that speak of nobody who talks here."""
+    before = text[: lines[at][0]].rstrip()
+    below = [line for n in range(at, len(lines)) if (line := _line(text, lines, n)).strip()]
+    return (
+        _ADDRESS.search(before[-_HEAD:]) is not None
+        and len(below) > 1
+        and not any(_FIRST_PERSON.search(line) for line in below)
     )
 
 
@@ -332,12 +362,6 @@ def _tagged(text: str, lines: Sequence[Span], at: int) -> int:
 
 def _quoted(text: str, lines: Sequence[Span], at: int) -> int:
     while at < len(lines) and _QUOTE.match(_line(text, lines, at)):
-        at += 1
-    return at
-
-
-def _logged(text: str, lines: Sequence[Span], at: int) -> int:
-    while at < len(lines) and _LOG.match(_line(text, lines, at)):
         at += 1
     return at
 

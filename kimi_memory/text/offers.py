@@ -10,7 +10,7 @@ from kimi_memory.text.regex import regex
 from kimi_memory.text.sentences import sentences
 
 _LABEL = regex(
-    r"^[ \t>#]{0,8}(?:[-*•] )?\**(?:(?:option|plan|choice|ending|variant|approach|route|version|style|idea)[ \t]*(?P<word>[A-Za-z]|\d{1,2})|方案[ \t]*(?P<han>[一二三四五六七八九A-Za-z\d])"
+    r"^[ \t>#]{0,8}(?:[-*•] )?\**(?:(?:option|plan|choice|ending|variant|approach|route|version|style|idea)[ \t]*(?P<word>[A-Za-z]|\d{1,2})(?!\w)|方案[ \t]*(?P<han>[一二三四五六七八九A-Za-z\d])"
     r"|第(?P<nth>[一二三四五六])(?:种|个|套)?|(?P<letter>[A-Z])(?=[.):：、\]])|(?P<number>\d{1,2})(?=[.)、])|\((?P<bracketed>\d{1,3})(?=\)))[ \t]*[.):：、—–\]-]*[ \t]*\**[ \t]*[:：—–-]*[ \t]*",
     10,  # IGNORECASE | MULTILINE
 )
@@ -40,6 +40,13 @@ _PROPOSAL = regex(
     2,
 )
 _MARKUP = regex(r"\*\*|__|^[ \t>]*(?:[-*•]|#{1,6})\s+|^\s+")
+_NO_OPTION = regex(
+    r"(?:[^:\n]{2,40}: ?)?(?:removed|added|updated|fixed|created|implemented|changed|replaced|moved|renamed|refactored|installed|configured|cleaned|improved|extracted|verified|tested)\b"
+    r"|(?:wait|run|open|click|visit|type|enter|press|restart|reload|refresh|copy|paste|execute|download|log in|sign in|scroll|navigate|select|go to)\b"
+    r"|(?:[^：\n]{2,20}：)?(?:已经?|新增了|修复了|更新了|删除了|添加了|创建了)|(?:等待|运行|打开|点击|访问|输入|重启|刷新|复制|执行|下载|登录)",
+    2,
+)
+"""What was done, and a step to take now, are nothing to choose between."""
 MOST = 240
 """So many characters of an option say what it is."""
 
@@ -62,7 +69,7 @@ def offers_in(text: str) -> list[Offer]:
     for at, mark in enumerate(marks):
         end = marks[at + 1].start() if at + 1 < len(marks) else len(text)
         words = text[mark.end() : end].split("\n\n", 1)[0].strip()
-        line = _plain(words.split("\n", 1)[0])[:MOST]
+        line = _plain(words.split("\n", 1)[0])[:MOST].rstrip(" :：")
         if line:
             found.append(Offer(_label(mark), line, mark["bracketed"] is not None))
     labels = [offer.label for offer in found]
@@ -81,7 +88,7 @@ def picked(answer: str, offers: list[Offer]) -> list[Offer]:
         # "the second one" among A, B and C
         order = [offer.label for offer in offers]
         names = {order[int(n) - 1] for n in names if n.isdigit() and 0 < int(n) <= len(order)}
-    return [offer for offer in offers if offer.label in names]
+    return [offer for offer in offers if offer.label in names and not _NO_OPTION.match(offer.text)]
 
 
 def assents(answer: str) -> bool:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kimi_memory.text import documents
+from kimi_memory.text.console import printed
 from kimi_memory.text.prose import is_prose, said
 from kimi_memory.text.regex import regex
 from kimi_memory.text.retractions import standing
@@ -86,6 +87,7 @@ def _brought(text: str) -> list[Span]:
     blocks = documents.delimited(text, lines)
     found = [(lines[a][0], lines[b - 1][1]) for a, b in blocks.items()]
     found += [(lines[a][0], lines[b][1]) for a, b in documents.transcribed(text, lines)]
+    found += [(lines[a][0], lines[b][1]) for a, b in printed(text, lines)]
     found += [lines[n] for n in range(len(lines)) if documents.is_impersonal(_of(text, lines[n]))]
     found += _undelimited(text, lines, blocks)
     return _joined(found)

@@ -99,13 +99,18 @@ _ORDER_EN = regex(
     rf"|^{_LEAD}(?:keep|make) (?:your|the|all(?: your)?) (?:answers?|repl(?:y|ies)|responses?|explanations?|messages?|summar(?:y|ies)|tone)\b|^{_LEAD}(?:stop|quit) (?!being\b|by\b|over\b)[a-z]+ing\b"
     rf"|\byou (?:don't|do not) (?:need|have) to \b[^,;.]{{2,60}}\b(?:every|each|any ?more|all the time)\b|^{_LEAD}no need to \b[^,;.]{{2,60}}\b(?:every|each|any ?more|all the time)\b"
 )
+# "so that we need no restart in the future": why, or what may come, not how to act.
+_NOT_EVER = regex(
+    r"\b(?:so(?: that)?,? (?:we|i|it|they|you|that|the)|in case|such that|because|to (?:make sure|ensure|avoid)|in order to|if (?:we|i)|might|may|could|would|maybe|probably|we(?:'ll| will)|it(?:'ll| will))\b"
+    r"[^.;!?]{0,160}\b(?:going forward|in (?:the )?future)\b|\b(?:yet|for now|right now|this time|at this point|for the moment|until|just now)\W*$"
+)
 _ORDER_ASKED = regex(
     rf"^{_LEAD}(?:can|could|will|would) you (?:please |just )*(?:always|never)\b|^{_LEAD}(?:from now on|going forward|in (?:the )?future),? (?:can|could|will|would) you\b|^{_LEAD}(?:can|could|will|would) you\b[^?]*\b(?:from now on|going forward|every time|each time|always)\W*$"
     r"|(?:以后|今后|从现在起|从今天起|往后)[^。？?]{0,8}(?:能不能|可不可以|可以|(?<!可)能|麻烦你?)[^。]{2,40}[吗么]?[？?]"
 )
 """An order in the form of a question."""
 _AGENT_EN = regex(
-    r"\byou(?:'re|'ll|'d|r)?\b|\b(?:me|us|i|we)\b|^\W*(?:please|always|never|don'?t|do not|no|from now on|going forward|whenever)\b|\b(?:always|never) "
+    r"\byou(?:'re|'ll|'d|r)?\b|\b(?:me|us|i|we)\b|^\W*(?:please|always|never|don'?t|do not|no|from now on|going forward|in (?:the )?future|whenever)\b|\b(?:always|never) "
     rf"{_DO}\b|^{_LEAD}(?:{_DO}|keep|make|stop|quit)\b|, always\W*$"
 )
 _ORDER_ZH = regex(
@@ -173,6 +178,8 @@ def is_order(clause: str) -> bool:
     """Whether a clause, in lower case, tells somebody how to act from now on."""
     if _ORDER_ZH.search(clause):
         return True
+    if _NOT_EVER.search(clause):
+        return False
     return _ORDER_EN.search(clause) is not None and _AGENT_EN.search(clause) is not None
 
 

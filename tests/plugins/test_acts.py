@@ -10,7 +10,7 @@ from kimi_memory.host import Host
 from kimi_memory.model.card import CardType
 from kimi_memory.model.draft import Draft
 from kimi_memory.model.origin import Origin, Role
-from kimi_memory.model.session import Session, Transcript
+from kimi_memory.model.session import CODING_RECORDER, Session, Transcript
 from kimi_memory.model.turn import Turn
 
 NOON = datetime(2026, 2, 27, 12, 0, tzinfo=UTC)
@@ -183,3 +183,36 @@ def test_sessions_of_an_agent_at_work_are_left_to_their_digest() -> None:
     assert transcript.has_agent_at_work()
     found = Host(entry_points=False).answer("distil_session", transcript=transcript)
     assert facts(found) == changes(found) == []
+
+
+def work(*spoken: str) -> list[Draft]:
+    """Return what is distilled of what a person says to an agent at work."""
+    turns = tuple(Turn(n, NOON, Role.USER, text) for n, text in enumerate(spoken, 1))
+    transcript = Transcript(Session("s1", NOON, host=CODING_RECORDER), turns)
+    return Host(entry_points=False).answer("distil_session", transcript=transcript)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "add a list of comments to the sidebar. don't sort it",
+        "when I click a comment, scroll to it. don't move the cursor",
+        "make the header smaller, but don't change its colour",
+    ],
+)
+def test_how_a_piece_of_work_is_to_be_done_is_no_order(text: str) -> None:
+    assert rules(work(text)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "don't push to main",
+        "add the list. never sort anything in the view",
+        "fix the header. don't ever touch the generated files again",
+        "please don't add co-authors to commits",
+    ],
+)
+def test_an_order_to_an_agent_at_work_stays_one(text: str) -> None:
+    (rule,) = rules(work(text))
+    assert rule in text

@@ -191,3 +191,19 @@ def test_what_is_said_of_everybody_is_a_wise_saying() -> None:
         ("Ben", "We recorded twelve old songs in my cellar."),
     )
     assert [line.who for line in lines] == ["Ben"]
+
+
+def test_what_is_said_to_an_agent_at_work_is_about_the_work() -> None:
+    lines = digest(
+        ("user", "The nightly export loses umlauts, make it write UTF-8."),
+        ("agent", "Let me look."),
+        ("agent", "Let me run it."),
+        ("agent", "Done."),
+        ("agent", "It runs."),
+        ("user", "The archive folder still holds the broken export of Tuesday."),
+        ("agent", "Let me see."),
+        ("user", "I'm allergic to latin-1, and I work as a librarian in Graz."),
+    )
+    parts = {line.text: line.part for line in lines}
+    assert parts["The archive folder still holds the broken export of Tuesday."] is Part.ASKED
+    assert parts["I'm allergic to latin-1, and I work as a librarian in Graz."] is Part.TOLD

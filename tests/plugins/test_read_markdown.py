@@ -210,6 +210,62 @@ def test_the_file_is_closed_after_reading(tmp_path: Path) -> None:
     assert told == []
 
 
+OLDER = """_**User**_
+
+User provided an image (image/png).
+
+why is the list empty? [Image #1]
+
+_**Agent (claude-opus-4-20250514)**_
+
+**Agent task list:**
+- [X] Look at the list
+- [ ] Mend the list
+
+_**Agent (claude-opus-4-20250514)**_
+
+Tool use: **Read** `./list.ts`
+
+Result:
+
+```
+   1→export const list = [];
+```
+
+_**User (sidechain)**_
+
+Find every list in the project.
+
+_**Agent (claude-opus-4-20250514) (sidechain)**_
+
+There are three lists.
+
+_**Agent (claude-opus-4-20250514)**_
+
+The filter was wrong.
+
+_**User**_
+
+<bash-input>npm test</bash-input>
+
+_**User**_
+
+<bash-stdout>3 passed</bash-stdout><bash-stderr></bash-stderr>
+
+_**User**_
+
+[Request interrupted by user]
+"""
+
+
+def test_older_specstory_files_give_what_was_spoken() -> None:
+    assert [(turn.role, turn.text) for turn in read(OLDER).turns] == [
+        ("user", "why is the list empty? [Image #1]"),
+        ("assistant", "The filter was wrong."),
+        ("user", "[Request interrupted by user]"),
+    ]
+
+
 FOLDER = Path(os.environ.get("KIMI_MEMORY_DATA", "/nonexistent")) / "transcripts_specstory"
 
 

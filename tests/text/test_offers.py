@@ -88,3 +88,18 @@ REVIEW = """Review:
 )
 def test_the_numbers_of_a_review_are_picked(answer: str, labels: list[str]) -> None:
     assert [offer.label for offer in picked(answer, offers_in(REVIEW))] == labels
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1. Removed the old shell variations\n2. Added one path with poetry",
+        "1. Wait a few minutes for the agents, then run:\n2. Open the console and log in",
+        "- Optionally update the name\n- Optionally update the content",
+        "1. 已删除旧配置\n2. 已新增说明",
+        "1. 打开控制台\n2. 运行脚本",
+    ],
+)
+def test_what_was_done_and_steps_to_take_are_no_choice(text: str) -> None:
+    assert picked("2", offers_in(text)) == []
+    assert picked("a", offers_in(text)) == []

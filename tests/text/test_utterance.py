@@ -141,3 +141,31 @@ def test_what_only_sounds_like_an_order_is_none(text: str) -> None:
 def test_nothing_begins_inside_of_a_quotation() -> None:
     (one,) = clauses('the sign said "No entry. Always ring." in red')
     assert one.act is Act.STATEMENT
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "put the address into a variable in case we want another one in the future",
+        "clean up my git so that going forward we don't have them any more",
+        "we might need a second server in the future",
+        "don't implement the plan yet",
+        "don't touch the tests for now",
+    ],
+)
+def test_what_may_come_and_what_waits_is_no_order_for_always(text: str) -> None:
+    assert act_of(text) is not Act.ORDER
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "in the future, put the address into a variable",
+        "going forward, use small commits",
+        "please sort the imports in the future",
+        "don't push to main without asking",
+        "never deploy on a Friday",
+    ],
+)
+def test_what_holds_from_now_on_is_an_order(text: str) -> None:
+    assert act_of(text) is Act.ORDER
