@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import re
 import subprocess
+from collections import defaultdict
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,19 +15,38 @@ from pathlib import Path
 import pytest
 
 from kimi_memory import Memory, Opening
+from kimi_memory.adapters.talk import unnamed
+from kimi_memory.capture.ingest import from_bytes
+from kimi_memory.care.chat import Limits
+from kimi_memory.care.checkup import verify
+from kimi_memory.care.compaction import compact
 from kimi_memory.care.forgetting import Doomed, Wanted, forget, purge
+from kimi_memory.consolidation.overview import is_generated, sign_of
 from kimi_memory.consolidation.rekeying import rekey
 from kimi_memory.home import Home
 from kimi_memory.host import Host
+from kimi_memory.model import form
 from kimi_memory.model.change import Append, Create
+from kimi_memory.model.health import Severity
+from kimi_memory.model.ids import derived_id
+from kimi_memory.model.note import Lang
+from kimi_memory.model.origin import Role
+from kimi_memory.model.pages import Proposal
 from kimi_memory.model.record import seal, unseal
 from kimi_memory.model.records import tombstone_line
+from kimi_memory.model.status import Status
 from kimi_memory.model.tombstone import PURGED, Tombstone, hash_of
+from kimi_memory.store.keyed import hashes_in
+from kimi_memory.surfaces.http.caller import Caller
+from kimi_memory.surfaces.proxy.chat import _link
+from kimi_memory.surfaces.proxy.conversation import Asker, candidates
 from kimi_memory.text.normal import bare, normalise
 from tests.consolidation.test_purge import every_byte, traces
 
 CODE = "472913"
 SAID = (f"The locker in Oslo is number {CODE}.", f"奥斯陆的储物柜是 {CODE} 号。")
+WORDS = ("Where do I put it?", f"Into locker {CODE}.", "Thank you very much.")
+PROXY = next(candidates(Asker(caller=Caller("me")), WORDS[1]))
 NOW = datetime(2026, 2, 27, 9, 0, tzinfo=UTC)
 _HEX = re.compile(rb"(?<![0-9a-f])[0-9a-f]{8,128}(?![0-9a-f])")
 _BASE64 = re.compile(rb"[A-Za-z0-9+/_-]{12,}={0,2}")
@@ -78,9 +99,9 @@ def marks(root: Path) -> set[str]:
 
 def hashes(text: str) -> Iterator[str]:
     for kind in _KINDS:
-        for form in (text, normalise(text), bare(text), normalise(text).upper(), f"{text}\n"):
-            yield hashlib.new(kind, form.encode()).hexdigest()
-            yield hashlib.new(kind, hash_of(form).encode()).hexdigest()
+        for said in (text, normalise(text), bare(text), normalise(text).upper(), f"{text}\n"):
+            yield hashlib.new(kind, said.encode()).hexdigest()
+            yield hashlib.new(kind, hash_of(said).encode()).hexdigest()
 
 
 def rebuilt(root: Path) -> Iterator[str]:
@@ -224,3 +245,111 @@ def test_a_purge_holds_in_a_copy_that_has_another_key(
         kinds = {unit.kind for unit in held if CODE in unit.text}
         assert kinds.isdisjoint({"card", "turn", "event"}), "pages of its days wait for its purge"
         assert copy.recall("boat leaves").hits
+
+
+# Ids and digests that were made of the value together with what a thief knows
+
+
+def live_on(memory: Memory) -> set[str]:
+    """Let the value go into ids, refs and inputs of jobs; return the ids of some jobs."""
+    proposal = Proposal(
+        id=derived_id("proposal", NOW, "MEMORY.md", "semantic", "new", SAID[0]),
+        created=NOW, updated=NOW, status=Status.CANDIDATE, lang=Lang.EN,
+        title="locker", target="semantic", section="new", text=SAID[0],
+    )  # fmt: skip
+    memory.store.apply([Create(form.place(proposal), form.render(proposal).encode())], memory.actor)
+    for id in ("framework", PROXY):
+        session, before = memory.session(id), ""
+        for text in WORDS:
+            before = _link(before, "user", text)
+            session.turn("user", text, ref=unnamed(Role.USER, text).ref)
+            session.turn("assistant", f"So be it: {text}", ref=before)
+        session.end()
+    chat = [
+        {"role": ("user", "assistant")[n % 2], "content": f"Tell me {n} of boats. " * 30}
+        for n in range(60)
+    ]
+    chat[20]["content"] += SAID[0]
+    compact(memory, chat, Limits(3000))
+    jobs = [forget(memory, Wanted(query=f"Oslo is number {CODE}"))]
+    memory.batch.flush()
+    memory.undo(jobs[0].id)
+    memory.remember("The boat leaves at nine sharp.", key="boat.time.exact")
+    jobs += memory.consolidate("introspect")
+    memory.batch.flush()
+    with (memory.root / "MEMORY.md").open("a", encoding="utf-8") as page:
+        page.write(f"\n- boat.locker: locker {CODE} is under the boat\n")
+    memory.history.commit("A page as somebody edited it")
+    memory.take_edits()
+    assert all(job.id for job in jobs), jobs
+    return {job.id.rpartition("-")[2] for job in jobs}
+
+
+def made_of_words(memory: Memory) -> dict[str, set[str]]:
+    """Return what follows from the value and from words that stay, by what it is of."""
+    found: dict[str, set[str]] = defaultdict(set)
+    found["proxy"] = {PROXY.removeprefix("proxy-")}
+    for path in memory.store.files():
+        content = memory.store.read(path)
+        if path.startswith("mid-term/jobs/"):
+            record = unseal(content)
+            if record["kind"] == "compact" or "locker" in str(record["operations"]):
+                found[str(record["kind"])].add(str(record["inputs"])[:12])
+        if path.startswith("review/"):
+            found["proposal"].add(path[-19:-3])
+        if b"compaction" in content and path.endswith(".md"):
+            found["summary"].add(re.search(rb"id: event-(\S+)", content)[1].decode()[10:])
+        if path.endswith(".jsonl"):
+            records = [unseal(line) for line in content.splitlines()]
+            refs = [str(record.get("ref", "")) for record in records]
+            if any(CODE in str(record.get("text", "")) for record in records):
+                found["refs"] |= {digits for ref in refs for digits in hashes_in(ref)}
+    edited = memory.history.content("HEAD~1", "MEMORY.md").decode()
+    found["page"] = {sign_of(edited)}
+    assert CODE in edited and not is_generated(edited)
+    return found
+
+
+def test_no_id_is_left_that_a_guess_confirms(memory: Memory) -> None:
+    jobs = live_on(memory)
+    made = made_of_words(memory) | {"jobs": jobs}
+    kinds = {"proxy", "remember", "compact", "proposal", "summary", "refs", "page", "jobs"}
+    assert kinds <= made.keys(), made.keys()
+    assert purge(memory, Doomed((CODE,)), yes=True).done
+    left = {
+        (of, mark, name)
+        for name, content in every_byte(memory.root)
+        for of, marks in made.items()
+        for mark in marks
+        if mark.encode() in content
+    }
+    assert left == set()
+    assert not [one for one in verify(memory) if one.severity is Severity.ERROR]
+
+
+def test_edits_of_a_page_are_not_known_by_its_words(memory: Memory, clock) -> None:
+    page = memory.root / "MEMORY.md"
+    jobs = []
+    for _ in range(2):
+        text = page.read_text(encoding="utf-8")
+        page.write_text(f"{text}\n- boat.locker: locker {CODE} is under the boat\n", "utf-8")
+        report = memory.take_edits()
+        jobs.append(report.id)
+        memory.undo(report.id)
+    assert all(jobs) and jobs[0] != jobs[1], "the same words, and another job"
+
+
+def test_what_was_purged_is_not_taken_in_again(memory: Memory) -> None:
+    told = [{"role": "user", "content": text} for text in WORDS]
+    file = from_bytes("chat.json", json.dumps({"id": "told", "messages": told}).encode())
+    assert sum(one.stored for one in memory.ingest([file])) == len(WORDS)
+    session = memory.session("framework")
+    refs = [unnamed(Role.USER, text).ref for text in WORDS]
+    for text, ref in zip(WORDS, refs, strict=True):
+        session.turn("user", text, ref=ref)
+    assert purge(memory, Doomed((CODE,)), yes=True).done
+    assert sum(one.stored for one in memory.ingest([file])) == 0
+    again = memory.session("framework")
+    for text, ref in zip(WORDS, refs, strict=True):
+        assert again.turn("user", text, ref=ref) is None
+    assert traces(memory.root, CODE) == []

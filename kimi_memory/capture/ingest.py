@@ -20,6 +20,7 @@ from kimi_memory.model.screen import TranscriptFile
 from kimi_memory.model.session import Session, Transcript
 from kimi_memory.model.turn import Turn
 from kimi_memory.store import sessions
+from kimi_memory.store.keyed import keyed_by, keyed_mark
 from kimi_memory.store.store import Store
 
 HEAD = 65536
@@ -120,11 +121,14 @@ class Ingest:
         for place in known:
             for turn in sessions.read(self._store, place.path).turns:
                 stored[_mark(turn, turn.text)] += 1
-        new = []
+        new, keyed = [], keyed_by(self._store.journal)
         for turn in turns:
             text = self._screen.pass_text(turn.text).text
-            mark = _mark(replace(turn, ref=self._screen.pass_name(turn.ref)), text)
-            if stored[mark] > 0:
+            ref = self._screen.pass_name(turn.ref)
+            # What was purged is not taken in again.
+            marks = (_mark(replace(turn, ref=one), text) for one in (ref, keyed_mark(ref, keyed)))
+            mark = next((mark for mark in marks if stored[mark] > 0), None)
+            if mark is not None:
                 stored[mark] -= 1
             elif text.strip():
                 new.append(turn)

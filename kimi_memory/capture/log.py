@@ -30,6 +30,7 @@ from kimi_memory.model.session import Json, Session, Transcript, last_rounds
 from kimi_memory.model.turn import Turn
 from kimi_memory.store import sessions
 from kimi_memory.store.joined_files import split_session
+from kimi_memory.store.keyed import keyed_by, keyed_mark
 from kimi_memory.store.store import Store
 from kimi_memory.text.orders import gives_orders
 
@@ -73,6 +74,7 @@ class SessionLog:
         limits: CaptureTable | None = None,
     ) -> None:
         self._store, self._host, self._screen, self._actor = store, host, screen, actor
+        self._keyed = keyed_by(store.journal)
         self._views, self._limits = views or Views(store), limits or CaptureTable()
         self._size = -1
         self._context = ""
@@ -181,8 +183,8 @@ class SessionLog:
 
     def _turn(self, said: Said, n: int) -> Captured | None:
         ref = self._screen.pass_name(said.ref)
-        if ref and ref in self._refs:
-            return None
+        if ref and not self._refs.isdisjoint({ref, keyed_mark(ref, self._keyed)}):
+            return None  # It is there, or was until its words were purged.
         screened = self._screen.pass_text(said.text)
         if not screened.text.strip():
             return None

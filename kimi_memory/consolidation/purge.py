@@ -26,6 +26,7 @@ from kimi_memory.model.event import Event
 from kimi_memory.model.ids import safe_session_id
 from kimi_memory.model.job import Job, Op, Operation
 from kimi_memory.model.note import Note
+from kimi_memory.model.pages import Proposal
 from kimi_memory.model.record import seal, unseal
 from kimi_memory.model.records import job_json, read_transcript_lines, tombstone_line, tombstone_of
 from kimi_memory.model.tombstone import Tombstone, hash_of, keyed_hash
@@ -41,6 +42,8 @@ SHORTEST = 4
 """Fewer letters stand everywhere by chance; a Chinese character counts as two."""
 _LITERAL_BYTES = 24
 """Turns of a purged session that are shorter are small talk, not traces."""
+
+_TAKEN_OUT = "purged words taken out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +156,7 @@ class Purge:
         found = bool(changes)
         changes += self._tombstones(scrub, doomed, gone)
         operations = [Operation(Op.FORGET, scrub.name(note.id), "", "purged") for note in gone]
-        operations += [Operation(Op.REFINE, n.id, "", "purged words taken out") for n in touched]
+        operations += [Operation(Op.REFINE, scrub.name(n.id), "", _TAKEN_OUT) for n in touched]
         return Removal(tuple(changes), tuple(operations), lines, found)
 
     def _ordered(self, but: tuple[str, ...]) -> list[str]:
@@ -207,6 +210,7 @@ class Purge:
         """Yield the words, keys and file names of notes that these sessions alone gave."""
         for path, content in files:
             held = scrub.count(content) > 0
+            traces.look_at(path, content)
             if not held and not ids:
                 continue
             if session := SESSION.fullmatch(path):
@@ -215,12 +219,15 @@ class Purge:
                     traces.add(texts_with(content, scrub))
                 continue
             note = self._note(path, content)
+            if held and isinstance(note, Proposal):
+                traces.add_note(path, note, (note.text, note.title))
             if not isinstance(note, Card | Event):
                 continue
             words = list(_only_from(note, ids))
             if words or _falls(note, scrub, ids):
-                traces.add_note(note, _words(note))
+                traces.add_note(path, note, _words(note))
             yield from ([*words, PurePosixPath(path).stem] if words else ())
+        traces.follow()
 
     def _note(self, path: str, content: bytes) -> Note | None:
         if not path.endswith(".md") or path.startswith("episodic/sessions/"):

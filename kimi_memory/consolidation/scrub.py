@@ -15,10 +15,12 @@ from kimi_memory.model.record import is_whole, seal, unseal
 from kimi_memory.model.records import context_of
 from kimi_memory.model.session import Json
 from kimi_memory.model.tombstone import PURGED, Keyed
+from kimi_memory.store.keyed import keyed_digits
 from kimi_memory.text.normal import normalise
 
 _SIGNED = re.compile(r"^generated: ([0-9a-f]{12})$", re.MULTILINE)
-_HASH = re.compile(rb"(?<![0-9a-f])(?:[0-9a-f]{64}|[0-9a-f]{12})(?![0-9a-f])")
+_BASE = re.compile(rb"^(generated: )([0-9a-f]{12})$", re.MULTILINE)
+_HASH = re.compile(rb"(?<![0-9a-f])[0-9a-f]{10,64}(?![0-9a-f])")
 _MARK = PURGED.encode()
 _SESSION = re.compile(r"(?:.*/)?session_(?P<id>[^/]+)\.(?P<kind>jsonl|json|md)")
 
@@ -122,12 +124,18 @@ class Scrub:
 
     def _page(self, content: bytes) -> bytes:
         clean = self.words(content)
-        if clean == content or not is_generated(content.decode("utf-8", "replace")):
+        if clean == content:
             return clean
+        if not is_generated(content.decode("utf-8", "replace")):
+            return _BASE.sub(lambda found: found[1] + self._keyed_sign(found[2]), clean, count=1)
         # Still as the generator wrote it, so it may go on rewriting the page.
         text = _SIGNED.sub(f"generated: {'0' * 12}", clean.decode("utf-8", "replace"), count=1)
         sign = hashlib.sha256(text.encode()).hexdigest()[:12]
         return text.replace(f"generated: {'0' * 12}", f"generated: {sign}", 1).encode()
+
+    def _keyed_sign(self, sign: bytes) -> bytes:
+        """Return what names the page that was edited, without being the hash of its words."""
+        return keyed_digits(sign.decode(), self._keyed).encode()
 
     def _document(self, content: bytes, *, blank: bool) -> bytes:
         try:

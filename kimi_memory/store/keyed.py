@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from kimi_memory.text.normal import normalise
@@ -12,6 +14,8 @@ if TYPE_CHECKING:
 
 _ASKED = 16
 """Hex digits."""
+_HASH = re.compile(r"(?<![0-9a-f-])[0-9a-f]{10,64}(?![0-9a-f-])")
+"""What may be a hash of words; the parts of a UUID are none."""
 
 
 def keyed_by(journal: Journal) -> Keyed:
@@ -30,3 +34,18 @@ def keyed_by(journal: Journal) -> Keyed:
 def asked(words: str, keyed: Keyed) -> str:
     """Return what a receipt holds of a question: the same for the same words, and none of them."""
     return keyed(f"asked\0{normalise(words)}")[:_ASKED] if words else ""
+
+
+def hashes_in(mark: str) -> Iterator[str]:
+    """Yield what may be hashes of words in the id that a host gave something."""
+    yield from _HASH.findall(mark)
+
+
+def keyed_digits(digits: str, keyed: Keyed) -> str:
+    """Return as many hex digits that only this machine can make of the given ones."""
+    return keyed(f"digits\0{digits}")[: len(digits)]
+
+
+def keyed_mark(mark: str, keyed: Keyed) -> str:
+    """Return the id that something has since its words were purged; often the same."""
+    return _HASH.sub(lambda found: keyed_digits(found[0], keyed), mark)
