@@ -17,9 +17,14 @@ _GONE = (
     r"|that(?:'s| is| was) (?:wrong|not true|nonsense|a mistake|a joke|not decided)|(?:we|i) (?:won't|don't|didn't|haven't|aren't|will not|did not) (?:(?:actually|really) )?(?:do|mean|decide)[a-z]* (?:that|it|this|so|anything|after all))"
 )
 _TAIL = r"(?: (?:please|again|now|then|last one|part|bit|one|actually|after all|lol|haha|sorry|for now|thanks))?[.!… ]*$"
+_NOT_SO = (
+    r"(?:[,;–—-]{1,3} ?(?:no,? )?(?:i was wrong|(?:we|i|it|that|they)(?: (?:do|did|will|are|am|is|was) not|(?:'re|'m|'s) not| (?:don't|didn't|won't|aren't|isn't|wasn't))"
+    r"(?: (?:do (?:that|it|this)|that|it|true|so|decided|settled|after all|any ?more|actually|going to|yet)){0,2}))?"
+)
+"""The same once more, in so many words: "forget that, we do not"."""
 _UNSAYS = regex(
-    rf"^(?:{_OH}[,.!… –—-]{{0,4}}){{0,5}}{_GONE}{_TAIL}"
-    rf"|^(?:oh |wait |hm+ |actually ){{0,3}}(?:no|wait)[,.!… –—-]{{1,4}}(?:actually[, ]{{1,2}})?(?:we|i|let's)(?: are|'re|'m| am)? ?(?:won't|don't|didn't|aren't|not|will not|did not)\b[^,;:]{{0,30}}[.!…]*$",
+    rf"^(?:{_OH}[,.!… –—-]{{0,4}}){{0,5}}{_GONE}{_NOT_SO}{_TAIL}"
+    rf"|^(?:oh |wait |hm+ |actually ){{0,3}}(?:no|wait)[,.!… –—-]{{1,4}}(?:actually[, ]{{1,2}})?(?:we|i|let's)(?: are|'re|'m| am)? ?(?:won't|don't|didn't|aren't|not|will not|did not|do not)\b[^,;:]{{0,30}}[.!…]*$",
     2,
 )
 _OH_ZH = r"(?:哦|嗯|等等|等下|等一下|不对|不|算了|呃|唉|其实|还是|那|仔细想想|想了想|再想想|不过)"
@@ -27,8 +32,9 @@ _GONE_ZH = (
     r"(?:算了|当我没说|就当没说|收回(?:刚才|上面|这句|前面)?(?:的|说的)?(?:话|那句)?|撤回|作废|不算|不作数|别这么(?:做|办|干)|先别|不用了|不要了|不这么(?:做|办|定)了?|我?改(?:变)?主意了?|我?反悔了?|我?开玩笑的?|逗你的?|说着玩的?"
     r"|忽略(?:上面|刚才|前面)[^，。]{0,6}|忘(?:了|掉)(?:刚才|上面|前面|这)[^，。]{0,6}|还没(?:定|决定|想好)|不是真的|取消|没这回事|不行|刚才(?:说的)?(?:不算|作废|取消))"
 )
+_NOT_SO_ZH = r"(?:[，,；—… ]{1,2}(?:我们?|咱们?|其实|都|也|先|就|还|并){0,3}(?:不用|不要|不是|不算|不行|没有?(?:定|决定|这回事)?|不(?:这么)?(?:做|办|干|定|去|搬))(?:了|啦|呢|的)?)?"
 _UNSAYS_ZH = regex(
-    rf"^(?:{_OH_ZH}[，,。！!… ]{{0,3}}){{0,4}}{_GONE_ZH}(?:吧|了|啦|呢|的)?[。.!！…~]*$"
+    rf"^(?:{_OH_ZH}[，,。！!… ]{{0,3}}){{0,4}}{_GONE_ZH}(?:吧|了|啦|呢|的)?{_NOT_SO_ZH}[。.!！…~]*$"
 )
 _UNSAID_INSIDE = regex(
     rf"(?:[—–;,.…]|\s-)\s?(?:{_OH}[,.!… –—-]{{1,3}}){{1,3}}(?:{_GONE}|not|don't){_TAIL}"

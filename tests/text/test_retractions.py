@@ -27,6 +27,18 @@ TAKEN_BACK = [
     "我们决定用 Redis，哦不，还是算了",
     "缓存定在 Redis 上。取消吧。",
     "我们改用 Redis 了。逗你的。",
+    "We decided to use Redis. No, forget that, we do not.",
+    "Let's use Redis for sessions. Scratch that, we won't.",
+    "From now on always use Redis. Never mind, we don't.",
+    "We decided to use Redis. No, we do not.",
+    "I moved to Redistown. Forget it, I didn't.",
+    "We go with Redis. Actually scrap that, it isn't decided yet.",
+    "We settled on Redis. Cancel that, we are not going to.",
+    "We use Redis for everything. Ignore that, I was wrong.",
+    "我们决定用 Redis 做缓存。不，算了，我们不用了。",
+    "数据库定为 Redis。不对，忘了刚才说的，还没定。",
+    "以后都用 Redis。收回这句，我们不用。",
+    "我们用 Redis 做队列。取消，不这么定了。",
 ]
 STANDS = [
     "Let's use Redis for the cache. Never mind the old cache.",
@@ -41,6 +53,14 @@ STANDS = [
     "算了一下账，我们决定用 Redis。",
     "旧方案取消了，我们改用 Redis。",
     "我没开玩笑，我们决定用 Redis。",
+    "We decided to use Redis. Forget it, we won't discuss that once more.",
+    "We use Redis. Never mind, it is not slow.",
+    "We use Redis for the queue. No, we do not need a second one, thanks to its speed.",
+    "Never mind the rumours, they are not true: we use Redis.",
+    "Scratch that itch: we use Redis, and we do not look back.",
+    "我们决定用 Redis。不用担心性能。",
+    "我们用 Redis。取消旧的订单，不用通知他们。",
+    "以后都用 Redis。别的不要了，我们也没有时间。",
 ]
 
 
