@@ -10,6 +10,7 @@ import subprocess
 from collections import defaultdict
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -46,7 +47,7 @@ from tests.consolidation.test_purge import every_byte, traces
 CODE = "472913"
 SAID = (f"The locker in Oslo is number {CODE}.", f"奥斯陆的储物柜是 {CODE} 号。")
 WORDS = ("Where do I put it?", f"Into locker {CODE}.", "Thank you very much.")
-PROXY = next(candidates(Asker(caller=Caller("me")), WORDS[1]))
+_, PROXY = islice(candidates(Asker(caller=Caller("me")), WORDS[1]), 2)
 NOW = datetime(2026, 2, 27, 9, 0, tzinfo=UTC)
 _HEX = re.compile(rb"(?<![0-9a-f])[0-9a-f]{8,128}(?![0-9a-f])")
 _BASE64 = re.compile(rb"[A-Za-z0-9+/_-]{12,}={0,2}")
@@ -288,7 +289,7 @@ def live_on(memory: Memory) -> set[str]:
 def made_of_words(memory: Memory) -> dict[str, set[str]]:
     """Return what follows from the value and from words that stay, by what it is of."""
     found: dict[str, set[str]] = defaultdict(set)
-    found["proxy"] = {PROXY.removeprefix("proxy-")}
+    found["proxy"] = {PROXY.split("-")[1]}
     for path in memory.store.files():
         content = memory.store.read(path)
         if path.startswith("mid-term/jobs/"):

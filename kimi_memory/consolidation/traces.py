@@ -91,7 +91,7 @@ class Traces:
         refs = [turn.ref for turn in transcript.turns]
         # The id of an open chat tells its program where to go on.
         if transcript.ended is not None and transcript.session.id.startswith(_MADE_OF_WORDS):
-            refs.append(transcript.session.id.rpartition("-")[2])
+            refs.append(transcript.session.id.replace("-", " "))
         for digits in {digits for ref in refs for digits in hashes_in(ref)}:
             self._marks[digits] = keyed_digits(digits, self._keyed)
 
