@@ -25,6 +25,7 @@ from kimi_memory.model.status import Status
 from kimi_memory.model.step import DayView, Step
 from kimi_memory.text.normal import normalise
 from kimi_memory.text.regex import regex
+from kimi_memory.text.sentences import sentences
 from kimi_memory.text.zone import day_in, in_zone
 
 MOST = 40
@@ -34,7 +35,8 @@ _DATED = regex(r"^\d{4}-\d\d-\d\d ")
 _GOAL = regex(
     r"^(?:(?:the|our|my) )?(?:(?:project|overall|main)(?:'s)? )?(?:goal|aim|objective)"
     r"(?: (?:of|for) (?:this|the|our) [\w-]+(?: [\w-]+)?| here)? is (?:to )?(?P<what>\S.{9,})$"
-    r"|^(?:这个|我们的?|本)?(?:项目|工程)?的?目标(?:就)?(?:是|[:：]) ?(?P<han>\S.{4,})$",
+    r"|^(?:我们的?|咱们的?)?(?:这个|本|该)?(?:项目|工程)?的?目标"
+    r"(?:就)?(?:是|[:：]) ?(?P<han>\S.{4,})$",
     2,
 )
 
@@ -114,8 +116,9 @@ def _goal(heads: Iterable[Head], digests: Iterable[Digest]) -> str:
     lines = (line for digest in digests for line in digest.lines)
     said += [line.text for line in lines if line.part is not Part.FOUND]
     for text in said:
-        if found := _GOAL.match(text.strip()):
-            return (found["what"] or found["han"]).rstrip(" .。")
+        for first, end in sentences(text):
+            if found := _GOAL.match(text[first:end].strip()):
+                return (found["what"] or found["han"]).rstrip(" .。")
     return ""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
+import pytest
 from kimi_memory.plugins.projects import consolidate_day
 
 from kimi_memory.host import Host
@@ -159,6 +160,23 @@ def test_a_persons_state_and_goal_are_theirs() -> None:
     )
     assert found.goal == "lend tents"
     assert found.state == ("2026-02-27 All tests pass. ^digest-1", "we wait for the printer")
+
+
+@pytest.mark.parametrize(
+    ("said", "goal"),
+    [
+        (
+            "Never use emojis. The goal of the project is to let clinics book online.",
+            "let clinics book online",
+        ),
+        ("我们这个项目的目标是做一个预约系统。数据库用 PostgreSQL。", "做一个预约系统"),
+        ("我们项目的目标是让病人少排队。", "让病人少排队"),
+        ("他们的目标是赢得比赛。", ""),
+        ("Scoring a goal is fun. We use Postgres.", ""),
+    ],
+)
+def test_a_goal_may_be_one_sentence_of_several(said: str, goal: str) -> None:
+    assert made(card("e", said, CardType.DECISION)).goal == goal
 
 
 def test_hook_consolidate_day() -> None:
