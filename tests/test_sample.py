@@ -144,7 +144,7 @@ def test_the_sample_is_sound(copied: Path, opening: Opening) -> None:
         assert verify(memory) == []
         counted = status(memory)
     assert (counted.ended_sessions, counted.open_sessions, counted.broken) == (6, 0, ())
-    kinds = {"card", "day", "digest", "event", "identity", "project", "proposal"}
+    kinds = {"agent", "card", "day", "digest", "event", "identity", "project", "proposal"}
     assert set(counted.notes) == kinds
 
 
