@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from kimi_memory.text.calendar_words import names_day
+from kimi_memory.text.memo import keep_results
 from kimi_memory.text.regex import regex
 from kimi_memory.text.salience import specific_words, traits_of
 from kimi_memory.text.utterance import is_order
@@ -61,7 +62,7 @@ class Changes:
         for n, text in turns:
             words = specific_words(text)
             self._counts.update(words)
-            if _CHANGE.search(text) or _OBJECT.search(text):
+            if tells_change(text):
                 self._changing.append((n, words, _objects(text)))
 
     def after(self, n: int, text: str, shared: int = SHARED, *, lasting: bool = False) -> bool:
@@ -84,6 +85,7 @@ class Changes:
         )
 
 
+@keep_results(4096)
 def tells_change(text: str) -> bool:
     """Whether a statement says that something is otherwise than it was, or than it was meant."""
     return _CHANGE.search(text) is not None or _OBJECT.search(text) is not None

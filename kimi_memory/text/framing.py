@@ -11,6 +11,7 @@ import re
 from enum import Enum, auto
 
 from kimi_memory.text.han import simplify
+from kimi_memory.text.memo import keep_results
 from kimi_memory.text.regex import regex
 
 
@@ -127,6 +128,7 @@ def asks_the_world(prompt: str) -> bool:
     return _WORLD_EN.search(prompt) is not None
 
 
+@keep_results(4096)
 def orders_for_always(said: str) -> bool:
     """Whether what a person told an agent has the form of a standing order.
 

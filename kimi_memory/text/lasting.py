@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from kimi_memory.text.memo import keep_results
 from kimi_memory.text.regex import regex
 from kimi_memory.text.salience import traits_of
 
@@ -22,11 +23,13 @@ _LOOSE = regex(
 """A sentence that begins so says nothing without the one before it."""
 
 
+@keep_results(4096)
 def is_lasting(text: str) -> bool:
     """Whether a sentence tells what holds for years: a name, work, home, age, health, diet."""
     return _LASTING.search(text) is not None
 
 
+@keep_results(4096)
 def worth_of(text: str) -> float:
     """Return how much a sentence tells: 0 or less for small talk, about 6 for a life event."""
     traits = traits_of(text)

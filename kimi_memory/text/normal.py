@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 from kimi_memory.text.han import simplify
+from kimi_memory.text.memo import keep_results
 from kimi_memory.text.regex import regex
 
 _SPACE = regex(r"\s+")
@@ -30,6 +31,7 @@ _MARKS = regex(
 )
 
 
+@keep_results(4096)
 def bare(text: str) -> str:
     """Return `text` as it is compared with what must not come back.
 

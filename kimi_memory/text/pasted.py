@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 
 from kimi_memory.text import documents
 from kimi_memory.text.console import printed
+from kimi_memory.text.memo import keep_results
 from kimi_memory.text.prose import is_prose, said
 from kimi_memory.text.regex import regex
 from kimi_memory.text.retractions import standing
@@ -81,7 +82,8 @@ def foreign_spans(text: str) -> list[Span]:
     return _joined([*_brought(text), *_quotations(text)])
 
 
-def _brought(text: str) -> list[Span]:
+@keep_results(4096)
+def _brought(text: str) -> tuple[Span, ...]:
     """Return the spans of texts that the speaker brought along, without quotations."""
     lines = documents.split_lines(text)
     blocks = documents.delimited(text, lines)
@@ -90,11 +92,12 @@ def _brought(text: str) -> list[Span]:
     found += [(lines[a][0], lines[b][1]) for a, b in printed(text, lines)]
     found += [lines[n] for n in range(len(lines)) if documents.is_impersonal(_of(text, lines[n]))]
     found += _undelimited(text, lines, blocks)
-    return _joined(found)
+    return tuple(_joined(found))
 
 
-def _quotations(text: str) -> list[Span]:
-    return [one.span() for one in _QUOTATION.finditer(text) if _is_speech(one[0])]
+@keep_results(4096)
+def _quotations(text: str) -> tuple[Span, ...]:
+    return tuple(one.span() for one in _QUOTATION.finditer(text) if _is_speech(one[0]))
 
 
 def _is_speech(quotation: str) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from kimi_memory.text.memo import keep_results
 from kimi_memory.text.regex import regex
 from kimi_memory.text.sentences import Span, sentences
 
@@ -59,6 +60,7 @@ def _cut(start: int, end: int, quotation: Span) -> bool:
     return start < last and first < end and not (start <= first and last <= end)
 
 
+@keep_results(4096)
 def is_prose(sentence: str) -> bool:
     """Whether a sentence reads as spoken words rather than code or a path."""
     if not 3 <= len(sentence) <= MAX_SENTENCE:

@@ -14,9 +14,10 @@ from typing import Any, cast
 from kimi_memory.text.literals import literals
 from kimi_memory.text.wordbank import WordBank
 
-_OFTEN = 512
+_OFTEN = 2048
 """Searches after which it pays to look at what a pattern needs."""
 _BANK = WordBank()
+_HAN_SET = re.compile(r"\[(?:\\u3400-\\u9fff|A-Za-z|\\d)+\]")
 
 
 def regex(source: str, flags: int = 0) -> re.Pattern[str]:
@@ -49,7 +50,11 @@ class _Regex:
 
     @cached_property
     def _compiled(self) -> re.Pattern[str]:
-        return re.compile(self._source, self._flags)
+        source = self._source
+        if self._flags & re.IGNORECASE:
+            # Python asks of each of 27,000 hanzi for its other case: 3 ms for every such set.
+            source = _HAN_SET.sub(r"(?-i:\g<0>)", source)
+        return re.compile(source, self._flags)
 
     def search(self, text: str, *span: int) -> re.Match[str] | None:
         """Search like a pattern; where none of its words is, nothing is found."""

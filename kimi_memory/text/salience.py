@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kimi_memory.text.han import HAN
+from kimi_memory.text.memo import keep_results
 from kimi_memory.text.regex import regex
 
 
@@ -128,13 +129,15 @@ _SHARP = regex(r"!\s*$|！\s*$")
 
 
 _NUMBER = regex(r"\d+(?:[.:,]\d+)*")
+_PLAIN = _FUNCTION | _GENERIC
 
 
+@keep_results(4096)
 def specific_words(text: str) -> frozenset[str]:
     """Return what a text names: words outside of both lists, pairs of hanzi, figures."""
     low = text.replace("’", "'").lower()
     words = {word.strip("'-").removesuffix("'s") for word in _WORD.findall(low)}
-    plain = {w.rstrip("s") for w in words if len(w) > 2 and w not in _FUNCTION | _GENERIC}
+    plain = {w.rstrip("s") for w in words if len(w) > 2 and w not in _PLAIN}
     runs = _HAN.findall(_HAN_FUNCTION.sub(" ", text)) if not text.isascii() else []
     pairs = {run[at : at + 2] for run in runs for at in range(len(run) - 1)}
     return frozenset(plain | pairs | set(_NUMBER.findall(text)))
@@ -159,12 +162,13 @@ class Traits:
     """Whether it ends in an exclamation mark."""
 
 
+@keep_results(4096)
 def traits_of(clause: str) -> Traits:
     """Return what the words of a clause show."""
     text = clause.replace("’", "'")
     low = text.lower()
     words = [word.strip("'-") for word in _WORD.findall(low)]
-    plain = [w for w in words if len(w) > 1 and w not in _FUNCTION and w not in _GENERIC]
+    plain = [w for w in words if len(w) > 1 and w not in _PLAIN]
     han = sum(len(run) for run in _HAN.findall(text))
     left = sum(len(run) for run in _HAN.findall(_HAN_FUNCTION.sub(" ", text))) if han else 0
     return Traits(

@@ -19,7 +19,7 @@ _NOUN = "|".join(
 _BE = r"(?:is|are|was|will be|has been|have been|be|stays|remains|became|has become)"
 _TURN = r"(?:moved?|changed?|switched|set|raised|lowered|increased|reduced|cut|extended|shortened|postponed|pushed|brought forward|bumped|went|gone|rose|fell|dropped|rescheduled|migrated|updated|upgraded|renamed|swapped|replaced|turned|shifted)(?: up| down| over| back| out| forward)?"
 ENGLISH = tuple(
-    re.compile(f"^(?:{form})$", re.IGNORECASE)
+    regex(f"^(?:{form})$", re.IGNORECASE)
     for form in (
         # "our API port is 8080", "my wife's name is Hannah", "the rent went up from 900 to 950"
         rf"(?P<w>my|our|the|(?-i:[A-Z])[\w-]+'s)? ?(?P<q>(?:[\w'.-]+ ){{0,2}}?)(?P<n>{_NOUN})(?P<f> (?:for|of) (?:the |our |my )?[\w-]+(?: [\w-]+)?)? (?:(?:has|have|had|was|were|is|are|got|will) )?(?:been |be )?(?:{_TURN})(?: from (?P<o>[^,;]{{1,30}}?))? (?:to|at|on|with|by|into) (?P<v>.+)",
@@ -53,7 +53,7 @@ _SOON = (
 _TURN_ZH = r"(?:改成|改为|改到|改用|改走|换成|换到|换用|变成|变为|定为|定在|定到|推迟到|延到|延期到|提前到|调(?:大|高|小|低|长|短)?到|提高到|降低到|调成|调整到|调整为|设为|设成|涨到|升到|降到|加到|减到|搬到|迁到|迁移到|升级到|切到|切换到|延长到|缩短到|改|换|挪到)了?"
 _BE_ZH = r"(?:是|为|叫|用的是|用|选|选了|在|放在|跑在|走|写在|约在|:|：|=)"
 CHINESE = tuple(
-    re.compile(f"^(?:{form})$", re.IGNORECASE)
+    regex(f"^(?:{form})$", re.IGNORECASE)
     for form in (
         rf"(?P<w>我们的?|我的?|项目的?)?(?P<q>[\u3400-\u9fffA-Za-z]{{0,6}}?的?)(?P<n>{_HAN_NOUN}) ?(?:我们|我)?(?:不再|不|别|不要)用(?P<o>[^，,。]{{1,16}}?)了?[，,](?:现在)?(?:改用|换成|改成|用|换)(?P<v>.+)",
         rf"(?:把|将)?(?P<w>我们的?|咱们的?|我家的?|我的?|项目的?|(?!把|将)[\u3400-\u9fffA-Za-z]{{2,6}}的)?(?P<q>[\u3400-\u9fffA-Za-z]{{0,6}}?的?)(?:新)?(?P<n>{_HAN_NOUN}) ?{_SOON}(?:从(?P<o>[^，。]{{1,16}}?))?{_TURN_ZH}{_SOON}(?P<v>.+)",

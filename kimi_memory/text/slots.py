@@ -21,7 +21,7 @@ from kimi_memory.text.naming import is_name
 from kimi_memory.text.nouns import english
 from kimi_memory.text.owned_zh import bare_name
 from kimi_memory.text.regex import regex
-from kimi_memory.text.slot_frames import KIN, frames
+from kimi_memory.text.slot_frames import KIN, find_frames
 from kimi_memory.text.slot_list import BY_NAME, NOUNS, TOOLS, Definition
 from kimi_memory.text.slot_type import PROJECT, Slot
 from kimi_memory.text.slug import slug
@@ -107,9 +107,8 @@ def _tells_reason(plain: str) -> bool:
 
 
 def _by_verb(text: str, *, zh: bool) -> Slot | None:
-    for name, frame in frames(zh=zh):
-        found = frame.match(text)
-        slot = _of_frame(name, found.groupdict(), zh=zh) if found else None
+    for name, found in find_frames(text, zh=zh):
+        slot = _of_frame(name, found.groupdict(), zh=zh)
         if slot is not None:
             return slot
     return None

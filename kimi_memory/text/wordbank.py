@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from kimi_memory.text.literals import folded
 
-PATIENCE = 256
+PATIENCE = 8192
 """So many questions are answered with "perhaps" before new words are worth a new bank."""
 LONGEST = 4096
 """Characters of the longest text that is looked at; a longer one may hold anything."""
@@ -68,7 +68,7 @@ def _looking(words: Sequence[Collection[str]]) -> _Look | None:
     bank.Compile()
     anything = frozenset(range(len(words)))
 
-    @lru_cache(maxsize=64)
+    @lru_cache(maxsize=4096)  # All distillers of a session look at the same sentences.
     def look(text: str) -> frozenset[int]:
         # Half a surrogate pair cannot be UTF-8, which RE2 reads, and is in no word.
         plain = folded(text).encode("utf-8", "replace").decode("utf-8")
