@@ -43,6 +43,7 @@ _MARKS = regex(r"[“”「」『』\"`>|#]")
 """Words between such marks may be somebody else's."""
 _PASSING = frozenset({Bar.FLEETING, Bar.FINISHED})
 
+_HAVE = regex(r"\b(we (?:don'?t|do not|no longer) have) (?:a|an|any)\b", 2)
 # 应该是 is a doubt, but not in 说错了，应该是 9090.
 _CORRECTS = regex(r"说错|弄错|记错|搞错|更正|纠正|不是")
 
@@ -188,8 +189,10 @@ def _taken_back(transcript: Transcript, lines: list[_Line], drafts: list[Draft])
 
 
 def _named_key(line: _Line, project: str) -> str:
-    if news.takes_back(line.text) and subject_of(line.text) is not None:
-        return key_of("fact", line.text, project)
+    # "We don't have a cache any more" speaks of the one that we had.
+    text = _HAVE.sub(r"\1 our", line.text)
+    if news.takes_back(line.text) and subject_of(text) is not None:
+        return key_of("fact", text, project)
     return ""
 
 

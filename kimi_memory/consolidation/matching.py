@@ -28,7 +28,7 @@ MOST = 8
 """So many cards of like words are looked at, those that share most."""
 RARE = 4
 """A word that more cards name does not tell which of them a change means."""
-_FACT = "claim 2"
+_FACT = "claim 3"
 """Name of what is kept of a file; another number when the rules of words or slots change."""
 
 

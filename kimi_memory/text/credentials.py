@@ -28,6 +28,7 @@ _TECHNIQUE = regex(
     re.IGNORECASE,
 )
 """Names of methods, which hold digits as passwords do."""
+_DATE = regex(r"\b(?:19|20)\d\d-(?:0[1-9]|1[0-2])-[0-3]\d\b")
 _COUNT = regex(r"\d{1,4}(?:\s?[-~–至到]\s?\d{1,4})?")
 _COUNTED = regex(
     r"\s?(?:characters?|chars?|digits?|letters?|bits?|bytes?|days?|weeks?|months?|years?|hours?"
@@ -181,7 +182,12 @@ def is_account(text: str, start: int, end: int) -> bool:
 
 
 def is_phone(text: str, start: int, end: int) -> bool:
-    """Whether it has as many digits as an international telephone number."""
+    """Whether it has as many digits as an international telephone number.
+
+    Between an offset and a date there is none: "UTC+9 (2025-05-05, …".
+    """
+    if _DATE.search(text, start, end):
+        return False
     return 9 <= len(_digits(text, start, end)) <= 15 and stands_alone(text, start, end)
 
 

@@ -50,6 +50,8 @@ FORMS = (
     _form(r"(?P<e><name>) ?把(?P<a><noun>)"),
     _form(r"<begin>(?P<e><name>)[，,：:](?P<a><noun>)"),
 )
+VALUED = frozenset(FORMS[-3:-2])
+"""Forms whose value stands between the name and the noun."""
 LOOSE = frozenset(FORMS[-2:])
 """Forms in which only a known attribute makes a subject."""
 OURS = _form(
@@ -69,7 +71,7 @@ _LEAD = regex(
 )
 _BEFORE = regex(r"^(?:今年|去年|明年|本周|这周|上周|下周|给|麻烦|目前)")
 _TAIL = regex(
-    r"(?:项目组?|团队|那边|这边|那里|这里|目前|现在|定|用|已经?|嘛|呢|啊|吧|这个|那个|系统|服务){1,8}$"
+    r"(?:项目组?|团队|那边|这边|那里|这里|目前|现在|定|用|不再|已经?|嘛|呢|啊|吧|这个|那个|系统|服务){1,8}$"
 )
 
 

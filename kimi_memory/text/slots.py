@@ -137,7 +137,7 @@ def _of_frame(name: str, said: dict[str, str | None], *, zh: bool) -> Slot | Non
         else said["v"] or ""
     )
     cut = trim_value(value, zh=zh)
-    if not holder or not cut:
+    if not holder or not cut or value.lstrip()[:1] in _NO_START:
         return None
     return Slot(
         definition.name,
@@ -151,6 +151,8 @@ def _of_frame(name: str, said: dict[str, str | None], *, zh: bool) -> Slot | Non
     )
 
 
+_NO_START = frozenset("，,、：:；;。)）")
+"""A value that begins so is the rest of another sentence."""
 _NO_WHICH = frozenset(
     ("the", "our", "my", "project", "it", "this", "that", "a", "an", "new", "team", "your", "项目")
 ) | {"我们", "我们的", "我的", "我", "这个", "新", "新的", "团队"}

@@ -155,7 +155,11 @@ def _named(text: str, *, zh: bool) -> Subject | None:
             unsaid = not known and (
                 (form in grammar.LOOSE and not is_lexical(noun))
                 or is_empty(noun)
-                or (zh and not _is_stated(text, found.start("e"), found.end("a")))
+                or (
+                    zh
+                    and form not in owned_zh.VALUED
+                    and not _is_stated(text, found.start("e"), found.end("a"))
+                )
             )
             if is_name(name, zh=zh) and not unsaid:
                 start, end = _span(found, text)

@@ -132,3 +132,21 @@ def test_which_of_two_things_is_liked_better_is_one_slot() -> None:
 def test_any_text_has_a_slot_or_none(text: str) -> None:
     slot = slot_of(text)
     assert slot is None or (slot.key and slot.value)
+
+
+@pytest.mark.parametrize(
+    ("clause", "key", "value"),
+    [
+        ("麻烦记住，青鸾的区域是苏州。", "project.青鸾-region", "苏州"),
+        ("你要知道，青鸾的负责人是秦岚。", "project.青鸾-owner", "秦岚"),
+        ("我再确认一下，青鸾的保留期限是三个月。", "project.青鸾-retention", "三个月"),
+        ("青鸾的维护者——秦岚。", "project.青鸾-owner", "秦岚"),
+        ("许可证从今天起用MIT。", "project.license", "MIT"),
+        ("我养了一只猫，叫煤球。", "user.cat", "煤球"),
+        ("我有一个妹妹，叫小雨。", "user.sister", "小雨"),
+    ],
+)
+def test_what_leads_into_a_chinese_clause_is_no_holder(clause: str, key: str, value: str) -> None:
+    slot = slot_of(clause)
+    assert slot is not None
+    assert (slot.key, slot.value) == (key, value)

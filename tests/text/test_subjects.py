@@ -85,3 +85,15 @@ def test_kin_are_the_keys_of_one_matter() -> None:
     assert kin("atlas.port") == {"atlas.port"}
     assert is_named("atlas.port")
     assert not is_named("decision.port")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "key"),
+    [
+        ("青鸾选定英文作为默认语言。", "青鸾.default-language"),
+        ("青鸾不再以2.1为版本，现在是2.2。", "青鸾.version"),
+        ("我们团队的许可证是MPL。", "fact.license"),
+    ],
+)
+def test_a_name_stands_without_the_words_around_it(sentence: str, key: str) -> None:
+    assert key_of("fact", sentence) == key

@@ -87,3 +87,19 @@ def test_what_is_told_of_a_subject_may_have_another_form() -> None:
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_only_the_same_words_agree_whatever_the_order_of_asking(old: str, new: str) -> None:
     assert (compare_claims(old, new) is SAME) == (compare_claims(new, old) is SAME)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "subjects"),
+    [
+        ("The day off of Ines is Monday.", "Ines's day off is Monday.", "Ines day off"),
+        (
+            "For Heron, the owner is Odile",
+            "They fixed the owner of Heron at Odile.",
+            "Heron owner",
+        ),
+    ],
+)
+def test_a_subject_put_otherwise_leaves_the_value(old: str, new: str, subjects: str) -> None:
+    assert same_told(old, new, subjects)
+    assert not same_told(old, new.replace("Odile", "Vera").replace("Monday", "Friday"), subjects)
