@@ -14,18 +14,21 @@ from kimi_memory.consolidation.digests import digest_step
 from kimi_memory.consolidation.earlier import Earlier
 from kimi_memory.consolidation.fold import Fold
 from kimi_memory.consolidation.gates import DraftGate
+from kimi_memory.consolidation.listed import apart
 from kimi_memory.consolidation.plan import Plan, digest_of
+from kimi_memory.consolidation.revisions import revisions
 from kimi_memory.consolidation.strength import graded, with_holder
 from kimi_memory.errors import FormatError, WaitingError
 from kimi_memory.host import Host
 from kimi_memory.model.card import CardType
 from kimi_memory.model.change import Change, Create, Delete, digest
-from kimi_memory.model.draft import CHANGE, Draft
+from kimi_memory.model.draft import BY_WORDS, Draft
 from kimi_memory.model.note import Lang
 from kimi_memory.model.origin import Origin
 from kimi_memory.model.records import archive_path, transcript_markdown
 from kimi_memory.model.scope import scope_of
 from kimi_memory.model.session import Transcript
+from kimi_memory.model.source import Quote
 from kimi_memory.model.step import Step
 from kimi_memory.store import sessions
 from kimi_memory.store.merge_marks import marks_in
@@ -91,17 +94,24 @@ class Distil:
         if self._store.vetting is not None and self._store.vetting.came(place.path):
             transcript = sessions.capped(transcript, Origin.REMOTE)
         texts = {turn.n: turn.text for turn in transcript.turns}
+
+        def text_of(quote: Quote) -> str | None:
+            return texts.get(quote.n)
+
         fold = Fold(shelf, self._host, self._gate, self._now, self._zone)
         told = _in_zone(transcript, self._zone)
         # First, since who reads the session a second time may want to see it.
         digest = self._digest(told)
-        earlier: Earlier | None = None
+        earlier = Earlier(shelf)
         drafts, stating_nothing = graded(self._drafts(told))
         for draft in drafts:
-            fold.add(draft, lambda quote: texts.get(quote.n))
-        for draft in (draft for draft in drafts if CHANGE in draft.tags):
-            earlier = earlier or Earlier(shelf)
-            for old in earlier.statements(draft):
+            fold.add(draft, text_of)
+        changed = [(d, list(earlier.statements(d))) for d in drafts if BY_WORDS & set(d.tags)]
+        for draft, past in revisions(told, drafts, earlier, fold.replaces):
+            fold.add(replace(draft, scope=scope_of(told.session)), text_of)
+            changed.append((draft, past))
+        for draft, past in changed:
+            for old in past:
                 fold.add_past(old, draft)
         folded = fold.result()
         return Plan(
@@ -123,7 +133,7 @@ class Distil:
         if len(transcript.turns) < self._settings.min_turns:
             return []
         answer = self._host.answer("distil_session", transcript=transcript)
-        drafts = cast("list[Draft]", answer or [])  # what the hook's annotation says
+        drafts = list(apart(cast("list[Draft]", answer or [])))  # what the hook's annotation says
         scope = scope_of(transcript.session)
         drafts = [replace(draft, scope=scope) for draft in drafts]
         drafts = [with_holder(draft, transcript) for draft in drafts]

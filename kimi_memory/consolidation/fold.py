@@ -92,6 +92,10 @@ class Fold:
             self._add_event(draft)
         self._add_card(draft)
 
+    def replaces(self, draft: Draft) -> bool:
+        """Whether a draft takes the place of a live card that names the same things."""
+        return bool(self._changed(draft, ()))
+
     def add_past(self, old: Draft, draft: Draft) -> None:
         """Add what was so until a draft said otherwise, if the draft has become a card.
 

@@ -1,5 +1,7 @@
 """How much a sentence tells of somebody's life, for a reader who knows nothing of its session."""
 
+# ruff: noqa: E501  an alternation of phrases is read by its groups, not by its width
+
 from __future__ import annotations
 
 import re
@@ -13,7 +15,8 @@ _LASTING = regex(
     r"|allerg|intoleran|diabet|asthma|coeliac|celiac|epilep|diagnos|my doctor|vegetarian|vegan"
     r"|pregnan|years? old|i(?: am|'m|’m) an? |i (?:live|work|teach|study|moved) "
     r"|i(?: was|'m|’m| am) (?:born|from))"
-    r"|我叫|我是|叫我|过敏|忌[口辣]|怀孕|吃素|医生说|[炎症病]，|住在|我在.{1,12}[做上开教读]|\d岁|老家",
+    r"|\bi(?:'ve| have|'ve got| got) (?:gout|ibs|migraines?|arthritis|eczema|anaemia|anemia|adhd|hypertension|tinnitus|high blood pressure)"
+    r"|我有[^，。]{0,4}(?:痛风|尿病|血压|哮喘|鼻炎|癫痫|贫血|头痛|心脏|湿疹|近视)|我叫|我是|叫我|过敏|忌[口辣]|怀孕|吃素|医生说|[炎症病]，|住在|我在.{1,12}[做上开教读]|\d岁|老家",
     re.IGNORECASE,
 )
 _LOOSE = regex(

@@ -1,4 +1,4 @@
-"""What a later session changes of what only a digest held so far."""
+"""What a later session changes of what no card held so far."""
 
 from __future__ import annotations
 

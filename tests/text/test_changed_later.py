@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from kimi_memory.text.changed_later import Changes, may_replace, replaces, sets_free, tells_change
+from kimi_memory.text.changed_later import (
+    Changes,
+    is_directive,
+    may_replace,
+    replaces,
+    sets_free,
+    tells_change,
+)
 
 
 @pytest.mark.parametrize(
@@ -87,6 +94,72 @@ def test_a_later_statement_replaces_an_earlier_one(earlier: str, later: str) -> 
 )
 def test_other_things_are_not_replaced(earlier: str, later: str) -> None:
     assert not replaces(earlier, later)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        # the old value is named
+        ("there are 14 crates in the cellar", "we counted again, 17 crates instead of 14"),
+        ("logs stay for 30 days, the auditors are fine", "so the 30 days rule is dead, make it 45"),
+        ("the choir rehearses in Lund", "the choir rehearses in Malmo, not in Lund any more"),
+        ("the fee is 25 euros a head", "the fee went from 25 euros to 31"),
+        ("training is 40 km a week", "training went up from 40 km to 55"),
+        ("合唱团有32人", "合唱团从32人增加到40人"),
+        # it moves, falls through or cannot be
+        ("yoga with Ines is at the harbour", "yoga moves to Sundays, Ines leaves the harbour hall"),
+        ("the deal with Brandt for the barn stands", "the barn deal with Brandt fell through"),
+        ("周末去青岛看小舅", "青岛去不成了，小舅出差"),
+        # an order is come back to, or leave is given
+        (
+            "never use nicknames in letters",
+            "you said no nicknames before, you can use nicknames now",
+        ),
+        ("以后别给我推荐火锅店", "上次说别推荐火锅店那个，现在可以推荐了"),
+        ("don't edit the glossary", "you may edit the glossary, but ask Pim first"),
+        # what was ahead is done
+        ("we plan to order the Falk tent by the 9th", "the Falk tent is paid since the 9th"),
+    ],
+)
+def test_an_old_value_that_is_named_or_revisited_is_replaced(earlier: str, later: str) -> None:
+    assert replaces(earlier, later)
+    assert may_replace(later)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        # the change names another old value
+        ("the printer image is on java 8 and crashes", "found 9 java images instead of 6"),
+        ("the choir rehearses in Lund with Ines", "the choir sings in Malmo, not in Oslo"),
+        # only figures, units and times are shared
+        ("2 hours on monday for the tax papers", "2 hours of fear, so we fly after all on monday"),
+        ("glovebox 2 was at 18 ppm for a week in december", "8 weeks now, so no more trains at 8"),
+        ("租约2年，8月到期", "咖啡机8月坏了2次，改到店里喝"),
+        # leave for another thing, or with another verb
+        ("don't edit the glossary", "you may edit the index"),
+        ("don't translate the glossary", "you can print the glossary"),
+        ("以后别给我推荐火锅店", "上次说的青岛，可以坐船"),
+        # a list of orders is not ended by one of them
+        ("1) never use nicknames 2) always sign", "you said no nicknames before, you can now"),
+        # ranges are no changes
+        ("the shop in Lund has 9 shelves", "the shop is open from 9 to 5"),
+    ],
+)
+def test_what_names_something_else_replaces_nothing(earlier: str, later: str) -> None:
+    assert not replaces(earlier, later)
+
+
+def test_the_same_day_is_one_thing_that_both_name() -> None:
+    plan = "the regatta must be paid by 4 june, said Odo"
+    assert replaces(plan, "we paid the regatta on the 4th")
+    assert not replaces(plan, "we paid the dentist on the 5th")
+
+
+@pytest.mark.parametrize("text", ["never answer in verse", "不要写表格", "以后都先说结论"])
+def test_what_tells_how_to_act_is_a_directive(text: str) -> None:
+    assert is_directive(text)
+    assert not is_directive("the tent is green")
 
 
 def test_words_of_leave_and_change_are_told_apart() -> None:
