@@ -154,9 +154,9 @@ def _load_block(text: str, block: Block, path: str) -> strict.Tree:
     if found := _CONFLICT.search(inner):
         line = line_at(text, block.start + found.start())
         raise FormatError(path, line, "a merge left a conflict marker", "Resolve the conflict")
-    from kimi_memory.model import strict  # Few files need a whole YAML reader.
+    from kimi_memory.model.strict_handler import load_tree  # Few files need a whole YAML reader.
 
-    return strict.load(inner, path, line_at(text, block.start))
+    return load_tree(text, block[:3], path, line_at(text, block.start))
 
 
 def _is_large(inner: str) -> bool:
