@@ -44,6 +44,14 @@ def in_zone(at: datetime, zone: Zone) -> datetime:
         return at
 
 
+def from_clocks(at: datetime, zone: Zone) -> datetime:
+    """Return a moment in UTC; one without an offset is on the clocks of a zone."""
+    try:
+        return (at if at.tzinfo else at.replace(tzinfo=zone)).astimezone(UTC)
+    except (OverflowError, OSError, ValueError):  # the first and last day of the calendar
+        return at if at.tzinfo else at.replace(tzinfo=UTC)
+
+
 def pinned(at: datetime, zone: Zone) -> datetime:
     """Return a moment on the clocks of a zone, with the offset of then.
 

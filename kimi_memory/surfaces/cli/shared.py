@@ -7,7 +7,7 @@ import json
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ from kimi_memory.model.origin import Origin
 from kimi_memory.opening import Opening
 from kimi_memory.surfaces.cli.place import find_memory
 from kimi_memory.text.terminal import printable
-from kimi_memory.text.zone import Zone, day_in
+from kimi_memory.text.zone import Zone, day_in, from_clocks
 
 if TYPE_CHECKING:
     from kimi_memory.consolidation.jobs import JobReport
@@ -103,7 +103,7 @@ def moment(text: str, zone: Zone) -> datetime:
         found = datetime.fromisoformat(text)
     except ValueError:
         raise UsageError(f"{text!r} is no date. Write 2026-02-27 or 2026-02-27T09:30.") from None
-    return found if found.tzinfo else found.replace(tzinfo=zone).astimezone(UTC)
+    return found if found.tzinfo else from_clocks(found, zone)
 
 
 def day_argument(text: str, zone: Zone) -> date:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from kimi_memory.errors import UsageError
 from kimi_memory.memory import Memory
 from kimi_memory.surfaces.http.caller import Caller, Scope
+from kimi_memory.text.zone import Zone, from_clocks
 
 Given = Mapping[str, Any]
 Deed = Callable[[Memory, Caller, Given], Any]
@@ -160,8 +161,16 @@ def _flag(raw: Any) -> bool:
 
 def _moment(raw: Any) -> datetime:
     found = datetime.fromisoformat(_text(raw))
-    aware = found if found.tzinfo else found.replace(tzinfo=UTC)
-    return aware.astimezone(UTC)
+    # Without an offset it is on the clocks of the memory, which are known when it is its turn.
+    return found.astimezone(UTC) if found.tzinfo else found
+
+
+def on_clocks(given: Given, zone: Zone) -> Given:
+    """Return what was given with each moment that names no offset as one of a zone."""
+    return {
+        name: from_clocks(value, zone) if isinstance(value, datetime) else value
+        for name, value in given.items()
+    }
 
 
 def _day(raw: Any) -> date:

@@ -17,7 +17,7 @@ from kimi_memory.model.actor import Actor
 from kimi_memory.model.origin import Origin
 from kimi_memory.opening import Opening
 from kimi_memory.surfaces.http.caller import Caller
-from kimi_memory.surfaces.http.contract import Given, Route
+from kimi_memory.surfaces.http.contract import Given, Route, on_clocks
 from kimi_memory.surfaces.http.limits import busy
 from kimi_memory.surfaces.http.values import plain
 
@@ -88,7 +88,7 @@ class Desk:
         """Return what a route answers, as JSON knows it."""
 
         def work(memory: Memory) -> Any:
-            return plain(route.deed(memory, caller, given))
+            return plain(route.deed(memory, caller, on_clocks(given, memory.zone)))
 
         return await (self.change if route.writes else self.look)(work, caller)
 

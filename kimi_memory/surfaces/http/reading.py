@@ -32,7 +32,7 @@ from kimi_memory.surfaces.http.shapes import (
     Text,
 )
 
-_NO_FILTERS = ("text", "limit", "hops", "min_relevance", "vector_weight", "fusion")
+_NO_FILTERS = ("text", "limit", "hops", "min_relevance", "vector_weight", "fusion", "turn_days")
 FILTERS = tuple(f.name for f in fields(Query) if f.name not in _NO_FILTERS)
 _REVISION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/~^-]{0,200}|")
 _READABLE = re.compile(r".+\.md|(?:.+/)?session_[^/]+\.jsonl")

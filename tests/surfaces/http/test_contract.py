@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from kimi_memory.errors import UsageError
-from kimi_memory.surfaces.http.contract import MOST_CHARS, Field, Kind
+from kimi_memory.surfaces.http.contract import MOST_CHARS, Field, Kind, on_clocks
 from kimi_memory.surfaces.http.routes import ROUTES
 
 AT = datetime(2026, 2, 27, 8, tzinfo=UTC)
@@ -27,7 +28,7 @@ AT = datetime(2026, 2, 27, 8, tzinfo=UTC)
         ("flag", "true", True),
         ("flag", False, False),
         ("moment", "2026-02-27T16:00:00+08:00", AT),
-        ("moment", "2026-02-27T08:00", AT),
+        ("moment", "2026-02-27T08:00", AT.replace(tzinfo=None)),
         ("day", "2026-02-27", date(2026, 2, 27)),
         ("object", {"目标": [1]}, {"目标": [1]}),
     ],
@@ -89,3 +90,12 @@ def test_routes_are_consistent() -> None:
             assert (f"{{{field.name}}}" in route.path) == (field.place == "path"), route.name
             assert route.method == "POST" or field.place != "body", route.name
             assert not field.help.endswith("."), route.name
+
+
+def test_a_moment_without_an_offset_is_on_the_clocks_of_the_memory() -> None:
+    shanghai = ZoneInfo("Asia/Shanghai")
+    naive = Field(name="at", help="It", kind="moment").take("2026-02-27T16:00")
+    given = on_clocks({"at": naive, "text": "16:00", "until": AT}, shanghai)
+    assert given == {"at": AT, "text": "16:00", "until": AT}
+    first = datetime(1, 1, 1)
+    assert on_clocks({"at": first}, shanghai)["at"] == first.replace(tzinfo=UTC)
