@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 
 from kimi_memory import hookimpl
 from kimi_memory.model.card import Card, CardType
+from kimi_memory.model.day_lines import said_line
 from kimi_memory.model.event import Event, EventType
 from kimi_memory.model.head import Cards, Head
 from kimi_memory.model.ids import derived_id
@@ -123,14 +124,19 @@ def _page(day: DayView) -> Iterable[Step]:
             updated=start,
             lang=day.lang,
             date=day.date,
-            sessions=_first((f"[[session_{id}]]" for id in day.sessions), day.lang),
+            sessions=_first(_session_lines(day), day.lang),
             events=_first((_event_line(event, day) for event in day.events), day.lang),
-            knowledge=_first(
-                (f"{card.key}: {' '.join(card.value.split())}" for card in seen), day.lang
-            ),
+            knowledge=_first((" ".join(card.value.split()) for card in seen), day.lang),
         ),
         f"what happened on {day.date}",
     )
+
+
+def _session_lines(day: DayView) -> Iterable[str]:
+    """Yield what was said, by the hour, then the sessions of which no digest tells."""
+    yield from (said_line(one, day.date, day.zone, day.lang) for one in day.spoken)
+    told = {one.session for one in day.spoken}
+    yield from (f"[[session_{id}]]" for id in day.sessions if id not in told)
 
 
 def _first(lines: Iterable[str], lang: Lang) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from kimi_memory.store.history import History
 from kimi_memory.store.shelf import Shelf
 
 _VERSIONS = 50
-_HOUR = re.compile(r"^\d\d:\d\d ")
+_HOUR = re.compile(r"^(?:\d\d-\d\d )?\d\d:\d\d ")
 _SECTIONS = ("sessions", "events", "knowledge")
 
 

@@ -16,7 +16,7 @@ from kimi_memory.model.note import Lang
 from kimi_memory.model.origin import Role
 from kimi_memory.model.proof import is_written
 from kimi_memory.model.scope import scope_of
-from kimi_memory.model.session import Transcript
+from kimi_memory.model.session import Transcript, speaker_of
 from kimi_memory.model.source import Quote, Source
 from kimi_memory.model.status import Status
 from kimi_memory.model.step import Step
@@ -87,20 +87,20 @@ def is_quoted(line: DigestLine, transcript: Transcript) -> bool:
 
 
 def cut_digests(
-    shelf: Shelf, lost: Callable[[Digest, DigestLine], bool], now: datetime
+    shelf: Shelf, lost: Callable[[str, DigestLine], bool], now: datetime
 ) -> Iterator[Step]:
     """Yield the digests that lose lines; one that loses all of them is archived.
 
     Args:
         shelf: the notes as they are.
-        lost: tells which lines go.
+        lost: tells which lines of which session go.
         now: the moment of the job.
     """
     for filed in shelf.notes(Digest.kind):
         digest = filed.note
         if not isinstance(digest, Digest) or digest.status is Status.ARCHIVED:
             continue
-        gone = [line for line in digest.lines if lost(digest, line)]
+        gone = [line for line in digest.lines if lost(digest.session, line)]
         if not gone:
             continue
         rest = tuple(line for line in digest.lines if line not in gone)
@@ -117,7 +117,7 @@ def cut_digests(
 
 def lines_about(
     sessions: Collection[str], turns: Collection[tuple[str, int]], words: Iterable[str]
-) -> Callable[[Digest, DigestLine], bool]:
+) -> Callable[[str, DigestLine], bool]:
     """Return what tells the lines of some sessions, of some turns, or with some words.
 
     Args:
@@ -127,10 +127,10 @@ def lines_about(
     """
     parts = [part for text in words if (part := bare(text))]
 
-    def lost(digest: Digest, line: DigestLine) -> bool:
-        if digest.session in sessions:
+    def lost(session: str, line: DigestLine) -> bool:
+        if session in sessions:
             return True
-        if any((digest.session, n) in turns for n in range(line.first, line.last + 1)):
+        if any((session, n) in turns for n in range(line.first, line.last + 1)):
             return True
         text = bare(line.text)
         return any(part in text or (text and text in part) for part in parts)
@@ -153,6 +153,5 @@ def _headline(lines: Iterable[DigestLine]) -> str:
 
 def _participants(transcript: Transcript) -> tuple[str, ...]:
     session = transcript.session
-    names = {Role.USER: session.user, Role.ASSISTANT: session.agent}
-    spoken = [turn for turn in transcript.turns if turn.role in names]
-    return tuple(dict.fromkeys(t.speaker or names[t.role] or str(t.role) for t in spoken))
+    spoken = (turn for turn in transcript.turns if turn.role in (Role.USER, Role.ASSISTANT))
+    return tuple(dict.fromkeys(speaker_of(turn, session) for turn in spoken))

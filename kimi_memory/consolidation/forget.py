@@ -16,6 +16,8 @@ from kimi_memory.consolidation.plan import Plan, digest_of
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.model.card import Card
 from kimi_memory.model.change import Append, Change
+from kimi_memory.model.day_lines import read_said
+from kimi_memory.model.digest import DigestLine
 from kimi_memory.model.event import Event
 from kimi_memory.model.job import Op
 from kimi_memory.model.marks import split_mark
@@ -151,9 +153,9 @@ class Forget:
         why = wanted.why or "forgotten on request"
         steps = [Step(Op.FORGET, self._archived(note), why) for note in fall.gone]
         steps += [Step(Op.REFINE, n, f"lost its evidence from {fall.subject}") for n in fall.kept]
-        steps += self._pages(shelf, fall.gone) if fall.gone else []
         turns = {(quote.session, quote.n) for note in fall.gone for quote in supporting(note)}
         lost = lines_about(fall.sessions, turns, fall.words)
+        steps += self._pages(shelf, fall.gone, lost)
         steps += cut_digests(shelf, lost, self._now)
         stones = self._stones(wanted, fall)
         changes: list[Change] = []
@@ -276,12 +278,16 @@ class Forget:
         words = keyed_hash(hash_of(bare(value)), self._keyed) if hashed else words
         return Tombstone(scope, key, words, self._now, self._by, wanted.why, hashed)
 
-    def _pages(self, shelf: Shelf, gone: Iterable[Note]) -> Iterator[Step]:
-        """Take lines that repeat a forgotten note out of day and project pages."""
+    def _pages(
+        self, shelf: Shelf, gone: Iterable[Note], lost: Callable[[str, DigestLine], bool]
+    ) -> Iterator[Step]:
+        """Take lines that repeat a forgotten note or turn out of day and project pages."""
         lines = {normalise(text) for note in gone for text in _lines_of(note)}
         lines = {line for line in lines if len(line) >= _SHORTEST_LINE}
         for page in (*_all(shelf, Day), *_all(shelf, Project), *_all(shelf, Agent)):
-            cut = _cut(page, lines)
+            cut = _cut(page, lines) if lines else page
+            if isinstance(cut, Day):
+                cut = replace(cut, sessions=tuple(s for s in cut.sessions if not _is_lost(s, lost)))
             if cut != page:
                 yield Step(Op.REFINE, replace(cut, updated=self._now), "repeats what is forgotten")
 
@@ -372,6 +378,12 @@ def _lines_of(note: Note) -> Iterator[str]:
         yield from (note.value, f"{note.key}: {' '.join(note.value.split())}")
     elif isinstance(note, Event):
         yield from (note.title, " ".join(note.content.split()))
+
+
+def _is_lost(line: str, lost: Callable[[str, DigestLine], bool]) -> bool:
+    """Whether a line of a day's page shows a turn that is forgotten."""
+    said = read_said(line)
+    return said is not None and lost(*said)
 
 
 def _cut(page: Note, lines: set[str]) -> Note:

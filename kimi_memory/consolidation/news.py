@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import date, datetime, timedelta
 from typing import Any, NamedTuple
 
+from kimi_memory.config import Settings
 from kimi_memory.consolidation.barred import LIVE
 from kimi_memory.consolidation.plan import digest_of
 from kimi_memory.errors import FormatError
@@ -24,7 +25,7 @@ from kimi_memory.model.status import Status
 from kimi_memory.store import sessions
 from kimi_memory.store.shelf import Shelf
 from kimi_memory.store.store import Store
-from kimi_memory.text.zone import Zone, day_in
+from kimi_memory.text.zone import day_in
 
 _REMEMBERED = re.compile(r"remembered-\d{8}(?=[-#.])")
 """The session of what is remembered outside of any other, see `kimi_memory.explicit`."""
@@ -39,10 +40,11 @@ class News:
         store: where the sessions lie.
         shelf: the notes as they are.
         now: the moment of the job.
-        zone: the zone of the days.
+        settings: the zone of the days, and after how long silence makes a card stale.
     """
 
-    def __init__(self, store: Store, shelf: Shelf, now: datetime, zone: Zone) -> None:
+    def __init__(self, store: Store, shelf: Shelf, now: datetime, settings: Settings) -> None:
+        zone = settings.zone
         self._today = day_in(now, zone)
         self._ended: dict[date, list[str]] = defaultdict(list)
         self.past = tuple(_sessions(store, shelf))
@@ -57,7 +59,13 @@ class News:
             self._marks[day_in(at, zone)].append(id)
         self._day_of = {id: day for day, ids in self._ended.items() for id in ids}
         self._listed = dict(_listed(shelf))
-        self._late = sorted(one.id for one in heads if is_late(one, now) or is_early(one, now))
+        limit = timedelta(days=settings.consolidation.stale_days)
+        self._late = sorted(
+            one.id
+            for one in heads
+            if is_late(one, now) or is_early(one, now) or is_unverified(one, now, limit)
+        )
+        self._suggesting = sorted(one.id for one in heads if one.suggests and one.status in LIVE)
 
     def days(self) -> list[date]:
         """Return the days that have something, oldest first, up to today."""
@@ -66,8 +74,11 @@ class News:
         return sorted(day for day in known if day <= self._today)
 
     def weeks(self) -> list[date]:
-        """Return the Mondays of the weeks that have such days, oldest first."""
-        days = {*self._ended, *self._marks}
+        """Return the Mondays of the weeks that have such days, oldest first.
+
+        Suggested links make this week one of them: they are confirmed whether anybody talks or not.
+        """
+        days = {*self._ended, *self._marks, *([self._today] if self._suggesting else ())}
         return sorted({monday_of(day) for day in days if day <= self._today})
 
     def ended(self, day: date) -> tuple[str, ...]:
@@ -92,7 +103,8 @@ class News:
         days = [monday + timedelta(days=n) for n in range(7)]
         marks = [mark for day in days for mark in self._marks.get(day, ())]
         ended = [id for day in days for id in self.ended(day)]
-        return digest_of(["weekly", name_of(monday), *marks, *ended])
+        suggesting = self._suggesting if monday == monday_of(self._today) else ()
+        return digest_of(["weekly", name_of(monday), *marks, *ended, *suggesting])
 
 
 def monday_of(day: date) -> date:
@@ -122,6 +134,11 @@ def is_early(head: Head, now: datetime) -> bool:
         return head.expires is not None and head.expires > now
     ended = head.valid_to is not None and head.valid_to > now
     return head.status is Status.SUPERSEDED and ended
+
+
+def is_unverified(head: Head, now: datetime, limit: timedelta) -> bool:
+    """Whether an active card that does not stand by itself was not said for longer than a limit."""
+    return head.status is Status.ACTIVE and not head.stands and now - head.seen > limit
 
 
 def _sessions(store: Store, shelf: Shelf) -> Iterator[Session]:

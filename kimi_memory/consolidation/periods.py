@@ -14,6 +14,7 @@ from kimi_memory.consolidation.news import News, is_early, monday_of, name_of
 from kimi_memory.consolidation.pages import Pages
 from kimi_memory.consolidation.plan import Plan, digest_of
 from kimi_memory.consolidation.usage import Usage
+from kimi_memory.errors import FormatError, NotFoundError
 from kimi_memory.host import Host
 from kimi_memory.model.card import Card
 from kimi_memory.model.digest import Digest
@@ -24,8 +25,10 @@ from kimi_memory.model.moment import moment
 from kimi_memory.model.note import Lang, Note
 from kimi_memory.model.pages import Agent, Day, Identity, Project
 from kimi_memory.model.scope import SHARED
+from kimi_memory.model.session import speaker_of
 from kimi_memory.model.status import Status
-from kimi_memory.model.step import DayView, Step, WeekView
+from kimi_memory.model.step import DayView, Spoken, Step, WeekView
+from kimi_memory.store import sessions
 from kimi_memory.store.register import Entry
 from kimi_memory.store.shelf import Shelf
 from kimi_memory.store.store import Store
@@ -61,7 +64,7 @@ class Periods:
             day: the day, or any day of the week; None for all.
             done: tells whether a job of a kind ran over inputs.
         """
-        news = News(self._store, Shelf(self._store), self._now, self._zone)
+        news = News(self._store, Shelf(self._store), self._now, self._settings)
         if period == "daily":
             days = news.days() if day is None else [day]
             told = {one: done(period, news.of_day(one)) for one in days}
@@ -89,7 +92,8 @@ class Periods:
 
     def _plan_day(self, shelf: Shelf, day: date, *, again: bool) -> Plan:
         events = tuple(self._events(shelf, day, day))
-        news = News(self._store, shelf, self._now, self._zone)
+        digests = tuple(self._digests(shelf, day, day))
+        news = News(self._store, shelf, self._now, self._settings)
         heads = [
             head
             for head in shelf.heads()
@@ -100,12 +104,13 @@ class Periods:
             date=day,
             now=self._now,
             zone=self._zone,
-            lang=self._lang(events),
+            lang=self._lang((*events, *digests)),
             events=events,
             cards=cards,
             projects=tuple(_notes(shelf, Project)),
             sessions=news.ended(day),
-            digests=tuple(self._digests(shelf, day, day)),
+            digests=digests,
+            spoken=tuple(self._spoken(digests)),
             agents=tuple(_notes(shelf, Agent)),
             past=news.past,
             usage=self._usage.of(day),
@@ -158,7 +163,7 @@ class Periods:
         return Plan(
             kind="weekly",
             subject=name_of(monday),
-            inputs=News(self._store, shelf, self._now, self._zone).of_week(monday),
+            inputs=News(self._store, shelf, self._now, self._settings).of_week(monday),
             steps=steps,
         )
 
@@ -177,6 +182,23 @@ class Periods:
             note = filed.note
             if isinstance(note, Digest) and not note.scope and note.status is not Status.ARCHIVED:
                 yield note
+
+    def _spoken(self, digests: Iterable[Digest]) -> list[Spoken]:
+        """Return the lines of digests with the speaker and the moment of their turns."""
+        found: list[Spoken] = []
+        for digest in digests:
+            try:
+                place = sessions.find(self._store, digest.session)
+                transcript = sessions.read(self._store, place.path)
+            except (FormatError, NotFoundError):
+                continue  # `doctor` names the session; its digest stays.
+            turns = {turn.n: turn for turn in transcript.turns}
+            for line in digest.lines:
+                if turn := turns.get(line.last):
+                    who = line.who or speaker_of(turn, transcript.session)
+                    of = (line.text, line.first, line.last)
+                    found.append(Spoken(turn.at, digest.session, who, *of))
+        return sorted(found, key=lambda one: (one.at, one.session, one.last))
 
     def _may_be_of(self, first: date, last: date) -> Callable[[Entry], bool]:
         """Return what tells whether a note may be of some days; an odd stamp has to be read."""
@@ -233,9 +255,8 @@ def _day_of(day: DayView, scope: str) -> DayView:
     events, cards = _in_scope(day, scope)
     if scope == SHARED:
         return replace(day, events=events, cards=cards)
-    return replace(
-        day, events=events, cards=cards, projects=(), sessions=(), digests=(), agents=(), past=()
-    )
+    own = replace(day, events=events, cards=cards, projects=(), sessions=(), digests=())
+    return replace(own, spoken=(), agents=(), past=())
 
 
 def _week_of(week: WeekView, scope: str) -> WeekView:

@@ -59,7 +59,8 @@ def _cut(page: Day | Project, said: set[str]) -> Day | Project:
         return tuple(line for line in lines if not any(text in normalise(line) for text in said))
 
     if isinstance(page, Day):
-        return replace(page, events=kept(page.events), knowledge=kept(page.knowledge))
+        sessions, events = kept(page.sessions), kept(page.events)
+        return replace(page, sessions=sessions, events=events, knowledge=kept(page.knowledge))
     return replace(
         page,
         state=kept(page.state),

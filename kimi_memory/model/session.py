@@ -35,6 +35,12 @@ class Session:
     """Whose is what is said in it: everybody's, or its ``agent``'s, ``user``'s or ``session``'s."""
 
 
+def speaker_of(turn: Turn, session: Session) -> str:
+    """Return who said a turn: by name where it is known, else by role."""
+    names = {Role.USER: session.user, Role.ASSISTANT: session.agent}
+    return turn.speaker or names.get(turn.role, "") or str(turn.role)
+
+
 ROUNDS = 10
 """So many rounds of an open session its view and the live block show …"""
 ROUND_TURNS = 60

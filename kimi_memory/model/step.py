@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from enum import StrEnum
+from typing import NamedTuple
 
 from kimi_memory.model.card import Card
 from kimi_memory.model.digest import Digest
@@ -40,6 +41,19 @@ class Verdict(StrEnum):
     UNRELATED = "unrelated"
 
 
+class Spoken(NamedTuple):
+    """A line of a session's digest, with who said it and when."""
+
+    at: datetime
+    session: str
+    who: str
+    text: str
+    first: int
+    """Number of the first turn quoted …"""
+    last: int
+    """… and of the last, which is whose and when it is."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DayView:
     """Everything a daily consolidation may look at."""
@@ -57,6 +71,8 @@ class DayView:
     """Sessions ended that day."""
     digests: tuple[Digest, ...] = ()
     """Of the sessions that began that day."""
+    spoken: tuple[Spoken, ...] = ()
+    """What these digests quote, in the order it was said."""
     agents: tuple[Agent, ...] = ()
     past: tuple[Session, ...] = ()
     """The headers of all shared sessions that have ended."""

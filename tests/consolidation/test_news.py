@@ -7,6 +7,7 @@ from datetime import date, timedelta
 
 from kimi_memory import Memory
 from kimi_memory.consolidation.news import News, name_of
+from kimi_memory.model.card import Card, CardType, Link, LinkRel
 from kimi_memory.model.pages import Project, Todo
 from kimi_memory.model.status import Status
 from kimi_memory.store.shelf import Shelf
@@ -16,7 +17,7 @@ MONDAY = date(2026, 2, 23)
 
 
 def news(memory: Memory) -> News:
-    return News(memory.store, Shelf(memory.store), memory.clock(), memory.zone)
+    return News(memory.store, Shelf(memory.store), memory.clock(), memory.settings)
 
 
 def project(*todos: Todo, **more: object) -> Project:
@@ -55,3 +56,27 @@ def test_days_ahead_and_archived_events_are_no_news(memory: Memory) -> None:
 
 def test_weeks_are_named_as_iso_does() -> None:
     assert [name_of(day) for day in (MONDAY, date(2024, 12, 30))] == ["2026-W09", "2025-W01"]
+
+
+def test_silence_makes_today_a_day_with_news_without_a_new_session(memory: Memory) -> None:
+    task = card("a", "The badge printer is broken", type=CardType.TASK_STATE, age=29)
+    put(memory, task, card("b", "Never deploy on Fridays", type=CardType.RULE, age=400))
+    assert news(memory).days() == []
+    put(memory, replace(task, verified=days_ago(31)))
+    assert news(memory).days() == [NOW.date()]
+    [report] = memory.consolidate("daily")
+    assert report.counts == {"REFINE": 1}
+    assert memory.get("card-a").note.status is Status.STALE
+    assert memory.consolidate("daily") == []
+
+
+def test_suggested_links_are_confirmed_in_a_week_without_talk(memory: Memory) -> None:
+    link = Link("card-b", LinkRel.SIMILAR_TO, 0.9, "suggested: 0.90 alike")
+    put(memory, card("a", "Tea is green", age=60, links=(link,)), card("b", "Green tea", age=60))
+    assert news(memory).weeks() == [MONDAY]
+    memory.consolidate("weekly")
+    note = memory.get("card-a").note
+    assert isinstance(note, Card)
+    assert [one.reason for one in note.links] == ["0.90 alike"]
+    assert news(memory).weeks() == []
+    assert memory.consolidate("weekly") == []
