@@ -59,11 +59,20 @@ class Edits:
         card = self.cards.get(id)
         return card if card is not None and card.status in LIVE else None
 
-    def change(self, card: Card, line: Line, where: str) -> None:
-        """Give a card what its line says now."""
+    def change(self, card: Card, line: Line, where: str, type: CardType | None = None) -> None:
+        """Give a card what its line says now.
+
+        Args:
+            card: as it was shown.
+            line: as it stands there.
+            where: path of the page.
+            type: what the card is by the heading that its line was moved under.
+        """
         new = self.edited(card, line, where)
         if new is not None and self._allowed(new, line):
-            self.put(Op.REFINE, new, f"a person edited its line in {where}")
+            moved = f", moved under {line.section!r}" if type else ""
+            new = replace(new, type=type or card.type)
+            self.put(Op.REFINE, new, f"a person edited its line in {where}{moved}")
 
     def edited(self, card: Card, line: Line, where: str) -> Card | None:
         """Return a card as its edited line wants it; None where nothing would change."""

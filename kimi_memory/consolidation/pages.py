@@ -26,6 +26,7 @@ from kimi_memory.model.change import Change, Delete, digest
 from kimi_memory.model.digest import Digest
 from kimi_memory.model.head import Head
 from kimi_memory.model.note import Lang
+from kimi_memory.model.page_lines import read_page
 from kimi_memory.model.shape import slug
 from kimi_memory.model.status import Status
 from kimi_memory.model.step import Step
@@ -134,6 +135,16 @@ class Pages:
             or has_unconfirmed(self._store, path, self._render.text(path))
         ]
 
+    def outdated(self) -> Iterator[str]:
+        """Yield the pages that list cards which are gone, and MEMORY.md if somebody deleted it."""
+        entries = self._shelf.entries()
+        if not self._store.exists(PAGE) and any(e.kind == Card.kind for e in entries.values()):
+            yield PAGE
+        for path in self.two_way():
+            listed = self._shelf.survey.fact(path, "listed", _listed)
+            if self._state(path) == _GENERATED and any(id not in entries for id in listed):
+                yield path
+
     def is_free(self, path: str) -> bool:
         """Whether a page may be written: nothing is there, or nothing that somebody added."""
         if not self._store.exists(path):
@@ -193,6 +204,12 @@ def _state_of(content: bytes) -> str:
     if may_rewrite(text):
         return _GENERATED if sign_of(text) else _BLANK
     return _EDITED if sign_of(text) else _STRANGE
+
+
+def _listed(content: bytes) -> list[str]:
+    """Return the ids of the cards a page shows."""
+    lines = read_page(content.decode("utf-8", "replace")).lines
+    return [id for id in lines if id.startswith(f"{Card.kind}-")]
 
 
 def page_language(settings: Settings, cards: Iterable[Card | Head | Digest]) -> Lang:

@@ -19,7 +19,7 @@ from kimi_memory.consolidation.project_edits import edited_projects, take_projec
 from kimi_memory.consolidation.reader_notes import SECTION, confirmed_notes, unconfirmed_lines
 from kimi_memory.consolidation.touched import Touch, touched
 from kimi_memory.errors import FormatError
-from kimi_memory.model.card import Card
+from kimi_memory.model.card import Card, CardType
 from kimi_memory.model.clean import lines_of
 from kimi_memory.model.frontmatter import BOM, decode, read
 from kimi_memory.model.ids import derived_id
@@ -35,6 +35,7 @@ from kimi_memory.model.page_lines import (
     read_page,
     shown,
     strangers,
+    type_of,
 )
 from kimi_memory.model.pages import Proposal
 from kimi_memory.model.shape import slug
@@ -96,12 +97,13 @@ class Twoway:
         waiting, back = self.waiting(shelf), list(self._rules.barred.returned(shelf))
         touches = [touch for touch in self.touched(shelf) if touch.before is not None]
         projects = list(edited_projects(self._store, self._history, shelf))
-        if not waiting and not back and not touches and not projects:
+        stale = sorted(Pages(self._store, shelf, self._settings).outdated())
+        if not waiting and not back and not touches and not projects and not stale:
             return Plan(kind=self.kind, subject="", inputs="")
         cards = [f.note for f in shelf.notes("card") if isinstance(f.note, Card)]
         edited = [*waiting, *(t.path for t in touches), *(p.path for p in projects)]
         # The words of the pages must not be found by trying, so the journal tells edits apart.
-        marks = digest_of([self.kind, str(self._store.journal.head()[0]), *edited])
+        marks = digest_of([self.kind, str(self._store.journal.head()[0]), *edited, *stale])
         hand = Hand(self._rules.now, marks, self._store.exists)
         pages, edits = Pages(self._store, shelf, self._settings), Edits(cards, self._rules, hand)
         desk = _Desk(edits, shelf, pages.texts(cards, {}) if waiting else {})
@@ -115,13 +117,13 @@ class Twoway:
             by_agent = bool(self._waits(project.path))
             take_project(project, edits, self._rules.now, ticks_only=by_agent)
         taken = self._taken(waiting, desk, meant=meant)
-        if not taken and not edits.steps:
+        if not taken and not edits.steps and not stale:
             return Plan(kind=self.kind, subject="", inputs="", left_out=tuple(edits.left_out))
         changes, notes = pages.changes(edits.cards.values(), taken, steps=edits.steps)
         notes = [note for note in notes if note.split(" ", 1)[0] not in waiting]
         return Plan(
             kind=self.kind,
-            subject=", ".join((*taken, *edited[len(waiting) :]))
+            subject=", ".join((*taken, *edited[len(waiting) :], *stale))
             or "forgotten cards that came back",
             inputs=digest_of([self.kind, self._rules.now.isoformat(), marks]),
             steps=edits.steps,
@@ -224,7 +226,7 @@ class Twoway:
             else:
                 edits.left_out.append(f"{id}: it changed since its line in {path} was deleted")
         elif before is not None and says_same(card, before, shown(card)):
-            edits.change(card, line, path)
+            edits.change(card, line, path, _moved(line, before))
         elif not says_same(card, line, shown(card)):
             edits.dispute(card, line, path)
 
@@ -310,13 +312,19 @@ def _changes(page: Page, base: Page | None, edits: Edits) -> Iterator[_Change]:
             continue
         old = before.get(id)
         known = says_same(card, line, old) if card else line.text == (old.text if old else None)
-        if not known:
+        if not known or (old and _moved(line, old)):
             yield id, line, old
     for id, old in before.items():
         if id not in page.lines:
             yield id, None, old
     for line in fresh:
         yield "", replace(line, id=""), None
+
+
+def _moved(line: Line, before: Line) -> CardType | None:
+    """Return the type of the heading that a line was moved under; None where it was not."""
+    now = type_of(line.section)
+    return None if now is type_of(before.section) else now
 
 
 def _category(path: str, edits: Edits) -> str:

@@ -17,11 +17,12 @@ from kimi_memory.care.review import Answer, answer, review
 from kimi_memory.consolidation.overview import is_generated, sign_of, signed
 from kimi_memory.consolidation.pages import Pages
 from kimi_memory.errors import UsageError
-from kimi_memory.model.card import Card
+from kimi_memory.model.brief import Section
+from kimi_memory.model.card import Card, CardType
 from kimi_memory.model.change import Update, digest
 from kimi_memory.model.form import patch
 from kimi_memory.model.origin import Origin, Role
-from kimi_memory.model.page_lines import read_page
+from kimi_memory.model.page_lines import BRIEF_TITLES, read_page
 from kimi_memory.model.pages import Proposal
 from kimi_memory.model.status import Status
 from kimi_memory.store.shelf import Shelf
@@ -322,8 +323,7 @@ def test_a_page_torn_off_in_a_line_archives_nothing(memory: Memory) -> None:
     ("content", "said"),
     [
         (b"\xff\xfeM\0", "UTF-16"),
-        (b"---\nkind: overview\ngenerated: 012345abcdef\n---\n<<<<<<< HEAD\n- a\n", "merge"),
-        (b"---\nkind: [\n---\n", "MEMORY.md:"),
+        (b"---\nkind: overview\ngenerated: 012345abcdef\n---\n        (b"---\nkind: [\n---\n", "MEMORY.md:"),
         ("我自己的页面\n".encode(), "stays as it is"),
     ],
     ids=["utf-16", "merge marks", "front matter", "my own"],
@@ -438,6 +438,7 @@ def test_a_page_of_an_old_folder_is_left_where_nothing_tells_its_base(paged: Mem
     assert own.read_text(encoding="utf-8") == "# 我的主题\n\n- 一行\n"
 
 
+<<<<<<< HEAD
 def added_text(memory: Memory, clock) -> str:
     """Add text of one's own to MEMORY.md while an agent works; return what the page was."""
     mine = page(memory)
@@ -516,3 +517,32 @@ def test_notes_are_accepted_only_on_a_page_that_is_taken_over(paged: Memory, clo
     edit(paged, "Abernathy", "Berg")
     with pytest.raises(UsageError, match="review pages"):
         answer(paged, waits.id, Answer(accept=True))
+
+
+def test_a_deleted_card_leaves_the_pages(paged: Memory) -> None:
+    gone = card(paged, "health.dentist")
+    (paged.root / paged.get(gone.id).path).unlink()
+    assert paged.take_edits().id
+    assert gone.id not in page(paged)
+    assert is_generated(page(paged))
+    assert not paged.take_edits().id
+
+
+def test_a_deleted_overview_comes_back(paged: Memory) -> None:
+    before = page(paged)
+    (paged.root / "MEMORY.md").unlink()
+    assert paged.take_edits().subject == "MEMORY.md"
+    assert page(paged) == before
+
+
+def test_a_line_moved_under_another_heading_changes_what_its_card_is(paged: Memory) -> None:
+    dentist = card(paged, "health.dentist")
+    assert dentist.type is not CardType.DECISION
+    [line] = [one for one in page(paged).splitlines() if one.endswith(f"^{dentist.id}")]
+    chinese = any(words[0] in page(paged) for words in BRIEF_TITLES.values())
+    title = BRIEF_TITLES[Section.DECISIONS][not chinese]
+    rest = page(paged).replace(f"{line}\n", "").rstrip("\n")
+    write(paged, f"{rest}\n\n## {title}\n\n{line}\n")
+    paged.take_edits()
+    moved = card(paged, "health.dentist")
+    assert (moved.type, moved.value) == (CardType.DECISION, dentist.value)
