@@ -85,7 +85,14 @@ class RecallTable(NamedTuple):
     candidates: int = 3
     """So many candidates a hit are weighed, and never fewer than 50."""
     hops: int = 0
-    """How many links are followed from the best hits into the answer, up to 2."""
+    """How many links are followed from the best hits into every answer, up to 2; with 0 only
+    those that the question asks for, such as the cause of a "why"."""
+    recency: float = 0.05
+    """The part of its score that a card or an event loses with age, up to 0.9; turns lose none."""
+    recency_days: float = 90.0
+    """At this age it has lost 63 % (1 - 1/e) of that part."""
+    turn_days: int = 0
+    """Turns of so many last days are found unless the question names a time; 0 for all turns."""
     context_tokens: int = 2000
     """Budget of a context block when none is given."""
     context_hits: int = 0

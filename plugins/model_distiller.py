@@ -37,6 +37,7 @@ from kimi_memory.model.proof import Proof, is_written
 from kimi_memory.model.proposal import KINDS, LONGEST, Act, Proposal, read_proposal
 from kimi_memory.model.session import Json, Transcript
 from kimi_memory.model.step import Verdict
+from kimi_memory.model.ties import with_ties
 from kimi_memory.model.turn import Turn
 from kimi_memory.model.united import unite
 from kimi_memory.model.windows import cut_off, line_of, windows
@@ -78,6 +79,9 @@ _OPERATION: Json = {
         "quotes": {"type": "array", "maxItems": 4, "items": _QUOTE},
         "target": {"type": "array", "maxItems": 6, "items": {"type": "integer"}},
         "why": {"type": "string", "maxLength": 120},
+        "from": {"type": "string", "maxLength": 160},
+        "to": {"type": "string", "maxLength": 160},
+        "rel": {"type": "string"},
     },
 }
 DISTIL: Schema = {
@@ -216,8 +220,10 @@ class _Reading:
         vetoed = {n for one, _ in passed if one.act is Act.VETO for n in one.targets}
         doubted = {n for n, one in enumerate(self._rules, 1) if n in vetoed and self._doubts(one)}
         found, refused = unite(self._rules, passed, doubted)
+        said = "\n".join(turn.text for turn in self._transcript.turns)
+        found, loose = with_ties(found, self._rules, passed, lambda why: is_grounded(why, said))
         told = [f"{name}: proposed by the model, {why}" for name, why in self._dropped.items()]
-        told += refused
+        told += [*refused, *loose]
         for line in told[:DROPS]:
             self._ask.tell(line)
         if len(told) > DROPS:
@@ -229,10 +235,11 @@ class _Reading:
         if isinstance(proposal, str):
             self._dropped.setdefault(str(item.get("key") or "an operation")[:60], proposal)
             return
-        name = (str(proposal.act), f"{proposal.value}{proposal.targets}")
+        name = (str(proposal.act), f"{proposal.value or proposal.title}{proposal.targets}")
         if name in self._passed:
             return
-        draft, why = (None, "") if proposal.act is Act.VETO else self._proven(proposal)
+        unproven = proposal.act in (Act.VETO, Act.LINK)
+        draft, why = (None, "") if unproven else self._proven(proposal)
         if why:
             self._dropped.setdefault(proposal.name, why)
         else:

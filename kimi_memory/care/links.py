@@ -103,14 +103,20 @@ def unlink(memory: Memory, wanted: Wanted, *, dry_run: bool = False) -> JobRepor
 
 
 def related(memory: Memory, id: str, hops: int = 1) -> list[Neighbour]:
-    """Return what a note is linked with, strongest first.
+    """Return what a note is linked with, strongest first; each link of one pair by itself.
 
     Raises:
         NotFoundError: there is no such note.
     """
     shelf = Shelf(memory.store)
     filed = {one.note.id: one for one in _readable(shelf)}
-    graph = derive(list(filed.values()))
+    graph, start = derive(list(filed.values())), shelf.find(id).id
+    reached = graph.near(start, hops)
+    every = [
+        link
+        for near in reached
+        for link in (graph.between(start, near.id) if near.hops == 1 else [near])
+    ]
     return [
         Neighbour(
             near.id,
@@ -123,7 +129,7 @@ def related(memory: Memory, id: str, hops: int = 1) -> list[Neighbour]:
             near.reason,
             near.suggested,
         )
-        for near in graph.near(shelf.find(id).id, hops)
+        for near in every
     ]
 
 

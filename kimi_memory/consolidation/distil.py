@@ -17,6 +17,7 @@ from kimi_memory.consolidation.gates import DraftGate
 from kimi_memory.consolidation.listed import apart
 from kimi_memory.consolidation.plan import Plan, digest_of
 from kimi_memory.consolidation.revisions import revisions
+from kimi_memory.consolidation.stated_links import with_links
 from kimi_memory.consolidation.strength import graded, with_holder
 from kimi_memory.errors import FormatError, WaitingError
 from kimi_memory.host import Host
@@ -118,7 +119,11 @@ class Distil:
             kind=self.kind,
             subject=place.id,
             inputs=inputs_of(transcript),
-            steps=(*folded.steps, *digest, *retract.pages(shelf, folded.gone, self._now)),
+            steps=(
+                *with_links(folded.steps, drafts, shelf, self._now),
+                *digest,
+                *retract.pages(shelf, folded.gone, self._now),
+            ),
             changes=(*self._archive(place, transcript), *retract.stones(folded.gone, self._now)),
             left_out=(*stating_nothing, *folded.left_out),
         )

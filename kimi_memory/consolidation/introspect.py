@@ -21,7 +21,7 @@ from kimi_memory.host import Host
 from kimi_memory.model.card import Card, CardType, Link, LinkRel
 from kimi_memory.model.change import Change
 from kimi_memory.model.event import Event
-from kimi_memory.model.graph import REJECTED, SUGGESTED, Graph
+from kimi_memory.model.graph import REJECTED, SHARED_NAME, SUGGESTED, Graph
 from kimi_memory.model.job import Op
 from kimi_memory.model.origin import Origin
 from kimi_memory.model.status import Status
@@ -217,6 +217,7 @@ def _needed(graph: Graph, ledger: Ledger) -> set[str]:
         for edge in graph.edges.values()
         if edge.derived in ("", "wikilink")
         and not edge.suggested
+        and not edge.reason.startswith(SHARED_NAME)
         # Pages list what there is; that is no need of it.
         and ledger.holds(edge.source)
         and edge.rel is not LinkRel.SIMILAR_TO

@@ -11,6 +11,7 @@ from kimi_memory.consolidation import retract
 from kimi_memory.consolidation.fold import Fold
 from kimi_memory.consolidation.gates import DraftGate
 from kimi_memory.consolidation.plan import Plan, digest_of
+from kimi_memory.consolidation.stated_links import with_links
 from kimi_memory.host import Host
 from kimi_memory.model.draft import Draft
 from kimi_memory.model.source import Quote
@@ -49,7 +50,10 @@ class Remember:
             kind=self.kind,
             subject=", ".join(draft.key for draft in drafts)[:80],
             inputs=digest_of([self.kind, *places]),
-            steps=(*folded.steps, *retract.pages(shelf, folded.gone, self._now)),
+            steps=(
+                *with_links(folded.steps, drafts, shelf, self._now),
+                *retract.pages(shelf, folded.gone, self._now),
+            ),
             changes=tuple(retract.stones(folded.gone, self._now)),
             left_out=tuple(folded.left_out),
         )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
-from kimi_memory.model.card import CardType
+from kimi_memory.model.card import CardType, LinkRel
 from kimi_memory.model.event import EventType
 from kimi_memory.model.note import Lang
 from kimi_memory.model.origin import Origin
@@ -16,6 +17,16 @@ ORDER, DATED, CHANGE = "order", "dated", "change"
 something is otherwise than it was."""
 BY_WORDS = frozenset({ORDER, DATED, CHANGE})
 """Tags of what has no slot: its words alone tell what it is about."""
+
+
+class Tie(NamedTuple):
+    """A link to another draft of the same session."""
+
+    rel: LinkRel
+    to: str
+    """What the other says."""
+    reason: str = ""
+    weight: float = 0.7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,3 +69,5 @@ class Draft:
     scope: str = ""
     """That of the session it rests on; what a distiller writes here is not heeded."""
     participants: tuple[str, ...] = ()
+    ties: tuple[Tie, ...] = ()
+    """What it is linked with; links that its words state are found without."""

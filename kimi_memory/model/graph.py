@@ -13,6 +13,8 @@ SUGGESTED = "suggested"
 """How the reason of a link begins that nobody has confirmed yet."""
 REJECTED = "rejected"
 """The reason of a link of weight 0 that stands where a person removed a suggestion."""
+SHARED_NAME = "both name"
+"""How the reason of a link begins that says no more than that two cards name one thing."""
 DOUBT = 0.5
 """What a suggested link counts beside a confirmed one."""
 MUTUAL = frozenset({LinkRel.RELATES_TO, LinkRel.SIMILAR_TO, LinkRel.CONTRADICTS})
@@ -117,6 +119,12 @@ class Graph:
             found |= fresh
             ring = {near.id: near.weight for near in fresh.values()}
         return sorted(found.values(), key=_order)
+
+    def between(self, id: str, other: str) -> list[Near]:
+        """Return every link between two notes as seen from the first, strongest first."""
+        edges = (edge for edge in self.touching(id) if other in (edge.source, edge.target))
+        found = [_reached(edge, id, 1.0, 1) for edge in edges]
+        return sorted((near for near in found if near.weight > 0), key=_order)
 
 
 def seen_from(rel: LinkRel, *, forwards: bool) -> str:

@@ -35,7 +35,9 @@ LEAST = {"rule": 1.0, "preference": 1.0, "decision": 1.5, "task": 1.0, "event": 
 """Telling words that a statement has at least, by its type; two where none is given."""
 _PERSONAL = frozenset({"rule", "preference", "decision", "plan"})
 """What only a person can say, or say yes to."""
-_REPORTED = frozenset({"finding", "lesson", "pattern", "fact", "event", "task", "entity"})
+_REPORTED = frozenset(
+    {"finding", "concept", "lesson", "pattern", "fact", "event", "task", "entity"}
+)
 _UNRESOLVED = regex(
     r"^\W*(?:(?:this|it|that|these|those|they|he|she)(?:'s|'re| (?:is|are|was|were|should|must|will|can|needs?|has|have|does|works?))\b|(?:这|那|它|他|她)(?:个|样|些|里|是|的)?(?=[\u3400-\u9fff]))"
     r"|^\W*(?:先|就|选)?第[一二三四五]个",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from kimi_memory.model.card import CardType
+from kimi_memory.model.card import CardType, LinkRel
 from kimi_memory.model.event import EventType
 from kimi_memory.text.prose import headline
 
@@ -27,6 +27,8 @@ class Act(StrEnum):
     """Say as one what rules found as several."""
     VETO = "VETO"
     """Refuse what a rule found."""
+    LINK = "LINK"
+    """Link two of the statements with each other."""
 
 
 KINDS: dict[str, tuple[CardType, EventType | None]] = {
@@ -34,6 +36,7 @@ KINDS: dict[str, tuple[CardType, EventType | None]] = {
     "preference": (CardType.PREFERENCE, None),
     "rule": (CardType.RULE, None),
     "lesson": (CardType.GOTCHA, EventType.FAILURE),
+    "concept": (CardType.CONCEPT, None),
     "pattern": (CardType.PATTERN, EventType.SUCCESS),
     "finding": (CardType.FACT, EventType.FINDING),
     "fact": (CardType.FACT, None),
@@ -60,6 +63,8 @@ _OTHERWISE = {
     "result": "finding",
 }
 """What models write for the same."""
+_STATED = frozenset(set(LinkRel) - {LinkRel.EXTRACTED_FROM})
+"""Relations a model may state; what a card was extracted from, its evidence says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +82,10 @@ class Proposal:
     """Numbers of what rules found."""
     why: str = ""
     importance: float = 0.5
+    source: str = ""
+    to: str = ""
+    """Of a link: key, title or number of what it leads from, and to."""
+    rel: LinkRel | None = None
 
     @property
     def name(self) -> str:
@@ -95,6 +104,8 @@ def read_proposal(item: Mapping[str, Any]) -> Proposal | str:
     if act not in set(Act):
         return f"an unknown operation {act[:20]!r}"
     known = Act(act)
+    if known is Act.LINK:
+        return _link(item)
     targets = _numbers(item.get("target", item.get("targets", ())))
     if known in (Act.REWRITE, Act.MERGE, Act.VETO) and not targets:
         return f"{known} without the number of what it means"
@@ -116,6 +127,18 @@ def read_proposal(item: Mapping[str, Any]) -> Proposal | str:
         why=" ".join(str(item.get("why") or "").split())[:120],
         importance=_share(item.get("importance")),
     )
+
+
+def _link(item: Mapping[str, Any]) -> Proposal | str:
+    rel = str(item.get("rel") or item.get("relation") or "").strip().upper()
+    if rel not in _STATED:
+        return f"an unknown relation {rel[:20]!r}"
+    source, to = (str(item.get(name) or "").strip(" []")[:160] for name in ("from", "to"))
+    if not source or not to:
+        return "LINK without both of its ends"
+    why = " ".join(str(item.get("why") or item.get("reason") or "").split())[:120]
+    title = f"{source} {rel} {to}"
+    return Proposal(act=Act.LINK, title=title, source=source, to=to, rel=LinkRel(rel), why=why)
 
 
 def _quotes(given: Any) -> list[tuple[int, str]]:

@@ -117,6 +117,8 @@ class Query:
     """What was held to be true at this moment; relative dates count from it."""
     hops: int | None = None
     """How many links to follow from the best hits, 0 to 2; the setting if None."""
+    turn_days: int = 0
+    """Turns of so many last days alone, unless a time is named; the setting if 0."""
     vector_weight: float | None = None
     """Weight of the vector lane, or its share where they are joined 70/30; the setting if None."""
     fusion: str = ""

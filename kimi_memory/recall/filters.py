@@ -94,7 +94,7 @@ def _bare(query: Query) -> Query:
     return Query(
         text=query.text, limit=query.limit, min_score=query.min_score, hops=query.hops,
         within=query.within, min_relevance=query.min_relevance,
-        vector_weight=query.vector_weight, fusion=query.fusion,
+        vector_weight=query.vector_weight, fusion=query.fusion, turn_days=query.turn_days,
     )  # fmt: skip
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import reduce
 from itertools import groupby
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -73,6 +74,8 @@ def candidates(
     """
     mask, previous = _candidates(searcher, query)
     question = read_question(searcher, query.text, words, now)
+    if query.turn_days > 0 and now is not None and not (question.days or _names_time(query)):
+        mask = mask & ~_turns_before(searcher, now - timedelta(days=query.turn_days))
     listed = marked(searcher, query, mask)
     # Where words alone decide, rows that cannot be among the best need no score.
     few = room if probe is None and not listed.any() else 0
@@ -99,6 +102,17 @@ def candidates(
         lanes,
         1.0 if listed.any() else max(lexical.cover, nearest),
     )
+
+
+def _names_time(query: Query) -> bool:
+    """Whether a query says of which time or session it is."""
+    return bool(query.since or query.until or query.as_of or query.session)
+
+
+def _turns_before(searcher: Searcher, start: datetime) -> Bools:
+    at = np.asarray([inf if at is None else at for at in searcher.column("at")])
+    old: Bools = searcher.column("kind").among(("turn",)) & (at < start.timestamp())
+    return old
 
 
 def _look_closer(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -29,6 +30,10 @@ HOPS = 2
 """Links are followed no further, whatever is asked."""
 MOST_WEIGHT = 10.0
 """Of the vector lane; more would be vectors alone."""
+MOST_LOST = 0.9
+"""The largest part of its score that age may take from a hit."""
+_AGEING = frozenset({"card", "event"})
+"""What was learned later is more likely so; of turns that was measured not to hold."""
 _FUSIONS: tuple[Literal["score", "70/30", "rrf"], ...] = ("score", "70/30", "rrf")
 CANDIDATES = 50
 """At least so many of the best rows are weighed by the plugins."""
@@ -111,6 +116,7 @@ class Recall:
 
         began = time.perf_counter()
         settings = _chosen(self._settings, query)
+        query = query if query.turn_days else replace(query, turn_days=settings.turn_days)
         share = VECTOR_SHARE if query.vector_weight is None else min(1.0, query.vector_weight)
         now, embedding = self._moment(query), self._embed(query, settings)
         words = self._index.words.of_query(query, now)
@@ -118,8 +124,7 @@ class Recall:
         def found(searcher: Searcher) -> tuple[Ranked, list[Hit], str, Mapping[str, float]]:
             searcher = told(searcher, query)
             probe, note = probe_of(embedding, searcher, settings, share)
-            room = self._room(query)
-            ranked = candidates(searcher, query, words, probe, room=room, now=now)
+            ranked = candidates(searcher, query, words, probe, room=self._room(query), now=now)
             return ranked, self._found(searcher, ranked, query, now), note, lane_weights(probe)
 
         with self._index.guard:
@@ -206,15 +211,23 @@ class Recall:
         return sorted(kept, key=lambda hit: (-hit.score, hit.unit.id))
 
     def _linked(self, searcher: Searcher, hits: list[Hit], query: Query) -> list[Hit]:
-        """Follow links from the best hits if asked to."""
+        """Follow links from the best hits: all where that is asked for, else those of the question.
+
+        "Why did it stop?" asks for causes; most questions ask for no link.
+        """
         hops = self._settings.hops if query.hops is None else query.hops
-        if hops <= 0 or not hits or not _any_links(searcher):
+        if (hops <= 0 and query.hops is not None) or not hits or not _any_links(searcher):
+            return hits
+        from kimi_memory.text.relations import relations_asked
+
+        rels = relations_asked(query.text) if hops <= 0 else frozenset[str]()
+        if hops <= 0 and not rels:
             return hits
         from kimi_memory.recall.filters import allowed
         from kimi_memory.recall.related import followed
 
-        floor = max(query.min_score, self._settings.min_score)
-        reached = followed(searcher, hits, allowed(searcher, query), min(hops, HOPS))
+        floor, hops = max(query.min_score, self._settings.min_score), min(max(hops, 1), HOPS)
+        reached = followed(searcher, hits, allowed(searcher, query), hops, rels)
         return [hit for hit in reached if hit.score >= floor]
 
     def _factors(
@@ -225,7 +238,18 @@ class Recall:
         if not calls:
             return {}
         told = self._host.gather_each("weigh_hit", calls)
-        return {row: _merged(found) for row, found in zip(units, told, strict=True)}
+        ages = (self._recency(unit, now) for unit in units.values())
+        weights = zip(units, told, ages, strict=True)
+        return {row: _merged((*found, age)) for row, found, age in weights}
+
+    def _recency(self, unit: Unit, now: datetime) -> Mapping[str, float]:
+        part = min(MOST_LOST, self._settings.recency)
+        at = unit.valid_from or unit.at
+        if part <= 0 or at is None or unit.kind not in _AGEING:
+            return {}
+        days = max(0.0, (now - at).total_seconds() / 86400)
+        life = max(0.01, self._settings.recency_days)
+        return {"recency": 1 - part * (1 - math.exp(-days / life))}
 
     def _shown(self, hit: Hit, words: Sequence[str]) -> Hit:
         text, _, _ = snippet(hit.unit.text, words, self._settings.snippet_chars)

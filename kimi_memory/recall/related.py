@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
@@ -39,7 +39,13 @@ def with_related(
     return [replace(hit, related=related[:SHOWN]) if related else hit for hit, related in found]
 
 
-def followed(searcher: Searcher, hits: Sequence[Hit], allowed: Bools, hops: int) -> list[Hit]:
+def followed(
+    searcher: Searcher,
+    hits: Sequence[Hit],
+    allowed: Bools,
+    hops: int,
+    rels: Collection[str] = (),
+) -> list[Hit]:
     """Return the hits with the notes that the best of them lead to, best first.
 
     A note that is reached scores what the hit does, times the strengths of the links on
@@ -50,11 +56,13 @@ def followed(searcher: Searcher, hits: Sequence[Hit], allowed: Bools, hops: int)
         hits: what was found, best first.
         allowed: the rows that pass the filters.
         hops: how far to go.
+        rels: only links that read so are followed; all where there are none.
     """
     graph, found = graph_of(searcher), {hit.unit.id for hit in hits}
     best: dict[str, float] = {}
     for hit in hits[:STARTS]:
-        for near in graph.near(hit.unit.id, hops)[:FOLLOWED]:
+        near_by = graph.near(hit.unit.id, hops)
+        for near in [near for near in near_by if not rels or near.rel in rels][:FOLLOWED]:
             if near.id not in found:
                 best[near.id] = max(best.get(near.id, 0.0), hit.score * near.weight)
     known = _rows(searcher)

@@ -190,3 +190,17 @@ def test_suggestions_are_listed_heaviest_first(memory: Memory) -> None:
         Edge("card-a", "card-c", LinkRel.RELATES_TO, 0.9, hint),
         Edge("card-a", "card-b", LinkRel.RELATES_TO, 0.7, hint),
     ]
+
+
+def test_every_link_of_a_pair_is_shown_the_strongest_first(memory: Memory) -> None:
+    two(memory)
+    link(memory, wanted("card-a", "card-b", "DEPENDS_ON", weight=0.5))
+    link(memory, wanted("card-a", "card-b", "CAUSED_BY", weight=0.9))
+    link(memory, wanted("card-b", "card-a", "SIMILAR_TO", weight=0.7))
+    found = [(one.id, one.rel, one.weight) for one in related(memory, "card-b")]
+    assert found == [
+        ("card-a", "CAUSES", 0.9),
+        ("card-a", "SIMILAR_TO", 0.7),
+        ("card-a", "NEEDED_BY", 0.5),
+    ]
+    assert related(memory, "card-b", 2)[:3] == related(memory, "card-b")

@@ -30,7 +30,7 @@ from kimi_memory.consolidation.jobs import JobReport
 from kimi_memory.errors import UsageError
 from kimi_memory.home import Home
 from kimi_memory.host import Host
-from kimi_memory.model.card import Card, CardType
+from kimi_memory.model.card import Card, CardType, LinkRel
 from kimi_memory.model.digest import Digest
 from kimi_memory.model.draft import Draft
 from kimi_memory.model.note import Lang
@@ -423,6 +423,55 @@ def test_a_title_that_says_more_is_replaced() -> None:
     for title in ("Zürich newsletter strategy 2027", "周五的通讯", ""):
         (draft,), _ = distilled(given, operation(1, FRIDAY, FRIDAY, title=title))
         assert draft.title == FRIDAY.rstrip(".") or draft.title == FRIDAY
+
+
+SEED = (
+    (Role.USER, "Gateway 重启以后为什么没收到 Telegram 消息通知？"),
+    (Role.ASSISTANT, "我来分析。"),
+    (Role.USER, "Gateway 通过 Telegram bot 的 sendMessage 发消息通知。"),
+    (Role.USER, "那 Gateway 重启前先发通知，重启以后 bot 要等十秒才连上。"),
+    (Role.USER, "查到了：plugins.allow 配置里漏掉了 telegram，所以没有发通知。"),
+)
+
+
+def test_the_example_of_a_gateway_gives_its_three_cards_and_both_links(tmp_path: Path) -> None:
+    channel = "Gateway 通过 Telegram bot 的 sendMessage 发消息通知。"
+    before = "Gateway 重启前先发通知，重启以后 bot 要等十秒才连上。"
+    missed = "plugins.allow 配置里漏掉了 telegram。"
+    operations = (
+        operation(3, channel, channel, type="concept", key="concept.channel", title="通知机制"),
+        operation(4, before, before, type="pattern", key="pattern.before", title="重启前发通知"),
+        operation(
+            5, "plugins.allow 配置里漏掉了 telegram", missed, type="gotcha", key="lesson.allow",
+            title="漏掉 plugins.allow",
+        ),
+        {"op": "LINK", "from": "pattern.before", "to": "concept.channel", "rel": "DEPENDS_ON",
+         "why": "发消息通知"},
+        {"op": "LINK", "from": "漏掉 plugins.allow", "to": "pattern.before", "rel": "caused_by",
+         "why": "because the moon is full"},
+        {"op": "LINK", "from": "lesson.allow", "to": "pattern.nobody", "rel": "RELATES_TO"},
+        {"op": "LINK", "from": "lesson.allow", "to": "pattern.before", "rel": "LIKES"},
+    )  # fmt: skip
+    host = Host(entry_points=False)
+    host.register(Model(json.dumps({"operations": operations}, ensure_ascii=False)), "echo")
+    with Memory.create(tmp_path / "memory", opening=Opening(host=host, clock=lambda: START)) as m:
+        session = m.session("s")
+        for role, text in SEED:
+            session.turn(role, text)
+        report = session.end()
+        cards = {f.note.value: f.note for f in Shelf(m.store).notes("card")}
+        links = {
+            value: [(one.rel, one.to, one.reason) for one in c.links] for value, c in cards.items()
+        }
+    types = {value: card.type for value, card in cards.items()}
+    assert types[channel] is CardType.CONCEPT
+    assert types[before] is CardType.PATTERN
+    assert types[missed] is CardType.GOTCHA
+    assert (LinkRel.DEPENDS_ON, cards[channel].id, "发消息通知") in links[before]
+    assert (LinkRel.CAUSED_BY, cards[before].id, "") in links[missed]
+    assert report is not None
+    assert any("a link to what was not kept" in line for line in report.left_out)
+    assert any("an unknown relation 'LIKES'" in line for line in report.left_out)
 
 
 def test_only_a_person_takes_back() -> None:

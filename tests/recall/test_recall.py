@@ -429,3 +429,34 @@ def test_the_course_of_things_is_told_from_all_its_stretches(folder: Folder) -> 
     assert {hit.unit.session for hit in hits[:4]} == {"m0", "m1", "m2", "m3"}
     stretches = {(hit.unit.session, hit.unit.n // 12) for hit in hits}
     assert len(stretches) == 8
+
+
+def test_a_card_loses_a_little_of_its_score_with_age_and_a_turn_nothing(folder: Folder) -> None:
+    old, new = datetime(2025, 1, 5, tzinfo=UTC), NOW
+    folder.card("a-old", "Ducks", "The ducks get bread at noon.", valid_from=old, verified=old)
+    folder.card("b-new", "Ducks", "The ducks get bread at noon.", valid_from=new, verified=new)
+    folder.session("s", [("user", "We fed the ducks bread.")], at=old)
+    query = Query(text="ducks bread")
+    hits = {hit.unit.id: hit for hit in folder.recall().search(query).hits}
+    assert hits["card-b-new"].score > hits["card-a-old"].score
+    assert hits["card-a-old"].parts["recency"] == pytest.approx(0.95, abs=0.01)
+    assert "recency" not in hits["session:s#1"].parts
+    without = folder.recall(recency=0.0).search(query).hits
+    assert all("recency" not in hit.parts for hit in without)
+    assert len(folder.recall(recency=9, recency_days=0).search(query).hits) == 3
+
+
+def test_turns_of_the_last_days_alone_where_a_person_wants_that(folder: Folder) -> None:
+    folder.session("old", [("user", "We fed the ducks.")], at=datetime(2026, 1, 5, 9, tzinfo=UTC))
+    folder.session("new", [("user", "We fed the geese.")], at=NOW - timedelta(days=2))
+    folder.card("ducks", "Ducks", "The ducks are fed at noon.")
+    week = folder.recall(turn_days=7)
+    found = {hit.unit.id for hit in week.search(Query(text="who fed the ducks")).hits}
+    assert "session:old#1" not in found
+    assert {"session:new#1", "card-ducks"} <= found
+    for query in (
+        Query(text="what did we feed on January 5, 2026"),
+        Query(text="ducks", since=datetime(2026, 1, 1, tzinfo=UTC)),
+        Query(text="ducks", turn_days=400),
+    ):
+        assert "session:old#1" in {hit.unit.id for hit in week.search(query).hits}

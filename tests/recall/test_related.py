@@ -121,3 +121,13 @@ def test_a_cold_card_counts_a_little_less(folder: Folder) -> None:
     answer = folder.ask("proxy")
     assert ids(answer) == ["card-b", "card-a"]
     assert hit(answer, "card-a").parts["temperature"] == 0.9
+
+
+def test_a_question_of_causes_or_needs_follows_those_links_alone(folder: Folder) -> None:
+    chain(folder)
+    assert ids(folder.ask("what does the proxy depend on?")) == ["card-proxy", "card-port"]
+    assert ids(folder.ask("why is there a proxy?")) == ["card-proxy"]
+    assert ids(folder.ask("网关端口为什么是 8080？")) == ["card-port", "card-why"]
+    assert ids(folder.ask("what depends on 网关端口?")) == ["card-port", "card-proxy"]
+    assert ids(folder.ask("why is there a proxy?", hops=0)) == ["card-proxy"]
+    assert ids(folder.ask("what does the proxy depend on?", hops=0)) == ["card-proxy"]
