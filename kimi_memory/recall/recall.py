@@ -247,7 +247,7 @@ class Recall:
         at = unit.valid_from or unit.at
         if part <= 0 or at is None or unit.kind not in _AGEING:
             return {}
-        days = max(0.0, (now - at).total_seconds() / 86400)
+        days = max(0, (now - at).days)  # whole ones, so that scores stand still for a day
         life = max(0.01, self._settings.recency_days)
         return {"recency": 1 - part * (1 - math.exp(-days / life))}
 
