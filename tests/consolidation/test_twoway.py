@@ -323,7 +323,8 @@ def test_a_page_torn_off_in_a_line_archives_nothing(memory: Memory) -> None:
     ("content", "said"),
     [
         (b"\xff\xfeM\0", "UTF-16"),
-        (b"---\nkind: overview\ngenerated: 012345abcdef\n---\n        (b"---\nkind: [\n---\n", "MEMORY.md:"),
+        (b"---\nkind: overview\ngenerated: 012345abcdef\n---\n<<<<<<< HEAD\n- a\n", "merge"),
+        (b"---\nkind: [\n---\n", "MEMORY.md:"),
         ("我自己的页面\n".encode(), "stays as it is"),
     ],
     ids=["utf-16", "merge marks", "front matter", "my own"],
@@ -438,7 +439,6 @@ def test_a_page_of_an_old_folder_is_left_where_nothing_tells_its_base(paged: Mem
     assert own.read_text(encoding="utf-8") == "# 我的主题\n\n- 一行\n"
 
 
-<<<<<<< HEAD
 def added_text(memory: Memory, clock) -> str:
     """Add text of one's own to MEMORY.md while an agent works; return what the page was."""
     mine = page(memory)
