@@ -11,20 +11,18 @@ from typing import TypeVar
 from kimi_memory.config import Settings
 from kimi_memory.consolidation.digests import cut_digests, lines_about
 from kimi_memory.consolidation.evidence import supporting
+from kimi_memory.consolidation.page_cuts import page_lines_of, without_lines, without_turns
 from kimi_memory.consolidation.pages import Pages
 from kimi_memory.consolidation.plan import Plan, digest_of
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.model.card import Card
 from kimi_memory.model.change import Append, Change
-from kimi_memory.model.day_lines import read_said
 from kimi_memory.model.digest import DigestLine
 from kimi_memory.model.event import Event
 from kimi_memory.model.job import Op
-from kimi_memory.model.marks import split_mark
 from kimi_memory.model.note import Note
 from kimi_memory.model.pages import Agent, Day, Project
 from kimi_memory.model.records import tombstone_line
-from kimi_memory.model.scope import SHARED
 from kimi_memory.model.source import Rel, Source
 from kimi_memory.model.status import Status
 from kimi_memory.model.step import Step
@@ -282,12 +280,10 @@ class Forget:
         self, shelf: Shelf, gone: Iterable[Note], lost: Callable[[str, DigestLine], bool]
     ) -> Iterator[Step]:
         """Take lines that repeat a forgotten note or turn out of day and project pages."""
-        lines = {normalise(text) for note in gone for text in _lines_of(note)}
+        lines = {normalise(text) for note in gone for text in page_lines_of(note)}
         lines = {line for line in lines if len(line) >= _SHORTEST_LINE}
         for page in (*_all(shelf, Day), *_all(shelf, Project), *_all(shelf, Agent)):
-            cut = _cut(page, lines) if lines else page
-            if isinstance(cut, Day):
-                cut = replace(cut, sessions=tuple(s for s in cut.sessions if not _is_lost(s, lost)))
+            cut = without_turns(without_lines(page, lines), lost)
             if cut != page:
                 yield Step(Op.REFINE, replace(cut, updated=self._now), "repeats what is forgotten")
 
@@ -368,45 +364,3 @@ def _values(note: Note) -> Iterator[tuple[str, str, str]]:
     for value in (said, *(quote.text for quote in supporting(note))):
         if value.strip():
             yield scope, note.key, value
-
-
-def _lines_of(note: Note) -> Iterator[str]:
-    """Yield what pages show of a note; they show nothing that is somebody's own."""
-    if getattr(note, "scope", SHARED):
-        return
-    if isinstance(note, Card):
-        yield from (note.value, f"{note.key}: {' '.join(note.value.split())}")
-    elif isinstance(note, Event):
-        yield from (note.title, " ".join(note.content.split()))
-
-
-def _is_lost(line: str, lost: Callable[[str, DigestLine], bool]) -> bool:
-    """Whether a line of a day's page shows a turn that is forgotten."""
-    said = read_said(line)
-    return said is not None and lost(*said)
-
-
-def _cut(page: Note, lines: set[str]) -> Note:
-    def stays(text: str) -> bool:
-        shown = normalise(split_mark(text)[0])
-        # Before the title stand the date or the time and the type of the event.
-        return not any(shown == line or shown.endswith((f" {line}", f":{line}")) for line in lines)
-
-    def kept(texts: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(filter(stays, texts))
-
-    if isinstance(page, Day):
-        return replace(page, events=kept(page.events), knowledge=kept(page.knowledge))
-    if isinstance(page, Agent):
-        return replace(page, state=kept(page.state), skills=kept(page.skills))
-    assert isinstance(page, Project)
-    return replace(
-        page,
-        goal=page.goal if stays(page.goal) else "",
-        state=kept(page.state),
-        progress=kept(page.progress),
-        decisions=kept(page.decisions),
-        risks=kept(page.risks),
-        preferences=kept(page.preferences),
-        todos=tuple(todo for todo in page.todos if stays(todo.text)),
-    )

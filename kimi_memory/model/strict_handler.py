@@ -17,7 +17,7 @@ from kimi_memory.model import strict
 from kimi_memory.model.strict import Tree
 
 
-class StrictHandler(BaseHandler):
+class StrictFrontMatter(BaseHandler):
     """Splits one text where its block stands, and reads the block as strict YAML.
 
     Args:
@@ -55,6 +55,6 @@ def load_tree(text: str, block: tuple[int, int, int], path: str, first: int) -> 
     Raises:
         FormatError: the block is not strict YAML.
     """
-    handler = StrictHandler(text, block, path, first)
+    handler = StrictFrontMatter(text, block, path, first)
     frontmatter.parse(text, handler=handler)
     return handler.tree
