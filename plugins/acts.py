@@ -24,6 +24,7 @@ from kimi_memory.text import cues, news, unreal
 from kimi_memory.text.calendar_words import names_day, tells_life
 from kimi_memory.text.changed_later import SHARED, Changes, sets_free, tells_change
 from kimi_memory.text.language import language_of
+from kimi_memory.text.lasting import is_lasting
 from kimi_memory.text.offers import offers_in, picked
 from kimi_memory.text.pasted import foreign_spans
 from kimi_memory.text.prose import headline
@@ -32,7 +33,7 @@ from kimi_memory.text.salience import traits_of, weight_of
 from kimi_memory.text.slots import slot_of
 from kimi_memory.text.slug import slug
 from kimi_memory.text.subjects import is_named, key_of
-from kimi_memory.text.utterance import Act, Clause, clauses
+from kimi_memory.text.utterance import Act, Clause, clauses, of_work
 
 MAX_TURN = 1500
 """A longer turn of a person is a paste or a template, not speech."""
@@ -51,13 +52,6 @@ MAX_ANSWER = 160
 """An answer that picks an offer is no longer."""
 
 _WORK = regex(r"^\W*(?:please |let'?s )?(?:add?ress|fix|handle|resolve|tackle|skip|ignore)\b", 2)
-
-_BARE = regex(
-    r"^\W*(?:(?:and|but|so|also|please|just|ok(?:ay)?) )*(?:don['’]?t|do not)\b"
-    r"(?!.*\b(?:ever|again|any ?more|always|never|default|every|each|without|unless)\b)",
-    2,
-)
-"""What is not to be done, without a word on when."""
 
 _UNDECIDED = regex(
     r"\b(?:undecided|not decided|haven't decided|they offered|either"
@@ -81,11 +75,19 @@ def distil_session(
     drafts = yield
     if drafts is None:
         return None
+    if transcript.has_agent_at_work():
+        drafts = [draft for draft in drafts if not _is_passing(draft)]
     acts = [act for act in _acts(transcript) if not _is_read(act, drafts)]
     changes = _changes(transcript)
     over = {act.quotes[-1].n for act in acts if _is_changed(act, changes)}
     still = [act for act in acts if act.quotes[-1].n not in over]
     return _joined([one for one in drafts if not _is_over(one, over)], still)
+
+
+def _is_passing(draft: Draft) -> bool:
+    """Whether a fact about the person is one of the work at hand: "I have a problem with a.py"."""
+    own = draft.type is CardType.FACT and draft.key.startswith("user.")
+    return own and not (is_lasting(draft.value) or slot_of(draft.value, project=draft.project))
 
 
 def _is_read(act: Draft, drafts: list[Draft]) -> bool:
@@ -225,10 +227,8 @@ def _is_plain(clause: Clause, *, named: bool, least: float) -> bool:
 
 def _orders(session: Session, turn: Turn, *, at_work: bool) -> Iterator[Draft]:
     own = _own_clauses(turn)
+    own = of_work(own) if at_work else own
     orders = [clause for clause in own if clause.act is Act.ORDER and not _keeps(clause.text)]
-    if at_work and any(clause.act not in (Act.ORDER, Act.REMARK) for clause in own):
-        # "Add a list, don't sort it": how this piece of work is to be done.
-        orders = [clause for clause in orders if not _BARE.match(clause.text)]
     if not orders or max(traits_of(one.text).words for one in orders) < 3:
         return
     start, end = _around(own, orders)

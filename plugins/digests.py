@@ -21,6 +21,7 @@ from kimi_memory.model.session import Transcript
 from kimi_memory.model.turn import Turn
 from kimi_memory.text.calendar_words import names_day
 from kimi_memory.text.changed_later import Changes
+from kimi_memory.text.console import is_printed
 from kimi_memory.text.lasting import is_lasting
 from kimi_memory.text.long_requests import request_in
 from kimi_memory.text.offers import assents, offers_in, picked, proposal_in
@@ -29,7 +30,7 @@ from kimi_memory.text.regex import regex
 from kimi_memory.text.reports import reports_in
 from kimi_memory.text.salience import Traits, traits_of, weight_of
 from kimi_memory.text.tokens import estimate
-from kimi_memory.text.utterance import Act, Clause, clauses
+from kimi_memory.text.utterance import Act, Clause, clauses, of_work
 
 BUDGET = 400
 """Most tokens of a digest."""
@@ -202,7 +203,7 @@ class _Reader:
     def _of_page(self, turn: Turn, *, first: bool) -> _Choice | None:
         """Return what a person asks who hands an agent at work a plan or a listing."""
         words = request_in(turn.text) if self._kind == "work" else ""
-        if _RESUMED.search(turn.text) or traits_of(words).words < 3:
+        if _RESUMED.search(turn.text) or is_printed(words) or traits_of(words).words < 3:
             return None
         part = Part.ASKED if first else Part.DECIDED
         return _Choice(DigestLine(part, words, turn.n, turn.n), PAGE)
@@ -214,7 +215,8 @@ class _Reader:
         found = []
         foreign = foreign_spans(turn.text)
         leaving = _FAREWELL.match(turn.text) is not None
-        for clause in clauses(turn.text):
+        said = clauses(turn.text)
+        for clause in of_work(said) if self._kind == "work" else said:
             if clause.act not in wanted or any(p.search(clause.text) for p in _NOTHING):
                 continue
             if any(a < clause.end and clause.start < b for a, b in foreign):
@@ -311,7 +313,8 @@ def _small_talk(text: str, traits: Traits) -> float:
 def _fitted(text: str, kept: list[tuple[Clause, float]], limit: int) -> str:
     """Join the heaviest clauses in order, with a mark where words between were left out."""
     chosen: list[Clause] = []
-    for clause, _ in sorted(kept, key=lambda one: -one[1]):
+    once = {" ".join(clause.text.lower().split()): (clause, weight) for clause, weight in kept}
+    for clause, _ in sorted(once.values(), key=lambda one: -one[1]):
         if not chosen or estimate(" ".join(c.text for c in [*chosen, clause])) <= limit:
             chosen.append(clause)
     chosen.sort(key=lambda clause: clause.start)

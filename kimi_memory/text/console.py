@@ -33,7 +33,7 @@ _SURE = regex(
     r"|@@ |\+\+\+ |--- [ab]/|diff --git|index [0-9a-f]{7}"
     r"|> [@\w/.-]{1,60}@\d[\w.-]{0,20} \w|[-dl](?:[r-][w-][x-]){3}[ @+.]"
     r"|(?:GET|POST|PUT|DELETE|PATCH|HEAD|OPTIONS) /\S{0,200} (?:\d{3}|HTTP)|HTTP/\d"
-    r"|usage: [\w./-]{1,40} \[|Exit code:? \d|exit(?:ed)?(?: with)?(?: code| status)? \d"
+    r"|usage: [\w./-]{1,40} \[|cat >{1,2} {0,1}\S{1,80} {0,2}<<|Exit code:? \d|exit(?:ed)?(?: with)?(?: code| status)? \d"
     r"|Failed to [a-z]{2,20} [\w. -]{2,40}: |#\d{1,3} (?:\[|DONE|CACHED|ERROR|\d)|={2,}> |--> |\[\+\] |\(node:\d|\d{1,4}\.\d{3} {1,3}\S|-{6,}$"
     r"|\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(?::\d\d)?|\[?\d\d:\d\d:\d\d(?:[.,]\d{1,6})?\]?(?:\s|$)|\[?(?:DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL|TRACE)\b[\]:\s]"
     r"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\s{1,2}\d{1,2} \d\d:\d\d:\d\d |\d{1,3}(?:\.\d{1,3}){3} - |>>> |Traceback \(most|  File \""
@@ -79,7 +79,7 @@ def printed(text: str, lines: Sequence[Span]) -> Iterator[Span]:
 
 def _block(text: str, lines: Sequence[Span], at: int) -> int:
     """Return the last line of a block that begins with a line, `at - 1` where none does."""
-    if not _is_sure(_line(text, lines, at)) and not _is_heap(text, lines, at):
+    if not is_printed(_line(text, lines, at)) and not _is_heap(text, lines, at):
         return at - 1
     last = at
     for n in range(at + 1, len(lines)):
@@ -91,7 +91,8 @@ def _block(text: str, lines: Sequence[Span], at: int) -> int:
     return last
 
 
-def _is_sure(line: str) -> bool:
+def is_printed(line: str) -> bool:
+    """Whether only a program writes a line so."""
     return bool(_SURE.match(line) or _SURE_INSIDE.search(line))
 
 
@@ -105,7 +106,7 @@ def _is_heap(text: str, lines: Sequence[Span], at: int) -> bool:
 
 def _is_person(line: str) -> bool:
     """Whether a person speaks in a line."""
-    if _is_sure(line) or (_LIKELY.match(line) and _ENDS.search(line)):
+    if is_printed(line) or (_LIKELY.match(line) and _ENDS.search(line)):
         return False
     return bool(_PERSON.match(line)) and len(_WORDS.findall(line)) > 1
 

@@ -44,6 +44,8 @@ _TAKES = re.compile(
     r"^(?:we|i|they)(?:'ve|'re| have| are|'ll| will)? (?:now |just |still |recently |already )*(?:use|using|run|have|picked|chose|chosen|took|go(?:ing)? with|went (?:with|for)|settled (?:on|for)|decided on|switched to|moved to|changed to|migrated to)(?: (?:now|back|over))?\b (?=\S)",
     _I,
 )
+_GOES_OVER = re.compile(r"\b(?:switched|moved|changed|migrated|settled|decided|went|going)\b", _I)
+"""Without a question these alone speak of what was said before: "I have a dog" is new."""
 _OPENS_ZH = re.compile(
     r"^(?:我们|咱们|大家|后来|最近|刚刚?|已经?|现在|如今|目前|以后|今后)*(?:又|都|就|已经?)?(?:改|换|变|调|升|迁|搬|挪|转|切|更新|定|用|是|叫|选|设|取|为|在)"
 )
@@ -179,7 +181,7 @@ def _en(bare: str, asked: Subject, *, asks: bool) -> str:
     moved = _MOVED_IT.search(bare)
     if moved:
         return _upper(f"{bare[: moved.start()]}{moved['verb']} {phrase}{bare[moved.end() :]}")
-    if _TAKES.match(bare):
+    if _TAKES.match(bare) and (asks or _GOES_OVER.search(bare)):
         value, mark, rest = bare.rstrip(".!").partition(",")
         return _upper(f"{value} as {phrase}{mark}{rest}.")
     value = bare.rstrip(".! ") if asks else ""

@@ -10,7 +10,7 @@ by what it is about.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from kimi_memory.text.regex import regex
@@ -128,6 +128,16 @@ _BRACKETS = regex(r"\[[^\[\]\n]{3,300}\](?!\()")
 """Directions and marks that programs put into a turn: "[shares a photo …]", "[Image #1]"."""
 
 
+_BARE = regex(
+    r"^\W*(?:(?:and|but|so|also|please|just|ok(?:ay)?) )*(?:don['’]?t|do not)\b"
+    r"(?!.*\b(?:ever|again|any ?more|always|never|default|every|each|without|unless)\b)",
+    2,
+)
+"""What is not to be done, without a word on when."""
+_COMMAND = regex(
+    r"^[ \t]*/[a-z][\w:-]{0,40}(?![\w/])(?:[ \t]{1,4}(?=\S{0,200}[/.:])\S{1,250})*", 10
+)
+"""What is said to the program rather than to its agent: "/model x/y", "/add src/a.py"."""
 _CLOSED = regex(
     r"`[^`\n]{1,200}`|\([^()\n]{1,120}\)|（[^（）\n]{1,60}）|(?<!\w)\"[^\"\n]{1,120}\"(?!\w)|“[^“”\n]{1,80}”"
 )
@@ -136,6 +146,7 @@ _CLOSED = regex(
 def clauses(text: str) -> list[Clause]:
     """Return the clauses of a turn in order; neighbours that do the same thing stay joined."""
     shown = _BRACKETS.sub(lambda found: " " * len(found[0]), text)
+    shown = _COMMAND.sub(lambda found: " " * len(found[0]), shown)
     # Nothing begins inside of code, of brackets or of a quotation.
     shown = _CLOSED.sub(lambda found: "x" * len(found[0]), shown)
     found: list[Clause] = []
@@ -148,6 +159,21 @@ def clauses(text: str) -> list[Clause]:
         Clause(c.start, c.end, text[c.start : c.end], c.act)
         for c in found
         if any(map(str.isalnum, c.text))
+    ]
+
+
+def of_work(found: list[Clause]) -> list[Clause]:
+    """Return the clauses of a turn to an agent at work, where few are orders for always.
+
+    "Add a list, don't sort it" says how this piece of work is to be done.
+    """
+    if all(clause.act in (Act.ORDER, Act.REMARK) for clause in found):
+        return found
+    return [
+        replace(clause, act=Act.REQUEST)
+        if clause.act is Act.ORDER and _BARE.match(clause.text)
+        else clause
+        for clause in found
     ]
 
 

@@ -216,3 +216,11 @@ def test_how_a_piece_of_work_is_to_be_done_is_no_order(text: str) -> None:
 def test_an_order_to_an_agent_at_work_stays_one(text: str) -> None:
     (rule,) = rules(work(text))
     assert rule in text
+
+
+def test_a_trouble_with_the_work_is_no_fact_about_the_person() -> None:
+    found = work(
+        "I have a problem with my Wheel.cs file.", "I have a daughter, she is 3 years old."
+    )
+    values = [draft.value for draft in found if draft.key.startswith("user.")]
+    assert not [value for value in values if "Wheel" in value]

@@ -207,3 +207,8 @@ def test_what_is_said_to_an_agent_at_work_is_about_the_work() -> None:
     parts = {line.text: line.part for line in lines}
     assert parts["The archive folder still holds the broken export of Tuesday."] is Part.ASKED
     assert parts["I'm allergic to latin-1, and I work as a librarian in Graz."] is Part.TOLD
+
+
+def test_words_said_twice_in_a_turn_stand_once() -> None:
+    (line,) = digest(("user", "I live in Graz with 2 cats.\nI live in Graz with 2 cats."))
+    assert line.text == "I live in Graz with 2 cats."

@@ -59,3 +59,15 @@ def test_a_no_is_told_from_a_yes() -> None:
     assert denies("No, it's 9090.")
     assert denies("不是，换成9090了。")
     assert not denies("Yes, 8080.")
+
+
+@pytest.mark.parametrize(
+    ("before", "told"),
+    [
+        ("I have a problem with my wheel.", "I have a daughter, she is 3."),
+        ("My desk is by the window.", "I use two screens."),
+        ("Our office is in Graz.", "We have a canteen."),
+    ],
+)
+def test_a_new_thing_is_not_put_in_the_place_of_the_last(before: str, told: str) -> None:
+    assert completed(told, before) == ""

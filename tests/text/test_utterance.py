@@ -169,3 +169,11 @@ def test_what_may_come_and_what_waits_is_no_order_for_always(text: str) -> None:
 )
 def test_what_holds_from_now_on_is_an_order(text: str) -> None:
     assert act_of(text) is Act.ORDER
+
+
+def test_what_is_said_to_the_program_is_nobodys_clause() -> None:
+    said = "/drop src/a.py /add src/b.py\n/model some/model\n/clear\n/ask I want one class, not two"
+    assert [clause.text for clause in clauses(said)] == ["I want one class, not two"]
+    assert [clause.text for clause in clauses("use /tmp or /var for it")] == [
+        "use /tmp or /var for it"
+    ]
