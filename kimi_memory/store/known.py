@@ -47,8 +47,8 @@ _SECTIONS = {
 }
 _HELD = frozenset({Status.ACTIVE, Status.CONFLICTED})
 _OVER = frozenset({Status.SUPERSEDED, Status.ARCHIVED})
-_LEAST = 1.5
-"""What tells less of somebody is left to its digest."""
+_LEAST = {Section.WHO: 3.0, Section.LATELY: 2.0}
+"""What tells less of somebody, or of a day, is left to its digest."""
 _AFTER_ORDERS = 0.5
 """Orders of digests come after the cards of orders, before preferences."""
 _LATER = 3.0
@@ -150,7 +150,7 @@ class Known:
             agent = str(Origin.AGENT) if line.part is Part.FOUND else ""
             plain = labelled(text, (agent, day), digest.lang)
             worth = worth_of(line.text)
-            if section is Section.WHO and worth < _LEAST:
+            if line.part is not Part.FOUND and worth < _LEAST.get(section, worth):
                 continue
             first = _AFTER_ORDERS if line.part is Part.ORDERED else _LATER
             rank, place = (first, -worth, age), (first, age, number)

@@ -63,7 +63,8 @@ _QUESTION_EN = regex(
     r"|.*\b(?:isn't|aren't|doesn't|don't|didn't|wasn't|won't|can't|haven't|hasn't) (?:it|he|she|they|we|you|that)\W*$"
     r"|(?:i )?wonder(?:ing)?\b|(?:i'm |i am )?(?:not sure|unsure|confused|curious)\s+(?:how|what|which|why|whether|if|about)\b"
     rf"|(?:i )?(?:don't|do not) (?:know|understand|get) (?:{_WH}|if)\b|(?:guess|remember) (?:what|when|how)\b"
-    r"|(?:anything|what's) (?:new|else)\b)"
+    r"|(?:anything|what's) (?:new|else)\b"
+    rf"|(?:[a-z]+ ){{0,2}}question(?:,? (?!is\b|was\b)(?:{_AUX}|{_WH})\b| ?: ?))"
 )
 _QUESTION_ZH = regex(
     r"(?:吗|嘛|么|不|没有|没|呢|吧)[?？]|(?<!什)(?<!怎)(?<!那)(?<!这)(?<!多)(?:吗|么)[。!！~～]*$|呢[。!！~～]*$"

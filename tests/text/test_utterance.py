@@ -177,3 +177,9 @@ def test_what_is_said_to_the_program_is_nobodys_clause() -> None:
     assert [clause.text for clause in clauses("use /tmp or /var for it")] == [
         "use /tmp or /var for it"
     ]
+
+
+def test_a_question_may_be_announced() -> None:
+    for text in ["honest question do you think I should go", "caffeine question: I have 2 a day"]:
+        assert act_of(text) is Act.QUESTION
+    assert act_of("the open question is settled") is Act.STATEMENT
