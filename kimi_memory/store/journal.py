@@ -28,7 +28,7 @@ from kimi_memory.store.chain import (
 )
 from kimi_memory.store.contents import EXTERNAL, Contents
 from kimi_memory.store.entries import Entry, inherited
-from kimi_memory.store.last_records import LastRecords, Record
+from kimi_memory.store.last_records import LastRecords, Reach, Record
 from kimi_memory.store.locks import Locks, boot_id
 from kimi_memory.store.paths import PRIVATE
 from kimi_memory.store.tail import append_whole, mend
@@ -138,7 +138,7 @@ class Journal:
     def last(self, path: str) -> Record | None:
         """Return the last record of a path; no more of the journal is read than that takes."""
         with self._guard:
-            return self._tail.find(path, self._segments(), self._sized_lines)
+            return self._tail.find(path, self._segments(), self._lines_beyond)
 
     def edited(self) -> Mapping[str, str]:
         """Return the paths whose present content is an edit from outside, with the mark before."""
@@ -333,13 +333,22 @@ class Journal:
     def _lines(self, segment: str, offset: int = 0) -> list[bytes]:
         return whole_lines(self._tree.read(f"{FOLDER}/{segment}")[offset:])
 
-    def _sized_lines(self, segment: str, known: int) -> tuple[int, list[bytes]] | None:
-        """Return the size and lines of a segment, None where it has the known size."""
+    def _lines_beyond(self, segment: str, known: Reach) -> tuple[Reach, bool, list[bytes]]:
+        """Return how far a segment goes, whether it goes on from there, and the lines since."""
         with self._tree.place(f"{FOLDER}/{segment}") as place:
-            if self._tree.disk.stat(place.name, place.folder).st_size == known:
-                return None
-        content = self._tree.read(f"{FOLDER}/{segment}")
-        return len(content), whole_lines(content)
+            found = self._tree.disk.stat(place.name, place.folder)
+            if Reach(found.st_ino, found.st_size) == known:
+                return known, True, []
+            fd = self._tree.open_file(place, os.O_RDONLY, place.name)
+            try:
+                found = os.fstat(fd)
+                goes_on = found.st_ino == known.inode and found.st_size >= known.end
+                start = known.end if goes_on else 0
+                content = self._tree.disk.read_at(fd, found.st_size - start, start)
+            finally:
+                self._tree.disk.close(fd)
+        lines = whole_lines(content)
+        return Reach(found.st_ino, start + sum(map(len, lines))), goes_on, lines
 
     def _placed_lines(self) -> Iterator[tuple[str, bytes]]:
         for segment in self._segments():
@@ -367,17 +376,10 @@ class Journal:
 
     def _catch_up_in(self, segment: str) -> None:
         offset = self._read.offset if segment == self._read.segment else 0
-        with self._tree.place(f"{FOLDER}/{segment}") as place:
-            fd = self._tree.open_file(place, os.O_RDONLY, place.name)
-            try:
-                found = os.fstat(fd)
-                content = self._tree.disk.read_at(fd, found.st_size - offset, offset)
-            finally:
-                self._tree.disk.close(fd)
-        lines = whole_lines(content)
+        reach, _, lines = self._lines_beyond(segment, Reach(self._read.inode, offset))
         for line in lines:
             self._contents.learn(parsed(line) or {})
-        self._read = _Cursor(segment, found.st_ino, offset + sum(map(len, lines)))
+        self._read = _Cursor(segment, *reach)
 
 
 def _origin(actor: Actor) -> str:

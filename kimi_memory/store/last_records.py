@@ -25,14 +25,21 @@ class Record(NamedTuple):
     """The mark of the last version that did not wait, where this one does."""
 
 
-_Lines = Callable[[str, int], tuple[int, list[bytes]] | None]
+class Reach(NamedTuple):
+    """How far a segment was read."""
+
+    inode: int = 0
+    end: int = 0
+
+
+_Lines = Callable[[str, Reach], tuple[Reach, bool, list[bytes]]]
 
 
 class LastRecords:
     """Knows the segments it has read, newest first; only the newest one grows."""
 
     def __init__(self) -> None:
-        self._days: dict[str, tuple[int, dict[str, Record]]] = {}
+        self._days: dict[str, tuple[Reach, dict[str, Record]]] = {}
 
     def find(self, path: str, segments: Sequence[str], lines: _Lines) -> Record | None:
         """Return the last record of a path, None where no segment has one.
@@ -40,7 +47,8 @@ class LastRecords:
         Args:
             path: the file.
             segments: the names of all segments, oldest first.
-            lines: returns size and lines of a segment, None where it has a given size.
+            lines: returns how far a segment goes now, whether it is the one that was read
+                before, and its lines, of that one only those beyond.
         """
         for segment in reversed(segments):
             found = self._read(segment, lines, newest=segment == segments[-1]).get(path)
@@ -49,16 +57,14 @@ class LastRecords:
         return None
 
     def _read(self, segment: str, lines: _Lines, *, newest: bool) -> dict[str, Record]:
-        size, known = self._days.get(segment, (-1, {}))
-        if size >= 0 and not newest:
-            return known
-        found = lines(segment, size)
-        if found is None:
-            return known
-        last: dict[str, Record] = {}
-        for line in found[1]:
+        if segment in self._days and not newest:
+            return self._days[segment][1]
+        reach, last = self._days.get(segment, (Reach(), {}))
+        reach, goes_on, added = lines(segment, reach)
+        last = last if goes_on else {}
+        for line in added:
             _learn(parsed(line) or {}, last)
-        self._days[segment] = found[0], last
+        self._days[segment] = reach, last
         return last
 
 

@@ -323,3 +323,24 @@ def test_a_journal_nobody_wrote_goes_nowhere(store: Store, folder: Path, actor: 
     assert store.journal.extent() == ("", 0)
     (folder / ".kimi/journal").rmdir()
     assert store.journal.extent() == ("", 0)
+
+
+def test_the_last_record_follows_a_segment_that_grows_or_is_replaced(
+    chain: Store, folder: Path, actor: Actor
+) -> None:
+    def mark(path: str) -> str:
+        found = chain.journal.last(path)
+        return found.mark if found else "none"
+
+    chain.apply([Create("a.md", b"one")], actor)
+    assert mark("a.md") == digest(b"one") == mark("a.md")
+    chain.apply([Create("b.md", b"two")], actor)
+    assert (mark("a.md"), mark("b.md")) == (digest(b"one"), digest(b"two"))
+    segment = _segment(folder)
+    with segment.open("ab") as file:
+        file.write(b'{"path": "a.md", "af')  # somebody is writing
+    assert mark("a.md") == digest(b"one")
+    shorter = segment.with_name("new")
+    shorter.write_bytes(b"".join(segment.read_bytes().splitlines(keepends=True)[:-2]))
+    shorter.replace(segment)
+    assert (mark("a.md"), mark("b.md")) == (digest(b"one"), "none")

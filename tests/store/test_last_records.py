@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from kimi_memory.store.last_records import LastRecords
+from kimi_memory.store.last_records import LastRecords, Reach
 
 
 def line(path: str, after: str, **more: str) -> bytes:
@@ -18,10 +18,9 @@ def test_the_last_record_wins_and_old_segments_are_read_once() -> None:
     }
     asked: list[str] = []
 
-    def lines(segment: str, known: int) -> tuple[int, list[bytes]] | None:
+    def lines(segment: str, known: Reach) -> tuple[Reach, bool, list[bytes]]:
         asked.append(segment)
-        size = sum(map(len, days[segment]))
-        return None if size == known else (size, days[segment])
+        return Reach(1, len(days[segment])), known.inode == 1, days[segment][known.end :]
 
     records = LastRecords()
 
@@ -45,6 +44,6 @@ def test_what_grew_waits_if_what_it_grew_from_did() -> None:
         line("s.jsonl", "1", op="created", origin="external:remote", why="a pull"),
         line("s.jsonl", "2", op="append", origin="human"),
     ]
-    found = LastRecords().find("s.jsonl", ["1"], lambda segment, known: (9, rows))
+    found = LastRecords().find("s.jsonl", ["1"], lambda segment, known: (Reach(1, 9), False, rows))
     assert found is not None
     assert (found.mark, found.origin, found.why) == ("2", "external:remote", "a pull")
