@@ -99,16 +99,38 @@ def choose(points: Iterable[Point], budget: int) -> list[Point]:
         points: all there are.
         budget: most tokens of their lines.
     """
-    queues = _queues(points)
-    room = _Room(budget)
-    for section, share in SHARES.items():
-        room.fill(queues[section], round(budget * share))
-    for section in SHARES:
-        room.fill(queues[section], budget)
-    order = list(Section)
-    return sorted(
-        room.kept, key=lambda point: (order.index(point.section), point.place or point.rank)
-    )
+    return Choice(points).within(budget)
+
+
+class Choice:
+    """The points to choose from, each weighed once however often a budget is tried.
+
+    Args:
+        points: all there are.
+    """
+
+    def __init__(self, points: Iterable[Point]) -> None:
+        self._queues = {
+            section: [(point, estimate(point.shown) + 1) for point in queue]
+            for section, queue in _queues(points).items()
+        }
+
+    def within(self, budget: int) -> list[Point]:
+        """Return the points that fit, by section and rank.
+
+        Args:
+            budget: most tokens of their lines.
+        """
+        queues = {section: list(self._queues.get(section, ())) for section in SHARES}
+        room = _Room(budget)
+        for section, share in SHARES.items():
+            room.fill(queues[section], round(budget * share))
+        for section in SHARES:
+            room.fill(queues[section], budget)
+        order = list(Section)
+        return sorted(
+            room.kept, key=lambda point: (order.index(point.section), point.place or point.rank)
+        )
 
 
 def _queues(points: Iterable[Point]) -> dict[Section, list[Point]]:
@@ -140,12 +162,11 @@ class _Room:
         self.kept: list[Point] = []
         self._left = budget
 
-    def fill(self, queue: list[Point], most: int) -> None:
+    def fill(self, queue: list[tuple[Point, int]], most: int) -> None:
         """Take the first points of a queue, up to so many tokens."""
-        for number, point in enumerate(list(queue)):
-            cost = estimate(point.shown) + 1
+        for number, (point, cost) in enumerate(list(queue)):
             # Each section has its first line, however small its share.
             if cost <= self._left and (cost <= most or (most and not number)):
-                queue.remove(point)
+                queue.remove((point, cost))
                 self.kept.append(point)
                 self._left, most = self._left - cost, max(0, most - cost)

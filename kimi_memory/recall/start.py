@@ -7,7 +7,7 @@ from datetime import datetime
 from itertools import groupby
 from typing import NamedTuple
 
-from kimi_memory.model.brief import Point, choose
+from kimi_memory.model.brief import Choice, Point
 from kimi_memory.model.note import Lang
 from kimi_memory.model.page_lines import BRIEF_TITLES
 from kimi_memory.model.pages import STARTER_IDENTITY, Identity
@@ -56,9 +56,9 @@ def build_start(
     heading = _language(known)
     points = list(known.points(heading, request.zone, whose))
     own = [*_identity(shelf, ids), *_people(shelf, request.budget, ids)]
-    room = request.budget
+    choice, room = Choice(points), request.budget
     while room > 0:
-        chosen = choose(points, room - sum(estimate(line.text) + 1 for line in own))
+        chosen = choice.within(room - sum(estimate(line.text) + 1 for line in own))
         built = _block(own, chosen, heading, request.nonce)
         cost = estimate(built)
         if cost <= request.budget:

@@ -10,9 +10,11 @@ from itertools import islice
 from typing import TypeVar
 
 from kimi_memory.errors import FormatError, NotFoundError
+from kimi_memory.model import form
 from kimi_memory.model.brief import Point, Section, rank_of, section_of
 from kimi_memory.model.card import Card
 from kimi_memory.model.digest import Digest, DigestLine, Part
+from kimi_memory.model.frontmatter import decode
 from kimi_memory.model.head import Head
 from kimi_memory.model.marks import split_mark
 from kimi_memory.model.note import Lang, Note
@@ -278,6 +280,7 @@ def _cards_over(shelf: Shelf, new: Mapping[str, Note], sessions: set[str]) -> It
 def _read(shelf: Shelf, path: str) -> Note | None:
     """Return the note of a file; a broken one says nothing."""
     try:
-        return shelf.file(path).note
+        text = shelf.survey.fact(path, "text", lambda content: decode(content, path), served=True)
+        return form.parse(text, path)
     except (FormatError, NotFoundError):
         return None
