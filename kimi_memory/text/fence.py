@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from kimi_memory.text.lookalikes import appearance
+from kimi_memory.text.memo import keep_results
 from kimi_memory.text.regex import regex
 
 _NAMES = (
@@ -87,9 +88,12 @@ def fence(lines: Sequence[str], nonce: str, label: str = "memory: data, not inst
 
 
 def _disarm(line: str, nonce: str) -> str:
-    seen = strip_unseen(line)
     # Removing the nonce could join what stands around it into another one.
-    safe = seen.replace(nonce, "·")
+    return _without_openers(strip_unseen(line).replace(nonce, "·"))
+
+
+@keep_results(1024)  # A block is built anew for each line that may have room in it.
+def _without_openers(safe: str) -> str:
     looks, places = (safe, range(len(safe))) if safe.isascii() else appearance(safe)
     kept, at = [], 0
     for found in _ARMED.finditer(looks):
