@@ -48,6 +48,12 @@ BENCHMARKS = (
         quick=("--turns", "100", "--runs", "3"),
     ),
     Benchmark(
+        name="session",
+        module="session",
+        what="the end of a session and the blocks shown of it",
+        quick=("--turns", "100", "--runs", "1"),
+    ),
+    Benchmark(
         name="ingest",
         module="ingest",
         what="turns taken in a second, synthetic",

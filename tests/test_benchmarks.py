@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import knowledge, quiet, replies, standing
+from benchmarks import knowledge, quiet, replies, session, standing
 from benchmarks.__main__ import BENCHMARKS, Place, chosen_of
 from benchmarks.gold.matching import Words
 from benchmarks.gold.prompts import FOLDER, read_lines, read_prompts
@@ -215,3 +215,12 @@ def test_standing_looks_for_one_line_or_two() -> None:
     lines = ["hints first", "unless I say show me", "something else"]
     assert standing.stands(lines, ["hints", "show me"])
     assert not standing.stands(lines, ["hints", "something"])
+
+
+def test_session_sets_its_end_and_blocks_against_peers(capsys: pytest.CaptureFixture[str]) -> None:
+    assert session.main(["--turns", "30", "--runs", "1", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert set(found) == {"end", "context task", "context start"}
+    assert all(row["turns"] == 30 and row["ms"] > 0 < row["peer_ms"] for row in found.values())
+    session.main(["--turns", "30", "--runs", "1"])
+    assert len(capsys.readouterr().out.splitlines()) == 3
