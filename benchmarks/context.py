@@ -25,13 +25,13 @@ from typing import Any
 
 from benchmarks.quality import LEFT_OUT, Written, moment
 from kimi_memory import Memory, Opening
-from kimi_memory.home import Home
-from kimi_memory.host import Host
-from kimi_memory.model.unit import Hit, Query
+from kimi_memory.api.user_dirs import Home
+from kimi_memory.domain.search_types import Hit, Query
+from kimi_memory.hooks.host import Host
+from kimi_memory.nlp.basic.prompt_fence import fence
+from kimi_memory.nlp.basic.snippet import snippet
+from kimi_memory.nlp.basic.tokens import estimate
 from kimi_memory.recall.hit_lines import LINE_CHARS
-from kimi_memory.text.fence import fence
-from kimi_memory.text.snippet import snippet
-from kimi_memory.text.tokens import estimate
 
 BUDGETS = (250, 500, 1000, 2000)
 HITS = 200

@@ -19,14 +19,14 @@ from typing import Any
 
 from benchmarks.quality import LEFT_OUT, Written, moment
 from kimi_memory import Memory, Opening
-from kimi_memory.consolidation.trace import Tracer
-from kimi_memory.home import Home
-from kimi_memory.host import Host
-from kimi_memory.model.card import Card
-from kimi_memory.model.unit import Query, Unit
-from kimi_memory.store import sessions
-from kimi_memory.store.shelf import Shelf
-from kimi_memory.text.language import language_of
+from kimi_memory.api.user_dirs import Home
+from kimi_memory.domain.card import Card
+from kimi_memory.domain.search_types import Query, Unit
+from kimi_memory.hooks.host import Host
+from kimi_memory.jobs.trace import Tracer
+from kimi_memory.nlp.basic.language import language_of
+from kimi_memory.store.notes import sessions
+from kimi_memory.store.notes.notes import Shelf
 
 DEPTH = 10
 UNDATED = datetime(2025, 1, 1, tzinfo=UTC)

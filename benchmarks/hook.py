@@ -21,10 +21,10 @@ from pathlib import Path
 
 from benchmarks.jobs import put
 from benchmarks.recall_start import COMMAND, PER_FOLDER, QUESTION, memory, texts
-from kimi_memory.model.card import Card, CardType
-from kimi_memory.model.ids import derived_id
-from kimi_memory.model.status import Status
-from kimi_memory.surfaces.hook import wire
+from kimi_memory.agent_hooks import socket_protocol
+from kimi_memory.domain.card import Card, CardType
+from kimi_memory.domain.ids import derived_id
+from kimi_memory.domain.status import Status
 
 BARE = (sys.executable, "-c", "import json, socket")
 IMPORTS = (sys.executable, "-W", "ignore", "-c", "import numpy, whoosh.index, pluggy, yaml")
@@ -72,7 +72,7 @@ def served(root: Path, home: Mapping[str, str]) -> Iterator[None]:
     """Keep a server of a memory running."""
     server = subprocess.Popen([*COMMAND, "hook", "serve", "--memory", str(root)], env=home)
     try:
-        while wire.ask(str(root), {"ping": True}) is None:
+        while socket_protocol.ask(str(root), {"ping": True}) is None:
             time.sleep(0.05)
         yield
     finally:

@@ -20,12 +20,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from kimi_memory import Memory, Opening
-from kimi_memory.care.introspection import Introspection, introspect
-from kimi_memory.home import Home
-from kimi_memory.host import Host
-from kimi_memory.model import form
-from kimi_memory.model.card import Card, CardType
-from kimi_memory.model.note import Lang
+from kimi_memory.api.user_dirs import Home
+from kimi_memory.domain.card import Card, CardType
+from kimi_memory.domain.note import Lang
+from kimi_memory.formats import codec
+from kimi_memory.hooks.host import Host
+from kimi_memory.operations.introspect import Introspection, introspect
 
 NOW = datetime(2026, 2, 27, 9, tzinfo=UTC)
 KINDS = ("gateway", "queue", "cache", "database", "proxy", "scheduler", "mailer", "index")
@@ -75,9 +75,9 @@ def write(root: Path, count: int) -> None:
             value=value,
             category=f"c{number // 100:03d}",
         )
-        path = root / form.place(card)
+        path = root / codec.place(card)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(form.render(card), encoding="utf-8")
+        path.write_text(codec.render(card), encoding="utf-8")
 
 
 def spent(count: int, runs: int) -> tuple[float, Introspection]:

@@ -20,13 +20,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from kimi_memory import Memory, Opening
-from kimi_memory.home import Home
-from kimi_memory.host import Host
-from kimi_memory.model import form
-from kimi_memory.model.card import Card, CardType, Link, LinkRel
-from kimi_memory.model.graph import SUGGESTED
-from kimi_memory.model.ids import derived_id
-from kimi_memory.model.status import Status
+from kimi_memory.api.user_dirs import Home
+from kimi_memory.domain.card import Card, CardType, Link, LinkRel
+from kimi_memory.domain.graph import SUGGESTED
+from kimi_memory.domain.ids import derived_id
+from kimi_memory.domain.status import Status
+from kimi_memory.formats import codec
+from kimi_memory.hooks.host import Host
 
 NOW = datetime(2026, 3, 2, 20, tzinfo=UTC)
 
@@ -83,9 +83,9 @@ def _fill(root: Path, cards: int) -> None:
 
 def put(root: Path, card: Card) -> None:
     """Write a card to its place, as a person or a sync tool would."""
-    path = root / form.place(card)
+    path = root / codec.place(card)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(form.render(card), encoding="utf-8")
+    path.write_text(codec.render(card), encoding="utf-8")
 
 
 def _tied(cards: int) -> tuple[Link, ...]:

@@ -25,14 +25,14 @@ from pathlib import Path
 from benchmarks.lives.facts import Fact
 from benchmarks.lives.script import Life, Line, life
 from kimi_memory import Memory, Opening
-from kimi_memory.consolidation.trace import Tracer
-from kimi_memory.home import Home
-from kimi_memory.host import Host
-from kimi_memory.model.card import Card
-from kimi_memory.model.status import Status
-from kimi_memory.model.unit import Query
-from kimi_memory.store.shelf import Shelf
-from kimi_memory.text.normal import normalise
+from kimi_memory.api.user_dirs import Home
+from kimi_memory.domain.card import Card
+from kimi_memory.domain.search_types import Query
+from kimi_memory.domain.status import Status
+from kimi_memory.hooks.host import Host
+from kimi_memory.jobs.trace import Tracer
+from kimi_memory.nlp.basic.normalize import normalise
+from kimi_memory.store.notes.notes import Shelf
 
 LIVE = (Status.ACTIVE, Status.STALE)
 """What counts as held true; stale says that it was not said again for a month."""

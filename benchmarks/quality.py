@@ -25,13 +25,13 @@ from typing import Any
 
 from benchmarks.arms import ARMS
 from kimi_memory import Memory, Opening
-from kimi_memory.home import Home
-from kimi_memory.host import Host
-from kimi_memory.model.origin import Role
-from kimi_memory.model.records import archive_path, session_line, turn_line
-from kimi_memory.model.session import Session
-from kimi_memory.model.turn import Turn
-from kimi_memory.model.unit import Query, Unit
+from kimi_memory.api.user_dirs import Home
+from kimi_memory.domain.origin import Role
+from kimi_memory.domain.search_types import Query, Unit
+from kimi_memory.domain.session import Session
+from kimi_memory.domain.turn import Turn
+from kimi_memory.formats.jsonl import archive_path, session_line, turn_line
+from kimi_memory.hooks.host import Host
 
 DEPTHS = (5, 10, 20)
 LEFT_OUT = frozenset({"adversarial", "5"})

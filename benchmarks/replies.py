@@ -27,12 +27,12 @@ from benchmarks.gold.lived import UNDATED, Clock
 from benchmarks.gold.sessions import GoldSession, MissingTextError, Texts
 from benchmarks.record import save
 from kimi_memory import Memory, Opening
-from kimi_memory.home import Home
-from kimi_memory.host import Host
-from kimi_memory.model.card import Card
-from kimi_memory.model.event import Event
-from kimi_memory.store.shelf import Shelf
-from kimi_memory.text.normal import bare
+from kimi_memory.api.user_dirs import Home
+from kimi_memory.domain.card import Card
+from kimi_memory.domain.event import Event
+from kimi_memory.hooks.host import Host
+from kimi_memory.nlp.basic.normalize import bare
+from kimi_memory.store.notes.notes import Shelf
 
 Json = Mapping[str, Any]
 _JUDGED = frozenset({"verdict", "why", "literal", "repair"})

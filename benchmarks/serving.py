@@ -25,7 +25,7 @@ from urllib.parse import urlsplit
 
 from benchmarks.recall_start import COMMAND, memory
 from kimi_memory import Memory, Opening
-from kimi_memory.store import sessions
+from kimi_memory.store.notes import sessions
 
 CLIENTS = 8
 SEARCHES = 3

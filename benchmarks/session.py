@@ -20,8 +20,8 @@ from itertools import islice
 from pathlib import Path
 
 from kimi_memory import Memory, Opening
-from kimi_memory.home import Home
-from kimi_memory.host import Host
+from kimi_memory.api.user_dirs import Home
+from kimi_memory.hooks.host import Host
 
 TALKS = Path(__file__).parent / "gold" / "talks.jsonl"
 NOW = datetime(2026, 3, 2, 20, tzinfo=UTC)

@@ -37,7 +37,7 @@ from benchmarks.corpus import Language
 from benchmarks.peers import Peer
 from benchmarks.upkeep import Built, cpu, parse, process, rss, sync, update
 from kimi_memory import Memory
-from kimi_memory.model.unit import Query
+from kimi_memory.domain.search_types import Query
 
 QUERIES = 150
 ROUNDS = 3

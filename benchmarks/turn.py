@@ -23,14 +23,14 @@ from itertools import count
 from pathlib import Path
 
 from kimi_memory import Memory, Opening
-from kimi_memory.home import Home
-from kimi_memory.host import Host
-from kimi_memory.model.actor import Actor
-from kimi_memory.model.origin import Role
-from kimi_memory.model.records import session_line, turn_line, view_json
-from kimi_memory.model.session import Session, Transcript
-from kimi_memory.model.turn import Turn
-from kimi_memory.store.journal import Entry
+from kimi_memory.api.user_dirs import Home
+from kimi_memory.domain.actor import Actor
+from kimi_memory.domain.origin import Role
+from kimi_memory.domain.session import Session, Transcript
+from kimi_memory.domain.turn import Turn
+from kimi_memory.formats.jsonl import session_line, turn_line, view_json
+from kimi_memory.hooks.host import Host
+from kimi_memory.store.wal.journal import Entry
 
 ROUND = 25
 SAID = (

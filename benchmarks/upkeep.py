@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks import recall_start
 from kimi_memory import Memory
-from kimi_memory.model.card import Card, CardType
+from kimi_memory.domain.card import Card, CardType
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +91,8 @@ def parse(count: int = 2000) -> float:
     """Return PyYAML's time for canonical front matter by ours."""
     import yaml
 
-    from kimi_memory.model.form import render
-    from kimi_memory.model.frontmatter import read
+    from kimi_memory.formats.codec import render
+    from kimi_memory.formats.frontmatter import read
 
     texts = [render(_card(number)) for number in range(count)]
     ours = min(cpu(lambda: [read(text, "a.md").values for text in texts]) for _ in range(5))

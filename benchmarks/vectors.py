@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kimi_memory import hookimpl
-from kimi_memory.model.engine import Embedding
+from kimi_memory.domain.engine import Embedding
 
 if TYPE_CHECKING:
     from kimi_memory import Memory

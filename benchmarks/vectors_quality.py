@@ -20,11 +20,11 @@ from typing import Any
 
 from benchmarks.minilm import NEEDS, MiniLM, is_installed
 from benchmarks.quality import DEPTHS, LEFT_OUT, Scores, Written, moment
+from kimi_memory.api.options import utcnow
 from kimi_memory.config import RecallTable
-from kimi_memory.host import Host
+from kimi_memory.domain.search_types import Query
+from kimi_memory.hooks.host import Host
 from kimi_memory.index import Index
-from kimi_memory.model.unit import Query
-from kimi_memory.opening import utcnow
 from kimi_memory.recall import Recall
 from kimi_memory.store.store import Store
 

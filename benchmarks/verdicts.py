@@ -21,11 +21,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from kimi_memory import Memory, Opening
-from kimi_memory.home import Home
-from kimi_memory.host import Host
-from kimi_memory.model.card import Card
-from kimi_memory.model.status import Status
-from kimi_memory.store.shelf import Shelf
+from kimi_memory.api.user_dirs import Home
+from kimi_memory.domain.card import Card
+from kimi_memory.domain.status import Status
+from kimi_memory.hooks.host import Host
+from kimi_memory.store.notes.notes import Shelf
 
 PAIRS = Path(__file__).parent / "pairs"
 LANGUAGES = ("en", "zh")

@@ -17,9 +17,10 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 from unittest.mock import patch
 
-from kimi_memory import config, errors, hookspecs
-from kimi_memory.host import Host
-from kimi_memory.text.slot_list import DEFINITIONS
+from kimi_memory import config, errors
+from kimi_memory.hooks import specs
+from kimi_memory.hooks.host import Host
+from kimi_memory.nlp.rules.slot_list import DEFINITIONS
 
 FOLDER = Path(__file__).parent
 
@@ -54,18 +55,18 @@ def sections(module: ast.Module, source: str) -> Iterator[tuple[str, ast.Functio
         first = min((d.lineno for d in getattr(node, "decorator_list", [])), default=node.lineno)
         for line in lines[before.end_lineno if before and before.end_lineno else 0 : first - 1]:
             banner = line.removeprefix("# ") if line.startswith("# ") else banner
-        if isinstance(node, ast.FunctionDef) and node.name in hookspecs.SPECS:
+        if isinstance(node, ast.FunctionDef) and node.name in specs.SPECS:
             yield banner, node
 
 
 def hooks() -> str:
     """Return the page of hooks."""
-    source = inspect.getsource(hookspecs)
+    source = inspect.getsource(specs)
     users: dict[str, list[str]] = {}
     for loaded in Host(entry_points=False).loaded:
         for hook in loaded.hooks:
             users.setdefault(hook, []).append(loaded.name)
-    page = heading("Hooks", "kimi_memory/hookspecs.py", plain(hookspecs.__doc__))
+    page = heading("Hooks", "kimi_memory/hooks/specs.py", plain(specs.__doc__))
     banner = ""
     for section, node in sections(ast.parse(source), source):
         if section != banner:
@@ -221,7 +222,7 @@ def command(
 def commands() -> str | None:
     """Return the page of commands; None while there is no command line."""
     try:
-        from kimi_memory.surfaces.cli import parser
+        from kimi_memory.cli import parser
     except ImportError:
         return None
     about = (
@@ -229,7 +230,7 @@ def commands() -> str | None:
         "and `--memory PATH` (the memory folder; else `KIMI_MEMORY`, else the nearest one above). "
         "`kmem` is short for `kimi-memory`."
     )
-    page = heading("Commands", "kimi_memory/surfaces/cli", about)
+    page = heading("Commands", "kimi_memory/cli", about)
     # a developer's own plugins add commands that are not ours to document
     with TemporaryDirectory() as home, patch.dict(os.environ, {"XDG_CONFIG_HOME": home}):
         return "\n".join([*page, *command(parser(), "kimi-memory", "")])
@@ -240,7 +241,7 @@ def commands() -> str | None:
 
 def slots() -> str:
     """Return the page of slots."""
-    page = heading("Slots", "kimi_memory/text/slot_list.py", SLOTS)
+    page = heading("Slots", "kimi_memory/nlp/rules/slot_list.py", SLOTS)
     about = {"person": "Of a person", "people": "People and animals of a person"}
     about |= {"any": "Of a person or a project", "project": "Of a project"}
     for sort, title in about.items():
@@ -266,7 +267,7 @@ replaces the first when a word of change says so, else both wait in `conflicts/`
 it is one more. What has no slot supersedes, confirms and contradicts nothing.
 
 ```python
-from kimi_memory.text.slots import slot_of
+from kimi_memory.nlp.rules.slots import slot_of
 
 slot = slot_of("We migrated from MySQL to Postgres")
 assert (slot.key, slot.value, slot.before) == ("project.database", "Postgres", "MySQL")

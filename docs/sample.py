@@ -16,12 +16,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from kimi_memory import Memory, Opening
+from kimi_memory.api.user_dirs import Home
 from kimi_memory.capture.ingest import open_file
 from kimi_memory.config import MARKER
+from kimi_memory.domain.ids import derived_id
 from kimi_memory.errors import UsageError
-from kimi_memory.home import Home
-from kimi_memory.host import Host
-from kimi_memory.model.ids import derived_id
+from kimi_memory.hooks.host import Host
 
 ROOT = Path(__file__).parent.parent
 TRANSCRIPTS = ROOT / "templates/starter/transcripts"

@@ -13,7 +13,7 @@ from typing import Any
 from anthropic import Anthropic
 
 from kimi_memory import Memory
-from kimi_memory.adapters.anthropic import MemoryTool
+from kimi_memory.frameworks.anthropic import MemoryTool
 
 
 def chat(memory: Memory, client: Anthropic, model: str, lines: Iterable[str]) -> Iterator[str]:

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 
 from kimi_memory import Memory
-from kimi_memory.adapters.notes import Notes
+from kimi_memory.frameworks.notes import Notes
 
 Model = Callable[[str], str]
 HEADINGS = ("Task", "Findings", "Open", "Next")

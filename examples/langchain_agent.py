@@ -14,8 +14,8 @@ from langchain.agents import create_agent
 from langgraph.checkpoint.memory import InMemorySaver
 
 from kimi_memory import Memory
-from kimi_memory.adapters.langchain import MemoryMiddleware
-from kimi_memory.adapters.langgraph import MemoryStore
+from kimi_memory.frameworks.langchain import MemoryMiddleware
+from kimi_memory.frameworks.langgraph import MemoryStore
 
 
 def chat(memory: Memory, model: Any, lines: Iterable[str], thread: str) -> Iterator[str]:

@@ -15,7 +15,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
 from kimi_memory import Memory
-from kimi_memory.adapters.langgraph import MemoryStore
+from kimi_memory.frameworks.langgraph import MemoryStore
 
 Model = Callable[[list[dict[str, str]]], str]
 

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Iterable
 from agents import Agent, Model, RunConfig, Runner
 
 from kimi_memory import Memory
-from kimi_memory.adapters.openai_agents import MemorySession
+from kimi_memory.frameworks.openai_agents import MemorySession
 
 
 async def chat(

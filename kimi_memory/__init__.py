@@ -1,17 +1,17 @@
 """kimi_memory: an agent's memory as a folder of Markdown you own.
 
-Everything a program or a plugin needs stands here, in `kimi_memory.model`,
-`kimi_memory.text` and `kimi_memory.errors`; the rest may move.
+Everything a program or a plugin needs stands here, in `kimi_memory.domain`,
+`kimi_memory.formats`, `kimi_memory.nlp` and `kimi_memory.errors`; the rest may move.
 """
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from kimi_memory.api.memory import Memory
+    from kimi_memory.api.options import Opening
     from kimi_memory.errors import KimiMemoryError
-    from kimi_memory.hookspecs import hookimpl
-    from kimi_memory.memory import Memory
-    from kimi_memory.opening import Opening
+    from kimi_memory.hooks.specs import hookimpl
 
 __version__ = "0.1.0"
 __all__ = ["KimiMemoryError", "Memory", "Opening", "__version__", "hookimpl"]
@@ -19,9 +19,9 @@ __all__ = ["KimiMemoryError", "Memory", "Opening", "__version__", "hookimpl"]
 
 _LAZY = {
     "KimiMemoryError": "kimi_memory.errors",
-    "Memory": "kimi_memory.memory",
-    "Opening": "kimi_memory.opening",
-    "hookimpl": "kimi_memory.hookspecs",
+    "Memory": "kimi_memory.api.memory",
+    "Opening": "kimi_memory.api.options",
+    "hookimpl": "kimi_memory.hooks.specs",
 }
 
 

@@ -14,14 +14,14 @@ def main() -> int:
     """Run one command; the exit code is that of its error, if any."""
     if sys.argv[1:3] == ["hook", "run"]:
         # A person waits for this one at every prompt: it needs no command line.
-        from kimi_memory.surfaces.hook.quick import main as quick
+        from kimi_memory.agent_hooks.entrypoint import main as quick
 
         # All is written and closed by then: to take apart what was loaded only takes time.
         os._exit(quick(sys.argv[3:]))
     # Set before numpy is loaded: starting threads takes longer than our sums.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     gc.set_threshold(YOUNG)
-    from kimi_memory.surfaces.cli import run
+    from kimi_memory.cli import run
 
     code = run(sys.argv[1:])
     # The process ends: looking once more for cycles in all that was loaded frees nothing.

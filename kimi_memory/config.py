@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from kimi_memory.errors import FormatError, UsageError
-from kimi_memory.text.zone import MACHINE, Zone
+from kimi_memory.nlp.dates.zone import MACHINE, Zone
 
 T = TypeVar("T", bound=tuple[Any, ...])
 

@@ -21,13 +21,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kimi_memory import hookimpl
-from kimi_memory.remote.choices import Choices
+from kimi_memory.llm.remote.settings import Choices
 
 if TYPE_CHECKING:
-    from kimi_memory import Memory
-    from kimi_memory.model.job import Job
-    from kimi_memory.model.session import Session
-    from kimi_memory.model.unit import Hit, Query
+    from kimi_memory.domain.job import Job
+    from kimi_memory.domain.search_types import Hit, Query
+    from kimi_memory.domain.session import Session
 
 NAME = "kimi_memory.activity"
 SETTINGS = ("file", "kilobytes", "files")
@@ -92,9 +91,9 @@ class Activity:
         self._file = file
 
     @hookimpl
-    def memory_opened(self, memory: Memory) -> None:
+    def memory_opened(self, root: Path) -> None:
         """Tell which folder was opened."""
-        self._tell("opened %s", memory.root)
+        self._tell("opened %s", root)
 
     @hookimpl
     def session_ended(self, session: Session, turns: int) -> None:

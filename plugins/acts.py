@@ -12,28 +12,28 @@ from collections.abc import Generator, Iterator
 from dataclasses import replace
 
 from kimi_memory import hookimpl
-from kimi_memory.model.card import CardType
-from kimi_memory.model.draft import CHANGE, DATED, ORDER, Draft
-from kimi_memory.model.event import EventType
-from kimi_memory.model.note import Lang
-from kimi_memory.model.origin import Origin, Role
-from kimi_memory.model.session import Session, Transcript
-from kimi_memory.model.source import Quote
-from kimi_memory.model.turn import Turn
-from kimi_memory.text import cues, news, unreal
-from kimi_memory.text.calendar_words import names_day, tells_life
-from kimi_memory.text.changed_later import SHARED, Changes, sets_free, tells_change
-from kimi_memory.text.language import language_of
-from kimi_memory.text.lasting import is_lasting
-from kimi_memory.text.offers import offers_in, picked
-from kimi_memory.text.pasted import foreign_spans
-from kimi_memory.text.prose import headline
-from kimi_memory.text.regex import regex
-from kimi_memory.text.salience import traits_of, weight_of
-from kimi_memory.text.slots import slot_of
-from kimi_memory.text.slug import slug
-from kimi_memory.text.subjects import is_named, key_of
-from kimi_memory.text.utterance import Act, Clause, clauses, of_work
+from kimi_memory.domain.card import CardType
+from kimi_memory.domain.draft import CHANGE, DATED, ORDER, Draft
+from kimi_memory.domain.event import EventType
+from kimi_memory.domain.note import Lang
+from kimi_memory.domain.origin import Origin, Role
+from kimi_memory.domain.session import Session, Transcript
+from kimi_memory.domain.source import Quote
+from kimi_memory.domain.turn import Turn
+from kimi_memory.nlp.basic.language import language_of
+from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.slug import slug
+from kimi_memory.nlp.dates.calendar_words import names_day, tells_life
+from kimi_memory.nlp.rules import cues, hypotheticals, updates
+from kimi_memory.nlp.rules.changed_later import SHARED, Changes, sets_free, tells_change
+from kimi_memory.nlp.rules.lasting import is_lasting
+from kimi_memory.nlp.rules.offers import offers_in, picked
+from kimi_memory.nlp.rules.pasted import foreign_spans
+from kimi_memory.nlp.rules.salience import traits_of, weight_of
+from kimi_memory.nlp.rules.slots import slot_of
+from kimi_memory.nlp.rules.strip_code import headline
+from kimi_memory.nlp.rules.subjects import is_named, key_of
+from kimi_memory.nlp.rules.utterance import Act, Clause, clauses, of_work
 
 MAX_TURN = 1500
 """A longer turn of a person is a paste or a template, not speech."""
@@ -217,7 +217,7 @@ def _is_plain(clause: Clause, *, named: bool, least: float) -> bool:
     if clause.act is not Act.STATEMENT or traits.doubt or few:
         return False
     # What only ends something says nothing of its own.
-    ends = least > FREEING and news.takes_back(clause.text)
+    ends = least > FREEING and updates.takes_back(clause.text)
     if ends or any(words.search(low) for words in _UNSETTLED):
         return False
     if named:
@@ -239,7 +239,7 @@ def _orders(session: Session, turn: Turn, *, at_work: bool) -> Iterator[Draft]:
 def _keeps(text: str) -> bool:
     """Whether an order is about what is held to be so: to leave it, or to let go of it."""
     low = cues.fold_case(text)
-    return unreal.REFUSAL.search(low) is not None or news.takes_back(text)
+    return hypotheticals.REFUSAL.search(low) is not None or updates.takes_back(text)
 
 
 def _around(own: list[Clause], orders: list[Clause], most: int = MAX_VALUE) -> tuple[int, int]:

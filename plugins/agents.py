@@ -12,20 +12,20 @@ from dataclasses import replace
 from datetime import UTC, datetime, time
 
 from kimi_memory import hookimpl
-from kimi_memory.model.card import CardType
-from kimi_memory.model.digest import Part
-from kimi_memory.model.head import Cards, Head
-from kimi_memory.model.ids import derived_id
-from kimi_memory.model.job import Op
-from kimi_memory.model.marks import marked, split_mark
-from kimi_memory.model.note import Lang
-from kimi_memory.model.pages import Agent
-from kimi_memory.model.scope import SHARED
-from kimi_memory.model.session import Session
-from kimi_memory.model.status import Status
-from kimi_memory.model.step import DayView, Step
-from kimi_memory.text.regex import regex
-from kimi_memory.text.zone import day_in
+from kimi_memory.domain.card import CardType
+from kimi_memory.domain.digest import Part
+from kimi_memory.domain.ids import derived_id
+from kimi_memory.domain.job import Op
+from kimi_memory.domain.note import Lang
+from kimi_memory.domain.pages import Agent
+from kimi_memory.domain.plan_step import DayView, Step
+from kimi_memory.domain.scope import SHARED
+from kimi_memory.domain.session import Session
+from kimi_memory.domain.status import Status
+from kimi_memory.formats.card_header import Cards, Head
+from kimi_memory.formats.marks import marked, split_mark
+from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.dates.zone import day_in
 
 MOST = 40
 """So many lessons a page shows, the newest."""

@@ -19,20 +19,26 @@ from __future__ import annotations
 from datetime import datetime
 
 from kimi_memory import hookimpl
-from kimi_memory.model.card import Card, CardType
-from kimi_memory.model.draft import BY_WORDS, Draft
-from kimi_memory.model.origin import Origin
-from kimi_memory.model.step import Verdict
-from kimi_memory.text import cues, news
-from kimi_memory.text.changed_later import replaces
-from kimi_memory.text.claim_words import claim_words
-from kimi_memory.text.lasting import is_lasting
-from kimi_memory.text.normal import normalise
-from kimi_memory.text.regex import regex
-from kimi_memory.text.slot_type import PROJECT, Slot
-from kimi_memory.text.slots import holds_one, slot_of
-from kimi_memory.text.subjects import kin, subject_of
-from kimi_memory.text.values import Relation, compare_claims, compare_values, same_told, tells_more
+from kimi_memory.domain.card import Card, CardType
+from kimi_memory.domain.draft import BY_WORDS, Draft
+from kimi_memory.domain.origin import Origin
+from kimi_memory.domain.plan_step import Verdict
+from kimi_memory.nlp.basic.normalize import normalise
+from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.rules import cues, updates
+from kimi_memory.nlp.rules.changed_later import replaces
+from kimi_memory.nlp.rules.claim_words import claim_words
+from kimi_memory.nlp.rules.lasting import is_lasting
+from kimi_memory.nlp.rules.slot_type import PROJECT, Slot
+from kimi_memory.nlp.rules.slots import holds_one, slot_of
+from kimi_memory.nlp.rules.subjects import kin, subject_of
+from kimi_memory.nlp.rules.values import (
+    Relation,
+    compare_claims,
+    compare_values,
+    same_told,
+    tells_more,
+)
 
 _LEAST = 3
 """So many words a claim without a slot has at least that another one refines."""
@@ -155,7 +161,7 @@ def _changes(draft: Draft) -> bool:
 def _tells_change(statement: str) -> bool:
     low = cues.fold_case(statement)
     said = any(words.search(low) for words in (cues.REVERSAL, _CHOICE, _MOVED))
-    return said or news.changes(statement)
+    return said or updates.changes(statement)
 
 
 def _is_sentence(card: Card, draft: Draft) -> bool:

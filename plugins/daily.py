@@ -11,17 +11,17 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from kimi_memory import hookimpl
-from kimi_memory.model.card import Card, CardType
-from kimi_memory.model.day_lines import said_line
-from kimi_memory.model.event import Event, EventType
-from kimi_memory.model.head import Cards, Head
-from kimi_memory.model.ids import derived_id
-from kimi_memory.model.job import Op
-from kimi_memory.model.note import Lang
-from kimi_memory.model.pages import Day
-from kimi_memory.model.status import Status
-from kimi_memory.model.step import DayView, Step
-from kimi_memory.text.zone import day_in, in_zone, start_of
+from kimi_memory.domain.card import Card, CardType
+from kimi_memory.domain.event import Event, EventType
+from kimi_memory.domain.ids import derived_id
+from kimi_memory.domain.job import Op
+from kimi_memory.domain.note import Lang
+from kimi_memory.domain.pages import Day
+from kimi_memory.domain.plan_step import DayView, Step
+from kimi_memory.domain.status import Status
+from kimi_memory.formats.card_header import Cards, Head
+from kimi_memory.formats.day_lines import said_line
+from kimi_memory.nlp.dates.zone import day_in, in_zone, start_of
 
 MOST_STALE = 200
 """So many cards a day, so that a memory that lay idle does not stop at its gates."""

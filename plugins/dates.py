@@ -9,8 +9,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from kimi_memory import hookimpl
-from kimi_memory.model.unit import Query
-from kimi_memory.text.dates import date_words
+from kimi_memory.domain.search_types import Query
+from kimi_memory.nlp.dates.date_terms import date_words
 
 
 @hookimpl

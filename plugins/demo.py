@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from kimi_memory import Memory, Opening, hookimpl
+from kimi_memory.domain.card import CardType
+from kimi_memory.domain.command import Command
+from kimi_memory.domain.screen import TranscriptFile
+from kimi_memory.domain.search_types import Query
 from kimi_memory.errors import UsageError
-from kimi_memory.model.card import CardType
-from kimi_memory.model.command import Command
-from kimi_memory.model.screen import TranscriptFile
-from kimi_memory.model.unit import Query
-from kimi_memory.text.terminal import printable
+from kimi_memory.nlp.basic.terminal import printable
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable

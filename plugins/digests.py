@@ -4,7 +4,7 @@ Why it exists: what was said is kept word for word and found again, but an agent
 starts tomorrow wants the few lines that matter. Lines are quoted, never written: the
 clauses of a person that tell something, an offer beside the answer that picks it, and of
 an agent at work what it says it found and did. A clause is weighed by what it names
-(`kimi_memory.text.salience`); what weighs most is kept under a budget of tokens.
+(`kimi_memory.nlp.rules.salience`); what weighs most is kept under a budget of tokens.
 """
 
 # ruff: noqa: E501  an alternation of phrases is read by its groups, not by its width
@@ -15,22 +15,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from kimi_memory import hookimpl
-from kimi_memory.model.digest import DigestLine, Part
-from kimi_memory.model.origin import Origin, Role
-from kimi_memory.model.session import Transcript
-from kimi_memory.model.turn import Turn
-from kimi_memory.text.calendar_words import names_day
-from kimi_memory.text.changed_later import Changes
-from kimi_memory.text.console import is_printed
-from kimi_memory.text.lasting import is_lasting
-from kimi_memory.text.long_requests import request_in
-from kimi_memory.text.offers import assents, offers_in, picked, proposal_in
-from kimi_memory.text.pasted import foreign_spans
-from kimi_memory.text.regex import regex
-from kimi_memory.text.reports import reports_in
-from kimi_memory.text.salience import Traits, traits_of, weight_of
-from kimi_memory.text.tokens import estimate
-from kimi_memory.text.utterance import Act, Clause, clauses, of_work
+from kimi_memory.domain.digest import DigestLine, Part
+from kimi_memory.domain.origin import Origin, Role
+from kimi_memory.domain.session import Transcript
+from kimi_memory.domain.turn import Turn
+from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.tokens import estimate
+from kimi_memory.nlp.dates.calendar_words import names_day
+from kimi_memory.nlp.rules.changed_later import Changes
+from kimi_memory.nlp.rules.console import is_printed
+from kimi_memory.nlp.rules.lasting import is_lasting
+from kimi_memory.nlp.rules.long_requests import request_in
+from kimi_memory.nlp.rules.offers import assents, offers_in, picked, proposal_in
+from kimi_memory.nlp.rules.pasted import foreign_spans
+from kimi_memory.nlp.rules.reports import reports_in
+from kimi_memory.nlp.rules.salience import Traits, traits_of, weight_of
+from kimi_memory.nlp.rules.utterance import Act, Clause, clauses, of_work
 
 BUDGET = 400
 """Most tokens of a digest."""

@@ -29,22 +29,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from kimi_memory import hookimpl
-from kimi_memory.model.card import CardType
-from kimi_memory.model.draft import Draft
-from kimi_memory.model.event import EventType
-from kimi_memory.model.note import Lang
-from kimi_memory.model.origin import Origin, Role, least_trusted
-from kimi_memory.model.session import Transcript
-from kimi_memory.model.source import Quote
-from kimi_memory.model.turn import Turn
-from kimi_memory.text import cues, news, pasted, people
-from kimi_memory.text.language import language_of
-from kimi_memory.text.prose import headline
-from kimi_memory.text.regex import regex
-from kimi_memory.text.similar import similarity
-from kimi_memory.text.slug import slug
-from kimi_memory.text.subjects import is_named, key_of, subject_of
-from kimi_memory.text.topics import KNOWN, known_topic, name_of
+from kimi_memory.domain.card import CardType
+from kimi_memory.domain.draft import Draft
+from kimi_memory.domain.event import EventType
+from kimi_memory.domain.note import Lang
+from kimi_memory.domain.origin import Origin, Role, least_trusted
+from kimi_memory.domain.session import Transcript
+from kimi_memory.domain.source import Quote
+from kimi_memory.domain.turn import Turn
+from kimi_memory.nlp.basic.language import language_of
+from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.similarity import similarity
+from kimi_memory.nlp.basic.slug import slug
+from kimi_memory.nlp.rules import cues, pasted, people, updates
+from kimi_memory.nlp.rules.strip_code import headline
+from kimi_memory.nlp.rules.subjects import is_named, key_of, subject_of
+from kimi_memory.nlp.rules.topics import KNOWN, known_topic, name_of
 
 MAX_TURN = 2500
 """A longer turn of a person is a paste or a template, not speech."""
@@ -192,7 +192,7 @@ class _Scribe:
             draft = replace(draft, project="", category=key.partition(".")[0])
         value = cues.offered(line.text) if yes else draft.value
         swaps = line.says(cues.REVERSAL) or (line.says(cues.INSTEAD) and type is CardType.DECISION)
-        swaps = swaps or (subject_of(line.text) is not None and news.changes(line.text))
+        swaps = swaps or (subject_of(line.text) is not None and updates.changes(line.text))
         return replace(draft, value=value, title=headline(value), reversal=swaps)
 
     def _reason_after(self, at: int) -> str:
@@ -277,7 +277,7 @@ class _Scribe:
             quotes=(Quote(self.transcript.session.id, line.turn.n, words),),
             category="people",
             event=EventType.FINDING if known.news else None,
-            reversal=f".{known.slot}" in people.SINGLE and news.changes(words),
+            reversal=f".{known.slot}" in people.SINGLE and updates.changes(words),
         )
 
     def _write(

@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kimi_memory import hookimpl
-from kimi_memory.model.card import Card
-from kimi_memory.model.head import Cards, Head
-from kimi_memory.model.job import Op
-from kimi_memory.model.status import Status
-from kimi_memory.model.step import DayView, Step
+from kimi_memory.domain.card import Card
+from kimi_memory.domain.job import Op
+from kimi_memory.domain.plan_step import DayView, Step
+from kimi_memory.domain.status import Status
+from kimi_memory.formats.card_header import Cards, Head
 
 UNCONFIRMED = "unconfirmed"
 """The tag of a candidate that expired."""

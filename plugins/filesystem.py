@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kimi_memory import hookimpl
-from kimi_memory.model.health import Finding, Severity
+from kimi_memory.domain.health import Finding, Severity
 
 WEAK = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "fuse.rclone", "afs"}
 FULL = 8 * 2**20

@@ -12,21 +12,21 @@ from datetime import UTC, datetime, time
 from typing import NamedTuple
 
 from kimi_memory import hookimpl
-from kimi_memory.model.card import CardType
-from kimi_memory.model.digest import Digest, DigestLine, Part
-from kimi_memory.model.head import Cards, Head
-from kimi_memory.model.ids import derived_id
-from kimi_memory.model.job import Op
-from kimi_memory.model.note import Lang
-from kimi_memory.model.pages import IDENTITY_PATH, Identity, Proposal
-from kimi_memory.model.source import Quote, Source
-from kimi_memory.model.status import Status
-from kimi_memory.model.step import Step, WeekView
-from kimi_memory.text.framing import orders_for_always
-from kimi_memory.text.normal import normalise
-from kimi_memory.text.regex import regex
-from kimi_memory.text.sentences import sentences
-from kimi_memory.text.zone import day_in
+from kimi_memory.domain.card import CardType
+from kimi_memory.domain.digest import Digest, DigestLine, Part
+from kimi_memory.domain.ids import derived_id
+from kimi_memory.domain.job import Op
+from kimi_memory.domain.note import Lang
+from kimi_memory.domain.pages import IDENTITY_PATH, Identity, Proposal
+from kimi_memory.domain.plan_step import Step, WeekView
+from kimi_memory.domain.source import Quote, Source
+from kimi_memory.domain.status import Status
+from kimi_memory.formats.card_header import Cards, Head
+from kimi_memory.nlp.basic.normalize import normalise
+from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.sentences import sentences
+from kimi_memory.nlp.dates.zone import day_in
+from kimi_memory.nlp.rules.framing import orders_for_always
 
 SURE = 0.75
 """From this confidence on a card may be proposed as a belief or an ability."""

@@ -13,13 +13,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import PurePath
 
 from kimi_memory import hookimpl
+from kimi_memory.domain.card import CardType
+from kimi_memory.domain.foreign_note import Memo
+from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.errors import FormatError
-from kimi_memory.model import frontmatter
-from kimi_memory.model.card import CardType
-from kimi_memory.model.memo import Memo
-from kimi_memory.model.screen import TranscriptFile
-from kimi_memory.text.moments import moment
-from kimi_memory.text.regex import regex
+from kimi_memory.formats import frontmatter
+from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.dates.timestamps import moment
 
 _WIKILINK = regex(r"!?\[\[([^\[\]|#^\n]{1,200})(?:[#^][^\[\]|\n]*)?(?:\|[^\[\]\n]*)?\]\]")
 _TITLE = regex(r"(?:\A|\n)# +([^\n]+)")

@@ -17,11 +17,11 @@ from pathlib import PurePath
 from typing import Any
 
 from kimi_memory import hookimpl
+from kimi_memory.domain.card import CardType
+from kimi_memory.domain.foreign_note import Memo
+from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.errors import TranscriptError
-from kimi_memory.model.card import CardType
-from kimi_memory.model.memo import Memo
-from kimi_memory.model.screen import TranscriptFile
-from kimi_memory.text.moments import moment
+from kimi_memory.nlp.dates.timestamps import moment
 
 SYSTEM = "claude-mem"
 _SQLITE = b"SQLite format 3\0"

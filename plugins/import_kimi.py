@@ -15,20 +15,20 @@ from pathlib import PurePath
 from typing import Any
 
 from kimi_memory import hookimpl
+from kimi_memory.domain.card import Card, CardType, Link, LinkRel
+from kimi_memory.domain.event import Event
+from kimi_memory.domain.foreign_note import Memo
+from kimi_memory.domain.note import Lang, Note
+from kimi_memory.domain.screen import TranscriptFile
+from kimi_memory.domain.status import Status
 from kimi_memory.errors import TranscriptError
-from kimi_memory.model import form, frontmatter
-from kimi_memory.model.card import Card, CardType, Link, LinkRel
-from kimi_memory.model.event import Event
-from kimi_memory.model.memo import Memo
-from kimi_memory.model.note import Lang, Note
-from kimi_memory.model.record import unseal
-from kimi_memory.model.records import turn_of
-from kimi_memory.model.screen import TranscriptFile
-from kimi_memory.model.status import Status
-from kimi_memory.text.moments import moment
+from kimi_memory.formats import codec, frontmatter
+from kimi_memory.formats.checksum import unseal
+from kimi_memory.formats.jsonl import turn_of
+from kimi_memory.nlp.dates.timestamps import moment
 
 SYSTEM = "kimi"
-_PAGES = {"overview", "category", "entity", "session", *form.KINDS}
+_PAGES = {"overview", "category", "entity", "session", *codec.KINDS}
 _EXPORT = re.compile(rb'\{\s*"format": "kimi_memory/cards/1"')
 _MOMENTS = ("created", "updated", "verified", "valid_from", "valid_to", "expires")
 _TEXTS = ("title", "key", "value", "applies", "usage", "caveats", "category", "project", "scope")
@@ -60,7 +60,7 @@ def _note(file: TranscriptFile) -> list[Memo] | None:
         return None
     if values.get("kind") not in {"card", "event"}:
         return []
-    return [_memo(form.parse(text, file.name))]
+    return [_memo(codec.parse(text, file.name))]
 
 
 def _memo(note: Note) -> Memo:

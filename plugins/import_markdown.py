@@ -13,13 +13,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 
 from kimi_memory import hookimpl
+from kimi_memory.domain.foreign_note import Memo
+from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.errors import FormatError
-from kimi_memory.model import frontmatter
-from kimi_memory.model.memo import Memo
-from kimi_memory.model.screen import TranscriptFile
-from kimi_memory.text.moments import find_moment
-from kimi_memory.text.normal import normalise
-from kimi_memory.text.regex import regex
+from kimi_memory.formats import frontmatter
+from kimi_memory.nlp.basic.normalize import normalise
+from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.dates.timestamps import find_moment
 
 SYSTEM = "markdown"
 _SUFFIXES = {".md", ".markdown", ".txt"}

@@ -12,20 +12,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from kimi_memory import hookimpl
-from kimi_memory.model.card import Card, CardType, Link, LinkRel
-from kimi_memory.model.event import Event
-from kimi_memory.model.graph import SUGGESTED
-from kimi_memory.model.head import Cards, Head
-from kimi_memory.model.job import Op
-from kimi_memory.model.status import Status
-from kimi_memory.model.step import Step, WeekView
-from kimi_memory.text import cues
-from kimi_memory.text.han import simplify
-from kimi_memory.text.normal import normalise
-from kimi_memory.text.overlap import words_of
-from kimi_memory.text.regex import regex
-from kimi_memory.text.similar import similarity
-from kimi_memory.text.zone import day_in
+from kimi_memory.domain.card import Card, CardType, Link, LinkRel
+from kimi_memory.domain.event import Event
+from kimi_memory.domain.graph import SUGGESTED
+from kimi_memory.domain.job import Op
+from kimi_memory.domain.plan_step import Step, WeekView
+from kimi_memory.domain.status import Status
+from kimi_memory.formats.card_header import Cards, Head
+from kimi_memory.nlp.basic.cjk import simplify
+from kimi_memory.nlp.basic.minhash import words_of
+from kimi_memory.nlp.basic.normalize import normalise
+from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.similarity import similarity
+from kimi_memory.nlp.dates.zone import day_in
+from kimi_memory.nlp.rules import cues
 
 LIVE = {Status.ACTIVE, Status.STALE, Status.CANDIDATE, Status.CONFLICTED}
 ENOUGH = 0.6

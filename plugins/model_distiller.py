@@ -4,7 +4,7 @@ Why it exists: rules know sentences by their form; a model also knows them by th
 meaning. The rules always run. A model reads the exchanges and the digest of the session;
 it may add to what the rules found, say it better, join it or refuse it, and write the
 lines of the digest in good prose. Each operation is checked by code and stands or falls
-alone (`kimi_memory.model.proof`): its words must rest on what a person said, or the agent
+alone (`kimi_memory.llm.proposals.proof`): its words must rest on what a person said, or the agent
 found, in turns it was shown. What fails is left out and reported. A turn that gives orders
 to a model can so make it repeat what a person said, and nothing else.
 
@@ -26,31 +26,32 @@ from dataclasses import replace
 from typing import Any, cast
 
 from kimi_memory import hookimpl
-from kimi_memory.model.card import Card
-from kimi_memory.model.digest import DigestLine
-from kimi_memory.model.draft import Draft
-from kimi_memory.model.note import Lang
-from kimi_memory.model.origin import Origin, least_trusted
-from kimi_memory.model.passage import Passage, is_person
-from kimi_memory.model.prompt import Ask, Question, Schema
-from kimi_memory.model.proof import Proof, is_written
-from kimi_memory.model.proposal import KINDS, LONGEST, Act, Proposal, read_proposal
-from kimi_memory.model.session import Json, Transcript
-from kimi_memory.model.step import Verdict
-from kimi_memory.model.ties import with_ties
-from kimi_memory.model.turn import Turn
-from kimi_memory.model.united import unite
-from kimi_memory.model.windows import cut_off, line_of, windows
-from kimi_memory.remote.choices import Choices
-from kimi_memory.text import cues
-from kimi_memory.text.fence import fence
-from kimi_memory.text.grounding import denies, is_grounded
-from kimi_memory.text.language import language_of
-from kimi_memory.text.prose import headline
-from kimi_memory.text.regex import regex
-from kimi_memory.text.slug import slug
-from kimi_memory.text.topics import KNOWN, known_topic
-from kimi_memory.text.values import Relation, compare_statements
+from kimi_memory.domain.card import Card
+from kimi_memory.domain.digest import DigestLine
+from kimi_memory.domain.draft import Draft
+from kimi_memory.domain.json_value import Json
+from kimi_memory.domain.note import Lang
+from kimi_memory.domain.origin import Origin, least_trusted
+from kimi_memory.domain.plan_step import Verdict
+from kimi_memory.domain.prompt import Ask, Question, Schema
+from kimi_memory.domain.session import Transcript
+from kimi_memory.domain.turn import Turn
+from kimi_memory.llm.proposals.passage import Passage, is_person
+from kimi_memory.llm.proposals.proof import Proof, is_written
+from kimi_memory.llm.proposals.proposal import KINDS, LONGEST, Act, Proposal, read_proposal
+from kimi_memory.llm.proposals.ties import with_ties
+from kimi_memory.llm.proposals.united import unite
+from kimi_memory.llm.proposals.windows import cut_off, line_of, windows
+from kimi_memory.llm.remote.settings import Choices
+from kimi_memory.nlp.basic.language import language_of
+from kimi_memory.nlp.basic.prompt_fence import fence
+from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.slug import slug
+from kimi_memory.nlp.rules import cues
+from kimi_memory.nlp.rules.grounding import denies, is_grounded
+from kimi_memory.nlp.rules.strip_code import headline
+from kimi_memory.nlp.rules.topics import KNOWN, known_topic
+from kimi_memory.nlp.rules.values import Relation, compare_statements
 
 DIGEST_TOKENS = 300
 """Of the digest and of what rules found, so much each is shown beside a window."""

@@ -14,11 +14,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kimi_memory import hookimpl
-from kimi_memory.model.engine import Embedding
-from kimi_memory.text.normal import normalise
+from kimi_memory.domain.engine import Embedding
+from kimi_memory.nlp.basic.normalize import normalise
 
 if TYPE_CHECKING:
-    from kimi_memory.model.engine import Purpose
+    from kimi_memory.domain.engine import Purpose
 
 DIMENSIONS = 512
 MODEL = "ngrams-1"

@@ -22,22 +22,22 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kimi_memory import hookimpl
+from kimi_memory.domain.engine import Embedding
+from kimi_memory.domain.health import CHECK_SECONDS, PING, Finding, check_models
+from kimi_memory.domain.prompt import Reply
 from kimi_memory.errors import ModelError
-from kimi_memory.model.engine import Embedding
-from kimi_memory.model.health import CHECK_SECONDS, PING, Finding, check_models
-from kimi_memory.model.prompt import Reply
-from kimi_memory.remote import vectors
-from kimi_memory.remote.choices import Choices
-from kimi_memory.remote.keys import find_key
-from kimi_memory.remote.patience import Limits, Patience
-from kimi_memory.remote.vectors import Place, Vectors, unit
-from kimi_memory.remote.wire import Wire
+from kimi_memory.llm.remote import embeddings
+from kimi_memory.llm.remote.api_keys import find_key
+from kimi_memory.llm.remote.embeddings import Place, Vectors, unit
+from kimi_memory.llm.remote.http import Wire
+from kimi_memory.llm.remote.retry import Limits, Patience
+from kimi_memory.llm.remote.settings import Choices
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kimi_memory.model.engine import Purpose
-    from kimi_memory.model.prompt import Prompt
+    from kimi_memory.domain.engine import Purpose
+    from kimi_memory.domain.prompt import Prompt
 
 REFUSALS = {400, 422}
 """What servers answer to a field they do not know."""
@@ -54,7 +54,7 @@ SETTINGS = (
     "tries",
     "at_once",
     "per_minute",
-    *vectors.SETTINGS,
+    *embeddings.SETTINGS,
 )
 """What may stand in ``[plugins.openai_compatible]``."""
 

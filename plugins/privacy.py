@@ -24,9 +24,10 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from kimi_memory import hookimpl
+from kimi_memory.domain.screen import Span
 from kimi_memory.errors import PluginError
-from kimi_memory.model.screen import Span
-from kimi_memory.text.credentials import (
+from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.rules.credentials import (
     Check,
     has_digit,
     is_account,
@@ -48,7 +49,6 @@ from kimi_memory.text.credentials import (
     is_value,
     stands_alone,
 )
-from kimi_memory.text.regex import regex
 
 if TYPE_CHECKING:
     import re2

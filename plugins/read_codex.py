@@ -19,13 +19,13 @@ from pathlib import PurePath
 from typing import Any
 
 from kimi_memory import hookimpl
+from kimi_memory.domain.ids import safe_session_id
+from kimi_memory.domain.origin import Origin, Role
+from kimi_memory.domain.screen import TranscriptFile
+from kimi_memory.domain.session import Session, Transcript
+from kimi_memory.domain.turn import Turn
 from kimi_memory.errors import TranscriptError
-from kimi_memory.model.ids import safe_session_id
-from kimi_memory.model.origin import Origin, Role
-from kimi_memory.model.screen import TranscriptFile
-from kimi_memory.model.session import Session, Transcript
-from kimi_memory.model.turn import Turn
-from kimi_memory.text.moments import EPOCH, find_moment, moment
+from kimi_memory.nlp.dates.timestamps import EPOCH, find_moment, moment
 
 log = logging.getLogger(__name__)
 

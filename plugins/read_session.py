@@ -20,14 +20,14 @@ from pathlib import PurePath
 from typing import Any
 
 from kimi_memory import hookimpl
+from kimi_memory.domain.ids import safe_session_id
+from kimi_memory.domain.origin import Origin, Role
+from kimi_memory.domain.screen import TranscriptFile
+from kimi_memory.domain.session import Session, Transcript
+from kimi_memory.domain.turn import Turn
 from kimi_memory.errors import FormatError, TranscriptError
-from kimi_memory.model.ids import safe_session_id
-from kimi_memory.model.origin import Origin, Role
-from kimi_memory.model.records import read_transcript_lines
-from kimi_memory.model.screen import TranscriptFile
-from kimi_memory.model.session import Session, Transcript
-from kimi_memory.model.turn import Turn
-from kimi_memory.text.moments import EPOCH, find_moment, moment
+from kimi_memory.formats.jsonl import read_transcript_lines
+from kimi_memory.nlp.dates.timestamps import EPOCH, find_moment, moment
 
 _ROLES = {"user": (Role.USER, Origin.HUMAN), "assistant": (Role.ASSISTANT, Origin.AGENT)}
 _OURS = _ROLES | {"tool": (Role.TOOL, Origin.TOOL), "system": (Role.SYSTEM, Origin.TOOL)}

@@ -21,18 +21,18 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kimi_memory import hookimpl
+from kimi_memory.domain.note import Lang
+from kimi_memory.domain.prompt import Question
 from kimi_memory.errors import ModelError
-from kimi_memory.model.note import Lang
-from kimi_memory.model.prompt import Question
-from kimi_memory.remote.choices import Choices
-from kimi_memory.remote.keys import find_key
-from kimi_memory.remote.patience import Limits, Patience
-from kimi_memory.remote.wire import Wire
-from kimi_memory.text.fence import fence
-from kimi_memory.text.language import language_of
+from kimi_memory.llm.remote.api_keys import find_key
+from kimi_memory.llm.remote.http import Wire
+from kimi_memory.llm.remote.retry import Limits, Patience
+from kimi_memory.llm.remote.settings import Choices
+from kimi_memory.nlp.basic.language import language_of
+from kimi_memory.nlp.basic.prompt_fence import fence
 
 if TYPE_CHECKING:
-    from kimi_memory.model.prompt import Ask, Schema
+    from kimi_memory.domain.prompt import Ask, Schema
 
 JUDGED = 10
 """So many texts are shown to a language model; it keeps no more apart."""

@@ -13,25 +13,25 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 
 from kimi_memory import hookimpl
-from kimi_memory.model.card import CardType
-from kimi_memory.model.draft import Draft
-from kimi_memory.model.note import Lang
-from kimi_memory.model.origin import Origin, Role
-from kimi_memory.model.session import Session, Transcript
-from kimi_memory.model.source import Quote
-from kimi_memory.model.turn import Turn
-from kimi_memory.text import cues, news
-from kimi_memory.text.cues import Bar
-from kimi_memory.text.ellipsis import completed, denies
-from kimi_memory.text.language import language_of
-from kimi_memory.text.pasted import foreign_spans, spoken
-from kimi_memory.text.prose import headline
-from kimi_memory.text.regex import regex
-from kimi_memory.text.sentences import sentences
-from kimi_memory.text.slug import slug
-from kimi_memory.text.stating import states
-from kimi_memory.text.subjects import is_named, key_of, kin, subject_of
-from kimi_memory.text.topics import KNOWN
+from kimi_memory.domain.card import CardType
+from kimi_memory.domain.draft import Draft
+from kimi_memory.domain.note import Lang
+from kimi_memory.domain.origin import Origin, Role
+from kimi_memory.domain.session import Session, Transcript
+from kimi_memory.domain.source import Quote
+from kimi_memory.domain.turn import Turn
+from kimi_memory.nlp.basic.language import language_of
+from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.sentences import sentences
+from kimi_memory.nlp.basic.slug import slug
+from kimi_memory.nlp.rules import cues, updates
+from kimi_memory.nlp.rules.assertions import states
+from kimi_memory.nlp.rules.coreference import completed, denies
+from kimi_memory.nlp.rules.cues import Bar
+from kimi_memory.nlp.rules.pasted import foreign_spans, spoken
+from kimi_memory.nlp.rules.strip_code import headline
+from kimi_memory.nlp.rules.subjects import is_named, key_of, kin, subject_of
+from kimi_memory.nlp.rules.topics import KNOWN
 
 MAX_TURN = 2500
 """A longer turn of a person is a paste or a template, not speech."""
@@ -133,7 +133,9 @@ def _completed(session: Session, lead: tuple[Turn, str], told: tuple[Turn, str])
         return None
     draft = _draft(session, line, key_of("fact", whole, session.project))
     quotes = tuple(Quote(session.id, by.n, text) for by, text in (lead, told))
-    return replace(draft, quotes=quotes, value=whole, reversal=news.changes(whole) or denies(own))
+    return replace(
+        draft, quotes=quotes, value=whole, reversal=updates.changes(whole) or denies(own)
+    )
 
 
 def _last(turn: Turn) -> str:
@@ -167,7 +169,7 @@ def _facts(transcript: Transcript, lines: list[_Line], quoted: set[Quote]) -> li
         quote = Quote(session.id, line.turn.n, line.text)
         if line.human and quote not in quoted and not line.barred and _is_fact(line.text):
             draft = _draft(session, line, key_of("fact", line.text, session.project))
-            found.append(replace(draft, reversal=news.changes(line.text)))
+            found.append(replace(draft, reversal=updates.changes(line.text)))
     return found
 
 
@@ -191,7 +193,7 @@ def _taken_back(transcript: Transcript, lines: list[_Line], drafts: list[Draft])
 def _named_key(line: _Line, project: str) -> str:
     # "We don't have a cache any more" speaks of the one that we had.
     text = _HAVE.sub(r"\1 our", line.text)
-    if news.takes_back(line.text) and subject_of(text) is not None:
+    if updates.takes_back(line.text) and subject_of(text) is not None:
         return key_of("fact", text, project)
     return ""
 
@@ -199,7 +201,7 @@ def _named_key(line: _Line, project: str) -> str:
 def _just_said(lines: list[_Line], at: int, drafts: list[Draft]) -> str:
     """Return the key of what was said right before a line that takes "this" back."""
     line = lines[at]
-    if not news.takes_this_back(line.text):
+    if not updates.takes_this_back(line.text):
         return ""
     near = [one for one in lines[:at] if line.turn.n - one.turn.n <= REACH]
     for one in reversed(near):

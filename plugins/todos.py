@@ -13,18 +13,18 @@ from collections.abc import Generator, Iterable, Iterator
 from dataclasses import replace
 
 from kimi_memory import hookimpl
-from kimi_memory.model.card import CardType
-from kimi_memory.model.draft import Draft
-from kimi_memory.model.note import Lang
-from kimi_memory.model.origin import Origin, Role
-from kimi_memory.model.session import Transcript
-from kimi_memory.model.source import Quote
-from kimi_memory.model.turn import Turn
-from kimi_memory.text.language import language_of
-from kimi_memory.text.normal import normalise
-from kimi_memory.text.regex import regex
-from kimi_memory.text.slug import slug
-from kimi_memory.text.tasks import done_in, finishes, tasks_in
+from kimi_memory.domain.card import CardType
+from kimi_memory.domain.draft import Draft
+from kimi_memory.domain.note import Lang
+from kimi_memory.domain.origin import Origin, Role
+from kimi_memory.domain.session import Transcript
+from kimi_memory.domain.source import Quote
+from kimi_memory.domain.turn import Turn
+from kimi_memory.nlp.basic.language import language_of
+from kimi_memory.nlp.basic.normalize import normalise
+from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.slug import slug
+from kimi_memory.nlp.rules.tasks import done_in, finishes, tasks_in
 
 _BOX = regex(r"^[^\S\n]*[-*+] \[( |x|X)\] +(\S.{1,200}?)[^\S\n]*$", re.MULTILINE)
 _TRUSTED = {Origin.HUMAN, Origin.AGENT}

@@ -23,24 +23,24 @@ from functools import lru_cache
 from typing import Any
 
 from kimi_memory import hookimpl
+from kimi_memory.domain.card import CardType
+from kimi_memory.domain.draft import Draft
+from kimi_memory.domain.note import Lang
+from kimi_memory.domain.origin import Origin, Role
+from kimi_memory.domain.session import Session
+from kimi_memory.domain.source import Quote
+from kimi_memory.domain.turn import Turn
 from kimi_memory.errors import PluginError
-from kimi_memory.model.card import CardType
-from kimi_memory.model.draft import Draft
-from kimi_memory.model.note import Lang
-from kimi_memory.model.origin import Origin, Role
-from kimi_memory.model.session import Session
-from kimi_memory.model.source import Quote
-from kimi_memory.model.turn import Turn
-from kimi_memory.text import cues, news, people
-from kimi_memory.text.cues import Bar
-from kimi_memory.text.han import HAN, simplify
-from kimi_memory.text.language import language_of
-from kimi_memory.text.pasted import own_sentences
-from kimi_memory.text.regex import regex
-from kimi_memory.text.slug import slug
-from kimi_memory.text.stating import states
-from kimi_memory.text.subjects import ME, is_named, key_of, own_of, subject_of
-from kimi_memory.text.topics import known_topic, name_of
+from kimi_memory.nlp.basic.cjk import HAN, simplify
+from kimi_memory.nlp.basic.language import language_of
+from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.slug import slug
+from kimi_memory.nlp.rules import cues, people, updates
+from kimi_memory.nlp.rules.assertions import states
+from kimi_memory.nlp.rules.cues import Bar
+from kimi_memory.nlp.rules.pasted import own_sentences
+from kimi_memory.nlp.rules.subjects import ME, is_named, key_of, own_of, subject_of
+from kimi_memory.nlp.rules.topics import known_topic, name_of
 
 _REMEMBER = regex(
     r"(?:^|[,.;:!] ?|\b(?:please|pls|and|also|but|so|just|to|should|must|always) )remember\b"
@@ -259,7 +259,7 @@ def _person(own: str) -> tuple[_Sort, str] | None:
 
 def _gone(claim: str, project: str) -> tuple[_Sort, str] | None:
     """Return the key of what the speaker takes back, where it is named."""
-    if news.takes_back(claim) and subject_of(claim) is not None:
+    if updates.takes_back(claim) and subject_of(claim) is not None:
         return _GONE, key_of("fact", claim, project)
     return None
 
@@ -327,7 +327,7 @@ def _draft(
 def _is_change(key: str, sentence: str) -> bool:
     """Whether a sentence gives something that holds one value at a time a new one."""
     one = subject_of(sentence) is not None or key.endswith(people.SINGLE)
-    return one and news.changes(sentence)
+    return one and updates.changes(sentence)
 
 
 def _category(sort: _Sort, session: Session) -> str:

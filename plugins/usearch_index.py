@@ -17,7 +17,7 @@ from kimi_memory import hookimpl
 from kimi_memory.errors import ModelError
 
 if TYPE_CHECKING:
-    from kimi_memory.model.engine import Ints, VectorIndex
+    from kimi_memory.domain.engine import Ints, VectorIndex
 
 NAME = "vectors.usearch"
 EXACT = 30_000

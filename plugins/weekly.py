@@ -12,14 +12,14 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from kimi_memory import hookimpl
-from kimi_memory.model.digest import Part
-from kimi_memory.model.event import EventType
-from kimi_memory.model.job import Op
-from kimi_memory.model.note import Lang
-from kimi_memory.model.pages import Project
-from kimi_memory.model.status import Status
-from kimi_memory.model.step import Step, WeekView
-from kimi_memory.text.regex import regex
+from kimi_memory.domain.digest import Part
+from kimi_memory.domain.event import EventType
+from kimi_memory.domain.job import Op
+from kimi_memory.domain.note import Lang
+from kimi_memory.domain.pages import Project
+from kimi_memory.domain.plan_step import Step, WeekView
+from kimi_memory.domain.status import Status
+from kimi_memory.nlp.basic.regex import regex
 
 _SENTENCES = regex(r"(?<=[.!?。！？；;\n])")
 _END = regex(

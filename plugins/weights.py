@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from kimi_memory import hookimpl
-from kimi_memory.model.unit import COLD_BELOW, Query, Unit
+from kimi_memory.domain.search_types import COLD_BELOW, Query, Unit
 
 STATUS = {"candidate": 0.85, "stale": 0.85, "conflicted": 0.95, "superseded": 0.6, "archived": 0.6}
 TRUST = {"tool": 0.98, "import": 0.97, "remote": 0.9}

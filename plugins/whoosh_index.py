@@ -23,7 +23,7 @@ from struct import Struct
 from typing import TYPE_CHECKING, Any
 
 from kimi_memory import hookimpl
-from kimi_memory.later import postponed
+from kimi_memory.hooks.deferred_import import postponed
 
 _FIELD, _TERM = Struct("!H"), Struct("!BfIBBfII")
 """The number of a field; what a term's entry says of it before the place of its postings."""
@@ -33,7 +33,7 @@ PROTOCOL = 2
 """Of pickles, as Whoosh writes them."""
 
 if TYPE_CHECKING:
-    from kimi_memory.model.engine import Floats, Ints, KeywordIndex
+    from kimi_memory.domain.engine import Floats, Ints, KeywordIndex
 
 FIELD = "words"
 KEY = "key"

@@ -14,9 +14,9 @@ from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 from kimi_memory import hookimpl
-from kimi_memory.text.dates import date_words
-from kimi_memory.text.han import HAN, is_han, simplify
-from kimi_memory.text.regex import regex
+from kimi_memory.nlp.basic.cjk import HAN, is_han, simplify
+from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.dates.date_terms import date_words
 
 if TYPE_CHECKING:
     from Stemmer import Stemmer

@@ -8,22 +8,22 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kimi_memory import Memory
-from kimi_memory.care.chat import Limits
-from kimi_memory.care.compaction import compact, flush
-from kimi_memory.care.conflicts import Choice, conflicts, resolve
-from kimi_memory.care.forgetting import Doomed, Wanted, forget, purge
-from kimi_memory.care.importing import import_store
-from kimi_memory.care.introspection import introspect
-from kimi_memory.care.links import Wanted as Tie
-from kimi_memory.care.links import link, unlink
-from kimi_memory.care.projects import finish_project, projects
-from kimi_memory.care.review import Answer, answer, review
-from kimi_memory.care.skills import propose
-from kimi_memory.model.card import Card, Link, LinkRel
-from kimi_memory.model.source import Quote, Source
-from kimi_memory.store.shelf import Filed, Shelf
+from kimi_memory.domain.card import Card, Link, LinkRel
+from kimi_memory.domain.source import Quote, Source
+from kimi_memory.operations.chat import Limits
+from kimi_memory.operations.compact_chat import compact, flush
+from kimi_memory.operations.conflicts import Choice, conflicts, resolve
+from kimi_memory.operations.forget import Doomed, Wanted, forget, purge
+from kimi_memory.operations.import_memories import import_store
+from kimi_memory.operations.introspect import introspect
+from kimi_memory.operations.links import Wanted as Tie
+from kimi_memory.operations.links import link, unlink
+from kimi_memory.operations.projects import finish_project, projects
+from kimi_memory.operations.review_queue import Answer, answer, review
+from kimi_memory.operations.skills import propose
+from kimi_memory.store.notes.notes import Filed, Shelf
 from tests.conftest import Clock
-from tests.consolidation.notes import card, put
+from tests.jobs.notes import card, put
 
 PACKAGE = Path(__file__).parents[1] / "kimi_memory"
 

@@ -18,29 +18,41 @@ ROOT = Path(__file__).parent.parent
 
 LAYERS = (
     {"__main__"},
-    {"client"},
-    {"surfaces", "adapters"},
-    {"nodes", "care"},
-    {"memory"},
-    {"capture", "consolidation", "recall"},
+    {"cli"},
+    {"client", "mcp", "proxy"},
+    {"server"},
+    {"agent_hooks", "frameworks"},
+    {"operations"},
+    {"api"},
+    {"capture", "jobs", "recall"},
     {"index"},
+    {"store.trust"},
+    {"store.notes"},
     {"store"},
-    {"host"},
-    {"asking"},
-    {"home", "lazy", "templating"},
-    {"hookspecs"},
-    {"model"},
-    {"remote"},
+    {"store.git", "store.wal"},
+    {"store.files"},
+    {"hooks"},
+    {"llm", "llm.proposals"},
+    {"llm.remote"},
     {"config"},
-    {"text"},
-    {"errors", "later", "templates"},
+    {"formats"},
+    {"domain"},
+    {"nlp.rules"},
+    {"nlp.dates"},
+    {"nlp.basic"},
+    {"errors", "nlp"},
 )
-PARTS = dict.fromkeys(("opening", "handle", "explicit", "starter", "stages", "parts"), "memory")
-"""Modules beside `memory` that are parts of it."""
+"""Folders and modules of the package, from the command line down; imports point downwards."""
 
 RANK = {unit: rank for rank, layer in enumerate(LAYERS) for unit in layer}
 
-PUBLIC = tuple(f"kimi_memory.{name}" for name in ("model", "text", "errors", "remote", "later"))
+PUBLIC = tuple(
+    f"kimi_memory.{name}"
+    for name in (
+        *("domain", "formats", "nlp", "errors"),
+        *("llm.remote", "llm.proposals", "hooks.deferred_import"),
+    )
+)
 """What a plugin may import besides the names in ``kimi_memory.__all__``."""
 
 HEAVY = {
@@ -56,23 +68,23 @@ HEAVY = {
 
 SHARED = {
     # the markers stand beside the specifications, the plugin manager in the host
-    "pluggy": ("kimi_memory/hookspecs.py", "kimi_memory/host.py"),
+    "pluggy": ("kimi_memory/hooks/specs.py", "kimi_memory/hooks/host.py"),
     # one asks model servers within a bound of bytes and time, one is our own client, and one
     # passes on what others ask, as it comes
     "httpx": (
-        "kimi_memory/remote/wire.py",
+        "kimi_memory/llm/remote/http.py",
         "kimi_memory/client/*.py",
-        "kimi_memory/surfaces/proxy/upstream.py",
+        "kimi_memory/proxy/upstream.py",
     ),
     # what says of a parameter what it is, in both sets of tools
-    "pydantic": ("kimi_memory/surfaces/mcp/*.py",),
+    "pydantic": ("kimi_memory/mcp/*.py",),
     # one masks what is secret, one looks for the words of our own patterns
-    "re2": ("plugins/privacy.py", "kimi_memory/text/wordbank.py"),
+    "re2": ("plugins/privacy.py", "kimi_memory/nlp/basic/prefilter.py"),
     # arrays are the currency of scores, from postings to ranking
     "numpy": (
         "kimi_memory/index/*.py",
         "kimi_memory/recall/*.py",
-        "kimi_memory/consolidation/merge.py",
+        "kimi_memory/jobs/merge.py",
         "plugins/whoosh_index.py",
         "plugins/usearch_index.py",
         "plugins/ngrams.py",
@@ -82,43 +94,54 @@ SHARED = {
 WRITERS = {
     "kimi_memory/store/*.py": "the gateway",
     "kimi_memory/index/*.py": "derived files under .kimi/index, which may vanish at any moment",
-    "kimi_memory/home.py": "the machine's key, outside of every memory folder",
+    "kimi_memory/api/user_dirs.py": "the machine's key, outside of every memory folder",
     "plugins/usearch_index.py": "an index file, to a temporary name and renamed, under .kimi/index",
-    "kimi_memory/surfaces/outside.py": "a person's own files outside of memories, on their word",
-    "kimi_memory/care/export.py": "files for other programs, outside of every memory folder",
-    "kimi_memory/surfaces/hook/spool.py": "notes under .kimi/spool, before the store is loaded",
-    "kimi_memory/surfaces/hook/wire.py": "opens the folder of a socket, to name it in short",
-    "kimi_memory/surfaces/hook/server.py": "its own socket under .kimi",
-    "kimi_memory/surfaces/hook/settle.py": "settings of agent programs, as a person asked",
+    "kimi_memory/agent_hooks/user_files.py": (
+        "a person's own files outside of memories, on their word"
+    ),
+    "kimi_memory/operations/export.py": "files for other programs, outside of every memory folder",
+    "kimi_memory/agent_hooks/spool.py": "notes under .kimi/spool, before the store is loaded",
+    "kimi_memory/agent_hooks/socket_protocol.py": (
+        "opens the folder of a socket, to name it in short"
+    ),
+    "kimi_memory/agent_hooks/server.py": "its own socket under .kimi",
+    "kimi_memory/agent_hooks/install.py": "settings of agent programs, as a person asked",
     "plugins/activity.py": "a log outside of every memory folder, which the user names",
-    "kimi_memory/care/backup.py": "an archive outside of the memory, and folders restored from it",
+    "kimi_memory/operations/backup.py": (
+        "an archive outside of the memory, and folders restored from it"
+    ),
     "plugins/demo.py": "replaces a demonstration that it made itself",
 }
 """Modules that may change files, and why."""
 
 DOORS = {
     "kimi_memory/capture/log.py": "turns, headers and states, screened field by field",
-    "kimi_memory/consolidation/jobs.py": "plans, screened before they are carried out",
-    "kimi_memory/consolidation/undo.py": "bytes that stood there before",
-    "kimi_memory/consolidation/rekeying.py": "records that stood there, with keyed hashes",
-    "kimi_memory/care/forgetting.py": "bytes that stood there, without what is purged",
-    "kimi_memory/care/session_repair.py": "lines that stood there, in two files",
-    "kimi_memory/care/confirming.py": "bytes that stood there before",
-    "kimi_memory/care/folder.py": "notes of agents, refused where a secret is left",
-    "kimi_memory/surfaces/http/simple.py": "the line of a card, which remember has screened",
+    "kimi_memory/jobs/runner.py": "plans, screened before they are carried out",
+    "kimi_memory/jobs/undo.py": "bytes that stood there before",
+    "kimi_memory/jobs/rekeying.py": "records that stood there, with keyed hashes",
+    "kimi_memory/operations/forget.py": "bytes that stood there, without what is purged",
+    "kimi_memory/operations/session_repair.py": "lines that stood there, in two files",
+    "kimi_memory/operations/confirming.py": "bytes that stood there before",
+    "kimi_memory/operations/agent_files.py": "notes of agents, refused where a secret is left",
+    "kimi_memory/server/simple.py": "the line of a card, which remember has screened",
     "kimi_memory/recall/receipts.py": "ids of what was shown",
-    "kimi_memory/memory.py": "the pages a memory begins with",
+    "kimi_memory/api/memory.py": "the pages a memory begins with",
 }
 """Modules that may hand texts to the store, and why none of them lets a secret in."""
 
 ENVIRONMENT = {
-    "kimi_memory/remote/keys.py": "the user's own settings name the variable that holds a key",
-    "kimi_memory/surfaces/*": "the outermost layer",
+    "kimi_memory/llm/remote/api_keys.py": (
+        "the user's own settings name the variable that holds a key"
+    ),
+    "kimi_memory/cli/*": "the outermost layer",
+    "kimi_memory/agent_hooks/*": "the outermost layer",
     "kimi_memory/__main__.py": "the outermost layer",
-    "kimi_memory/home.py": "the user's own directories, asked for in one place",
-    "kimi_memory/store/git.py": "git inherits ours, without what would steer it",
-    "kimi_memory/store/nested.py": "whose repositories git trusts stands in the home directory",
-    "kimi_memory/memory.py": "a path that a person gives may begin with ~",
+    "kimi_memory/api/user_dirs.py": "the user's own directories, asked for in one place",
+    "kimi_memory/store/git/command.py": "git inherits ours, without what would steer it",
+    "kimi_memory/store/git/repo_check.py": (
+        "whose repositories git trusts stands in the home directory"
+    ),
+    "kimi_memory/api/memory.py": "a path that a person gives may begin with ~",
     "plugins/activity.py": "a path that a person gives may begin with ~",
 }
 """Modules that may read the environment, and why."""
@@ -126,8 +149,9 @@ ENVIRONMENT = {
 
 def unit_of(name: str) -> str:
     """Return the part of the package a dotted name belongs to: a folder or a module."""
-    unit = name.split(".")[1] if "." in name else ""
-    return PARTS.get(unit, unit)
+    parts = name.split(".")[1:3]
+    whole = ".".join(parts)
+    return whole if whole in RANK else "".join(parts[:1])
 
 
 @dataclass(frozen=True)
@@ -175,10 +199,15 @@ def at_runtime(tree: ast.AST) -> Iterator[ast.AST]:
             yield from at_runtime(node)
 
 
-def imports(source: Source) -> Iterator[tuple[int, str, str]]:
-    """Yield line, module and imported name ("" for a whole module)."""
+def imports(source: Source, *, for_types: bool = False) -> Iterator[tuple[int, str, str]]:
+    """Yield line, module and imported name ("" for a whole module).
+
+    Args:
+        source: a module.
+        for_types: also what only a type checker sees.
+    """
     package = source.name if source.path.endswith("__init__.py") else source.name.rpartition(".")[0]
-    for node in at_runtime(source.tree):
+    for node in ast.walk(source.tree) if for_types else at_runtime(source.tree):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name, "") for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -189,8 +218,8 @@ def imports(source: Source) -> Iterator[tuple[int, str, str]]:
 
 
 def internal(source: Source) -> Iterator[tuple[int, str]]:
-    """Yield line and dotted name of everything imported from the package."""
-    for line, module, name in imports(source):
+    """Yield line and dotted name of everything imported from the package, for types as well."""
+    for line, module, name in imports(source, for_types=True):
         if module.split(".")[0] == "kimi_memory":
             yield line, f"{module}.{name}" if name else module
 
@@ -199,7 +228,7 @@ def internal(source: Source) -> Iterator[tuple[int, str]]:
 
 
 def layers_hold(found: list[Source]) -> Iterator[str]:
-    """A module imports from layers to its right, or from its own unit."""
+    """A module imports from layers below its own, or from its own folder; for types as well."""
     for source in found:
         if source.unit in {"", "plugins", "templates"}:
             continue
@@ -213,11 +242,11 @@ def layers_hold(found: list[Source]) -> Iterator[str]:
             if unit not in RANK:
                 yield f"{source.path}:{line}: imports {target}, the public face, from inside"
             elif RANK[unit] <= RANK[source.unit]:
-                yield f"{source.path}:{line}: {source.unit} imports {target}, left of or beside it"
+                yield f"{source.path}:{line}: {source.unit} imports {target}, above or beside it"
 
 
 def nothing_is_circular(found: list[Source]) -> Iterator[str]:
-    """No modules import each other in a ring, not even inside functions."""
+    """No modules import each other in a ring, not even inside functions or for types."""
     known = {source.name for source in found if source.name != "kimi_memory"}
     graph: dict[str, set[str]] = defaultdict(set)
     for source in found:
@@ -322,7 +351,7 @@ def only_the_store_writes(found: list[Source]) -> Iterator[str]:
                 yield f"{source.path}:{line}: imports os.{name}"
 
 
-def only_surfaces_read_the_environment(found: list[Source]) -> Iterator[str]:
+def only_the_edge_reads_the_environment(found: list[Source]) -> Iterator[str]:
     """Environment, home and config directories are read once, at the edge."""
     for source in (s for s in found if not s.within(ENVIRONMENT)):
         for node in at_runtime(source.tree):
@@ -337,7 +366,7 @@ def only_surfaces_read_the_environment(found: list[Source]) -> Iterator[str]:
 def only_the_host_catches_all(found: list[Source]) -> Iterator[str]:
     """Broad excepts stand around plugins, nowhere else."""
     broad = {"Exception", "BaseException"}
-    for source in (s for s in found if s.path != "kimi_memory/host.py"):
+    for source in (s for s in found if s.path != "kimi_memory/hooks/host.py"):
         for node in ast.walk(source.tree):
             caught: list[ast.expr] = []
             if isinstance(node, ast.ExceptHandler):
@@ -372,7 +401,7 @@ RULES: tuple[Rule, ...] = (
     libraries_have_one_home,
     libraries_are_known,
     only_the_store_writes,
-    only_surfaces_read_the_environment,
+    only_the_edge_reads_the_environment,
     only_the_host_catches_all,
     texts_reach_the_store_through_screened_doors,
 )
@@ -391,10 +420,19 @@ PLANTED: list[tuple[Rule, str, str]] = [
     (layers_hold, "store/a.py", "from ..index import manifest"),
     (layers_hold, "store/a.py", "from kimi_memory import Memory"),
     (layers_hold, "nowhere/a.py", "import json"),
-    (layers_hold, "memory.py", "from kimi_memory.surfaces.cli import run"),
+    (layers_hold, "api/memory.py", "from kimi_memory.cli import run"),
+    (layers_hold, "nlp/new/a.py", "from kimi_memory.nlp.basic import regex"),
+    (layers_hold, "nlp/basic/a.py", "from kimi_memory.nlp.rules.slots import slot_of"),
+    (layers_hold, "store/git/a.py", "from kimi_memory.store.store import Store"),
+    (layers_hold, "hooks/a.py", "if TYPE_CHECKING:\n    from kimi_memory.api.memory import Memory"),
+    (
+        nothing_is_circular,
+        "store/a.py",
+        "if TYPE_CHECKING:\n    from kimi_memory.store import b",
+    ),
     (nothing_is_circular, "store/a.py", "from kimi_memory.store import b"),
-    (plugins_use_the_public_face, "plugins/a.py", "from kimi_memory.store import journal"),
-    (plugins_use_the_public_face, "plugins/a.py", "from kimi_memory.hookspecs import hookimpl"),
+    (plugins_use_the_public_face, "plugins/a.py", "from kimi_memory.store.wal import journal"),
+    (plugins_use_the_public_face, "plugins/a.py", "from kimi_memory.hooks.host import Host"),
     (plugins_use_the_public_face, "plugins/a.py", "from kimi_memory.plugins import words"),
     (plugins_are_not_imported, "index/a.py", "import kimi_memory.plugins.words"),
     (libraries_have_one_home, "store/a.py", "import yaml"),
@@ -407,11 +445,15 @@ PLANTED: list[tuple[Rule, str, str]] = [
     (only_the_store_writes, "capture/a.py", "path.write_text('x')"),
     (only_the_store_writes, "capture/a.py", "import subprocess"),
     (only_the_store_writes, "plugins/a.py", "shutil.rmtree(path)"),
-    (texts_reach_the_store_through_screened_doors, "care/a.py", "memory.store.apply(x, y)"),
-    (texts_reach_the_store_through_screened_doors, "care/a.py", "self._store.append(p, l, a)"),
-    (only_surfaces_read_the_environment, "config.py", "x = os.environ['HOME']"),
-    (only_surfaces_read_the_environment, "config.py", "import platformdirs"),
-    (only_surfaces_read_the_environment, "plugins/a.py", "from os import getenv"),
+    (texts_reach_the_store_through_screened_doors, "operations/a.py", "memory.store.apply(x, y)"),
+    (
+        texts_reach_the_store_through_screened_doors,
+        "operations/a.py",
+        "self._store.append(p, l, a)",
+    ),
+    (only_the_edge_reads_the_environment, "config.py", "x = os.environ['HOME']"),
+    (only_the_edge_reads_the_environment, "config.py", "import platformdirs"),
+    (only_the_edge_reads_the_environment, "plugins/a.py", "from os import getenv"),
     (only_the_host_catches_all, "store/a.py", "try:\n    x()\nexcept Exception:\n    y()"),
     (only_the_host_catches_all, "store/a.py", "try:\n    x()\nexcept:\n    y()"),
     (only_the_host_catches_all, "store/a.py", "try:\n    x()\nexcept BaseException:\n    y()"),
@@ -419,6 +461,17 @@ PLANTED: list[tuple[Rule, str, str]] = [
 ]
 
 BESIDE = Source("kimi_memory/store/b.py", "import yaml\nfrom kimi_memory.store import a")
+
+
+def test_every_layer_exists() -> None:
+    assert not set(RANK) - {source.unit for source in sources()}
+
+
+@pytest.mark.parametrize(
+    "listed", [WRITERS, DOORS, ENVIRONMENT], ids=["writers", "doors", "environment"]
+)
+def test_every_listed_module_exists(listed: dict[str, str]) -> None:
+    assert not [path for path in listed if not any(s.within((path,)) for s in sources())]
 
 
 def plant(path: str, text: str) -> list[Source]:
@@ -439,7 +492,7 @@ from kimi_memory import __version__
 from kimi_memory.errors import UsageError
 if TYPE_CHECKING:
     import numpy
-    from kimi_memory.memory import Memory
+    from kimi_memory.domain.card import Card
 def f(text, path, day):
     """os.environ and open(x, "w") in words only."""
     with path.open("rb") as file:

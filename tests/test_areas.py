@@ -13,24 +13,24 @@ from typing import Any
 import pytest
 
 from kimi_memory import Memory, Opening
-from kimi_memory.adapters.talk import Talk as Conversation
+from kimi_memory.api.user_dirs import Home
 from kimi_memory.capture.ingest import open_file
-from kimi_memory.care.conflicts import conflicts
-from kimi_memory.care.forgetting import Wanted, forget
-from kimi_memory.care.introspection import introspect
-from kimi_memory.care.links import Wanted as Link
-from kimi_memory.care.links import link, related
-from kimi_memory.care.skills import propose, skills
+from kimi_memory.domain.scope import scope_of
+from kimi_memory.domain.search_types import Query
 from kimi_memory.errors import KimiMemoryError, UsageError
-from kimi_memory.home import Home
-from kimi_memory.host import Host
-from kimi_memory.model.scope import scope_of
-from kimi_memory.model.unit import Query
-from kimi_memory.store import sessions
-from kimi_memory.store.shelf import Shelf
-from kimi_memory.surfaces.http.caller import Caller, Namespace
-from kimi_memory.surfaces.http.routes import ROUTES
-from kimi_memory.surfaces.http.values import plain
+from kimi_memory.frameworks.talk import Talk as Conversation
+from kimi_memory.hooks.host import Host
+from kimi_memory.operations.conflicts import conflicts
+from kimi_memory.operations.forget import Wanted, forget
+from kimi_memory.operations.introspect import introspect
+from kimi_memory.operations.links import Wanted as Link
+from kimi_memory.operations.links import link, related
+from kimi_memory.operations.skills import propose, skills
+from kimi_memory.server.principal import Caller, Namespace
+from kimi_memory.server.routes import ROUTES
+from kimi_memory.server.values import plain
+from kimi_memory.store.notes import sessions
+from kimi_memory.store.notes.notes import Shelf
 from tests.conftest import Clock
 
 SAID = {

@@ -12,16 +12,17 @@ from pathlib import Path
 import pytest
 
 from kimi_memory import Memory, Opening
-from kimi_memory.care.checkup import doctor, fix, status, verify
-from kimi_memory.care.review import Answer, answer, review
-from kimi_memory.home import Home
-from kimi_memory.model.health import Severity
-from kimi_memory.model.origin import Role
-from kimi_memory.model.records import context_of, turn_line
-from kimi_memory.model.turn import Turn
-from kimi_memory.store import gitattributes, sessions
+from kimi_memory.api.user_dirs import Home
+from kimi_memory.domain.health import Severity
+from kimi_memory.domain.origin import Role
+from kimi_memory.domain.turn import Turn
+from kimi_memory.formats.jsonl import context_of, turn_line
+from kimi_memory.operations.doctor import doctor, fix, status, verify
+from kimi_memory.operations.review_queue import Answer, answer, review
 from kimi_memory.store.checkpoints import checkpoint
-from tests.consolidation.test_twoway import TEXTS, edit, fill
+from kimi_memory.store.git import attributes
+from kimi_memory.store.notes import sessions
+from tests.jobs.test_import_edits import TEXTS, edit, fill
 
 OLD_ATTRIBUTES = """\
 # Bytes stay as they are; journals of two forks are joined line by line.
@@ -134,10 +135,10 @@ def test_a_repository_with_other_content_is_no_clone(tmp_path: Path, opening: Op
 def join_with_union(memory: Memory, other: Memory) -> str:
     """Let both append to the session of one name, and git join the lines as it once did."""
     for one, text in ((memory, "Ann likes tea."), (other, "Bob likes coffee.")):
-        (one.root / gitattributes.NAME).write_text(OLD_ATTRIBUTES, encoding="utf-8")
+        (one.root / attributes.NAME).write_text(OLD_ATTRIBUTES, encoding="utf-8")
         one.remember(text, key=text.split()[0].lower() + ".drink", session="remembered-20260227")
     for one in (memory, other):
-        (one.root / gitattributes.NAME).write_text(OLD_ATTRIBUTES, encoding="utf-8")
+        (one.root / attributes.NAME).write_text(OLD_ATTRIBUTES, encoding="utf-8")
         git(one.root, "add", "-A")
         git(one.root, "commit", "-qm", "As it was", check=False)
     how = ("pull", "-q", "--no-rebase", "--no-edit", str(other.root), "main")
@@ -165,7 +166,7 @@ def test_a_file_in_which_git_joined_two_sessions_is_read_and_repaired(
         card = next(f for f in memory.recall(words).hits if f.unit.kind != "turn")
         [evidence] = memory.trace(card.unit.id).evidence
         assert (evidence.verified, [t.text for t in evidence.turns]) == (True, [f"{words}."])
-    assert gitattributes.are_old(memory.root) is False
+    assert attributes.are_old(memory.root) is False
 
 
 def test_a_turn_for_a_session_that_git_joined_is_stored_in_its_own(

@@ -15,23 +15,23 @@ from pathlib import Path
 import pytest
 
 from kimi_memory import Memory
-from kimi_memory.hookspecs import SPECS
-from kimi_memory.host import Host
-from kimi_memory.model.card import Card, CardType
-from kimi_memory.model.digest import DigestLine, Part
-from kimi_memory.model.draft import Draft
-from kimi_memory.model.event import Event, EventType
-from kimi_memory.model.health import Severity
-from kimi_memory.model.job import Op
-from kimi_memory.model.note import Lang
-from kimi_memory.model.origin import Role
-from kimi_memory.model.pages import Day, Project
-from kimi_memory.model.screen import TranscriptFile
-from kimi_memory.model.session import Session, Transcript
-from kimi_memory.model.source import Quote
-from kimi_memory.model.step import DayView, Verdict, WeekView
-from kimi_memory.model.turn import Turn
-from kimi_memory.model.unit import ChunkSizes, Hit, Query, Unit
+from kimi_memory.domain.card import Card, CardType
+from kimi_memory.domain.digest import DigestLine, Part
+from kimi_memory.domain.draft import Draft
+from kimi_memory.domain.event import Event, EventType
+from kimi_memory.domain.health import Severity
+from kimi_memory.domain.job import Op
+from kimi_memory.domain.note import Lang
+from kimi_memory.domain.origin import Role
+from kimi_memory.domain.pages import Day, Project
+from kimi_memory.domain.plan_step import DayView, Verdict, WeekView
+from kimi_memory.domain.screen import TranscriptFile
+from kimi_memory.domain.search_types import ChunkSizes, Hit, Query, Unit
+from kimi_memory.domain.session import Session, Transcript
+from kimi_memory.domain.source import Quote
+from kimi_memory.domain.turn import Turn
+from kimi_memory.hooks.host import Host
+from kimi_memory.hooks.specs import SPECS
 
 TESTS = Path(__file__).parent
 NOON = datetime(2026, 2, 27, 12, 0, tzinfo=UTC)

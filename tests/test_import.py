@@ -11,7 +11,7 @@ import pytest
 NEVER = {
     *("numpy", "usearch", "whoosh", "ollama", "jinja2", "watchfiles", "yaml", "frontmatter"),
     *("re2", "Stemmer", "platformdirs", "importlib.metadata", "asyncio", "sqlite3", "http"),
-    *("kimi_memory.surfaces", "kimi_memory.plugins"),
+    *("kimi_memory.cli", "kimi_memory.agent_hooks", "kimi_memory.server", "kimi_memory.plugins"),
 }
 """Loaded when first needed, never by an import of the public face."""
 
@@ -64,7 +64,7 @@ HEAVY = {"numpy", "usearch", "whoosh", "ollama", "jinja2", "watchfiles", "import
 
 
 def test_the_bundled_plugins_load_their_libraries_when_asked() -> None:
-    statement = "from kimi_memory.host import Host; Host(entry_points=False)"
+    statement = "from kimi_memory.hooks.host import Host; Host(entry_points=False)"
     assert not loads(statement) & HEAVY
 
 
@@ -75,7 +75,7 @@ def test_capturing_a_turn_loads_nothing_heavy(tmp_path: Path) -> None:
     captured = "turn(Role.USER, '记住：端口是 5432。')"
     loaded = loads(
         "from kimi_memory import Memory\n"
-        "from kimi_memory.model.turn import Role\n"
+        "from kimi_memory.domain.turn import Role\n"
         f"with Memory.open({str(tmp_path / '记忆')!r}) as memory:\n"
         f"    memory.session('s1').{captured}"
     )

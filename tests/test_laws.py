@@ -17,13 +17,13 @@ from pathlib import Path
 import pytest
 
 from kimi_memory import Memory, Opening
-from kimi_memory.consolidation.pages import is_page
+from kimi_memory.api.user_dirs import Home
+from kimi_memory.domain.job import Job
 from kimi_memory.errors import NotFoundError, UsageError
-from kimi_memory.home import Home
-from kimi_memory.host import Host
-from kimi_memory.model.job import Job
-from kimi_memory.model.records import job_of
-from kimi_memory.store.shelf import Shelf
+from kimi_memory.formats.jsonl import job_of
+from kimi_memory.hooks.host import Host
+from kimi_memory.jobs.pages import is_page
+from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.store.store import Store
 from tests.conftest import Clock
 from tests.faults.disks import EndingDisk, Gone
@@ -127,17 +127,17 @@ def test_every_kind_of_job_has_a_row() -> None:
 
 def test_nothing_else_writes_into_a_memory() -> None:
     assert writers() == {
-        "memory.py",  # a new memory
+        "api/memory.py",  # a new memory
         "capture/log.py",  # turns
         "recall/receipts.py",  # what was shown
-        "care/folder.py",  # an agent's own notes
-        "consolidation/jobs.py",  # every job
-        "consolidation/undo.py",
-        "consolidation/rekeying.py",  # hashes of an earlier version
-        "care/forgetting.py",  # purge
-        "surfaces/http/simple.py",  # a card's line on a person's page
-        "care/confirming.py",  # a file that was turned away
-        "care/session_repair.py",  # two sessions that a merge wrote into one file
+        "operations/agent_files.py",  # an agent's own notes
+        "jobs/runner.py",  # every job
+        "jobs/undo.py",
+        "jobs/rekeying.py",  # hashes of an earlier version
+        "operations/forget.py",  # purge
+        "server/simple.py",  # a card's line on a person's page
+        "operations/confirming.py",  # a file that was turned away
+        "operations/session_repair.py",  # two sessions that a merge wrote into one file
     }
 
 

@@ -106,7 +106,7 @@ def run(wheel: Path, folder: Path, *arguments: str) -> str:
 def test_the_wheel_works_away_from_the_sources(wheel: Path, tmp_path: Path) -> None:
     code = (
         "import kimi_memory, kimi_memory.plugins, kimi_memory.templates;"
-        "from kimi_memory.host import Host;"
+        "from kimi_memory.hooks.host import Host;"
         "print(kimi_memory.__file__, *(p.name for p in Host(entry_points=False).loaded))"
     )
     place, *plugins = run(wheel, tmp_path, "-c", code).split()
@@ -122,5 +122,5 @@ def test_the_demonstration_runs_from_the_wheel(wheel: Path, tmp_path: Path) -> N
 def test_the_sdist_can_be_tested(dist: Path) -> None:
     with tarfile.open(next(dist.glob("*.tar.gz"))) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    assert {"pyproject.toml", "LICENSE", "README.md", "kimi_memory/host.py"} <= names
+    assert {"pyproject.toml", "LICENSE", "README.md", "kimi_memory/hooks/host.py"} <= names
     assert {"plugins/__init__.py", "templates/__init__.py", "tests/conftest.py"} <= names

@@ -14,11 +14,11 @@ from fakes.poison import POISON
 from fakes.served import serving
 
 from kimi_memory import Memory, Opening
+from kimi_memory.agent_hooks.respond import Reply
 from kimi_memory.capture.ingest import from_bytes
-from kimi_memory.model.actor import Actor
-from kimi_memory.model.origin import Origin
-from kimi_memory.surfaces.hook.reply import Reply
-from kimi_memory.surfaces.mcp.desk import Desk
+from kimi_memory.domain.actor import Actor
+from kimi_memory.domain.origin import Origin
+from kimi_memory.mcp.workers import Desk
 
 Way = Callable[[Memory, Opening], None]
 Record = Callable[[str, object], None]

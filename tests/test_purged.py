@@ -16,33 +16,33 @@ from pathlib import Path
 import pytest
 
 from kimi_memory import Memory, Opening
-from kimi_memory.adapters.talk import unnamed
+from kimi_memory.api.user_dirs import Home
 from kimi_memory.capture.ingest import from_bytes
-from kimi_memory.care.chat import Limits
-from kimi_memory.care.checkup import verify
-from kimi_memory.care.compaction import compact
-from kimi_memory.care.forgetting import Doomed, Wanted, forget, purge
-from kimi_memory.consolidation.overview import is_generated, sign_of
-from kimi_memory.consolidation.rekeying import rekey
-from kimi_memory.home import Home
-from kimi_memory.host import Host
-from kimi_memory.model import form
-from kimi_memory.model.change import Append, Create
-from kimi_memory.model.health import Severity
-from kimi_memory.model.ids import derived_id
-from kimi_memory.model.note import Lang
-from kimi_memory.model.origin import Role
-from kimi_memory.model.pages import Proposal
-from kimi_memory.model.record import seal, unseal
-from kimi_memory.model.records import tombstone_line
-from kimi_memory.model.status import Status
-from kimi_memory.model.tombstone import PURGED, Tombstone, hash_of
-from kimi_memory.store.keyed import hashes_in
-from kimi_memory.surfaces.http.caller import Caller
-from kimi_memory.surfaces.proxy.chat import _link
-from kimi_memory.surfaces.proxy.conversation import Asker, candidates
-from kimi_memory.text.normal import bare, normalise
-from tests.consolidation.test_purge import every_byte, traces
+from kimi_memory.domain.change import Append, Create
+from kimi_memory.domain.health import Severity
+from kimi_memory.domain.ids import derived_id
+from kimi_memory.domain.note import Lang
+from kimi_memory.domain.origin import Role
+from kimi_memory.domain.pages import Proposal
+from kimi_memory.domain.status import Status
+from kimi_memory.domain.tombstone import PURGED, Tombstone, hash_of
+from kimi_memory.formats import codec
+from kimi_memory.formats.checksum import seal, unseal
+from kimi_memory.formats.jsonl import tombstone_line
+from kimi_memory.frameworks.talk import unnamed
+from kimi_memory.hooks.host import Host
+from kimi_memory.jobs.overview import is_generated, sign_of
+from kimi_memory.jobs.rekeying import rekey
+from kimi_memory.nlp.basic.normalize import bare, normalise
+from kimi_memory.operations.chat import Limits
+from kimi_memory.operations.compact_chat import compact
+from kimi_memory.operations.doctor import verify
+from kimi_memory.operations.forget import Doomed, Wanted, forget, purge
+from kimi_memory.proxy.chat import _link
+from kimi_memory.proxy.conversation import Asker, candidates
+from kimi_memory.server.principal import Caller
+from kimi_memory.store.wal.keyed_hashes import hashes_in
+from tests.jobs.test_purge import every_byte, traces
 
 CODE = "472913"
 SAID = (f"The locker in Oslo is number {CODE}.", f"奥斯陆的储物柜是 {CODE} 号。")
@@ -258,7 +258,9 @@ def live_on(memory: Memory) -> set[str]:
         created=NOW, updated=NOW, status=Status.CANDIDATE, lang=Lang.EN,
         title="locker", target="semantic", section="new", text=SAID[0],
     )  # fmt: skip
-    memory.store.apply([Create(form.place(proposal), form.render(proposal).encode())], memory.actor)
+    memory.store.apply(
+        [Create(codec.place(proposal), codec.render(proposal).encode())], memory.actor
+    )
     for id in ("framework", PROXY):
         session, before = memory.session(id), ""
         for text in WORDS:

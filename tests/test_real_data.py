@@ -18,17 +18,17 @@ from pathlib import Path
 import pytest
 
 from kimi_memory import Memory, Opening
+from kimi_memory.api.user_dirs import Home
 from kimi_memory.capture.ingest import open_file
 from kimi_memory.capture.screen import MASK
-from kimi_memory.home import Home
-from kimi_memory.host import Host
-from kimi_memory.model.card import Card
-from kimi_memory.model.event import Event
-from kimi_memory.model.status import Status
-from kimi_memory.store import sessions
-from kimi_memory.store.shelf import Shelf
-from kimi_memory.text.fence import strip_injected
-from kimi_memory.text.normal import normalise
+from kimi_memory.domain.card import Card
+from kimi_memory.domain.event import Event
+from kimi_memory.domain.status import Status
+from kimi_memory.hooks.host import Host
+from kimi_memory.nlp.basic.normalize import normalise
+from kimi_memory.nlp.basic.prompt_fence import strip_injected
+from kimi_memory.store.notes import sessions
+from kimi_memory.store.notes.notes import Shelf
 
 PEAK_MB = 300
 MACHINE = (
@@ -269,7 +269,7 @@ import sys
 from pathlib import Path
 from kimi_memory import Memory, Opening
 from kimi_memory.capture.ingest import open_file
-from kimi_memory.home import Home
+from kimi_memory.api.user_dirs import Home
 folder = Path(sys.argv[1])
 opening = Opening(home=Home(folder / "config", folder / "state"), background=False)
 with Memory.create(folder / "memory", opening=opening) as memory:

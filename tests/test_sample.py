@@ -16,12 +16,12 @@ from types import ModuleType
 import pytest
 
 from kimi_memory import Memory, Opening
-from kimi_memory.care.checkup import status, verify
+from kimi_memory.api.user_dirs import Home
+from kimi_memory.domain.origin import Origin
+from kimi_memory.domain.source import Quote
 from kimi_memory.errors import UsageError
-from kimi_memory.home import Home
-from kimi_memory.model import form
-from kimi_memory.model.origin import Origin
-from kimi_memory.model.source import Quote
+from kimi_memory.formats import codec
+from kimi_memory.operations.doctor import status, verify
 
 ROOT = Path(__file__).parent.parent
 FAKES = ("Tr41lhead-fake", "Xz-fake-92", "FAKEfake", "900123", "13800001")
@@ -68,7 +68,7 @@ def listen(event, arguments):
 sys.addaudithook(listen)
 from docs import sample
 from kimi_memory import Memory, Opening
-from kimi_memory.home import Home
+from kimi_memory.api.user_dirs import Home
 
 folder, home = Path(sys.argv[1]), Path(sys.argv[2])
 sample.write(folder)
@@ -215,11 +215,11 @@ def test_every_note_of_the_sample_says_what_its_values_say() -> None:
     """What was written once reads back to the same bytes; what was patched, to the same note."""
     for path in (ROOT / "memory").glob("[el]*/*.md"):
         text = path.read_text("utf-8")
-        assert form.render(form.parse(text, path.name)) == text
+        assert codec.render(codec.parse(text, path.name)) == text
     cards = (p for p in (ROOT / "memory/semantic").rglob("*.md") if p.parent.name not in _PAGES)
     for path in cards:
-        note = form.parse(path.read_text("utf-8"), path.name)
-        assert form.parse(form.render(note), path.name) == note
+        note = codec.parse(path.read_text("utf-8"), path.name)
+        assert codec.parse(codec.render(note), path.name) == note
 
 
 def test_the_sums_and_chains_of_the_sample_are_as_the_contract_says() -> None:
@@ -243,7 +243,7 @@ def test_the_notes_in_the_contract_are_notes() -> None:
     blocks = re.findall(r"^```markdown\n(---.*?)^```$", page, re.MULTILINE | re.DOTALL)
     assert blocks
     for block in blocks:
-        note = form.parse(block, "file-format.md")
-        assert form.render(note) == block
+        note = codec.parse(block, "file-format.md")
+        assert codec.render(note) == block
         quote = Quote(note.sources[0].session, note.sources[0].first, "我们用 PostgreSQL")
         assert quote.hash == note.sources[0].quote and f"> {quote.text}" in block

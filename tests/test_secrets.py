@@ -12,14 +12,13 @@ from typing import Any
 
 import pytest
 from fakes.served import Served, serving
-from surfaces.mcp.wire import user
 
-from kimi_memory import Memory, Opening
+from kimi_memory import Memory, Opening, cli
 from kimi_memory.errors import UsageError
-from kimi_memory.store.git import Git
-from kimi_memory.store.wipe import scan
-from kimi_memory.surfaces import cli
-from kimi_memory.surfaces.http.routes import ROUTES
+from kimi_memory.server.routes import ROUTES
+from kimi_memory.store.git.command import Git
+from kimi_memory.store.wipe_caches import scan
+from tests.mcp.wire import user
 
 TOKEN = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
 WORD = "Tr0ub4" + "dor&3x"

@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 from fakes.served import Served, argv, environment, serving
-from surfaces.mcp.wire import Wire, ours
 
 from kimi_memory import Memory, Opening
-from kimi_memory.care.confirming import waiting_files
-from kimi_memory.care.review import review
-from kimi_memory.host import Host
-from kimi_memory.model.origin import Role
-from kimi_memory.model.record import unseal
+from kimi_memory.domain.origin import Role
+from kimi_memory.formats.checksum import unseal
+from kimi_memory.hooks.host import Host
+from kimi_memory.operations.confirming import waiting_files
+from kimi_memory.operations.review_queue import review
+from tests.mcp.wire import Wire, ours
 from tests.test_copies import git
 
 EVIL = "evil.example"

@@ -13,10 +13,10 @@ from typing import Any
 from benchmarks.gold.matching import fold
 from benchmarks.gold.sessions import GoldSession, GoldTurn
 from kimi_memory import Memory, Opening
+from kimi_memory.api.user_dirs import Home
 from kimi_memory.errors import KimiMemoryError
-from kimi_memory.home import Home
-from kimi_memory.host import Host
-from kimi_memory.model.form import parse
+from kimi_memory.formats.codec import parse
+from kimi_memory.hooks.host import Host
 
 Place = tuple[str, str]
 """A session and a turn, by the ids of the labels."""

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kimi_memory import Memory, Opening
+from kimi_memory.api.user_dirs import Home
 from kimi_memory.capture.ingest import open_file
-from kimi_memory.home import Home
-from kimi_memory.host import Host
+from kimi_memory.hooks.host import Host
 
 Json = Mapping[str, Any]
 

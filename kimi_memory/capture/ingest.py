@@ -12,16 +12,16 @@ from typing import BinaryIO, cast
 from kimi_memory.capture.log import Captured, Said, SessionLog
 from kimi_memory.capture.screen import MASK, Screen
 from kimi_memory.config import CaptureTable
+from kimi_memory.domain.actor import Actor
+from kimi_memory.domain.ids import safe_session_id
+from kimi_memory.domain.screen import TranscriptFile
+from kimi_memory.domain.session import Session, Transcript
+from kimi_memory.domain.turn import Turn
 from kimi_memory.errors import TranscriptError
-from kimi_memory.host import Host
-from kimi_memory.model.actor import Actor
-from kimi_memory.model.ids import safe_session_id
-from kimi_memory.model.screen import TranscriptFile
-from kimi_memory.model.session import Session, Transcript
-from kimi_memory.model.turn import Turn
-from kimi_memory.store import sessions
-from kimi_memory.store.keyed import keyed_by, keyed_mark
+from kimi_memory.hooks.host import Host
+from kimi_memory.store.notes import sessions
 from kimi_memory.store.store import Store
+from kimi_memory.store.wal.keyed_hashes import keyed_by, keyed_mark
 
 HEAD = 65536
 _BATCH = 200

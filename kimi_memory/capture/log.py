@@ -11,12 +11,15 @@ from kimi_memory.capture.screen import Screen
 from kimi_memory.capture.views import Views
 from kimi_memory.capture.window import fits_window
 from kimi_memory.config import CaptureTable
+from kimi_memory.domain.actor import Actor
+from kimi_memory.domain.draft import Draft
+from kimi_memory.domain.json_value import Json
+from kimi_memory.domain.origin import Origin, Role
+from kimi_memory.domain.scope import problem_of, scope_of
+from kimi_memory.domain.session import Session, Transcript, last_rounds
+from kimi_memory.domain.turn import Turn
 from kimi_memory.errors import UsageError
-from kimi_memory.host import Host
-from kimi_memory.model.actor import Actor
-from kimi_memory.model.draft import Draft
-from kimi_memory.model.origin import Origin, Role
-from kimi_memory.model.records import (
+from kimi_memory.formats.jsonl import (
     context_of,
     end_line,
     read_transcript_lines,
@@ -25,14 +28,12 @@ from kimi_memory.model.records import (
     turn_line,
     view_json,
 )
-from kimi_memory.model.scope import problem_of, scope_of
-from kimi_memory.model.session import Json, Session, Transcript, last_rounds
-from kimi_memory.model.turn import Turn
-from kimi_memory.store import sessions
-from kimi_memory.store.joined_files import split_session
-from kimi_memory.store.keyed import keyed_by, keyed_mark
+from kimi_memory.hooks.host import Host
+from kimi_memory.nlp.rules.injection import gives_orders
+from kimi_memory.store.notes import sessions
+from kimi_memory.store.notes.joined_files import split_session
 from kimi_memory.store.store import Store
-from kimi_memory.text.orders import gives_orders
+from kimi_memory.store.wal.keyed_hashes import keyed_by, keyed_mark
 
 _BASE = {Role.USER: 0.5, Role.ASSISTANT: 0.4, Role.TOOL: 0.2, Role.SYSTEM: 0.1}
 _ORIGIN = {Role.USER: Origin.HUMAN, Role.ASSISTANT: Origin.AGENT}

@@ -11,12 +11,13 @@ from dataclasses import fields, replace
 from math import isfinite
 from typing import Any, NamedTuple
 
+from kimi_memory.domain.ids import safe_session_id
+from kimi_memory.domain.json_value import Json
+from kimi_memory.domain.screen import Span
+from kimi_memory.domain.session import Session
 from kimi_memory.errors import UsageError
-from kimi_memory.host import Host
-from kimi_memory.model.ids import safe_session_id
-from kimi_memory.model.screen import Span
-from kimi_memory.model.session import Json, Session
-from kimi_memory.text.fence import strip_injected
+from kimi_memory.hooks.host import Host
+from kimi_memory.nlp.basic.prompt_fence import strip_injected
 
 MASK = re.compile(r"⟦redacted:[a-z0-9-]+:[0-9a-f]{4}⟧")
 _DEEPEST = 100

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from kimi_memory.config import CaptureTable
-from kimi_memory.text.han import HAN
-from kimi_memory.text.regex import regex
+from kimi_memory.nlp.basic.cjk import HAN
+from kimi_memory.nlp.basic.regex import regex
 
 _HAN = regex(f"[{HAN}]")
 

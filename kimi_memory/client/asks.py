@@ -8,17 +8,18 @@ from datetime import date
 from typing import Any, Generic, Literal, TypeVar
 from urllib.parse import quote
 
-from kimi_memory.care.forgetting import Wanted
-from kimi_memory.care.review import Waiting
-from kimi_memory.consolidation.jobs import JobReport
-from kimi_memory.model.job import Job
-from kimi_memory.model.session import Session
-from kimi_memory.model.unit import Query
-from kimi_memory.recall.context import Context, Purpose
-from kimi_memory.recall.recall import Answer
-from kimi_memory.store.gitlog import Commit
-from kimi_memory.surfaces.http import shapes
-from kimi_memory.surfaces.http.values import plain
+from kimi_memory.domain.job import Job
+from kimi_memory.domain.search_types import Query
+from kimi_memory.domain.session import Session
+from kimi_memory.jobs.runner import JobReport
+from kimi_memory.operations.forget import Wanted
+from kimi_memory.operations.review_queue import Waiting
+from kimi_memory.recall.context import Context
+from kimi_memory.recall.engine import Answer
+from kimi_memory.recall.request import Purpose
+from kimi_memory.server import responses
+from kimi_memory.server.values import plain
+from kimi_memory.store.git.log import Commit
 
 T = TypeVar("T")
 
@@ -43,21 +44,21 @@ def _is_empty(value: Any) -> bool:
     return value is None or value is False or value in ("", ())
 
 
-def search(query: str, limit: int, min_score: float) -> Ask[shapes.Places]:
+def search(query: str, limit: int, min_score: float) -> Ask[responses.Places]:
     """Ask the simple contract for lines."""
     said = {"query": query, "limit": limit, "minScore": min_score}
-    return Ask("POST", "/search", shapes.Places, said)
+    return Ask("POST", "/search", responses.Places, said)
 
 
-def read(path: str, start_line: int, end_line: int) -> Ask[shapes.Piece]:
+def read(path: str, start_line: int, end_line: int) -> Ask[responses.Piece]:
     """Ask the simple contract for a file."""
     said = {"path": path, "startLine": start_line, "endLine": end_line}
-    return Ask("GET", "/get", shapes.Piece, said)
+    return Ask("GET", "/get", responses.Piece, said)
 
 
-def append(content: str, path: str, ref: str) -> Ask[shapes.Kept]:
+def append(content: str, path: str, ref: str) -> Ask[responses.Kept]:
     """Ask the simple contract to keep some text."""
-    return Ask("POST", "/append", shapes.Kept, {"content": content, "path": path, "ref": ref})
+    return Ask("POST", "/append", responses.Kept, {"content": content, "path": path, "ref": ref})
 
 
 Scopes = tuple[str, ...] | None
@@ -88,15 +89,15 @@ def _scopes(within: Scopes) -> Scopes:
     return ("",) if within == () else within
 
 
-def get(what: str, first: int, lines: int) -> Ask[shapes.Text]:
+def get(what: str, first: int, lines: int) -> Ask[responses.Text]:
     """Ask for a note or a file."""
     said = {"what": what, "first": first, "lines": lines}
-    return Ask("GET", "/v1/get", shapes.Text, said)
+    return Ask("GET", "/v1/get", responses.Text, said)
 
 
-def trace(id: str) -> Ask[shapes.Origins]:
+def trace(id: str) -> Ask[responses.Origins]:
     """Ask where a note comes from."""
-    return Ask("GET", "/v1/trace", shapes.Origins, {"id": id})
+    return Ask("GET", "/v1/trace", responses.Origins, {"id": id})
 
 
 def log(limit: int, path: str) -> Ask[list[Commit]]:
@@ -104,16 +105,16 @@ def log(limit: int, path: str) -> Ask[list[Commit]]:
     return Ask("GET", "/v1/log", list[Commit], {"limit": limit, "path": path})
 
 
-def diff(old: str, new: str, path: str) -> Ask[shapes.Difference]:
+def diff(old: str, new: str, path: str) -> Ask[responses.Difference]:
     """Ask what changed."""
-    return Ask("GET", "/v1/diff", shapes.Difference, {"old": old, "new": new, "path": path})
+    return Ask("GET", "/v1/diff", responses.Difference, {"old": old, "new": new, "path": path})
 
 
 REVIEW: Ask[list[Waiting]] = Ask("GET", "/v1/review", list[Waiting])
-CONFLICTS: Ask[list[shapes.Quarrel]] = Ask("GET", "/v1/conflicts", list[shapes.Quarrel])
-STATUS: Ask[shapes.State] = Ask("GET", "/v1/status", shapes.State)
-HEALTH: Ask[shapes.Health] = Ask("GET", "/v1/health", shapes.Health)
-SESSIONS: Ask[shapes.Sessions] = Ask("GET", "/v1/sessions", shapes.Sessions)
+CONFLICTS: Ask[list[responses.Quarrel]] = Ask("GET", "/v1/conflicts", list[responses.Quarrel])
+STATUS: Ask[responses.State] = Ask("GET", "/v1/status", responses.State)
+HEALTH: Ask[responses.Health] = Ask("GET", "/v1/health", responses.Health)
+SESSIONS: Ask[responses.Sessions] = Ask("GET", "/v1/sessions", responses.Sessions)
 
 
 def remember(said: Mapping[str, str]) -> Ask[JobReport]:
@@ -126,9 +127,9 @@ def start(said: Mapping[str, str]) -> Ask[Session]:
     return Ask("POST", "/v1/sessions", Session, said)
 
 
-def turn(session: str, said: Mapping[str, Any]) -> Ask[shapes.Stored]:
+def turn(session: str, said: Mapping[str, Any]) -> Ask[responses.Stored]:
     """Ask to store a turn."""
-    return Ask("POST", f"{_of(session)}/turns", shapes.Stored, said)
+    return Ask("POST", f"{_of(session)}/turns", responses.Stored, said)
 
 
 def state(

@@ -8,18 +8,19 @@ from typing import Any, Literal, Self, TypeVar
 
 import httpx
 
-from kimi_memory.care.forgetting import Wanted
-from kimi_memory.care.review import Waiting
 from kimi_memory.client import asks, wire
-from kimi_memory.consolidation.jobs import JobReport
-from kimi_memory.model.job import Job
-from kimi_memory.model.session import Session
-from kimi_memory.model.unit import Query
-from kimi_memory.recall.context import Context, Purpose
-from kimi_memory.recall.recall import Answer
-from kimi_memory.store.gitlog import Commit
-from kimi_memory.surfaces.http import shapes
-from kimi_memory.surfaces.http.events import Event
+from kimi_memory.domain.job import Job
+from kimi_memory.domain.search_types import Query
+from kimi_memory.domain.session import Session
+from kimi_memory.jobs.runner import JobReport
+from kimi_memory.operations.forget import Wanted
+from kimi_memory.operations.review_queue import Waiting
+from kimi_memory.recall.context import Context
+from kimi_memory.recall.engine import Answer
+from kimi_memory.recall.request import Purpose
+from kimi_memory.server import responses
+from kimi_memory.server.events import Event
+from kimi_memory.store.git.log import Commit
 
 T = TypeVar("T")
 
@@ -44,7 +45,7 @@ class AsyncSession:
         at: datetime | None = None,
         ref: str = "",
         origin: str = "",
-    ) -> shapes.Stored:
+    ) -> responses.Stored:
         """Store one turn; it is durable when this returns."""
         said = {
             "role": role, "text": text, "speaker": speaker, "at": at, "ref": ref, "origin": origin,
@@ -114,7 +115,7 @@ class AsyncClient:
 
     async def search(
         self, query: str, *, limit: int = 6, min_score: float = 0.0
-    ) -> tuple[shapes.Place, ...]:
+    ) -> tuple[responses.Place, ...]:
         """Return the lines that answer a question, best first."""
         return (await self.send(asks.search(query, limit, min_score))).results
 
@@ -122,7 +123,7 @@ class AsyncClient:
         """Return a file of the memory, or some lines of it."""
         return (await self.send(asks.read(path, start_line, end_line))).text
 
-    async def append(self, content: str, path: str = "", *, ref: str = "") -> shapes.Kept:
+    async def append(self, content: str, path: str = "", *, ref: str = "") -> responses.Kept:
         """Keep some text: a note of a day, or something to remember."""
         return await self.send(asks.append(content, path, ref))
 
@@ -190,11 +191,11 @@ class AsyncClient:
         ask = asks.context(purpose, query, budget, session, within, project=project)
         return await self.send(ask)
 
-    async def get(self, what: str, first: int = 1, lines: int = 0) -> shapes.Text:
+    async def get(self, what: str, first: int = 1, lines: int = 0) -> responses.Text:
         """Return a note by its id, or a file by its path."""
         return await self.send(asks.get(what, first, lines))
 
-    async def trace(self, id: str) -> shapes.Origins:
+    async def trace(self, id: str) -> responses.Origins:
         """Return where a note comes from."""
         return await self.send(asks.trace(id))
 
@@ -226,7 +227,7 @@ class AsyncClient:
         """Return what waits for a person's word."""
         return await self.send(asks.REVIEW)
 
-    async def conflicts(self) -> list[shapes.Quarrel]:
+    async def conflicts(self) -> list[responses.Quarrel]:
         """Return what contradicts what."""
         return await self.send(asks.CONFLICTS)
 
@@ -240,11 +241,11 @@ class AsyncClient:
         """Return what differs between two commits, or one and the files."""
         return (await self.send(asks.diff(old, new, path))).diff
 
-    async def status(self) -> shapes.State:
+    async def status(self) -> responses.State:
         """Return counts of what is in the memory."""
         return await self.send(asks.STATUS)
 
-    async def health(self) -> shapes.Health:
+    async def health(self) -> responses.Health:
         """Return whether the server works."""
         return await self.send(asks.HEALTH)
 

@@ -10,10 +10,10 @@ import httpx
 
 from kimi_memory.client.asks import Ask
 from kimi_memory.errors import ServerError
-from kimi_memory.remote.wire import is_loopback
-from kimi_memory.surfaces.http.events import Event
-from kimi_memory.surfaces.http.failures import raised
-from kimi_memory.surfaces.http.values import revive
+from kimi_memory.llm.remote.http import is_loopback
+from kimi_memory.server.errors import raised
+from kimi_memory.server.events import Event
+from kimi_memory.server.values import revive
 
 URL = "http://127.0.0.1:8378"
 SECONDS = 120.0

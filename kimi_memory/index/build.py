@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kimi_memory.errors import PluginError
-from kimi_memory.host import Host
+from kimi_memory.hooks.host import Host
 from kimi_memory.index.cache import FOLDER as CACHE
 from kimi_memory.index.cache import Cache
 from kimi_memory.index.embed import Embedded, Embedder
@@ -21,7 +21,7 @@ from kimi_memory.index.stored import Stored
 from kimi_memory.index.sync import Progress, Read, Sync
 from kimi_memory.index.table import Table
 from kimi_memory.index.words import Words
-from kimi_memory.store.paths import PRIVATE
+from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.store import Store
 
 BATCH_UNITS = 10_000

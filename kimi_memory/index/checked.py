@@ -17,7 +17,7 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
-from kimi_memory.store.signature import UNKNOWN, Stat, settled, signature
+from kimi_memory.store.files.stat import UNKNOWN, Stat, settled, signature
 
 NAME = "CHECKED"
 GOOD_NS = 24 * 3600 * 1_000_000_000

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from kimi_memory.domain.engine import Embedding, VectorIndex
+from kimi_memory.domain.search_types import COLD_BELOW, Unit
 from kimi_memory.errors import KimiMemoryError
-from kimi_memory.host import Host
+from kimi_memory.hooks.host import Host
 from kimi_memory.index.cache import Cache, Kept
 from kimi_memory.index.files import Files
 from kimi_memory.index.manifest import Manifest
 from kimi_memory.index.stored import Stored
 from kimi_memory.index.units import Split, served_units
-from kimi_memory.model.engine import Embedding, VectorIndex
-from kimi_memory.model.unit import COLD_BELOW, Unit
 
 BATCH = 256
 """Units between two writes; what a model is sent at once, its plugin decides."""

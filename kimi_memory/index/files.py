@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from kimi_memory.index.pause import uncollected
-from kimi_memory.store.paths import PRIVATE, is_conflict_copy, is_truth
+from kimi_memory.store.files.paths import PRIVATE, is_conflict_copy, is_truth
 from kimi_memory.store.standing import Served
 
 if TYPE_CHECKING:
-    from kimi_memory.store.journal import Journal
+    from kimi_memory.store.wal.journal import Journal
 
 INDEX = f"{PRIVATE}/index"
 """The folder of an index."""

@@ -6,16 +6,16 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
+from kimi_memory.domain.card import Card, Link
+from kimi_memory.domain.digest import Digest
+from kimi_memory.domain.event import Event
+from kimi_memory.domain.graph import links_of, mentioned
+from kimi_memory.domain.note import Note
+from kimi_memory.domain.pages import Project, Proposal
+from kimi_memory.domain.scope import owned
+from kimi_memory.domain.search_types import Unit
+from kimi_memory.formats import codec
 from kimi_memory.index.tiers import tier_of
-from kimi_memory.model import form
-from kimi_memory.model.card import Card, Link
-from kimi_memory.model.digest import Digest
-from kimi_memory.model.event import Event
-from kimi_memory.model.graph import links_of, mentioned
-from kimi_memory.model.note import Note
-from kimi_memory.model.pages import Project, Proposal
-from kimi_memory.model.scope import owned
-from kimi_memory.model.unit import Unit
 
 
 def read_note(path: str, text: str) -> list[Unit] | dict[str, Any]:
@@ -24,7 +24,7 @@ def read_note(path: str, text: str) -> list[Unit] | dict[str, Any]:
     Raises:
         FormatError: the note cannot be parsed.
     """
-    note = form.parse(text, path)
+    note = codec.parse(text, path)
     match note:
         case Card():
             return [_card(note, path, text)]

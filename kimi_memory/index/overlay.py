@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from kimi_memory.domain.search_types import Unit
 from kimi_memory.index.files import Stat
 from kimi_memory.index.rows import FileRow
 from kimi_memory.index.table import Table
-from kimi_memory.model.unit import Unit
 
 if TYPE_CHECKING:
-    from kimi_memory.model.engine import Floats, Ints
+    from kimi_memory.domain.engine import Floats, Ints
 
 
 class Overlay:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from kimi_memory.domain.search_types import Unit
 from kimi_memory.index.files import Stat
-from kimi_memory.model.unit import Unit
 
 if TYPE_CHECKING:
     import numpy as np

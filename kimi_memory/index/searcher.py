@@ -12,6 +12,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from kimi_memory.domain.engine import KeywordIndex, VectorIndex
+from kimi_memory.domain.search_types import Unit
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.index.columns import Joined
 from kimi_memory.index.files import Files, state_of
@@ -20,8 +22,6 @@ from kimi_memory.index.layout import Layout
 from kimi_memory.index.rows import Rows
 from kimi_memory.index.units import Split, served_units
 from kimi_memory.index.words import Words
-from kimi_memory.model.engine import KeywordIndex, VectorIndex
-from kimi_memory.model.unit import Unit
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]

@@ -15,12 +15,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from kimi_memory.domain.search_types import Unit
 from kimi_memory.index.columns import Column, Joined
 from kimi_memory.index.rows import FileRow
 from kimi_memory.index.segment import dump, open_arrays
 from kimi_memory.index.table import SETTLED_ROWS, Segment, Table, merged
 from kimi_memory.index.walker import DEAD
-from kimi_memory.model.unit import Unit
 
 Ints = NDArray[np.int64]
 Stats = dict[str, tuple[int, int, int]]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
+from kimi_memory.domain.search_types import Unit
 from kimi_memory.errors import KimiMemoryError, NotFoundError
 from kimi_memory.index.files import Files, Stat
 from kimi_memory.index.folder import Folder
@@ -15,8 +16,7 @@ from kimi_memory.index.seen import Seen
 from kimi_memory.index.stored import Stored
 from kimi_memory.index.units import Split, capped, guard
 from kimi_memory.index.words import Words
-from kimi_memory.model.unit import Unit
-from kimi_memory.store.paths import forget
+from kimi_memory.store.files.paths import forget
 
 Progress = Callable[[int, int], None]
 _PASSING = Stat(-1, 0, 0)

@@ -10,9 +10,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kimi_memory.domain.search_types import Unit
 from kimi_memory.index.files import Stat
 from kimi_memory.index.rows import FileRow
-from kimi_memory.model.unit import Unit
 
 if TYPE_CHECKING:
     import numpy as np

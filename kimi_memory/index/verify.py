@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from heapq import merge
 from itertools import groupby
 
+from kimi_memory.domain.health import Finding, Severity
 from kimi_memory.index.searcher import Searcher
-from kimi_memory.model.health import Finding, Severity
 
 SHOWN = 5
 _REMEDY = "Run 'kimi-memory index --full'"

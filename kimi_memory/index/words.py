@@ -7,14 +7,14 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from kimi_memory.host import Host
-from kimi_memory.model.unit import ChunkSizes, Query, Unit
-from kimi_memory.text.dates import date_words, day_words
-from kimi_memory.text.regex import regex
-from kimi_memory.text.zone import Zone, in_zone, mark_of
+from kimi_memory.domain.search_types import ChunkSizes, Query, Unit
+from kimi_memory.hooks.host import Host
+from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.dates.date_terms import date_words, day_words
+from kimi_memory.nlp.dates.zone import Zone, in_zone, mark_of
 
 if TYPE_CHECKING:
-    from kimi_memory.text.kinds import Table
+    from kimi_memory.nlp.rules.synonyms import Table
 
 TITLE_WEIGHT = 2
 """How often more a word of a title or heading counts than one of the text."""
@@ -46,7 +46,7 @@ class Words:
     @cached_property
     def kinds(self) -> tuple[Table, ...]:
         """Words that others may stand for; the same for every view, as long as the plugins are."""
-        from kimi_memory.text.kinds import tables
+        from kimi_memory.nlp.rules.synonyms import tables
 
         return tables(self.split)
 

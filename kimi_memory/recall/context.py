@@ -9,30 +9,28 @@ prompt cache keeps its beginning.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kimi_memory.domain.search_types import Query, Unit
+from kimi_memory.domain.status import Status
 from kimi_memory.errors import FormatError
-from kimi_memory.model.labels import fold, spellings
-from kimi_memory.model.page_lines import NOTES
-from kimi_memory.model.status import Status
-from kimi_memory.model.unit import Query, Unit
-from kimi_memory.recall.block import Line, Section, ordered, shown, under
+from kimi_memory.formats.labels import fold, spellings
+from kimi_memory.formats.page_lines import NOTES
+from kimi_memory.nlp.basic.tokens import estimate
 from kimi_memory.recall.hit_lines import in_one_line, line_of, lines_of_hits
-from kimi_memory.text.tokens import estimate
-from kimi_memory.text.zone import Zone
+from kimi_memory.recall.render import Line, Section, ordered, shown, under
+from kimi_memory.recall.request import Request
 
 if TYPE_CHECKING:
+    from kimi_memory.domain.json_value import Json
     from kimi_memory.index.searcher import Bools, Searcher
-    from kimi_memory.model.session import Json
+    from kimi_memory.recall.engine import Recall
     from kimi_memory.recall.people_pages import PageLine
-    from kimi_memory.recall.recall import Recall
 
-Purpose = Literal["start", "task", "live"]
 
 HITS = (12, 100)
 """Least and most hits that compete for the room of a block."""
@@ -46,34 +44,6 @@ _RESTATING = frozenset({"MEMORY.md", "INDEX.md"})
 """Pages that only say again what cards say."""
 INTROS = ("as in [[MEMORY]]", "同 [[MEMORY]]")
 """What generated pages say of themselves, once the lines of their cards are left out."""
-
-
-class Request(NamedTuple):
-    """What a context is wanted for."""
-
-    purpose: Purpose
-    budget: int
-    """Most tokens of the block, by `kimi_memory.text.tokens.estimate`."""
-    nonce: str
-    """8 to 64 random letters and digits, new for every block."""
-    query: str = ""
-    project: str = ""
-    session: str = ""
-    """Root id of the open session; the newest one if empty."""
-    beside: str = ""
-    """Root id of a session whose turns the model has before it; none of them is shown."""
-    within: tuple[str, ...] | None = None
-    """Private scopes that may be shown beside what is shared; None for all."""
-    as_of: datetime | None = None
-    """Find what was held to be true at this moment; what is shown in any case is of now."""
-    zone: Zone = UTC
-    """The zone of shown days."""
-    bound: Callable[[Query], Query] | None = None
-    """Returns a query that finds only what the caller may see; None for an owner."""
-
-    def narrowed(self, query: Query) -> Query:
-        """Return a query that finds nothing but what the caller may see."""
-        return self.bound(query) if self.bound else query
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +61,7 @@ class Context:
 
 def build(recall: Recall, request: Request) -> Context:
     """Choose the lines for a purpose and show those that fit the budget."""
-    from kimi_memory.recall.choice import choose
+    from kimi_memory.recall.budget import choose
 
     found = list(_found(recall, request))
     standing = {line.id: line for line in _always(recall, request, found)}
@@ -193,8 +163,8 @@ def _restates(unit: Unit) -> bool:
 
 def _recent(searcher: Searcher, request: Request) -> Iterator[Line]:
     """Yield the task, the variables and the last turns of the open session."""
-    from kimi_memory.model.records import read_transcript_lines
-    from kimi_memory.model.session import last_rounds
+    from kimi_memory.domain.session import last_rounds
+    from kimi_memory.formats.jsonl import read_transcript_lines
 
     path = _open_session(searcher, request)
     if not path:

@@ -18,8 +18,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from kimi_memory.config import RecallTable
+from kimi_memory.domain.engine import Embedding
 from kimi_memory.index.searcher import Bools, Floats, Searcher
-from kimi_memory.model.engine import Embedding
 
 Method = Literal["score", "70/30", "rrf"]
 

@@ -8,14 +8,14 @@ from contextlib import suppress
 from datetime import UTC
 from typing import TYPE_CHECKING
 
+from kimi_memory.domain.search_types import Hit, Unit
 from kimi_memory.errors import KimiMemoryError
-from kimi_memory.model.marks import split_mark
-from kimi_memory.model.unit import Hit, Unit
-from kimi_memory.recall.block import Line, Section
-from kimi_memory.text.framing import orders_for_always
-from kimi_memory.text.regex import regex
-from kimi_memory.text.snippet import snippet
-from kimi_memory.text.zone import Zone, in_zone
+from kimi_memory.formats.marks import split_mark
+from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.snippet import snippet
+from kimi_memory.nlp.dates.zone import Zone, in_zone
+from kimi_memory.nlp.rules.framing import orders_for_always
+from kimi_memory.recall.render import Line, Section
 
 if TYPE_CHECKING:
     from kimi_memory.index.searcher import Searcher

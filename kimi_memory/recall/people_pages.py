@@ -8,12 +8,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
+from kimi_memory.domain.note import Lang
 from kimi_memory.errors import KimiMemoryError
-from kimi_memory.model.clean import lines_of
-from kimi_memory.model.frontmatter import decode, read
-from kimi_memory.model.note import Lang
-from kimi_memory.text.regex import regex
-from kimi_memory.text.tokens import estimate
+from kimi_memory.formats.frontmatter import decode, read
+from kimi_memory.formats.sanitize import lines_of
+from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.tokens import estimate
 
 PEOPLE_PAGES = {"USER.md": "starter/USER", "PROJECT.md": "starter/PROJECT"}
 """The pages, and their templates."""

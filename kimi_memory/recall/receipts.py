@@ -11,15 +11,15 @@ from datetime import UTC, datetime
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
+from kimi_memory.domain.actor import Actor
+from kimi_memory.domain.ids import new_id
 from kimi_memory.errors import KimiMemoryError
-from kimi_memory.model.actor import Actor
-from kimi_memory.model.ids import new_id
-from kimi_memory.model.record import seal
-from kimi_memory.store.keyed import asked, keyed_by
+from kimi_memory.formats.checksum import seal
 from kimi_memory.store.store import Store
+from kimi_memory.store.wal.keyed_hashes import asked, keyed_by
 
 if TYPE_CHECKING:
-    from kimi_memory.model.session import Json
+    from kimi_memory.domain.json_value import Json
 
 PATH = "short-term/recalls.jsonl"
 PAUSE_SECONDS = 0.5

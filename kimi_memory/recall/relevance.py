@@ -22,22 +22,22 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kimi_memory.domain.origin import Origin
+from kimi_memory.domain.search_types import Query
+from kimi_memory.domain.status import Status
 from kimi_memory.index.searcher import Bools, Floats, Ints, Searcher
-from kimi_memory.model.origin import Origin
-from kimi_memory.model.status import Status
-from kimi_memory.model.unit import Query
-from kimi_memory.recall.lexical import NEARBY, WINDOW, notes_beside_talk
-from kimi_memory.recall.question import Question
-from kimi_memory.recall.talk import sides
-from kimi_memory.text.commonness import commonness
-from kimi_memory.text.framing import (
+from kimi_memory.nlp.basic.common_words import commonness
+from kimi_memory.nlp.rules.framing import (
     Framing,
     asks_the_world,
     names_inside,
     orders_for_always,
     read_framing,
 )
-from kimi_memory.text.occasions import calls_for, tells
+from kimi_memory.nlp.rules.occasions import calls_for, tells
+from kimi_memory.recall.bm25 import NEARBY, WINDOW, notes_beside_talk
+from kimi_memory.recall.conversation import sides
+from kimi_memory.recall.query_analysis import Question
 
 SIZES = (150, 10_000)
 """A smaller memory counts as a part of one so large: that a word stands in it once or twice

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from kimi_memory.domain.status import Status
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.index.searcher import Bools, Floats, Searcher
-from kimi_memory.model.status import Status
 
 if TYPE_CHECKING:
-    from kimi_memory.model.card import Card
-    from kimi_memory.model.event import Event
-    from kimi_memory.model.source import Source
+    from kimi_memory.domain.card import Card
+    from kimi_memory.domain.event import Event
+    from kimi_memory.domain.source import Source
 
 BEHIND, AHEAD = 0.5, 1.5
 """Factors of what only a replaced card rests on, and of the card that holds instead."""
@@ -111,14 +111,14 @@ def _evidence(searcher: Searcher, row: int, kind: str) -> Sequence[str]:
 
 
 def _read(searcher: Searcher, row: int) -> Card | Event | None:
-    from kimi_memory.model import form
-    from kimi_memory.model.card import Card
-    from kimi_memory.model.event import Event
-    from kimi_memory.model.frontmatter import decode
+    from kimi_memory.domain.card import Card
+    from kimi_memory.domain.event import Event
+    from kimi_memory.formats import codec
+    from kimi_memory.formats.frontmatter import decode
 
     path, note = searcher.path(row), None
     with suppress(OSError, KimiMemoryError):
-        note = form.parse(decode(searcher.files.served(path).content, path), path)
+        note = codec.parse(decode(searcher.files.served(path).content, path), path)
     return note if isinstance(note, Card | Event) else None
 
 

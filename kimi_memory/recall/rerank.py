@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from kimi_memory.domain.search_types import Hit
 from kimi_memory.errors import ModelError, PluginError
-from kimi_memory.host import Host
+from kimi_memory.hooks.host import Host
 from kimi_memory.index.embed import passage
-from kimi_memory.model.unit import Hit
 
 ROWS = 30
 """So many of the best hits are looked at again."""

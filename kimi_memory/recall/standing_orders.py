@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kimi_memory.model.origin import Origin
-from kimi_memory.model.status import Status
-from kimi_memory.model.unit import Query, Unit
-from kimi_memory.recall.block import Line, Section, alone
+from kimi_memory.domain.origin import Origin
+from kimi_memory.domain.search_types import Query, Unit
+from kimi_memory.domain.status import Status
+from kimi_memory.nlp.basic.tokens import estimate
+from kimi_memory.nlp.rules.framing import orders_for_always
+from kimi_memory.nlp.rules.occasions import calls_for, suits
 from kimi_memory.recall.hit_lines import ORDERS, line_of, rests_on
-from kimi_memory.text.framing import orders_for_always
-from kimi_memory.text.occasions import calls_for, suits
-from kimi_memory.text.tokens import estimate
+from kimi_memory.recall.render import Line, Section, alone
 
 if TYPE_CHECKING:
     from kimi_memory.index.searcher import Searcher
-    from kimi_memory.recall.context import Request
-    from kimi_memory.recall.recall import Recall
+    from kimi_memory.recall.engine import Recall
+    from kimi_memory.recall.request import Request
 
 MOST = 10
 """So many orders stand in a block, whatever was found."""
@@ -95,9 +95,9 @@ def _cards(recall: Recall, searcher: Searcher, request: Request) -> Iterator[Uni
 
 def _said(searcher: Searcher, request: Request) -> list[Unit]:
     """Return the turns in which a person gave an assistant an order for always."""
+    from kimi_memory.recall.conversation import sides
     from kimi_memory.recall.filters import allowed
     from kimi_memory.recall.replaced import replaced
-    from kimi_memory.recall.talk import sides
 
     person, _ = sides(searcher)
     held = np.zeros(len(searcher), dtype=bool)

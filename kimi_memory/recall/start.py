@@ -7,20 +7,21 @@ from datetime import datetime
 from itertools import groupby
 from typing import NamedTuple
 
-from kimi_memory.model.brief import Choice, Point
-from kimi_memory.model.note import Lang
-from kimi_memory.model.page_lines import BRIEF_TITLES
-from kimi_memory.model.pages import STARTER_IDENTITY, Identity
-from kimi_memory.model.scope import SHARED
-from kimi_memory.model.unit import Query
-from kimi_memory.recall.context import Context, Request
+from kimi_memory.domain.brief import Choice, Point
+from kimi_memory.domain.note import Lang
+from kimi_memory.domain.pages import STARTER_IDENTITY, Identity
+from kimi_memory.domain.scope import SHARED
+from kimi_memory.domain.search_types import Query
+from kimi_memory.formats.page_lines import BRIEF_TITLES
+from kimi_memory.nlp.basic.prompt_fence import fence
+from kimi_memory.nlp.basic.sentences import sentences
+from kimi_memory.nlp.basic.tokens import estimate
+from kimi_memory.recall.context import Context
 from kimi_memory.recall.people_pages import PEOPLE_PAGES, people_lines
-from kimi_memory.store.known import Known, Whose
-from kimi_memory.store.shelf import Shelf
+from kimi_memory.recall.request import Request
+from kimi_memory.store.notes.known import Known, Whose
+from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.store.store import Store
-from kimi_memory.text.fence import fence
-from kimi_memory.text.sentences import sentences
-from kimi_memory.text.tokens import estimate
 
 PEOPLE_SHARE = 0.2
 """The part of a budget that a page of a person may take, beside what the memory knows."""

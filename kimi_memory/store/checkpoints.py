@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kimi_memory.store.copy import copy_id
-from kimi_memory.store.gitlog import Commit
+from kimi_memory.store.git.log import Commit
 from kimi_memory.store.store import Store
 
 TRAILER = "Checkpoint"

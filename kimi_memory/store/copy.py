@@ -12,8 +12,8 @@ import re
 from base64 import b32encode
 
 from kimi_memory.errors import KimiMemoryError
-from kimi_memory.store.ownership import COPY, is_here, place_of
-from kimi_memory.store.paths import PRIVATE
+from kimi_memory.store.files.ownership import COPY, is_here, place_of
+from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.store import Store
 
 PATH = f"{PRIVATE}/{COPY}"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from kimi_memory.domain.ids import safe_session_id
 from kimi_memory.errors import HistoryError
-from kimi_memory.model.ids import safe_session_id
 from kimi_memory.store.copy import PATH
-from kimi_memory.store.derived import put
+from kimi_memory.store.files.cache_files import put
 
 
 def note_copy(state: Path, memory: str, root: Path, copy: str) -> None:

@@ -5,21 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import TYPE_CHECKING
 
+from kimi_memory.domain.origin import Origin, least_trusted
 from kimi_memory.errors import NotFoundError, UnsafePathError, WaitingError
-from kimi_memory.model.frontmatter import decode
-from kimi_memory.model.origin import Origin, least_trusted
-from kimi_memory.model.record import seal, unseal
-from kimi_memory.store.entries import Entry
-from kimi_memory.store.fsio import refusal
-from kimi_memory.store.journal import Journal
-from kimi_memory.store.merge_marks import has_marks
-from kimi_memory.store.standing import Served, is_judged, told
-from kimi_memory.store.tree import Tree
-
-if TYPE_CHECKING:
-    from kimi_memory.store.vetting import Vetting
+from kimi_memory.formats.checksum import seal, unseal
+from kimi_memory.formats.frontmatter import decode
+from kimi_memory.store.files.disk import refusal
+from kimi_memory.store.files.merge_marks import has_marks
+from kimi_memory.store.files.tree import Tree
+from kimi_memory.store.standing import Judge, Served, is_judged, told
+from kimi_memory.store.wal.entries import Entry
+from kimi_memory.store.wal.journal import Journal
 
 
 class Reading:
@@ -36,7 +32,7 @@ class Reading:
     def __init__(self, tree: Tree, journal: Journal) -> None:
         self.root, self.read_only = tree.root, ""
         self._tree, self._disk, self.journal = tree, tree.disk, journal
-        self._vets: Callable[[], Vetting] | None = None
+        self._vets: Callable[[], Judge] | None = None
 
     def read(self, path: str) -> bytes:
         """Return the bytes of a file.
@@ -52,7 +48,7 @@ class Reading:
         except OSError as error:
             raise refusal(path, error) from error
 
-    def vet(self, vetting: Callable[[], Vetting]) -> None:
+    def vet(self, vetting: Callable[[], Judge]) -> None:
         """Judge from now on what comes from outside; before, all of it counts.
 
         Args:
@@ -61,12 +57,12 @@ class Reading:
         self._vets = cache(vetting)
 
     @property
-    def vetting(self) -> Vetting | None:
+    def vetting(self) -> Judge | None:
         """What judges files from outside; None where all of them count."""
         return self._vets() if self._vets is not None else None
 
     def served(self, path: str) -> Served:
-        """Return a file as agents and jobs get it, see `kimi_memory.store.vetting`.
+        """Return a file as agents and jobs get it, see `kimi_memory.store.trust.vetting`.
 
         Raises:
             NotFoundError: there is none.

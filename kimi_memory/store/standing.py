@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import os
+from datetime import datetime
+from typing import NamedTuple, Protocol
 
-from kimi_memory.model.change import digest
-from kimi_memory.model.origin import Origin
-from kimi_memory.store.contents import EXTERNAL
-from kimi_memory.store.last_records import Record
-from kimi_memory.store.tail import is_mark, mark_of
+from kimi_memory.domain.change import digest
+from kimi_memory.domain.origin import Origin
+from kimi_memory.store.wal.append_log import is_mark, mark_of
+from kimi_memory.store.wal.contents import EXTERNAL
+from kimi_memory.store.wal.entries import Entry
+from kimi_memory.store.wal.last_records import Record
 
 SETTINGS = "memory.toml"
 _READABLE = "episodic/sessions/"
@@ -46,6 +49,38 @@ class Served(NamedTuple):
     def usable(self) -> bytes:
         """What a job may take for a note: nothing of a file that waits and is no card."""
         return b"" if self.cap is not None and not self.candidate else self.content
+
+
+class Waiting(NamedTuple):
+    """A file that waits for a person's word."""
+
+    path: str
+    standing: Standing
+    content: bytes
+    at: datetime
+    """When it was written."""
+
+
+class Judge(Protocol):
+    """What judges files that came from outside."""
+
+    def served(self, path: str) -> Served:
+        """Return a file as agents and jobs get it."""
+
+    def standing(self, path: str, content: bytes) -> Standing:
+        """Return what the content of a file counts for."""
+
+    def came(self, path: str) -> bool:
+        """Whether what stands in a file came from outside."""
+
+    def entry(self, entry: Entry, content: bytes, look: os.stat_result) -> Entry:
+        """Return a journal entry with the judgement of what it records."""
+
+    def waiting(self, path: str) -> Waiting | None:
+        """Return a file that waits for a person's word; None for one that does not."""
+
+    def version(self, path: str, mark: str) -> bytes | None:
+        """Return an earlier content of a file by its mark; None where nothing has it."""
 
 
 def is_judged(path: str) -> bool:

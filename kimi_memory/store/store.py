@@ -11,23 +11,23 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import NamedTuple
 
+from kimi_memory.domain.actor import Actor
+from kimi_memory.domain.change import Append, Change, Effect, digest
+from kimi_memory.domain.ids import new_id
 from kimi_memory.errors import ChangedOnDiskError, ReadOnlyError, StoreError
-from kimi_memory.model.actor import Actor
-from kimi_memory.model.change import Append, Change, Effect, digest
-from kimi_memory.model.ids import new_id
-from kimi_memory.store import recovery, undo
-from kimi_memory.store.entries import Entry
-from kimi_memory.store.fsio import Disk, Refusing, refusal
-from kimi_memory.store.glance import Glance
-from kimi_memory.store.journal import Journal
-from kimi_memory.store.locks import Locks, owner
-from kimi_memory.store.paths import PRIVATE, is_truth
-from kimi_memory.store.plan import check_lines, paths_of, plan
+from kimi_memory.store.files.disk import Disk, Refusing, refusal
+from kimi_memory.store.files.locks import Locks, owner
+from kimi_memory.store.files.paths import PRIVATE, is_truth
+from kimi_memory.store.files.tree import TEMPORARIES, Place, Tree
 from kimi_memory.store.reading import Reading
-from kimi_memory.store.reconcile import External, Progress, Reconciler
-from kimi_memory.store.tail import append_whole, cut_back, mark, mend, sound_end
-from kimi_memory.store.tree import TEMPORARIES, Place, Tree
-from kimi_memory.store.txn import Intent, Transactions
+from kimi_memory.store.wal import preimages, recovery
+from kimi_memory.store.wal.append_log import append_whole, cut_back, mark, mend, sound_end
+from kimi_memory.store.wal.entries import Entry
+from kimi_memory.store.wal.journal import Journal
+from kimi_memory.store.wal.plan import check_lines, paths_of, plan
+from kimi_memory.store.wal.reconcile import External, Progress, Reconciler
+from kimi_memory.store.wal.scan import Glance
+from kimi_memory.store.wal.transaction import Intent, Transactions
 
 FOLDERS = ("tmp", "txn", "locks", "undo", "lost+found", "journal")
 _READ_ONLY = f"{PRIVATE}/read-only"
@@ -219,8 +219,8 @@ class Store(Reading):
 
     def drop_undo(
         self,
-        grace_seconds: float = undo.GRACE_SECONDS,
-        deleted_seconds: float = undo.DELETED_SECONDS,
+        grace_seconds: float = preimages.GRACE_SECONDS,
+        deleted_seconds: float = preimages.DELETED_SECONDS,
     ) -> tuple[str, ...]:
         """Remove replaced and deleted bytes that were kept long enough.
 

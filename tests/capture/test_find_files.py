@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from kimi_memory.capture.find_files import find_files
+from kimi_memory.cli import run
 from kimi_memory.errors import UsageError
-from kimi_memory.surfaces.cli import run
-from tests.surfaces.cli.test_cli import folder  # noqa: F401  a fixture
+from tests.cli.test_cli import folder  # noqa: F401  a fixture
 
 
 def lay(root: Path, *names: str) -> None:

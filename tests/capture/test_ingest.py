@@ -10,7 +10,7 @@ import pytest
 from kimi_memory import Memory
 from kimi_memory.capture.ingest import from_bytes, open_file
 from kimi_memory.errors import TranscriptError
-from kimi_memory.store import sessions
+from kimi_memory.store.notes import sessions
 
 
 def chat(*texts: str) -> bytes:

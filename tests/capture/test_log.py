@@ -9,9 +9,9 @@ import pytest
 
 from kimi_memory import Memory, Opening
 from kimi_memory.capture.log import Said, SessionLog
+from kimi_memory.domain.origin import Origin, Role
 from kimi_memory.errors import UsageError
-from kimi_memory.model.origin import Origin, Role
-from kimi_memory.store import sessions
+from kimi_memory.store.notes import sessions
 
 
 def lines(memory: Memory, id: str) -> list[dict[str, object]]:

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from kimi_memory import hookimpl
 from kimi_memory.capture.screen import MASK, Screen
-from kimi_memory.host import Host
-from kimi_memory.model.screen import Span
+from kimi_memory.domain.screen import Span
+from kimi_memory.hooks.host import Host
 
 
 class Digits:

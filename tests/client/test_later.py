@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from fakes.served import Served
 
-from kimi_memory.care.forgetting import Wanted
 from kimi_memory.client import AsyncClient, Client, later, now
 from kimi_memory.errors import NotFoundError, ServerError
+from kimi_memory.operations.forget import Wanted
 
 
 def test_both_clients_have_the_same_methods() -> None:

@@ -11,7 +11,7 @@ import pytest
 from fakes.llm import Script, serve
 
 from kimi_memory import Memory
-from kimi_memory.store import sessions
+from kimi_memory.store.notes import sessions
 
 FOLDER = Path(__file__).parents[2] / "examples"
 PAIRS = [

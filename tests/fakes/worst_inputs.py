@@ -14,7 +14,7 @@ from typing import Any
 
 import kimi_memory
 import plugins
-from kimi_memory.text.regex import Phrases, _Regex
+from kimi_memory.nlp.basic.regex import Phrases, _Regex
 
 _REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT)
 _SIGNS = (codes.LITERAL, codes.IN, codes.ANY, codes.NOT_LITERAL)
@@ -49,7 +49,7 @@ def worst_inputs(pattern: re.Pattern[str], size: int) -> list[str]:
 def _modules() -> Iterator[types.ModuleType]:
     for package in (kimi_memory, plugins):
         for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            if found.name.endswith("__main__") or ".adapters." in found.name:
+            if found.name.endswith("__main__") or ".frameworks." in found.name:
                 continue
             yield importlib.import_module(found.name)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from kimi_memory.model.actor import Actor
-from kimi_memory.model.change import Append, Create, Delete, Move, Update, digest
-from kimi_memory.model.record import seal
+from kimi_memory.domain.actor import Actor
+from kimi_memory.domain.change import Append, Create, Delete, Move, Update, digest
+from kimi_memory.formats.checksum import seal
 from kimi_memory.store.store import Store
 
 KEY = b"k"

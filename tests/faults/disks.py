@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from kimi_memory.store.fsio import Disk
+from kimi_memory.store.files.disk import Disk
 
 SHORT = -1
 

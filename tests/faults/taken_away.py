@@ -8,11 +8,11 @@ import pytest
 
 from kimi_memory.capture import ingest, log
 from kimi_memory.capture.screen import Screen
-from kimi_memory.consolidation.gates import DraftGate, JobGates
-from kimi_memory.consolidation.jobs import Jobs
+from kimi_memory.domain.source import Quote
 from kimi_memory.index import manifest
-from kimi_memory.model.source import Quote
-from kimi_memory.store import git
+from kimi_memory.jobs.gates import DraftGate, JobGates
+from kimi_memory.jobs.runner import Jobs
+from kimi_memory.store.git import command
 
 GUARDS = {
     "quotes are looked up": lambda patch: patch.setattr(Quote, "stands_in", lambda *_: True),
@@ -33,7 +33,7 @@ GUARDS = {
         manifest.hmac, "compare_digest", lambda *_: True
     ),
     "index files are hashed": lambda patch: patch.setattr(manifest, "_digest", lambda path: ""),
-    "git syncs everything": lambda patch: patch.setitem(git.SAFE, "core.fsync", "committed"),
+    "git syncs everything": lambda patch: patch.setitem(command.SAFE, "core.fsync", "committed"),
 }
 
 

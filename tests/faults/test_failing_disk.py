@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from kimi_memory.domain.change import Create
 from kimi_memory.errors import DiskError, KimiMemoryError, ReadOnlyError
-from kimi_memory.model.change import Create
-from kimi_memory.store.fsio import Disk
+from kimi_memory.store.files.disk import Disk
 from kimi_memory.store.store import Store
 from tests.faults.acts import (
     ACTS,

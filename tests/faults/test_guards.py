@@ -13,11 +13,11 @@ from taken_away import GUARDS
 ROOT = Path(__file__).parent.parent.parent
 NOTICED_BY = {
     "quotes are looked up": (
-        "consolidation/test_fold.py::test_a_quote_that_nobody_said_is_not_proof"
+        "jobs/test_fold_drafts.py::test_a_quote_that_nobody_said_is_not_proof"
     ),
-    "drafts are gated": "consolidation/test_fold.py::test_a_secret_in_a_draft_is_held_back",
-    "jobs are gated": "consolidation/test_jobs.py::test_a_gate_stops_a_job_before_the_first_byte",
-    "jobs run once": "care/test_checkup.py::test_status_counts_what_is_there",
+    "drafts are gated": "jobs/test_fold_drafts.py::test_a_secret_in_a_draft_is_held_back",
+    "jobs are gated": "jobs/test_runner.py::test_a_gate_stops_a_job_before_the_first_byte",
+    "jobs run once": "operations/test_doctor.py::test_status_counts_what_is_there",
     "secrets are masked": "capture/test_ingest.py::test_a_secret_is_masked_and_still_known_again",
     "recalled blocks are removed": (
         "capture/test_screen.py::test_recalled_blocks_are_not_captured_again"
@@ -29,7 +29,7 @@ NOTICED_BY = {
     ),
     "index files are hashed": "index/test_generation.py::test_no_sampled_flip_or_cut_is_opened",
     "git syncs everything": (
-        "store/test_history.py::test_init_makes_a_repository_with_the_safe_settings"
+        "store/git/test_history.py::test_init_makes_a_repository_with_the_safe_settings"
     ),
 }
 

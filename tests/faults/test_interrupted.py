@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from kimi_memory.domain.change import Create, Delete, Move, Update, digest
 from kimi_memory.errors import DiskError
-from kimi_memory.model.change import Create, Delete, Move, Update, digest
-from kimi_memory.store.fsio import Disk
+from kimi_memory.store.files.disk import Disk
 from kimi_memory.store.store import Store
 from tests.faults.acts import ACTS, BEFORE, KEY, LINE, ME, NEW, OLD, files, leftovers, prepare
 from tests.faults.disks import EndingDisk, FailingDisk, Gone

@@ -11,15 +11,16 @@ from pathlib import Path
 
 import pytest
 
+from kimi_memory.domain.change import Create, Update, digest
 from kimi_memory.errors import ChangedOnDiskError, KimiMemoryError, StoreError, UnsafePathError
-from kimi_memory.model.change import Create, Update, digest
-from kimi_memory.model.record import seal, unseal
-from kimi_memory.store import journal, locks, paths, placing, plan, recovery, tail
-from kimi_memory.store import tree as trees
-from kimi_memory.store import txn as txns
-from kimi_memory.store import undo as undoing
-from kimi_memory.store.fsio import Disk
+from kimi_memory.formats.checksum import seal, unseal
+from kimi_memory.store.files import locks, paths
+from kimi_memory.store.files import tree as trees
+from kimi_memory.store.files.disk import Disk
 from kimi_memory.store.store import Store
+from kimi_memory.store.wal import append_log, commit_files, journal, plan, recovery
+from kimi_memory.store.wal import preimages as undoing
+from kimi_memory.store.wal import transaction as txns
 from tests.faults.acts import ACTS, BEFORE, KEY, LINE, ME, NEW, OLD, files, leftovers, prepare
 from tests.faults.disks import EndingDisk, FailingDisk, Gone, MeddlingDisk
 from tests.faults.test_power import _Filming, film
@@ -266,7 +267,7 @@ def _swap_once(self, slot, place, put, expect):
 
 
 def _place_at_once(self, intent):
-    outcome = placing.Outcome()
+    outcome = commit_files.Outcome()
     for step in intent.steps:
         outcome = self._run_one(txns.Intent(intent.id, (step,), intent.actor))
     return outcome
@@ -279,7 +280,7 @@ def _no_flock(self, name, call, *args, **kwargs):
 MUTANTS: dict[str, tuple[Check, object, str, object]] = {
     "no O_EXCL": (race_create, Disk, "rename_noreplace", Disk.rename),
     "no exchange": (race_update, Disk, "exchange", Disk.rename),
-    "no exchange verify": (race_place, placing.Placer, "_swap", _swap_once),
+    "no exchange verify": (race_place, commit_files.Placer, "_swap", _swap_once),
     "no CAS check": (stale_update, plan, "_expect", lambda *_: 0o600),
     "no undo re-hash": (
         late_editor,
@@ -287,7 +288,7 @@ MUTANTS: dict[str, tuple[Check, object, str, object]] = {
         "_drop",
         lambda self, place: self._tree.disk.unlink(place.name, place.folder) or [],
     ),
-    "no torn-tail cut": (torn_tail, tail, "is_torn", lambda *_: False),
+    "no torn-tail cut": (torn_tail, append_log, "is_torn", lambda *_: False),
     "no lock": (counting, Disk, "perform", _no_flock),
     "no nlink check": (
         second_name,

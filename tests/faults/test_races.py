@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from kimi_memory.domain.actor import Actor
+from kimi_memory.domain.change import Create, Update, digest
 from kimi_memory.errors import ChangedOnDiskError, NotFoundError
-from kimi_memory.model.actor import Actor
-from kimi_memory.model.change import Create, Update, digest
-from kimi_memory.model.record import is_whole, seal, unseal
-from kimi_memory.store.fsio import Disk
+from kimi_memory.formats.checksum import is_whole, seal, unseal
+from kimi_memory.store.files.disk import Disk
 from kimi_memory.store.store import Store
 from tests.faults.acts import KEY
 

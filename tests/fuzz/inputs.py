@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from tests.model.strategies import NASTY
+from tests.formats.strategies import NASTY
 
 CARD = """---
 id: card-01j00000000000000000000001

@@ -18,15 +18,17 @@ from types import ModuleType
 from kimi_memory.capture.ingest import from_bytes
 from kimi_memory.capture.screen import Screen
 from kimi_memory.config import parse_settings, parse_user
+from kimi_memory.domain.ids import safe_session_id
+from kimi_memory.domain.origin import Origin, Role
+from kimi_memory.domain.search_types import ChunkSizes
+from kimi_memory.domain.session import Session, Transcript
+from kimi_memory.domain.turn import Turn
 from kimi_memory.errors import FormatError, TranscriptError
-from kimi_memory.host import Host
-from kimi_memory.model import form
-from kimi_memory.model.frontmatter import decode, read
-from kimi_memory.model.ids import safe_session_id
-from kimi_memory.model.origin import Origin, Role
-from kimi_memory.model.patch import patch_values
-from kimi_memory.model.record import seal, unseal
-from kimi_memory.model.records import (
+from kimi_memory.formats import codec
+from kimi_memory.formats.checksum import seal, unseal
+from kimi_memory.formats.frontmatter import decode, read
+from kimi_memory.formats.frontmatter_patch import patch_values
+from kimi_memory.formats.jsonl import (
     job_json,
     job_of,
     read_transcript_lines,
@@ -35,17 +37,15 @@ from kimi_memory.model.records import (
     tombstone_of,
     turn_line,
 )
-from kimi_memory.model.session import Session, Transcript
-from kimi_memory.model.session_page import transcript_markdown, view_json
-from kimi_memory.model.turn import Turn
-from kimi_memory.model.unit import ChunkSizes
-from kimi_memory.text.dates import date_words
-from kimi_memory.text.fence import PREFIX, fence, strip_injected
-from kimi_memory.text.language import language_of
-from kimi_memory.text.moments import find_moment
-from kimi_memory.text.prose import said
-from kimi_memory.text.sentences import sentences
-from kimi_memory.text.snippet import snippet
+from kimi_memory.formats.session_page import transcript_markdown, view_json
+from kimi_memory.hooks.host import Host
+from kimi_memory.nlp.basic.language import language_of
+from kimi_memory.nlp.basic.prompt_fence import PREFIX, fence, strip_injected
+from kimi_memory.nlp.basic.sentences import sentences
+from kimi_memory.nlp.basic.snippet import snippet
+from kimi_memory.nlp.dates.date_terms import date_words
+from kimi_memory.nlp.dates.timestamps import find_moment
+from kimi_memory.nlp.rules.strip_code import said
 from tests.fuzz import inputs
 
 NOW = datetime(2026, 2, 27, 9, tzinfo=UTC)
@@ -95,10 +95,10 @@ def front_matter(content: bytes) -> None:
 def note(content: bytes) -> None:
     """A note that is not changed keeps its bytes; written anew it says the same."""
     text = decode(content, "x.md")
-    found = form.parse(text, "x.md")
-    assert form.patch(text, found, found, "x.md") == text
-    tidy = form.clean(found)
-    assert form.parse(form.render(tidy), "x.md") == tidy
+    found = codec.parse(text, "x.md")
+    assert codec.patch(text, found, found, "x.md") == text
+    tidy = codec.clean(found)
+    assert codec.parse(codec.render(tidy), "x.md") == tidy
 
 
 def session_lines(content: bytes) -> None:

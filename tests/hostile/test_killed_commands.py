@@ -13,11 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from kimi_memory import Memory, Opening
-from kimi_memory.care.checkup import verify
-from kimi_memory.model.health import Severity
-from kimi_memory.store import sessions
-from kimi_memory.surfaces import cli
+from kimi_memory import Memory, Opening, cli
+from kimi_memory.domain.health import Severity
+from kimi_memory.operations.doctor import verify
+from kimi_memory.store.notes import sessions
 from tests.hostile.conftest import Told
 
 pytestmark = pytest.mark.hostile

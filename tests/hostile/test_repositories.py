@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from kimi_memory import Memory
-from kimi_memory.model.actor import Actor
-from kimi_memory.surfaces import cli
+from kimi_memory import Memory, cli
+from kimi_memory.domain.actor import Actor
 
 pytestmark = pytest.mark.hostile
 COMMANDS = (

@@ -13,8 +13,8 @@ from pathlib import Path
 from hosts.scripted import ScriptedModel
 
 from kimi_memory import Memory
-from kimi_memory.store import sessions
-from kimi_memory.surfaces.hook import wire
+from kimi_memory.agent_hooks import socket_protocol
+from kimi_memory.store.notes import sessions
 
 FACT = "Please remember: the staging database runs on PostgreSQL 16 at port 6543."
 ASKED = "Which port does the staging database use?"
@@ -97,7 +97,7 @@ class Stage:
 
     def close(self) -> None:
         """Let a server that a hook started go: without its socket it has no reason to stay."""
-        (self.root / wire.NAME).unlink(missing_ok=True)
+        (self.root / socket_protocol.NAME).unlink(missing_ok=True)
 
     def snapshot(self, *names: str) -> dict[str, bytes]:
         """The files below folders of the home, by path."""

@@ -6,7 +6,7 @@ import pytest
 from hosts.programs import Program, program
 from hosts.stage import Stage, install_and_remove, tell_and_ask
 
-from kimi_memory.surfaces.hook import wire
+from kimi_memory.agent_hooks import socket_protocol
 
 pytestmark = [pytest.mark.hosts, pytest.mark.timeout(1200)]
 
@@ -31,6 +31,6 @@ def test_a_fact_of_one_session_is_known_in_the_next(
         stage.run([copilot.path, "-p", prompt, "--allow-all-tools"])
 
     tell_and_ask(stage, say)
-    assert (stage.root / wire.NAME).exists() is (server == "auto")
+    assert (stage.root / socket_protocol.NAME).exists() is (server == "auto")
     stage.hook("remove", "copilot")
     assert not (stage.home / ".copilot/hooks/kimi-memory.json").exists()

@@ -49,7 +49,7 @@ def environment(extra: str) -> Path:
 @pytest.mark.parametrize("extra", EXTRAS)
 def test_the_adapter_works_with_the_real_framework(extra: str) -> None:
     python = environment(extra)
-    module = f"tests/adapters/test_{extra.replace('-', '_')}.py"
+    module = f"tests/frameworks/test_{extra.replace('-', '_')}.py"
     quiet = ["-p", "no:cacheprovider", "-p", "no:asyncio"]
     argv = [str(python), "-m", "pytest", "-q", *quiet, module]
     env = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}

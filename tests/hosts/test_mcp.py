@@ -17,9 +17,9 @@ import pytest
 from hosts.programs import CACHE, Program, program
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from surfaces.mcp.wire import Wire, ours, over_http
 
 from kimi_memory import Memory
+from tests.mcp.wire import Wire, ours, over_http
 
 pytestmark = [pytest.mark.hosts, pytest.mark.timeout(900)]
 
@@ -222,7 +222,7 @@ def test_it_works_with_another_version_of_the_library(version: str) -> None:
     assert told.stdout.strip() == version
     argv = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider"]
     told = subprocess.run(
-        [*argv, "tests/surfaces/mcp"],
+        [*argv, "tests/mcp"],
         cwd=ROOT,
         env=env,
         capture_output=True,

@@ -12,8 +12,8 @@ import frontmatter
 import pytest
 
 from kimi_memory import __version__
-from kimi_memory.surfaces.hook import dialects, settings
-from kimi_memory.surfaces.hook.places import places_of
+from kimi_memory.agent_hooks import agent_protocols, settings
+from kimi_memory.agent_hooks.agent_files import places_of
 
 FOLDER = Path(__file__).parents[2] / "integrations"
 PLUGIN = FOLDER / "plugin"
@@ -52,7 +52,7 @@ def test_the_plugin_is_valid_to_claude_code(claude: Path, tmp_path: Path) -> Non
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    for event in dialects.EVENTS["claude"]:
+    for event in agent_protocols.EVENTS["claude"]:
         assert f"hooks: {event} command" in done.stdout
 
 

@@ -8,15 +8,15 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from kimi_memory.config import RecallTable
-from kimi_memory.host import Host
+from kimi_memory.domain.card import Card, CardType
+from kimi_memory.domain.origin import Role
+from kimi_memory.domain.search_types import Query
+from kimi_memory.domain.session import Session
+from kimi_memory.domain.turn import Turn
+from kimi_memory.formats.codec import render
+from kimi_memory.formats.jsonl import session_line, state_line, turn_line
+from kimi_memory.hooks.host import Host
 from kimi_memory.index import Index
-from kimi_memory.model.card import Card, CardType
-from kimi_memory.model.form import render
-from kimi_memory.model.origin import Role
-from kimi_memory.model.records import session_line, state_line, turn_line
-from kimi_memory.model.session import Session
-from kimi_memory.model.turn import Turn
-from kimi_memory.model.unit import Query
 from kimi_memory.recall import Answer, Recall
 from kimi_memory.store.store import Store
 

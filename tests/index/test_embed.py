@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from kimi_memory import Memory, Opening, hookimpl
-from kimi_memory.model.engine import Embedding, Purpose
-from kimi_memory.model.origin import Role
-from kimi_memory.model.unit import Query
+from kimi_memory.domain.engine import Embedding, Purpose
+from kimi_memory.domain.origin import Role
+from kimi_memory.domain.search_types import Query
 
 
 @dataclass

@@ -17,10 +17,10 @@ from folders import CHATS, KEY, NOW, OPENED, QUERIES, Folder, fill, seen
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kimi_memory.domain.search_types import ChunkSizes
 from kimi_memory.errors import LockTimeoutError
 from kimi_memory.index import Index, build
 from kimi_memory.index import folder as looking
-from kimi_memory.model.unit import ChunkSizes
 from kimi_memory.store.store import Store
 
 INDEX = ".kimi/index"

@@ -9,16 +9,16 @@ from folders import KEY, Folder
 
 from kimi_memory import Memory
 from kimi_memory.errors import NotFoundError
+from kimi_memory.formats import codec
 from kimi_memory.index.locate import locate
-from kimi_memory.model import form
-from kimi_memory.store.shelf import Shelf
-from tests.consolidation.notes import card
+from kimi_memory.store.notes.notes import Shelf
+from tests.jobs.notes import card
 
 A, B, C = (card(name, f"{name} 的端口是 8080。") for name in "abc")
 
 
 def write(folder: Folder, path: str, note: object) -> Path:
-    return folder.write(path, form.render(note))
+    return folder.write(path, codec.render(note))
 
 
 @pytest.fixture

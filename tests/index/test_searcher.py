@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from folders import NOW, Folder
 
+from kimi_memory.domain.search_types import Query
 from kimi_memory.index import Index, top
 from kimi_memory.index.searcher import Searcher
 from kimi_memory.index.units import read_units
-from kimi_memory.model.unit import Query
-from kimi_memory.recall.frame import K1, B
+from kimi_memory.recall.bm25_stats import K1, B
 from kimi_memory.recall.ranking import candidates
 
 with warnings.catch_warnings():

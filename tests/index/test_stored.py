@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kimi_memory.domain.search_types import Unit
 from kimi_memory.index.files import Stat
 from kimi_memory.index.rows import FileRow
 from kimi_memory.index.stored import RELEASED, Stored
 from kimi_memory.index.table import COLUMNS, Table
 from kimi_memory.index.walker import DEAD
-from kimi_memory.model.unit import Unit
 
 NOW = datetime(2026, 2, 27, 9, 0, tzinfo=UTC)
 

@@ -10,12 +10,12 @@ from folders import NOW, Folder
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kimi_memory.domain.origin import Role
+from kimi_memory.domain.session import Session
+from kimi_memory.domain.turn import Turn
+from kimi_memory.formats.jsonl import session_line, state_line, turn_line
 from kimi_memory.index import build, sync
 from kimi_memory.index import index as indexing
-from kimi_memory.model.origin import Role
-from kimi_memory.model.records import session_line, state_line, turn_line
-from kimi_memory.model.session import Session
-from kimi_memory.model.turn import Turn
 
 PATH = "short-term/session_long.jsonl"
 HEADER = session_line(Session(id="long", started=NOW))

@@ -8,12 +8,12 @@ import pytest
 from folders import Folder
 from kimi_memory.plugins.markdown import split_note
 
+from kimi_memory.domain.search_types import Chunk, ChunkSizes, Unit
 from kimi_memory.errors import FormatError
 from kimi_memory.index.files import is_searchable, scan
 from kimi_memory.index.stored import Stored
 from kimi_memory.index.table import COLUMNS
 from kimi_memory.index.units import read_units, tier_of
-from kimi_memory.model.unit import Chunk, ChunkSizes, Unit
 
 
 def whole(text: str) -> list[Chunk]:

@@ -11,7 +11,7 @@ from kimi_memory.plugins.activity import LogFile, create
 
 from kimi_memory import Memory, Opening
 from kimi_memory.errors import UsageError
-from kimi_memory.host import Host
+from kimi_memory.hooks.host import Host
 
 
 @pytest.fixture

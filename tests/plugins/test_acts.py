@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from kimi_memory.host import Host
-from kimi_memory.model.card import CardType
-from kimi_memory.model.draft import Draft
-from kimi_memory.model.origin import Origin, Role
-from kimi_memory.model.session import CODING_RECORDER, Session, Transcript
-from kimi_memory.model.turn import Turn
+from kimi_memory.domain.card import CardType
+from kimi_memory.domain.draft import Draft
+from kimi_memory.domain.origin import Origin, Role
+from kimi_memory.domain.session import CODING_RECORDER, Session, Transcript
+from kimi_memory.domain.turn import Turn
+from kimi_memory.hooks.host import Host
 
 NOON = datetime(2026, 2, 27, 12, 0, tzinfo=UTC)
 

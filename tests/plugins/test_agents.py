@@ -8,18 +8,18 @@ from datetime import UTC, date, datetime, timedelta
 from kimi_memory.plugins.agents import consolidate_day
 
 from kimi_memory import Memory
-from kimi_memory.care.forgetting import Wanted, forget
-from kimi_memory.host import Host
-from kimi_memory.model import form
-from kimi_memory.model.card import Card, CardType
-from kimi_memory.model.digest import Digest, DigestLine, Part
-from kimi_memory.model.note import Lang
-from kimi_memory.model.origin import Role
-from kimi_memory.model.pages import Agent
-from kimi_memory.model.session import Session
-from kimi_memory.model.source import Source
-from kimi_memory.model.status import Status
-from kimi_memory.model.step import DayView
+from kimi_memory.domain.card import Card, CardType
+from kimi_memory.domain.digest import Digest, DigestLine, Part
+from kimi_memory.domain.note import Lang
+from kimi_memory.domain.origin import Role
+from kimi_memory.domain.pages import Agent
+from kimi_memory.domain.plan_step import DayView
+from kimi_memory.domain.session import Session
+from kimi_memory.domain.source import Source
+from kimi_memory.domain.status import Status
+from kimi_memory.formats import codec
+from kimi_memory.hooks.host import Host
+from kimi_memory.operations.forget import Wanted, forget
 
 DAY = date(2026, 2, 27)
 NOON = datetime(2026, 2, 27, 12, tzinfo=UTC)
@@ -132,7 +132,7 @@ def test_the_page_is_written_by_the_daily_job_and_forgets_with_its_cards(memory:
         one.turn(Role.ASSISTANT, "I will remember to back up first.")
     memory.consolidate("daily")
     path = memory.root / "mid-term/agents/kimi.md"
-    page = form.parse(path.read_text("utf-8"), "mid-term/agents/kimi.md")
+    page = codec.parse(path.read_text("utf-8"), "mid-term/agents/kimi.md")
     assert isinstance(page, Agent)
     assert words in page.skills[0] and "**Nora**: 1 session" in page.relationships[0]
     forget(memory, Wanted(query="made a backup before"))

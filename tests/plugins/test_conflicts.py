@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kimi_memory.plugins.conflicts import judge_conflict
 
-from kimi_memory.model.card import Card, CardType
-from kimi_memory.model.draft import Draft
-from kimi_memory.model.note import Lang
-from kimi_memory.model.origin import Origin
-from kimi_memory.model.source import Quote
-from kimi_memory.model.step import Verdict
-from kimi_memory.text import cues
-from kimi_memory.text.language import language_of
+from kimi_memory.domain.card import Card, CardType
+from kimi_memory.domain.draft import Draft
+from kimi_memory.domain.note import Lang
+from kimi_memory.domain.origin import Origin
+from kimi_memory.domain.plan_step import Verdict
+from kimi_memory.domain.source import Quote
+from kimi_memory.nlp.basic.language import language_of
+from kimi_memory.nlp.rules import cues
 
 THEN = datetime(2026, 2, 25, 12, tzinfo=UTC)
 

@@ -8,15 +8,15 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from kimi_memory.plugins.daily import consolidate_day
 
-from kimi_memory.model.card import Card, CardType
-from kimi_memory.model.event import Event, EventType
-from kimi_memory.model.job import Op
-from kimi_memory.model.note import Lang
-from kimi_memory.model.origin import Origin
-from kimi_memory.model.pages import Day
-from kimi_memory.model.source import Quote, Source
-from kimi_memory.model.status import Status
-from kimi_memory.model.step import DayView, Step
+from kimi_memory.domain.card import Card, CardType
+from kimi_memory.domain.event import Event, EventType
+from kimi_memory.domain.job import Op
+from kimi_memory.domain.note import Lang
+from kimi_memory.domain.origin import Origin
+from kimi_memory.domain.pages import Day
+from kimi_memory.domain.plan_step import DayView, Step
+from kimi_memory.domain.source import Quote, Source
+from kimi_memory.domain.status import Status
 
 DAY = date(2026, 2, 27)
 PASSING = (CardType.FACT, CardType.TASK_STATE)
@@ -146,7 +146,7 @@ def test_an_empty_day_gives_nothing() -> None:
 
 
 def test_hook_consolidate_day() -> None:
-    from kimi_memory.host import Host
+    from kimi_memory.hooks.host import Host
 
     found = Host(entry_points=False).gather("consolidate_day", day=day(events=(event("a"),)))
     assert Op.ADD in {step.op for steps in found for step in steps}

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from kimi_memory.plugins.dates import expand_query
 from kimi_memory.plugins.words import split_words
 
-from kimi_memory.model.unit import Query
+from kimi_memory.domain.search_types import Query
 
 NOW = datetime(2026, 11, 18, tzinfo=UTC)
 

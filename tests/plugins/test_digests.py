@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from kimi_memory.host import Host
-from kimi_memory.model.digest import DigestLine, Part
-from kimi_memory.model.origin import Origin, Role
-from kimi_memory.model.session import Session, Transcript
-from kimi_memory.model.turn import Turn
-from kimi_memory.text.tokens import estimate
+from kimi_memory.domain.digest import DigestLine, Part
+from kimi_memory.domain.origin import Origin, Role
+from kimi_memory.domain.session import Session, Transcript
+from kimi_memory.domain.turn import Turn
+from kimi_memory.hooks.host import Host
+from kimi_memory.nlp.basic.tokens import estimate
 
 NOON = datetime(2026, 2, 27, 12, 0, tzinfo=UTC)
 ROLES = {"user": Role.USER, "agent": Role.ASSISTANT, "tool": Role.TOOL}

@@ -14,16 +14,16 @@ from hypothesis import strategies as st
 from kimi_memory.plugins.conflicts import judge_conflict
 from kimi_memory.plugins.distiller import distil_session
 
-from kimi_memory.model.card import Card, CardType
-from kimi_memory.model.draft import Draft
-from kimi_memory.model.event import EventType
-from kimi_memory.model.note import Lang
-from kimi_memory.model.origin import Origin, Role
-from kimi_memory.model.session import Session, Transcript
-from kimi_memory.model.source import Quote
-from kimi_memory.model.step import Verdict
-from kimi_memory.model.turn import Turn
-from kimi_memory.text.language import language_of
+from kimi_memory.domain.card import Card, CardType
+from kimi_memory.domain.draft import Draft
+from kimi_memory.domain.event import EventType
+from kimi_memory.domain.note import Lang
+from kimi_memory.domain.origin import Origin, Role
+from kimi_memory.domain.plan_step import Verdict
+from kimi_memory.domain.session import Session, Transcript
+from kimi_memory.domain.source import Quote
+from kimi_memory.domain.turn import Turn
+from kimi_memory.nlp.basic.language import language_of
 
 AT = datetime(2026, 2, 25, 12, tzinfo=UTC)
 STARTER = Path(__file__).parents[2] / "templates" / "starter" / "transcripts"

@@ -8,11 +8,11 @@ from datetime import timedelta
 import pytest
 
 from kimi_memory import Memory
-from kimi_memory.care.forgetting import Wanted, forget
-from kimi_memory.model.change import Update, digest
-from kimi_memory.model.form import patch
-from kimi_memory.model.origin import Role
-from tests.consolidation.test_jobs import talk
+from kimi_memory.domain.change import Update, digest
+from kimi_memory.domain.origin import Role
+from kimi_memory.formats.codec import patch
+from kimi_memory.operations.forget import Wanted, forget
+from tests.jobs.test_runner import talk
 
 ZH, EN = "酒店的门禁密码每天下午更换一次。", "The hotel room number is on the blue card."
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from kimi_memory.plugins import filesystem
 
-from kimi_memory.host import Host
-from kimi_memory.model.health import Severity
+from kimi_memory.domain.health import Severity
+from kimi_memory.hooks.host import Host
 
 
 def test_hook_check_health(tmp_path: Path) -> None:

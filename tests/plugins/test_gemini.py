@@ -9,9 +9,9 @@ import pytest
 from fakes.llm import Manner, Script, serve
 from kimi_memory.plugins.gemini import THINKING_TOKENS, Gemini, create
 
+from kimi_memory.domain.health import Severity
+from kimi_memory.domain.prompt import Prompt
 from kimi_memory.errors import ModelError, UsageError
-from kimi_memory.model.health import Severity
-from kimi_memory.model.prompt import Prompt
 
 SCHEMA = {
     "type": "object",

@@ -7,9 +7,9 @@ import io
 import pytest
 from kimi_memory.plugins import import_cards
 
-from kimi_memory.model.card import CardType
-from kimi_memory.model.memo import Memo
-from kimi_memory.model.screen import TranscriptFile
+from kimi_memory.domain.card import CardType
+from kimi_memory.domain.foreign_note import Memo
+from kimi_memory.domain.screen import TranscriptFile
 
 
 def read(text: str, name: str = "cards/postgres-choice.md", system: str = "") -> list[Memo] | None:

@@ -7,9 +7,9 @@ import io
 from kimi_memory.plugins import import_kimi
 
 from kimi_memory import Memory
-from kimi_memory.model.memo import Memo
-from kimi_memory.model.screen import TranscriptFile
-from tests.consolidation.test_jobs import talk
+from kimi_memory.domain.foreign_note import Memo
+from kimi_memory.domain.screen import TranscriptFile
+from tests.jobs.test_runner import talk
 
 
 def read(memory: Memory, path: str, system: str = "") -> list[Memo] | None:

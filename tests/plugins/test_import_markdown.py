@@ -6,8 +6,8 @@ import io
 
 from kimi_memory.plugins import import_markdown
 
-from kimi_memory.model.memo import Memo
-from kimi_memory.model.screen import TranscriptFile
+from kimi_memory.domain.foreign_note import Memo
+from kimi_memory.domain.screen import TranscriptFile
 
 
 def read(text: str, name: str = "MEMORY.md", system: str = "") -> list[Memo] | None:

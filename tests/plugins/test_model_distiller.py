@@ -20,30 +20,30 @@ from fakes.llm import Manner, Say, Script, serve
 from kimi_memory.plugins.model_distiller import create
 
 from kimi_memory import Memory, Opening, hookimpl
-from kimi_memory.asking.meter import metered
-from kimi_memory.care.chat import Limits, Message
-from kimi_memory.care.compaction import compact
-from kimi_memory.care.importing import import_store
-from kimi_memory.care.introspection import introspect
-from kimi_memory.care.skills import propose
-from kimi_memory.consolidation.jobs import JobReport
+from kimi_memory.api.user_dirs import Home
+from kimi_memory.domain.card import Card, CardType, LinkRel
+from kimi_memory.domain.digest import Digest
+from kimi_memory.domain.draft import Draft
+from kimi_memory.domain.note import Lang
+from kimi_memory.domain.origin import Origin, Role
+from kimi_memory.domain.plan_step import Verdict
+from kimi_memory.domain.prompt import Prompt, Reply
+from kimi_memory.domain.session import Session, Transcript
+from kimi_memory.domain.source import Quote
+from kimi_memory.domain.status import Status
+from kimi_memory.domain.turn import Turn
 from kimi_memory.errors import UsageError
-from kimi_memory.home import Home
-from kimi_memory.host import Host
-from kimi_memory.model.card import Card, CardType, LinkRel
-from kimi_memory.model.digest import Digest
-from kimi_memory.model.draft import Draft
-from kimi_memory.model.note import Lang
-from kimi_memory.model.origin import Origin, Role
-from kimi_memory.model.prompt import Prompt, Reply
-from kimi_memory.model.session import Session, Transcript
-from kimi_memory.model.source import Quote
-from kimi_memory.model.status import Status
-from kimi_memory.model.step import Verdict
-from kimi_memory.model.turn import Turn
-from kimi_memory.store import sessions
-from kimi_memory.store.shelf import Shelf
-from kimi_memory.text.tokens import estimate
+from kimi_memory.hooks.host import Host
+from kimi_memory.jobs.runner import JobReport
+from kimi_memory.llm.usage import metered
+from kimi_memory.nlp.basic.tokens import estimate
+from kimi_memory.operations.chat import Limits, Message
+from kimi_memory.operations.compact_chat import compact
+from kimi_memory.operations.import_memories import import_store
+from kimi_memory.operations.introspect import introspect
+from kimi_memory.operations.skills import propose
+from kimi_memory.store.notes import sessions
+from kimi_memory.store.notes.notes import Shelf
 
 START = datetime(2026, 2, 26, 9, 0, tzinfo=UTC)
 Facts = set[tuple[str, str, str]]

@@ -13,8 +13,8 @@ import pytest
 from fakes.llm import Manner, Script, serve
 from kimi_memory.plugins.ollama import Ollama, create
 
+from kimi_memory.domain.prompt import Prompt
 from kimi_memory.errors import ModelError, UsageError
-from kimi_memory.model.prompt import Prompt
 
 PROMPT = Prompt(text="总结一下", schema={"type": "object"}, max_tokens=64)
 
@@ -148,7 +148,7 @@ def test_many_texts_are_sent_in_batches_and_come_back_in_order() -> None:
 def test_a_bad_answer_is_told_once_and_passes(
     script: Script, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with serve(script) as host, caplog.at_level(logging.WARNING, "kimi_memory.remote"):
+    with serve(script) as host, caplog.at_level(logging.WARNING, "kimi_memory.llm.remote"):
         embed = plugin(host)
         assert embed.embed_texts(["a", "bcd"], "query") is None
         assert embed.embed_texts(["a", "bcd"], "query") is None

@@ -10,8 +10,8 @@ import pytest
 from fakes.llm import Manner, Script, serve
 from kimi_memory.plugins.openai_compatible import OpenAICompatible, create
 
+from kimi_memory.domain.prompt import Prompt
 from kimi_memory.errors import ModelError, UsageError
-from kimi_memory.model.prompt import Prompt
 
 SCHEMA = {"type": "object"}
 PROMPT = Prompt(text="总结一下", schema=SCHEMA, max_tokens=64)

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from kimi_memory.plugins import read_claude
 
+from kimi_memory.domain.origin import Origin, Role
+from kimi_memory.domain.screen import TranscriptFile
+from kimi_memory.domain.session import Transcript
 from kimi_memory.errors import TranscriptError
-from kimi_memory.model.origin import Origin, Role
-from kimi_memory.model.screen import TranscriptFile
-from kimi_memory.model.session import Transcript
 
 ID = "0f3c2f64-aaaa-4bbb-8ccc-000000000001"
 

@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 import pytest
 from kimi_memory.plugins import read_codex
 
+from kimi_memory.domain.screen import TranscriptFile
+from kimi_memory.domain.session import Transcript
 from kimi_memory.errors import TranscriptError
-from kimi_memory.model.screen import TranscriptFile
-from kimi_memory.model.session import Transcript
 
 AT = "2026-03-01T10:00:00.000Z"
 ID = "019a2d7a-41c4-78b1-b7cc-a45d62a89cd5"

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kimi_memory.plugins import read_markdown
 
-from kimi_memory.model.screen import TranscriptFile
-from kimi_memory.model.session import Transcript
+from kimi_memory.domain.screen import TranscriptFile
+from kimi_memory.domain.session import Transcript
 
 
 def file_of(content: str | bytes, name: str = "chat.md") -> TranscriptFile:

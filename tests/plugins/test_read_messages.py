@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from kimi_memory.plugins import read_messages
 
+from kimi_memory.domain.screen import TranscriptFile
+from kimi_memory.domain.session import Transcript
 from kimi_memory.errors import TranscriptError
-from kimi_memory.model.screen import TranscriptFile
-from kimi_memory.model.session import Transcript
-from kimi_memory.text.moments import EPOCH
+from kimi_memory.nlp.dates.timestamps import EPOCH
 
 SAID = [
     {"role": "system", "content": "You are kind."},

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 import pytest
 from kimi_memory.plugins import read_openclaw
 
-from kimi_memory.model.screen import TranscriptFile
-from kimi_memory.model.session import Transcript
+from kimi_memory.domain.screen import TranscriptFile
+from kimi_memory.domain.session import Transcript
 
 HEADER = {
     "type": "session",

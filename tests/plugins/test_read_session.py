@@ -11,12 +11,12 @@ from datetime import UTC, datetime
 import pytest
 from kimi_memory.plugins import read_session
 
+from kimi_memory.domain.origin import Origin, Role
+from kimi_memory.domain.screen import TranscriptFile
+from kimi_memory.domain.session import Session, Transcript
+from kimi_memory.domain.turn import Turn
 from kimi_memory.errors import TranscriptError
-from kimi_memory.model.origin import Origin, Role
-from kimi_memory.model.records import end_line, session_line, state_line, turn_line, view_json
-from kimi_memory.model.screen import TranscriptFile
-from kimi_memory.model.session import Session, Transcript
-from kimi_memory.model.turn import Turn
+from kimi_memory.formats.jsonl import end_line, session_line, state_line, turn_line, view_json
 
 AT = datetime(2026, 3, 1, 10, tzinfo=UTC)
 SESSION = Session("s-1", AT, agent="kimi", project="商城", host="cli")

@@ -10,10 +10,10 @@ from fakes.llm import Manner, Script, serve
 from kimi_memory.plugins.reranker import JUDGED, create
 
 from kimi_memory import hookimpl
-from kimi_memory.asking.meter import metered
+from kimi_memory.domain.prompt import Prompt, Reply
 from kimi_memory.errors import ModelError, UsageError
-from kimi_memory.host import Host
-from kimi_memory.model.prompt import Prompt, Reply
+from kimi_memory.hooks.host import Host
+from kimi_memory.llm.usage import metered
 
 QUERY, TEXTS = "数据库端口是多少？", ["今天天气好", "端口是 5432", "我们用 Python"]
 SCORES = [0.1, 9.5, 1.0]

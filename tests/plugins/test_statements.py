@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from kimi_memory import Memory
-from kimi_memory.host import Host
-from kimi_memory.model.card import Card
-from kimi_memory.model.status import Status
-from kimi_memory.store.shelf import Shelf
+from kimi_memory.domain.card import Card
+from kimi_memory.domain.status import Status
+from kimi_memory.hooks.host import Host
+from kimi_memory.store.notes.notes import Shelf
 from tests.conftest import Clock
 
 
@@ -105,7 +105,7 @@ def test_undoing_a_retraction_brings_the_card_back(memory: Memory, clock: Clock)
 
 
 def test_without_a_distiller_it_adds_nothing(memory: Memory) -> None:
-    from kimi_memory.model.session import Session, Transcript
+    from kimi_memory.domain.session import Session, Transcript
 
     header = Session("s", memory.clock())
     host = Host(entry_points=False, disabled=("distiller",))
@@ -114,9 +114,9 @@ def test_without_a_distiller_it_adds_nothing(memory: Memory) -> None:
 
 def told(*texts: str, project: str = "") -> list[tuple[str, str, str]]:
     """Return key, value and kind of what a person's turns tell; "A:" opens the agent's."""
-    from kimi_memory.model.origin import Origin, Role
-    from kimi_memory.model.session import Session, Transcript
-    from kimi_memory.model.turn import Turn
+    from kimi_memory.domain.origin import Origin, Role
+    from kimi_memory.domain.session import Session, Transcript
+    from kimi_memory.domain.turn import Turn
 
     start = datetime(2026, 3, 2, 9, tzinfo=UTC)
     turns = []

@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 import pytest
 from kimi_memory.plugins import triggers
 
+from kimi_memory.domain.card import CardType
+from kimi_memory.domain.draft import Draft
+from kimi_memory.domain.note import Lang
+from kimi_memory.domain.origin import Origin, Role
+from kimi_memory.domain.session import Session
+from kimi_memory.domain.turn import Turn
 from kimi_memory.errors import PluginError
-from kimi_memory.model.card import CardType
-from kimi_memory.model.draft import Draft
-from kimi_memory.model.note import Lang
-from kimi_memory.model.origin import Origin, Role
-from kimi_memory.model.session import Session
-from kimi_memory.model.turn import Turn
 
 AT = datetime(2026, 3, 1, 10, tzinfo=UTC)
 SESSION = Session("s1", AT, project="shop")

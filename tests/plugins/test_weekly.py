@@ -8,10 +8,10 @@ from datetime import UTC, date, datetime
 import pytest
 from kimi_memory.plugins.weekly import consolidate_week
 
-from kimi_memory.model.event import Event, EventType
-from kimi_memory.model.note import Lang
-from kimi_memory.model.pages import Identity, Project, Todo
-from kimi_memory.model.step import WeekView
+from kimi_memory.domain.event import Event, EventType
+from kimi_memory.domain.note import Lang
+from kimi_memory.domain.pages import Identity, Project, Todo
+from kimi_memory.domain.plan_step import WeekView
 
 NOON = datetime(2026, 2, 27, 12, tzinfo=UTC)
 WHO = Identity(id="identity-1", created=NOON, updated=NOON, name="K")
@@ -89,7 +89,7 @@ def test_growth_is_written_in_the_language_of_the_identity() -> None:
 
 
 def test_hook_consolidate_week() -> None:
-    from kimi_memory.host import Host
+    from kimi_memory.hooks.host import Host
 
     gathered = Host(entry_points=False).gather(
         "consolidate_week", week=week(events=(event(EventType.DECISION),))

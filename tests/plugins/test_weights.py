@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from kimi_memory.plugins.weights import weigh_hit
 
-from kimi_memory.model.unit import Query, Unit
+from kimi_memory.domain.search_types import Query, Unit
 
 NOW = datetime(2026, 2, 27, tzinfo=UTC)
 

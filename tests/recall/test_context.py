@@ -9,12 +9,13 @@ from folders import NOW, Folder
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kimi_memory.model.card import CardType
-from kimi_memory.model.form import render
-from kimi_memory.model.pages import Identity, Project, Todo
-from kimi_memory.model.status import Status
-from kimi_memory.recall.context import Context, Request, build
-from kimi_memory.text.tokens import estimate
+from kimi_memory.domain.card import CardType
+from kimi_memory.domain.pages import Identity, Project, Todo
+from kimi_memory.domain.status import Status
+from kimi_memory.formats.codec import render
+from kimi_memory.nlp.basic.tokens import estimate
+from kimi_memory.recall.context import Context, build
+from kimi_memory.recall.request import Request
 
 NONCE = "abcdef0123456789"
 

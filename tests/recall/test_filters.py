@@ -10,12 +10,12 @@ from folders import NOW, Folder, seen
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from kimi_memory.domain.card import CardType
+from kimi_memory.domain.search_types import Query
+from kimi_memory.domain.status import Status
 from kimi_memory.index.searcher import VIEWS
-from kimi_memory.model.card import CardType
-from kimi_memory.model.status import Status
-from kimi_memory.model.unit import Query
+from kimi_memory.recall.engine import SUMMANDS, total
 from kimi_memory.recall.filters import told
-from kimi_memory.recall.recall import SUMMANDS, total
 
 WORDS = [
     *("database", "PostgreSQL", "deploy", "Friday", "tea", "Bob", "Alice", "March 3", "16.2"),

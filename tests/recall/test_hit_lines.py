@@ -7,13 +7,13 @@ from datetime import timedelta
 import pytest
 from folders import NOW, Folder
 
-from kimi_memory.model.card import CardType
-from kimi_memory.model.source import Quote, Source
-from kimi_memory.model.status import Status
-from kimi_memory.model.unit import Query
-from kimi_memory.recall.block import Line, Section
+from kimi_memory.domain.card import CardType
+from kimi_memory.domain.search_types import Query
+from kimi_memory.domain.source import Quote, Source
+from kimi_memory.domain.status import Status
 from kimi_memory.recall.hit_lines import lines_of_hits as made
 from kimi_memory.recall.hit_lines import rests_on
+from kimi_memory.recall.render import Line, Section
 
 SAID = "The ferry Aurora leaves from the old pier at seven."
 LONG = f"{SAID} My sister Ida steers it, her dog Bo sleeps on deck, and a ticket costs nine euros."

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from kimi_memory.domain.note import Lang
 from kimi_memory.errors import NotFoundError
-from kimi_memory.model.note import Lang
+from kimi_memory.formats.templates import fill
 from kimi_memory.recall.people_pages import PEOPLE_PAGES, people_lines, written_lines
-from kimi_memory.templating import fill
 
 SEED = """# USER.md - User Profile
 

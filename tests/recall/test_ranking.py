@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from folders import Folder
 
-from kimi_memory.recall.recall import total
+from kimi_memory.recall.engine import total
 
 TALKS = {
     "en": [

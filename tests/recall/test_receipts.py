@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from kimi_memory.model.actor import Actor
+from kimi_memory.domain.actor import Actor
 from kimi_memory.recall.receipts import PATH, Receipts
-from kimi_memory.store.keyed import asked, keyed_by
 from kimi_memory.store.store import Store
+from kimi_memory.store.wal.keyed_hashes import asked, keyed_by
 
 AT = datetime(2026, 3, 4, 9, 0, tzinfo=UTC)
 ADA, BOB = Actor("ada"), Actor("bob")
@@ -81,9 +81,9 @@ def test_a_program_that_closes_nothing_leaves_its_receipts(store: Store) -> None
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from kimi_memory.model.actor import Actor
+from kimi_memory.domain.actor import Actor
 from kimi_memory.recall.receipts import Receipts
-from kimi_memory.store.keyed import asked, keyed_by
+from kimi_memory.store.wal.keyed_hashes import asked, keyed_by
 from kimi_memory.store.store import Store
 
 store = Store.open(Path(sys.argv[1]), key=b"key")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from folders import Folder
 
-from kimi_memory.model.card import Link, LinkRel
-from kimi_memory.model.status import Status
-from kimi_memory.model.unit import Hit, Query
+from kimi_memory.domain.card import Link, LinkRel
+from kimi_memory.domain.search_types import Hit, Query
+from kimi_memory.domain.status import Status
 from kimi_memory.recall import Answer
 
 

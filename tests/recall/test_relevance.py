@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from folders import Folder
 
-from kimi_memory.model.card import CardType
-from kimi_memory.model.unit import Query
-from kimi_memory.recall.recall import Answer
+from kimi_memory.domain.card import CardType
+from kimi_memory.domain.search_types import Query
+from kimi_memory.nlp.rules.framing import Framing
+from kimi_memory.recall.engine import Answer
 from kimi_memory.recall.relevance import SIZES, Signs, likelihood
-from kimi_memory.text.framing import Framing
 
 KITCHEN = [
     ("user", "Mum's sourdough needs forty hours, the starter lives in the cellar."),

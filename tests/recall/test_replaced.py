@@ -7,11 +7,11 @@ from datetime import timedelta
 import pytest
 from folders import NOW, Folder
 
-from kimi_memory.model.card import CardType
-from kimi_memory.model.event import Event, EventType
-from kimi_memory.model.form import render
-from kimi_memory.model.source import Quote, Source
-from kimi_memory.model.status import Status
+from kimi_memory.domain.card import CardType
+from kimi_memory.domain.event import Event, EventType
+from kimi_memory.domain.source import Quote, Source
+from kimi_memory.domain.status import Status
+from kimi_memory.formats.codec import render
 from kimi_memory.recall.replaced import AHEAD, BEHIND
 
 OLD = "We take MongoDB as the database of the shop."

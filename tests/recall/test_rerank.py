@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kimi_memory import Memory, hookimpl
+from kimi_memory.domain.origin import Role
+from kimi_memory.domain.search_types import Hit, Query, Unit
 from kimi_memory.errors import ModelError
-from kimi_memory.host import Host
-from kimi_memory.model.origin import Role
-from kimi_memory.model.unit import Hit, Query, Unit
-from kimi_memory.recall.recall import total
+from kimi_memory.hooks.host import Host
+from kimi_memory.recall.engine import total
 from kimi_memory.recall.rerank import ROWS, reranked
 
 AT = datetime(2026, 2, 27, 9, 0, tzinfo=UTC)

@@ -7,12 +7,13 @@ from datetime import timedelta
 import pytest
 from folders import NOW, Folder
 
-from kimi_memory.model.card import CardType
-from kimi_memory.model.status import Status
-from kimi_memory.recall.block import Section
-from kimi_memory.recall.context import Context, Request, build
+from kimi_memory.domain.card import CardType
+from kimi_memory.domain.status import Status
+from kimi_memory.nlp.basic.tokens import estimate
+from kimi_memory.recall.context import Context, build
+from kimi_memory.recall.render import Section
+from kimi_memory.recall.request import Request
 from kimi_memory.recall.standing_orders import MOST, standing_orders
-from kimi_memory.text.tokens import estimate
 
 NONCE = "abcdef0123456789"
 

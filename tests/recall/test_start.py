@@ -10,16 +10,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kimi_memory import Memory
-from kimi_memory.model.card import CardType
-from kimi_memory.model.change import Update, digest
-from kimi_memory.model.digest import DigestLine, Part
-from kimi_memory.model.form import patch
-from kimi_memory.model.origin import Origin
-from kimi_memory.model.pages import Identity, Project, Todo
-from kimi_memory.store.shelf import Shelf
-from kimi_memory.text.tokens import estimate
-from tests.store.test_known import AT, card, keep, line
-from tests.store.test_known import digest as page_of
+from kimi_memory.domain.card import CardType
+from kimi_memory.domain.change import Update, digest
+from kimi_memory.domain.digest import DigestLine, Part
+from kimi_memory.domain.origin import Origin
+from kimi_memory.domain.pages import Identity, Project, Todo
+from kimi_memory.formats.codec import patch
+from kimi_memory.nlp.basic.tokens import estimate
+from kimi_memory.store.notes.notes import Shelf
+from tests.store.notes.test_known import AT, card, keep, line
+from tests.store.notes.test_known import digest as page_of
 
 COMMON = {"created": AT, "updated": AT}
 

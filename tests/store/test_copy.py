@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kimi_memory.store import ownership
 from kimi_memory.store.copy import copy_id
+from kimi_memory.store.files import ownership
 from kimi_memory.store.store import Store
 from tests.store.conftest import KEY
 

@@ -13,6 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kimi_memory.domain.actor import Actor
+from kimi_memory.domain.change import Append, Change, Create, Delete, Effect, Move, Update, digest
 from kimi_memory.errors import (
     ChangedOnDiskError,
     DiskError,
@@ -22,10 +24,8 @@ from kimi_memory.errors import (
     StoreError,
     UnsafePathError,
 )
-from kimi_memory.model.actor import Actor
-from kimi_memory.model.change import Append, Change, Create, Delete, Effect, Move, Update, digest
-from kimi_memory.model.record import seal
-from kimi_memory.store.fsio import Disk
+from kimi_memory.formats.checksum import seal
+from kimi_memory.store.files.disk import Disk
 from kimi_memory.store.store import Receipt, Store, utcnow
 
 KEY = b"a key of this machine"

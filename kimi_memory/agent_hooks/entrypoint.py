@@ -1,0 +1,142 @@
+"""The first thing a hook runs: ask the server, or leave the event, or answer in this process.
+
+Nothing here may break the program that called: the exit code is 0 whatever happens, and
+where something fails there is no output. Few modules are imported, because a person waits.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+
+from kimi_memory.agent_hooks import agent_protocols, socket_protocol, spool
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+CHILD = "KIMI_MEMORY_CHILD"
+"""Set for programs that memory itself starts; their hooks do nothing, or it never ends."""
+MARKER = "memory.toml"
+OWNER = ".kimi/owner"
+LIMIT_SECONDS = 8
+"""An answer that takes longer is not given; every program waits at least ten seconds."""
+NEWS_SECONDS = 0.5
+"""A server that is too busy to be told of news looks for them by itself."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Answer one event, which stands as JSON on standard input; always 0."""
+    sys.excepthook = _go_quietly
+    if not os.environ.get(CHILD):
+        _run(dict(_options(arguments)))
+    return 0
+
+
+def _go_quietly(kind: type[BaseException], error: BaseException, _: object) -> None:
+    """End the process well, whatever went wrong: the program that called goes on."""
+    if os.environ.get("KIMI_MEMORY_DEBUG"):
+        sys.stderr.write(f"kimi-memory: {kind.__name__}: {error}\n")
+        sys.stderr.flush()
+    os._exit(0)
+
+
+def _options(arguments: Sequence[str]) -> list[tuple[str, str]]:
+    words = [word for given in arguments for word in given.split("=", 1)]
+    return [(name.lstrip("-"), value) for name, value in zip(words[::2], words[1::2], strict=False)]
+
+
+def _run(options: dict[str, str]) -> None:
+    host = options["host"]
+    payload = json.loads(sys.stdin.buffer.read())
+    payload.setdefault("event", options.get("event"))  # Copilot names it nowhere else.
+    moment = agent_protocols.moment_of(host, payload)
+    root = _memory(options.get("memory", ""), str(payload.get("cwd") or "."))
+    if not moment or not root:
+        return
+    event = {"host": host, "moment": moment, "payload": payload, "id": _fresh_id()}
+    behind = host in agent_protocols.LEFT and moment not in (
+        agent_protocols.START,
+        agent_protocols.PROMPT,
+    )
+    # What lies in the private folder of a stranger is set aside when the memory is opened.
+    if behind and os.path.isfile(os.path.join(root, OWNER)):
+        _leave(root, event)
+        return
+    found = socket_protocol.ask(root, event)
+    told = found is not None and "out" in found
+    _say(str(found["out"]) if found and told else _answer(root, event))
+
+
+def _fresh_id() -> str:
+    """Return what names this event, whoever is asked to deal with it."""
+    return f"{time.time_ns()}-{os.getpid()}"
+
+
+def _memory(named: str, cwd: str) -> str:
+    """Return the memory folder, empty where there is none."""
+    named = named or os.environ.get("KIMI_MEMORY", "")
+    if named:
+        root = os.path.abspath(os.path.expanduser(named))
+        return root if os.path.isfile(os.path.join(root, MARKER)) else ""
+    folder = os.path.abspath(cwd)
+    while not os.path.isfile(os.path.join(folder, MARKER)):
+        above = os.path.dirname(folder)
+        if above == folder:
+            return ""
+        folder = above
+    return folder
+
+
+def _say(text: str) -> None:
+    if text:
+        sys.stdout.buffer.write(text.encode("utf-8", "replace"))
+        sys.stdout.buffer.flush()
+
+
+def _leave(root: str, event: dict[str, Any]) -> None:
+    """Leave where the transcript is, and go; somebody works it off behind us.
+
+    It is on disk before anybody is told: programs kill hooks of a session's end after a
+    second or so, and a server may be killed at any time.
+    """
+    spool.put(root, event)
+    heard = socket_protocol.ask(root, {"news": True}, seconds=NEWS_SECONDS)
+    if heard is None and event["moment"] != agent_protocols.TURN:
+        _detach(root, "drain")
+
+
+def _detach(root: str, step: str) -> None:
+    """Start a process of its own, and do not wait for it."""
+    command = [sys.executable, "-m", "kimi_memory", "hook", step, "--memory", root]
+    nothing = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in (0, 1, 2)]
+    environment = {**os.environ, CHILD: "1"}
+    os.posix_spawn(sys.executable, command, environment, file_actions=nothing, setsid=True)
+
+
+def _answer(root: str, event: dict[str, Any]) -> str:
+    import gc
+    import signal
+
+    gc.disable()  # The process ends before looking for cycles would free anything.
+    # Only a signal ends a wait for a lock or a slow disk; what is half done is journaled.
+    signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
+    signal.alarm(LIMIT_SECONDS)
+    from contextlib import nullcontext
+
+    from kimi_memory.index.scout import scouting
+
+    asks = event["moment"] in (agent_protocols.START, agent_protocols.PROMPT)
+    with scouting(root, os.environ) if asks else nullcontext():
+        from kimi_memory.agent_hooks.inline import answer_here, may_serve
+
+        said = answer_here(root, event)
+    signal.alarm(0)
+    if may_serve():
+        _detach(root, "serve")  # The next one is answered sooner; it works off the spool too.
+    elif event["moment"] == agent_protocols.START and spool.take(root):
+        _detach(root, "drain")
+    return said

@@ -1,0 +1,46 @@
+"""An answer in the hook's own process, where no server runs."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from kimi_memory.agent_hooks.respond import Reply
+from kimi_memory.api.memory import Memory
+from kimi_memory.api.options import Opening
+from kimi_memory.api.user_dirs import Home
+from kimi_memory.domain.actor import Actor
+from kimi_memory.domain.origin import Origin
+
+
+def open_here(root: Path, host: str) -> Memory:
+    """Open a memory for a short time."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    actor = Actor(f"hook:{host}", Origin.AGENT)
+    return Memory.open(root, Opening(actor=actor, background=False))
+
+
+def answer_here(root: str, event: Mapping[str, Any]) -> str:
+    """Answer one event and close the memory again."""
+    with open_here(Path(root), event["host"]) as memory:
+        return Reply(memory).to(event)
+
+
+def may_serve() -> bool:
+    """Whether the user lets a hook start a server."""
+    return Home.of_user().settings().server == "auto"
+
+
+def drain_here(root: Path) -> int:
+    """Work off the spool of a memory; return how many events there were."""
+    with open_here(root, "drain") as memory:
+        reply = Reply(memory)
+        count = reply.drain()
+        while reply.waits():
+            time.sleep(1.0)
+            reply.drain()
+        reply.sweep()
+        return count

@@ -1,0 +1,277 @@
+"""What a memory does at a moment of an agent's session, and what it says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from kimi_memory.agent_hooks import agent_protocols, spool
+from kimi_memory.agent_hooks.gate import question_of
+from kimi_memory.domain.ids import safe_session_id
+from kimi_memory.domain.origin import Origin
+from kimi_memory.domain.scope import named
+from kimi_memory.errors import FormatError, KimiMemoryError, NotFoundError, TranscriptError
+from kimi_memory.nlp.basic.prompt_fence import strip_injected
+
+if TYPE_CHECKING:
+    from kimi_memory.api.memory import Memory
+
+START_TOKENS, PROMPT_TOKENS = 1500, 900
+"""Budgets of the block at the start of a session and of the one for a prompt."""
+_LEAST_TOKENS = 100
+STALE_HOURS = 6
+"""A session that was silent so long has ended, also where its program never said so."""
+YOUNG_SECONDS = 30.0
+"""So long an end of a turn waits for the program to write it into its log."""
+
+
+class Reply:
+    """Answers the events of agent programs for one memory."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    def to(self, event: Mapping[str, Any]) -> str:
+        """Do what an event asks for; return what the program should print."""
+        host, moment, payload = event["host"], event["moment"], event["payload"]
+        session = _session(host, payload)
+        if moment == agent_protocols.START:
+            return self._say(event, self._start(host, payload, session))
+        if moment == agent_protocols.PROMPT:
+            return self._say(event, self._prompt(event, session))
+        if host in agent_protocols.TRANSCRIPTS:
+            self.capture(event)
+        else:
+            self._heard(event, session)
+        return ""
+
+    def capture(self, event: Mapping[str, Any]) -> None:
+        """Take in what is new in a session's transcript; end the session if it has ended."""
+        from kimi_memory.capture.ingest import open_file  # Who only asks need not load it.
+
+        path = Path(str(event["payload"].get("transcript_path") or ""))
+        if path.is_file():
+            try:
+                for _ in self._memory.ingest([open_file(path)]):
+                    pass
+            except TranscriptError:
+                return  # A format that is newer than our reader; ingest says so to a person.
+        if event["moment"] == agent_protocols.END:
+            self._end(agent_protocols.session_of(event["payload"]))
+
+    def drain(self) -> int:
+        """Work off the spool; return how many events there were. What fails stays there."""
+        events = [one for one in spool.take(str(self._memory.root)) if _is_whole(one[1])]
+        unwritten: set[str] = set()
+        for path, event in _latest(events):
+            session = agent_protocols.session_of(event["payload"])
+            if spool.age(path) < YOUNG_SECONDS and (session in unwritten or _is_early(event)):
+                unwritten.add(session)
+                continue
+            with suppress(KimiMemoryError, OSError):
+                self._take(event)
+                spool.drop(path)
+        return len(events)
+
+    def waits(self) -> bool:
+        """Whether the end of a turn was left that its program has not logged yet."""
+        left = [one for one in spool.take(str(self._memory.root)) if _is_whole(one[1])]
+        return any(spool.age(path) < YOUNG_SECONDS and _is_early(event) for path, event in left)
+
+    def _take(self, event: Mapping[str, Any]) -> None:
+        """Take in what an event was left for."""
+        host, payload = event["host"], event["payload"]
+        if host in agent_protocols.TRANSCRIPTS:
+            self.capture(event)
+        else:
+            self._heard(event, _session(host, payload))
+
+    def sweep(self) -> None:
+        """End the sessions of agent programs that went silent."""
+        for id in list(self._silent()):
+            self._end(id)
+
+    def _prompt(self, event: Mapping[str, Any], session: str) -> str:
+        """Store what the user typed, then look into memory for it; who waits may not wait long."""
+        host, said = event["host"], _typed(event["payload"])
+        first = host in agent_protocols.DEAF_AT_START and not self._known(session)
+        stored = said and host not in (*agent_protocols.TRANSCRIPTS, *agent_protocols.TOGETHER)
+        keep = self._stored(event, session, "user", said) if stored else None
+        try:
+            return self._find_for(event, session, first=first)
+        finally:
+            if keep:
+                keep()
+
+    def _find_for(self, event: Mapping[str, Any], session: str, *, first: bool) -> str:
+        """Return the blocks for a prompt, with those of a session's start where it is the first."""
+        host, payload = event["host"], event["payload"]
+        question = question_of(_typed(payload))
+        block = self._block(host, "task", question, session) if question else ""
+        if first:
+            standing = self._start(host, payload, session)
+            both = f"{standing}\n{block}".strip()
+            return both if agent_protocols.fits(host, both) else standing
+        return block
+
+    def _start(self, host: str, payload: Mapping[str, Any], session: str) -> str:
+        """Return the block of a session that begins, about the project it begins in."""
+        return self._block(host, "start", "", session, project=_project(payload))
+
+    def _block(
+        self,
+        host: str,
+        purpose: Literal["start", "task"],
+        query: str,
+        session: str,
+        *,
+        project: str = "",
+    ) -> str:
+        """Return a block that the program passes on whole."""
+        budget = START_TOKENS if purpose == "start" else PROMPT_TOKENS
+        while budget >= _LEAST_TOKENS:
+            block = self._memory.context(
+                purpose, query, budget=budget, session=session, within=(named("agent", host),),
+                project=project,
+            )  # fmt: skip
+            if agent_protocols.fits(host, block.text):
+                return block.text
+            budget //= 2
+        return ""
+
+    def _say(self, event: Mapping[str, Any], text: str) -> str:
+        return agent_protocols.answer(event["host"], event["payload"], text)
+
+    def _heard(self, event: Mapping[str, Any], session: str) -> None:
+        """Store what an event itself carries."""
+        host, moment, payload = event["host"], event["moment"], event["payload"]
+        if moment == agent_protocols.END:
+            self._end(session)
+        if moment != agent_protocols.TURN:
+            return
+        payload = {**payload, **_logged(payload)[0]}
+        event = {**event, "payload": payload}
+        if host in agent_protocols.TOGETHER and (said := _typed(payload)):
+            self._stored(event, session, "user", said)()
+        if reply := agent_protocols.reply_of(payload):
+            self._stored(event, session, "assistant", reply)()
+
+    def _stored(
+        self, event: Mapping[str, Any], session: str, role: str, text: str
+    ) -> Callable[[], None]:
+        """Store a turn; what is returned makes the cards that do not wait for the session's end."""
+        host, payload = event["host"], event["payload"]
+        project = _project(payload)
+        number = payload.get("prompt_id") or payload.get("turn_id") or payload.get("promptId")
+        # A hook that gave up on a busy server stores by itself what the server then has, too.
+        number = number or event.get("id")
+        handle = self._memory.session(session, agent=host, host=host, project=project)
+        origin = Origin.HUMAN if role == "user" else Origin.AGENT
+        return handle.store(role, text, ref=f"{number}:{role}" if number else "", origin=origin)[1]
+
+    def _known(self, session: str) -> bool:
+        from kimi_memory.store.notes import sessions
+
+        try:
+            sessions.find(self._memory.store, session)
+        except NotFoundError:
+            return False
+        return True
+
+    def _end(self, session: str) -> None:
+        from kimi_memory.store.notes import sessions
+
+        store = self._memory.store
+        for place in sessions.parts(store, safe_session_id(session)):
+            if place.open:
+                self._memory.end(place.id)
+
+    def _silent(self) -> Iterator[str]:
+        """Yield the sessions of agent programs that nobody spoke in for hours."""
+        from kimi_memory.store.notes import sessions
+
+        now = self._memory.clock()
+        for place in sessions.places(self._memory.store):
+            if not place.open:
+                continue
+            try:
+                transcript = sessions.read(self._memory.store, place.path)
+            except FormatError:
+                continue  # A damaged session keeps no other from its end; the daily job names it.
+            quiet = (now - transcript.latest).total_seconds() / 3600
+            if transcript.session.host in agent_protocols.EVENTS and quiet > STALE_HOURS:
+                yield place.root
+
+
+def _session(host: str, payload: Mapping[str, Any]) -> str:
+    """Return the id a program's session has here; of readers of transcripts, their own."""
+    id = agent_protocols.session_of(payload)
+    return (
+        id
+        if host in agent_protocols.TRANSCRIPTS
+        else safe_session_id(f"{host}-{id}" if id else host)
+    )
+
+
+def _typed(payload: Mapping[str, Any]) -> str:
+    """Return what the user typed; Gemini puts what a hook said before it."""
+    return strip_injected(agent_protocols.prompt_of(payload)).strip()
+
+
+def _logged(payload: Mapping[str, Any]) -> tuple[dict[str, str], bool]:
+    """Return the last words of both sides in Copilot's log up to the end of a turn.
+
+    Returns:
+        the words, and whether the log has come to that end.
+    """
+    prompt, number, said, whole = "", "", list[str](), False
+    path, end = Path(str(payload.get("transcriptPath") or "")), payload.get("timestamp")
+    with suppress(OSError, ValueError, KeyError, TypeError), path.open("rb") as lines:
+        for event in map(json.loads, lines):
+            kind, data = event["type"], event["data"]
+            if kind == "user.message":
+                prompt, number, said = data["content"], event["id"], []
+            elif kind == "assistant.message":
+                said.append(str(data["content"] or ""))
+            elif kind == "hook.start" and end and data.get("input", {}).get("timestamp") == end:
+                whole = True
+                break
+    words = {"prompt": prompt, "prompt_id": number}
+    reply = "\n".join(filter(None, said))
+    return ({**words, "last_assistant_message": reply} if prompt else {}), whole
+
+
+def _is_whole(event: Mapping[str, Any]) -> bool:
+    return all(isinstance(event.get(name), str) for name in ("host", "moment"))
+
+
+def _is_early(event: Mapping[str, Any]) -> bool:
+    """Whether the end of a turn is not yet in the log that the program keeps of it."""
+    payload = event["payload"]
+    logs = event.get("moment") == agent_protocols.TURN and payload.get("transcriptPath")
+    return bool(logs and payload.get("timestamp")) and not _logged(payload)[1]
+
+
+def _latest(
+    events: list[tuple[str, dict[str, Any]]],
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the last event of each transcript; what is dropped before says nothing more."""
+    last = {(e.get("host"), agent_protocols.session_of(e["payload"])): path for path, e in events}
+    kept = set(last.values())
+    for path, event in events:
+        known = event.get("host") in agent_protocols.EVENTS
+        each = (
+            event.get("host") not in agent_protocols.TRANSCRIPTS
+        )  # Each tells of a turn of its own.
+        if known and (each or path in kept or event.get("moment") == agent_protocols.END):
+            yield path, event
+        else:
+            spool.drop(path)
+
+
+def _project(payload: Mapping[str, Any]) -> str:
+    """Return the project an event is of: the folder that the program runs in."""
+    return Path(str(payload.get("cwd") or "")).name

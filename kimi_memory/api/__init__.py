@@ -1,0 +1,1 @@
+"""The library: a memory, its sessions, how it is opened, and what it is made of."""

@@ -1,0 +1,396 @@
+"""A memory: the folder, opened."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from datetime import date, datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Self
+
+from kimi_memory.api import stages
+from kimi_memory.api.options import Opening, open_store, read_settings, user_host
+from kimi_memory.api.services import Parts
+from kimi_memory.api.user_dirs import Home
+from kimi_memory.config import MARKER
+from kimi_memory.domain.actor import Actor
+from kimi_memory.domain.ids import lettered, new_session_id, safe_session_id
+from kimi_memory.domain.search_types import Query
+from kimi_memory.errors import KimiMemoryError, NotAMemoryError, StoreError, UsageError
+
+if TYPE_CHECKING:
+    from kimi_memory.api.session import SessionHandle
+    from kimi_memory.capture.ingest import Ingested
+    from kimi_memory.capture.log import Captured
+    from kimi_memory.domain.draft import Draft
+    from kimi_memory.domain.job import Job
+    from kimi_memory.domain.screen import TranscriptFile
+    from kimi_memory.jobs.periods import Period
+    from kimi_memory.jobs.plan import Plan
+    from kimi_memory.jobs.runner import JobReport
+    from kimi_memory.jobs.trace import Trace
+    from kimi_memory.recall import Answer
+    from kimi_memory.recall.context import Context
+    from kimi_memory.store.notes.notes import Filed, Shelf
+
+
+class Memory(Parts):
+    """One memory folder.
+
+    Open it with `Memory.open`; use it as a context manager or call `close`.
+    """
+
+    @classmethod
+    def open(cls, path: Path | str, opening: Opening | None = None) -> Self:
+        """Open the memory in a folder.
+
+        Args:
+            path: the folder that holds ``memory.toml``.
+            opening: clock, plugins and the like, where the defaults do not fit.
+
+        Raises:
+            NotAMemoryError: there is none.
+        """
+        root = Path(path).expanduser().resolve()
+        if not (root / MARKER).is_file():
+            raise NotAMemoryError(root)
+        return cls(root, opening or Opening())
+
+    @classmethod
+    def create(
+        cls,
+        path: Path | str,
+        *,
+        name: str = "",
+        language: Literal["auto", "zh", "en"] = "auto",
+        locale: str = "",
+        opening: Opening | None = None,
+    ) -> Self:
+        """Make a memory in a new or empty folder, with history, and open it.
+
+        A folder that is a memory already stays as it is, but gets its history.
+
+        Raises:
+            HistoryError: the folder lies where a repository of its own must not be.
+        """
+        root = Path(path).expanduser().resolve()
+        opening = opening or Opening()
+        fresh = not (root / MARKER).is_file()
+        stages.lay(root, ())
+        # Where git may not be, nothing else is written either.
+        git = fresh or read_settings(root).history.git
+        history = stages.History(root, lock=nullcontext, clock=opening.clock, enabled=git)
+        notes = () if history.ready() else history.init()
+        if fresh:
+            stages.lay(root, stages.TIERS)
+            home = opening.home or Home.of_user()
+            screen = stages.Screen(opening.host or user_host(home), home.key())
+            files = stages.starter(screen.pass_name(name), language, opening.clock(), locale=locale)
+            with open_store(root, home, home.key(), opening.clock) as store:
+                store.apply([f for f in files if not store.exists(f.path)], opening.actor)
+        memory = cls(root, opening)
+        memory.notes = notes
+        if not memory.history.head():
+            memory.history.commit("A new memory", trailers={"Kind": "init"})
+        return memory
+
+    notes: Sequence[str] = ()
+    """What `create` has to tell, and gates that held an auto-captured card; one line each."""
+
+    # Capture
+
+    def session(  # noqa: PLR0913  each is a member of the header
+        self,
+        id: str = "",
+        *,
+        agent: str = "",
+        user: str = "",
+        project: str = "",
+        host: str = "",
+        title: str = "",
+        area: str = "",
+    ) -> SessionHandle:
+        """Start a session, or go on with the open one of that id.
+
+        An id whose session has ended gets a continuation, ``<id>.2``. With an `area` of
+        ``agent``, ``user`` or ``session``, what is said, and what comes of it, is that
+        agent's, that user's or this session's alone.
+
+        Raises:
+            UsageError: the area lacks its name, or the session is somebody else's.
+        """
+        now = self.clock()
+        root = safe_session_id(self.screen.pass_id(id)) if id else new_session_id(now)
+        header = stages.Session(
+            root, now, agent=agent, user=user, project=project, host=host, title=title, area=area
+        )
+        header = stages.sessions.next_part(self.store, header)
+        actor = self.actor._replace(session=header.id)
+        limits = self.settings.capture
+        log = stages.SessionLog(
+            self.store, self.host, self.screen, actor, self._views, limits=limits
+        )
+        log.start(header)
+        self.written()
+        return stages.SessionHandle(log, self.clock, self._captured, self.end)
+
+    def remember(  # noqa: PLR0913  what is said, and whose it is
+        self,
+        text: str,
+        *,
+        key: str = "",
+        type: str = "",
+        project: str = "",
+        agent: str = "",
+        user: str = "",
+        area: str = "",
+        session: str = "",
+    ) -> JobReport:
+        """Keep a statement at once, as a turn and as a card that quotes it.
+
+        Args:
+            text: one statement.
+            key: what it is about, such as ``db.choice``; found by rules if not given.
+            type: one of the card types; found by rules if not given.
+            project: the project it belongs to.
+            agent: the agent it was said to.
+            user: the user who said it.
+            area: ``agent``, ``user`` or ``session``, for what is theirs alone; shared if empty.
+            session: the session it was said in; one for each day if not given.
+        """
+        if not text.strip():
+            raise UsageError("There is nothing to remember. Give one statement.")
+        if area == "session" and not session:
+            raise UsageError("A statement has no session of its own. Name one, or another area.")
+        if not session:
+            now, copy = self.now(), self.copy_id
+            session = stages.remembered_in(now, copy, project, agent, user, area=area)
+        handle = self.session(
+            session, agent=agent, user=user, project=project, host="remember", area=area
+        )
+        said = stages.Said(stages.Role.USER, text, self.clock(), origin=self.actor.origin)
+        captured = handle.log.add([said])
+        self.written()
+        if not captured:
+            raise UsageError("Nothing is left of that text once injected blocks are removed.")
+        key = self.screen.pass_name(key)
+        draft = stages.explicit_draft(captured[0], handle.header, key, type)
+        try:
+            return self._remember([draft], captured)
+        except StoreError as error:
+            why = f"session:{handle.id}#{captured[0].turn.n} is stored, its card is not: {error}"
+            return stages.JobReport("", "remember", draft.key, failed=why)
+
+    def ingest(
+        self, files: Iterable[TranscriptFile], progress: Callable[[int], None] = lambda count: None
+    ) -> Iterator[Ingested]:
+        """Store the sessions of transcript files, each turn once; yields a report a session."""
+        limits = self.settings.capture
+        taking = stages.Ingest(self.store, self.host, self.screen, self.actor, limits)
+        for file in files:
+            yield from taking.take(file, progress)
+            self.written()
+
+    # Consolidation
+
+    def end(self, id: str) -> JobReport:
+        """End a session: mark it, archive it, distil it."""
+        return self.distil(self.mark_ended(id))
+
+    def mark_ended(self, id: str) -> str:
+        """End a session and leave it to a later `distil`; returns its whole id."""
+        place = stages.sessions.find(self.store, self.screen.pass_id(id))
+        transcript = stages.sessions.read(self.store, place.path)
+        if place.open and transcript.ended is None:
+            actor = self.actor._replace(session=place.id)
+            log = stages.SessionLog(self.store, self.host, self.screen, actor)
+            log.end(max(self.clock(), transcript.latest))
+            self.written()
+        return place.id
+
+    def distil(self, id: str, *, dry_run: bool = False) -> JobReport:
+        """Distil one session; nothing to do when it was distilled before."""
+        place = stages.sessions.find(self.store, self.screen.pass_id(id))
+        transcript = stages.sessions.read(self.store, place.path)
+        report = self._run(self._distil().plan(place.id), "distil", dry_run=dry_run)
+        if report.id:
+            self.host.notice(
+                "session_ended", session=transcript.session, turns=len(transcript.turns)
+            )
+        if place.open and not dry_run and not self.store.exists(place.path):
+            self.store.unview(place.path.removesuffix("l"))
+        return report
+
+    def waiting(self) -> list[str]:
+        """Return the ids of ended sessions that were not distilled yet."""
+        return self._distil().waiting(self.jobs.done)[0]
+
+    def distil_waiting(self, *, dry_run: bool = False) -> list[JobReport]:
+        """Distil every session that waits, in order; one that fails keeps no other waiting."""
+        with self.store.glance.hold():
+            waiting, damaged = self._distil().waiting(self.jobs.done)
+            tries = {id: partial(self.distil, id, dry_run=dry_run) for id in (*damaged, *waiting)}
+            return self.jobs.each("distil", tries)
+
+    def consolidate(
+        self, period: Period, day: date | None = None, *, dry_run: bool = False
+    ) -> list[JobReport]:
+        """Run the daily or weekly job for one period, or for all that have news.
+
+        Args:
+            period: daily or weekly.
+            day: the day, or any day of the week; if not given all periods in order, of which
+                one that fails is reported and the others are done.
+            dry_run: report the diff and write nothing.
+        """
+        if not dry_run and stages.rekey(self.store):
+            self.batch.note()
+        with self.store.glance.hold():
+            edits = self.take_edits(dry_run=dry_run)
+            periods = stages.Periods(self.store, self.host, self.settings, self.clock())
+            plans = periods.plans(period, day, self.jobs.done)
+            runs = {n: partial(self._run, p, period, dry_run=dry_run) for n, p in plans.items()}
+            found = self.jobs.each(period, runs, alone=day is not None)
+            reports = [one for one in found if day or one.id or one.failed or one.left_out]
+        reports[:0] = [edits] if edits.id or edits.left_out else []
+        if not dry_run:
+            self.store.drop_undo()
+        return reports
+
+    def take_edits(self, *, meant: bool = False, dry_run: bool = False) -> JobReport:
+        """Take over what a person changed on generated pages and in the files of cards.
+
+        Args:
+            meant: lines that are gone are meant to be, however many they are.
+            dry_run: report the diff and write nothing.
+        """
+        with self.store.glance.hold():
+            if not dry_run:
+                self.store.reconcile()
+            job = stages.Twoway.of(self.store, self.history, self.settings, self.clock())
+            plan = job.plan(lambda text: self.screen.pass_text(text).text, meant=meant)
+            return self._run(plan, job.kind, dry_run=dry_run)
+
+    def undo(self, job: str) -> Job:
+        """Take a job back: every file it changed is again what it was, byte for byte."""
+        undone, _ = stages.Undo(self.store, self.history, self.jobs).job(job, self.actor)
+        self.host.notice(
+            "changes_applied", paths=[effect.path for effect in undone.effects], job=None
+        )
+        return undone
+
+    # Recall
+
+    def recall(
+        self, query: Query | str, *, limit: int = 0, looking: bool = False,
+        as_of: datetime | date | str | None = None,
+    ) -> Answer:  # fmt: skip
+        """Find the lines that answer a question.
+
+        Args:
+            query: a line, see `kimi_memory.recall.query_parser`, or a `Query` with filters.
+            limit: most hits; the setting ``recall.limit`` if 0.
+            as_of: ask for what was held to be true then, at the end of a day or at a moment.
+            looking: a person only looks around; nothing is warmed by having been shown.
+
+        Raises:
+            UsageError: the line or the date cannot be understood; the place is named.
+        """
+        if isinstance(query, str):
+            from kimi_memory.recall.query_parser import parse
+
+            query = parse(query, self.now(), limit=limit or self.settings.recall.limit)
+        if as_of is not None:
+            from kimi_memory.recall.query_parser import looking_back
+
+            query = replace(query, as_of=looking_back(as_of, self.now()))
+        answer = self._recall.search(query)
+        shown = {hit.unit.id: hit.score for hit in answer.hits}
+        self._receipts.add(query.text, shown, self.actor, looking=looking)
+        self.host.notice("recalled", query=query, hits=answer.hits)
+        return answer
+
+    def context(  # noqa: PLR0913  what it is for, and who may see what
+        self, purpose: Literal["start", "task", "live"] = "task", query: str = "", *,
+        budget: int = 0, session: str = "", beside: str = "", project: str = "",
+        within: tuple[str, ...] | None = None, narrowed: Callable[[Query], Query] | None = None,
+    ) -> Context:  # fmt: skip
+        """Return a block of memory to put into a prompt, fenced as data.
+
+        Args:
+            purpose: start of a session, a task, or the next turn.
+            query: what it is about; not needed for start.
+            budget: most tokens; the setting ``recall.context_tokens`` if 0.
+            session: the running session, whose last turns may be repeated.
+            beside: a session whose turns are in the prompt already; nothing of it is shown.
+            within: private scopes that may be shown, such as ``agent:reviewer``; all if None.
+            project: at the start of a session, the project it is about; all if empty.
+            narrowed: bounds a query to what the caller may see; no bound if None.
+        """
+        from kimi_memory.recall.context import build
+        from kimi_memory.recall.request import Request
+        from kimi_memory.recall.start import build_start
+
+        request = Request(
+            purpose, budget or self.settings.recall.context_tokens, lettered(secrets.token_hex(8)),
+            query=query, session=session, beside=beside, within=within, project=project,
+            zone=self.zone, bound=narrowed,
+        )  # fmt: skip
+        if purpose == "start":
+            built = build_start(self.store, request, self.clock(), self._recall.ids)
+        else:
+            built = build(self._recall, request)
+        self._receipts.add(query, built.lines, self.actor)
+        nonce = self._nonce(purpose, session or beside, built.text.replace(request.nonce, ""))
+        return replace(built, text=built.text.replace(request.nonce, nonce))
+
+    def get(self, id: str) -> Filed:
+        """Return a note by its id, or a unique prefix of it."""
+        shelf = stages.Shelf(self.store)
+        return shelf.file(shelf.find(id, self._indexed(id)).path)
+
+    def trace(self, id: str) -> Trace:
+        """Return where a note comes from: quotes, turns, session files, commits."""
+        return stages.Tracer(self.store, self.history).trace(id, self._indexed(id))
+
+    def _indexed(self, id: str) -> Iterable[str]:
+        """Return where the index has the note of an id; what the files say goes before it."""
+        from kimi_memory.index.locate import locate
+
+        return locate(self.root, self._key, id)
+
+    # Life
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        self.close()
+
+    def _run(self, plan: Callable[[Shelf], Plan], kind: str, *, dry_run: bool) -> JobReport:
+        actor = Actor(f"job:{kind}", self.actor.origin, job=kind)
+        return self.jobs.run(plan, actor, dry_run=dry_run)
+
+    def _captured(self, captured: Sequence[Captured]) -> None:
+        self.written()
+        drafts, _ = stages.graded(stages.wanted(captured, self.settings.capture))
+        if drafts:
+            try:
+                self._remember(drafts, captured)
+            except KimiMemoryError as error:
+                self.notes = (*self.notes, str(error))  # The turn is stored all the same.
+
+    def _remember(self, drafts: Sequence[Draft], captured: Sequence[Captured]) -> JobReport:
+        texts = {one.turn.n: one.turn.text for one in captured}
+        job = stages.Remember(self.host, self.settings, self._draft_gate(), self.clock())
+        plan = job.plan(drafts, lambda quote: texts.get(quote.n))
+        return self._run(plan, "remember", dry_run=False)
+
+    def written(self) -> None:
+        """Note that files were written, so that a commit of them follows."""
+        self.batch.note()
+        if self._background:
+            self.batch.start()

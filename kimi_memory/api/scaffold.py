@@ -1,0 +1,82 @@
+"""What a new memory starts with."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from kimi_memory.config import FORMAT, MARKER
+from kimi_memory.domain.change import Create
+from kimi_memory.domain.ids import derived_id, new_id
+from kimi_memory.domain.note import Lang
+from kimi_memory.domain.pages import STARTER_IDENTITY, STARTER_NAME, Identity
+from kimi_memory.formats import codec
+from kimi_memory.formats.templates import fill
+from kimi_memory.jobs.overview import PAGE, empty_page
+from kimi_memory.nlp.basic.language import language_of
+
+TIERS = ("short-term", "episodic", "mid-term", "semantic", "long-term")
+"""The five folders of truth."""
+_PEOPLES = ("USER", "PROJECT")
+_SETTINGS = """\
+# Settings of this memory: data only. Hosts, keys and plugins are chosen in your own
+# config directory. All settings: docs/settings.md.
+
+[memory]
+id = "{id}"
+format = {format}
+name = {name}
+language = "{language}"
+"""
+
+
+def starter(name: str, language: str, now: datetime, *, locale: str = "") -> list[Create]:
+    """Return the files of a new memory.
+
+    Args:
+        name: what people call it; may be empty.
+        language: ``auto``, ``zh`` or ``en``.
+        now: the moment it is made.
+        locale: such as ``zh_CN.UTF-8``; tells the language of the pages where that is ``auto``.
+    """
+    named = language_of(name) == "zh" and not any(ch.isascii() and ch.isalpha() for ch in name)
+    chinese = locale.lower().startswith("zh") or (bool(name) and named)
+    lang = Lang.ZH if language == "zh" or (language == "auto" and chinese) else Lang.EN
+    settings = _SETTINGS.format(
+        id=new_id("memory", now), format=FORMAT, name=_quoted(name), language=language
+    )
+    identity = _identity(name, lang, now)
+    pages = {
+        MARKER: settings,
+        PAGE: empty_page(name, lang),
+        "USER.md": fill("starter/USER", lang, name=name),
+        "PROJECT.md": fill("starter/PROJECT", lang, name=name),
+        codec.place(identity): codec.render(identity),
+    }
+    return [Create(path, text.encode()) for path, text in pages.items()]
+
+
+def starter_lines() -> frozenset[str]:
+    """Return what the pages of a new memory say in every language: nobody's statements."""
+    pages = [fill(f"starter/{page}", lang, name="") for page in _PEOPLES for lang in Lang]
+    lines = {line.strip().removeprefix("- ") for page in pages for line in page.splitlines()}
+    return frozenset(line for line in lines if line)
+
+
+def _quoted(text: str) -> str:
+    """Return a TOML basic string; JSON's escapes are valid TOML."""
+    import json
+
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _identity(name: str, lang: Lang, now: datetime) -> Identity:
+    who, mission = STARTER_IDENTITY[lang]
+    return Identity(
+        id=derived_id("identity", now, name),
+        created=now,
+        updated=now,
+        lang=lang,
+        name=name or STARTER_NAME[lang],
+        who=who,
+        mission=mission,
+    )

@@ -1,0 +1,76 @@
+"""What is remembered at once: by request, or by triggers within the limits."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from datetime import datetime
+
+from kimi_memory.capture.log import Captured
+from kimi_memory.config import CaptureTable
+from kimi_memory.domain.card import CardType
+from kimi_memory.domain.draft import Draft
+from kimi_memory.domain.note import Lang
+from kimi_memory.domain.origin import Origin
+from kimi_memory.domain.scope import scope_of
+from kimi_memory.domain.session import Session
+from kimi_memory.domain.source import Quote
+from kimi_memory.errors import UsageError
+from kimi_memory.nlp.basic.language import language_of
+from kimi_memory.nlp.basic.slug import slug
+from kimi_memory.nlp.rules import cues
+
+
+def remembered_in(
+    at: datetime, copy: str, project: str = "", agent: str = "", user: str = "", *, area: str = ""
+) -> str:
+    """Return the session of a day's remembered statements: one for each copy and owner.
+
+    Two copies that wrote into one file could not be merged.
+    """
+    whose = f"\0{project}\0{agent}" if project or agent else ""
+    whose += f"\0user {user}\0{area}" if user or area else ""
+    mark = f"-{hashlib.sha256(whose.encode()).hexdigest()[:10]}" if whose else ""
+    return f"remembered-{at:%Y%m%d}{f'-{copy}' if copy else ''}{mark}"
+
+
+def explicit_draft(captured: Captured, session: Session, key: str, type: str) -> Draft:
+    """Return the draft of something a person asked to remember."""
+    turn = captured.turn
+    lang = Lang(language_of(turn.text))
+    found = captured.drafts[0] if captured.drafts else None
+    title = " ".join(turn.text.split())[:60]
+    try:
+        kind = CardType(type) if type else (found.type if found else CardType.FACT)
+    except ValueError:
+        raise UsageError(f"{type!r} is no card type. Use one of {', '.join(CardType)}.") from None
+    if turn.origin is not Origin.HUMAN and cues.RULE.search(cues.fold_case(turn.text)):
+        kind = CardType.RULE  # Another name makes no fact of an agent's order.
+    return Draft(
+        type=kind,
+        key=key or (found.key if found else f"note.{slug(title, limit=40)}"),
+        title=found.title if found else title,
+        value=turn.text.strip(),
+        quotes=(Quote(session.id, turn.n, turn.text),),
+        at=turn.at,
+        lang=lang,
+        importance=0.9,
+        confidence=0.9,
+        reversal=bool(found and found.reversal),
+        origin=turn.origin,
+        category=session.project or (found.category if found else "general"),
+        project=session.project,
+        scope=scope_of(session),
+    )
+
+
+def wanted(captured: Sequence[Captured], limits: CaptureTable) -> list[Draft]:
+    """Return the drafts of new turns that may become memories at once.
+
+    Args:
+        captured: the turns of one exchange and what triggers found in them.
+        limits: whether at all, and how many an exchange may add.
+    """
+    if not limits.auto:
+        return []
+    return [draft for one in captured for draft in one.drafts][: limits.limit]

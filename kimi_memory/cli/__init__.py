@@ -1,0 +1,156 @@
+"""The command line: one file a command, lazily imported."""
+
+from __future__ import annotations
+
+import importlib
+import keyword
+import sys
+from argparse import SUPPRESS, ArgumentParser
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from kimi_memory.cli.locate import ahead
+from kimi_memory.domain.command import Command
+from kimi_memory.errors import DiskError, KimiMemoryError
+from kimi_memory.nlp.basic.terminal import printable
+
+COMMANDS: dict[str, str] = {
+    "init": "make a memory in a folder",
+    "session": "start a session, add turns, end it",
+    "remember": "keep one statement at once",
+    "ingest": "store transcripts of other programs, each turn once",
+    "import": "take over what another system remembers, and keep in step",
+    "recall": "find the lines that answer a question",
+    "get": "show a note, or lines of a file",
+    "context": "print a block of memory for a prompt",
+    "compact": "make a running chat fit its model, and keep all of it",
+    "distill": "turn ended sessions into events and cards",
+    "consolidate": "run the daily or weekly job, or introspect",
+    "link": "link two notes, remove a link, list what is suggested",
+    "review": "show what waits for your word; accept, edit or reject it",
+    "project": "list projects, finish one, take one up again",
+    "conflicts": "list what contradicts what, and settle it",
+    "forget": "archive notes and keep them from coming back",
+    "purge": "destroy a text or a session everywhere, with proof",
+    "trace": "show where a note comes from",
+    "log": "show the history",
+    "diff": "show what changed",
+    "undo": "take a job back, byte for byte",
+    "index": "bring the indexes up to date, or rebuild them",
+    "watch": "keep the index up to date while somebody edits the files",
+    "verify": "check journal, notes, quotes and indexes",
+    "status": "show what is in the memory",
+    "doctor": "look for faults, and mend them",
+    "eval": "run the cases of evals/*.yaml, and fail when one fails",
+    "backup": "write the memory and its history into one archive, and check it",
+    "export": "write cards, an index, JSON or a graph for other programs",
+    "schedule": "let the daily and weekly job and introspection run by themselves",
+    "skills": "list, show and install procedures that came up again and again",
+    "audit": "measure the rot in any store of memories, reading only",
+    "hook": "answer agent programs, and put the hooks into their settings",
+    "mcp": "serve agent programs over the Model Context Protocol",
+    "serve": "serve programs in any language over HTTP",
+    "proxy": "stand between a chat program and its model, and remember",
+    "git": "what git runs where two copies are merged with it",
+    "plugins": "list plugins: loaded, from where, skipped and why",
+}
+"""Every built-in command and what it does."""
+ALIASES = {"search": "recall", "distil": "distill", "dream": "consolidate introspect"}
+
+
+class Parser(ArgumentParser):
+    """A parser that takes what every command takes; so do the steps below it, of the same class."""
+
+    def __init__(self, **options: Any) -> None:  # argparse's own arguments
+        super().__init__(**options)
+        # What an outer parser has read must stand: an inner one has no default of its own.
+        shared = self.add_argument_group("every command", argument_default=SUPPRESS)
+        shared.add_argument("--json", action="store_true", help="print JSON for programs")
+        shared.add_argument(
+            "--memory",
+            type=Path,
+            metavar="PATH",
+            help="the memory folder; else KIMI_MEMORY, else the nearest one above",
+        )
+
+
+def parser(only: str = "") -> ArgumentParser:
+    """Return the parser of the command line.
+
+    Args:
+        only: a command whose arguments are all that is needed; all if empty.
+    """
+    top = Parser(
+        prog="kimi-memory",
+        description="Git for beliefs: an agent's memory as a folder of Markdown you own.",
+    )
+    top.add_argument("--version", action="version", version=_version())
+    top.set_defaults(json=False, memory=None)
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, help in COMMANDS.items():
+        if only in ("", name):
+            _add(commands, builtin(name, help))
+    if only not in COMMANDS:
+        for command in _from_plugins():
+            _add(commands, command)
+    return top
+
+
+def builtin(name: str, help: str) -> Command:
+    """Return a built-in command; its module is imported now."""
+    # A word of Python cannot name a module.
+    stem = f"{name}_" if keyword.iskeyword(name) else name
+    module = importlib.import_module(f"kimi_memory.cli.{stem}")
+    return Command(name, help, module.add_arguments, module.run)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run a command line and return its exit code."""
+    words = list(arguments)
+    if words and words[0] in ALIASES:
+        words[:1] = ALIASES[words[0]].split()
+    first = words[0] if words else ""
+    try:
+        with ahead(words):
+            chosen = parser(first if first in COMMANDS else "").parse_args(words)
+            return int(chosen.run(chosen))
+    except KimiMemoryError as error:
+        print(f"kimi-memory: {printable(str(error))}", file=sys.stderr)
+        return error.exit_code
+    except BrokenPipeError:
+        # The reader of a pipe went away (head, less): not our failure.
+        sys.stderr.close()
+        return 0
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        why = error.strerror or type(error).__name__
+        print(f"kimi-memory: {printable(f'{where}{why}')}. Look at that place.", file=sys.stderr)
+        return DiskError.exit_code
+    except KeyboardInterrupt:
+        print("kimi-memory: interrupted; nothing half-written was kept.", file=sys.stderr)
+        return 130
+
+
+def _add(commands, command: Command) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001  argparse's own class is private
+    sub = commands.add_parser(command.name, help=command.help, description=_sentence(command.help))
+    command.add_arguments(sub)
+    sub.set_defaults(run=command.run)
+
+
+def _sentence(help: str) -> str:
+    return f"{help[0].upper()}{help[1:]}."
+
+
+def _from_plugins() -> list[Command]:
+    from kimi_memory.api.options import user_host
+    from kimi_memory.api.user_dirs import Home
+
+    gathered = user_host(Home.of_user()).gather("register_commands")
+    return [command for found in gathered for command in found]
+
+
+def _version() -> str:
+    from kimi_memory import __version__
+
+    return f"kimi-memory {__version__}"

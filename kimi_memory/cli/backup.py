@@ -1,0 +1,42 @@
+"""``backup``: one archive of a memory with its history, checked; or check or restore one."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.operations.backup import Backup, back_up, check_backup, restore
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("path", type=Path, help="a file to write, or a folder for a dated one")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--verify", action="store_true", help="only check an archive that is there")
+    what.add_argument("--restore", type=Path, metavar="FOLDER", help="unpack it into a new folder")
+
+
+def run(arguments: Namespace) -> int:
+    """Write and check, check, or restore; 1 where an archive is damaged."""
+    path = arguments.path.expanduser()
+    if arguments.verify:
+        found, done = check_backup(path), "checked"
+    elif arguments.restore:
+        found, done = restore(path, arguments.restore.expanduser()), "restored"
+    else:
+        with open_memory(arguments) as memory:
+            memory.batch.flush()
+            found, done = back_up(memory, path), "written and checked"
+    if arguments.json:
+        show_json(found)
+    else:
+        _show(found, done)
+    return int(bool(found.problems))
+
+
+def _show(found: Backup, done: str) -> None:
+    for line in found.problems:
+        show(f"damaged: {line}")
+    size = f"{found.files} files, {found.bytes / 2**20:.1f} MiB"
+    show(f"{found.path}: {size}, {'damaged' if found.problems else done}")

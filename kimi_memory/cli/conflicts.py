@@ -1,0 +1,65 @@
+"""``conflicts``: list what contradicts what, and settle it."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from dataclasses import replace
+
+from kimi_memory.cli.shared import finish_reports, moment, open_memory, show, show_json
+from kimi_memory.errors import UsageError
+from kimi_memory.nlp.dates.zone import Zone, in_zone
+from kimi_memory.operations.conflicts import Choice, Dispute, conflicts, resolve
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "name", nargs="?", default="", help="a key or the id of a side; default: list them all"
+    )
+    parser.add_argument("--keep", default="", metavar="ID", help="this side is right")
+    parser.add_argument("--value", default="", metavar="TEXT", help="neither is, but this")
+    parser.add_argument("--both", action="store_true", help="both are so")
+    parser.add_argument(
+        "--since", default="", metavar="DATE", help="with --both: the newer one holds from then on"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="show the diff, write nothing")
+
+
+def run(arguments: Namespace) -> int:
+    """List conflicts, or settle one as a job that undo can take back."""
+    choice = Choice(keep=arguments.keep, value=arguments.value, both=arguments.both)
+    chosen = choice != Choice() or bool(arguments.since)
+    if chosen and not arguments.name:
+        raise UsageError("Say which conflict: give its key or the id of a side.")
+    with open_memory(arguments) as memory:
+        if arguments.since:
+            choice = replace(choice, since=moment(arguments.since, memory.zone))
+        if chosen:
+            report = resolve(memory, arguments.name, choice, dry_run=arguments.dry_run)
+            return finish_reports(arguments, [report])
+        found = [one for one in conflicts(memory) if _is_named(one, arguments.name)]
+        zone = memory.zone
+    if arguments.json:
+        show_json([{"key": one.key, "path": one.path, "sides": one.sides} for one in found])
+    else:
+        _show(found, zone)
+    return 0
+
+
+def _is_named(one: Dispute, name: str) -> bool:
+    return name in ("", one.key) or any(card.id.startswith(name) for card in one.sides)
+
+
+def _show(found: list[Dispute], zone: Zone) -> None:
+    if not found:
+        show("No conflicts.")
+    for one in found:
+        show(f"{one.key}  ({one.path})")
+        for card in one.sides:
+            since = in_zone(card.valid_from or card.created, zone)
+            show(f"  {card.id}  {card.confidence:.2f}  {card.trust}  since {since:%Y-%m-%d}")
+            show(f"    {' '.join(card.value.split())}")
+            for quote in card.quotes:
+                show(f"      > {' '.join(quote.text.split())}  [{quote.session} #{quote.n}]")
+    if found:
+        show("Settle one with: kimi-memory conflicts KEY --keep ID | --value TEXT | --both")

@@ -1,0 +1,45 @@
+"""``context``: print a block of memory for a prompt."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from kimi_memory.cli.shared import add_within, leave, open_memory, show, show_json, within
+from kimi_memory.errors import UsageError
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("query", nargs="*", help="what the task is about")
+    parser.add_argument(
+        "--for",
+        choices=["start", "task", "live"],
+        default="task",
+        dest="purpose",
+        help="start of a session, a task, or the next turn; default: task",
+    )
+    parser.add_argument("--budget", type=int, default=0, help="most tokens")
+    parser.add_argument("--session", default="", help="the running session")
+    parser.add_argument("--project", default="", help="at a start: only this project; else all")
+    add_within(parser)
+
+
+def run(arguments: Namespace) -> int:
+    """Build the block and print it."""
+    if arguments.budget < 0:
+        raise UsageError("--budget is below zero. Give how many tokens the block may take.")
+    with open_memory(arguments) as memory:
+        built = memory.context(
+            arguments.purpose,
+            " ".join(arguments.query),
+            budget=arguments.budget,
+            session=arguments.session,
+            within=within(arguments),
+            project=arguments.project,
+        )
+        leave(memory)
+    if arguments.json:
+        show_json(built)
+    else:
+        show(built.text)
+    return 0

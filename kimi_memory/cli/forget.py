@@ -1,0 +1,76 @@
+"""``forget``: archive what must not be recalled, and keep it from coming back."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from dataclasses import replace
+
+from kimi_memory.cli.shared import (
+    finish_reports,
+    moment,
+    on_terminal,
+    open_memory,
+    show,
+    show_report,
+)
+from kimi_memory.jobs.forget import Wanted
+from kimi_memory.jobs.runner import JobReport
+from kimi_memory.operations.forget import forget
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("id", nargs="?", default="", help="the id of a note, or its beginning")
+    parser.add_argument("--key", default="", help="every card of this key")
+    parser.add_argument("--session", default="", help="everything derived from this session alone")
+    parser.add_argument("--query", default="", metavar="WORDS", help="all that says these words")
+    parser.add_argument("--since", default="", metavar="DATE", help="all said from then on")
+    parser.add_argument("--until", default="", metavar="DATE", help="all said before then")
+    parser.add_argument("--why", default="", help="a reason, kept with the tombstone")
+    parser.add_argument("--hash", action="store_true", help="the tombstone keeps only a hash")
+    parser.add_argument("--dry-run", action="store_true", help="show the diff, write nothing")
+    parser.add_argument(
+        "--yes", action="store_true", help="forget a session, words or a time without asking"
+    )
+
+
+def run(arguments: Namespace) -> int:
+    """Forget, as a job that undo can take back; what may be much is shown first."""
+    with open_memory(arguments) as memory:
+        since, until = (
+            moment(text, memory.zone) if text else None
+            for text in (arguments.since, arguments.until)
+        )
+        wanted = Wanted(
+            note=arguments.id,
+            key=arguments.key,
+            session=arguments.session,
+            query=arguments.query,
+            since=since,
+            until=until,
+            why=arguments.why,
+            hashed=arguments.hash,
+        )
+        if not arguments.dry_run and wanted.broad and not arguments.yes:
+            preview = forget(memory, wanted, dry_run=True)
+            if not _agreed(preview):
+                return _unchanged(arguments, preview)
+        report = forget(memory, wanted, dry_run=arguments.dry_run)
+    return finish_reports(arguments, [report])
+
+
+def _agreed(preview: JobReport) -> bool:
+    """Whether a person at a terminal says yes to what would go."""
+    if not preview.id or not (on_terminal() and sys.stdin.isatty()):
+        return False
+    show_report(replace(preview, diff=""))
+    print("Forget this? [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().casefold() in {"y", "yes", "是", "好"}
+
+
+def _unchanged(arguments: Namespace, preview: JobReport) -> int:
+    finish_reports(arguments, [preview])
+    if not arguments.json:
+        show("Nothing was changed. Add --yes to do it; undo can take it back.")
+    return 0

@@ -1,0 +1,63 @@
+"""``get``: show a note by id, or lines of a file by path."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from kimi_memory.api.memory import Memory
+from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.errors import NotFoundError, UsageError
+from kimi_memory.nlp.basic.citation import split_citation
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "what", help="an id, the beginning of one, a path, or a citation: path#L2-L5"
+    )
+    parser.add_argument("--from", type=int, default=1, dest="first", help="first line, from 1")
+    parser.add_argument("--lines", type=int, default=0, help="how many lines; default: all")
+    parser.add_argument("--related", action="store_true", help="show what the note is linked with")
+    parser.add_argument("--hops", type=int, choices=(1, 2), default=1, help="links to follow")
+
+
+def run(arguments: Namespace) -> int:
+    """Print the text, or what the note is linked with."""
+    if arguments.related:
+        from kimi_memory.cli.related import show_related
+
+        return show_related(arguments)
+    if arguments.first < 1 or arguments.lines < 0:
+        raise UsageError("Lines are counted from 1. Give --from 1 or more.")
+    with open_memory(arguments) as memory:
+        path, text = _read(memory, arguments.what)
+    first, count = _run(arguments)
+    lines = text.splitlines()[first - 1 :]
+    lines = lines[:count] if count else lines
+    if arguments.json:
+        show_json({"path": path, "from": first, "text": "\n".join(lines)})
+    else:
+        show("\n".join(lines))
+    return 0
+
+
+def _run(arguments: Namespace) -> tuple[int, int]:
+    """Return the first line and how many: of a citation, or as the options say."""
+    _, first, last = split_citation(arguments.what)
+    if not first or arguments.first > 1 or arguments.lines:
+        return arguments.first, arguments.lines
+    return first, last - first + 1
+
+
+def _read(memory: Memory, what: str) -> tuple[str, str]:
+    """Return path and text of a file, or of the note of an id."""
+    path = what.split("#", 1)[0]
+    try:
+        return path, memory.store.text(path)
+    except NotFoundError:
+        pass
+    try:
+        filed = memory.get(what)
+    except NotFoundError:
+        raise NotFoundError("note or file", what) from None
+    return filed.path, filed.text

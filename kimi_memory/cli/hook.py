@@ -1,0 +1,96 @@
+"""``hook``: what agent programs call, and putting it into their settings."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+
+from kimi_memory.agent_hooks import agent_protocols
+from kimi_memory.cli.locate import find_memory
+from kimi_memory.cli.shared import show, show_json
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    steps = parser.add_subparsers(dest="step", metavar="STEP", required=True)
+    run = steps.add_parser("run", help="answer one event, JSON on standard input")
+    run.add_argument(
+        "--host", required=True, choices=sorted(agent_protocols.EVENTS), help="the program"
+    )
+    run.add_argument("--event", default="", help="its name, for programs that do not say it")
+    steps.add_parser("drain", help="take in what hooks left for later")
+    serve = steps.add_parser("serve", help="keep the memory open, so that hooks answer at once")
+    serve.add_argument(
+        "--idle", type=float, default=600.0, metavar="SECONDS", help="go after so long unasked"
+    )
+    for name, help in _STEPS.items():
+        step = steps.add_parser(name, help=help)
+        step.add_argument(
+            "--host",
+            required=True,
+            choices=["agents", *sorted(agent_protocols.EVENTS)],
+            help="the program; agents: the skill for ~/.agents/skills",
+        )
+        step.add_argument(
+            "--slot", action="store_true", help="openclaw: take the place of its own memory"
+        )
+        step.add_argument("--dry-run", action="store_true", help="show the change, write nothing")
+
+
+_STEPS = {
+    "install": "put the hooks into a program's settings",
+    "remove": "take them out again",
+    "status": "say whether they are there",
+}
+
+
+def run(arguments: Namespace) -> int:
+    """Do one step."""
+    steps = {"run": _run, "drain": _drain, "serve": _serve}
+    return steps.get(arguments.step, _settle)(arguments)
+
+
+def _run(arguments: Namespace) -> int:
+    from kimi_memory.agent_hooks import entrypoint
+
+    named = ["--memory", str(arguments.memory)] if arguments.memory else []
+    return entrypoint.main(["--host", arguments.host, "--event", arguments.event, *named])
+
+
+def _drain(arguments: Namespace) -> int:
+    from kimi_memory.agent_hooks.inline import drain_here
+
+    count = drain_here(find_memory(arguments))
+    if arguments.json:
+        show_json({"events": count})
+    else:
+        show(f"{count} events taken in.")
+    return 0
+
+
+def _serve(arguments: Namespace) -> int:
+    from kimi_memory.agent_hooks.server import serve
+
+    if serve(find_memory(arguments), idle_seconds=arguments.idle):
+        return 0
+    print("kimi-memory: another server has this memory open.", file=sys.stderr)
+    return 0
+
+
+def _settle(arguments: Namespace) -> int:
+    from kimi_memory.agent_hooks.install import settle
+
+    report = settle(
+        arguments.step,
+        arguments.host,
+        find_memory(arguments).resolve(),
+        dry_run=arguments.dry_run,
+        slot=arguments.slot,
+    )
+    if arguments.json:
+        show_json(report)
+    else:
+        show(report.text())
+        if arguments.step == "install" and not arguments.dry_run:
+            show("Jobs: kimi-memory schedule --install lets the daily and the weekly job run")
+    return 0 if report.ok else 1

@@ -1,0 +1,54 @@
+"""``init``: make a memory."""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from kimi_memory.api.memory import Memory
+from kimi_memory.api.options import Opening
+from kimi_memory.cli.shared import PERSON, show, show_json
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("folder", type=Path, nargs="?", default=Path(), help="default: here")
+    parser.add_argument("--name", default="", help="what to call the memory")
+    parser.add_argument(
+        "--language",
+        choices=["auto", "zh", "en"],
+        default="auto",
+        help="of generated pages; default: auto",
+    )
+
+
+def run(arguments: Namespace) -> int:
+    """Make the folder, its pages and its history."""
+    folder = arguments.memory or arguments.folder
+    opening = Opening(actor=PERSON, background=False)
+    with Memory.create(
+        folder,
+        name=arguments.name,
+        language=arguments.language,
+        locale=_locale(),
+        opening=opening,
+    ) as memory:
+        files = memory.store.files()
+        if arguments.json:
+            show_json({"memory": memory.root, "files": files, "notes": memory.notes})
+            return 0
+        show(f"Memory in {memory.root}")
+        for path in files:
+            show(f"  {path}")
+        for note in memory.notes:
+            show(note)
+        show("Next: kimi-memory ingest <transcripts>, then kimi-memory recall <question>")
+        show("Jobs: kimi-memory schedule --install lets the daily and the weekly job run")
+    return 0
+
+
+def _locale() -> str:
+    """Return the language that the terminal speaks, as POSIX looks for it."""
+    names = ("LC_ALL", "LC_MESSAGES", "LANG")
+    return next((value for name in names if (value := os.environ.get(name))), "")

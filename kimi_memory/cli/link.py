@@ -1,0 +1,63 @@
+"""``link``: link two notes, remove a link, or list what is suggested."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from kimi_memory.api.memory import Memory
+from kimi_memory.cli.shared import finish_reports, open_memory, show, show_json
+from kimi_memory.domain.card import LinkRel
+from kimi_memory.errors import UsageError
+from kimi_memory.operations.links import Wanted, link, suggested, unlink
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("source", nargs="?", default="", help="id of a card, or its beginning")
+    parser.add_argument("target", nargs="?", default="", help="id of the other note")
+    parser.add_argument("--rel", default="", help=f"how A bears on B: one of {', '.join(LinkRel)}")
+    parser.add_argument("--weight", type=float, default=0.8, help="how strong, above 0 up to 1")
+    parser.add_argument("--reason", default="", help="why, in one line")
+    parser.add_argument("--remove", action="store_true", help="take the link out")
+    parser.add_argument("--suggested", action="store_true", help="list links that wait for a word")
+    parser.add_argument("--dry-run", action="store_true", help="show the diff, write nothing")
+
+
+def run(arguments: Namespace) -> int:
+    """Link, unlink or list."""
+    with open_memory(arguments) as memory:
+        if arguments.suggested:
+            return _list(memory, as_json=arguments.json)
+        if not arguments.source or not arguments.target:
+            raise UsageError("A link has two ends. Give two ids, or --suggested.")
+        wanted = Wanted(
+            source=arguments.source,
+            target=arguments.target,
+            rel=_relation(arguments.rel),
+            weight=arguments.weight,
+            reason=" ".join(arguments.reason.split()),
+        )
+        change = unlink if arguments.remove else link
+        report = change(memory, wanted, dry_run=arguments.dry_run)
+    return finish_reports(arguments, [report])
+
+
+def _relation(text: str) -> LinkRel | None:
+    name = text.upper().replace("-", "_")
+    if name and name not in set(LinkRel):
+        raise UsageError(f"{text!r} is no relation. Choose one of {', '.join(LinkRel)}.")
+    return LinkRel(name) if name else None
+
+
+def _list(memory: Memory, *, as_json: bool) -> int:
+    edges = suggested(memory)
+    if as_json:
+        show_json(edges)
+        return 0
+    for edge in edges:
+        show(f"{edge.weight:.2f}  {edge.source} {edge.rel} {edge.target}")
+    if edges:
+        show("Confirm one with 'kimi-memory link', reject one with 'kimi-memory link --remove'.")
+    else:
+        show("No link waits.")
+    return 0

@@ -1,0 +1,43 @@
+"""``mcp``: serve a memory to agent programs over the Model Context Protocol."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from kimi_memory.cli.locate import find_memory
+from kimi_memory.cli.namespace import add_space, space_of
+from kimi_memory.errors import UsageError
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+GRAPH = "server-memory"
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("--http", action="store_true", help="over HTTP instead of standard input")
+    parser.add_argument("--host", default="127.0.0.1", help="address, of this machine only")
+    parser.add_argument("--port", type=int, default=8377, help="port; default: 8377")
+    add_space(parser, "the client")
+    parser.add_argument(
+        "--compat",
+        choices=[GRAPH],
+        help=f"offer the nine tools of the MCP project's {GRAPH} instead of ours",
+    )
+
+
+def run(arguments: Namespace) -> int:
+    """Serve until the client goes."""
+    if arguments.host not in LOOPBACK:
+        raise UsageError(
+            f"{arguments.host} can be reached from outside, and this server asks nobody who they "
+            "are. Use 127.0.0.1."
+        )
+    from kimi_memory.mcp.server import serve
+
+    serve(
+        find_memory(arguments).resolve(),
+        http=(arguments.host, arguments.port) if arguments.http else None,
+        graph=arguments.compat == GRAPH,
+        space=space_of(arguments),
+    )
+    return 0

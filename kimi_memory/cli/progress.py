@@ -1,0 +1,45 @@
+"""A progress line on standard error, for people only."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Self
+
+from kimi_memory.cli.shared import on_terminal
+
+_WIDTH = 24
+_PAUSE = 0.1
+
+
+class Progress:
+    """Counts things done; silent unless standard error is a terminal."""
+
+    def __init__(self, unit: str) -> None:
+        self._unit, self._shown = unit, 0.0
+        self._count = 0
+        self._visible = on_terminal()
+
+    def add(self, count: int) -> None:
+        """Count some more of an unknown total."""
+        self._count += count
+        self._print(f"{self._count} {self._unit}")
+
+    def set(self, done: int, total: int) -> None:
+        """Show a bar: so many done of so many."""
+        filled = _WIDTH * done // max(1, total)
+        bar = "█" * filled + "░" * (_WIDTH - filled)
+        self._print(f"{bar} {done}/{total} {self._unit}", last=done == total)
+
+    def _print(self, text: str, *, last: bool = False) -> None:
+        now = time.monotonic()
+        if self._visible and (last or now - self._shown > _PAUSE):
+            self._shown = now
+            print(f"\r\x1b[2K{text}", end="", file=sys.stderr, flush=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if self._visible and self._shown:
+            print("\r\x1b[2K", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,71 @@
+"""``proxy``: stand between a chat program and its model server, and remember."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+
+from kimi_memory.cli.locate import find_memory
+from kimi_memory.cli.shared import show
+from kimi_memory.errors import UsageError
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "--upstream", required=True, metavar="URL",
+        help="the model server, such as http://127.0.0.1:11434 or https://api.openai.com/v1",
+    )  # fmt: skip
+    parser.add_argument("--host", default="127.0.0.1", help="address; default: 127.0.0.1")
+    parser.add_argument("--port", type=int, default=8379, help="port, 0 for any; default: 8379")
+    parser.add_argument("--project", default="", help="project of chats that name none")
+    parser.add_argument("--agent", default="", help="agent of chats that name none")
+    parser.add_argument(
+        "--start-tokens", type=int, default=1000, metavar="N",
+        help="most tokens shown before a conversation, 0 for nothing; default: 1000",
+    )  # fmt: skip
+    parser.add_argument(
+        "--prompt-tokens", type=int, default=600, metavar="N",
+        help="most tokens shown beside a message, 0 for nothing; default: 600",
+    )  # fmt: skip
+    parser.add_argument(
+        "--allow-host", action="append", default=[], metavar="NAME",
+        help="a name under which clients call this proxy; may be repeated",
+    )  # fmt: skip
+    parser.add_argument(
+        "--allow-origin", action="append", default=[], metavar="URL",
+        help="a page that may call it from a browser; may be repeated",
+    )  # fmt: skip
+
+
+def run(arguments: Namespace) -> int:
+    """Stand there until asked to end."""
+    if not 0 <= arguments.port <= 65535 or min(arguments.start_tokens, arguments.prompt_tokens) < 0:
+        raise UsageError("--port, --start-tokens or --prompt-tokens is out of range.")
+    from kimi_memory.api.user_dirs import Home
+    from kimi_memory.proxy.memory_bridge import Budgets
+    from kimi_memory.proxy.server import Standing, proxy
+    from kimi_memory.server.auth import Names
+    from kimi_memory.server.principal import Namespace as Space
+    from kimi_memory.server.server import Serving
+
+    names = Names(
+        bound="127.0.0.1" if arguments.host == "localhost" else arguments.host,
+        hosts=tuple(arguments.allow_host),
+        origins=tuple(arguments.allow_origin),
+    )
+    root, home = find_memory(arguments).resolve(), Home.of_user()
+    standing = Standing(
+        serving=Serving(root=root, home=home, names=names, port=arguments.port),
+        upstream=arguments.upstream,
+        budgets=Budgets(start_tokens=arguments.start_tokens, prompt_tokens=arguments.prompt_tokens),
+        space=Space(arguments.project, arguments.agent),
+    )
+
+    def ready(url: str, guarded: bool) -> None:
+        who = "a token is needed" if guarded else "this machine only, without a token"
+        show(f"{url}  ({who}; stands before {arguments.upstream})")
+        sys.stdout.flush()
+
+    proxy(standing, ready)
+    return 0

@@ -1,0 +1,249 @@
+"""``recall``: find the lines that answer a question."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from kimi_memory.cli.shared import add_within, leave, open_memory, show, show_json, within
+from kimi_memory.domain.search_types import Hit, Query, Related, Unit
+from kimi_memory.errors import KimiMemoryError, UsageError
+from kimi_memory.formats import codec
+from kimi_memory.formats.frontmatter import decode
+from kimi_memory.nlp.basic.terminal import printable
+
+if TYPE_CHECKING:
+    from kimi_memory.api.memory import Memory
+    from kimi_memory.recall import Answer
+
+_LISTS = {
+    "tier": "short-term, episodic, mid-term, semantic or long-term",
+    "kind": "turn, card, event, project, day and the like",
+    "type": "decision, fact, rule and the like",
+    "tag": "a tag",
+    "status": "active, candidate, superseded, archived and the like",
+    "speaker": "a name or role of who said it",
+    "session": "the id of a session",
+    "key": "a key, or the beginning of one: db for db.choice",
+    "path": "a file, a folder, or a pattern such as semantic/*/db-*",
+}
+
+_ONCE = ("project", "agent", "user")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "query",
+        nargs="*",
+        help='a question or words, in any language; "a phrase", -without, begin*, field:value',
+    )
+    parser.add_argument("--limit", type=int, default=0, help="most hits")
+    parser.add_argument("--min-score", type=float, default=0.0, help="drop hits below, 0 to 1")
+    for name, help in _LISTS.items():
+        parser.add_argument(
+            f"--{name}", action="append", default=[], help=f"{help}; may be repeated"
+        )
+    parser.add_argument("--project", default="", help="only what belongs to this project")
+    parser.add_argument("--agent", default="", help="only what belongs to this agent")
+    parser.add_argument("--user", default="", help="only what belongs to this user")
+    add_within(parser)
+    dates = "such as 2026-02-27, 7d, 'last week' or 上个月"
+    parser.add_argument("--since", default="", help=f"only from this date or time on, {dates}")
+    parser.add_argument("--until", default="", help=f"only up to the end of this date, {dates}")
+    parser.add_argument(
+        "--as-of", default="", help=f"what was held to be true at the end of this date, {dates}"
+    )
+    parser.add_argument(
+        "--vector-weight", type=float, help="of the vector lane; its share, 0 to 1, with 70/30"
+    )
+    parser.add_argument(
+        "--fusion", default="", choices=["", "score", "70/30", "rrf"], help="how lanes are joined"
+    )
+    parser.add_argument("--hops", type=int, choices=(0, 1, 2), help="links to follow, 0 to 2")
+    parser.add_argument("--plain", action="store_true", help="take every word as it is")
+    parser.add_argument("--explain", action="store_true", help="show the parts of each score")
+
+
+def run(arguments: Namespace) -> int:
+    """Search and print; finding nothing is no failure."""
+    with open_memory(arguments) as memory:
+        query = _query(arguments, memory)
+        # Who reads on a terminal looks around; programs that ask for an agent use what they get.
+        answer = memory.recall(query, looking=sys.stdout.isatty())
+        found = _Found(query, answer, memory, _quoting(memory, query, answer))
+        leave(memory)
+        if arguments.json:
+            show_json(found.members(explain=arguments.explain))
+        else:
+            found.show(explain=arguments.explain)
+    return 0
+
+
+def _query(arguments: Namespace, memory: Memory) -> Query:
+    from kimi_memory.recall.query_parser import check, parse
+
+    if arguments.limit < 0:
+        raise UsageError("--limit is below zero. Give how many hits you want.")
+    now, line = memory.now(), " ".join(arguments.query)
+    query = Query(text=line) if arguments.plain else parse(line, now)
+    given: dict[str, Any] = {
+        name: (*getattr(query, name), *check(name, getattr(arguments, name), f"--{name}"))
+        for name in _LISTS
+    }
+    given |= {name: getattr(arguments, name) or getattr(query, name) for name in _ONCE}
+    given |= _dates(arguments, query, now)
+    if not line.strip() and not any(given.values()):
+        raise UsageError("There is nothing to look for. Give a question, words or a filter.")
+    return replace(
+        query,
+        limit=arguments.limit or memory.settings.recall.limit,
+        min_score=arguments.min_score,
+        hops=arguments.hops,
+        vector_weight=arguments.vector_weight,
+        fusion=arguments.fusion,
+        within=within(arguments),
+        **given,
+    )
+
+
+def _dates(arguments: Namespace, query: Query, now: datetime) -> dict[str, datetime | None]:
+    from kimi_memory.recall.query_parser import boundary
+
+    found = {"since": query.since, "until": query.until, "as_of": query.as_of}
+    for name in found:
+        value, option = getattr(arguments, name), name.replace("_", "-")
+        if value:
+            found[name] = boundary(option, value, now, f"--{option}")
+    return found
+
+
+def _quoting(memory: Memory, query: Query, answer: Answer) -> Mapping[str, tuple[Related, ...]]:
+    """Return the notes that rest on each turn, those of the moment that was asked for."""
+    from kimi_memory.recall.citations import quoting
+    from kimi_memory.recall.filters import holding
+
+    searcher, asked = memory.index.searcher(), Query(text="", as_of=query.as_of)
+    return quoting(searcher, answer.hits, holding(searcher, asked))
+
+
+class _Found:
+    """An answer with what surrounds it, as this command shows it."""
+
+    def __init__(
+        self,
+        query: Query,
+        answer: Answer,
+        memory: Memory,
+        quoting: Mapping[str, tuple[Related, ...]],
+    ) -> None:
+        self._answer, self._quoting = answer, quoting
+        self._words = memory.index.words.of_query(query, memory.now())
+        self._memory = memory
+
+    def members(self, *, explain: bool) -> dict[str, object]:
+        """Return what stands in JSON."""
+        answer = self._answer
+        members: dict[str, object] = {
+            "hits": [self._hit(hit, explain=explain) for hit in answer.hits],
+            "lanes": answer.lanes,
+            "notes": answer.notes,
+            "took_ms": answer.took_ms,
+        }
+        if explain:
+            members |= {"words": self._words, "weights": answer.weights}
+        return members
+
+    def _hit(self, hit: Hit, *, explain: bool) -> dict[str, object]:
+        members = {f.name: getattr(hit, f.name) for f in fields(hit)}
+        members |= {"citation": hit.citation, "related": self._related(hit)}
+        members["sessions"] = _sessions(self._memory, hit.unit)
+        if explain:
+            members["summands"], members["factors"] = _split(hit)
+        return members
+
+    def show(self, *, explain: bool) -> None:
+        """Print for people."""
+        if explain:
+            self._explain()
+        for rank, hit in enumerate(self._answer.hits, 1):
+            show(f"[{rank}] {hit.score:.2f}  {_who(hit)}  {hit.citation}")
+            for line in self._marked(hit.snippet).splitlines():
+                print(f"    {line}")
+            if self._related(hit):
+                show(f"    related: {', '.join(map(_named, self._related(hit)))}")
+            if explain:
+                show(f"    {_sum(hit)}  (lanes: {', '.join(hit.lanes) or 'filters'})")
+        for note in self._answer.notes:
+            show(f"note: {note}")
+        if not self._answer.hits:
+            show("Nothing found.")
+
+    def _related(self, hit: Hit) -> tuple[Related, ...]:
+        """Return the notes that rest on a turn, and those a note is linked with."""
+        return (*self._quoting.get(hit.unit.id, ()), *hit.related)
+
+    def _explain(self) -> None:
+        weights = self._answer.weights
+        lanes = ", ".join(
+            f"{lane} (weight {weights.get(lane, 0):.2f})" for lane in self._answer.lanes
+        )
+        show(f"lanes: {lanes or 'none'}; words: {' '.join(self._words) or 'none'}")
+
+    def _marked(self, text: str) -> str:
+        """Return a text safe to print, its words in bold on a terminal."""
+        if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
+            return printable(text)
+        from kimi_memory.nlp.basic.snippet import marks
+
+        shown, at = [], 0
+        for first, last in marks(text, self._words):
+            shown += [printable(text[at:first]), f"\x1b[1m{printable(text[first:last])}\x1b[0m"]
+            at = last
+        return "".join([*shown, printable(text[at:])])
+
+
+def _sessions(memory: Memory, unit: Unit) -> list[str]:
+    """Return the sessions that a hit rests on: its own, or those a note names as sources."""
+    if unit.session:
+        return [unit.session]
+    try:
+        note = codec.parse(decode(memory.store.read(unit.path), unit.path), unit.path)
+    except KimiMemoryError:
+        return []  # a page of people, or a file that changed since
+    return list(dict.fromkeys(source.session for source in note.sources if source.session))
+
+
+def _split(hit: Hit) -> tuple[dict[str, float], dict[str, float]]:
+    """Return the parts of a score that add up, and those that multiply."""
+    from kimi_memory.recall.engine import SUMMANDS
+
+    summands = {name: value for name, value in hit.parts.items() if name in SUMMANDS}
+    return summands, {n: value for n, value in hit.parts.items() if n not in SUMMANDS}
+
+
+def _sum(hit: Hit) -> str:
+    summands, factors = _split(hit)
+    added = " + ".join(f"{name} {value:.3f}" for name, value in summands.items())
+    times = "".join(f" × {name} {value:.3f}" for name, value in factors.items())
+    return f"({added}){times} = {hit.score:.3f}"
+
+
+def _named(one: Related) -> str:
+    title = f" “{one.title}”" if one.title else ""
+    return f"{one.id}{title} ({one.rel.lower().replace('_', ' ')})"
+
+
+def _who(hit: Hit) -> str:
+    unit = hit.unit
+    when = f"{unit.at:%Y-%m-%d}" if unit.at else ""
+    parts = [unit.kind, unit.key or unit.speaker or unit.role, when]
+    if unit.status != "active":
+        parts.append(unit.status)
+    parts += [f"imported {tag.replace('/', ' ')}" for tag in unit.tags if tag.startswith("from/")]
+    return " · ".join(part for part in parts if part)

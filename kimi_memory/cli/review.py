@@ -1,0 +1,120 @@
+"""``review``: show what waits for a person's word; accept, edit or reject it."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from kimi_memory.cli.shared import finish_reports, open_memory, show, show_json
+from kimi_memory.errors import UsageError
+from kimi_memory.nlp.dates.zone import Zone, in_zone
+from kimi_memory.operations.confirming import brought, confirm
+from kimi_memory.operations.review_queue import Answer, Waiting, answer, review
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "action",
+        nargs="?",
+        default="list",
+        choices=["list", "accept", "reject", "edit", "pages"],
+        help="what to do; pages takes over what you changed on generated pages",
+    )
+    parser.add_argument(
+        "ids", nargs="*", metavar="ID", help="what it is about, or the beginning of its id"
+    )
+    parser.add_argument(
+        "--text", default="", help="with edit: the words to accept; - reads standard input"
+    )
+    parser.add_argument("--file", type=Path, help="with edit: a file that holds the words")
+    parser.add_argument("--why", default="", help="with reject: a reason, kept with the tombstone")
+    parser.add_argument(
+        "--yes", action="store_true", help="with pages: the lines that are gone are meant to be"
+    )
+    parser.add_argument(
+        "--pulled", action="store_true", help="with accept: all that a pull or a copy brought"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="show the diff, write nothing")
+
+
+def run(arguments: Namespace) -> int:
+    """List what waits, or answer it as jobs that undo can take back."""
+    if arguments.action == "list":
+        return _list(arguments)
+    if arguments.action == "pages":
+        with open_memory(arguments) as memory:
+            report = memory.take_edits(meant=arguments.yes, dry_run=arguments.dry_run)
+        return finish_reports(arguments, [report])
+    if arguments.pulled:
+        return _accept_pulled(arguments)
+    said = _said(arguments)
+    with open_memory(arguments) as memory:
+        reports = [answer(memory, id, said, dry_run=arguments.dry_run) for id in arguments.ids]
+    return finish_reports(arguments, reports)
+
+
+def _accept_pulled(arguments: Namespace) -> int:
+    if arguments.action != "accept" or arguments.ids:
+        raise UsageError("'--pulled' stands for ids: kimi-memory review accept --pulled")
+    with open_memory(arguments) as memory:
+        files = brought(memory)
+        report = confirm(memory, files, dry_run=arguments.dry_run)
+    return finish_reports(arguments, [report])
+
+
+def _said(arguments: Namespace) -> Answer:
+    if not arguments.ids:
+        raise UsageError(f"Say what to {arguments.action}: give ids, as 'review' lists them.")
+    text = _text(arguments)
+    if arguments.action == "edit" and (not text or len(arguments.ids) > 1):
+        raise UsageError("To edit, give one id and the words, with --text or --file.")
+    if arguments.action != "edit" and text:
+        raise UsageError("Other words are accepted with 'review edit ID --text …'.")
+    return Answer(arguments.action != "reject", text, arguments.why)
+
+
+def _text(arguments: Namespace) -> str:
+    if arguments.file:
+        try:
+            return str(arguments.file.read_text(encoding="utf-8-sig")).strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"{arguments.file} cannot be read: {error}.") from error
+    return (sys.stdin.read() if arguments.text == "-" else str(arguments.text)).strip()
+
+
+def _list(arguments: Namespace) -> int:
+    with open_memory(arguments) as memory:
+        found = [one for one in review(memory) if _is_wanted(one, arguments.ids)]
+        zone = memory.zone
+    if arguments.json:
+        show_json(found)
+        return 0
+    for one in found:
+        _show(one, zone)
+    show(
+        "Answer with: kimi-memory review accept ID | edit ID --text … | reject ID"
+        if found
+        else "Nothing waits for review."
+    )
+    return 0
+
+
+def _is_wanted(one: Waiting, ids: list[str]) -> bool:
+    return not ids or any(one.id.startswith(id) for id in ids)
+
+
+def _show(one: Waiting, zone: Zone) -> None:
+    show(f"{one.id}  {in_zone(one.created, zone):%Y-%m-%d}  {one.title}")
+    show(f"  to       {one.target}{f' ({one.section})' if one.section else ''}")
+    if one.reason:
+        show(f"  because  {one.reason}")
+    for said in one.evidence:
+        show(f"  {said.session} #{said.n} {said.speaker}: {' '.join(said.text.split())}")
+    show(f"  cannot be accepted: {one.problem}" if one.problem else _indented(one.diff))
+    show()
+
+
+def _indented(diff: str) -> str:
+    return "\n".join(f"    {line}" for line in diff.splitlines())

@@ -1,0 +1,186 @@
+"""``schedule``: let the daily and weekly job and introspection run by themselves."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+from dataclasses import dataclass
+from pathlib import Path
+
+from kimi_memory.agent_hooks import user_files
+from kimi_memory.api.options import read_settings
+from kimi_memory.cli.locate import find_memory
+from kimi_memory.cli.shared import show, show_json
+from kimi_memory.errors import UsageError
+from kimi_memory.operations import schedule
+from kimi_memory.operations.schedule import Cluster
+
+_CLUSTER = Cluster()
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "kind", nargs="?", choices=schedule.KINDS, help="default: what this machine has"
+    )
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--install", action="store_true", help="put the entries in place")
+    what.add_argument("--remove", action="store_true", help="take them out again")
+    parser.add_argument("--dry-run", action="store_true", help="only show what would change")
+    parser.add_argument("--daily", help="time of the daily job, such as 03:15")
+    parser.add_argument("--weekly", help="day and time, such as 'sun 04:00'")
+    parser.add_argument("--introspect", help="time, with a day or for every day; '' for never")
+    parser.add_argument("--image", default=_CLUSTER.image, help="container image, for kubernetes")
+    parser.add_argument("--claim", default=_CLUSTER.claim, help="volume claim, for kubernetes")
+    parser.add_argument("--namespace", default="default", help="namespace, for kubernetes")
+    parser.add_argument("--time-zone", default="Etc/UTC", help="time zone, for kubernetes")
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """One file of a scheduler as it is and as it should be; cron has one without a place."""
+
+    name: str
+    text: str
+    path: Path | None = None
+
+    @property
+    def old(self) -> str:
+        if self.path is not None:
+            return user_files.text_at(self.path)
+        return ""
+
+
+def run(arguments: Namespace) -> int:
+    """Print the entries, or install or remove them."""
+    kind = arguments.kind or _usual()
+    root = find_memory(arguments).expanduser().resolve()
+    times = read_settings(root).schedule
+    given = {name: getattr(arguments, name) for name in times._fields}
+    times = times._replace(**{name: time for name, time in given.items() if time is not None})
+    program = (sys.executable, "-m", "kimi_memory")
+    found = schedule.entries(root, program, times)
+    tag = schedule.tag_of(root)
+    cluster = Cluster(arguments.image, arguments.claim, arguments.namespace, arguments.time_zone)
+    files = _files(kind, found, tag, cluster)
+    if not (arguments.install or arguments.remove):
+        _print(arguments, kind, files)
+        return 0
+    if kind == "cron":
+        return _cron(arguments, files[0].text, tag)
+    if kind == "kubernetes":
+        return _apply(arguments, files[0])
+    return _place(arguments, kind, files)
+
+
+def _usual() -> str:
+    if sys.platform == "darwin":
+        return "launchd"
+    return "systemd" if user_files.has("systemctl") else "cron"
+
+
+def _files(kind: str, found: list[schedule.Entry], tag: str, cluster: Cluster) -> list[_File]:
+    config = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    if kind == "cron":
+        return [_File("crontab", schedule.cron_block(found, tag))]
+    if kind == "kubernetes":
+        manifest = schedule.kubernetes_manifest(found, tag, cluster)
+        return [_File(f"kimi-memory-{tag}.yaml", manifest)]
+    if kind == "systemd":
+        texts, folder = schedule.systemd_units(found, tag), config / "systemd" / "user"
+    else:
+        texts = schedule.launchd_plists(found, tag)
+        folder = Path.home() / "Library" / "LaunchAgents"
+    return [_File(name, text, folder / name) for name, text in texts.items()]
+
+
+def _print(arguments: Namespace, kind: str, files: list[_File]) -> None:
+    if arguments.json:
+        rows = [{"name": f.name, "path": f.path, "text": f.text} for f in files]
+        show_json({"kind": kind, "files": rows})
+        return
+    for file in files:
+        if file.path is not None:
+            show(f"# {file.path}")
+        show(file.text.rstrip("\n"))
+
+
+def _cron(arguments: Namespace, block: str, tag: str) -> int:
+    code, old, complaint = user_files.call(["crontab", "-l"])
+    if code and "no crontab" not in complaint:
+        raise UsageError(f"crontab cannot be read: {complaint.strip()}. Mend it first.")
+    if arguments.remove:
+        new = schedule.without_block(old, tag)
+    else:
+        new = schedule.with_block(old, block, tag)
+    if _differs(arguments, [("crontab", old, new)]):
+        code, _, complaint = user_files.call(["crontab", "-"], new)
+        if code:
+            raise UsageError(f"crontab refused the entries: {complaint.strip()}.")
+    return 0
+
+
+def _place(arguments: Namespace, kind: str, files: list[_File]) -> int:
+    changes = [(f.name, f.old, "" if arguments.remove else f.text) for f in files]
+    if not _differs(arguments, changes):
+        return 0
+    before, after = _commands(kind, files, remove=arguments.remove)
+    _tell(before)
+    for file in files:
+        assert file.path is not None  # only those of cron and kubernetes have none
+        if arguments.remove:
+            user_files.drop(file.path)
+        else:
+            user_files.put(file.path, file.text)
+    _tell(after)
+    return 0
+
+
+def _apply(arguments: Namespace, file: _File) -> int:
+    gone = arguments.remove
+    old, new = (file.text, "") if gone else ("", file.text)
+    if not _differs(arguments, [(file.name, old, new)]):
+        return 0
+    verb = ["delete", "--ignore-not-found"] if gone else ["apply"]
+    code, output, complaint = user_files.call(["kubectl", *verb, "-f", "-"], file.text)
+    if code:
+        raise UsageError(f"kubectl refused: {complaint.strip()}. Nothing was changed by us.")
+    print(output.strip(), file=sys.stderr)
+    return 0
+
+
+def _differs(arguments: Namespace, changes: list[tuple[str, str, str]]) -> bool:
+    """Show what changes; whether it is to be done."""
+    diffs = [user_files.diff(old, new, name) for name, old, new in changes if old != new]
+    if arguments.json:
+        show_json({"changed": [name for name, old, new in changes if old != new], "diff": diffs})
+    else:
+        for text in diffs or ["nothing to change"]:
+            show(text)
+    return bool(diffs) and not arguments.dry_run
+
+
+def _commands(
+    kind: str, files: list[_File], *, remove: bool
+) -> tuple[list[list[str]], list[list[str]]]:
+    """Return what makes a scheduler notice: before and after the files change."""
+    if kind == "systemd":
+        timers = [file.name for file in files if file.name.endswith(".timer")]
+        reload = ["systemctl", "--user", "daemon-reload"]
+        if remove:
+            return [["systemctl", "--user", "disable", "--now", *timers]], [reload]
+        return [], [reload, ["systemctl", "--user", "enable", "--now", *timers]]
+    domain = f"gui/{os.getuid()}"
+    # launchd reads a list only once: what it knew is let go first.
+    labels = [f.name.removesuffix(".plist") for f in files if f.old]
+    out = [["launchctl", "bootout", f"{domain}/{label}"] for label in labels]
+    return out, [] if remove else [["launchctl", "bootstrap", domain, str(f.path)] for f in files]
+
+
+def _tell(commands: list[list[str]]) -> None:
+    """Run commands; those that cannot be run are shown, so that a person can."""
+    for argv in commands:
+        code = user_files.call(argv)[0] if user_files.has(argv[0]) else 1
+        if code:
+            print(f"kimi-memory: now run: {' '.join(argv)}", file=sys.stderr)

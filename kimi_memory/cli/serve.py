@@ -1,0 +1,143 @@
+"""``serve``: serve a memory over HTTP, and say who may ask."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+
+from kimi_memory.cli.locate import find_memory
+from kimi_memory.cli.namespace import add_space, space_of
+from kimi_memory.cli.shared import show, show_json
+from kimi_memory.errors import UsageError
+
+_SCOPES = ("read", "write", "admin")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("--host", default="127.0.0.1", help="address; default: 127.0.0.1")
+    parser.add_argument("--port", type=int, default=8378, help="port, 0 for any; default: 8378")
+    parser.add_argument(
+        "--allow-host", action="append", default=[], metavar="NAME",
+        help="a name under which clients call this server; may be repeated",
+    )  # fmt: skip
+    parser.add_argument(
+        "--allow-origin", action="append", default=[], metavar="URL",
+        help="a page that may call it from a browser; may be repeated",
+    )  # fmt: skip
+    parser.add_argument(
+        "--rate", type=float, default=500.0, metavar="N",
+        help="requests a second for each token, 0 for any; default: 500",
+    )  # fmt: skip
+    parser.add_argument(
+        "--max-body", type=int, default=1024 * 1024, metavar="BYTES",
+        help="largest request; default: 1 MiB",
+    )  # fmt: skip
+    _add_tokens(parser)
+
+
+def _add_tokens(parser: ArgumentParser) -> None:
+    what = parser.add_subparsers(dest="what", metavar="token")
+    steps = what.add_parser("token", help="add, list or remove tokens").add_subparsers(
+        dest="step", metavar="STEP", required=True
+    )
+    add = steps.add_parser("add", help="make a token and show it once")
+    add.add_argument("name", help="who has it")
+    add.add_argument(
+        "--scope", action="append", choices=_SCOPES, help="what it may do; default: read, write"
+    )
+    add_space(add, "it")
+    steps.add_parser("list", help="list tokens, without their secrets")
+    remove = steps.add_parser("remove", help="take a token back at once")
+    remove.add_argument("id", help="its id or name")
+
+
+def run(arguments: Namespace) -> int:
+    """Serve until asked to end, or change who may ask."""
+    if arguments.what == "token":
+        step = {"add": _add, "list": _list, "remove": _remove}
+        return step[arguments.step](arguments)
+    if not 0 <= arguments.port <= 65535 or arguments.max_body < 1 or arguments.rate < 0:
+        raise UsageError("--port, --max-body or --rate is out of range.")
+    _serve(arguments)
+    return 0
+
+
+def _serve(arguments: Namespace) -> None:
+    from kimi_memory.api.user_dirs import Home
+    from kimi_memory.server.auth import Names
+    from kimi_memory.server.rate_limit import Limits
+    from kimi_memory.server.server import Serving, serve
+
+    names = Names(
+        bound="127.0.0.1" if arguments.host == "localhost" else arguments.host,
+        hosts=tuple(arguments.allow_host),
+        origins=tuple(arguments.allow_origin),
+    )
+    serving = Serving(
+        root=find_memory(arguments).resolve(),
+        home=Home.of_user(),
+        names=names,
+        port=arguments.port,
+        limits=Limits(body_bytes=arguments.max_body, per_second=arguments.rate),
+    )
+
+    def ready(url: str, guarded: bool) -> None:
+        who = "a token is needed" if guarded else "this machine only, without a token"
+        show(f"{url}  ({who}; {url}/openapi.json says what can be asked)")
+        sys.stdout.flush()
+
+    serve(serving, ready)
+
+
+def _tokens(arguments: Namespace):  # type: ignore[no-untyped-def]  # noqa: ANN202  imported when needed
+    from kimi_memory.api.memory import Memory
+    from kimi_memory.api.options import Opening
+    from kimi_memory.api.user_dirs import Home
+    from kimi_memory.server.tokens import Tokens
+
+    home = Home.of_user()
+    with Memory.open(find_memory(arguments), Opening(home=home, background=False)) as memory:
+        return Tokens(home, memory.root)
+
+
+def _add(arguments: Namespace) -> int:
+    from kimi_memory.api.options import utcnow
+    from kimi_memory.server.principal import Scope
+    from kimi_memory.server.tokens import hidden
+
+    scopes = [Scope(one) for one in arguments.scope or ("read", "write")]
+    space = space_of(arguments)
+    token, secret = _tokens(arguments).add(arguments.name, scopes, space, utcnow())
+    if arguments.json:
+        show_json({"token": hidden(token), "secret": secret})
+    else:
+        show(secret)
+        print("Keep it: it is shown this once, and stored nowhere.", file=sys.stderr)
+    return 0
+
+
+def _list(arguments: Namespace) -> int:
+    from kimi_memory.server.tokens import hidden
+
+    found = _tokens(arguments).all()
+    if arguments.json:
+        show_json([hidden(token) for token in found])
+        return 0
+    for token in found:
+        parts = ("project", "agent", "user", "session")
+        bound = [f"{part} {name}" for part in parts if (name := getattr(token, part))]
+        bound += ["shared"] if token.shared else []
+        show(f"{token.id}  {token.name}  {', '.join(token.scopes)}  {' '.join(bound)}".rstrip())
+    if not found:
+        show("No tokens. Without one, only this machine is served.")
+    return 0
+
+
+def _remove(arguments: Namespace) -> int:
+    token = _tokens(arguments).remove(arguments.id)
+    if arguments.json:
+        show_json({"removed": token.id})
+    else:
+        show(f"Removed {token.id}, {token.name}. A running server refuses it from now on.")
+    return 0

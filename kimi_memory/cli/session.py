@@ -1,0 +1,132 @@
+"""``session``: start one, add turns, record its state, end it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
+
+from kimi_memory.api.memory import Memory
+from kimi_memory.cli.shared import finish_reports, leave, moment, open_memory, show, show_json
+from kimi_memory.domain.json_value import Json
+from kimi_memory.domain.scope import AREAS
+from kimi_memory.errors import UsageError
+from kimi_memory.store.notes import sessions
+
+_HEADER = {
+    "agent": "name of the agent",
+    "user": "name of the person",
+    "project": "project the session belongs to",
+    "title": "what it is about",
+}
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    steps = parser.add_subparsers(dest="step", metavar="STEP", required=True)
+    start = steps.add_parser("start", help="start a session, or go on with an open one")
+    start.add_argument("id", nargs="?", default="", help="default: a fresh id")
+    for name, help in _HEADER.items():
+        start.add_argument(f"--{name}", default="", help=help)
+    start.add_argument(
+        "--area",
+        default="",
+        choices=["", *AREAS],
+        metavar="AREA",
+        help="agent, user or session: what is said is theirs alone; default: shared",
+    )
+    turn = steps.add_parser("turn", help="store one turn")
+    turn.add_argument("id", help="the session's id")
+    turn.add_argument("text", nargs="?", help="default: standard input")
+    turn.add_argument(
+        "--role",
+        choices=["user", "assistant", "tool", "system"],
+        default="user",
+        help="who speaks; default: user",
+    )
+    turn.add_argument("--speaker", default="", help="the speaker's name")
+    turn.add_argument("--ref", default="", help="the host's id of the message")
+    turn.add_argument("--at", default="", help="when it was said; default: now")
+    state = steps.add_parser("state", help="record the current task or variables")
+    state.add_argument("id", help="the session's id")
+    state.add_argument("--task", help="a JSON object")
+    state.add_argument("--variables", help="a JSON object, merged into earlier ones")
+    end = steps.add_parser("end", help="end a session: archive and distil it")
+    end.add_argument("id", help="the session's id")
+    steps.add_parser("list", help="list open sessions")
+
+
+def run(arguments: Namespace) -> int:
+    """Do one step."""
+    step = {"start": _start, "turn": _turn, "state": _state, "end": _end, "list": _list}
+    with open_memory(arguments) as memory:
+        code = step[arguments.step](memory, arguments)
+        leave(memory)
+    return code
+
+
+def _start(memory: Memory, arguments: Namespace) -> int:
+    given = arguments
+    handle = memory.session(
+        given.id,
+        agent=given.agent,
+        user=given.user,
+        project=given.project,
+        title=given.title,
+        area=given.area,
+        host="cli",
+    )
+    if arguments.json:
+        show_json(handle.header)
+    else:
+        show(handle.id)
+    return 0
+
+
+def _turn(memory: Memory, arguments: Namespace) -> int:
+    text = sys.stdin.read() if arguments.text is None else arguments.text
+    handle = memory.session(arguments.id)
+    at = moment(arguments.at, memory.zone) if arguments.at else None
+    turn = handle.turn(arguments.role, text, speaker=arguments.speaker, at=at, ref=arguments.ref)
+    if arguments.json:
+        show_json(turn)
+    elif turn is None:
+        show("Nothing new to store.")
+    else:
+        masked = f", {turn.masked} masked" if turn.masked else ""
+        left = f", {turn.stripped} characters of injected blocks left out" if turn.stripped else ""
+        show(f"session:{handle.id}#{turn.n}{masked}{left}")
+    return 0
+
+
+def _state(memory: Memory, arguments: Namespace) -> int:
+    handle = memory.session(arguments.id)
+    handle.state(task=_object(arguments.task), variables=_object(arguments.variables))
+    return 0
+
+
+def _object(text: str | None) -> Mapping[str, Json] | None:
+    if text is None:
+        return None
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise UsageError(f"Not JSON: {error}. Give an object such as '{{\"a\": 1}}'.") from error
+    if not isinstance(value, dict):
+        raise UsageError("Not an object. Give one such as '{\"a\": 1}'.")
+    return value
+
+
+def _end(memory: Memory, arguments: Namespace) -> int:
+    return finish_reports(arguments, [memory.end(arguments.id)])
+
+
+def _list(memory: Memory, arguments: Namespace) -> int:
+    found = [place.id for place in sessions.places(memory.store) if place.open]
+    if arguments.json:
+        show_json(found)
+    else:
+        for id in found:
+            show(id)
+    return 0

@@ -1,0 +1,157 @@
+"""What commands share: finding the memory, printing values."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
+from datetime import date, datetime
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kimi_memory.api.memory import Memory
+from kimi_memory.api.options import Opening
+from kimi_memory.cli.locate import find_memory
+from kimi_memory.domain.actor import Actor
+from kimi_memory.domain.origin import Origin
+from kimi_memory.errors import KimiMemoryError, UsageError
+from kimi_memory.nlp.basic.terminal import printable
+from kimi_memory.nlp.dates.zone import Zone, day_in, from_clocks
+from kimi_memory.operations.unknown_settings import unknown_settings
+
+if TYPE_CHECKING:
+    from kimi_memory.jobs.runner import JobReport
+
+PERSON = Actor("cli", Origin.HUMAN)
+
+
+def open_memory(arguments: Namespace, actor: Actor = PERSON) -> Memory:
+    """Open the memory a command is about; history is committed by jobs and by `leave`.
+
+    A name in a settings file that no setting has is told each time: it changes nothing, so
+    nothing else would show it.
+    """
+    memory = Memory.open(find_memory(arguments), Opening(actor=actor, background=False))
+    for one in unknown_settings(memory.root, memory.home, memory.host):
+        print(f"kimi-memory: {printable(f'{one.message}. {one.remedy}')}", file=sys.stderr)
+    return memory
+
+
+def add_within(parser: ArgumentParser) -> None:
+    """Declare whose private scopes a command may see."""
+    parser.add_argument(
+        "--within",
+        action="append",
+        metavar="SCOPE",
+        help="show what is shared, and this private scope such as agent:NAME; may be repeated, "
+        "'' for none; else all",
+    )
+
+
+def within(arguments: Namespace) -> tuple[str, ...] | None:
+    """Return the private scopes that were named, None for all."""
+    return None if arguments.within is None else tuple(arguments.within)
+
+
+def leave(memory: Memory) -> None:
+    """Commit what earlier commands left pending, if it is time; nothing is lost if not."""
+    notes = [*memory.notes]
+    if memory.batch.due():
+        try:
+            memory.batch.flush()
+        except KimiMemoryError as error:
+            notes.append(f"history is behind: {error}")
+    for note in notes:
+        print(f"kimi-memory: note: {printable(note)}", file=sys.stderr)
+
+
+def show(text: str = "") -> None:
+    """Print text for people, with control characters made visible."""
+    print(printable(text))
+
+
+def show_json(value: object) -> None:
+    """Print a value as JSON."""
+    print(json.dumps(plain(value), ensure_ascii=False, indent=2))
+
+
+def plain(value: object) -> object:
+    """Return a value made of what JSON knows."""
+    if isinstance(value, Enum):
+        return value.value
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item) for item in value]
+    return str(value) if isinstance(value, Path) else value
+
+
+def moment(text: str, zone: Zone) -> datetime:
+    """Read a date or time argument; one without a zone is meant in that of the memory.
+
+    Raises:
+        UsageError: it is neither.
+    """
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise UsageError(f"{text!r} is no date. Write 2026-02-27 or 2026-02-27T09:30.") from None
+    return found if found.tzinfo else from_clocks(found, zone)
+
+
+def day_argument(text: str, zone: Zone) -> date:
+    """Read a date argument; of a time, its day in the zone of the memory.
+
+    Raises:
+        UsageError: it is neither.
+    """
+    return day_in(moment(text, zone), zone)
+
+
+def show_report(report: JobReport) -> None:
+    """Print what a job did."""
+    if report.failed:
+        show(f"{report.kind} {report.subject}: failed: {report.failed}")
+    elif report.paths and not report.id:
+        show(f"{report.kind}: {report.subject}")
+    elif not report.id:
+        show(f"{report.kind} {report.subject}: nothing to do")
+    else:
+        counts = ", ".join(f"{count} {op}" for op, count in sorted(report.counts.items()))
+        show(f"{report.kind} {report.subject}: {counts or 'files only'}  [{report.id}]")
+        for operation in report.operations:
+            show(f"  {operation.op:<12} {operation.key or operation.target}  {operation.why}")
+    if report.spent.calls:
+        cost = f"{report.spent.tokens_in} tokens in, {report.spent.tokens_out} out"
+        show(f"  model        {report.model}: {report.spent.calls} asked, {cost}")
+    for line in report.left_out:
+        show(f"  left out     {line}")
+    if report.diff:
+        show(report.diff)
+
+
+def finish_reports(arguments: Namespace, reports: list[JobReport]) -> int:
+    """Print the reports of a command, for people or as JSON; not 0 where one failed."""
+    code = KimiMemoryError.exit_code if any(report.failed for report in reports) else 0
+    if arguments.json:
+        show_json(reports)
+        return code
+    for report in reports:
+        done = report.id or report.paths or report.left_out or report.failed
+        if done or len(reports) == 1:
+            show_report(report)
+    if reports and not any(report.id or report.failed for report in reports) and len(reports) > 1:
+        show(f"{reports[0].kind}: nothing to do in {len(reports)} periods")
+    return code
+
+
+def on_terminal() -> bool:
+    """Whether a person watches standard error."""
+    return sys.stderr.isatty()

@@ -1,0 +1,81 @@
+"""``skills``: procedures that came up again and again, for a person to install."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kimi_memory.agent_hooks import user_files
+from kimi_memory.cli.shared import finish_reports, open_memory, show, show_json
+from kimi_memory.errors import UsageError
+from kimi_memory.operations.skills import propose, skill, skills
+
+if TYPE_CHECKING:
+    from kimi_memory.api.memory import Memory
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "step", choices=["find", "list", "show", "install"], help="find looks in all sessions"
+    )
+    parser.add_argument("name", nargs="?", default="", help="which skill to show or install")
+    parser.add_argument(
+        "dest", nargs="?", type=Path, help="where to install: a folder such as ~/.agents/skills"
+    )
+    parser.add_argument("--force", action="store_true", help="replace another text of that name")
+    parser.add_argument("--dry-run", action="store_true", help="find: show the diff, write nothing")
+
+
+def run(arguments: Namespace) -> int:
+    """Do one step."""
+    step = {"find": _find, "list": _list, "show": _show, "install": _install}
+    with open_memory(arguments) as memory:
+        return step[arguments.step](memory, arguments)
+
+
+def _find(memory: Memory, arguments: Namespace) -> int:
+    return finish_reports(arguments, [propose(memory, dry_run=arguments.dry_run)])
+
+
+def _list(memory: Memory, arguments: Namespace) -> int:
+    found = skills(memory)
+    if arguments.json:
+        show_json(found)
+        return 0
+    for one in found:
+        show(f"{one.name}  {one.description}")
+        for problem in one.problems:
+            show(f"  not valid: {problem}")
+    if not found:
+        show("No candidates. 'kimi-memory skills find' looks for some.")
+    return 0
+
+
+def _show(memory: Memory, arguments: Namespace) -> int:
+    one = skill(memory, arguments.name)
+    if arguments.json:
+        show_json(one)
+    else:
+        show(one.text.rstrip("\n"))
+    return 0
+
+
+def _install(memory: Memory, arguments: Namespace) -> int:
+    if arguments.dest is None:
+        raise UsageError("Say which skill and where to: skills install NAME FOLDER.")
+    one = skill(memory, arguments.name)
+    if one.problems:
+        raise UsageError(f"{one.path} is not valid: {one.problems[0]}. Correct it first.")
+    path = arguments.dest.expanduser() / one.name / "SKILL.md"
+    old = user_files.text_at(path)
+    if old and old != one.text and not arguments.force:
+        raise UsageError(f"{path} holds another text. Compare them, or add --force.")
+    if old != one.text:
+        user_files.put(path, one.text)
+    if arguments.json:
+        show_json({"name": one.name, "path": path, "changed": old != one.text})
+    else:
+        show(f"{path}: {'installed' if old != one.text else 'there already'}")
+    return 0

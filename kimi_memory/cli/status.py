@@ -1,0 +1,70 @@
+"""``status``: show what is in the memory."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from kimi_memory.cli.progress import Progress
+from kimi_memory.cli.shared import leave, open_memory, show, show_json
+from kimi_memory.operations.doctor import Status, status
+from kimi_memory.operations.sizes import shown_size
+
+_BAR = 20
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments: none of its own."""
+
+
+def run(arguments: Namespace) -> int:
+    """Print counts by tier and type, sessions, jobs, index and history."""
+    with open_memory(arguments) as memory:
+        with Progress("files looked at") as progress:
+            found = status(memory, progress.set)
+        leave(memory)
+    if arguments.json:
+        show_json(found)
+    else:
+        _show(found)
+    return 0
+
+
+def _show(found: Status) -> None:
+    show(f"Memory    {found.root}")
+    show(f"Sessions  {found.open_sessions} open, {found.ended_sessions} ended, {found.turns} turns")
+    for kind, counts in found.notes.items():
+        parts = ", ".join(f"{count} {name}" for name, count in counts.items())
+        show(f"{kind.capitalize():<9} {sum(counts.values())} ({parts})")
+    if found.links:
+        parts = ", ".join(f"{count} {rel}" for rel, count in sorted(found.links.items()))
+        show(f"Links     {sum(found.links.values())} ({parts})")
+    if sum(found.bands.values()):
+        _show_temperatures(found)
+    show(f"Jobs      {found.jobs}, {found.waiting} sessions wait to be distilled")
+    for command, count in found.asks.items():
+        show(f"Waiting   {count} for you: kimi-memory {command}")
+    parts = ", ".join(f"{name} {shown_size(size)}" for name, size in found.sizes.items())
+    show(f"Size      {shown_size(sum(found.sizes.values()))} ({parts})")
+    show(f"Index     {found.index}")
+    show(f"History   {found.history}")
+    if found.external:
+        show(f"Edits     {found.external} files were changed outside of kimi-memory")
+    troubles = {
+        "Waits": found.unconfirmed,
+        "Merge": found.merging,
+        "Failing": found.failing,
+        "Settings": found.unknown,
+        "Broken": found.broken,
+    }
+    for name, lines in troubles.items():
+        for line in lines:
+            show(f"{name:<9} {line}")
+
+
+def _show_temperatures(found: Status) -> None:
+    """Print how many cards are in each band, and a bar for each step of temperature."""
+    whole = sum(found.bands.values())
+    show(f"Warmth    {', '.join(f'{count} {band}' for band, count in found.bands.items())}")
+    for step, count in found.temperatures.items():
+        bar = "█" * round(_BAR * count / whole)
+        show(f"  {step}  {bar:░<{_BAR}} {count / whole:4.0%}")

@@ -1,0 +1,56 @@
+"""``trace``: show where a note comes from."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.jobs.trace import Evidence, Trace
+from kimi_memory.nlp.dates.zone import Zone, in_zone
+
+_LONGEST = 400
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("id", help="the id of a note, or the beginning of one")
+
+
+def run(arguments: Namespace) -> int:
+    """Print note, quotes, turns, files and commits."""
+    with open_memory(arguments) as memory:
+        trace, zone = memory.trace(arguments.id), memory.zone
+    if arguments.json:
+        show_json(trace)
+    else:
+        _show(trace, zone)
+    return 0
+
+
+def _show(trace: Trace, zone: Zone) -> None:
+    note = trace.note
+    show(f"{note.id}  {getattr(note, 'title', getattr(note, 'name', ''))}")
+    show(f"  file     {trace.path}")
+    show(f"  status   {note.status}")
+    value = getattr(note, "value", "")
+    if value:
+        show(f"  says     {value}")
+    for evidence in trace.evidence:
+        _show_evidence(evidence, zone)
+    for commit in trace.commits:
+        at = f"{in_zone(commit.at, zone):%Y-%m-%d %H:%M}"
+        show(f"  commit   {commit.hash[:10]}  {at}  {commit.subject}")
+
+
+def _show_evidence(evidence: Evidence, zone: Zone) -> None:
+    mark = "verified" if evidence.verified else "NOT VERIFIED"
+    show(f"  {evidence.source.rel:<8} {evidence.source.place}  {mark if evidence.quote else ''}")
+    if evidence.quote:
+        show(f"    quote  {evidence.quote}")
+    for turn in evidence.turns:
+        who = turn.speaker or turn.role
+        text = " ".join(turn.text.split())
+        cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+        place = f" in {turn.ref}" if evidence.source.by_hand and turn.ref else ""
+        show(f"    turn   {in_zone(turn.at, zone):%Y-%m-%d %H:%M} {who}{place}: {cut}")
+    show(f"    file   {evidence.path}#L{evidence.line}" if evidence.path else "    file   gone")

@@ -1,0 +1,61 @@
+"""``undo``: take the last job back, byte for byte; or a named one, or all of a day or agent."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from kimi_memory.api.memory import Memory
+from kimi_memory.cli.shared import day_argument, open_memory, show, show_json
+from kimi_memory.domain.job import Job
+from kimi_memory.errors import UsageError
+from kimi_memory.nlp.dates.zone import Zone, in_zone
+from kimi_memory.operations.undo_many import undo_agent, undo_day, undo_last
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "job",
+        nargs="?",
+        default="",
+        help="its id, as log shows it, or the beginning; default: the last one",
+    )
+    parser.add_argument("--day", default="", metavar="DATE", help="every job that ran on a day")
+    parser.add_argument(
+        "--agent", default="", metavar="NAME", help="every job on the sessions of one agent alone"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="name the files, write nothing")
+
+
+def run(arguments: Namespace) -> int:
+    """Undo, or show what would be undone."""
+    if sum(map(bool, (arguments.job, arguments.day, arguments.agent))) > 1:
+        raise UsageError("Say one thing to undo: a job's id, --day DATE, or --agent NAME.")
+    with open_memory(arguments) as memory:
+        jobs = _undone(memory, arguments)
+        zone = memory.zone
+    if arguments.json:
+        show_json(jobs if arguments.day or arguments.agent else jobs[0])
+        return 0
+    for job in jobs:
+        _show(job, zone, "Would undo" if arguments.dry_run else "Undone")
+    return 0
+
+
+def _undone(memory: Memory, arguments: Namespace) -> list[Job]:
+    if arguments.day:
+        day = day_argument(arguments.day, memory.zone)
+        return undo_day(memory, day, dry_run=arguments.dry_run)
+    if arguments.agent:
+        return undo_agent(memory, arguments.agent, dry_run=arguments.dry_run)
+    if not arguments.job:
+        return undo_last(memory, dry_run=arguments.dry_run)
+    take_back = memory.jobs.load if arguments.dry_run else memory.undo
+    return [take_back(arguments.job)]
+
+
+def _show(job: Job, zone: Zone, what: str) -> None:
+    show(f"{what}: {job.id} of {in_zone(job.at, zone):%Y-%m-%d %H:%M}")
+    for effect in job.effects:
+        done = "restored" if effect.before else "removed"
+        show(f"  {done:<9} {effect.path}")

@@ -1,0 +1,66 @@
+"""``verify``: check journal, notes, quotes and indexes."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
+
+from kimi_memory.cli.findings import show_findings
+from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.operations.doctor import verify
+
+if TYPE_CHECKING:
+    from kimi_memory.operations.verify_index import Rebuilt, Side
+
+_SHORT = 16
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "--rebuild",
+        action="store_true",
+        help="build the index anew beside the one in use and compare what they say",
+    )
+
+
+def run(arguments: Namespace) -> int:
+    """Print what is wrong; exit code 1 if anything is."""
+    if arguments.rebuild:
+        return _rebuild(arguments)
+    with open_memory(arguments) as memory:
+        findings = verify(memory)
+    return show_findings(arguments, findings, "Everything checks out.")
+
+
+def _rebuild(arguments: Namespace) -> int:
+    """Compare the index with one built anew; the other checks are not part of this."""
+    from kimi_memory.cli.progress import Progress
+    from kimi_memory.operations.verify_index import rebuild
+
+    with open_memory(arguments) as memory, Progress("units") as progress:
+        found = rebuild(memory, progress.set)
+    if arguments.json:
+        show_json(found)
+    else:
+        _show(found)
+    return int(not found.same)
+
+
+def _show(found: Rebuilt) -> None:
+    show(_side("in use", found.live))
+    show(_side("anew", found.rebuilt))
+    for note in found.notes:
+        show(f"note: {note}")
+    for difference in found.differences:
+        show(f"✗ {difference}")
+    if found.same:
+        ranked = f"{found.questions} questions ranked alike"
+        show(f"✓ The same files give the same index: {ranked}, {found.seconds:.1f} s.")
+    else:
+        show("The index is not what the files make of it. Run 'kimi-memory index --full'.")
+
+
+def _side(name: str, side: Side) -> str:
+    counts = f"{side.units:,} units, {side.words:,} words"
+    return f"{name:<7} {counts}, sha256 {side.digest[:_SHORT]}…  {side.generation}".rstrip()

@@ -1,1 +1,0 @@
-"""Consolidation: what was said becomes knowledge, by jobs that can be undone."""

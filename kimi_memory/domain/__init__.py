@@ -1,0 +1,1 @@
+"""Values: what a memory is made of. No I/O here."""

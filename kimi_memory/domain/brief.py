@@ -1,0 +1,172 @@
+"""A brief: what one should know at the start, in sections, chosen under a budget of tokens."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from enum import StrEnum
+from heapq import nsmallest
+from typing import NamedTuple
+
+from kimi_memory.domain.card import CardType
+from kimi_memory.nlp.basic.normalize import bare
+from kimi_memory.nlp.basic.tokens import estimate
+
+
+class Section(StrEnum):
+    """The sections of a brief, in the order they are shown."""
+
+    WHO = "who"
+    """Who the user is."""
+    HOW = "how"
+    """Orders and preferences."""
+    PROJECTS = "projects"
+    DECISIONS = "decisions"
+    PEOPLE = "people"
+    LESSONS = "lessons"
+    OPEN = "open"
+    """What is still to do."""
+    ALSO = "also"
+    LATELY = "lately"
+    """The last sessions."""
+    UNSURE = "unsure"
+    """What waits for a person's word."""
+
+
+SHARES: dict[Section, float] = {
+    Section.HOW: 0.24,
+    Section.WHO: 0.24,
+    Section.DECISIONS: 0.24,
+    Section.PROJECTS: 0.08,
+    Section.LATELY: 0.08,
+    Section.PEOPLE: 0.05,
+    Section.LESSONS: 0.04,
+    Section.OPEN: 0.02,
+    Section.UNSURE: 0.01,
+    Section.ALSO: 0.0,
+}
+"""The part of the room that is kept for a section; what it does not need goes to the others."""
+
+_SECTIONS = {
+    CardType.RULE: Section.HOW,
+    CardType.PREFERENCE: Section.HOW,
+    CardType.DECISION: Section.DECISIONS,
+    CardType.ENTITY: Section.PEOPLE,
+    CardType.GOTCHA: Section.LESSONS,
+    CardType.PATTERN: Section.LESSONS,
+    CardType.TASK_STATE: Section.OPEN,
+}
+_MOST = 80
+"""More points of a section than could ever have room are not looked at."""
+_ORDER = {CardType.RULE: 0}
+_SELF = "user."
+
+
+class Point(NamedTuple):
+    """One line of a brief."""
+
+    section: Section
+    id: str
+    text: str
+    """What it says, in one line."""
+    shown: str
+    """The whole line, as it costs room."""
+    rank: tuple[float, ...] = ()
+    """Within its section the least has room first."""
+    plain: str = ""
+    """The line without its id, for a prompt."""
+    place: tuple[float, ...] = ()
+    """Within its section the least is shown first; as ranked if empty."""
+
+
+def section_of(type: CardType, key: str) -> Section:
+    """Return where a card belongs."""
+    if type is CardType.FACT and key.startswith(_SELF):
+        return Section.WHO
+    return _SECTIONS.get(type, Section.ALSO)
+
+
+def rank_of(type: CardType, confidence: float, importance: float, at: float) -> tuple[float, ...]:
+    """Return the place of a card in its section: orders, then weight, then the newest."""
+    weight = round(confidence * (0.5 + importance), 1)
+    return (_ORDER.get(type, 1), -weight, -at)
+
+
+def choose(points: Iterable[Point], budget: int) -> list[Point]:
+    """Return the points that fit, by section and rank, none of them said twice.
+
+    Args:
+        points: all there are.
+        budget: most tokens of their lines.
+    """
+    return Choice(points).within(budget)
+
+
+class Choice:
+    """The points to choose from, each weighed once however often a budget is tried.
+
+    Args:
+        points: all there are.
+    """
+
+    def __init__(self, points: Iterable[Point]) -> None:
+        self._queues = {
+            section: [(point, estimate(point.shown) + 1) for point in queue]
+            for section, queue in _queues(points).items()
+        }
+
+    def within(self, budget: int) -> list[Point]:
+        """Return the points that fit, by section and rank.
+
+        Args:
+            budget: most tokens of their lines.
+        """
+        queues = {section: list(self._queues.get(section, ())) for section in SHARES}
+        room = _Room(budget)
+        for section, share in SHARES.items():
+            room.fill(queues[section], round(budget * share))
+        for section in SHARES:
+            room.fill(queues[section], budget)
+        order = list(Section)
+        return sorted(
+            room.kept, key=lambda point: (order.index(point.section), point.place or point.rank)
+        )
+
+
+def _queues(points: Iterable[Point]) -> dict[Section, list[Point]]:
+    """Return the first points of each section in order, without those that repeat another."""
+    sections: dict[Section, list[Point]] = defaultdict(list)
+    for point in points:
+        sections[point.section].append(point)
+    first = [
+        point
+        for section in Section
+        for point in nsmallest(_MOST, sections[section], key=lambda point: (point.rank, point.id))
+    ]
+    found: dict[Section, list[Point]] = defaultdict(list)
+    said: list[str] = []
+    for point in sorted(first, key=lambda point: not point.id.startswith("card-")):
+        words = bare(point.text)
+        # The line of a project repeats what stands elsewhere, and is not said by that.
+        whole = point.section is Section.PROJECTS
+        if words and (whole or not any(words in other or other in words for other in said)):
+            said += [] if whole else [words]
+            found[point.section].append(point)
+    return found
+
+
+class _Room:
+    """The lines that have room so far."""
+
+    def __init__(self, budget: int) -> None:
+        self.kept: list[Point] = []
+        self._left = budget
+
+    def fill(self, queue: list[tuple[Point, int]], most: int) -> None:
+        """Take the first points of a queue, up to so many tokens."""
+        for number, (point, cost) in enumerate(list(queue)):
+            # Each section has its first line, however small its share.
+            if cost <= self._left and (cost <= most or (most and not number)):
+                queue.remove((point, cost))
+                self.kept.append(point)
+                self._left, most = self._left - cost, max(0, most - cost)

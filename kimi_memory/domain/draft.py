@@ -1,0 +1,73 @@
+"""A draft: what a distiller proposes; the gates decide what becomes of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+from kimi_memory.domain.card import CardType, LinkRel
+from kimi_memory.domain.event import EventType
+from kimi_memory.domain.note import Lang
+from kimi_memory.domain.origin import Origin
+from kimi_memory.domain.source import Quote
+
+ORDER, DATED, CHANGE = "order", "dated", "change"
+"""Tags of an order to the agent, of a statement whose day is named, and of one that says that
+something is otherwise than it was."""
+BY_WORDS = frozenset({ORDER, DATED, CHANGE})
+"""Tags of what has no slot: its words alone tell what it is about."""
+
+
+class Tie(NamedTuple):
+    """A link to another draft of the same session."""
+
+    rel: LinkRel
+    to: str
+    """What the other says."""
+    reason: str = ""
+    weight: float = 0.7
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """Proposed knowledge, with the words it rests on."""
+
+    type: CardType
+    key: str
+    """Stable name of what it is about, such as ``db.choice``."""
+    title: str
+    value: str
+    """What is so, in the language of the evidence."""
+    quotes: tuple[Quote, ...]
+    """At least one; each must stand in its turn."""
+    at: datetime
+    """When it was said (the last quote)."""
+    lang: Lang
+    event: EventType | None = None
+    """Set when it is also something that happened."""
+    reason: str = ""
+    outcome: str = ""
+    lesson: str = ""
+    applies: str = ""
+    importance: float = 0.5
+    confidence: float = 0.6
+    reversal: bool = False
+    """The speaker takes back or replaces what was so before."""
+    gone: bool = False
+    """The speaker takes back what was said under this key; the value says so and is no news."""
+    done: bool = False
+    """The speaker says that an open task is done; the value names it."""
+    weak: bool = False
+    """It may be so, but is not said plainly: a candidate that changes no other card."""
+    stated: bool = False
+    """Its value was written and proven as a statement of its own; no more is read into it."""
+    origin: Origin = Origin.HUMAN
+    tags: tuple[str, ...] = ()
+    category: str = "general"
+    project: str = ""
+    scope: str = ""
+    """That of the session it rests on; what a distiller writes here is not heeded."""
+    participants: tuple[str, ...] = ()
+    ties: tuple[Tie, ...] = ()
+    """What it is linked with; links that its words state are found without."""

@@ -1,0 +1,183 @@
+"""Tombstones: values that must not come back, and what they silence."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+
+from kimi_memory.nlp.basic.normalize import bare, normalise
+from kimi_memory.nlp.basic.sentences import sentences
+
+STATEMENT = 24
+"""From so many bytes on (8 Chinese characters) a value is barred under any key."""
+_SHORTEST = 8
+"""Shorter values are small talk when they stand inside a longer text."""
+PURGED = "⟦purged⟧"
+"""Stands where a text was destroyed."""
+KEYED = "hmac:"
+"""Begins a hash that only the machine that made it can compare with words."""
+Keyed = Callable[[str], str]
+"""Returns the HMAC of a text under this machine's key."""
+_PROJECT = "project:"
+_PART = 4
+"""From so many bytes on a sentence counts as part of a value of several."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tombstone:
+    """One line of ``mid-term/tombstones.jsonl``."""
+
+    scope: str
+    """``memory``, ``project:<name>``, ``page:<path>``, or a scope such as ``agent:<name>``."""
+    key: str
+    """The card key, empty when the value is barred under any key."""
+    value: str
+    """Normalised value, or its keyed hash when `hashed`; empty bars the whole key.
+
+    Older lines have the plain hash, from which a short value can be found by trying.
+    """
+    at: datetime
+    by: str
+    why: str = ""
+    hashed: bool = False
+    about: tuple[str, ...] = ()
+    """Ids of the notes and turns that said it: by them it holds where the key is another."""
+
+    def holds_in(self, scopes: Collection[str]) -> bool:
+        """Whether it holds there: what was forgotten in one project is forgotten in all."""
+        return self.scope in scopes or (bool(self.value) and self.scope.startswith(_PROJECT))
+
+
+class Stones:
+    """All tombstones of a memory, asked whether a text is barred or must not be shown.
+
+    Args:
+        stones: the lines of the file.
+        keyed: the hash of this machine, without which keyed values hold by their ids alone.
+    """
+
+    def __init__(self, stones: Iterable[Tombstone], keyed: Keyed | None = None) -> None:
+        self._stones = tuple(stones)
+        is_needed = any(stone.hashed and stone.value.startswith(KEYED) for stone in self._stones)
+        self._keyed = keyed if is_needed else None
+        self._about = frozenset(id for stone in self._stones for id in stone.about)
+        self._forms = {stone: _held(stone) for stone in self._stones if stone.value}
+
+    def __bool__(self) -> bool:
+        """Whether there is any."""
+        return bool(self._stones)
+
+    def __iter__(self) -> Iterator[Tombstone]:
+        """Yield them in the order they were set."""
+        return iter(self._stones)
+
+    def name(self, id: str) -> bool:
+        """Whether one of them names a note or a turn."""
+        return id in self._about
+
+    def forms(self, text: str) -> frozenset[str]:
+        """Return all that one of them may hold of a text: its words, bare, or their hashes."""
+        found = _forms(text)
+        if self._keyed is None:
+            return found
+        return found | {keyed_hash(hash_of(words), self._keyed) for words in _words(text)}
+
+    def keys(self) -> frozenset[str]:
+        """Return the keys that have a tombstone."""
+        return frozenset(stone.key for stone in self._stones if stone.key)
+
+    def near(self, scopes: Collection[str]) -> list[Tombstone]:
+        """Return the plain tombstones, whose values other words may repeat."""
+        return [stone for stone in self._forms if stone.holds_in(scopes) and not stone.hashed]
+
+    def bar(self, scopes: Collection[str], key: str, texts: Iterable[str]) -> bool:
+        """Whether one of the texts, said under a key, is what must not come back."""
+        said = [(text, self.forms(text)) for text in texts if text.strip()]
+        for stone in self._stones:
+            if not stone.holds_in(scopes):
+                continue
+            mine = stone.key in ("", key)
+            if not stone.value:
+                if mine:
+                    return True
+            elif any(
+                self._forms[stone] in found and (mine or _is_statement(text))
+                for text, found in said
+            ):
+                return True
+        return False
+
+    def rest_on_barred(self, scopes: Collection[str], key: str, quotes: Collection[str]) -> bool:
+        """Whether all the words that something rests on are barred."""
+        held = {
+            self._forms[stone]
+            for stone in self._forms
+            if stone.holds_in(scopes) and stone.key in ("", key)
+        }
+        return bool(quotes) and all(not held.isdisjoint(self.forms(quote)) for quote in quotes)
+
+    def silence(self, text: str, scopes: Collection[str]) -> str:
+        """Return a text without the sentences that say what was forgotten.
+
+        Args:
+            text: what was once said.
+            scopes: where it was said: ``memory``, its project, its session.
+        """
+        near = [stone for stone in self._stones if stone.holds_in(scopes)]
+        if any(stone.scope.startswith("session:") and not stone.value for stone in near):
+            return ""
+        held = {self._forms[stone] for stone in near if stone.value}
+        held = {form for form in held if len(form.encode()) >= _SHORTEST}
+        if not held or not self._speak(text, held):
+            return text
+        parts = [text[first:last] for first, last in sentences(text)]
+        rest = " ".join(part for part in parts if not self._repeat(part, held)).strip()
+        # What runs over several sentences cannot be cut out of them one by one.
+        return "" if self._speak(rest, held) else rest
+
+    def _speak(self, text: str, held: set[str]) -> bool:
+        """Whether a text holds one of the values, or is one that only a hash is known of."""
+        plain = bare(text)
+        if any(form in plain for form in held) or not held.isdisjoint(self.forms(text)):
+            return True
+        parts = (text[first:last] for first, last in sentences(text))
+        return any(not held.isdisjoint(self.forms(part)) for part in parts)
+
+    def _repeat(self, sentence: str, held: set[str]) -> bool:
+        plain = bare(sentence)
+        if not plain:
+            return False
+        if not held.isdisjoint(self.forms(sentence)) or any(form in plain for form in held):
+            return True
+        return len(plain.encode()) >= _PART and any(plain in form for form in held)
+
+
+@lru_cache(maxsize=4096)
+def _forms(text: str) -> frozenset[str]:
+    words = _words(text)
+    return frozenset((*words, *map(hash_of, words)))
+
+
+def _words(text: str) -> tuple[str, str]:
+    return normalise(text), bare(text)
+
+
+def hash_of(words: str) -> str:
+    """Return the plain hash of words, as it stood in tombstones of earlier versions."""
+    return hashlib.sha256(words.encode()).hexdigest()
+
+
+def keyed_hash(digest: str, keyed: Keyed) -> str:
+    """Return what stands in a tombstone instead of words, made of their plain hash."""
+    return f"{KEYED}{keyed(digest)}"
+
+
+def _held(stone: Tombstone) -> str:
+    return stone.value if stone.hashed else bare(stone.value) or normalise(stone.value)
+
+
+def _is_statement(text: str) -> bool:
+    return len(normalise(text).encode()) >= STATEMENT

@@ -1,0 +1,1 @@
+"""Formats: the text form of notes, sessions and records, read and written."""

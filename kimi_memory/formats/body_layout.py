@@ -1,0 +1,266 @@
+"""Layouts of note bodies: a title, labelled fields, sections; written and read.
+
+A body is ``# Title``, then ``- Label: text`` lines, then ``## Label`` sections. Text
+that spans lines goes on indented by two spaces. Whatever else stands in the file is
+a person's and is skipped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cache
+from itertools import pairwise
+
+from kimi_memory.domain.note import Lang
+from kimi_memory.formats.labels import fold, label, spellings
+from kimi_memory.formats.sanitize import clean, one_line
+
+HEADING = re.compile(r"##(?:[ \t]+(?P<label>.*))?")
+_TITLE = re.compile(r"#(?:[ \t]+(?P<title>.*))?")
+_BULLET = re.compile(r"(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]+|$)")
+_LABELLED = re.compile(
+    r"(?:\*\*(?P<bold>[^*:：\n]+)(?:\*\*[:：]|[:：]\*\*)|(?P<bare>[^*:：\n]+)[:：])[ \t]*"
+)
+_QUOTED = re.compile(r"> ?")
+_SOURCE = re.compile(r"— \[\[session_(?P<session>[^\]]+)\]\] #(?P<n>[0-9]+)")
+_ESCAPE = re.compile(r"(?=\\*##(?:[ \t]|$))")
+_ESCAPED = re.compile(r"\\(?=\\*##(?:[ \t]|$))")
+# Headings and rules between items belong to nobody; they end what is before them.
+_DIVIDER = re.compile(r"#{1,6}(?:[ \t].*)?|(?:-{3,}|\*{3,}|_{3,})[ \t]*")
+_INDENT = re.compile(r"  |\t")
+
+
+class Style(StrEnum):
+    """How the blocks of a section are written."""
+
+    TEXT = "text"
+    """One block of free text."""
+    LIST = "list"
+    """One block an item, ``- item``."""
+    QUOTES = "quotes"
+    """One block a quote, ``> words`` and a line that says whose."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What the body of one kind of note consists of, by label name."""
+
+    prefix: str = ""
+    """Label before the title, as in ``# Event: title``."""
+    fields: tuple[str, ...] = ()
+    sections: Mapping[str, Style] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """What a body says, by label name; absent and empty are the same."""
+
+    title: str = ""
+    fields: Mapping[str, str] = field(default_factory=dict)
+    sections: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Lines ``first`` to before ``end`` of a body, and the text they hold."""
+
+    first: int
+    end: int
+    text: str
+
+
+@dataclass(slots=True)
+class Outline:
+    """Where the parts of a body stand, in lines from 0."""
+
+    title: Piece | None = None
+    fields: dict[str, Piece] = field(default_factory=dict)
+    headings: dict[str, Piece] = field(default_factory=dict)
+    """The whole section by label name; its text is the heading's."""
+    preamble: int = 0
+    """The line after the last one before the first section."""
+
+
+def write(body: Body, layout: Layout, lang: Lang) -> list[str]:
+    """Return the lines of a new body."""
+    lines = [title_line(body.title, layout, lang)]
+    fields = [name for name in layout.fields if body.fields.get(name)]
+    lines += [""] if fields else []
+    for name in fields:
+        lines += field_lines(name, body.fields[name], lang)
+    for name, style in layout.sections.items():
+        if body.sections.get(name):
+            lines += ["", f"## {label(name, lang)}", "", *blocks(body.sections[name], style)]
+    return lines
+
+
+def title_line(title: str, layout: Layout, lang: Lang) -> str:
+    """Return the heading of a page."""
+    prefix = f"{label(layout.prefix, lang)}: " if layout.prefix else ""
+    return f"# {prefix}{title}".rstrip()
+
+
+def field_lines(name: str, text: str, lang: Lang) -> list[str]:
+    """Return the lines of a labelled field."""
+    return item_lines(f"{label(name, lang)}: {text}")
+
+
+def item_lines(text: str, bullet: str = "- ") -> list[str]:
+    """Return the lines of a list item; all but the first are indented."""
+    first, *rest = f"{bullet}{text}".split("\n")
+    return [first.rstrip(), *(f"  {line}" if line else "" for line in rest)]
+
+
+def blocks(texts: Sequence[str], style: Style) -> list[str]:
+    """Return the lines of a section's blocks."""
+    if style is Style.LIST:
+        return [line for text in texts for line in item_lines(text)]
+    parts = [block_lines(text, style) for text in texts]
+    return [line for part in parts for line in (*part, "")][:-1]
+
+
+def block_lines(text: str, style: Style) -> list[str]:
+    """Return the lines of one block of a section."""
+    if style is Style.LIST:
+        return item_lines(text)
+    if style is Style.TEXT:
+        return _escaped(text).split("\n")
+    words, _, source = text.rpartition("\n")
+    return [*(f"> {line}".rstrip() for line in words.split("\n")), "", source]
+
+
+def _escaped(text: str) -> str:
+    return "\n".join(f"\\{line}" if _ESCAPE.match(line) else line for line in text.split("\n"))
+
+
+def _unescaped(line: str) -> str:
+    return line[1:] if _ESCAPED.match(line) else line
+
+
+def read(lines: Sequence[str], layout: Layout) -> Body:
+    """Return what a body says."""
+    found = outline(lines, layout)
+    title = found.title.text if found.title else ""
+    fields = {name: piece.text for name, piece in found.fields.items()}
+    sections = {
+        name: tuple(piece.text for piece in pieces(lines, found.headings[name], style))
+        for name, style in layout.sections.items()
+        if name in found.headings
+    }
+    return Body(title, fields, sections)
+
+
+def outline(lines: Sequence[str], layout: Layout) -> Outline:
+    """Return where the parts of a body stand."""
+    found = Outline()
+    starts = [number for number, line in enumerate(lines) if HEADING.fullmatch(line)]
+    found.preamble = starts[0] if starts else len(lines)
+    names = _by_spelling(tuple(layout.sections))
+    for start, end in pairwise([*starts, len(lines)]):
+        heading = HEADING.fullmatch(lines[start])
+        words = fold((heading["label"] if heading else "") or "").rstrip("：:")
+        if (name := names.get(words)) and name not in found.headings:
+            found.headings[name] = Piece(start, end, words)
+    _preamble(lines[: found.preamble], layout, found)
+    return found
+
+
+@cache
+def _by_spelling(names: tuple[str, ...]) -> Mapping[str, str]:
+    return {word: name for name in names for word in spellings(name)}
+
+
+def _preamble(lines: Sequence[str], layout: Layout, found: Outline) -> None:
+    for number, line in enumerate(lines):
+        if title := _TITLE.fullmatch(line):
+            text = _unprefixed(title["title"] or "", layout.prefix)
+            found.title = Piece(number, number + 1, one_line(text))
+            break
+    names = _by_spelling(layout.fields)
+    for piece in items(lines, 0):
+        if not _BULLET.match(lines[piece.first]) or not (start := _LABELLED.match(piece.text)):
+            continue
+        name = names.get(fold(start["bold"] or start["bare"]))
+        if name and name not in found.fields:
+            text = clean(piece.text[start.end() :])
+            found.fields[name] = Piece(piece.first, piece.end, text)
+
+
+def _unprefixed(title: str, prefix: str) -> str:
+    start = _LABELLED.match(title)
+    if prefix and start and fold(start["bold"] or start["bare"]) in spellings(prefix):
+        return title[start.end() :]
+    return title
+
+
+def pieces(lines: Sequence[str], section: Piece, style: Style) -> list[Piece]:
+    """Return the blocks of a section."""
+    first, inner = section.first + 1, lines[section.first + 1 : section.end]
+    if style is Style.LIST:
+        return [piece for piece in items(inner, first) if piece.text]
+    if style is Style.QUOTES:
+        return _quotes(inner, first)
+    text = clean("\n".join(_unescaped(line) for line in inner))
+    used = [number for number, line in enumerate(inner) if line.strip()]
+    return [Piece(first + used[0], first + used[-1] + 1, text)] if text and used else []
+
+
+def items(lines: Sequence[str], first: int) -> list[Piece]:
+    """Return list items and paragraphs; an item goes on over indented lines."""
+    found: list[tuple[int, list[str]]] = []
+    fresh = True
+    for number, line in enumerate(lines):
+        bullet, indent = _BULLET.match(line), _INDENT.match(line)
+        if _DIVIDER.fullmatch(line):
+            found.append((number, []))
+            fresh = True
+        elif bullet or (fresh and not indent and line.strip()):
+            found.append((number, [line[bullet.end() :] if bullet else line]))
+            fresh = False
+        elif found and found[-1][1]:
+            found[-1][1].append(line[indent.end() :] if indent else line)
+            fresh = not line.strip()
+    return [_piece(start + first, texts) for start, texts in found if texts]
+
+
+def _piece(first: int, lines: list[str]) -> Piece:
+    used = max((number for number, line in enumerate(lines) if line.strip()), default=0)
+    return Piece(first, first + used + 1, clean("\n".join(lines)))
+
+
+def _quotes(lines: Sequence[str], first: int) -> list[Piece]:
+    found: list[Piece] = []
+    words: list[str] = []
+    start = 0
+    for number, line in enumerate(lines, first):
+        if line.startswith(">"):
+            start = start if words else number
+            words.append(_QUOTED.sub("", line, count=1))
+        elif source := _SOURCE.fullmatch(line.strip()):
+            text = f"{clean(chr(10).join(words))}\n{source[0]}"
+            found += [Piece(start, number + 1, text)] if words else []
+            words = []
+        elif line.strip():
+            words = []
+    return found
+
+
+def quote_block(session: str, n: int, text: str) -> str:
+    """Return the block of a quote: its words, then the line that says whose."""
+    return f"{text}\n— [[session_{session}]] #{n}"
+
+
+def quoted(block: str) -> tuple[str, int, str]:
+    """Return session, turn number and words of a quote's block."""
+    words, _, line = block.rpartition("\n")
+    source = _SOURCE.fullmatch(line)
+    assert source is not None, "a block of quotes ends in its source"
+    return source["session"], int(source["n"]), words
+
+
+def body_lines(parts: Iterable[str]) -> str:
+    """Return lines as the text of a body."""
+    return "".join(f"{part}\n" for part in parts)

@@ -1,0 +1,124 @@
+"""The text form of notes: render, parse, patch, place."""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+from importlib import import_module
+from typing import Any
+
+from kimi_memory.domain.note import Note
+from kimi_memory.domain.pages import IDENTITY_HEAD, IDENTITY_PATH
+from kimi_memory.errors import FormatError
+from kimi_memory.formats import body_layout, body_patch, frontmatter
+from kimi_memory.formats.frontmatter_patch import patch_values
+from kimi_memory.formats.note_format import Shape
+from kimi_memory.formats.sanitize import lines_of
+from kimi_memory.formats.scalar import Value, entry
+from kimi_memory.formats.typed_keys import Keys
+
+_SHAPES = {
+    "event": ("event_form", "SHAPE"),
+    "digest": ("digest_form", "SHAPE"),
+    "card": ("card_form", "SHAPE"),
+    "project": ("pages_form", "PROJECT"),
+    "agent": ("pages_form", "AGENT"),
+    "identity": ("pages_form", "IDENTITY"),
+    "day": ("day_form", "DAY"),
+    "proposal": ("day_form", "PROPOSAL"),
+}
+"""Where the shape of each kind stands; it is imported when a note of that kind is met."""
+KINDS = tuple(_SHAPES)
+"""Every kind of note that has a file of its own."""
+KNOWN, SHORT = 256, 8192
+"""So many notes are known, of texts up to so many characters."""
+
+
+# The notes of a shape are of one class; which one, only the kind tells.
+@cache
+def _shape(kind: str) -> Shape[Any]:
+    module, name = _SHAPES[kind]
+    shape: Shape[Any] = getattr(import_module(f"kimi_memory.formats.{module}"), name)
+    return shape
+
+
+def clean(note: Note) -> Note:
+    """Return a note as its file can hold it: what is rendered parses back to this."""
+    cleaned: Note = _shape(note.kind).clean(note)
+    return cleaned
+
+
+def render(note: Note) -> str:
+    """Return the text of a new file that holds a note."""
+    shape, tidy = _shape(note.kind), clean(note)
+    head = [line for name, value in shape.values(tidy).items() for line in entry(name, value)]
+    body = body_layout.write(shape.body(tidy), shape.layout, tidy.lang)
+    return body_layout.body_lines(["---", *head, "---", "", *body])
+
+
+def parse(text: str, path: str) -> Note:
+    """Return the note in a file's text.
+
+    A job asks for the same few notes again and again, so those are known for a while.
+
+    Raises:
+        FormatError: The text holds no note of a known kind, or a broken one.
+    """
+    return _known(text, path) if len(text) <= SHORT else _read(text, path)
+
+
+@lru_cache(maxsize=KNOWN)
+def _known(text: str, path: str) -> Note:
+    return _read(text, path)
+
+
+def _read(text: str, path: str) -> Note:
+    front = frontmatter.read(text, path)
+    if path == IDENTITY_PATH and not front.values.get("id"):
+        # People write this page in their own form, without a head.
+        front = front._replace(values={**IDENTITY_HEAD, **front.values})
+    keys = Keys(front, path)
+    kind = keys.text("kind")
+    if kind not in _SHAPES:
+        why = f"unknown kind {kind!r}" if kind else "no 'kind' in the front matter"
+        raise keys.refusal("kind", why, f"Write one of {', '.join(KINDS)}")
+    shape = _shape(kind)
+    note: Note = shape.build(keys, body_layout.read(lines_of(front.body), shape.layout))
+    return note
+
+
+def patch(text: str, old: Note, new: Note, path: str) -> str:
+    """Return the text of `old` made to say `new`, touching only what differs.
+
+    Unknown keys, comments, and whatever else a person wrote stay as they are.
+
+    Raises:
+        FormatError: The text cannot be made to say `new` without harm to the rest.
+    """
+    before, after, shape = clean(old), clean(new), _shape(new.kind)
+    if before == after:
+        return text
+    values, wanted = shape.values(before), shape.values(after)
+    changed: dict[str, Value] = {
+        name: wanted.get(name)
+        for name in (*values, *wanted)
+        if values.get(name) != wanted.get(name)
+    }
+    headed = patch_values(text, changed, path)
+    body = frontmatter.read(headed, path).body
+    spliced = body_patch.patch(
+        body, shape.layout, after.lang, shape.body(before), shape.body(after)
+    )
+    if "\n" not in body and "\r\n" in headed:  # no line of the body shows how lines end
+        spliced = spliced.replace("\n", "\r\n")
+    result = headed[: len(headed) - len(body)] + spliced
+    if parse(result, path).lang is not after.lang:  # it was guessed from words now gone or come
+        result = patch_values(result, {"lang": str(after.lang)}, path)
+    if parse(text, path) == before and parse(result, path) != after:
+        raise FormatError(path, 1, "the text cannot be changed without harming the rest")
+    return result
+
+
+def place(note: Note) -> str:
+    """Return the path in the memory where a note belongs."""
+    path: str = _shape(note.kind).place(clean(note))
+    return path

@@ -1,0 +1,40 @@
+"""Lines of a day's page that show what was said: when, by whom, in which turn."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+
+from kimi_memory.domain.digest import DigestLine, Part
+from kimi_memory.domain.note import Lang
+from kimi_memory.domain.plan_step import Spoken
+from kimi_memory.nlp.dates.zone import Zone, in_zone
+
+_SAID = re.compile(
+    r"(?:\d\d-\d\d )?\d\d:\d\d (?P<who>.{1,80}?)(?:: |：)(?P<text>.*) "
+    r"\[\[session_(?P<id>[^\]|#]+)\]\] #(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?"
+)
+
+
+def said_line(spoken: Spoken, page: date, zone: Zone, lang: Lang) -> str:
+    """Return the line of something said, with its hour on the clocks of a zone.
+
+    A session may go on for days; what is not of the page's own day names its day.
+    """
+    at = in_zone(spoken.at, zone)
+    hour = f"{at:%H:%M}" if at.date() == page else f"{at:%m-%d %H:%M}"
+    colon = "：" if lang is Lang.ZH else ": "
+    text = " ".join(spoken.text.split())
+    run = "" if spoken.last == spoken.first else f"-{spoken.last}"
+    where = f"[[session_{spoken.session}]] #{spoken.first}{run}"
+    return f"{hour} {spoken.who}{colon}{text} {where}"
+
+
+def read_said(line: str) -> tuple[str, DigestLine] | None:
+    """Return the session of such a line and what it quotes; None for any other line."""
+    found = _SAID.fullmatch(line.strip())
+    if found is None:
+        return None
+    first = int(found["first"])
+    last = int(found["last"] or first)
+    return found["id"], DigestLine(Part.TOLD, found["text"], first, last, found["who"])

@@ -1,0 +1,165 @@
+"""A case of an eval: what a question must bring up, and what it must not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from datetime import date
+
+from kimi_memory.errors import FormatError
+from kimi_memory.formats import frontmatter_yaml
+from kimi_memory.formats.scalar import Value
+from kimi_memory.nlp.basic.normalize import normalise
+
+FOLDER = "evals"
+SUFFIXES = (".yaml", ".yml")
+_LATIN = re.compile(r"[a-z0-9]")
+_ID = re.compile(r"(?:card|event|project|agent|identity|day)-\S+|session:\S+#\d+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One question and what is right about its answer."""
+
+    path: str
+    """The file it stands in."""
+    name: str
+    query: str
+    expect: tuple[str, ...] = ()
+    """Words, or ids of notes and turns, that must be among the hits."""
+    forbid: tuple[str, ...] = ()
+    """Words or ids that no hit may have."""
+    abstain: bool = False
+    """Nothing in memory answers it."""
+    as_of: date | None = None
+    """Asked as on that day."""
+    budget: int = 0
+    """Most tokens of the context block that must hold what is expected; 0 for no such test."""
+    limit: int = 0
+    """How many hits count; the setting ``recall.limit`` if 0."""
+
+
+_KEYS = frozenset(f.name for f in fields(Case)) - {"path"}
+
+
+def is_eval(path: str) -> bool:
+    """Whether a file of a memory holds cases."""
+    return path.startswith(f"{FOLDER}/") and path.endswith(SUFFIXES)
+
+
+def read_cases(text: str, path: str) -> list[Case]:
+    """Read the cases of a file.
+
+    Raises:
+        FormatError: it is not strict YAML, or a case says nothing or cannot be understood.
+    """
+    try:
+        values = frontmatter_yaml.load(text.removeprefix("\ufeff"), path, 1).values
+    except FormatError as error:
+        why = error.why.replace("front matter", "YAML")
+        raise FormatError(path, error.line, why, error.remedy) from None
+    listed = (values or {}).get("cases")
+    if not isinstance(listed, list) or set(values or {}) != {"cases"}:
+        raise FormatError(path, 1, "this is no list of cases", "Write 'cases:' and a list below it")
+    return [_Reader(one, path, number).case() for number, one in enumerate(listed, 1)]
+
+
+def found_in(text: str, wanted: str) -> bool:
+    """Whether a text says some words, up to case, width and spaces; Latin words stand whole."""
+    words = normalise(wanted)
+    if not words:
+        return False
+    before = r"(?<![a-z0-9])" if _LATIN.match(words[0]) else ""
+    after = r"(?![a-z0-9])" if _LATIN.match(words[-1]) else ""
+    return re.search(before + re.escape(words) + after, normalise(text)) is not None
+
+
+def is_id(wanted: str) -> bool:
+    """Whether something that is expected or forbidden names a note or a turn."""
+    return _ID.fullmatch(wanted) is not None
+
+
+def hits_of(wanted: str, texts: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Yield the ids of those among (id, text) pairs that are, or say, what is wanted."""
+    for id, text in texts:
+        if id == wanted or (not is_id(wanted) and found_in(text, wanted)):
+            yield id
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """One item of the list of cases."""
+
+    value: Value
+    path: str
+    number: int
+
+    def case(self) -> Case:
+        """Return the case it describes."""
+        if not isinstance(self.value, dict):
+            raise self._refusal("is no mapping", "Write 'query:' and what is right about it")
+        if unknown := sorted(set(self.value) - _KEYS):
+            known = ", ".join(sorted(_KEYS))
+            raise self._refusal(f"has the unknown key {unknown[0]!r}", f"Known are {known}")
+        case = Case(
+            path=self.path,
+            name=self._text("name") or self._text("query"),
+            query=self._text("query"),
+            expect=self._texts("expect"),
+            forbid=self._texts("forbid"),
+            abstain=self._flag("abstain"),
+            as_of=self._day("as_of"),
+            budget=self._count("budget"),
+            limit=self._count("limit"),
+        )
+        if not case.query:
+            raise self._refusal("has no query", "Write the question as 'query:'")
+        if not (case.expect or case.forbid or case.abstain):
+            raise self._refusal("tests nothing", "Add 'expect:', 'forbid:' or 'abstain: true'")
+        if case.expect and case.abstain:
+            raise self._refusal("expects an answer and none", "Remove 'expect:' or 'abstain:'")
+        return case
+
+    @property
+    def _values(self) -> Mapping[str, Value]:
+        assert isinstance(self.value, dict)
+        return self.value
+
+    def _text(self, name: str) -> str:
+        value = self._values.get(name)
+        if isinstance(value, list | dict | bool):
+            raise self._refusal(f"has a {name} that is no text", "Write one line of text")
+        return "" if value is None else str(value).strip()
+
+    def _texts(self, name: str) -> tuple[str, ...]:
+        value = self._values.get(name)
+        items = value if isinstance(value, list) else [value]
+        if any(isinstance(item, list | dict | bool) for item in items):
+            raise self._refusal(f"has a {name} that is no text or list of texts", "Quote it")
+        return tuple(text for item in items if item is not None and (text := str(item).strip()))
+
+    def _flag(self, name: str) -> bool:
+        value = self._values.get(name)
+        if value not in (None, True, False):
+            raise self._refusal(f"has {name}: {value!r}", "Write true or false")
+        return value is True
+
+    def _count(self, name: str) -> int:
+        value = self._values.get(name)
+        if value is None:
+            return 0
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise self._refusal(f"has {name}: {value!r}", "Write a whole number above 0")
+        return value
+
+    def _day(self, name: str) -> date | None:
+        if not (text := self._text(name)):
+            return None
+        try:
+            return date.fromisoformat(text)
+        except ValueError:
+            raise self._refusal(f"has {name}: {text!r}", "Write a day as 2026-02-27") from None
+
+    def _refusal(self, why: str, remedy: str) -> FormatError:
+        return FormatError(self.path, 1, f"case {self.number} {why}", remedy)

@@ -1,0 +1,184 @@
+"""Front matter: the block of keys at the head of a Markdown file, read safely.
+
+Nothing a file can contain makes this raise anything but `FormatError`, which names
+the line and what to do about it.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+from kimi_memory.errors import FormatError
+from kimi_memory.nlp.basic.regex import regex
+
+if TYPE_CHECKING:
+    from kimi_memory.formats import frontmatter_yaml
+    from kimi_memory.formats.scalar import Value
+
+MAX_BYTES = 64 * 1024
+BOM = "\ufeff"
+
+_OPENING = re.compile("\ufeff?---[ \t]*(\r\n|\n|\r)")
+_CLOSING = re.compile(r"(?:(?<=\n)|(?<=\r))---[ \t]*(?:\r\n|\n|\r|\Z)")
+_CONTROL = regex("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_UNREADABLE = regex("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
+_NEWLINE = re.compile("\r\n|\n|\r")
+_CONFLICT = regex(r"(?:(?<=\n)|(?<=\r)|\A)(?:<{7} |>{7} |={7}(?=[\r\n]))")
+# After blank and comment lines, what a person who means front matter begins with.
+_SHAPED = regex(
+    r"(?:[ \t]*(?:#[^\n\r]*)?[\n\r]+)*+[ \t]*+(?:[\w\"'][^\n\r:]*:(?:\s|\Z)|[\[{&%<?!]|\*\w)"
+)
+
+
+class FrontMatter(NamedTuple):
+    """The keys of a file and the text after them."""
+
+    values: dict[str, Value]
+    body: str
+    first_body_line: int
+    """Number of the line the body begins on, from 1."""
+    lines: Mapping[str, int] = MappingProxyType({})
+    """Number of the line each key stands on, from 1."""
+
+
+class Block(NamedTuple):
+    """Where the front matter stands in a text, as character offsets."""
+
+    start: int
+    """After the opening line."""
+    end: int
+    """Before the closing line."""
+    body: int
+    """After the closing line."""
+    newline: str
+    """What ended the opening line."""
+
+
+def decode(content: bytes, path: str) -> str:
+    """Return the text of a file; a byte order mark stays in it.
+
+    Raises:
+        FormatError: The bytes are not UTF-8 text.
+    """
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise FormatError(path, 1, "this is UTF-16 text", "Save it as UTF-8")
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise _undecodable(content, error.start, path) from None
+    if found := _CONTROL.search(text):
+        line = line_at(text, found.start())
+        why = f"a control character (U+{ord(found[0]):04X}) stands here; is this a text file?"
+        raise FormatError(path, line, why, "Remove it and save the file as UTF-8 text")
+    return text
+
+
+def _undecodable(content: bytes, at: int, path: str) -> FormatError:
+    line = content.count(b"\n", 0, at) + 1
+    if b"\0" in content[:4096]:
+        return FormatError(path, line, "this is not a text file", "Move it out of the memory")
+    return FormatError(path, line, "these bytes are not UTF-8 (perhaps GBK)", "Save it as UTF-8")
+
+
+def line_at(text: str, index: int) -> int:
+    """Return the number of the line that holds the character at `index`, from 1."""
+    if text.find("\r", 0, index) < 0:
+        return text.count("\n", 0, index) + 1
+    return sum(1 for _ in _NEWLINE.finditer(text, 0, index)) + 1
+
+
+def read(text: str, path: str) -> FrontMatter:
+    """Return the front matter and body of a text; no front matter means no values.
+
+    Raises:
+        FormatError: There is front matter, and it is broken, too large or unsafe.
+    """
+    block = find_block(text, path)
+    found = _values(text, block, path) if block else None
+    if block is None or found is None:
+        return FrontMatter({}, text[1:] if text.startswith(BOM) else text, 1)
+    values, lines = found
+    return FrontMatter(values, text[block.body :], line_at(text, block.body), lines)
+
+
+def find_block(text: str, path: str) -> Block | None:
+    """Return where front matter would stand: between two rules at the very start."""
+    opening = _OPENING.match(text)
+    if opening is None:
+        return None
+    closing = _closing(text, opening.end())
+    if closing is not None:
+        return Block(opening.end(), closing.start(), closing.end(), opening[1])
+    if _SHAPED.match(text, opening.end()):
+        raise FormatError(path, 1, "the front matter is never closed", "Add a line of ---")
+    return None
+
+
+def _closing(text: str, start: int) -> re.Match[str] | None:
+    if text.find("\r---", start - 1) >= 0:
+        return _CLOSING.search(text, start)
+    at = text.find("\n---", start - 1)
+    while at >= 0:
+        if found := _CLOSING.match(text, at + 1):
+            return found
+        at = text.find("\n---", at + 4)
+    return None
+
+
+def load_block(text: str, block: Block, path: str) -> frontmatter_yaml.Tree | None:
+    """Read a block with the YAML reader; None if it is prose between two rules."""
+    shaped = _SHAPED.match(text, block.start, block.end) is not None
+    try:
+        tree = _load_block(text, block, path)
+    except FormatError:
+        if shaped:
+            raise
+        return None
+    if tree.values is None and shaped:
+        raise FormatError(path, 2, "the front matter is not a mapping", "Write 'key: value' lines")
+    return tree if tree.values is not None else None
+
+
+def _load_block(text: str, block: Block, path: str) -> frontmatter_yaml.Tree:
+    inner = text[block.start : block.end]
+    if _is_large(inner):
+        why = f"the front matter is larger than {MAX_BYTES // 1024} KiB"
+        raise FormatError(path, 1, why, "Move what is long into the body")
+    if found := _UNREADABLE.search(inner):
+        why = f"a character YAML cannot hold (U+{ord(found[0]):04X}) stands here"
+        raise FormatError(path, line_at(text, block.start + found.start()), why, "Remove it")
+    if found := _CONFLICT.search(inner):
+        line = line_at(text, block.start + found.start())
+        raise FormatError(path, line, "a merge left a conflict marker", "Resolve the conflict")
+    from kimi_memory.formats.frontmatter_foreign import (
+        load_tree,  # Few files need a whole YAML reader.
+    )
+
+    return load_tree(text, block[:3], path, line_at(text, block.start))
+
+
+def _is_large(inner: str) -> bool:
+    return len(inner) * 4 > MAX_BYTES and len(inner.encode("utf-8", "surrogatepass")) > MAX_BYTES
+
+
+def _values(
+    text: str, block: Block, path: str
+) -> tuple[dict[str, Value], Mapping[str, int]] | None:
+    from kimi_memory.formats import frontmatter_fast
+
+    inner = text[block.start : block.end]
+    if not _is_large(inner) and (quick := frontmatter_fast.load(inner, first=2)) is not None:
+        return quick
+    tree = load_block(text, block, path)
+    if tree is None or tree.values is None:
+        return None
+    starts = [found.end() for found in _NEWLINE.finditer(text, 0, block.body)]
+    lines = {
+        name: bisect_right(starts, block.start + place.key[0]) + 1
+        for name, place in tree.places.items()
+    }
+    return tree.values, lines

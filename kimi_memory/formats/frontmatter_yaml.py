@@ -1,0 +1,183 @@
+"""Strict YAML: the small part of the language that front matter may use.
+
+The text is read as a stream of events, so that a bomb is refused before anything
+is built from it: no aliases, anchors, tags or directives, no repeated keys, no deep
+nesting, one mapping.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kimi_memory.errors import FormatError
+from kimi_memory.formats.scalar import Value, typed
+
+if TYPE_CHECKING:
+    import yaml
+
+MAX_DEPTH = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a key of the outer mapping and its value stand, as character offsets."""
+
+    key: tuple[int, int]
+    value: tuple[int, int]
+    """For a block collection the end may lie beyond its last line."""
+    shape: str
+    """plain, quoted, block (a ``|`` or ``>`` scalar), flow, list or map."""
+    items: tuple[tuple[int, int], ...] = ()
+    """Of a list of scalars: where each item stands."""
+
+
+@dataclass(slots=True)
+class Tree:
+    """What a block of front matter says."""
+
+    values: dict[str, Value] | None = None
+    """None where the outermost value is not a mapping."""
+    places: dict[str, Place] = field(default_factory=dict)
+    flow: bool = False
+    """Whether the whole mapping is written in braces."""
+
+
+def load(block: str, path: str, first: int) -> Tree:
+    """Read a block whose first line is line `first` of its file.
+
+    Raises:
+        FormatError: The block is not strict YAML.
+    """
+    import yaml
+
+    try:
+        return _Builder(block, path, first).document()
+    except yaml.YAMLError as error:
+        raise _refusal(error, path, first) from None
+    except ValueError:  # an escape that is no character; libyaml reports it, the pure parser not
+        raise FormatError(path, first, "an escape here is no character") from None
+
+
+def _refusal(error: yaml.YAMLError, path: str, first: int) -> FormatError:
+    mark, opened = getattr(error, "problem_mark", None), getattr(error, "context_mark", None)
+    why = str(getattr(error, "problem", None) or "it cannot be read")
+    # What is never closed fails at the end; a person looks for where it was opened.
+    shown = opened if opened and "end of stream" in why else mark
+    return FormatError(path, first + (shown.line if shown else 0), f"not valid front matter: {why}")
+
+
+class _Builder:
+    """Builds values from events; lives for one block."""
+
+    def __init__(self, block: str, path: str, first: int) -> None:
+        import yaml
+
+        loader: type = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+        self._events: Iterator[yaml.Event] = yaml.parse(block, Loader=loader)
+        self._path, self._first = path, first
+        self._tree = Tree()
+        self._spans: tuple[tuple[int, int], ...] = ()
+
+    def document(self) -> Tree:
+        import yaml
+
+        self._next()
+        start = self._next()
+        if isinstance(start, yaml.StreamEndEvent):
+            self._tree.values = {}
+            return self._tree
+        if getattr(start, "version", None) or getattr(start, "tags", None):
+            raise self._refusal(start, "YAML directives are not allowed here")
+        self._root(self._next())
+        self._next()
+        if not isinstance(after := self._next(), yaml.StreamEndEvent):
+            raise self._refusal(after, "a second YAML document begins here")
+        return self._tree
+
+    def _next(self) -> yaml.Event:
+        self._last = next(self._events)
+        return self._last
+
+    def _root(self, event: yaml.Event) -> None:
+        import yaml
+
+        self._check(event, 1)
+        if isinstance(event, yaml.MappingStartEvent):
+            self._tree.flow = bool(event.flow_style)
+            self._tree.values = self._mapping(1)
+        elif self._value(event, 1) is None:
+            self._tree.values = {}
+
+    def _value(self, event: yaml.Event, depth: int) -> Value:
+        import yaml
+
+        self._check(event, depth)
+        if isinstance(event, yaml.ScalarEvent):
+            return str(event.value) if event.style else typed(event.value)
+        if isinstance(event, yaml.SequenceStartEvent):
+            return self._sequence(depth)
+        return self._mapping(depth)
+
+    def _sequence(self, depth: int) -> list[Value]:
+        import yaml
+
+        items: list[Value] = []
+        spans: list[tuple[int, int]] = []
+        while not isinstance(event := self._next(), yaml.SequenceEndEvent):
+            items.append(self._value(event, depth + 1))
+            if isinstance(event, yaml.ScalarEvent):
+                spans.append(_span(event, event))
+        self._spans = tuple(spans) if len(spans) == len(items) else ()
+        return items
+
+    def _mapping(self, depth: int) -> dict[str, Value]:
+        import yaml
+
+        found: dict[str, Value] = {}
+        while not isinstance(event := self._next(), yaml.MappingEndEvent):
+            self._check(event, depth)
+            if not isinstance(event, yaml.ScalarEvent):
+                raise self._refusal(event, "a key must be plain text")
+            name = str(event.value)
+            if name in found:
+                raise self._refusal(event, f"the key {name!r} stands here a second time")
+            value = self._next()
+            found[name] = self._value(value, depth + 1)
+            if depth == 1:
+                spans = self._spans if isinstance(value, yaml.SequenceStartEvent) else ()
+                whole = _span(value, self._last)
+                self._tree.places[name] = Place(_span(event, event), whole, _shape(value), spans)
+        return found
+
+    def _check(self, event: yaml.Event, depth: int) -> None:
+        import yaml
+
+        if depth > MAX_DEPTH:
+            raise self._refusal(event, f"nested more than {MAX_DEPTH} levels deep")
+        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
+            raise self._refusal(event, "YAML anchors and aliases are not allowed here")
+        if (tag := getattr(event, "tag", None)) is not None:
+            raise self._refusal(event, f"the YAML tag {tag!r} is not allowed here")
+
+    def _refusal(self, event: yaml.Event, why: str) -> FormatError:
+        remedy = "Write plain keys and values, each key once"
+        line = event.start_mark.line if event.start_mark else 0
+        return FormatError(self._path, self._first + line, why, remedy)
+
+
+def _span(first: yaml.Event, last: yaml.Event) -> tuple[int, int]:
+    assert first.start_mark, "events of a parser have marks"
+    assert last.end_mark, "events of a parser have marks"
+    return first.start_mark.index, last.end_mark.index
+
+
+def _shape(event: yaml.Event) -> str:
+    import yaml
+
+    if isinstance(event, yaml.ScalarEvent):
+        return {"": "plain", "|": "block", ">": "block"}.get(event.style or "", "quoted")
+    if getattr(event, "flow_style", False):
+        return "flow"
+    return "list" if isinstance(event, yaml.SequenceStartEvent) else "map"

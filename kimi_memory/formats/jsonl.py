@@ -1,0 +1,356 @@
+"""The text form of sessions, tombstones and jobs: JSONL records and JSON files.
+
+A session's file is a sequence of sealed records: one ``session`` line, then ``turn``
+lines, and ``state`` and ``end`` lines where they fall. Readers skip kinds and members
+they do not know, so that a later version may add some.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+
+from kimi_memory.domain.change import Effect
+from kimi_memory.domain.ids import safe_session_id
+from kimi_memory.domain.job import NOTHING, Job, Op, Operation, Spent
+from kimi_memory.domain.json_value import Json
+from kimi_memory.domain.moment import moment, zulu
+from kimi_memory.domain.origin import Origin, Role
+from kimi_memory.domain.session import Session, Transcript
+from kimi_memory.domain.tombstone import Tombstone
+from kimi_memory.domain.turn import Turn
+from kimi_memory.errors import FormatError
+from kimi_memory.formats.checksum import seal, sum_of, unseal
+from kimi_memory.formats.session_page import transcript_markdown, view_json
+
+__all__ = [
+    "Record",
+    "archive_path",
+    "context_of",
+    "end_line",
+    "job_json",
+    "job_of",
+    "page_path",
+    "read_transcript_lines",
+    "session_line",
+    "session_of",
+    "short_path",
+    "state_line",
+    "tombstone_line",
+    "tombstone_of",
+    "transcript_markdown",
+    "turn_line",
+    "turn_of",
+    "view_json",
+    "view_path",
+]
+
+Record = Mapping[str, Json]
+
+_SESSION_TEXTS = ("agent", "user", "project", "channel", "host", "continues", "title", "area")
+
+
+def short_path(session_id: str) -> str:
+    """Return where an open session is kept."""
+    return f"short-term/session_{safe_session_id(session_id)}.jsonl"
+
+
+def view_path(session_id: str) -> str:
+    """Return where the readable view of an open session is kept."""
+    return f"short-term/session_{safe_session_id(session_id)}.json"
+
+
+def archive_path(session: Session) -> str:
+    """Return where an ended session is kept: by the month, in UTC, it began in."""
+    month = session.started.astimezone(UTC)
+    return f"episodic/sessions/{month:%Y-%m}/session_{safe_session_id(session.id)}.jsonl"
+
+
+def page_path(session: Session) -> str:
+    """Return where the readable page of an ended session is kept."""
+    return archive_path(session).removesuffix(".jsonl") + ".md"
+
+
+def context_of(previous: str, line: bytes) -> str:
+    """Return the context of the turn after a sealed line, whose own was `previous`."""
+    return hashlib.sha256((previous + sum_of(line)).encode()).hexdigest()[:12]
+
+
+def session_line(session: Session) -> bytes:
+    """Return the first line of a session's file."""
+    record: dict[str, Json] = {"kind": "session", "id": session.id}
+    record["started"] = zulu(session.started)
+    texts = {name: str(getattr(session, name)) for name in _SESSION_TEXTS}
+    return seal({**record, **_filled(texts)})
+
+
+def turn_line(turn: Turn) -> bytes:
+    """Return the line of a turn."""
+    record: dict[str, Json] = {
+        "kind": "turn",
+        "n": turn.n,
+        "at": zulu(turn.at),
+        "role": str(turn.role),
+        **_filled({"speaker": turn.speaker}),
+        "text": turn.text,
+        # Written even where it is the default: trust is never a matter of omission.
+        "origin": str(turn.origin),
+        "importance": float(turn.importance),
+        **_filled({"tags": list(turn.tags), "context": turn.context, "ref": turn.ref}),
+        **_filled({"masked": turn.masked, "stripped": turn.stripped}),
+        **_filled({"tool_calls": list(turn.tool_calls)}),
+    }
+    return seal(record)
+
+
+def state_line(
+    task: Record | None = None, variables: Record | None = None, metadata: Record | None = None
+) -> bytes:
+    """Return a line that sets the current task, the temporary variables or the metadata.
+
+    What is None stays as the lines before left it.
+    """
+    record: dict[str, Json] = {"kind": "state"}
+    record.update({} if task is None else {"task": dict(task)})
+    record.update({} if variables is None else {"variables": dict(variables)})
+    record.update({} if metadata is None else {"metadata": dict(metadata)})
+    return seal(record)
+
+
+def end_line(at: datetime) -> bytes:
+    """Return the line that ends a session."""
+    return seal({"kind": "end", "at": zulu(at)})
+
+
+def session_of(record: Record) -> Session:
+    """Return the session of its record; ValueError says what is wrong."""
+    texts = {name: _text(record, name) for name in _SESSION_TEXTS}
+    return Session(id=_needed(record, "id"), started=moment(_needed(record, "started")), **texts)
+
+
+def turn_of(record: Record) -> Turn:
+    """Return the turn of its record; ValueError says what is wrong."""
+    tags = _texts(record, "tags")
+    calls = record.get("tool_calls", [])
+    if not isinstance(calls, list):
+        raise ValueError("'tool_calls' should be a list")
+    return Turn(
+        n=_whole(record, "n", least=1),
+        at=moment(_needed(record, "at")),
+        role=Role(_needed(record, "role")),
+        text=_text(record, "text"),
+        speaker=_text(record, "speaker"),
+        origin=Origin(_text(record, "origin") or Origin.HUMAN),
+        importance=_number(record, "importance", 0.5),
+        tags=tuple(tags),
+        context=_text(record, "context"),
+        ref=_text(record, "ref"),
+        masked=_whole(record, "masked"),
+        stripped=_whole(record, "stripped"),
+        tool_calls=tuple(calls),
+    )
+
+
+def tombstone_line(stone: Tombstone) -> bytes:
+    """Return the line of a tombstone."""
+    record: dict[str, Json] = {"kind": "tombstone", "scope": stone.scope, "key": stone.key}
+    record |= {"value": stone.value, "at": zulu(stone.at), "by": stone.by}
+    record |= _filled({"why": stone.why, "hashed": stone.hashed, "about": list(stone.about)})
+    return seal(record)
+
+
+def tombstone_of(record: Record) -> Tombstone:
+    """Return the tombstone of its record; ValueError says what is wrong."""
+    return Tombstone(
+        scope=_needed(record, "scope"),
+        key=_text(record, "key"),
+        value=_text(record, "value"),
+        at=moment(_needed(record, "at")),
+        by=_text(record, "by"),
+        why=_text(record, "why"),
+        hashed=record.get("hashed") is True,
+        about=tuple(_texts(record, "about")),
+    )
+
+
+def job_json(job: Job) -> bytes:
+    """Return the file of a job."""
+    operations: list[Json] = [
+        {"op": str(one.op), "target": one.target, "key": one.key, "why": one.why}
+        for one in job.operations
+    ]
+    effects: list[Json] = [
+        {"path": one.path, "before": one.before, "after": one.after} for one in job.effects
+    ]
+    texts = {"id": job.id, "kind": job.kind, "at": zulu(job.at), "inputs": job.inputs}
+    texts |= {"subject": job.subject, "model": job.model, "prompt": job.prompt}
+    record: dict[str, Json] = {**texts, "operations": operations, "effects": effects}
+    if job.spent != NOTHING:
+        record["spent"] = asdict(job.spent)
+    return f"{json.dumps(record, ensure_ascii=False, indent=2)}\n".encode("utf-8", "replace")
+
+
+def job_of(content: bytes) -> Job:
+    """Return the job of its file; ValueError says what is wrong."""
+    record = unseal(content)
+    return Job(
+        id=_needed(record, "id"),
+        kind=_needed(record, "kind"),
+        at=moment(_needed(record, "at")),
+        inputs=_text(record, "inputs"),
+        subject=_text(record, "subject"),
+        model=_text(record, "model"),
+        prompt=_text(record, "prompt"),
+        operations=tuple(_operation(one) for one in _records(record, "operations")),
+        effects=tuple(_effect(one) for one in _records(record, "effects")),
+        spent=_spent(_table(record, "spent", {})),
+    )
+
+
+def _spent(counts: Record) -> Spent:
+    return Spent(*(_whole(counts, name) for name in ("calls", "tokens_in", "tokens_out")))
+
+
+def _operation(record: Record) -> Operation:
+    op, key = Op(_needed(record, "op")), _text(record, "key")
+    return Operation(op, _text(record, "target"), key, _text(record, "why"))
+
+
+def _effect(record: Record) -> Effect:
+    return Effect(_needed(record, "path"), _text(record, "before"), _text(record, "after"))
+
+
+@dataclass(slots=True)
+class _Reading:
+    """A transcript while its lines are being read."""
+
+    session: Session | None = None
+    turns: list[Turn] = field(default_factory=list)
+    task: dict[str, Json] = field(default_factory=dict)
+    variables: dict[str, Json] = field(default_factory=dict)
+    ended: datetime | None = None
+    metadata: dict[str, Json] = field(default_factory=dict)
+
+    def take(self, record: Record) -> None:
+        """Add what a record says; ValueError says what is wrong with it."""
+        kind = record.get("kind")
+        if kind == "session":
+            self.session = session_of(record)
+        elif self.session is None:
+            raise ValueError("the first record should be the session")
+        elif kind == "turn":
+            self.turns.append(turn_of(record))
+        elif kind == "state":
+            self.task = _table(record, "task", self.task)
+            self.variables = _table(record, "variables", self.variables)
+            self.metadata = _table(record, "metadata", self.metadata)
+        elif kind == "end":
+            self.ended = moment(_needed(record, "at"))
+
+
+def read_transcript_lines(lines: Iterable[bytes], path: str) -> Transcript:
+    """Return the session in the lines of its file, read one by one.
+
+    A last line that was torn is ignored, as are blank ones and records of an unknown
+    kind. Where a second session begins, this one ends: see `joined_sessions`.
+
+    Raises:
+        FormatError: A line before the last is broken, or the file has no session.
+    """
+    reading = _Reading()
+    torn: FormatError | None = None
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        if torn:
+            raise torn
+        try:
+            record = unseal(line)
+        except ValueError:
+            torn = _broken(path, number, "not a line of JSON")
+            continue
+        if reading.session is not None and record.get("kind") == "session":
+            break
+        try:
+            reading.take(record)
+        except ValueError as error:
+            raise _broken(path, number, str(error)) from None
+    if reading.session is None:
+        raise torn or _broken(path, 1, "no session in this file")
+    return Transcript(
+        reading.session,
+        tuple(reading.turns),
+        reading.task,
+        reading.variables,
+        reading.ended,
+        reading.metadata,
+    )
+
+
+def _broken(path: str, line: int, why: str) -> FormatError:
+    remedy = "Restore the line from history ('git log -p' on the file)"
+    return FormatError(path, line, why, remedy)
+
+
+def _filled(record: Record) -> dict[str, Json]:
+    return {name: value for name, value in record.items() if value}
+
+
+def _text(record: Record, name: str) -> str:
+    value = record.get(name)
+    if value is not None and not isinstance(value, str):
+        raise ValueError(f"{name!r} should be text")
+    text = value or ""
+    # Escapes in JSON can spell half a character, which no file can hold.
+    return (
+        text
+        if text.isascii()
+        else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    )
+
+
+def _texts(record: Record, name: str) -> list[str]:
+    found = record.get(name, [])
+    if not isinstance(found, list):
+        raise ValueError(f"{name!r} should be a list")
+    return [str(one) for one in found]
+
+
+def _needed(record: Record, name: str) -> str:
+    if not (text := _text(record, name)):
+        raise ValueError(f"{name!r} is missing")
+    return text
+
+
+def _whole(record: Record, name: str, *, least: int = 0) -> int:
+    value = record.get(name, 0)
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name!r} should be a whole number from {least} on")
+    return value
+
+
+def _number(record: Record, name: str, default: float) -> float:
+    value = record.get(name, default)
+    if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) < 1e9:
+        raise ValueError(f"{name!r} should be a number")
+    return float(value)
+
+
+def _table(record: Record, name: str, default: dict[str, Json]) -> dict[str, Json]:
+    value = record.get(name, default)
+    if not isinstance(value, dict):
+        raise ValueError(f"{name!r} should be an object")
+    return value
+
+
+def _records(record: Record, name: str) -> list[dict[str, Json]]:
+    found = record.get(name, [])
+    if not isinstance(found, list):
+        raise ValueError(f"{name!r} should be a list")
+    records = [one for one in found if isinstance(one, dict)]
+    if len(records) != len(found):
+        raise ValueError(f"{name!r} should hold objects")
+    return records

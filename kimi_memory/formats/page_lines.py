@@ -1,0 +1,250 @@
+"""Lines of overview pages: each shows a card, ends in its id, and may be edited."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from kimi_memory.domain.brief import Section
+from kimi_memory.domain.card import Card, CardType
+from kimi_memory.domain.note import Lang
+from kimi_memory.formats.labels import fold
+from kimi_memory.formats.sanitize import clean, lines_of
+
+TITLES: dict[CardType, tuple[str, str]] = {
+    CardType.CONCEPT: ("概念", "Concepts"),
+    CardType.PATTERN: ("有效的做法", "Patterns that work"),
+    CardType.GOTCHA: ("教训", "Lessons"),
+    CardType.DECISION: ("决策", "Decisions"),
+    CardType.FACT: ("事实", "Facts"),
+    CardType.PREFERENCE: ("偏好", "Preferences"),
+    CardType.RULE: ("规则", "Rules"),
+    CardType.ENTITY: ("人和事物", "People and things"),
+    CardType.TASK_STATE: ("未完成的任务", "Open tasks"),
+}
+"""Headings of the sections of a page, Chinese and English."""
+UNSURE = ("尚未确认", "Not confirmed yet")
+"""Heading of what waits for a person's word."""
+BRIEF_TITLES: dict[Section, tuple[str, str]] = {
+    Section.WHO: ("关于用户", "About the user"),
+    Section.HOW: ("用户偏好与要求", "User preferences"),
+    Section.PROJECTS: ("项目", "Projects"),
+    Section.DECISIONS: ("重要决定", "Important decisions"),
+    Section.PEOPLE: ("人物", "People"),
+    Section.LESSONS: ("经验教训", "Lessons learned"),
+    Section.OPEN: ("待办", "Still open"),
+    Section.ALSO: ("其他", "Also known"),
+    Section.LATELY: ("最近几天", "The last days"),
+    Section.UNSURE: UNSURE,
+}
+"""Headings of MEMORY.md, Chinese and English."""
+_TYPES = {
+    Section.WHO: CardType.FACT,
+    Section.HOW: CardType.PREFERENCE,
+    Section.DECISIONS: CardType.DECISION,
+    Section.PEOPLE: CardType.ENTITY,
+    Section.LESSONS: CardType.GOTCHA,
+    Section.OPEN: CardType.TASK_STATE,
+}
+"""What a line is that a person writes below such a heading."""
+NOTES = ("备注", "Notes")
+"""Heading of the last section, which is the reader's own and kept as it is."""
+
+_BULLET = re.compile(r"^[ \t]*(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]+|$)")
+_TAIL = re.compile(
+    r"(?<![ \t])[ \t]*+[(（](?:[^()（）]{1,80}[,，][ \t]{0,8})?[0-9]{4}-[0-9]{2}-[0-9]{2}"
+    r"(?:[,，][ \t]{0,8}(?P<number>[01](?:\.[0-9]+)?))?"
+    r"(?:[,，][ \t]{0,8}(?:disputed|有争议|(?:until |至 ?)[0-9-]{10})){0,3}[)）]$"
+)
+"""Whose word, since when, how sure and until when, behind what a line says."""
+DISPUTED = ("有争议", "disputed")
+"""Label of a card that another one contradicts, Chinese and English."""
+UNTIL = ("至 ", "until ")
+"""What stands before the day up to which a card holds."""
+_BLOCK_ID = re.compile(r"(?:^|[ \t])\^(?P<id>[0-9A-Za-z][0-9A-Za-z._-]*)[ \t]*$")
+_CONFIDENCE = re.compile(r"\[(?P<number>[01](?:\.[0-9]+)?)\][ \t]*")
+_KEY = re.compile(r"(?P<key>(?=[\w+#@-]*\.)\w(?:[\w.+#@-]{0,200}\w)?)[ \t]*[:：][ \t]*")
+_HEADING = re.compile(r"#{1,6}[ \t]++(?P<title>.*?)(?:(?<![ \t])[ \t]+#*|(?<!#)#*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What one line says."""
+
+    text: str
+    """Key and value as they stand there."""
+    confidence: str = ""
+    id: str = ""
+    """The card it shows; empty for a line that a person wrote."""
+    section: str = ""
+    """The folded heading above it."""
+    number: int = field(default=0, compare=False)
+    """Where it stands in its file, counted from 1; 0 where that is not known."""
+
+    def key_and_value(self, key: str = "") -> tuple[str, str]:
+        """Return the two parts of the text.
+
+        Args:
+            key: the key the card has; a line that begins with it keeps it.
+        """
+        for colon in (":", "："):
+            if key and self.text.startswith(f"{key}{colon}"):
+                return key, self.text[len(key) + 1 :].strip()
+        named, value = self.named()
+        return (named, value) if named and not key else (key, self.text)
+
+    def named(self) -> tuple[str, str]:
+        """Return the key that stands before the colon and what follows; no key where none does."""
+        found = _KEY.match(self.text)
+        return (found["key"], self.text[found.end() :].strip()) if found else ("", self.text)
+
+
+@dataclass(slots=True)
+class Page:
+    """What an overview page says."""
+
+    lines: dict[str, Line] = field(default_factory=dict)
+    """By the id of the card."""
+    fresh: list[Line] = field(default_factory=list)
+    """Lines without an id, and second lines of the same id."""
+    prose: list[str] = field(default_factory=list)
+    """All else outside of the notes, headings included."""
+    notes: str = ""
+    """The reader's own section at the end."""
+
+
+def said(card: Card) -> str:
+    """Return what a card says, in one line."""
+    return " ".join(clean(card.value).split())
+
+
+def labelled(text: str, labels: Iterable[str], lang: Lang) -> str:
+    """Return a list item: what it says first, labels in brackets behind it."""
+    told = [label for label in labels if label]
+    if lang is Lang.ZH:
+        return f"- {text}（{'，'.join(told)}）" if told else f"- {text}"
+    return f"- {text} ({', '.join(told)})" if told else f"- {text}"
+
+
+def tailed(text: str, labels: Iterable[str], id: str, lang: Lang) -> str:
+    """Return a line of a page: what it says first, its id at the very end."""
+    return f"{labelled(text, labels, lang)} ^{id}"
+
+
+def written(card: Card) -> str:
+    """Return the line that shows a card, with the day since which it holds in UTC."""
+    since = card.valid_from or card.verified or card.created
+    labels = (f"{since:%Y-%m-%d}", f"{card.confidence:.2f}")
+    return tailed(said(card), labels, card.id, card.lang)
+
+
+def shown(card: Card) -> Line:
+    """Return what the line of a card says."""
+    return read_page(written(card)).lines[card.id]
+
+
+def type_of(section: str) -> CardType | None:
+    """Return the type of cards that a section holds, by its heading in either language."""
+    titles = (
+        *((t, words) for t, words in TITLES.items()),
+        *((t, BRIEF_TITLES[of]) for of, t in _TYPES.items()),
+    )
+    return next((type for type, words in titles if section in map(fold, words)), None)
+
+
+def read_page(body: str, above: int = 0) -> Page:
+    """Return what the body of a page says; nothing in it is an error.
+
+    Args:
+        body: the page without its head.
+        above: so many lines stand above the body.
+    """
+    reader, lines = _Reader(above), lines_of(body)
+    for number, line in enumerate(lines):
+        heading = _HEADING.fullmatch(line)
+        if heading and fold(heading["title"]) in map(fold, NOTES):
+            reader.close()
+            reader.page.notes = _notes(reader.page, lines[number + 1 :])
+            return reader.page
+        reader.take(line, heading["title"] if heading else None)
+    reader.close()
+    return reader.page
+
+
+class _Reader:
+    """Reads a page line by line; an item goes on until something else begins."""
+
+    def __init__(self, above: int) -> None:
+        self.page = Page()
+        self._section, self._item = "", list[str]()
+        self._number, self._first = above, 0
+
+    def take(self, line: str, heading: str | None) -> None:
+        """Read one line."""
+        bullet = _BULLET.match(line)
+        self._number += 1
+        if heading is not None or bullet or not line.strip():
+            self.close()
+        if heading is not None:
+            self._section = fold(heading)
+            self.page.prose.append(line.strip())
+        elif bullet:
+            self._item, self._first = [line[bullet.end() :]], self._number
+        elif self._item:
+            self._item.append(line)
+        elif line.strip():
+            self.page.prose.append(line.strip())
+
+    def close(self) -> None:
+        """End the item that is open."""
+        if self._item:
+            _add(self.page, self._item, self._section, self._first)
+        self._item = []
+
+
+def strangers(page: Page, base: Page, own: Iterable[str]) -> list[str]:
+    """Return the prose that a person added to a generated page.
+
+    Args:
+        page: the page as it is.
+        base: the page as it was generated.
+        own: headings that generated pages have.
+    """
+    ours = {*base.prose, *(f"## {title}" for title in own)}
+    return [line for line in page.prose if line not in ours]
+
+
+def _add(page: Page, parts: list[str], section: str, number: int = 0) -> None:
+    whole = " ".join(" ".join(parts).split())
+    line = replace(_line(whole, section), number=number)
+    if line.id and line.id not in page.lines:
+        page.lines[line.id] = line
+    elif line.text:
+        page.fresh.append(line)
+
+
+def _line(whole: str, section: str) -> Line:
+    found = _BLOCK_ID.search(whole)
+    text = whole[: found.start()].strip() if found else whole
+    # Pages of earlier versions begin with the number.
+    tail = _TAIL.search(text)
+    if tail and not (found or tail["number"]):
+        tail = None  # The date is a person's own.
+    confidence = tail or _CONFIDENCE.match(text)
+    rest = text[: confidence.start()] + text[confidence.end() :] if confidence else text
+    return Line(
+        rest.strip(), (confidence and confidence["number"]) or "", found["id"] if found else "",
+        section,
+    )  # fmt: skip
+
+
+def _notes(page: Page, lines: list[str]) -> str:
+    """Return the notes; lines that show cards were put there and are read as such."""
+    kept = []
+    for line in lines:
+        if _BULLET.match(line) and _BLOCK_ID.search(line):
+            _add(page, [_BULLET.sub("", line, count=1)], "")
+        else:
+            kept.append(line.rstrip())
+    return "\n".join(kept).strip("\n")

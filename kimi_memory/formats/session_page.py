@@ -1,0 +1,104 @@
+"""What people see of a session: the JSON view while it is open, the page once it ended."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC
+from functools import lru_cache
+
+from kimi_memory.domain.json_value import Json
+from kimi_memory.domain.moment import stamp, zulu
+from kimi_memory.domain.note import Lang
+from kimi_memory.domain.session import Transcript
+from kimi_memory.domain.turn import Turn
+from kimi_memory.formats.labels import label
+from kimi_memory.formats.sanitize import clean, one_line
+from kimi_memory.formats.scalar import Value, entry
+
+VIEW_TURNS = 10
+"""How many of the last turns the view of an open session shows."""
+
+
+def view_json(transcript: Transcript) -> bytes:
+    """Return the JSON view of a session: its last turns, its task and variables."""
+    context = ",\n    ".join(map(_viewed, transcript.turns[-VIEW_TURNS:]))
+    members = {
+        "session_id": _json(transcript.session.id),
+        "timestamp": _json(zulu(transcript.latest)),
+        "context": f"[\n    {context}\n  ]" if context else "[]",
+        "current_task": _json(dict(transcript.task)),
+        "temp_vars": _json(dict(transcript.variables)),
+    }
+    lines = ",\n".join(f'  "{name}": {value}' for name, value in members.items())
+    return f"{{\n{lines}\n}}\n".encode("utf-8", "replace")
+
+
+# The view is written anew with every turn, and all turns in it but one are old.
+@lru_cache(maxsize=4 * VIEW_TURNS)
+def _viewed(turn: Turn) -> str:
+    shown: dict[str, Json] = {"n": turn.n, "at": zulu(turn.at), "role": str(turn.role)}
+    if turn.speaker:
+        shown["speaker"] = turn.speaker
+    return _json({**shown, "text": turn.text})
+
+
+def _json(value: Json) -> str:
+    """Return JSON on one line; with an indent, Python's slow encoder would write it."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def transcript_markdown(transcript: Transcript, lang: Lang) -> str:
+    """Return the readable page of a session.
+
+    Turns are block quotes, so that no heading, fence or rule in what was said can
+    change the page around it.
+    """
+    session = transcript.session
+    title = one_line(session.title) or session.id
+    head = [line for name, value in _head(transcript, lang).items() for line in entry(name, value)]
+    lines = ["---", *head, "---", "", f"# {label('session', lang)}: {title}"]
+    for turn in transcript.turns:
+        lines += ["", _heading(turn), "", *_quote(turn.text), *_calls(turn)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _head(transcript: Transcript, lang: Lang) -> dict[str, Value]:
+    session = transcript.session
+    head: dict[str, Value] = {
+        "id": session.id,
+        "kind": "session",
+        "created": stamp(session.started),
+        "ended": stamp(transcript.ended) if transcript.ended else None,
+        "lang": str(lang),
+        "agent": one_line(session.agent),
+        "user": one_line(session.user),
+        "project": one_line(session.project),
+        "channel": one_line(session.channel),
+        "host": one_line(session.host),
+        "area": one_line(session.area),
+        "continues": session.continues,
+        "turns": len(transcript.turns),
+    }
+    return {name: value for name, value in head.items() if value not in (None, "")}
+
+
+def _heading(turn: Turn) -> str:
+    who = f"{turn.role} {one_line(turn.speaker)}".strip()
+    return f"### #{turn.n} {who} {turn.at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _calls(turn: Turn) -> list[str]:
+    """Return the names of the tools a turn called; what they were given is in the JSONL."""
+    names = [one_line(_called(call)) for call in turn.tool_calls]
+    return ["", f"> tools: {', '.join(names)}"] if names else []
+
+
+def _called(call: Json) -> str:
+    """Return the name of a tool, as the chat APIs and other programs write it."""
+    found = call.get("function", call) if isinstance(call, dict) else None
+    name = (found.get("name") or found.get("tool")) if isinstance(found, dict) else found
+    return name if isinstance(name, str) and name else "?"
+
+
+def _quote(text: str) -> list[str]:
+    return [f"> {line}".rstrip() for line in clean(text).split("\n")]

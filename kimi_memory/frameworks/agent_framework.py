@@ -1,0 +1,76 @@
+"""Microsoft Agent Framework: a provider that recalls before a run and captures after it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from agent_framework import AgentSession, ContextProvider, SessionContext, SupportsAgentRun
+
+from kimi_memory.api.memory import Memory
+from kimi_memory.domain.origin import Role
+from kimi_memory.frameworks.talk import Heard, Talk, unnamed
+
+_HOST = "agent-framework"
+_ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
+
+
+class MemoryProvider(ContextProvider):
+    """A provider for ``Agent(context_providers=[…])``.
+
+    What is known about the message becomes the last of the instructions, and no message
+    of the thread. What the person and the agent said becomes turns of a session.
+
+    Args:
+        memory: an open memory.
+        agent: who answers.
+        conversation: names the session, instead of the framework's own id.
+        budget: most tokens of what is put in.
+    """
+
+    def __init__(
+        self, memory: Memory, agent: str = _HOST, *, conversation: str = "", budget: int = 900
+    ) -> None:
+        super().__init__("kimi-memory")
+        self._talk = Talk(memory, agent, _HOST, budget)
+        self._conversation = conversation
+
+    async def before_run(
+        self,
+        *,
+        agent: SupportsAgentRun,
+        session: AgentSession,
+        context: SessionContext,
+        state: dict[str, Any],
+    ) -> None:
+        """Let the model answer with what is known; recall runs in a thread."""
+        asked = [one.text for one in _said(context.input_messages) if one.role is Role.USER]
+        question = asked[-1] if asked else ""
+        block = await asyncio.to_thread(self._talk.block, self._name(context), question)
+        if block:
+            context.extend_instructions(self.source_id, block)
+
+    async def after_run(
+        self,
+        *,
+        agent: SupportsAgentRun,
+        session: AgentSession,
+        context: SessionContext,
+        state: dict[str, Any],
+    ) -> None:
+        """Store what was asked and answered."""
+        answered = context.response.messages if context.response else ()
+        said = [*_said(context.input_messages), *_said(answered)]
+        await asyncio.to_thread(self._talk.heard, self._name(context), said)
+
+    def _name(self, context: SessionContext) -> str:
+        return self._conversation or str(context.session_id or "")
+
+
+def _said(messages: Iterable[Any]) -> Iterator[Heard]:
+    for one in messages:
+        role = _ROLES.get(str(getattr(one.role, "value", one.role)))
+        if role is not None:
+            id = str(one.message_id or "")
+            yield Heard(role, one.text, id) if id else unnamed(role, one.text)

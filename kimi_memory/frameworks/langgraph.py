@@ -1,0 +1,227 @@
+"""LangGraph's long-term store, kept in a memory: one readable file an item."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from langgraph.store.base import (
+    BaseStore,
+    GetOp,
+    InvalidNamespaceError,
+    Item,
+    ListNamespacesOp,
+    MatchCondition,
+    Op,
+    PutOp,
+    Result,
+    SearchItem,
+    SearchOp,
+)
+
+from kimi_memory.api.memory import Memory
+from kimi_memory.domain.change import Change
+from kimi_memory.domain.moment import moment
+from kimi_memory.domain.search_types import Query
+from kimi_memory.errors import FormatError, NotFoundError, UsageError
+from kimi_memory.formats.scalar import Value
+from kimi_memory.operations.agent_files import Folder, Page, file_name
+from kimi_memory.operations.mask_json import clean_json
+
+Namespace = tuple[str, ...]
+_OPEN, _CLOSE = "```json\n", "\n```"
+_SPARE = 3
+"""So many lines are looked at for each item wanted: an item may be found by several."""
+
+
+class MemoryStore(BaseStore):
+    """A store for ``graph.compile(store=…)`` and ``create_agent(store=…)``.
+
+    Values are JSON objects; secrets in them are masked. A search with a query is our
+    recall among the items of the prefix: in any language, without an embedding model.
+    The batch of puts is one transaction, in the journal and in history.
+
+    Args:
+        memory: an open memory.
+        agent: whose items these are; no other agent's can be reached.
+    """
+
+    def __init__(self, memory: Memory, agent: str = "langgraph") -> None:
+        self._folder = Folder(memory, agent, "store")
+
+    def batch(self, ops: Iterable[Op]) -> list[Result]:
+        """Carry out operations; what is read is as it was before what is put."""
+        results: list[Result] = []
+        puts: dict[tuple[Namespace, str], PutOp] = {}
+        with self._folder.guard:
+            for op in ops:
+                if isinstance(op, PutOp):
+                    puts[op.namespace, op.key] = op
+                    results.append(None)
+                else:
+                    results.append(self._read(op))
+            self._folder.apply([change for op in puts.values() for change in self._put(op)])
+        return results
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        """Carry out operations in a thread."""
+        return await asyncio.to_thread(self.batch, list(ops))
+
+    def _read(self, op: GetOp | SearchOp | ListNamespacesOp) -> Result:
+        match op:
+            case GetOp():
+                return self._get(_name(op.namespace, op.key))
+            case SearchOp():
+                return self._found(op) if op.query else self._listed(op)
+            case ListNamespacesOp():
+                return self._namespaces(op)
+
+    def _put(self, op: PutOp) -> list[Change]:
+        name = _name(op.namespace, op.key)
+        if op.value is None:
+            return [self._folder.gone(name)] if self._folder.exists(name) else []
+        for label in (*op.namespace, op.key):
+            if self._folder.clean(label) != label:
+                raise UsageError(f"{label!r} cannot name an item: it holds what is never kept.")
+        body = _body(clean_json(self._folder, dict(op.value)))
+        try:
+            return [self._folder.changed(self._folder.read(name), body)]
+        except NotFoundError:
+            head: dict[str, Value] = {"namespace": list(op.namespace), "key": op.key}
+            return [self._folder.made(name, body, head)]
+
+    def _get(self, name: str) -> Item | None:
+        try:
+            page = self._folder.read(name)
+        except NotFoundError:
+            return None
+        return Item(**_members(page))
+
+    def _items(self, prefix: Namespace) -> dict[str, SearchItem]:
+        """Return the items below a prefix by path; broken files are left out."""
+        found = {}
+        for name in self._folder.names(_folder(prefix)):
+            try:
+                page = self._folder.read(name)
+                found[page.path] = SearchItem(**_members(page))
+            except (FormatError, NotFoundError):
+                continue
+        return found
+
+    def _listed(self, op: SearchOp) -> list[SearchItem]:
+        items = self._items(op.namespace_prefix).values()
+        kept = [item for item in items if _passes(item.value, op.filter)]
+        kept.sort(key=lambda item: (item.namespace, item.key))
+        kept.sort(key=lambda item: item.updated_at, reverse=True)
+        return kept[op.offset : op.offset + op.limit]
+
+    def _found(self, op: SearchOp) -> list[SearchItem]:
+        items = self._items(op.namespace_prefix)
+        below = "/".join([self._folder.path, *map(file_name, op.namespace_prefix)])
+        wanted = len(items) if op.filter else op.offset + op.limit
+        query = Query(text=op.query or "", path=(below,), limit=max(1, _SPARE * wanted))
+        scores: dict[str, float] = {}
+        for hit in self._folder.memory.recall(query).hits:
+            scores.setdefault(hit.unit.path, hit.score)
+        kept = []
+        for path, score in scores.items():
+            item = items.get(path)
+            if item is not None and _passes(item.value, op.filter):
+                item.score = score
+                kept.append(item)
+        return kept[op.offset : op.offset + op.limit]
+
+    def _namespaces(self, op: ListNamespacesOp) -> list[Namespace]:
+        conditions = op.match_conditions or ()
+        found = {item.namespace for item in self._items(()).values()}
+        kept = {one[: op.max_depth] for one in found if all(_fits(c, one) for c in conditions)}
+        return sorted(kept)[op.offset : op.offset + op.limit]
+
+
+def _folder(namespace: Namespace) -> str:
+    if any("." in label for label in namespace):
+        raise InvalidNamespaceError(f"Namespace labels cannot contain periods: {namespace}")
+    return "/".join(map(file_name, namespace))
+
+
+def _name(namespace: Namespace, key: str) -> str:
+    """Return the name of an item's file: readable, and different for different items."""
+    return "/".join(filter(None, [_folder(namespace), f"{file_name(key)}.md"]))
+
+
+def _body(value: Mapping[str, Any]) -> str:
+    return f"{_OPEN}{json.dumps(value, ensure_ascii=False, indent=2)}{_CLOSE}\n"
+
+
+def _members(page: Page) -> dict[str, Any]:
+    """Return what an item is made of.
+
+    Raises:
+        FormatError: the file holds no item.
+    """
+    text = page.body[page.body.find(_OPEN) + len(_OPEN) :]
+    values = page.values
+    try:
+        value = json.loads(text[: text.rindex(_CLOSE)])
+        namespace, key = values["namespace"], values["key"]
+        if not isinstance(value, dict) or not isinstance(namespace, list):
+            raise TypeError("an item is a JSON object in a namespace")
+        return {
+            "value": value,
+            "key": str(key),
+            "namespace": tuple(map(str, namespace)),
+            "created_at": moment(str(values["created"])),
+            "updated_at": moment(str(values["updated"])),
+        }
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise FormatError(page.path, 1, f"this is no item of a store ({error})") from error
+
+
+def _passes(value: Any, wanted: Any) -> bool:
+    """Whether a value is what a filter asks for; a filter without members takes all."""
+    if not isinstance(wanted, Mapping):
+        return wanted is None or _alike(value, wanted)
+    held = value if isinstance(value, Mapping) else {}
+    return all(_matches(held.get(name), one) for name, one in wanted.items())
+
+
+def _matches(value: Any, wanted: Any) -> bool:
+    """Whether one member passes: an object of operators, an object of members, or a value."""
+    if isinstance(wanted, Mapping):
+        if any(name.startswith("$") for name in wanted):
+            return all(_holds(value, name, one) for name, one in wanted.items())
+        return isinstance(value, Mapping) and _passes(value, wanted)
+    return _alike(value, wanted)
+
+
+def _alike(value: Any, wanted: Any) -> bool:
+    if not isinstance(wanted, list | tuple):
+        return bool(value == wanted)
+    same = isinstance(value, list | tuple) and len(value) == len(wanted)
+    return same and all(_matches(*pair) for pair in zip(value, wanted, strict=True))
+
+
+def _holds(value: Any, operator: str, bound: Any) -> bool:
+    """Whether an operator holds; what is no number is neither above nor below one."""
+    if operator in ("$eq", "$ne"):
+        return bool((value == bound) is (operator == "$eq"))
+    if operator not in ("$gt", "$gte", "$lt", "$lte"):
+        raise ValueError(f"Unsupported operator: {operator}")
+    try:
+        left, right = float(value), float(bound)
+    except (TypeError, ValueError):
+        return False
+    if left == right:
+        return operator in ("$gte", "$lte")
+    return (left > right) is operator.startswith("$gt")
+
+
+def _fits(condition: MatchCondition, namespace: Namespace) -> bool:
+    path: Sequence[str] = condition.path
+    if len(path) > len(namespace):
+        return False
+    end = condition.match_type == "suffix"
+    part = namespace[len(namespace) - len(path) :] if end else namespace[: len(path)]
+    return all(one in ("*", label) for one, label in zip(path, part, strict=True))

@@ -1,0 +1,163 @@
+"""OpenAI Agents: a session kept in a memory, and recall before the model is called."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from agents import SessionSettings, TResponseInputItem
+from agents.run_config import CallModelData, ModelInputData
+
+from kimi_memory.api.memory import Memory
+from kimi_memory.domain.origin import Role
+from kimi_memory.errors import NotFoundError
+from kimi_memory.formats.frontmatter import decode
+from kimi_memory.frameworks.talk import Heard, Talk, joined
+from kimi_memory.operations.agent_files import Folder, file_name
+from kimi_memory.operations.mask_json import clean_json
+
+_HOST = "openai-agents"
+_OPAQUE = ("id", "call_id", "encrypted_content")
+_ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
+
+
+class MemorySession:
+    """A session for ``Runner.run(session=…)``.
+
+    All items stand in a file of the agent's own, to which lines are only added. What the
+    person and the agent said becomes turns as well, so that other sessions can recall it:
+    `pop_item` and `clear_session` change what the model sees, not what was said.
+
+    Args:
+        memory: an open memory.
+        session_id: the framework's name of the conversation.
+        agent: who answers; no other agent's sessions can be reached.
+        budget: most tokens of what `recall` puts in.
+    """
+
+    def __init__(
+        self, memory: Memory, session_id: str, agent: str = _HOST, *, budget: int = 900
+    ) -> None:
+        self.session_id = session_id
+        self.session_settings: SessionSettings | None = None
+        self._folder = Folder(memory, agent, "threads")
+        self._name = f"{file_name(session_id)}.jsonl"
+        self._talk = Talk(memory, agent, _HOST, budget)
+        self._conversation = f"{file_name(agent)}-{file_name(session_id)}"
+
+    async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
+        """Return the items, or the newest of them, oldest first."""
+        if limit is None and self.session_settings is not None:
+            limit = self.session_settings.limit
+        items = await asyncio.to_thread(self._items)
+        return items if limit is None else items[max(0, len(items) - max(0, limit)) :]
+
+    async def add_items(self, items: list[TResponseInputItem]) -> None:
+        """Add items; they are durable at return, with secrets masked."""
+        if items:
+            await asyncio.to_thread(self._add, items)
+
+    async def pop_item(self) -> TResponseInputItem | None:
+        """Take the newest item out of what the model sees, and return it."""
+        return await asyncio.to_thread(self._pop)
+
+    async def clear_session(self) -> None:
+        """Let the model see nothing of what came before; the memory's session ends."""
+        await asyncio.to_thread(self._clear)
+
+    async def recall(self, call: CallModelData[Any]) -> ModelInputData:
+        """Let the model answer with what is known.
+
+        A filter for ``RunConfig(call_model_input_filter=session.recall)``: what is known
+        about the person's last message goes behind the instructions of the call, and is
+        no item of the session.
+        """
+        given = call.model_data
+        asked = [one.text for one in _said(given.input, 0) if one.role is Role.USER]
+        question = asked[-1] if asked else ""
+        block = await asyncio.to_thread(self._talk.block, self._conversation, question)
+        return ModelInputData(given.input, joined(given.instructions, block))
+
+    def _items(self) -> list[TResponseInputItem]:
+        return _replayed(self._lines())
+
+    def _lines(self) -> list[str]:
+        path = self._folder.place(self._name)
+        try:
+            return decode(self._folder.memory.store.read(path), path).split("\n")[:-1]
+        except NotFoundError:
+            return []
+
+    def _add(self, items: Sequence[TResponseInputItem]) -> None:
+        with self._alone():
+            first = len(self._lines())
+            kept = [_cleaned(self._folder, item) for item in items]
+            self._folder.append(self._name, [_line({"item": item}) for item in kept])
+        self._talk.heard(self._conversation, _said(kept, first))
+
+    def _pop(self) -> TResponseInputItem | None:
+        with self._alone():
+            items = self._items()
+            if not items:
+                return None
+            self._folder.append(self._name, [_line({"pop": True})])
+            return items[-1]
+
+    def _clear(self) -> None:
+        with self._alone():
+            if not self._items():
+                return
+            self._folder.append(self._name, [_line({"clear": True})])
+        try:
+            self._talk.ended(self._conversation)
+        except NotFoundError:
+            return  # nobody had said anything
+
+    def _alone(self) -> Any:
+        """Keep other threads and processes from writing to the file."""
+        return self._folder.memory.store.holding(self._folder.place(self._name))
+
+
+def _line(record: dict[str, Any]) -> str:
+    return json.dumps(record, ensure_ascii=False)
+
+
+def _replayed(lines: Iterable[str]) -> list[TResponseInputItem]:
+    """Return the items that records leave; a torn last line is none."""
+    items: list[TResponseInputItem] = []
+    for line in lines:
+        try:
+            record = json.loads(line)
+        except ValueError:
+            continue
+        if "item" in record:
+            items.append(record["item"])
+        elif "pop" in record and items:
+            items.pop()
+        elif "clear" in record:
+            items.clear()
+    return items
+
+
+def _cleaned(folder: Folder, item: Any) -> Any:
+    """Return an item with secrets masked; what only the model's server can read stays."""
+    opaque = {name: item[name] for name in _OPAQUE if name in item}
+    rest = {name: value for name, value in item.items() if name not in opaque}
+    return {**clean_json(folder, rest), **opaque}
+
+
+def _said(items: Sequence[Any], first: int) -> Iterator[Heard]:
+    """Yield what was said, under the item's id or the number of its line."""
+    for number, item in enumerate(items, first):
+        role = _ROLES.get(str(item.get("role", "")))
+        if role is not None and item.get("type", "message") == "message":
+            yield Heard(role, _text(item.get("content")), str(item.get("id") or number))
+
+
+def _text(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    return "\n".join(str(part["text"]) for part in parts if isinstance(part.get("text"), str))

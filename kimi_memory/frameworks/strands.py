@@ -1,0 +1,83 @@
+"""Strands: hooks that recall before an agent answers and capture every message."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from strands.hooks import (
+    AfterInvocationEvent,
+    BeforeInvocationEvent,
+    HookProvider,
+    HookRegistry,
+    MessageAddedEvent,
+)
+
+from kimi_memory.api.memory import Memory
+from kimi_memory.domain.origin import Role
+from kimi_memory.frameworks.talk import Heard, Talk, joined
+
+_HOST = "strands"
+_ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
+
+
+class MemoryHooks(HookProvider):
+    """Hooks for ``Agent(hooks=[…])``.
+
+    What is known about the message stands behind the system prompt while the agent
+    answers, and is taken out of it again. What is said becomes turns of a session.
+
+    Args:
+        memory: an open memory.
+        agent: who answers.
+        conversation: names the session, instead of that of the session manager.
+        budget: most tokens of what is put in.
+    """
+
+    def __init__(
+        self, memory: Memory, agent: str = _HOST, *, conversation: str = "", budget: int = 900
+    ) -> None:
+        self._talk = Talk(memory, agent, _HOST, budget)
+        self._conversation = conversation
+        self._prompts: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+
+    def register_hooks(self, registry: HookRegistry, **kwargs: Any) -> None:
+        """Register the hooks."""
+        registry.add_callback(BeforeInvocationEvent, self._inform)
+        registry.add_callback(MessageAddedEvent, self._hear)
+        registry.add_callback(AfterInvocationEvent, self._restore)
+
+    async def _inform(self, event: BeforeInvocationEvent) -> None:
+        agent = event.agent
+        asked = [_text(one) for one in event.messages or () if one["role"] == "user"]
+        question = asked[-1] if asked else ""
+        block = await asyncio.to_thread(self._talk.block, self._name(agent), question)
+        if not block:
+            return
+        parts = agent.system_prompt_content
+        self._prompts[agent] = parts if parts else agent.system_prompt
+        if parts and any("text" not in part for part in parts):
+            agent.system_prompt = [*parts, {"text": block}]
+        else:
+            agent.system_prompt = joined(agent.system_prompt, block)
+
+    async def _hear(self, event: MessageAddedEvent) -> None:
+        message = event.message
+        said = Heard(_ROLES[message["role"]], _text(message))
+        await asyncio.to_thread(self._talk.heard, self._name(event.agent), [said])
+
+    async def _restore(self, event: AfterInvocationEvent) -> None:
+        if event.agent in self._prompts:
+            event.agent.system_prompt = self._prompts.pop(event.agent)
+
+    def _name(self, agent: Any) -> str:
+        manager = getattr(agent, "_session_manager", None)
+        return self._conversation or str(getattr(manager, "session_id", None) or "")
+
+
+def _text(message: Any) -> str:
+    """Return the words of a message; what tools gave and took has none."""
+    parts: Sequence[Any] = message["content"]
+    return "\n".join(part["text"] for part in parts if "text" in part)

@@ -1,0 +1,1 @@
+"""Hooks: their specifications, the host of plugins, and plugins loaded when asked."""

@@ -1,0 +1,328 @@
+"""The host of plugins: finds them, asks them, and keeps their failures apart.
+
+This is the one place that catches every exception, because a plugin is not ours.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import pluggy
+
+from kimi_memory.errors import KimiMemoryError, PluginError
+from kimi_memory.hooks import specs
+from kimi_memory.hooks.lazy import found_behind, is_silent, stand_in
+
+if TYPE_CHECKING:
+    import logging
+
+    from kimi_memory.domain.prompt import Ask
+
+GROUP = "kimi_memory"
+_METADATA = (".dist-info", ".egg-info")
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """One plugin the host knows of."""
+
+    name: str
+    origin: str
+    """``bundled``, ``entry point <dist>``, or the file it was read from."""
+    hooks: tuple[str, ...] = ()
+    skipped: str = ""
+    """Why it is not in use, else empty."""
+
+
+class Host:
+    """The plugins of one memory.
+
+    Args:
+        settings: the user's own settings per plugin name; a memory folder has no say.
+        folder: where one-file plugins of the user lie, if anywhere.
+        entry_points: whether installed third-party plugins are looked for.
+        disabled: names that are not to be loaded.
+    """
+
+    def __init__(
+        self,
+        settings: Mapping[str, Mapping[str, Any]] | None = None,
+        *,
+        folder: Path | None = None,
+        entry_points: bool = True,
+        disabled: Sequence[str] = (),
+    ) -> None:
+        self._settings = settings or {}
+        self._disabled = frozenset(disabled)
+        self._manager = pluggy.PluginManager("kimi_memory")
+        self._manager.add_hookspecs(specs)
+        self._takes: dict[str, Sequence[str] | None] = {}
+        self.loaded: list[Loaded] = []
+        self._load_bundled()
+        if entry_points:
+            self._load_entry_points()
+        if folder is not None and folder.is_dir():
+            self._load_folder(folder)
+
+    def answer(self, hook: str, /, **arguments: Any) -> Any:
+        """Return the first result of an Answer hook, or None.
+
+        A hook that may ask a model is given the line to it.
+
+        Raises:
+            PluginError: a plugin failed; it is named.
+        """
+        if "ask" in getattr(self._manager.hook, hook).spec.argnames:
+            arguments.setdefault("ask", self.line)
+        return self._ask(hook, arguments)
+
+    def gather(self, hook: str, /, **arguments: Any) -> list[Any]:
+        """Return all results of a Gather hook, last registered plugin first.
+
+        Raises:
+            PluginError: a plugin failed; it is named.
+        """
+        return list(self._ask(hook, arguments))
+
+    def gather_each(self, hook: str, /, calls: Iterable[Mapping[str, Any]]) -> list[list[Any]]:
+        """Return what `gather` returns for each of many calls, without what one costs alone.
+
+        Raises:
+            PluginError: a plugin failed; it is named.
+        """
+        found = getattr(self._manager.hook, hook).get_hookimpls()
+        if any(each.wrapper or each.hookwrapper for each in found):
+            return [self.gather(hook, **arguments) for arguments in calls]
+        with self._blaming(hook):
+            asked = [
+                found_behind(each.function) or (each.function, each.argnames)
+                for each in reversed(found)
+            ]
+            told = ([ask(*[call[n] for n in names]) for ask, names in asked] for call in calls)
+            return [[answer for answer in each if answer is not None] for each in told]
+
+    def offers(self, hook: str) -> bool:
+        """Whether a plugin may answer a hook: a bundled one without its settings never does."""
+        found = getattr(self._manager.hook, hook).get_hookimpls()
+        return any(not is_silent(each.function) for each in found)
+
+    def notice(self, hook: str, /, **arguments: Any) -> None:
+        """Tell every plugin; one that fails is logged and does not stop the others."""
+        for implementation in reversed(getattr(self._manager.hook, hook).get_hookimpls()):
+            wanted = {name: arguments[name] for name in implementation.argnames}
+            try:
+                implementation.function(**wanted)
+            except Exception:
+                log = _log()
+                log.exception("plugin %s failed in %s", implementation.plugin_name, hook)
+
+    @cached_property
+    def line(self) -> Ask:
+        """The line to whichever model the plugins have."""
+        from kimi_memory.llm.structured_output import Ladder
+
+        return Ladder(lambda prompt: self.answer("generate_text", prompt=prompt), self._has_model)
+
+    def _has_model(self) -> bool:
+        """Whether a plugin may have a model: a bundled one has none without settings."""
+        bundled = {each.name for each in self.loaded if each.origin == "bundled"}
+        names = {each.plugin_name for each in self._manager.hook.generate_text.get_hookimpls()}
+        return bool(names - bundled or names & set(self._settings))
+
+    def register(self, plugin: object, name: str, origin: str = "given") -> None:
+        """Add a plugin: a module or object with hook implementations.
+
+        Raises:
+            PluginError: the name is taken, or a hook is misspelt.
+        """
+        made = self._make(plugin, name)
+        # Without settings of its own there is nothing it could take; else only it can say.
+        self._takes[name] = getattr(plugin, "SETTINGS", None if hasattr(plugin, "create") else ())
+        if self._manager.has_plugin(name):
+            raise PluginError(f"Plugin {name!r} does not fit: the name is taken.")
+        try:
+            self._manager.register(made, name)
+            self._check(name)
+        except (ValueError, pluggy.PluginValidationError) as error:
+            # pluggy keeps the hooks that it took before it found the one that does not fit
+            if self._manager.has_plugin(name):
+                self._manager.unregister(name=name)
+            raise PluginError(f"Plugin {name!r} does not fit: {error}.") from error
+        callers = self._manager.get_hookcallers(made) or []
+        self.loaded.append(Loaded(name, origin, tuple(sorted(c.name for c in callers))))
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all plugins, those that are not in use included."""
+        return [each.name for each in self.loaded]
+
+    def unknown_settings(self) -> Iterator[tuple[str, str, Sequence[str]]]:
+        """Yield settings that no plugin takes: its name, the key, and the names that would do.
+
+        The key is empty where there is no such plugin.
+        """
+        for name, chosen in self._settings.items():
+            if name not in self.names:
+                yield name, "", self.names
+                continue
+            takes = self._takes.get(name)
+            if takes is not None:
+                yield from ((name, key, takes) for key in chosen if key not in takes)
+
+    def _ask(self, hook: str, arguments: Mapping[str, Any]) -> Any:
+        with self._blaming(hook):
+            return getattr(self._manager.hook, hook)(**arguments)
+
+    @contextmanager
+    def _blaming(self, hook: str) -> Iterator[None]:
+        """Name the plugin that fails in a hook."""
+        try:
+            yield
+        except KimiMemoryError:
+            raise
+        except Exception as error:
+            culprit = self._culprit(hook, error)
+            raise PluginError(f"Plugin {culprit!r} failed in {hook}: {_reason(error)}.") from error
+
+    def _culprit(self, hook: str, error: Exception) -> str:
+        """Name the plugin whose implementation is the innermost in the traceback."""
+        import traceback  # Few processes have a plugin that fails.
+
+        names = {
+            getattr(inspect.unwrap(each.function), "__code__", None): each.plugin_name
+            for each in getattr(self._manager.hook, hook).get_hookimpls()
+        }
+        frames = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
+        return next((names[code] for code in reversed(frames) if code in names), "?")
+
+    def _make(self, plugin: object, name: str) -> object:
+        create: Callable[[Mapping[str, Any]], object] | None = getattr(plugin, "create", None)
+        if create is None:
+            return plugin
+        try:
+            return create(self._settings.get(name, {}))
+        except KimiMemoryError:
+            raise
+        except Exception as error:
+            raise PluginError(
+                f"Plugin {name!r} cannot be made with its settings: {_reason(error)}. "
+                f"Correct [plugins.{name}] of your settings."
+            ) from error
+
+    def _check(self, name: str) -> None:
+        """Refuse what pluggy would ignore: unknown hooks, and wrappers of a Notice."""
+        self._manager.check_pending()
+        plugin = self._manager.get_plugin(name)
+        for hook, spec in specs.SPECS.items():
+            for each in getattr(self._manager.hook, hook).get_hookimpls():
+                wraps = each.plugin is plugin and (each.wrapper or each.hookwrapper)
+                if wraps and spec.__doc__.startswith("Notice"):
+                    raise pluggy.PluginValidationError(plugin, f"{hook} is told, not asked")
+
+    def _skip(self, name: str, origin: str, why: str) -> None:
+        self.loaded.append(Loaded(name, origin, skipped=why))
+
+    def _load(self, name: str, origin: str, find: Callable[[], object]) -> None:
+        if name in self._disabled:
+            self._skip(name, origin, "disabled in your settings")
+            return
+        if self._manager.has_plugin(name):
+            self._skip(name, origin, "the name is taken")
+            return
+        try:
+            self.register(find(), name, origin)
+        except Exception as error:  # noqa: BLE001  a broken plugin must not break the memory
+            _log().warning("plugin %s from %s was skipped: %s", name, origin, error)
+            self._skip(name, origin, _reason(error))
+
+    def _load_bundled(self) -> None:
+        bundled = importlib.import_module("kimi_memory.plugins")
+        for name, hooks in bundled.NAMES.items():
+            if name in self._disabled:
+                self._skip(name, "bundled", "disabled in your settings")
+            elif name in self._settings:
+                # Imported now, so that a wrong setting is told at once.
+                self.register(_bundled(name), name, "bundled")
+            else:
+                made = stand_in(hooks, partial(self._find_bundled, name))
+                # Its hooks are listed beside it and need no check: there are many of them.
+                self._manager.register(made, name)
+                self.loaded.append(Loaded(name, "bundled", tuple(sorted(dir(made)))))
+
+    def _find_bundled(self, name: str) -> object:
+        return self._make(_bundled(name), name)
+
+    def _load_entry_points(self) -> None:
+        if not any(map(_names_us, sys.path)):
+            return
+        from importlib.metadata import entry_points
+
+        for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
+            origin = f"entry point {point.dist.name if point.dist else point.value}"
+            self._load(point.name, origin, point.load)
+
+    def _load_folder(self, folder: Path) -> None:
+        for path in sorted(folder.glob("*.py")):
+            self._load(path.stem, str(path), partial(_module, path))
+
+
+def _names_us(folder: str) -> bool:
+    """Whether a distribution in a folder of `sys.path` may have plugins of ours.
+
+    Reading all metadata takes longer than a search; most often there is nothing to read.
+    """
+    try:
+        found = [entry for entry in os.scandir(folder or ".") if entry.name.endswith(_METADATA)]
+    except NotADirectoryError:
+        return True  # An archive: only the import system can read it.
+    except OSError:
+        return False
+    return any(_mentions(Path(entry.path) / "entry_points.txt") for entry in found)
+
+
+def _mentions(path: Path) -> bool:
+    try:
+        return f"[{GROUP}]".encode() in path.read_bytes()
+    except OSError:
+        return False
+
+
+def _bundled(name: str) -> ModuleType:
+    return importlib.import_module(f"kimi_memory.plugins.{name}")
+
+
+def _log() -> logging.Logger:
+    """Return the log of what plugins do wrong; few processes need one."""
+    import logging
+
+    return logging.getLogger("kimi_memory.hooks.host")
+
+
+def _reason(error: Exception) -> str:
+    """Say what went wrong; many exceptions are silent without their type."""
+    return f"{type(error).__name__}: {error}"
+
+
+def _module(path: Path) -> ModuleType:
+    """Import a one-file plugin under a name that shadows nothing."""
+    name = f"kimi_memory_plugin_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None  # it ends in .py
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look their module up there
+    with ExitStack() as otherwise:
+        otherwise.callback(sys.modules.pop, name, None)
+        spec.loader.exec_module(module)
+        otherwise.pop_all()
+    return module

@@ -1,0 +1,106 @@
+"""The page of a day: lines a person added or took out stay so when it is written again."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+
+from kimi_memory.domain.pages import Day
+from kimi_memory.domain.plan_step import Step
+from kimi_memory.errors import FormatError
+from kimi_memory.formats import codec
+from kimi_memory.formats.frontmatter import decode
+from kimi_memory.store.git.history import History
+from kimi_memory.store.notes.notes import Shelf
+
+_VERSIONS = 50
+_HOUR = re.compile(r"^(?:\d\d-\d\d )?\d\d:\d\d ")
+_SECTIONS = ("sessions", "events", "knowledge")
+
+
+def with_edits(step: Step, shelf: Shelf, history: History) -> Step:
+    """Return a step that writes a day's page anew with what a person changed on it.
+
+    Raises:
+        FormatError: the note the step would change cannot be parsed.
+    """
+    entry = shelf.entries().get(step.note.id)
+    if entry is None:
+        return step
+    mine = shelf.file(entry.path).note
+    if not isinstance(step.note, Day) or not isinstance(mine, Day):
+        return step
+    edits = _Edits()
+    last = None
+    for day, by_job in _versions(history, entry.path):
+        if last is not None:
+            (edits.forget if by_job else edits.learn)(last, day)
+        last = day
+    if last is not None:
+        edits.learn(last, mine)
+    elif is_blank(step.note):
+        return replace(step, note=mine)  # Without a history nobody knows whose lines they are.
+    return replace(step, note=edits.over(step.note))
+
+
+def is_blank(day: Day) -> bool:
+    """Whether nothing stands on a page: what was on it is of another day, or is gone."""
+    return not any(_lines(day, name) for name in _SECTIONS)
+
+
+class _Edits:
+    """Lines that people added to the sections of a page, and took out."""
+
+    def __init__(self) -> None:
+        self._added: dict[str, dict[str, None]] = defaultdict(dict)
+        self._gone: dict[str, set[str]] = defaultdict(set)
+
+    def learn(self, before: Day, after: Day) -> None:
+        """Note what one edit changed."""
+        for name in _SECTIONS:
+            old, new = _lines(before, name), _lines(after, name)
+            added, gone = self._added[name], self._gone[name]
+            for line in set(old) - set(new):
+                added.pop(line, None)
+                gone.add(_said(line))
+            fresh = [line for line in new if line not in old]
+            added.update(dict.fromkeys(fresh))
+            gone.difference_update(map(_said, fresh))
+
+    def forget(self, before: Day, after: Day) -> None:
+        """Note what a job took out again of what people added: somebody asked for it."""
+        for name in _SECTIONS:
+            for line in set(_lines(before, name)) - set(_lines(after, name)):
+                self._added[name].pop(line, None)
+
+    def over(self, day: Day) -> Day:
+        """Return a page with the edits made on it."""
+        return replace(day, **{name: self._merged(day, name) for name in _SECTIONS})  # type: ignore[arg-type]  # tuples of text, all three
+
+    def _merged(self, day: Day, name: str) -> tuple[str, ...]:
+        kept = [line for line in _lines(day, name) if _said(line) not in self._gone[name]]
+        return tuple(dict.fromkeys((*kept, *self._added[name])))
+
+
+def _said(line: str) -> str:
+    """Return what a line says without its hour, which is another one in another time zone."""
+    return _HOUR.sub("", line)
+
+
+def _lines(day: Day, name: str) -> tuple[str, ...]:
+    lines: tuple[str, ...] = getattr(day, name)
+    return lines
+
+
+def _versions(history: History, path: str) -> Iterator[tuple[Day, bool]]:
+    """Yield a page as it was committed, oldest first, and whether a job wrote it."""
+    for commit in reversed(history.log(limit=_VERSIONS, path=path)):
+        content = history.content(commit.hash, path)
+        try:
+            note = codec.parse(decode(content or b"", path), path)
+        except FormatError:
+            continue
+        if isinstance(note, Day):
+            yield note, "Kind" in commit.trailers

@@ -1,0 +1,184 @@
+"""Distilling a session: its archive, its readable page, events and cards."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from typing import cast
+
+from kimi_memory.config import Settings
+from kimi_memory.domain.card import CardType
+from kimi_memory.domain.change import Change, Create, Delete, digest
+from kimi_memory.domain.draft import BY_WORDS, Draft
+from kimi_memory.domain.note import Lang
+from kimi_memory.domain.origin import Origin
+from kimi_memory.domain.plan_step import Step
+from kimi_memory.domain.scope import scope_of
+from kimi_memory.domain.session import Transcript
+from kimi_memory.domain.source import Quote
+from kimi_memory.errors import FormatError, WaitingError
+from kimi_memory.formats.jsonl import archive_path, transcript_markdown
+from kimi_memory.hooks.host import Host
+from kimi_memory.jobs import retract
+from kimi_memory.jobs.digests import digest_step
+from kimi_memory.jobs.earlier import Earlier
+from kimi_memory.jobs.fold_drafts import Fold
+from kimi_memory.jobs.gates import DraftGate
+from kimi_memory.jobs.listed import apart
+from kimi_memory.jobs.plan import Plan, digest_of
+from kimi_memory.jobs.revisions import revisions
+from kimi_memory.jobs.stated_links import with_links
+from kimi_memory.jobs.strength import graded, with_holder
+from kimi_memory.nlp.basic.language import language_of
+from kimi_memory.nlp.dates.zone import Zone, pinned
+from kimi_memory.store.files.merge_marks import marks_in
+from kimi_memory.store.notes import sessions
+from kimi_memory.store.notes.notes import Shelf
+from kimi_memory.store.store import Store
+
+IMPORTED = "import"
+"""The host of a session that an import made."""
+BY_HAND = "by hand"
+"""The host of a session of what people wrote on pages and into cards."""
+
+
+class Distil:
+    """Plans what becomes of a session.
+
+    Args:
+        store: where sessions lie.
+        host: asked for the drafts.
+        settings: limits, and the zone of the days people speak of.
+        gate: holds drafts back.
+        now: the moment of the job.
+    """
+
+    kind = "distil"
+
+    def __init__(
+        self, store: Store, host: Host, settings: Settings, gate: DraftGate, now: datetime
+    ) -> None:
+        self._store, self._host, self._settings = store, host, settings.distil
+        self._zone = settings.zone
+        self._gate, self._now = gate, now
+
+    def plan(self, id: str) -> Callable[[Shelf], Plan]:
+        """Return the planner for one session."""
+        return lambda shelf: self._plan(sessions.find(self._store, id), shelf)
+
+    def waiting(self, done: Callable[[str, str], bool]) -> tuple[list[str], list[str]]:
+        """Return the ids of ended sessions that were not distilled yet, oldest first.
+
+        The ids of those that cannot be read come apart.
+
+        Args:
+            done: tells whether a job of a kind ran over inputs.
+        """
+        found, damaged = [], []
+        for place in sessions.places(self._store):
+            try:
+                transcript = sessions.read(self._store, place.path)
+            except FormatError:
+                damaged.append(place.id)
+                continue
+            ended = not place.open or transcript.ended is not None
+            # What was imported or written by hand has its cards already.
+            ended = ended and transcript.session.host not in (IMPORTED, BY_HAND)
+            if ended and not done(self.kind, inputs_of(transcript)):
+                found.append((transcript.session.started, place.id))
+        return [id for _, id in sorted(found)], damaged
+
+    def _plan(self, place: sessions.Place, shelf: Shelf) -> Plan:
+        transcript = sessions.read(self._store, place.path)
+        if self._store.vetting is not None and self._store.vetting.came(place.path):
+            transcript = sessions.capped(transcript, Origin.REMOTE)
+        texts = {turn.n: turn.text for turn in transcript.turns}
+
+        def text_of(quote: Quote) -> str | None:
+            return texts.get(quote.n)
+
+        fold = Fold(shelf, self._host, self._gate, self._now, self._zone)
+        told = _in_zone(transcript, self._zone)
+        # First, since who reads the session a second time may want to see it.
+        digest = self._digest(told)
+        earlier = Earlier(shelf)
+        drafts, stating_nothing = graded(self._drafts(told))
+        for draft in drafts:
+            fold.add(draft, text_of)
+        changed = [(d, list(earlier.statements(d))) for d in drafts if BY_WORDS & set(d.tags)]
+        for draft, past in revisions(told, drafts, earlier, fold.replaces):
+            fold.add(replace(draft, scope=scope_of(told.session)), text_of)
+            changed.append((draft, past))
+        for draft, past in changed:
+            for old in past:
+                fold.add_past(old, draft)
+        folded = fold.result()
+        return Plan(
+            kind=self.kind,
+            subject=place.id,
+            inputs=inputs_of(transcript),
+            steps=(
+                *with_links(folded.steps, drafts, shelf, self._now),
+                *digest,
+                *retract.pages(shelf, folded.gone, self._now),
+            ),
+            changes=(*self._archive(place, transcript), *retract.stones(folded.gone, self._now)),
+            left_out=(*stating_nothing, *folded.left_out),
+        )
+
+    def _digest(self, transcript: Transcript) -> list[Step]:
+        if len(transcript.turns) < self._settings.min_turns:
+            return []
+        step = digest_step(transcript, self._host, self._gate, language(transcript), self._now)
+        return [step] if step else []
+
+    def _drafts(self, transcript: Transcript) -> list[Draft]:
+        if len(transcript.turns) < self._settings.min_turns:
+            return []
+        answer = self._host.answer("distil_session", transcript=transcript)
+        drafts = list(apart(cast("list[Draft]", answer or [])))  # what the hook's annotation says
+        scope = scope_of(transcript.session)
+        drafts = [replace(draft, scope=scope) for draft in drafts]
+        drafts = [with_holder(draft, transcript) for draft in drafts]
+        good = [d for d in drafts if d.importance >= self._settings.min_importance]
+        tasks = {id(d) for d in good if d.type is CardType.TASK_STATE}
+        # What a model wrote was proven one by one, and is bounded by what it may propose.
+        tasks |= {id(d) for d in good if d.stated}
+        ranked = sorted((d for d in good if id(d) not in tasks), key=lambda d: -d.importance)
+        chosen = {id(draft) for draft in ranked[: self._settings.max_cards]} | tasks
+        return [draft for draft in good if id(draft) in chosen]
+
+    def _archive(self, place: sessions.Place, transcript: Transcript) -> list[Change]:
+        if not place.open:
+            return []
+        content = self._store.read(place.path)
+        if why := marks_in(place.path, content):
+            raise WaitingError(place.path, why)
+        path = archive_path(transcript.session)
+        page = transcript_markdown(transcript, language(transcript)).encode()
+        readable = f"{path.removesuffix('.jsonl')}.md"
+        return [Create(path, content), Create(readable, page), Delete(place.path, digest(content))]
+
+
+def _in_zone(transcript: Transcript, zone: Zone) -> Transcript:
+    """Return a session whose moments are on the clocks of a zone, as its notes show them."""
+    session, turns = transcript.session, transcript.turns
+    return replace(
+        transcript,
+        session=replace(session, started=pinned(session.started, zone)),
+        turns=tuple(replace(turn, at=pinned(turn.at, zone)) for turn in turns),
+    )
+
+
+def inputs_of(transcript: Transcript) -> str:
+    """Return the digest of a session's turns, the same in short-term memory and archive."""
+    turns = (f"{turn.n} {turn.role} {turn.text}" for turn in transcript.turns)
+    return digest_of([transcript.session.id, *turns])
+
+
+def language(transcript: Transcript) -> Lang:
+    """Return the language most of a session's turns are in."""
+    counts = Counter(language_of(turn.text) for turn in transcript.turns[:200])
+    return Lang(max(counts, key=lambda lang: (counts[lang], lang), default="en"))

@@ -1,0 +1,206 @@
+"""Earlier statements of a person whose place a later one takes, though no card holds them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+from kimi_memory.domain.card import Card, CardType
+from kimi_memory.domain.digest import Digest
+from kimi_memory.domain.draft import Draft
+from kimi_memory.domain.note import Lang
+from kimi_memory.domain.origin import Origin, Role
+from kimi_memory.domain.session import Transcript
+from kimi_memory.domain.source import Quote
+from kimi_memory.domain.turn import Turn
+from kimi_memory.errors import FormatError, NotFoundError
+from kimi_memory.nlp.basic.language import language_of
+from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.slug import slug
+from kimi_memory.nlp.rules.changed_later import may_replace, replaces
+from kimi_memory.nlp.rules.lasting import is_lasting
+from kimi_memory.nlp.rules.pasted import foreign_spans
+from kimi_memory.nlp.rules.salience import specific_words, traits_of
+from kimi_memory.nlp.rules.strip_code import headline
+from kimi_memory.nlp.rules.utterance import Act, Clause, clauses
+from kimi_memory.store.notes import sessions
+from kimi_memory.store.notes.known import last_digests
+from kimi_memory.store.notes.notes import Shelf
+
+RARE = 4
+"""A word that more turns hold does not tell which of them a change means."""
+MAX_TURN = 1500
+"""A longer turn of a person is a paste or a template, not speech."""
+MAX_VALUE, MAX_PAST = 200, 160
+"""Most characters of a statement with those beside it, now and in the past."""
+LONG = 24
+"""A statement of more words mostly tells of other things, too."""
+_PART = regex(r"[^,，;；。!?！？]+[,，;；。!?！？]?")
+_SAID = (Act.STATEMENT, Act.ORDER)
+
+
+class Said(NamedTuple):
+    """A statement or an order of a person in an earlier session."""
+
+    digest: Digest
+    turn: Turn
+    clause: Clause
+    value: str
+    """The clause with the statement behind it, which mostly says why."""
+    names: frozenset[str]
+
+
+class Earlier:
+    """Finds what changes bear on in the turns of the last sessions.
+
+    Args:
+        shelf: the notes as they are.
+    """
+
+    def __init__(self, shelf: Shelf) -> None:
+        self._shelf = shelf
+
+    def statements(self, draft: Draft) -> Iterator[Draft]:
+        """Yield what a later statement takes the place of: what names most of the same, if any.
+
+        Args:
+            draft: a statement of a person.
+        """
+        if draft.weak or draft.origin is not Origin.HUMAN or not may_replace(draft.value):
+            return
+        names = specific_words(draft.value)
+        before = (said for said in self._said if said.digest.at < draft.at)
+        mine = (said for said in before if said.digest.scope == draft.scope)
+        meant = [said for said in mine if self._is_meant(said, draft)]
+        if meant:
+            yield _draft(max(meant, key=lambda said: len(said.names & names)), draft)
+
+    def _is_meant(self, said: Said, draft: Draft) -> bool:
+        shared = said.names & specific_words(draft.value)
+        if not any(self._counts[word] <= RARE for word in shared):
+            return False
+        text = said.clause.text
+        return not is_lasting(text) and replaces(text, draft.value) and not self._is_held(said)
+
+    def _is_held(self, said: Said) -> bool:
+        """Whether a card rests on these words; then it is judged, and no card of the past made."""
+        return any(
+            text in said.clause.text or said.clause.text in text
+            for text in self._held.get((said.digest.session, said.turn.n), ())
+        )
+
+    @cached_property
+    def _held(self) -> dict[tuple[str, int], list[str]]:
+        """The words of these sessions that cards rest on."""
+        near = {digest.session for digest in self._digests}
+        found: dict[tuple[str, int], list[str]] = {}
+        cards = self._shelf.notes(
+            Card.kind, lambda entry: any(mark.split("#", 1)[0] in near for mark in entry.quotes)
+        )
+        for note in (filed.note for filed in cards):
+            for quote in note.quotes if isinstance(note, Card) else ():
+                found.setdefault((quote.session, quote.n), []).append(quote.text)
+        return found
+
+    @cached_property
+    def _digests(self) -> list[Digest]:
+        return last_digests(self._shelf, {})
+
+    @cached_property
+    def _said(self) -> list[Said]:
+        return [one for digest in self._digests for one in reversed(self._of(digest))]
+
+    @cached_property
+    def _counts(self) -> Counter[str]:
+        turns: dict[tuple[str, int], frozenset[str]] = {}
+        for said in self._said:
+            place = (said.digest.session, said.turn.n)
+            turns[place] = turns.get(place, frozenset()) | said.names
+        return Counter(word for names in turns.values() for word in names)
+
+    def _of(self, digest: Digest) -> list[Said]:
+        """Return what the person of a session said; nothing of one that cannot be read."""
+        try:
+            place = sessions.find(self._shelf.store, digest.session)
+            transcript = sessions.read(self._shelf.store, place.path)
+        except (NotFoundError, FormatError):
+            return []
+        if _is_shared(transcript):
+            return []
+        return [said for turn in transcript.turns if is_speech(turn) for said in _in(digest, turn)]
+
+
+def is_speech(turn: Turn) -> bool:
+    """Whether a person said a turn in their own words."""
+    mine = turn.role is Role.USER and turn.origin is Origin.HUMAN
+    return mine and len(turn.text) <= MAX_TURN
+
+
+def own_clauses(text: str) -> list[Clause]:
+    """Return the clauses of a turn that are its speaker's own words."""
+    foreign = foreign_spans(text)
+    return [
+        clause
+        for clause in clauses(text)
+        if not any(start < clause.end and clause.start < end for start, end in foreign)
+    ]
+
+
+def around(own: list[Clause], at: int, text: str) -> str:
+    """Return a clause of a turn with the statements beside it, as far as both are short."""
+    start, end = own[at].start, own[at].end
+    for before in reversed(own[:at]):
+        if before.act not in _SAID or end - before.start > MAX_VALUE:
+            break
+        start = before.start
+    for after in own[at + 1 :]:
+        if after.act not in _SAID or after.end - start > MAX_VALUE:
+            break
+        end = after.end
+    return text[start:end].strip()
+
+
+def _is_shared(transcript: Transcript) -> bool:
+    """Whether several people speak, who each own what they say."""
+    people = {turn.speaker for turn in transcript.turns if turn.role is Role.USER}
+    return len(people - {""}) > 1
+
+
+def _in(digest: Digest, turn: Turn) -> Iterator[Said]:
+    own = own_clauses(turn.text)
+    for at, clause in enumerate(own):
+        if clause.act in _SAID:
+            after = [one for one in own[at + 1 : at + 2] if one.act in _SAID]
+            near = [one for one in after if one.end - clause.start <= MAX_PAST]
+            end = max(clause.end, *(one.end for one in near if not is_lasting(one.text)), 0)
+            value = turn.text[clause.start : end].strip()
+            yield Said(digest, turn, clause, value, specific_words(clause.text))
+
+
+def _piece(said: Said, names: frozenset[str]) -> str:
+    """Return what was said; of a long sentence only the part that names what has changed."""
+    if traits_of(said.value).words <= LONG:
+        return said.value
+    parts = [part for part in _PART.finditer(said.value) if specific_words(part[0]) & names]
+    return said.value[parts[0].start() : parts[-1].end()].strip(" ,，;；") if parts else said.value
+
+
+def _draft(said: Said, draft: Draft) -> Draft:
+    """Return the earlier statement with its turn, in the place of the later one."""
+    value = _piece(said, specific_words(draft.value))
+    return Draft(
+        type=CardType.FACT if draft.type is CardType.RULE else draft.type,
+        key=f"{draft.key.split('.', 1)[0]}.{slug(headline(value), 40)}",
+        title=headline(value),
+        value=" ".join(value.split()),
+        quotes=(Quote(said.digest.session, said.turn.n, value),),
+        at=said.turn.at,
+        lang=Lang(language_of(value)),
+        importance=draft.importance,
+        confidence=draft.confidence,
+        category=draft.category,
+        project=draft.project,
+        scope=draft.scope,
+    )

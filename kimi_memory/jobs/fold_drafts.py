@@ -1,0 +1,345 @@
+"""Folding drafts into what is known: add, corroborate, refine, supersede, conflict."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from kimi_memory.domain.card import Card, CardType, Link, LinkRel
+from kimi_memory.domain.draft import Draft
+from kimi_memory.domain.event import Event
+from kimi_memory.domain.graph import SUGGESTED
+from kimi_memory.domain.ids import derived_id
+from kimi_memory.domain.job import Op
+from kimi_memory.domain.origin import Origin, least_trusted
+from kimi_memory.domain.plan_step import Step, Verdict
+from kimi_memory.domain.source import Quote, Rel, Source
+from kimi_memory.domain.status import Status
+from kimi_memory.formats.card_header import Head, says_open
+from kimi_memory.hooks.host import Host
+from kimi_memory.jobs.gates import DraftGate, content_of
+from kimi_memory.jobs.matching import LIVE, Matching
+from kimi_memory.jobs.new_cards import card_id, disputed, new_card, seed_of, with_evidence
+from kimi_memory.jobs.plan import Folded
+from kimi_memory.jobs.retract import WHY, let_go
+from kimi_memory.nlp.basic.normalize import normalise
+from kimi_memory.nlp.dates.validity import until
+from kimi_memory.nlp.dates.zone import Zone, in_zone, pinned
+from kimi_memory.nlp.rules.tasks import finishes
+from kimi_memory.nlp.rules.values import Relation, compare_claims, compare_statements
+from kimi_memory.store.notes.notes import Shelf, mark
+
+_ORDER = (
+    Verdict.AGREES,
+    Verdict.REFINES,
+    Verdict.REPLACES,
+    Verdict.CONFLICTS,
+    Verdict.UNRELATED,
+)
+"""Of the verdicts on several cards the first of these counts."""
+_AGREEMENT = 0.3
+_SENTENCE = 300
+"""Longer words quote a whole turn, whose times may be those of something else."""
+_ENTROPY = 16
+"""Letters of an id that tell what a note came from; those before tell the moment."""
+_FIGURE = re.compile(r"\d+(?:[.:/-]\d+)*")
+
+
+class Fold:
+    """Decides for each draft what it does to the cards and events there are.
+
+    Args:
+        shelf: the notes as they are.
+        host: asked to judge drafts against live cards of their key.
+        gate: holds drafts back.
+        now: the moment the job runs.
+        zone: the zone of the days people speak of.
+    """
+
+    def __init__(
+        self, shelf: Shelf, host: Host, gate: DraftGate, now: datetime, zone: Zone
+    ) -> None:
+        self._shelf, self._host, self._gate, self._now = shelf, host, gate, now
+        self._zone = zone
+        self._cards: dict[str, Card] = {}
+        self._ops: dict[str, tuple[Op, str]] = {}
+        self._events: dict[str, Step] = {}
+        self._left_out: list[str] = []
+        self._gone: dict[str, Card] = {}
+        self._matching = Matching(shelf)
+
+    def add(self, draft: Draft, turn_text: Callable[[Quote], str | None]) -> None:
+        """Fold one draft.
+
+        Args:
+            draft: the proposed knowledge.
+            turn_text: gives the stored text of the turn a quote names, if there is one.
+        """
+        proven = tuple(q for q in draft.quotes if q.stands_in(turn_text(q) or ""))
+        draft = replace(draft, quotes=proven, at=pinned(draft.at, self._zone))
+        why_not = self._gate.objection(draft)
+        if draft.gone:
+            why_not = self._let_go(draft)
+        elif draft.done and not why_not:
+            why_not = self._finish(draft)
+        if why_not:
+            self._left_out.append(f"{draft.key}: {why_not}")
+        if why_not or draft.gone or draft.done:
+            return
+        if draft.event is not None and not draft.weak:
+            self._add_event(draft)
+        self._add_card(draft)
+
+    def replaces(self, draft: Draft) -> bool:
+        """Whether a draft takes the place of a live card that names the same things."""
+        return bool(self._changed(draft, ()))
+
+    def add_past(self, old: Draft, draft: Draft) -> None:
+        """Add what was so until a draft said otherwise, if the draft has become a card.
+
+        Args:
+            old: the earlier statement, with its evidence.
+            draft: the folded draft that changes it.
+        """
+        said = set(map(mark, draft.quotes))
+        live = (card for card in self._cards.values() if card.status in LIVE)
+        new = next((card for card in live if said & set(map(mark, card.quotes))), None)
+        past = replace(self._new_card(old), status=Status.SUPERSEDED, valid_to=draft.at)
+        turns = {(quote.session, quote.n) for quote in old.quotes}
+        ended = (card for card in self._cards.values() if card.status is Status.SUPERSEDED)
+        known = any((q.session, q.n) in turns for card in ended for q in card.quotes)
+        if new is None or known or past.id in self._shelf.entries() or self._gate.objection(old):
+            return
+        self._put(Op.ADD, past, f"was so until {draft.at:%Y-%m-%d}")
+        op, why = self._ops[new.id]
+        self._put(op, replace(new, supersedes=(*new.supersedes, past.id)), why)
+
+    def result(self) -> Folded:
+        """Return the steps decided so far, cards first."""
+        steps = [Step(op, self._cards[id], why) for id, (op, why) in self._ops.items()]
+        left_out, gone = list(self._left_out), tuple(self._gone.values())
+        return Folded([*steps, *self._events.values()], left_out, gone)
+
+    def _let_go(self, draft: Draft) -> str:
+        """Archive what a person takes back; returns why nothing was."""
+        if draft.origin is not Origin.HUMAN or not draft.quotes:
+            return "only a person's own words take something back"
+        named = self._matching.named(draft, self._cards)
+        found = [c for c in named if c.status is not Status.ARCHIVED]
+        found = [c for c in found if _said(c) <= draft.at and _is_meant(c, draft)]
+        for card in found:
+            self._gone[card.id] = let_go(card, draft.at, self._now)
+            self._put(Op.FORGET, self._gone[card.id], f"{WHY} on {draft.at:%Y-%m-%d}")
+        return "" if found else "nothing is known of what it takes back"
+
+    def _finish(self, draft: Draft) -> str:
+        """End the one open task that is said to be done; returns why none was."""
+        known = {head.id: head for head in self._shelf.heads()}
+        known |= {card.id: Head.of(card) for card in self._cards.values()}
+        found = [head.id for head in known.values() if _is_finished(head, draft)]
+        if len(found) != 1:
+            return f"{len(found)} open tasks are called that"
+        [id] = found
+        card = self._cards.get(id) or self._shelf.file(self._shelf.find(id).path).note
+        assert isinstance(card, Card)
+        over = replace(self._with_evidence(card, draft, Rel.UPDATES), status=Status.SUPERSEDED)
+        why = f"done, as was said on {draft.at:%Y-%m-%d}"
+        self._put(Op.SUPERSEDE, replace(over, valid_to=draft.at), why)
+        for other in (head.id for head in known.values() if says_open(head, card)):
+            told = self._cards.get(other) or self._shelf.file(self._shelf.find(other).path).note
+            assert isinstance(told, Card)
+            gone = replace(told, status=Status.SUPERSEDED, valid_to=draft.at, updated=self._now)
+            self._put(Op.SUPERSEDE, gone, f"it says that {card.id} is open")
+        return ""
+
+    def _add_event(self, draft: Draft) -> None:
+        id = derived_id("event", draft.at, *seed_of(draft), str(draft.event))
+        if id in self._shelf.entries() or draft.event is None:
+            return
+        event = Event(
+            id=id,
+            created=self._now,
+            updated=self._now,
+            tags=draft.tags,
+            sources=tuple(map(Source.of, draft.quotes)),
+            lang=draft.lang,
+            title=draft.title,
+            type=draft.event,
+            at=draft.at,
+            participants=draft.participants,
+            content=content_of(draft),
+            outcome=draft.outcome,
+            lesson=draft.lesson,
+            quotes=draft.quotes,
+            key=draft.key,
+            importance=draft.importance,
+            project=draft.project,
+            scope=draft.scope,
+        )
+        self._events[id] = Step(Op.ADD, event, f"{draft.event} said on {draft.at:%Y-%m-%d}")
+
+    def _add_card(self, draft: Draft) -> None:
+        found = self._matching.cards(draft, self._cards)
+        own = next((card for card in found if _rests_on(card, draft)), None)
+        live = _latest_live(found)
+        if own is not None and own not in live[:1]:
+            return  # These words made a card when they were captured; what became of it stands.
+        if any(set(map(mark, draft.quotes)) <= set(map(mark, card.quotes)) for card in live):
+            return
+        judged = [(self._verdict(card, draft, own), card) for card in live]
+        judged += self._changed(draft, live)
+        verdict, card = min(judged, key=lambda one: _ORDER.index(one[0]), default=(None, None))
+        if card is None:
+            self._put(Op.ADD, self._new_card(draft), "new knowledge")
+        elif verdict is Verdict.UNRELATED:
+            self._add_beside(draft, live)
+        elif draft.origin.rank > card.trust.rank and verdict is not Verdict.AGREES:
+            self._left_out.append(f"{draft.key}: {draft.origin} words cannot change {card.id}")
+        elif draft.weak and card.status is not Status.CANDIDATE and verdict is not Verdict.AGREES:
+            self._left_out.append(f"{draft.key}: not said plainly enough to change {card.id}")
+        else:
+            replaced = [card for said, card in judged if said is Verdict.REPLACES]
+            self._settle(verdict, card, draft, replaced)
+
+    def _changed(self, draft: Draft, beside: Sequence[Card]) -> list[tuple[Verdict, Card]]:
+        """Return the other cards whose place a draft takes."""
+        known = {card.id for card in beside}
+        meant = [card for card in self._matching.meant(draft, self._cards) if card.id not in known]
+        judged = ((self._verdict(card, draft, None), card) for card in meant)
+        return [(verdict, card) for verdict, card in judged if verdict is Verdict.REPLACES]
+
+    def _verdict(self, card: Card, draft: Draft, own: Card | None) -> Verdict:
+        verdict = self._host.answer("judge_conflict", card=card, draft=draft)
+        if card is own and verdict in {Verdict.REPLACES, Verdict.CONFLICTS}:
+            return Verdict.REFINES  # Nothing replaces or disputes itself.
+        return verdict or Verdict.UNRELATED
+
+    def _settle(
+        self, verdict: Verdict | None, card: Card, draft: Draft, replaced: Sequence[Card]
+    ) -> None:
+        since = card.valid_from or card.created
+        match verdict:
+            case Verdict.AGREES:
+                self._corroborate(card, draft)
+            case Verdict.REFINES:
+                self._refine(card, draft)
+            case Verdict.REPLACES | Verdict.CONFLICTS if draft.at < since:
+                # An older transcript came in late: what it says was so before, not now.
+                old = replace(self._new_card(draft), status=Status.SUPERSEDED, valid_to=since)
+                self._put(Op.ADD, old, f"was so until {since:%Y-%m-%d}")
+            case Verdict.REPLACES:
+                self._supersede(replaced, draft)
+            case _:
+                self._conflict(card, draft)
+
+    def _corroborate(self, card: Card, draft: Draft) -> None:
+        new = self._with_evidence(card, draft, Rel.SUPPORTS)
+        # Noisy-or: independent agreement leaves less room for doubt (Pearl 1988, 4.3.2).
+        confidence = round(1 - (1 - card.confidence) * (1 - _AGREEMENT), 3)
+        status = Status.ACTIVE if card.status is Status.STALE else card.status
+        new = replace(new, confidence=min(confidence, 0.99), status=status)
+        if _waits_for_a_person(card) and draft.origin is Origin.HUMAN and not draft.weak:
+            new = replace(new, status=Status.ACTIVE, trust=Origin.HUMAN)
+            new = replace(new, value=content_of(draft), title=draft.title)
+        self._put(Op.CORROBORATE, new, f"said again on {draft.at:%Y-%m-%d}")
+
+    def _refine(self, card: Card, draft: Draft) -> None:
+        new = self._with_evidence(card, draft, Rel.UPDATES)
+        newer = draft.at >= (card.verified or card.created)
+        if newer and compare_statements(card.value, draft.value) is Relation.FINER:
+            trust = least_trusted([card.trust, draft.origin])
+            new = replace(new, value=content_of(draft), title=draft.title, trust=trust)
+        self._put(Op.REFINE, new, f"more detail from {draft.at:%Y-%m-%d}")
+
+    def _supersede(self, cards: Sequence[Card], draft: Draft) -> None:
+        fresh = self._new_card(draft)
+        for card in cards:
+            old = replace(card, status=Status.SUPERSEDED, valid_to=draft.at, updated=self._now)
+            self._put(Op.SUPERSEDE, old, f"replaced on {draft.at:%Y-%m-%d} by {fresh.id}")
+        ids = tuple(card.id for card in cards)
+        self._put(Op.ADD, replace(fresh, supersedes=ids), f"replaces {', '.join(ids)}")
+
+    def _conflict(self, card: Card, draft: Draft) -> None:
+        fresh = self._new_card(draft)
+        why = "one slot, incompatible values"
+        old = disputed(card, fresh, why, self._now)
+        self._put(Op.CONFLICT, old, f"{fresh.id} says otherwise")
+        self._put(Op.ADD, disputed(fresh, card, why, self._now), f"against {card.id}")
+
+    def _add_beside(self, draft: Draft, live: Sequence[Card]) -> None:
+        """Add a card of its own for another matter, or for one more of many values."""
+        links = [link for card in live if (link := _suggestion(card, draft)) is not None]
+        if any(card.key == draft.key for card in live):
+            key = f"{draft.key}.{normalise(draft.title).replace(' ', '-')[:40]}"
+            draft = replace(draft, key=key if key != draft.key else f"{key}.more")
+        if not any(card.scope == draft.scope for card in self._shelf.cards({draft.key})):
+            fresh = replace(self._new_card(draft), links=tuple(links))
+            self._put(Op.ADD, fresh, "another matter")
+
+    def _new_card(self, draft: Draft) -> Card:
+        return new_card(draft, self._now, _end(draft, self._zone))
+
+    def _with_evidence(self, card: Card, draft: Draft, rel: Rel) -> Card:
+        new = with_evidence(card, draft, rel, self._now)
+        return replace(new, valid_to=_end(draft, self._zone) or card.valid_to)
+
+    def _put(self, op: Op, card: Card, why: str) -> None:
+        first, reason = self._ops.get(card.id, (op, why))
+        self._cards[card.id] = card
+        self._ops[card.id] = (first, reason) if first is Op.ADD else (op, why)
+
+
+def _said(card: Card) -> datetime:
+    return card.valid_from or card.verified or card.created
+
+
+def _is_finished(head: Head, draft: Draft) -> bool:
+    """Whether a draft says that an open task is done."""
+    task = head.type is CardType.TASK_STATE and head.status in LIVE and head.since <= draft.at
+    mine = (head.project, head.scope) == (draft.project, draft.scope)
+    return task and mine and finishes(draft.value, head.text)
+
+
+def _latest_live(cards: list[Card]) -> list[Card]:
+    """Return the live cards, the one said last first."""
+    live = [card for card in cards if card.status in LIVE]
+    return sorted(live, key=lambda card: (_said(card), card.id), reverse=True)
+
+
+def _suggestion(card: Card, draft: Draft) -> Link | None:
+    """Return a link to a card that a draft may contradict, where rules cannot tell."""
+    relation = compare_claims(card.value, draft.value)
+    if relation not in {Relation.SWAPPED, Relation.OPPOSITE, Relation.VALUE}:
+        return None
+    why = f"{SUGGESTED}: nearly the same words, {relation}"
+    return Link(card.id, LinkRel.CONTRADICTS, 0.5, why)
+
+
+def _rests_on(card: Card, draft: Draft) -> bool:
+    """Whether the words of a draft made a card, be it with fewer quotes or another key."""
+    if card.id[-_ENTROPY:] == card_id(draft)[-_ENTROPY:]:
+        return True  # Only the moment differs: that of the last quote.
+    quoted = set(map(mark, draft.quotes)) <= set(map(mark, card.quotes))
+    return quoted and normalise(card.value) == normalise(content_of(draft))
+
+
+def _is_meant(card: Card, draft: Draft) -> bool:
+    """Whether a card says the value that is taken back, where one is named."""
+    named = set(_FIGURE.findall(draft.value)) - set(_FIGURE.findall(draft.key))
+    return not named or bool(named & set(_FIGURE.findall(card.value)))
+
+
+def _end(draft: Draft, zone: Zone) -> datetime | None:
+    """Return the moment until which a draft says that something holds, if it says one."""
+    for text in (draft.value, *(quote.text for quote in draft.quotes[:1])):
+        if len(text) <= _SENTENCE and (end := until(text, in_zone(draft.at, zone))) is not None:
+            return end
+    return None
+
+
+def _waits_for_a_person(card: Card) -> bool:
+    """Whether a card is a rule that an agent made."""
+    made = card.type is CardType.RULE and card.trust is Origin.AGENT
+    return made and card.status is Status.CANDIDATE

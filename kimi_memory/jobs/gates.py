@@ -1,0 +1,190 @@
+"""Gates: what a draft or a whole job must pass before a byte is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from kimi_memory.config import GatesTable
+from kimi_memory.domain.card import Card
+from kimi_memory.domain.change import Change, Delete, Update
+from kimi_memory.domain.draft import Draft
+from kimi_memory.domain.job import Op, Spent
+from kimi_memory.domain.note import Lang
+from kimi_memory.domain.plan_step import Step
+from kimi_memory.domain.tombstone import PURGED, Tombstone
+from kimi_memory.errors import GateError
+from kimi_memory.jobs.overview import is_generated
+from kimi_memory.jobs.pages import is_page
+from kimi_memory.jobs.retract import WHY
+from kimi_memory.jobs.tombstone_gate import Barred
+from kimi_memory.nlp.basic.normalize import normalise
+
+_ALLOW = "undo that job to allow it again"
+_LOSING = {Op.ARCHIVE, Op.FORGET}
+_FEW = 8
+"""Below so many entries a share says nothing."""
+
+
+class DraftGate:
+    """Holds back drafts without proof, with secrets, or barred by a tombstone.
+
+    Args:
+        tombstones: values that must not come back.
+        is_secret: whether a text holds something that would be masked.
+    """
+
+    def __init__(self, tombstones: Iterable[Tombstone], is_secret: Callable[[str], bool]) -> None:
+        self._barred = Barred(tombstones)
+        self._is_secret = is_secret
+
+    def objection(self, draft: Draft) -> str:
+        """Return why a draft must not become a note, or an empty string."""
+        if not draft.quotes:
+            return "no quote stands in a stored turn"
+        if why_not := self._unfit(_all_text(draft)):
+            return why_not
+        if self._barred.draft(draft, (draft.value, content_of(draft))):
+            return f"it was forgotten on purpose ({_ALLOW})"
+        return ""
+
+    def line_objection(self, text: str, scopes: set[str]) -> str:
+        """Return why a line must not stand on a page, or an empty string.
+
+        Args:
+            text: what it says.
+            scopes: where it was said, as tombstones name it.
+        """
+        if why_not := self._unfit(text):
+            return why_not
+        return "it was forgotten on purpose" if self._barred.text(text, scopes) else ""
+
+    def _unfit(self, text: str) -> str:
+        if "⟦redacted:" in text or self._is_secret(text):
+            return "it holds a secret"
+        return "what it says was purged" if PURGED in text else ""
+
+
+def _all_text(draft: Draft) -> str:
+    parts = (draft.title, draft.value, draft.reason, draft.outcome, draft.lesson, draft.key)
+    return "\n".join(parts)
+
+
+def _was_due(step: Step) -> bool:
+    """Whether a card goes because its time was set to end."""
+    expires = step.note.expires if isinstance(step.note, Card) else None
+    return expires is not None and expires <= step.note.updated
+
+
+def content_of(draft: Draft) -> str:
+    """Return what a card of the draft says: what is so, with the reason where one was given."""
+    if not draft.reason or normalise(draft.reason) in normalise(draft.value):
+        return draft.value
+    if draft.lang is Lang.ZH:
+        return f"{draft.value}（原因：{draft.reason}）"
+    return f"{draft.value} (Reason: {draft.reason})"
+
+
+def _is_loss(step: Step) -> bool:
+    """Whether a step takes an entry away that nobody asked to let go."""
+    return step.op in _LOSING and not _was_due(step) and not step.why.startswith(WHY)
+
+
+class JobGates:
+    """Stops a job that would lose too much, touch too much or grow a page too far."""
+
+    def __init__(self, settings: GatesTable) -> None:
+        self._settings = settings
+
+    def check(
+        self,
+        steps: Iterable[Step],
+        changes: Iterable[Change],
+        *,
+        entries: int,
+        asked: bool = False,
+    ) -> None:
+        """Raise GateError when a job must not go on.
+
+        Args:
+            steps: what it decided.
+            changes: the files it would write.
+            entries: how many live entries there are now.
+            asked: a person named what goes, so nothing is lost unasked.
+        """
+        self._files(list(changes))
+        if not asked:
+            self._loss(sum(map(_is_loss, steps)), entries)
+
+    def check_part(self, changes: Iterable[Change], texts: Mapping[str, bytes]) -> None:
+        """Raise GateError when the files of one part of a job must not be written.
+
+        Args:
+            changes: the files the part would write.
+            texts: bytes of the files it would update, by path; empty where lines may go.
+        """
+        for change in changes:
+            if isinstance(change, Update) and change.path.endswith(".md") and texts:
+                self._lines(change, texts[change.path])
+            self._size(change)
+
+    def budget(self, seconds: float, spent: Spent) -> None:
+        """Raise GateError when deciding took too long, or asked a model too much."""
+        tokens = spent.tokens_in + spent.tokens_out
+        if seconds > self._settings.max_seconds:
+            raise GateError(
+                "time",
+                f"it took {seconds:.0f} seconds to decide, "
+                f"{self._settings.max_seconds:.0f} are allowed",
+                "Raise gates.max_seconds in memory.toml, or run the job on less",
+            )
+        if tokens > self._settings.max_tokens:
+            raise GateError(
+                "tokens",
+                f"it spent {tokens} tokens, {self._settings.max_tokens} are allowed",
+                "Raise gates.max_tokens in memory.toml, or run the job on less",
+            )
+
+    def _files(self, changes: list[Change]) -> None:
+        # Pages that only show cards follow from the cards, and those are counted.
+        many = sum(not is_page(change.path) for change in changes)
+        if many > self._settings.max_files:
+            raise GateError(
+                "files",
+                f"{many} files would change, {self._settings.max_files} may",
+                "Raise gates.max_files in memory.toml, or run the job on less",
+            )
+
+    def _loss(self, lost: int, entries: int) -> None:
+        if entries >= _FEW and lost > entries * self._settings.max_loss:
+            raise GateError(
+                "loss",
+                f"{lost} of {entries} entries would go",
+                "Look at the plan with --dry-run; raise gates.max_loss if it is right",
+            )
+
+    def _lines(self, change: Update, before: bytes) -> None:
+        if is_generated(before.decode("utf-8", "replace")):
+            return  # What it shows are cards, and those are counted.
+        old = [line.strip() for line in before.split(b"\n") if line.strip()]
+        kept = set(line.strip() for line in change.content.split(b"\n"))
+        lost = sum(line not in kept for line in old)
+        # Front matter of a note always changes in a few lines: its times and status.
+        if len(old) >= 4 * _FEW and lost > len(old) * self._settings.max_loss:
+            raise GateError(
+                "loss",
+                f"{lost} of {len(old)} lines of {change.path} would go",
+                "Look at the plan with --dry-run; raise gates.max_loss if it is right",
+            )
+
+    def _size(self, change: Change) -> None:
+        if isinstance(change, Delete) or not change.path.endswith(".md"):
+            return
+        if change.path.startswith("episodic/sessions/"):
+            return
+        size = len(getattr(change, "content", b""))
+        if size > self._settings.max_page_bytes:
+            raise GateError(
+                "size",
+                f"{change.path} would have {size} bytes",
+                "Split the page, or raise gates.max_page_bytes in memory.toml",
+            )

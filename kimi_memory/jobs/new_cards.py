@@ -1,0 +1,89 @@
+"""Cards made of drafts: a new one, one with more evidence, one that another disputes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+from kimi_memory.domain.card import Card, CardType, Link, LinkRel
+from kimi_memory.domain.draft import Draft
+from kimi_memory.domain.ids import derived_id
+from kimi_memory.domain.origin import Origin
+from kimi_memory.domain.source import Rel, Source
+from kimi_memory.domain.status import Status
+from kimi_memory.jobs.gates import content_of
+from kimi_memory.store.notes.notes import mark
+
+
+def seed_of(draft: Draft) -> tuple[str, ...]:
+    """Return what the id of a card comes from: the first words it rests on."""
+    first = draft.quotes[0]
+    return (first.session, str(first.n), draft.key, draft.type)
+
+
+def card_id(draft: Draft) -> str:
+    """Return the id of the card that a draft becomes."""
+    return derived_id("card", draft.at, *seed_of(draft))
+
+
+def disputed(card: Card, other: Card, why: str, now: datetime) -> Card:
+    """Return a card disputed by another, whose evidence speaks against it."""
+    known = set(map(mark, card.quotes))
+    quotes = tuple(quote for quote in other.quotes if mark(quote) not in known)
+    return replace(
+        card,
+        status=Status.CONFLICTED,
+        links=(*card.links, Link(other.id, LinkRel.CONTRADICTS, 1.0, why)),
+        sources=(*card.sources, *(Source.of(quote, Rel.CONTRADICTS) for quote in quotes)),
+        quotes=(*card.quotes, *quotes),
+        updated=now,
+    )
+
+
+def new_card(draft: Draft, now: datetime, end: datetime | None) -> Card:
+    """Return the card of a draft, which holds until `end`, if there is one."""
+    # How to act is its person's to say: what an agent says of it waits for them.
+    bound = Origin.HUMAN if draft.type is CardType.RULE else Origin.AGENT
+    trusted = draft.origin.rank <= bound.rank and not draft.weak
+    status = Status.ACTIVE if trusted else Status.CANDIDATE
+    return Card(
+        id=card_id(draft),
+        created=now,
+        updated=now,
+        tags=draft.tags,
+        status=Status.SUPERSEDED if end is not None and end <= now else status,
+        sources=tuple(map(Source.of, draft.quotes)),
+        lang=draft.lang,
+        title=draft.title,
+        type=draft.type,
+        key=draft.key,
+        value=content_of(draft),
+        applies=draft.applies,
+        caveats=draft.lesson,
+        quotes=draft.quotes,
+        category=draft.category,
+        project=draft.project,
+        scope=draft.scope,
+        confidence=draft.confidence,
+        importance=draft.importance,
+        trust=draft.origin,
+        verified=draft.at,
+        valid_from=draft.at,
+        valid_to=end,
+    )
+
+
+def with_evidence(card: Card, draft: Draft, rel: Rel, now: datetime) -> Card:
+    """Return the card with the draft's quotes added to its own."""
+    known = set(map(mark, card.quotes))
+    quotes = tuple(quote for quote in draft.quotes if mark(quote) not in known)
+    verified = max(card.verified or draft.at, draft.at)
+    return replace(
+        card,
+        updated=now,
+        verified=verified,
+        sources=(*card.sources, *(Source.of(quote, rel) for quote in quotes)),
+        quotes=(*card.quotes, *quotes),
+        tags=tuple(dict.fromkeys((*card.tags, *draft.tags))),
+        importance=max(card.importance, draft.importance),
+    )

@@ -1,0 +1,248 @@
+"""Generated pages: the overview, a page a category, a page a person or thing, conflicts."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from functools import cached_property
+
+from kimi_memory.config import Settings
+from kimi_memory.domain.card import Card, CardType
+from kimi_memory.domain.change import Change, Delete, digest
+from kimi_memory.domain.digest import Digest
+from kimi_memory.domain.note import Lang
+from kimi_memory.domain.plan_step import Step
+from kimi_memory.domain.status import Status
+from kimi_memory.formats.card_header import Head
+from kimi_memory.formats.note_format import slug
+from kimi_memory.formats.page_lines import read_page
+from kimi_memory.jobs.conflict_pages import FOLDER as CONFLICTS
+from kimi_memory.jobs.conflict_pages import Dispute, disputes
+from kimi_memory.jobs.first_pages import translate_first_pages
+from kimi_memory.jobs.memory_page import memory_sheet
+from kimi_memory.jobs.overview import PAGE, ROOM, Sheet, is_generated, may_rewrite, sign_of
+from kimi_memory.jobs.reader_notes import confirmed_notes, has_unconfirmed, notes_of
+from kimi_memory.jobs.render import Render
+from kimi_memory.store.notes.known import Known
+from kimi_memory.store.notes.notes import Shelf
+from kimi_memory.store.store import Store
+
+ENTITIES = "semantic/entities"
+_GENERATED, _EDITED, _BLANK, _STRANGE = "generated", "edited", "blank", "strange"
+_SIGNED = frozenset({_GENERATED, _EDITED})
+_MADE = "made of"
+"""The fact that tells from what a page was made, for as long as nobody writes it."""
+_SHOWN = frozenset({Status.ACTIVE, Status.STALE, Status.CANDIDATE})
+
+
+class Pages:
+    """Keeps the generated pages of a memory in step with its cards.
+
+    Args:
+        store: the files.
+        shelf: tells where the notes lie.
+        settings: name and language of the pages.
+    """
+
+    def __init__(self, store: Store, shelf: Shelf, settings: Settings) -> None:
+        self._store, self._shelf, self._settings = store, shelf, settings
+        self._render = Render(store, shelf)
+
+    def changes(
+        self,
+        cards: Iterable[Card | Head],
+        taken: Mapping[str, str] | None = None,
+        steps: Sequence[Step] = (),
+    ) -> tuple[list[Change], list[str]]:
+        """Return the changes of pages that are behind, and notes on those left alone.
+
+        Args:
+            cards: all that is known, as it will be.
+            taken: pages whose edits were taken over, and the notes to go on with.
+            steps: what becomes of other notes that pages show.
+        """
+        taken, whole = taken or {}, list(cards)
+        changes: list[Change] = []
+        notes: list[str] = []
+        sheets, disputed = self._sheets(whole, steps), self._disputes(whole)
+        due = self._behind(sheets, taken)
+        behind = {sheet.path: self._text(sheet, taken) for sheet, _ in due}
+        marks = {sheet.path: mark for sheet, mark in due}
+        for path, text in (behind | {dispute.path: dispute.text for dispute in disputed}).items():
+            if path in taken or self.is_free(path):
+                change = self._render.replace_file(path, text.encode())
+                changes += change
+                if path in marks and not change:
+                    self._shelf.survey.note(path, _MADE, marks[path])
+            elif sign_of(self._render.text(path)) or path == PAGE:
+                notes.append(f"{path} was edited by hand and stays as it is")
+        wanted = {sheet.path for sheet in sheets} | {dispute.path for dispute in disputed}
+        return [*changes, *self._obsolete(wanted)], notes
+
+    def overview(self, steps: Sequence[Step]) -> list[Change]:
+        """Return the changes that bring MEMORY.md alone up to date; none if it was edited.
+
+        The pages a new memory starts with follow its language as long as nobody wrote on them.
+
+        Args:
+            steps: what is going to be done.
+        """
+        if not self.is_free(PAGE):
+            return []
+        known = Known.of(self._shelf, steps=steps)
+        sheet = self._overview(known)
+        mark = sheet.mark
+        if self._store.exists(PAGE) and self._shelf.survey.known(PAGE, _MADE) == mark:
+            return []
+        changes = self._render.replace_file(PAGE, self._text(sheet, {}).encode())
+        if changes and self._settings.memory.language == "auto":
+            changes += translate_first_pages(self._render, sheet.lang)
+        return changes
+
+    def texts(self, cards: Iterable[Card | Head], taken: Mapping[str, str]) -> dict[str, str]:
+        """Return every page there should be, by path."""
+        whole = list(cards)
+        sheets = {sheet.path: self._text(sheet, taken) for sheet in self._sheets(whole)}
+        return sheets | {dispute.path: dispute.text for dispute in self._disputes(whole)}
+
+    def two_way(self) -> Iterator[str]:
+        """Yield the pages there are whose lines a person may edit."""
+        if self._store.exists(PAGE):
+            yield PAGE
+        yield from (path for path in self._places if self._state(path) in _SIGNED)
+
+    @cached_property
+    def _places(self) -> list[str]:
+        """Where files lie that may be pages of categories, people and things."""
+        # Nearly all files are cards, which lie one folder deeper than pages of categories.
+        inside = (path for path in self._shelf.survey.looks if path.startswith("semantic/"))
+        high = (p for p in inside if p.count("/") == 1 or p.startswith(ENTITIES))
+        return sorted(path for path in high if is_page(path))
+
+    def edited(self) -> list[str]:
+        """Return the pages whose lines a person may edit, and somebody did."""
+        return [
+            path
+            for path in self.two_way()
+            if self._state(path) in {_EDITED, _STRANGE}
+            or has_unconfirmed(self._store, path, self._render.text(path))
+        ]
+
+    def outdated(self) -> Iterator[str]:
+        """Yield the pages that list cards which are gone, and MEMORY.md if somebody deleted it."""
+        entries = self._shelf.entries()
+        if not self._store.exists(PAGE) and any(e.kind == Card.kind for e in entries.values()):
+            yield PAGE
+        for path in self.two_way():
+            listed = self._shelf.survey.fact(path, "listed", _listed)
+            if self._state(path) == _GENERATED and any(id not in entries for id in listed):
+                yield path
+
+    def is_free(self, path: str) -> bool:
+        """Whether a page may be written: nothing is there, or nothing that somebody added."""
+        if not self._store.exists(path):
+            return True
+        text = self._render.text(path)
+        return may_rewrite(text) and not has_unconfirmed(self._store, path, text)
+
+    def _obsolete(self, wanted: Set[str]) -> Iterator[Change]:
+        """Yield the deletion of generated pages that have nothing to show any more."""
+        conflicts = (p for p in self._store.files(CONFLICTS) if p.endswith(".md"))
+        for path in (*self.two_way(), *conflicts):
+            if path in wanted or not is_generated(self._render.text(path)):
+                continue
+            if not notes_of(self._render.text(path)):
+                yield Delete(path, digest(self._store.read(path)))
+
+    def _behind(self, sheets: list[Sheet], taken: Mapping[str, str]) -> list[tuple[Sheet, str]]:
+        """Return the pages that are not known to be as they should, with their marks."""
+        marked = [(sheet, sheet.mark) for sheet in sheets]
+        known = self._shelf.survey.known
+        return [(s, mark) for s, mark in marked if s.path in taken or known(s.path, _MADE) != mark]
+
+    def _sheets(self, cards: list[Card | Head], steps: Sequence[Step] = ()) -> list[Sheet]:
+        """Return the pages that show cards line by line; of two at one place the first."""
+        # What is somebody's own stands on no page that everybody reads.
+        every = (card if type(card) is Head else Head.of(card) for card in cards)
+        heads = [head for head in every if not head.scope]
+        settings = self._settings
+        room = min(ROOM, settings.gates.max_page_bytes * 3 // 4)
+        found = {PAGE: self._overview(Known.of(self._shelf, heads=heads, steps=steps))}
+        for template, path, name, of in _collected(heads):
+            if path not in found:
+                about = template, name, page_language(settings, of)
+                found[path] = Sheet.of(path, about, of, room, settings.zone)
+        return list(found.values())
+
+    def _overview(self, known: Known) -> Sheet:
+        shared = [head for head in known.heads if not head.scope]
+        lang = page_language(self._settings, [*shared, *known.digests])
+        return memory_sheet(known, self._settings, lang)
+
+    def _text(self, sheet: Sheet, taken: Mapping[str, str]) -> str:
+        notes = taken.get(sheet.path)
+        return sheet.text(confirmed_notes(self._store, sheet.path) if notes is None else notes)
+
+    def _disputes(self, cards: list[Card | Head]) -> list[Dispute]:
+        marked = [card for card in cards if card.status is Status.CONFLICTED]
+        return disputes(self._shelf.card(c) if isinstance(c, Head) else c for c in marked)
+
+    def _state(self, path: str) -> str:
+        """Return whether a page is as it was generated, edited, blank or a stranger's."""
+        return self._shelf.survey.fact(path, "page", _state_of)
+
+
+def _state_of(content: bytes) -> str:
+    text = content.decode("utf-8", "replace")
+    if may_rewrite(text):
+        return _GENERATED if sign_of(text) else _BLANK
+    return _EDITED if sign_of(text) else _STRANGE
+
+
+def _listed(content: bytes) -> list[str]:
+    """Return the ids of the cards a page shows."""
+    lines = read_page(content.decode("utf-8", "replace")).lines
+    return [id for id in lines if id.startswith(f"{Card.kind}-")]
+
+
+def page_language(settings: Settings, cards: Iterable[Card | Head | Digest]) -> Lang:
+    """Return the language of a page about these notes."""
+    chosen = settings.memory.language
+    if chosen != "auto":
+        return Lang(chosen)
+    langs = [card.lang for card in cards if card.status is not Status.ARCHIVED]
+    return Lang.ZH if langs and langs.count(Lang.ZH) * 2 >= len(langs) else Lang.EN
+
+
+def is_page(path: str) -> bool:
+    """Whether a file is at the place of a page that shows cards."""
+    if not path.endswith(".md"):
+        return False
+    category = path.startswith("semantic/") and path.count("/") == 1
+    return path == PAGE or category or path.startswith((f"{ENTITIES}/", f"{CONFLICTS}/"))
+
+
+def _collected(cards: Iterable[Head]) -> Iterator[tuple[str, str, str, list[Head]]]:
+    """Yield template, path, heading and cards of each category and each person or thing."""
+    shown = [card for card in cards if card.status in _SHOWN]
+    named: dict[str, list[Head]] = defaultdict(list)
+    for card in shown:
+        named[card.category].append(card)
+    places: dict[str, list[str]] = defaultdict(list)
+    for category in named:
+        places[slug(category)].append(category)
+    for name, among in sorted(places.items()):
+        of = [card for category in among for card in named[category]]
+        yield "CATEGORY", f"semantic/{name}.md", min(among), of
+    entities = {_subject(card) for card in shown if card.type is CardType.ENTITY} - {""}
+    about: dict[str, list[Head]] = {name: [] for name in sorted(entities)}
+    for card in shown if about else ():
+        if (name := _subject(card)) in about:
+            about[name].append(card)
+    for name, of in about.items():
+        yield "ENTITY", f"{ENTITIES}/{slug(name)}.md", name, of
+
+
+def _subject(card: Head) -> str:
+    """Return whom or what a card is about."""
+    return card.key.rpartition(".")[0] or card.key

@@ -1,0 +1,280 @@
+"""The day and the week: what their jobs get to see, and the plans they make."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+from typing import Literal, TypeVar
+
+from kimi_memory.config import Settings
+from kimi_memory.domain.card import Card
+from kimi_memory.domain.digest import Digest
+from kimi_memory.domain.event import Event
+from kimi_memory.domain.job import Op
+from kimi_memory.domain.moment import moment
+from kimi_memory.domain.note import Lang, Note
+from kimi_memory.domain.pages import Agent, Day, Identity, Project
+from kimi_memory.domain.plan_step import DayView, Spoken, Step, WeekView
+from kimi_memory.domain.scope import SHARED
+from kimi_memory.domain.session import speaker_of
+from kimi_memory.domain.status import Status
+from kimi_memory.errors import FormatError, NotFoundError
+from kimi_memory.formats.card_header import Cards, Head
+from kimi_memory.hooks.host import Host
+from kimi_memory.jobs.pages import Pages
+from kimi_memory.jobs.pending import News, is_early, monday_of, name_of
+from kimi_memory.jobs.plan import Plan, digest_of
+from kimi_memory.jobs.tombstone_gate import Barred
+from kimi_memory.jobs.usage import Usage
+from kimi_memory.nlp.dates.zone import day_in
+from kimi_memory.store.notes import sessions
+from kimi_memory.store.notes.note_index import Entry
+from kimi_memory.store.notes.notes import Shelf
+from kimi_memory.store.notes.tombstones import read_stones
+from kimi_memory.store.store import Store
+
+T = TypeVar("T", bound=Note)
+Period = Literal["daily", "weekly"]
+
+
+class Periods:
+    """Plans the daily and the weekly job; days are those of the memory's zone, weeks are ISO weeks.
+
+    Args:
+        store: the files.
+        host: asked what to do with the period.
+        settings: language, time zone and limits.
+        now: the moment of the job.
+    """
+
+    def __init__(self, store: Store, host: Host, settings: Settings, now: datetime) -> None:
+        self._store, self._host, self._settings, self._now = store, host, settings, now
+        self._zone = settings.zone
+        self._usage = Usage(store, self._zone)
+
+    def plans(
+        self, period: Period, day: date | None, done: Callable[[str, str], bool]
+    ) -> dict[str, Callable[[Shelf], Plan]]:
+        """Return the planners of a day or week, or of all that have news, in order, by name.
+
+        Args:
+            period: daily or weekly.
+            day: the day, or any day of the week; None for all.
+            done: tells whether a job of a kind ran over inputs.
+        """
+        news = News(self._store, Shelf(self._store), self._now, self._settings)
+        if period == "daily":
+            days = news.days() if day is None else [day]
+            told = {one: done(period, news.of_day(one)) for one in days}
+            return {
+                one.isoformat(): self.day(one, again=told[one])
+                for one in days
+                if day is not None or not told[one] or news.moved(one)
+            }
+        weeks = news.weeks() if day is None else [monday_of(day)]
+        wanted = (w for w in weeks if day is not None or not done(period, news.of_week(w)))
+        return {name_of(one): self.week(one) for one in wanted}
+
+    def day(self, day: date, *, again: bool = False) -> Callable[[Shelf], Plan]:
+        """Return the planner of the daily job for one day.
+
+        Args:
+            day: the day.
+            again: the job ran over the same; only sessions that moved are a reason for more.
+        """
+        return lambda shelf: self._plan_day(shelf, day, again=again)
+
+    def week(self, monday: date) -> Callable[[Shelf], Plan]:
+        """Return the planner of the weekly job for the week that starts on `monday`."""
+        return lambda shelf: self._plan_week(shelf, monday)
+
+    def _plan_day(self, shelf: Shelf, day: date, *, again: bool) -> Plan:
+        events = tuple(self._events(shelf, day, day))
+        digests = tuple(self._digests(shelf, day, day))
+        news = News(self._store, shelf, self._now, self._settings)
+        heads = [
+            head
+            for head in shelf.heads()
+            if head.status is not Status.ARCHIVED or is_early(head, self._now)
+        ]
+        cards = Cards(heads, shelf.card)
+        view = DayView(
+            date=day,
+            now=self._now,
+            zone=self._zone,
+            lang=self._lang((*events, *digests)),
+            events=events,
+            cards=cards,
+            projects=tuple(_notes(shelf, Project)),
+            sessions=news.ended(day),
+            digests=digests,
+            spoken=tuple(self._spoken(digests)),
+            agents=tuple(_notes(shelf, Agent)),
+            past=news.past,
+            usage=self._usage.of(day),
+            min_importance=self._settings.consolidation.daily_importance,
+            stale_days=self._settings.consolidation.stale_days,
+        )
+        found = [
+            step
+            for scope in _scopes(heads, events)
+            for step in self._gathered("consolidate_day", scope, day=_day_of(view, scope))
+        ]
+        if not any(isinstance(step.note, Day) for step in found):
+            found += _emptied(shelf, day)
+        inputs = news.of_day(day)
+        if again and news.moved(day):
+            inputs = digest_of([inputs, "moved", self._now.isoformat()])
+        steps, barred = Barred(read_stones(self._store)).steps(found, shelf)
+        known = _after(cards, steps)
+        pages, left_out = Pages(self._store, shelf, self._settings).changes(known, steps=steps)
+        return Plan(
+            kind="daily",
+            subject=day.isoformat(),
+            inputs=inputs,
+            steps=tuple(steps),
+            changes=(*pages, *self._usage.fold(day)),
+            left_out=(*barred, *left_out),
+        )
+
+    def _plan_week(self, shelf: Shelf, monday: date) -> Plan:
+        last = monday + timedelta(days=6)
+        events, heads = tuple(self._events(shelf, monday, last)), shelf.heads()
+        view = WeekView(
+            first=monday,
+            last=last,
+            now=self._now,
+            zone=self._zone,
+            lang=self._lang(events),
+            events=events,
+            cards=Cards(heads, shelf.card),
+            projects=tuple(_notes(shelf, Project)),
+            identity=next(iter(_notes(shelf, Identity)), None),
+            digests=tuple(self._digests(shelf, monday, last)),
+            accept=self._settings.introspect.accept,
+        )
+        steps = tuple(
+            step
+            for scope in _scopes(heads, events)
+            for step in self._gathered("consolidate_week", scope, week=_week_of(view, scope))
+        )
+        return Plan(
+            kind="weekly",
+            subject=name_of(monday),
+            inputs=News(self._store, shelf, self._now, self._settings).of_week(monday),
+            steps=steps,
+        )
+
+    def _events(self, shelf: Shelf, first: date, last: date) -> Iterator[Event]:
+        """Yield the events of some days; of the others no file is read."""
+        for filed in shelf.notes(Event.kind, self._may_be_of(first, last)):
+            event = filed.note
+            if not isinstance(event, Event) or event.status is Status.ARCHIVED:
+                continue
+            if first <= day_in(event.at, self._zone) <= last:
+                yield event
+
+    def _digests(self, shelf: Shelf, first: date, last: date) -> Iterator[Digest]:
+        """Yield the shared digests of some days; of the others no file is read."""
+        for filed in shelf.notes(Digest.kind, self._may_be_of(first, last)):
+            note = filed.note
+            if isinstance(note, Digest) and not note.scope and note.status is not Status.ARCHIVED:
+                yield note
+
+    def _spoken(self, digests: Iterable[Digest]) -> list[Spoken]:
+        """Return the lines of digests with the speaker and the moment of their turns."""
+        found: list[Spoken] = []
+        for digest in digests:
+            try:
+                place = sessions.find(self._store, digest.session)
+                transcript = sessions.read(self._store, place.path)
+            except (FormatError, NotFoundError):
+                continue  # `doctor` names the session; its digest stays.
+            turns = {turn.n: turn for turn in transcript.turns}
+            for line in digest.lines:
+                if turn := turns.get(line.last):
+                    who = line.who or speaker_of(turn, transcript.session)
+                    of = (line.text, line.first, line.last)
+                    found.append(Spoken(turn.at, digest.session, who, *of))
+        return sorted(found, key=lambda one: (one.at, one.session, one.last))
+
+    def _may_be_of(self, first: date, last: date) -> Callable[[Entry], bool]:
+        """Return what tells whether a note may be of some days; an odd stamp has to be read."""
+
+        def may_fit(entry: Entry) -> bool:
+            with suppress(ValueError):
+                return first <= day_in(moment(entry.at), self._zone) <= last
+            return True
+
+        return may_fit
+
+    def _gathered(self, hook: str, scope: str, **view: DayView | WeekView) -> Iterator[Step]:
+        """Yield what plugins do with what is in one scope.
+
+        What is somebody's own becomes nothing but cards and events of theirs: pages are
+        everybody's.
+        """
+        for step in (step for found in self._host.gather(hook, **view) for step in found):
+            if scope == SHARED:
+                yield step
+            elif isinstance(step.note, Card | Event):
+                yield replace(step, note=replace(step.note, scope=scope))
+
+    def _lang(self, notes: Sequence[Note]) -> Lang:
+        """Return the language of a page over these notes."""
+        chosen = self._settings.memory.language
+        if chosen != "auto":
+            return Lang(chosen)
+        chinese = sum(note.lang is Lang.ZH for note in notes)
+        return Lang.ZH if notes and chinese * 2 >= len(notes) else Lang.EN
+
+
+def _notes(shelf: Shelf, kind: type[T]) -> Iterable[T]:
+    for filed in shelf.notes(kind.kind):
+        if isinstance(filed.note, kind):
+            yield filed.note
+
+
+def _emptied(shelf: Shelf, day: date) -> Iterator[Step]:
+    """Yield the page of a day on which nothing happened after all, without its lines."""
+    for filed in shelf.notes(Day.kind):
+        if isinstance(filed.note, Day) and filed.note.date == day:
+            blank = replace(filed.note, sessions=(), events=(), knowledge=())
+            yield Step(Op.REFINE, blank, "what stood here is of another day, or is gone")
+
+
+def _scopes(heads: Iterable[Head], events: Iterable[Event]) -> list[str]:
+    """Return the scopes there are, that of everybody first."""
+    return sorted({SHARED, *(head.scope for head in heads), *(event.scope for event in events)})
+
+
+def _day_of(day: DayView, scope: str) -> DayView:
+    """Return what the daily job may look at in one scope."""
+    events, cards = _in_scope(day, scope)
+    if scope == SHARED:
+        return replace(day, events=events, cards=cards)
+    own = replace(day, events=events, cards=cards, projects=(), sessions=(), digests=())
+    return replace(own, spoken=(), agents=(), past=())
+
+
+def _week_of(week: WeekView, scope: str) -> WeekView:
+    """Return what the weekly job may look at in one scope."""
+    events, cards = _in_scope(week, scope)
+    if scope == SHARED:
+        return replace(week, events=events, cards=cards)
+    return replace(week, events=events, cards=cards, projects=(), identity=None, digests=())
+
+
+def _in_scope(view: DayView | WeekView, scope: str) -> tuple[tuple[Event, ...], Sequence[Card]]:
+    events = tuple(event for event in view.events if event.scope == scope)
+    cards = Cards.of(view.cards)
+    return events, cards.only(lambda head: head.scope == scope)
+
+
+def _after(cards: Cards, steps: Iterable[Step]) -> list[Card | Head]:
+    """Return the cards as they will be once the steps are done."""
+    new = {step.note.id: step.note for step in steps if isinstance(step.note, Card)}
+    kept = [head for head in cards.heads if head.id not in new]
+    return [*kept, *new.values()]

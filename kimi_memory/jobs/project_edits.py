@@ -1,0 +1,190 @@
+"""Edits of project pages: what a person ticked, took out, wrote anew or added there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from kimi_memory.domain.card import Card, CardType
+from kimi_memory.domain.change import digest
+from kimi_memory.domain.job import Op
+from kimi_memory.domain.pages import Project
+from kimi_memory.domain.status import Status
+from kimi_memory.errors import FormatError
+from kimi_memory.formats import codec
+from kimi_memory.formats.card_header import says_open
+from kimi_memory.formats.frontmatter import decode
+from kimi_memory.formats.marks import marked, split_mark
+from kimi_memory.formats.page_lines import Line
+from kimi_memory.jobs.page_edits import Edits
+from kimi_memory.nlp.basic.normalize import normalise
+from kimi_memory.store.git.history import History
+from kimi_memory.store.notes.notes import Shelf
+from kimi_memory.store.store import Store
+
+_VERSIONS = 50
+FEW = 8
+"""Fewer lines than these may go at once."""
+_DATE = len("2026-02-27 ")
+_TYPES = {
+    "todos": CardType.TASK_STATE,
+    "decisions": CardType.DECISION,
+    "risks": CardType.GOTCHA,
+    "preferences": CardType.PREFERENCE,
+}
+"""The sections whose lines are cards."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """A project page that was edited since a job wrote it."""
+
+    path: str
+    page: Project
+    before: Project
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """One line of a section."""
+
+    section: str
+    text: str
+    done: bool = False
+
+
+def edited_projects(store: Store, history: History, shelf: Shelf) -> Iterator[Edited]:
+    """Yield the project pages whose lines differ from what was written last."""
+    marks = store.journal.edited()
+    places = {e.path for e in shelf.entries().values() if e.kind == Project.kind} if marks else ()
+    for path in sorted(set(places) & marks.keys()):
+        page = _project(store.read(path), path)
+        before = _before(history, path, marks[path])
+        if page is not None and before is not None and _entries(page) != _entries(before):
+            yield Edited(path, page, before)
+
+
+def take_project(edited: Edited, edits: Edits, now: datetime, *, ticks_only: bool) -> None:
+    """Give the cards of a page what its lines say now.
+
+    Args:
+        edited: the page, as it is and as it was.
+        edits: what becomes of the cards.
+        now: the moment of the job.
+        ticks_only: an agent may have edited it, which can end a to-do and no more.
+    """
+    here, there = _entries(edited.page), _entries(edited.before)
+    shared = [id for id in here if id in there and id in edits.cards]
+    for id in shared:
+        if here[id].done != there[id].done:
+            _tick(edits.cards[id], here[id], edits, now, edited.path)
+    if not ticks_only:
+        _rewrite(shared, edited, edits)
+        _drop(edited, edits)
+        _extend(edited, edits)
+
+
+def _rewrite(shared: Iterable[str], edited: Edited, edits: Edits) -> None:
+    """Give cards the words that their lines have now."""
+    here, there = _entries(edited.page), _entries(edited.before)
+    for id in shared:
+        card, text = edits.live(id), here[id].text
+        told = {normalise(there[id].text), normalise(card.value) if card else ""}
+        if card is not None and normalise(text) not in told:
+            edits.change(card, Line(text), edited.path)
+
+
+def _drop(edited: Edited, edits: Edits) -> None:
+    """Archive the cards whose lines are gone, unless the most of a page is."""
+    here, there = _entries(edited.page), _entries(edited.before)
+    gone = [id for id in there if id not in here and not _is_rewritten(there[id], edited.page)]
+    cards = [card for id in gone if (card := edits.live(id)) is not None]
+    if len(cards) >= FEW and len(cards) * 2 > len(there):
+        edits.left_out.append(f"{edited.path}: {len(cards)} lines are gone; nothing was archived")
+        return
+    for card in cards:
+        edits.drop(card, edited.path)
+
+
+def _tick(card: Card, entry: _Entry, edits: Edits, now: datetime, path: str) -> None:
+    if entry.done and card.status in (Status.ACTIVE, Status.STALE, Status.CANDIDATE):
+        over = replace(card, status=Status.SUPERSEDED, valid_to=now, updated=now)
+        edits.put(Op.SUPERSEDE, over, f"ticked in {path}")
+        for other in list(edits.cards.values()):
+            if says_open(other, card) and edits.live(other.id):
+                gone = replace(other, status=Status.SUPERSEDED, valid_to=now, updated=now)
+                edits.put(Op.SUPERSEDE, gone, f"it says that {card.id} is open")
+    elif not entry.done and card.status is Status.SUPERSEDED:
+        again = replace(card, status=Status.ACTIVE, valid_to=None, verified=now, updated=now)
+        edits.put(Op.REFINE, again, f"open again in {path}")
+
+
+def _extend(edited: Edited, edits: Edits) -> None:
+    """Make cards of the lines that a person wrote, and mark the lines with them."""
+    page = edited.page
+    for section, text in _fresh(edited):
+        card = edits.proposed(Line(text), edited.path, page.name)
+        if card is not None:
+            # A to-do is one at once; what else is so waits for a word.
+            status = Status.ACTIVE if section == "todos" else card.status
+            card = replace(card, type=_TYPES[section], project=page.name, status=status)
+            edits.put(Op.ADD, card, f"a person wrote it into {edited.path}")
+            page = _with_mark(page, section, text, card.id)
+    if page != edited.page:
+        edits.write(page, "its new lines are cards")
+
+
+def _with_mark(page: Project, section: str, text: str, id: str) -> Project:
+    if section == "todos":
+        todos = (replace(t, id=id) if t.text == text and not t.id else t for t in page.todos)
+        return replace(page, todos=tuple(todos))
+    lines = (marked(line, id) if line == text else line for line in getattr(page, section))
+    return replace(page, **{section: tuple(lines)})  # type: ignore[arg-type]  # lists of lines
+
+
+def _fresh(edited: Edited) -> Iterator[tuple[str, str]]:
+    """Yield the lines without a mark that were not there before."""
+    old = {normalise(text) for _, text, _, _ in _lines(edited.before)}
+    for section, text, id, done in _lines(edited.page):
+        if not id and not done and normalise(text) not in old:
+            yield section, text
+
+
+def _is_rewritten(entry: _Entry, page: Project) -> bool:
+    """Whether a line stands there still, only without its mark."""
+    return any(
+        normalise(text) == normalise(entry.text) for _, text, id, _ in _lines(page) if not id
+    )
+
+
+def _entries(page: Project) -> dict[str, _Entry]:
+    return {id or text: _Entry(section, text, done) for section, text, id, done in _lines(page)}
+
+
+def _lines(page: Project) -> Iterator[tuple[str, str, str, bool]]:
+    """Yield the section, the words, the id and the tick of every line that is a card's."""
+    for todo in page.todos:
+        yield "todos", todo.text, todo.id, todo.done
+    for section in ("decisions", "risks", "preferences"):
+        for line in getattr(page, section):
+            text, id = split_mark(line)
+            dated = section == "decisions" and id and text[:4].isdigit()
+            yield section, text[_DATE:] if dated else text, id, False
+
+
+def _before(history: History, path: str, mark: str) -> Project | None:
+    """Return a page as it was when its file had the content of a mark."""
+    for commit in history.log(limit=_VERSIONS, path=path) if history.ready() else ():
+        content = history.content(commit.hash, path)
+        if content is not None and digest(content) == mark:
+            return _project(content, path)
+    return None
+
+
+def _project(content: bytes, path: str) -> Project | None:
+    try:
+        note = codec.parse(decode(content, path), path)
+    except FormatError:
+        return None
+    return note if isinstance(note, Project) else None

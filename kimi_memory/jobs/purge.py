@@ -1,0 +1,394 @@
+"""Purging: a text destroyed in every file of a memory, and what must be written for that."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import chain
+from pathlib import PurePosixPath
+
+from kimi_memory.config import Settings
+from kimi_memory.domain.card import Card
+from kimi_memory.domain.change import Change, Create, Delete, Effect, Update, digest
+from kimi_memory.domain.digest import Digest
+from kimi_memory.domain.event import Event
+from kimi_memory.domain.ids import safe_session_id
+from kimi_memory.domain.job import Job, Op, Operation
+from kimi_memory.domain.note import Note
+from kimi_memory.domain.pages import Proposal
+from kimi_memory.domain.tombstone import Tombstone, hash_of, keyed_hash
+from kimi_memory.errors import FormatError, NotFoundError, UsageError
+from kimi_memory.formats import codec
+from kimi_memory.formats.checksum import seal, unseal
+from kimi_memory.formats.jsonl import job_json, read_transcript_lines, tombstone_line, tombstone_of
+from kimi_memory.jobs.forget import without_evidence
+from kimi_memory.jobs.overview import is_generated
+from kimi_memory.jobs.pages import Pages, is_page
+from kimi_memory.jobs.plan import digest_of
+from kimi_memory.jobs.purge_file import Scrub, Targets, literals_of
+from kimi_memory.jobs.runner import FOLDER, job_path
+from kimi_memory.jobs.traces import SESSION, Traces, is_bound, texts_with, turns_with
+from kimi_memory.nlp.basic.normalize import normalise
+from kimi_memory.nlp.basic.sentences import sentences
+from kimi_memory.store.files.paths import TOMBSTONES
+from kimi_memory.store.notes import sessions
+from kimi_memory.store.notes.notes import Shelf
+from kimi_memory.store.store import Store
+from kimi_memory.store.wal.keyed_hashes import keyed_by
+
+SHORTEST = 4
+"""Fewer letters stand everywhere by chance; a Chinese character counts as two."""
+_LITERAL_BYTES = 24
+"""Turns of a purged session that are shorter are small talk, not traces."""
+
+_TAKEN_OUT = "purged words taken out"
+
+
+@dataclass(frozen=True, slots=True)
+class Doomed:
+    """What a person wants destroyed."""
+
+    texts: tuple[str, ...] = ()
+    sessions: tuple[str, ...] = ()
+    """Sessions of which every turn is to go; ids or unique prefixes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """What purging does to the files of truth."""
+
+    changes: tuple[Change, ...]
+    operations: tuple[Operation, ...]
+    lines: int
+    """Lines that hold a target now."""
+    found: bool
+    """Whether any file besides the tombstones changes."""
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files that are changed or deleted."""
+        return tuple(dict.fromkeys(change.path for change in self.changes))
+
+
+def check_texts(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the texts, stripped.
+
+    Raises:
+        UsageError: one is so short that it would hit what nobody means.
+    """
+    found = tuple(text.strip() for text in texts)
+    for text in found:
+        words = normalise(text)
+        weight = sum(2 if "\u3400" <= ch <= "\u9fff" else 1 for ch in words if ch.isalnum())
+        if weight < SHORTEST:
+            raise UsageError(
+                f"A text of {len(words)} characters is too short to purge. "
+                f"Give at least {SHORTEST} letters or {SHORTEST // 2} Chinese characters."
+            )
+    return found
+
+
+class Purge:
+    """Decides what purging does to the files of truth; others carry it out.
+
+    Args:
+        store: the files.
+        settings: name and language of the overview page.
+        by: who asks.
+        now: the moment.
+    """
+
+    def __init__(self, store: Store, settings: Settings, by: str, now: datetime) -> None:
+        self._store, self._settings, self._by, self._now = store, settings, by, now
+        self._keyed = keyed_by(store.journal)
+
+    def targets(self, doomed: Doomed, past: Iterable[tuple[str, bytes]] = ()) -> Targets:
+        """Return everything that must be found for what is doomed.
+
+        Args:
+            doomed: what a person named.
+            past: paths and bytes of files in history.
+
+        Raises:
+            NotFoundError: there is no such session.
+        """
+        texts = check_texts(doomed.texts)
+        ids = frozenset(sessions.find(self._store, id).id for id in doomed.sessions)
+        spoken = [text for id in sorted(ids) for text in self._spoken(id)]
+        scrub, traces = Scrub(Targets(texts), self._keyed), Traces(self._keyed)
+        traces.add((*texts, *spoken))
+        files = ((path, self._store.read(path)) for path in self._store.files())
+        derived = list(self._derived(chain(files, past), ids, scrub, traces))
+        named = (place.id for place in sessions.places(self._store))
+        renamed = {id: safe_session_id(scrub.name(id)) for id in named if scrub.count(id.encode())}
+        literals = literals_of([*spoken, *derived], _LITERAL_BYTES)
+        return Targets(texts, literals, ids, traces.ids | renamed, traces.digests)
+
+    def removal(self, scrub: Scrub, doomed: Targets) -> Removal:
+        """Return the changes that take the targets out of every file of truth."""
+        changes: list[Change] = []
+        gone: list[Note] = []
+        kept: list[Card] = []
+        touched: list[Note] = []
+        lines = 0
+        for path in self._ordered(but=(TOMBSTONES, job_path(self.id_of(doomed)))):
+            before = self._store.read(path)
+            lines += sum(scrub.count(line) > 0 for line in before.splitlines())
+            note = self._note(path, before)
+            if note is not None and _falls(note, scrub, doomed.sessions):
+                gone.append(note)
+                changes.append(Delete(path, digest(before)))
+                continue
+            kept += [note] if isinstance(note, Card) else []
+            after = self._after(scrub, path, before, note, doomed.sessions)
+            if gone and is_page(path) and is_generated(before.decode("utf-8", "replace")):
+                after = scrub.content(path, self._page(path, kept))
+                if not after:
+                    changes.append(Delete(path, digest(before)))
+                    continue
+            scrub.learn(before, after)
+            _check_readable(path, before, after)
+            new = _replaced(path, scrub.name(path), before, after)
+            touched += [note] if new and note is not None else []
+            changes += new
+        found = bool(changes)
+        changes += self._tombstones(scrub, doomed, gone)
+        operations = [Operation(Op.FORGET, scrub.name(note.id), "", "purged") for note in gone]
+        operations += [Operation(Op.REFINE, scrub.name(n.id), "", _TAKEN_OUT) for n in touched]
+        return Removal(tuple(changes), tuple(operations), lines, found)
+
+    def _ordered(self, but: tuple[str, ...]) -> list[str]:
+        """Return all files but some; those that repeat or name others come last."""
+        files = sorted(self._store.files(), key=_is_last)
+        return [path for path in files if path not in but]
+
+    def _page(self, path: str, cards: list[Card]) -> bytes:
+        """Return a page that shows cards, empty when it has none to show any more."""
+        pages = Pages(self._store, Shelf(self._store), self._settings)
+        return pages.texts(cards, {}).get(path, "").encode()
+
+    def receipt(
+        self, doomed: Targets, removal: Removal, counts: Mapping[str, int], head: str
+    ) -> tuple[str, list[Change]]:
+        """Return the id of a purge and the change that files its record, without content."""
+        id, hashes = self.id_of(doomed), self._hashes_of(doomed)
+        scrub = Scrub(doomed, self._keyed)
+        effects = [_effect(change, scrub) for change in removal.changes]
+        # No undo can restore this: the old head is no more.
+        effects.append(Effect(".git", head or "none", ""))
+        job = Job(
+            id=id,
+            kind="purge",
+            at=self._now,
+            inputs=digest_of(["purge", *hashes]),
+            subject=subject_of(doomed),
+            operations=removal.operations,
+            effects=tuple(effects),
+        )
+        document = {**json.loads(job_json(job)), "hashes": hashes, "counts": dict(counts)}
+        content = f"{json.dumps(document, ensure_ascii=False, indent=2)}\n".encode()
+        path = job_path(id)
+        if not self._store.exists(path):
+            return id, [Create(path, content)]
+        return id, [Update(path, digest(self._store.read(path)), content)]
+
+    def _spoken(self, id: str) -> Iterator[str]:
+        transcript = sessions.read(self._store, sessions.find(self._store, id).path)
+        for turn in transcript.turns:
+            yield turn.text
+            yield from (turn.text[first:last] for first, last in sentences(turn.text))
+
+    def _derived(
+        self,
+        files: Iterable[tuple[str, bytes]],
+        ids: frozenset[str],
+        scrub: Scrub,
+        traces: Traces,
+    ) -> Iterator[str]:
+        """Yield the words, keys and file names of notes that these sessions alone gave."""
+        for path, content in files:
+            held = scrub.count(content) > 0
+            traces.look_at(path, content)
+            if not held and not ids:
+                continue
+            if session := SESSION.fullmatch(path):
+                if held or session["id"] in ids:
+                    traces.add_session(path, content)
+                    traces.add(texts_with(content, scrub))
+                continue
+            note = self._note(path, content)
+            if held and isinstance(note, Proposal):
+                traces.add_note(path, note, (note.text, note.title))
+            if not isinstance(note, Card | Event):
+                continue
+            words = list(_only_from(note, ids))
+            if words or _falls(note, scrub, ids):
+                traces.add_note(path, note, _words(note))
+            yield from ([*words, PurePosixPath(path).stem] if words else ())
+        traces.follow()
+
+    def _note(self, path: str, content: bytes) -> Note | None:
+        if not path.endswith(".md") or path.startswith("episodic/sessions/"):
+            return None
+        try:
+            return codec.parse(content.decode("utf-8"), path)
+        except (FormatError, UnicodeDecodeError):
+            return None
+
+    def _after(
+        self, scrub: Scrub, path: str, before: bytes, note: Note | None, ids: frozenset[str]
+    ) -> bytes:
+        content = before
+        if note is not None and isinstance(note, Card | Event):
+            rest = note
+            for id in sorted(ids & {source.session for source in note.sources}):
+                rest = without_evidence(rest, id, self._now)
+            if rest != note:
+                content = codec.patch(before.decode("utf-8"), note, rest, path).encode()
+        return scrub.content(path, content)
+
+    def _tombstones(self, scrub: Scrub, doomed: Targets, gone: Sequence[Note]) -> list[Change]:
+        old = self._store.read(TOMBSTONES) if self._store.exists(TOMBSTONES) else b""
+        lines = [self._hashed(line, scrub) for line in old.splitlines(keepends=True)]
+        held = [tombstone_of(unseal(line)) for line in lines]
+        known = {(stone.scope, stone.value) for stone in held}
+        values = dict.fromkeys(self._values(doomed, gone))
+        fresh = [self._stone(*one) for one in values if one not in known]
+        named = {id for stone in held for id in stone.about}
+        about = tuple(id for id in self._about(scrub, doomed, gone) if id not in named)
+        if about:
+            first = fresh[0] if fresh else self._stone(*next(iter(values)))
+            fresh[:1] = [replace(first, about=about)]
+        new = b"".join([*lines, *map(tombstone_line, fresh)])
+        if new == old:
+            return []
+        return [Update(TOMBSTONES, digest(old), new) if old else Create(TOMBSTONES, new)]
+
+    def _values(self, doomed: Targets, gone: Iterable[Note]) -> Iterator[tuple[str, str]]:
+        """Yield scope and hash of what must not come back; a purged session bars whole."""
+        yield from (("memory", self._hash(text)) for text in doomed.texts)
+        yield from ((f"session:{id}", "") for id in sorted(doomed.sessions))
+        for note in gone:
+            if isinstance(note, Card | Event):
+                said = note.value if isinstance(note, Card) else note.content
+                for text in (said, *(quote.text for quote in note.quotes)):
+                    if text.strip():
+                        yield "memory", self._hash(text)
+
+    def _about(self, scrub: Scrub, doomed: Targets, gone: Sequence[Note]) -> Iterator[str]:
+        """Yield the ids of turns and cards by which other copies know what was purged."""
+        for place in sessions.places(self._store) if doomed.texts else ():
+            yield from turns_with(place.path, self._store.read(place.path), scrub)
+        for note in gone:
+            if is_bound(note) and not scrub.count(f"{note.id} {note.key}".encode()):
+                yield note.id
+
+    def _stone(self, scope: str, value: str) -> Tombstone:
+        return Tombstone(scope, "", value, self._now, self._by, "purged", bool(value))
+
+    def _hash(self, text: str) -> str:
+        return keyed_hash(hash_of(normalise(text)), self._keyed)
+
+    def _hashed(self, line: bytes, scrub: Scrub) -> bytes:
+        """Return a tombstone's line that holds only keyed hashes where it held a target."""
+        if not scrub.count(line):
+            return line
+        stone = tombstone_of(unseal(line))
+        value = stone.value
+        if not stone.hashed and scrub.count(value.encode()):
+            stone = replace(stone, value=keyed_hash(hash_of(value), self._keyed), hashed=True)
+        clean = scrub.content(TOMBSTONES, tombstone_line(stone))
+        return seal(unseal(clean))
+
+    def _hashes_of(self, doomed: Targets) -> list[str]:
+        """Return what names the targets without saying them."""
+        named = (f"session:{id}" for id in sorted(doomed.sessions))
+        return [*map(self._hash, doomed.texts), *named]
+
+    def id_of(self, doomed: Targets) -> str:
+        """Return the id of the purge of these targets; run again, it has the same."""
+        return f"purge-{digest_of(['purge', *self._hashes_of(doomed)])[:12]}"
+
+
+def _is_last(path: str) -> bool:
+    return path.startswith(f"{FOLDER}/") or is_page(path)
+
+
+def subject_of(doomed: Targets) -> str:
+    """Return what a purge was about, without saying it."""
+    parts = []
+    if doomed.texts:
+        parts.append(f"{len(doomed.texts)} text" + "s" * (len(doomed.texts) > 1))
+    if doomed.sessions:
+        parts.append(f"{len(doomed.sessions)} session" + "s" * (len(doomed.sessions) > 1))
+    return ", ".join(parts)
+
+
+def _only_from(note: Card | Event, ids: frozenset[str]) -> Iterator[str]:
+    """Yield what a note says, where it rests on these sessions alone."""
+    if note.sources and {source.session for source in note.sources} <= ids:
+        yield from (note.key, *_words(note))
+
+
+def _falls(note: Note, scrub: Scrub, ids: frozenset[str]) -> bool:
+    if isinstance(note, Digest):
+        return note.session in ids
+    if not isinstance(note, Card | Event):
+        return False
+    if ids and note.sources and {source.session for source in note.sources} <= ids:
+        return True
+    return any(scrub.count(text.encode("utf-8", "replace")) for text in _words(note))
+
+
+def _words(note: Card | Event) -> Iterator[str]:
+    yield from (note.title, note.key, *(quote.text for quote in note.quotes))
+    if isinstance(note, Card):
+        yield from (note.value, note.applies, note.usage, note.caveats)
+    else:
+        yield from (note.content, note.outcome, note.lesson)
+
+
+def _replaced(path: str, to: str, before: bytes, after: bytes) -> list[Change]:
+    if to != path:
+        return [Delete(path, digest(before)), Create(to, after)]
+    return [] if after == before else [Update(path, digest(before), after)]
+
+
+def _check_readable(path: str, before: bytes, after: bytes) -> None:
+    """Refuse to break a file that could be read.
+
+    Raises:
+        UsageError: the text stands in dates, ids or other marks of the file.
+    """
+    reads = _reader(path)
+    if before == after or reads is None or not _is_read(reads, before, path):
+        return
+    if not _is_read(reads, after, path):
+        raise UsageError(
+            f"The text stands in dates or ids of {PurePosixPath(path).parent}, so purging it "
+            "would break files. Give more of it."
+        )
+
+
+def _reader(path: str) -> Callable[[bytes, str], object] | None:
+    if path.endswith(".jsonl") and PurePosixPath(path).name.startswith("session_"):
+        return lambda content, where: read_transcript_lines(content.splitlines(True), where)
+    if path.endswith(".md") and not path.startswith("episodic/sessions/"):
+        return lambda content, where: codec.parse(content.decode("utf-8"), where)
+    return None
+
+
+def _is_read(reads: Callable[[bytes, str], object], content: bytes, path: str) -> bool:
+    try:
+        reads(content, path)
+    except (FormatError, ValueError, NotFoundError):
+        return False
+    return True
+
+
+def _effect(change: Change, scrub: Scrub) -> Effect:
+    """Return what became of a file; what it was hashed to would give the text away."""
+    after = digest(change.content) if isinstance(change, Create | Update) else ""
+    return Effect(scrub.name(change.path), "", after)

@@ -1,0 +1,238 @@
+"""Taking a text out of any file of a memory, so that the file stays what it is."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kimi_memory.domain.change import digest
+from kimi_memory.domain.json_value import Json
+from kimi_memory.domain.tombstone import PURGED, Keyed
+from kimi_memory.formats.checksum import is_whole, seal, unseal
+from kimi_memory.formats.jsonl import context_of
+from kimi_memory.jobs.overview import is_generated
+from kimi_memory.jobs.purge_pattern import spellings
+from kimi_memory.nlp.basic.normalize import normalise
+from kimi_memory.store.wal.keyed_hashes import keyed_digits
+
+_SIGNED = re.compile(r"^generated: ([0-9a-f]{12})$", re.MULTILINE)
+_BASE = re.compile(rb"^(generated: )([0-9a-f]{12})$", re.MULTILINE)
+_HASH = re.compile(rb"(?<![0-9a-f])[0-9a-f]{10,64}(?![0-9a-f])")
+_MARK = PURGED.encode()
+_SESSION = re.compile(r"(?:.*/)?session_(?P<id>[^/]+)\.(?P<kind>jsonl|json|md)")
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """What must go."""
+
+    texts: tuple[str, ...] = ()
+    """Found however they are spelled."""
+    literals: tuple[str, ...] = ()
+    """Found as they stand, raw or in JSON; many are cheap."""
+    sessions: frozenset[str] = frozenset()
+    """Sessions of which every word goes."""
+    ids: Mapping[str, str] = field(default_factory=dict)
+    """New ids of what has an id that holds a text, or is the hash of one."""
+    digests: Mapping[str, str] = field(default_factory=dict)
+    """Keyed hashes by the plain ones, from which a short text can be found by trying."""
+
+
+class Scrub:
+    """Finds and removes the targets in bytes, whatever file they are of.
+
+    Args:
+        targets: what must go.
+        keyed: the hash of this machine, which stands in names instead of a target.
+    """
+
+    def __init__(self, targets: Targets, keyed: Keyed) -> None:
+        self._sessions, self._keyed = targets.sessions, keyed
+        self._hashes = {old.encode(): new.encode() for old, new in targets.digests.items()}
+        self._pattern = spellings(targets.texts)
+        self._literals = [
+            spelled.encode("utf-8", "replace")
+            for text in targets.literals
+            for spelled in dict.fromkeys((text, _in_json(text), _in_page(text)))
+        ]
+        self._ids = {old.encode(): new.encode() for old, new in targets.ids.items()}
+        self._digests: dict[str, str] = {}
+
+    def learn(self, before: bytes, after: bytes) -> None:
+        """Note what becomes of a file's bytes, so that jobs that name their hash go on to fit."""
+        if before != after:
+            self._digests[digest(before)] = digest(after)
+
+    def count(self, content: bytes) -> int:
+        """Return how often a target stands in some bytes."""
+        found = sum(1 for _ in self._pattern.finditer(content))
+        found += sum(content.count(literal) for literal in self._literals)
+        if not self._hashes:
+            return found
+        return found + sum(one in self._hashes for one in _HASH.findall(content))
+
+    def words(self, content: bytes) -> bytes:
+        """Return bytes of free text without the targets."""
+        for old, new in self._ids.items():
+            content = content.replace(old, new)
+        for literal in self._literals:
+            content = content.replace(literal, _MARK)
+        content = self._unhashed(content)
+        return self._pattern.sub(_MARK, content)
+
+    def _unhashed(self, content: bytes) -> bytes:
+        if not self._hashes:
+            return content
+        return _HASH.sub(lambda found: self._hashes.get(found[0], found[0]), content)
+
+    def name(self, path: str) -> str:
+        """Return a path without the targets: a hash stands in their place."""
+        return "/".join(map(self._part, path.split("/")))
+
+    def content(self, path: str, content: bytes) -> bytes:
+        """Return the bytes of a file without the targets; it stays a file of its kind."""
+        found = _SESSION.fullmatch(path)
+        blank = bool(found and found["id"] in self._sessions)
+        if path.endswith(".jsonl"):
+            return self._lines(content, blank=blank)
+        if path.endswith(".json"):
+            return self._document(content, blank=blank)
+        if blank:
+            content = _blank_page(content)
+        elif path.endswith(".md") and self._rests_on_blank(content):
+            return b""
+        return self._page(content)
+
+    def _part(self, name: str) -> str:
+        raw = name.encode("utf-8", "surrogateescape")
+        for old, new in self._ids.items():
+            raw = raw.replace(old, new)
+        raw = self._unhashed(raw)
+        mark = f"purged-{self._keyed(raw.decode('utf-8', 'surrogateescape'))[:12]}".encode()
+        for literal in self._literals:
+            raw = raw.replace(literal, mark)
+        return self._pattern.sub(mark, raw).decode("utf-8", "surrogateescape")
+
+    def _rests_on_blank(self, content: bytes) -> bool:
+        """Whether a note names nothing but purged sessions as its sources."""
+        head = content.split(b"\n---", 1)[0]
+        named = set(re.findall(rb"session:([A-Za-z0-9][A-Za-z0-9._-]*)#", head))
+        return bool(named) and named <= {id.encode() for id in self._sessions}
+
+    def _page(self, content: bytes) -> bytes:
+        clean = self.words(content)
+        if clean == content:
+            return clean
+        if not is_generated(content.decode("utf-8", "replace")):
+            return _BASE.sub(lambda found: found[1] + self._keyed_sign(found[2]), clean, count=1)
+        # Still as the generator wrote it, so it may go on rewriting the page.
+        text = _SIGNED.sub(f"generated: {'0' * 12}", clean.decode("utf-8", "replace"), count=1)
+        sign = hashlib.sha256(text.encode()).hexdigest()[:12]
+        return text.replace(f"generated: {'0' * 12}", f"generated: {sign}", 1).encode()
+
+    def _keyed_sign(self, sign: bytes) -> bytes:
+        """Return what names the page that was edited, without being the hash of its words."""
+        return keyed_digits(sign.decode(), self._keyed).encode()
+
+    def _document(self, content: bytes, *, blank: bool) -> bytes:
+        try:
+            document = json.loads(content)
+        except ValueError:
+            return self.words(content)
+        clean = self._value(_blank_view(document) if blank else document)
+        if clean == document:
+            return content
+        return f"{json.dumps(clean, ensure_ascii=False, indent=2)}\n".encode("utf-8", "replace")
+
+    def _lines(self, content: bytes, *, blank: bool) -> bytes:
+        lines: list[bytes] = []
+        context, moved = "", False
+        for line in content.splitlines(keepends=True):
+            new = self._line(line, blank=blank)
+            if b'"kind":"turn"' in line:
+                if (moved or new != line) and is_whole(new):
+                    new = _in_chain(new, context)
+                context, moved = context_of(context, new), moved or new != line
+            lines.append(new)
+        return b"".join(lines)
+
+    def _line(self, line: bytes, *, blank: bool) -> bytes:
+        try:
+            record = unseal(line)
+        except ValueError:
+            return self.words(line)
+        clean = self._value(_blank_record(record) if blank else record)
+        if clean == record or not isinstance(clean, dict):
+            return line
+        # A line somebody edited keeps its wrong sum: purging must not vouch for it.
+        return seal(clean) if is_whole(line) else self.words(line)
+
+    def _value(self, value: Json) -> Json:
+        match value:
+            case str() if value in self._digests:
+                return self._digests[value]
+            case str():
+                return self.words(value.encode("utf-8", "replace")).decode("utf-8", "replace")
+            case list():
+                return [self._value(one) for one in value]
+            case dict():
+                return {str(self._value(name)): self._value(one) for name, one in value.items()}
+            case _:
+                return value
+
+
+def literals_of(texts: Sequence[str], shortest_bytes: int) -> tuple[str, ...]:
+    """Return the texts that are long enough to be told from small talk, each once."""
+    # Tombstones hold words in their normal form.
+    forms = (form for text in texts for form in (text.strip(), normalise(text)))
+    stripped = dict.fromkeys(forms)
+    return tuple(text for text in stripped if len(text.encode()) >= shortest_bytes)
+
+
+def _in_json(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)[1:-1]
+
+
+def _in_page(text: str) -> str:
+    return text.replace("\n", "\n> ")
+
+
+def _in_chain(line: bytes, context: str) -> bytes:
+    """Return a turn's line with the context that follows from the turns before it."""
+    record = unseal(line)
+    if str(record.get("context", "")) == context:
+        return line
+    if context:
+        record["context"] = context
+    else:
+        record.pop("context", None)
+    return seal(record)
+
+
+def _blank_record(record: Mapping[str, Json]) -> Json:
+    clean = dict(record)
+    for name in ("text", "title"):
+        if clean.get(name):
+            clean[name] = PURGED
+    for name in ("task", "variables", "metadata"):
+        if name in clean:
+            clean[name] = {}
+    clean.pop("tool_calls", None)
+    return clean
+
+
+def _blank_view(view: Json) -> Json:
+    if not isinstance(view, dict):
+        return PURGED
+    turns = view.get("context")
+    shown = turns if isinstance(turns, list) else []
+    blank = [_blank_record(turn) if isinstance(turn, dict) else PURGED for turn in shown]
+    return {**view, "context": blank, "current_task": {}, "temp_vars": {}}
+
+
+def _blank_page(content: bytes) -> bytes:
+    text = re.sub(r"(?m)^>.*(?:\n>.*)*", f"> {PURGED}", content.decode("utf-8", "replace"))
+    return re.sub(r"(?m)^(# [^:：\n]+[:：]).*$", rf"\1 {PURGED}", text, count=1).encode()

@@ -1,0 +1,96 @@
+"""A text in all the ways a file may spell it."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+
+from kimi_memory.nlp.basic.slug import slug
+
+_SPACES = [chr(code) for code in range(0x3001) if chr(code).isspace()]
+_GAP = b"(?:%s)" % b"|".join(
+    [
+        # Quoted lines of a page begin with a mark of their own.
+        *(re.escape(space.encode()) for space in [*_SPACES, ">"]),
+        rb"\\[ntrbf]",
+        *(rb"(?i:\\u%04x)" % ord(space) for space in _SPACES),
+    ]
+)
+_JOINT = rb"[-_. ]+"
+_CODE = re.compile(r"[0-9A-Fa-f]{1,12}|[0-9A-Za-z]{1,5}")
+_SLUG_LIMITS = (40, 60)
+"""Where keys, titles and file names made of a text are cut."""
+_SHORTEST_SLUG = 12
+
+
+def spellings(texts: Sequence[str]) -> re.Pattern[bytes]:
+    """Return what finds any of the texts: any case, width, spacing, escaped, or as a slug."""
+    found = {part for text in texts for part in _parts(text)}
+    # The longest first: what is cut short must not hide the whole.
+    ordered = sorted(found, key=lambda part: (-len(part), part))
+    return re.compile(b"|".join(ordered) or rb"(?!)")
+
+
+def _parts(text: str) -> Iterator[bytes]:
+    plain = " ".join(unicodedata.normalize("NFC", text).split())
+    for form in {plain, " ".join(text.split())}:
+        # Bare digits and letters stand in hashes and ids by chance.
+        yield _apart(_words(form)) if _CODE.fullmatch(form) else _words(form)
+    name = slug(plain, limit=400)
+    if any(ch.isalnum() for ch in plain) and not _CODE.fullmatch(plain):
+        yield _slug(name)
+    for limit in _SLUG_LIMITS:
+        if len(plain) > limit:
+            yield _words(plain[:limit].rstrip())
+        cut = slug(plain, limit=limit)
+        if _SHORTEST_SLUG <= len(cut) < len(name):
+            yield _slug(cut)
+
+
+def _apart(pattern: bytes) -> bytes:
+    before = rb"(?:(?<![0-9A-Za-z])|(?<=\\[nrtbf]))"
+    return before + pattern + rb"(?![0-9A-Za-z])"
+
+
+def _words(text: str) -> bytes:
+    pieces: list[bytes] = []
+    for here, after in zip(text, [*text[1:], ""], strict=True):
+        pieces.append(_GAP + b"+" if here == " " else _letter(here))
+        if _is_han(here) and _is_han(after):
+            pieces.append(_GAP + b"*")
+    return b"".join(pieces)
+
+
+def _slug(name: str) -> bytes:
+    tokens = [token for token in re.split(r"[-_. ]+", name) if token]
+    return _JOINT.join(b"".join(map(_letter, token)) for token in tokens)
+
+
+def _letter(char: str) -> bytes:
+    """Return what finds one character in any case and width, raw or escaped."""
+    same = {char, unicodedata.normalize("NFKC", char)}
+    same |= {chr(ord(c) + 0xFEE0) for c in same if len(c) == 1 and "!" <= c <= "~"}
+    same |= {form for c in same for form in (c.lower(), c.upper(), c.casefold())}
+    same |= {unicodedata.normalize("NFD", form) for form in same}
+    forms = sorted({way for form in same for way in _ways(form)}, key=len, reverse=True)
+    return b"(?:" + b"|".join(forms) + b")"
+
+
+def _ways(form: str) -> Iterator[bytes]:
+    yield re.escape(form.encode())
+    yield b"(?i:" + b"".join(rb"\\u%04x" % unit for unit in _units(form)) + b")"
+    short = f"\\{form}" if form == "/" else json.dumps(form)[1:-1]
+    if len(short) == 2:
+        yield re.escape(short.encode())
+
+
+def _units(text: str) -> Iterator[int]:
+    raw = text.encode("utf-16-be")
+    for at in range(0, len(raw), 2):
+        yield int.from_bytes(raw[at : at + 2], "big")
+
+
+def _is_han(char: str) -> bool:
+    return "\u3400" <= char <= "\u9fff"

@@ -1,0 +1,205 @@
+"""Resolving a dispute by a person's choice: one side, another value, or both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from kimi_memory.config import Settings
+from kimi_memory.domain.card import Card, LinkRel
+from kimi_memory.domain.ids import derived_id
+from kimi_memory.domain.job import Op
+from kimi_memory.domain.note import Lang
+from kimi_memory.domain.origin import Origin
+from kimi_memory.domain.plan_step import Step
+from kimi_memory.domain.source import Rel, Source
+from kimi_memory.domain.status import Status
+from kimi_memory.errors import AmbiguousIdError, NotFoundError, UsageError
+from kimi_memory.jobs.conflict_pages import Dispute, disputes
+from kimi_memory.jobs.manual_edits import Hand
+from kimi_memory.jobs.pages import Pages
+from kimi_memory.jobs.plan import Plan, digest_of
+from kimi_memory.nlp.basic.language import language_of
+from kimi_memory.store.notes.notes import Shelf
+from kimi_memory.store.store import Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """What a person says about a dispute: exactly one of keep, value and both."""
+
+    keep: str = ""
+    """Id of the side that is right, or its beginning or end."""
+    value: str = ""
+    """What is so instead of either."""
+    both: bool = False
+    since: datetime | None = None
+    """With both: the newer side holds from then on, the older one until then."""
+
+    def check(self) -> None:
+        """Raise UsageError unless it is one choice."""
+        if sum(map(bool, (self.keep, self.value.strip(), self.both))) != 1:
+            raise UsageError("Choose one: --keep ID, --value TEXT, or --both.")
+        if self.since and not self.both:
+            raise UsageError("A moment parts the two sides, so it goes with --both.")
+
+
+class Resolve:
+    """Plans what a choice does to the sides of a dispute.
+
+    Args:
+        store: the files.
+        settings: name and language of the pages.
+        now: the moment of the job.
+    """
+
+    kind = "resolve"
+
+    def __init__(self, store: Store, settings: Settings, now: datetime) -> None:
+        self._store, self._settings, self._now = store, settings, now
+
+    def plan(self, name: str, choice: Choice) -> Callable[[Shelf], Plan]:
+        """Return the planner.
+
+        Args:
+            name: key of the dispute, or the id of a side or its beginning.
+            choice: what the person says.
+        """
+        choice.check()
+        return lambda shelf: self._plan(shelf, name, choice)
+
+    def _plan(self, shelf: Shelf, name: str, choice: Choice) -> Plan:
+        cards = [f.note for f in shelf.notes("card") if isinstance(f.note, Card)]
+        dispute = find(disputes(cards), name)
+        hand = Hand(self._now, f"{self._now} {self.kind} {dispute.key}", self._store.exists)
+        steps = tuple(self._steps(dispute, choice, hand))
+        new = {step.note.id: step.note for step in steps if isinstance(step.note, Card)}
+        after = {card.id: card for card in cards} | new
+        pages, left_out = Pages(self._store, shelf, self._settings).changes(after.values())
+        marks = (f"{card.id} {card.updated.isoformat()}" for card in dispute.sides)
+        return Plan(
+            kind=self.kind,
+            subject=dispute.key,
+            inputs=digest_of([self.kind, self._now.isoformat(), *marks]),
+            steps=steps,
+            changes=(*hand.changes(), *pages),
+            left_out=tuple(left_out),
+            asked=True,
+        )
+
+    def _steps(self, dispute: Dispute, choice: Choice, hand: Hand) -> list[Step]:
+        if choice.both:
+            return self._both(dispute, choice.since)
+        if choice.value:
+            said = self._other(dispute, choice.value.strip())
+            won = hand.proved(said, said.value, dispute.path)
+            why = "a person says what is so"
+            lost = list(dispute.sides)
+        else:
+            won, why = side(dispute, choice.keep), "a person chose it"
+            lost = [card for card in dispute.sides if card.id != won.id]
+        fresh = self._sure(weighed(won, lost, self._now), choice)
+        steps = [Step(Op.REFINE if choice.keep else Op.ADD, fresh, why)]
+        return [*steps, *(self._superseded(card, self._now, won.id) for card in lost)]
+
+    def _both(self, dispute: Dispute, since: datetime | None) -> list[Step]:
+        *older, newest = (self._sure(card, None) for card in dispute.sides)
+        if since is None:
+            return [Step(Op.REFINE, card, "a person says both are so") for card in (*older, newest)]
+        ids = tuple(dict.fromkeys((*newest.supersedes, *(card.id for card in older))))
+        newest = replace(newest, valid_from=since, supersedes=ids)
+        step = Step(Op.REFINE, newest, f"so since {since:%Y-%m-%d}, a person says")
+        return [step, *(self._superseded(card, since, newest.id) for card in older)]
+
+    def _sure(self, card: Card, choice: Choice | None) -> Card:
+        """Return a card that a person stands for."""
+        links = tuple(link for link in card.links if link.rel is not LinkRel.CONTRADICTS)
+        card = replace(
+            card,
+            status=Status.ACTIVE,
+            links=links,
+            verified=self._now,
+            updated=self._now,
+            trust=Origin.HUMAN,
+        )
+        return replace(card, confidence=1.0) if choice else card
+
+    def _superseded(self, card: Card, until: datetime, by: str) -> Step:
+        links = tuple(link for link in card.links if link.rel is not LinkRel.CONTRADICTS)
+        old = replace(
+            card, status=Status.SUPERSEDED, valid_to=until, updated=self._now, links=links
+        )
+        return Step(Op.SUPERSEDE, old, f"a person decided for {by}")
+
+    def _other(self, dispute: Dispute, value: str) -> Card:
+        last = dispute.sides[-1]
+        return replace(
+            last,
+            id=derived_id("card", self._now, *(card.id for card in dispute.sides), value),
+            created=self._now,
+            title=value[:60],
+            value=value,
+            lang=Lang(language_of(value)),
+            valid_from=self._now,
+            valid_to=None,
+            sources=(),
+            quotes=(),
+            links=(),
+            supersedes=(),
+        )
+
+
+def weighed(won: Card, lost: Iterable[Card], now: datetime) -> Card:
+    """Return the side that won with the evidence of the others, as speaking against it.
+
+    What was weighed once must not open the dispute again when its turns are read anew.
+    """
+    sources, quotes, ids = list(won.sources), list(won.quotes), list(won.supersedes)
+    for card in lost:
+        new = [quote for quote in card.quotes if quote not in quotes]
+        sources += [Source.of(quote, Rel.CONTRADICTS) for quote in new]
+        quotes += new
+        ids.append(card.id)
+    return replace(
+        won,
+        sources=tuple(sources),
+        quotes=tuple(quotes),
+        supersedes=tuple(dict.fromkeys(ids)),
+        updated=now,
+    )
+
+
+def find(open_ones: Iterable[Dispute], name: str) -> Dispute:
+    """Return the dispute of a key, or of which a side has an id that begins so.
+
+    Raises:
+        NotFoundError: there is none.
+        AmbiguousIdError: several fit.
+    """
+    fits = [
+        one
+        for one in open_ones
+        if name == one.key or any(name and card.id.startswith(name) for card in one.sides)
+    ]
+    if len(fits) > 1:
+        raise AmbiguousIdError(name, [one.sides[0].id for one in fits])
+    if not fits:
+        raise NotFoundError("conflict", name)
+    return fits[0]
+
+
+def side(dispute: Dispute, id: str) -> Card:
+    """Return the side of an id, also by its beginning or its end.
+
+    Raises:
+        NotFoundError: no side has that id.
+        AmbiguousIdError: several fit.
+    """
+    exact = [card for card in dispute.sides if card.id == id]
+    fits = exact or [c for c in dispute.sides if c.id.startswith(id) or c.id.endswith(id)]
+    if len(fits) > 1:
+        raise AmbiguousIdError(id, [card.id for card in fits])
+    if not fits:
+        raise NotFoundError(f"side of the conflict about {dispute.key}", id)
+    return fits[0]

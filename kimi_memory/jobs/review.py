@@ -1,0 +1,251 @@
+"""Reviewing: what waits for a person's word, taken into memory or turned away for good."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, replace
+from datetime import datetime
+
+from kimi_memory.config import Settings
+from kimi_memory.domain.card import Card
+from kimi_memory.domain.change import Append, Change, Delete, digest
+from kimi_memory.domain.job import Op
+from kimi_memory.domain.note import Note
+from kimi_memory.domain.origin import Origin
+from kimi_memory.domain.pages import Proposal, Todo
+from kimi_memory.domain.plan_step import Step
+from kimi_memory.domain.status import Status
+from kimi_memory.domain.tombstone import Tombstone
+from kimi_memory.errors import FormatError, NotFoundError, UsageError
+from kimi_memory.formats.jsonl import tombstone_line
+from kimi_memory.formats.page_lines import Line
+from kimi_memory.jobs.forget import Forget, Wanted
+from kimi_memory.jobs.manual_edits import Hand
+from kimi_memory.jobs.page_edits import Edits, Rules
+from kimi_memory.jobs.pages import Pages, is_page
+from kimi_memory.jobs.plan import Plan, digest_of
+from kimi_memory.jobs.reader_notes import SECTION as NOTES
+from kimi_memory.jobs.reader_notes import confirmed_notes
+from kimi_memory.jobs.suggestions import PREFIX, suggestions
+from kimi_memory.jobs.tombstone_gate import LIVE, Barred, page_scope, subject_of
+from kimi_memory.nlp.basic.normalize import normalise
+from kimi_memory.store.files.paths import TOMBSTONES
+from kimi_memory.store.notes.notes import Filed, Shelf
+from kimi_memory.store.store import Store
+
+NEW, LINE, STATUS = "new", "line", "status"
+"""Sections of proposals that are about cards: a new one, its line, its status."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a person says to something that waits."""
+
+    accept: bool
+    text: str = ""
+    """Accepted with these words instead of the proposed ones."""
+    why: str = ""
+
+
+class Review:
+    """Plans what an answer does.
+
+    Args:
+        store: the files.
+        settings: name and language of the pages.
+        by: who answers.
+        now: the moment of the job.
+    """
+
+    kind = "review"
+
+    def __init__(self, store: Store, settings: Settings, by: str, now: datetime) -> None:
+        self._store, self._settings, self._by, self._now = store, settings, by, now
+
+    def plan(self, id: str, answer: Answer) -> Callable[[Shelf], Plan]:
+        """Return the planner.
+
+        Args:
+            id: of a proposal or a candidate card, or its beginning.
+            answer: what the person says.
+        """
+        return lambda shelf: self._plan(shelf, id, answer)
+
+    def _plan(self, shelf: Shelf, id: str, answer: Answer) -> Plan:
+        if id.startswith(PREFIX):
+            return self._link(shelf, id, answer)
+        filed = shelf.file(shelf.find(id).path)
+        note = filed.note
+        if isinstance(note, Proposal):
+            return self._proposal(shelf, filed, note, answer)
+        if isinstance(note, Card) and note.status is Status.CANDIDATE:
+            return self._candidate(shelf, note, answer)
+        raise UsageError(
+            f"{note.id} does not wait for review; it is a {note.kind} ({note.status})."
+        )
+
+    def _link(self, shelf: Shelf, id: str, answer: Answer) -> Plan:
+        accept = self._settings.introspect.accept
+        fits = [one for one in suggestions(shelf, accept) if one.id.startswith(id)]
+        if len(fits) != 1:
+            raise NotFoundError("suggested link", id)
+        [one] = fits
+        steps = one.accepted(self._now, answer.text) if answer.accept else one.rejected(self._now)
+        return self._made(shelf, one.id, steps, [])
+
+    def _candidate(self, shelf: Shelf, card: Card, answer: Answer) -> Plan:
+        if not answer.accept:
+            wanted = Wanted(note=card.id, why=answer.why or "rejected in review")
+            job = Forget(self._store, self._settings, self._by, self._now)
+            return replace(job.plan(wanted)(shelf), kind=self.kind)
+        hand = Hand(self._now, f"{self._now} {self.kind} {card.id}", self._store.exists)
+        sure = self._sure(card)
+        if answer.text:
+            sure = hand.proved(sure, answer.text, f"review {card.id}")
+            sure = replace(sure, valid_from=self._now)
+        steps = [Step(Op.REFINE, sure, "a person accepted it")]
+        return self._made(shelf, card.id, steps, list(hand.changes()))
+
+    def _sure(self, card: Card) -> Card:
+        now = self._now
+        return replace(
+            card, status=Status.ACTIVE, confidence=1.0, trust=Origin.HUMAN, verified=now,
+            updated=now,
+        )  # fmt: skip
+
+    def _proposal(self, shelf: Shelf, filed: Filed, proposal: Proposal, answer: Answer) -> Plan:
+        gone = Delete(filed.path, digest(self._store.read(filed.path)))
+        if not answer.accept:
+            stone = self._stone(shelf, proposal, answer)
+            lines = (tombstone_line(stone),)
+            return self._made(shelf, proposal.id, [], [Append(TOMBSTONES, lines), gone])
+        proposal = replace(proposal, text=answer.text or proposal.text)
+        if proposal.section == NOTES and is_page(proposal.target):
+            return self._noted(shelf, proposal, gone)
+        hand = Hand(self._now, f"{self._now} {self.kind} {proposal.id}", self._store.exists)
+        new = self._applied(shelf, proposal, hand)
+        op = Op.REFINE if new.id in shelf.entries() else Op.ADD
+        op = Op.ARCHIVE if new.status is Status.ARCHIVED else op
+        step = Step(op, new, f"a person accepted {proposal.id}")
+        return self._made(shelf, proposal.id, [step], [gone, *hand.changes()])
+
+    def _noted(self, shelf: Shelf, proposal: Proposal, gone: Change) -> Plan:
+        """Add what a proposal says to the reader's notes on a generated page."""
+        path, pages = proposal.target, Pages(self._store, shelf, self._settings)
+        if not self._store.exists(path) or not pages.is_free(path):
+            raise UsageError(
+                f"{path} is gone, or was edited and not taken over. "
+                f"Run 'kimi-memory review pages', then accept {proposal.id} again."
+            )
+        notes = confirmed_notes(self._store, path)
+        more = "\n".join(part for part in (notes, proposal.text.strip()) if part)
+        plan = self._made(shelf, proposal.id, [], [gone])
+        changes, left_out = pages.changes(shelf.heads(), {path: more})
+        changed = (*plan.changes, *changes)
+        return replace(plan, changes=changed, left_out=tuple(left_out))
+
+    def _made(self, shelf: Shelf, subject: str, steps: list[Step], changes: list[Change]) -> Plan:
+        pages: list[Change] = []
+        left_out: list[str] = []
+        new = {step.note.id: step.note for step in steps if isinstance(step.note, Card)}
+        if any(step.op is not Op.LINK for step in steps):  # No page shows links.
+            old = (f.note for f in shelf.notes("card") if isinstance(f.note, Card))
+            cards = {card.id: card for card in old} | new
+            pages, left_out = Pages(self._store, shelf, self._settings).changes(cards.values())
+        return Plan(
+            kind=self.kind,
+            subject=subject,
+            inputs=digest_of([self.kind, subject, self._now.isoformat()]),
+            steps=tuple(steps),
+            changes=(*changes, *pages),
+            left_out=tuple(left_out),
+            asked=True,
+        )
+
+    def _applied(self, shelf: Shelf, proposal: Proposal, hand: Hand) -> Note:
+        """Return the note as the proposal wants it."""
+        if proposal.section == NEW:
+            edits = self._edits(shelf, hand)
+            card = edits.proposed(Line(proposal.text), proposal.id, "general")
+            if card is None:
+                raise UsageError(f"What {proposal.id} says is known already; reject it.")
+            return self._sure(card)
+        note = self._target(shelf, proposal)
+        if isinstance(note, Card) and proposal.section == LINE:
+            edits = self._edits(shelf, hand)
+            changed = edits.edited(note, Line(proposal.text), f"review {proposal.id}")
+            if changed is None:
+                raise UsageError(f"{proposal.id} says nothing; reject it, or give a text.")
+            return changed
+        if proposal.section == STATUS:
+            return replace(note, status=Status(proposal.text.strip()), updated=self._now)
+        return self._filled(note, proposal)
+
+    def _target(self, shelf: Shelf, proposal: Proposal) -> Note:
+        try:
+            return shelf.file(proposal.target).note
+        except NotFoundError:
+            raise UsageError(
+                f"{proposal.target}, which {proposal.id} would change, is gone; reject it."
+            ) from None
+        except FormatError as error:
+            raise UsageError(f"{error} Then accept {proposal.id} again.") from error
+
+    def _filled(self, note: Note, proposal: Proposal) -> Note:
+        """Return a page with the text in the section that the proposal names."""
+        section = proposal.section
+        held = getattr(note, section, None) if section in _sections(note) else None
+        text = proposal.text.strip()
+        match held:
+            case str():
+                return _with(note, section, text, self._now)
+            case tuple():
+                item = Todo(text) if section == "todos" else text
+                kept = held if item in held else (*held, item)
+                return _with(note, section, kept, self._now)
+        raise UsageError(
+            f"{proposal.target} has no section {section!r}. "
+            f"Write it there by hand, then reject {proposal.id}."
+        )
+
+    def _edits(self, shelf: Shelf, hand: Hand) -> Edits:
+        cards = [f.note for f in shelf.notes("card") if isinstance(f.note, Card)]
+        return Edits(cards, Rules(Barred(()), lambda text: text, self._now), hand)
+
+    def _stone(self, shelf: Shelf, proposal: Proposal, answer: Answer) -> Tombstone:
+        why = answer.why or "rejected in review"
+        scope, key = page_scope(proposal.target, proposal.section), subject_of(proposal)
+        value = proposal.text
+        if proposal.section == NEW:
+            scope, (key, value) = "memory", Line(proposal.text).key_and_value()
+        elif proposal.section == LINE:
+            note = self._target(shelf, proposal)
+            if isinstance(note, Card):
+                scope = f"project:{note.project}" if note.project else "memory"
+                key, value = Line(proposal.text).key_and_value(note.key)
+        return Tombstone(scope, key, normalise(value), self._now, self._by, why)
+
+
+def waiting(shelf: Shelf) -> Iterator[Filed]:
+    """Yield proposals, then lines a person wrote that nobody confirmed, oldest first."""
+    proposals = (filed for filed in shelf.notes(Proposal.kind))
+    yield from sorted(proposals, key=lambda filed: (filed.note.created, filed.note.id))
+    entries = [e for e in shelf.entries().values() if e.kind == Card.kind]
+    for entry in sorted(entries, key=lambda entry: entry.id):
+        if entry.status == str(Status.CANDIDATE):
+            filed = shelf.file(entry.path)
+            card = filed.note
+            own = isinstance(card, Card) and card.trust is Origin.HUMAN
+            if own and card.status in LIVE and all(s.by_hand for s in card.sources):
+                yield filed
+
+
+def _sections(note: Note) -> frozenset[str]:
+    """Return what of a page a proposal may change: its texts and lists."""
+    shared = {field.name for field in fields(Note)}
+    return frozenset(field.name for field in fields(note)) - shared - {"key", "quotes", "links"}
+
+
+def _with(note: Note, section: str, value: object, now: datetime) -> Note:
+    changed: dict[str, object] = {section: value, "updated": now}
+    return replace(note, **changed)  # type: ignore[arg-type]  # the section's own type, see _filled

@@ -1,0 +1,398 @@
+"""Running a job: gates, one transaction, one commit, a record that can be undone."""
+
+from __future__ import annotations
+
+import difflib
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from kimi_memory.config import Settings
+from kimi_memory.domain.actor import Actor
+from kimi_memory.domain.card import Card
+from kimi_memory.domain.change import Append, Change, Create, Delete, Effect, Update, digest
+from kimi_memory.domain.digest import Digest
+from kimi_memory.domain.job import NOTHING, Job, Operation, Spent
+from kimi_memory.domain.pages import Day, Project
+from kimi_memory.domain.plan_step import Step
+from kimi_memory.domain.search_types import ChunkSizes
+from kimi_memory.errors import (
+    ChangedOnDiskError,
+    FormatError,
+    GateError,
+    KimiMemoryError,
+    NotFoundError,
+)
+from kimi_memory.formats.jsonl import job_json, job_of
+from kimi_memory.hooks.host import Host
+from kimi_memory.jobs.circuit_breaker import Breaker
+from kimi_memory.jobs.conflict_pages import page_changes
+from kimi_memory.jobs.day_page import is_blank, with_edits
+from kimi_memory.jobs.eval_gate import Forbidden
+from kimi_memory.jobs.gates import JobGates
+from kimi_memory.jobs.job_parts import split_off_held
+from kimi_memory.jobs.overview import PAGE
+from kimi_memory.jobs.pages import Pages, is_page
+from kimi_memory.jobs.plan import Plan, operations
+from kimi_memory.jobs.render import Render
+from kimi_memory.jobs.screening import Mask, screen_changes, screen_plan
+from kimi_memory.jobs.tombstone_gate import Barred
+from kimi_memory.jobs.waiting_files import without_waiting
+from kimi_memory.llm.usage import Meter, metered
+from kimi_memory.store.checkpoints import checkpoint
+from kimi_memory.store.git.autocommit import Batch
+from kimi_memory.store.git.history import History
+from kimi_memory.store.notes.notes import Shelf
+from kimi_memory.store.notes.tombstones import read_stones
+from kimi_memory.store.store import Store
+
+FOLDER = "mid-term/jobs"
+_TRIES = 3
+_BEHIND = "history is behind, and this job cannot be undone yet"
+_URGENT = frozenset({"remember", "distil"})
+"""Jobs that keep what was just said; they do not wait for a history that cannot be written."""
+_LIVE = {"active", "stale", "candidate", "conflicted"}
+
+
+@dataclass(frozen=True, slots=True)
+class JobReport:
+    """What a job did, or with a dry run would do."""
+
+    id: str
+    """Empty when there was nothing to do."""
+    kind: str
+    subject: str
+    operations: tuple[Operation, ...] = ()
+    paths: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    diff: str = ""
+    """Unified diff, with a dry run only."""
+    commit: str = ""
+    model: str = "rules"
+    spent: Spent = NOTHING
+    """What asking a model cost."""
+    failed: str = ""
+    """Why nothing was done, where one of several jobs failed."""
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """How many operations of each type."""
+        return dict(Counter(str(operation.op) for operation in self.operations))
+
+
+def job_path(id: str) -> str:
+    """Return the path of a job's record."""
+    return f"{FOLDER}/{id}.json"
+
+
+class Jobs:
+    """Runs plans against one store.
+
+    Args:
+        store: the files.
+        history: where a job becomes a commit.
+        host: told of what was applied.
+        settings: the limits of the gates.
+        clock: tells the moment of a job.
+        batch: what waits to be committed; it is, before a job changes anything.
+        mask: masks the secrets of a text that do not stand in another one already.
+    """
+
+    def __init__(  # noqa: PLR0913  what a memory lends its jobs
+        self,
+        store: Store,
+        history: History,
+        host: Host,
+        settings: Settings,
+        *,
+        clock: Callable[[], datetime],
+        batch: Batch,
+        mask: Mask = lambda text, known: text,
+    ) -> None:
+        self._store, self._history, self._host = store, history, host
+        self._gates, self._clock, self._batch = JobGates(settings.gates), clock, batch
+        self._settings = settings
+        self._breaker, self._mask = Breaker(store, settings.gates), mask
+
+    def done(self, kind: str, inputs: str) -> bool:
+        """Whether a job of this kind ran over the same inputs and was not undone."""
+        return self._store.exists(job_path(job_id(kind, inputs)))
+
+    def run(
+        self, make: Callable[[Shelf], Plan], actor: Actor, *, dry_run: bool = False
+    ) -> JobReport:
+        """Make a plan and carry it out, alone among jobs.
+
+        Args:
+            make: decides, given the notes as they are.
+            actor: on whose behalf.
+            dry_run: stop before the first byte and report the diff.
+
+        Raises:
+            GateError: a gate stopped it; memory is as it was.
+            ChangedOnDiskError: files kept changing while it ran.
+        """
+        if dry_run:
+            return self._attempt(make, actor, Shelf(self._store), dry_run=True)
+        with self._store.lock("job"):
+            self._breaker.check(actor.job, self._clock())
+            try:
+                report = self._tried(make, actor)
+            except KimiMemoryError as error:
+                self._breaker.failed(actor.job, error, self._clock())
+                raise
+            self._breaker.worked(actor.job)
+            return report
+
+    def each(
+        self, kind: str, tries: Mapping[str, Callable[[], JobReport]], *, alone: bool = False
+    ) -> list[JobReport]:
+        """Run several jobs of a kind; where one fails, it is reported and the rest goes on.
+
+        Args:
+            kind: of the jobs.
+            tries: what runs each, by its subject.
+            alone: one was asked for, so its failure is the answer.
+        """
+        reports = []
+        for subject, run in tries.items():
+            try:
+                reports.append(run())
+            except (FormatError, ChangedOnDiskError, NotFoundError, GateError) as error:
+                if alone or getattr(error, "gate", "") == "breaker":
+                    raise  # Where the breaker stops one, all of this kind rest.
+                reports.append(JobReport("", kind, subject, failed=str(error)))
+        return reports
+
+    def _tried(self, make: Callable[[Shelf], Plan], actor: Actor) -> JobReport:
+        for attempt in range(_TRIES):
+            shelf = Shelf(self._store)
+            try:
+                report = self._attempt(make, actor, shelf, dry_run=False)
+            except ChangedOnDiskError:
+                if attempt == _TRIES - 1:
+                    raise
+                self._store.glance.drop()
+            else:
+                shelf.keep()
+                return report
+        raise AssertionError("unreachable")
+
+    def _attempt(
+        self, make: Callable[[Shelf], Plan], actor: Actor, shelf: Shelf, *, dry_run: bool
+    ) -> JobReport:
+        began = time.monotonic()
+        with metered() as meter:
+            plan = screen_plan(self._lawful(_with_model(make(shelf), meter), shelf), self._mask)
+        self._gates.budget(time.monotonic() - began, plan.spent)
+        if plan.empty or self.done(plan.kind, plan.inputs):
+            return JobReport("", plan.kind, plan.subject, left_out=plan.left_out)
+        render = Render(self._store, shelf)
+        plan, changes = split_off_held(plan, render, self._gates, self._before)
+        listed = {change.path for change in changes}
+        disputed = page_changes(render, shelf, plan.steps)
+        changes += [change for change in disputed if change.path not in listed]
+        if not changes:
+            return JobReport("", plan.kind, plan.subject, left_out=plan.left_out)
+        before = self._before(changes)
+        changes = screen_changes(changes, before, self._mask)
+        live = sum(e.status in _LIVE for e in shelf.entries().values() if e.kind == "card")
+        self._gates.check(plan.steps, changes, entries=live, asked=plan.asked)
+        if not plan.asked:
+            sizes = ChunkSizes(*self._settings.chunks)
+            Forbidden(self._store, self._host, self._clock, sizes).check(changes, before)
+        job = self._record(plan, changes, before)
+        if not any(change.path == PAGE for change in changes):
+            # It follows from the notes, so no record has it, and an undo makes it anew.
+            changes += self._overview(shelf, plan.steps)
+        if dry_run:
+            return self._report(plan, job, diff=_diff(changes, self._before(changes)))
+        behind = self._saved_before(job, shelf)
+        report = self._carry_out(plan, job, changes, actor)
+        left_out = dict.fromkeys((*report.left_out, *behind))
+        return replace(report, left_out=tuple(left_out))
+
+    def _saved_before(self, job: Job, shelf: Shelf) -> list[str]:
+        """Commit what was written before the job; return why not, where it goes on without."""
+        try:
+            self._batch.flush(f"Before {job.kind} {job.subject}".strip(), shelf.survey.still)
+        except KimiMemoryError as error:
+            if job.kind not in _URGENT:
+                raise
+            return [f"{_BEHIND}: {error}"]
+        return []
+
+    def refresh_pages(self, actor: Actor, behind: Iterable[str]) -> None:
+        """Bring MEMORY.md up to date with the notes, and all pages where another is behind."""
+        shelf = Shelf(self._store)
+        pages = Pages(self._store, shelf, self._settings)
+        others = any(is_page(path) and path != PAGE for path in behind)
+        changes = pages.changes(shelf.heads())[0] if others else pages.overview(())
+        if changes:
+            self._store.apply(changes, actor, subject="overview")
+
+    def _overview(self, shelf: Shelf, steps: Sequence[Step]) -> list[Change]:
+        if not any(isinstance(step.note, Card | Digest | Project) for step in steps):
+            return []
+        return Pages(self._store, shelf, self._settings).overview(steps)
+
+    def _lawful(self, plan: Plan, shelf: Shelf) -> Plan:
+        """Return a plan without what was forgotten, and with what people wrote themselves."""
+        plan = without_waiting(plan, shelf)
+        if plan.asked:
+            return plan
+        steps, left_out = Barred(read_stones(self._store)).steps(plan.steps, shelf)
+        kept: list[Step] = []
+        for step in steps:
+            try:
+                kept.append(with_edits(step, shelf, self._history))
+            except FormatError as error:  # A file that cannot be read is never rewritten.
+                left_out.append(str(error))
+        blank = {s.note.id for s in kept if isinstance(s.note, Day) and is_blank(s.note)}
+        gone = [entry.path for id in blank if (entry := shelf.entries().get(id))]
+        taken = (Delete(path, digest(self._store.read(path))) for path in gone)
+        return replace(
+            plan,
+            steps=tuple(step for step in kept if step.note.id not in blank),
+            changes=(*plan.changes, *taken),
+            left_out=(*plan.left_out, *left_out),
+        )
+
+    def _carry_out(self, plan: Plan, job: Job, changes: list[Change], actor: Actor) -> JobReport:
+        record = Create(job_path(job.id), job_json(job))
+        receipt = self._store.apply([*changes, record], actor, subject=job.id)
+        written = [*(effect.path for effect in receipt.effects), *receipt.kept]
+        signed = {**trailers(job), **checkpoint(self._store)}
+        try:
+            commit = self._history.commit(_subject(job), trailers=signed, only=written)
+            report = self._report(plan, job, commit=commit)
+        except KimiMemoryError as error:
+            # All of it is on disk: to call it failed would have it done again.
+            self._batch.note()
+            left_out = (*plan.left_out, f"{_BEHIND}: {error}")
+            report = self._report(replace(plan, left_out=left_out), job)
+        self._host.notice("changes_applied", paths=report.paths, job=job)
+        return report
+
+    def _before(self, changes: Iterable[Change]) -> dict[str, bytes]:
+        return {
+            change.path: self._store.read(change.path)
+            for change in changes
+            if not isinstance(change, Create) and self._store.exists(change.path)
+        }
+
+    def _record(self, plan: Plan, changes: list[Change], before: Mapping[str, bytes]) -> Job:
+        return Job(
+            id=job_id(plan.kind, plan.inputs),
+            kind=plan.kind,
+            at=self._clock(),
+            inputs=plan.inputs,
+            subject=plan.subject,
+            model=plan.model,
+            prompt=plan.prompt,
+            spent=plan.spent,
+            operations=operations(plan.steps),
+            effects=tuple(_effect(change, before) for change in changes),
+        )
+
+    def _report(self, plan: Plan, job: Job, *, diff: str = "", commit: str = "") -> JobReport:
+        paths = tuple(effect.path for effect in job.effects)
+        return JobReport(
+            job.id,
+            job.kind,
+            job.subject,
+            job.operations,
+            paths,
+            plan.left_out,
+            diff,
+            commit,
+            job.model,
+            job.spent,
+        )
+
+    def load(self, id: str) -> Job:
+        """Return the record of a job, also by a unique prefix of its id.
+
+        Raises:
+            NotFoundError: there is none.
+        """
+        near = [path for path in self._store.files(FOLDER) if path.startswith(f"{FOLDER}/{id}")]
+        exact = [path for path in near if path == job_path(id)]
+        if not exact and len(near) != 1:
+            raise NotFoundError("job", id)
+        return job_of(self._store.read((exact or near)[0]))
+
+
+def job_id(kind: str, inputs: str) -> str:
+    """Return the id of the job over these inputs: the same inputs, the same job."""
+    return f"{kind}-{inputs[:12]}"
+
+
+def _with_model(plan: Plan, meter: Meter) -> Plan:
+    """Return a plan that says which model took part in it, and what that cost."""
+    if not meter.calls and not meter.notes:
+        return plan
+    return replace(
+        plan,
+        model=", ".join(meter.models) or plan.model,
+        prompt=", ".join(meter.prompts) or plan.prompt,
+        spent=Spent(meter.calls, meter.tokens_in, meter.tokens_out),
+        left_out=(*plan.left_out, *meter.notes),
+    )
+
+
+def trailers(job: Job) -> dict[str, str]:
+    """Return the machine-readable lines of a job's commit message."""
+    counts = Counter(str(operation.op) for operation in job.operations)
+    lines = {
+        "Job": job.id,
+        "Kind": job.kind,
+        "Subject": job.subject,
+        "Model": job.model,
+        "Prompt-Sha": job.prompt,
+        "Inputs": job.inputs,
+        "Ops": ", ".join(f"{op} {count}" for op, count in sorted(counts.items())),
+    }
+    return {name: value for name, value in lines.items() if value}
+
+
+def _subject(job: Job) -> str:
+    return f"{job.kind}: {job.subject}" if job.subject else job.kind
+
+
+def _content(change: Change, before: Mapping[str, bytes]) -> bytes:
+    """Return the bytes the file has afterwards; empty when it is gone."""
+    match change:
+        case Create(content=content) | Update(content=content):
+            return content
+        case Append(path=path, lines=lines):
+            return before.get(path, b"") + b"".join(lines)
+        case _:
+            return b""
+
+
+def _effect(change: Change, before: Mapping[str, bytes]) -> Effect:
+    old = before.get(change.path)
+    gone = isinstance(change, Delete)
+    return Effect(
+        change.path,
+        "" if old is None else digest(old),
+        "" if gone else digest(_content(change, before)),
+    )
+
+
+def _diff(changes: Iterable[Change], before: Mapping[str, bytes]) -> str:
+    """Return a unified diff of what would change."""
+    shown: list[str] = []
+    for change in changes:
+        old = before.get(change.path, b"").decode("utf-8", "replace")
+        new = _content(change, before).decode("utf-8", "replace")
+        names = (
+            f"a/{change.path}" if old else "/dev/null",
+            f"b/{change.path}" if new else "/dev/null",
+        )
+        lines = difflib.unified_diff(old.splitlines(), new.splitlines(), *names, n=1, lineterm="")
+        shown += lines
+    return "\n".join(shown) + "\n" if shown else ""

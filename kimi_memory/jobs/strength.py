@@ -1,0 +1,86 @@
+"""Drafts by the strength of their acts: kept, kept as candidates, or left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from kimi_memory.domain.card import CardType
+from kimi_memory.domain.draft import Draft
+from kimi_memory.domain.note import Lang
+from kimi_memory.domain.origin import Origin, Role
+from kimi_memory.domain.session import Transcript
+from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.rules.people import OPEN, SINGLE
+from kimi_memory.nlp.rules.slots import slot_of
+from kimi_memory.nlp.rules.strength import Strength, strength_of
+from kimi_memory.nlp.rules.subjects import is_named
+
+_ASKED = regex(
+    r"(?:^|[,.;:!，。；：！] ?)(?:please |pls |and |also |so |but |请|帮我|你|一定要?|务必|千万)*"
+    r"(?:remember (?:that|this|:|my|our|the|to|i|we)"
+    r"|don'?t (?:ever )?forget (?:that|my|our|the|i|we)|keep (?:this |that |it )?in mind"
+    r"|(?:take |make a )?note (?:that|this|:)|for (?:future reference|the record)"
+    r"|(?:add|put|write) (?:this|that|it) (?:to|in|into|down)\b"
+    r"|记住|记下(?!了)|记一下|记牢|牢记|切记|(?:别|不要|勿)忘|记得(?!吗|你|我|上次)|记到|写进)",
+    2,
+)
+_SLOTS = (*SINGLE, *(f".{name}" for name in OPEN))
+
+
+def graded(drafts: Iterable[Draft]) -> tuple[list[Draft], list[str]]:
+    """Return the drafts that may become notes, and a line for each that states nothing.
+
+    What is weak is marked so that it becomes a candidate. A draft that ends something, a
+    task, and what rests on no person's or agent's words are left as they are.
+    """
+    kept: list[Draft] = []
+    left_out: list[str] = []
+    for draft in drafts:
+        strength = Strength.STRONG if _is_settled(draft) else _strength(draft)
+        if strength is Strength.NONE:
+            left_out.append(f"{draft.key}: it states nothing")
+        else:
+            kept.append(replace(draft, weak=draft.weak or strength is Strength.WEAK))
+    return kept, left_out
+
+
+def with_holder(draft: Draft, transcript: Transcript) -> Draft:
+    """Return a draft that names who said it, where several people speak."""
+    people = {t.speaker for t in transcript.turns if t.role is Role.USER and t.speaker}
+    turn = transcript.turn(draft.quotes[-1].n) if draft.quotes and len(people) > 1 else None
+    if turn is None or not turn.speaker or turn.speaker in draft.value or draft.gone:
+        return draft
+    mark = "：" if draft.lang is Lang.ZH else ": "
+    who = f"{turn.speaker}{mark}"
+    # What people tell each other to do is no rule for an agent.
+    weak = draft.weak or draft.type is CardType.RULE
+    return replace(draft, value=f"{who}{draft.value}", title=f"{who}{draft.title}", weak=weak)
+
+
+def _is_settled(draft: Draft) -> bool:
+    return (
+        draft.gone
+        or draft.stated
+        or draft.type is CardType.TASK_STATE
+        or not draft.quotes
+        or draft.origin not in (Origin.HUMAN, Origin.AGENT)
+    )
+
+
+def _strength(draft: Draft) -> Strength:
+    if draft.type is CardType.DECISION and len(draft.quotes) > 1:
+        return Strength.STRONG  # an offer and the answer to it
+    # An answer says the rest of what it answers: then the value is the whole of it.
+    text = draft.quotes[0].text if len(draft.quotes) == 1 else draft.value
+    return strength_of(
+        text,
+        str(draft.type),
+        asked=_ASKED.search(text) is not None,
+        slot=draft.reversal or _fills_slot(draft),
+    )
+
+
+def _fills_slot(draft: Draft) -> bool:
+    named = is_named(draft.key) or draft.key.endswith(_SLOTS)
+    return named or slot_of(draft.value) is not None

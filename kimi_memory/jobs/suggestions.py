@@ -1,0 +1,95 @@
+"""Suggested links that wait for a person: too weak to be confirmed by a job, or a contradiction."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from kimi_memory.domain.card import Card, Link, LinkRel
+from kimi_memory.domain.graph import REJECTED, SUGGESTED
+from kimi_memory.domain.job import Op
+from kimi_memory.domain.plan_step import Step
+from kimi_memory.domain.status import Status
+from kimi_memory.jobs.tombstone_gate import LIVE
+from kimi_memory.store.notes.notes import Shelf
+
+PREFIX = "link-"
+"""How the ids of what waits here begin."""
+MOST = 20
+"""So many are shown, the heaviest first; a person answers one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A link of one card that nobody has confirmed."""
+
+    path: str
+    card: Card
+    link: Link
+    other: Card
+    """Where it leads."""
+
+    @property
+    def id(self) -> str:
+        """What it is answered by; the same for as long as it waits."""
+        text = f"{self.card.id} {self.link.rel} {self.link.to}"
+        return f"{PREFIX}{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+
+    @property
+    def reason(self) -> str:
+        """Why it was suggested."""
+        return self.link.reason.removeprefix(SUGGESTED).strip(" :")
+
+    def accepted(self, now: datetime, words: str = "") -> list[Step]:
+        """Return what confirming it does; cards that contradict each other become a conflict."""
+        why = f"a person confirmed {self.link.rel} {self.link.to}"
+        card = self._with(replace(self.link, reason=words or self.reason), now)
+        if self.link.rel is not LinkRel.CONTRADICTS:
+            return [Step(Op.LINK, card, why)]
+        back = Link(self.card.id, LinkRel.CONTRADICTS, 1.0, words or self.reason)
+        links = (*self.other.links, back)
+        return [
+            Step(Op.CONFLICT, replace(card, status=Status.CONFLICTED), why),
+            Step(
+                Op.CONFLICT,
+                replace(self.other, links=links, status=Status.CONFLICTED, updated=now),
+                f"a person says that {self.card.id} contradicts it",
+            ),
+        ]
+
+    def rejected(self, now: datetime) -> list[Step]:
+        """Return what turning it away does: it is not suggested again."""
+        card = self._with(replace(self.link, weight=0.0, reason=REJECTED), now)
+        return [Step(Op.LINK, card, f"a person wants no link to {self.link.to}")]
+
+    def _with(self, link: Link, now: datetime) -> Card:
+        links = tuple(link if one == self.link else one for one in self.card.links)
+        return replace(self.card, links=links, updated=now)
+
+
+def suggestions(shelf: Shelf, accept: float) -> list[Suggestion]:
+    """Return the links that wait, heaviest first.
+
+    Args:
+        shelf: the notes as they are.
+        accept: from this weight on the weekly job confirms them by itself.
+    """
+    heads = shelf.heads()
+    live = {head.id: head for head in heads if head.status in LIVE}
+    cards = [shelf.card(head) for head in live.values() if head.suggests]
+    found = [
+        Suggestion(shelf.find(card.id).path, card, link, shelf.card(live[link.to]))
+        for card in cards
+        for link in _waiting(card, accept)
+        if link.to in live
+    ]
+    return sorted(found, key=lambda one: (-one.link.weight, one.id))
+
+
+def _waiting(card: Card, accept: float) -> Iterator[Link]:
+    for link in card.links:
+        settled = link.weight >= accept and link.rel is not LinkRel.CONTRADICTS
+        if link.reason.startswith(SUGGESTED) and link.weight > 0 and not settled:
+            yield link

@@ -1,0 +1,163 @@
+"""What must not come back: drafts and notes held against the tombstones."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from string import capwords
+
+from kimi_memory.domain.card import Card
+from kimi_memory.domain.draft import Draft
+from kimi_memory.domain.event import Event
+from kimi_memory.domain.note import Note
+from kimi_memory.domain.pages import Proposal
+from kimi_memory.domain.plan_step import Step
+from kimi_memory.domain.scope import SHARED
+from kimi_memory.domain.status import Status
+from kimi_memory.domain.tombstone import Stones, Tombstone
+from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.similarity import repeats_claim
+from kimi_memory.nlp.rules import cues
+from kimi_memory.nlp.rules.claim_words import NOT, claim_words
+from kimi_memory.nlp.rules.slot_list import TOOLS
+from kimi_memory.nlp.rules.slot_type import PROJECT
+from kimi_memory.nlp.rules.slots import slot_of
+from kimi_memory.nlp.rules.values import Relation, compare_values
+from kimi_memory.store.notes.notes import Shelf
+
+_INSTEAD = regex(r"\b(?:instead of|rather than|in place of)\b|而不是|代替|取代|而非")
+_TOOL = regex(r"[a-z][a-z0-9+-]*(?:\.[a-z0-9]+)*")
+
+
+class Barred:
+    """Tells what was forgotten or rejected, however it is put."""
+
+    def __init__(self, stones: Iterable[Tombstone]) -> None:
+        self._stones = stones if isinstance(stones, Stones) else Stones(stones)
+
+    def draft(self, draft: Draft, texts: Iterable[str]) -> bool:
+        """Whether a draft, which would say one of the texts, must not become a note."""
+        if not self._stones:
+            return False
+        scopes = _scopes(draft, [quote.session for quote in draft.quotes])
+        if self._stones.bar(scopes, draft.key, texts):
+            return True
+        # What was refined later is forgotten with the words it was first made of.
+        if self._stones.rest_on_barred(scopes, draft.key, [q.text for q in draft.quotes]):
+            return True
+        return not draft.reversal and self._repeats(scopes, draft.key, draft.value)
+
+    def text(self, text: str, scopes: set[str]) -> bool:
+        """Whether a text repeats a sentence that was forgotten in one of the scopes."""
+        return bool(self._stones) and self._stones.silence(text, scopes) != text
+
+    def note(self, note: Note) -> bool:
+        """Whether a note says what must not come back."""
+        if not self._stones:
+            return False
+        if self._stones.name(note.id):
+            return True
+        if isinstance(note, Proposal):
+            scopes = {"memory", page_scope(note.target, note.section)}
+            key = subject_of(note)
+            return self._stones.bar(scopes, key, [note.text]) or self._repeats(
+                scopes, key, note.text
+            )
+        if not isinstance(note, Card | Event):
+            return False
+        said = note.value if isinstance(note, Card) else note.content
+        sessions = [source.session for source in note.sources]
+        scopes = _scopes(note, sessions)
+        quotes = [quote.text for quote in note.quotes]
+        return (
+            self._stones.bar(scopes, note.key, [said])
+            or self._stones.rest_on_barred(scopes, note.key, quotes)
+            or (isinstance(note, Card) and self._repeats(scopes, note.key, note.value))
+        )
+
+    def steps(self, steps: Iterable[Step], shelf: Shelf) -> tuple[list[Step], list[str]]:
+        """Return the steps that may be done, and a line for each new note that may not."""
+        steps = list(steps)
+        if not self._stones:
+            return steps, []
+        known = shelf.entries()
+        kept, left_out = [], []
+        for step in steps:
+            if step.note.id not in known and step.note.status in LIVE and self.note(step.note):
+                left_out.append(f"{step.note.id}: it was forgotten or rejected on purpose")
+            else:
+                kept.append(step)
+        return kept, left_out
+
+    def returned(self, shelf: Shelf) -> Iterator[Card]:
+        """Yield live cards that a merge or a copied file brought back."""
+        if not self._stones:
+            return
+        keys = self._stones.keys()
+        for entry in sorted(shelf.entries().values(), key=lambda entry: entry.path):
+            is_named = entry.key in keys or self._stones.name(entry.id)
+            if entry.kind == "card" and is_named and entry.status in LIVE:
+                note = shelf.file(entry.path).note
+                if isinstance(note, Card) and self.note(note):
+                    yield note
+
+    def _repeats(self, scopes: set[str], key: str, text: str) -> bool:
+        """Whether a text puts a barred value of its own key into other words."""
+        near = self._stones.near(scopes)
+        if any(_fills_slot_alike(text, stone, scopes) for stone in near):
+            return True
+        low = cues.fold_case(text)
+        if cues.REVERSAL.search(low) or _INSTEAD.search(low):
+            return False  # Who takes something back names it, and does not say it again.
+        return any(
+            stone.key == key
+            and (repeats_claim(text, stone.value) or _chooses_alike(text, stone, scopes))
+            for stone in near
+        )
+
+
+LIVE = frozenset({Status.CANDIDATE, Status.ACTIVE, Status.STALE, Status.CONFLICTED})
+"""What is held to be so, or might be."""
+
+
+def page_scope(target: str, section: str) -> str:
+    """Return the scope of what must not be proposed for a section of a page again."""
+    return f"page:{target}#{section}"
+
+
+def subject_of(proposal: Proposal) -> str:
+    """Return the key under which a proposal is rejected."""
+    return f"{proposal.target}#{proposal.section}"
+
+
+def _scopes(about: Draft | Card | Event, sessions: Iterable[str]) -> set[str]:
+    told = {f"session:{id}" for id in sessions}
+    own = {about.scope} - {SHARED}
+    return {"memory", f"project:{about.project}", *own, *(told if len(told) == 1 else ())}
+
+
+def _fills_slot_alike(text: str, stone: Tombstone, scopes: Collection[str]) -> bool:
+    """Whether a text gives the slot of a forgotten statement the value that was forgotten.
+
+    What fills a slot of one project says nothing of the same slot of another one.
+    """
+    # A tombstone holds small letters, in which names are not seen.
+    told, old = slot_of(text), slot_of(stone.value) or slot_of(capwords(stone.value))
+    if told is None or old is None or told.key != old.key or told.denied != old.denied:
+        return False
+    if told.holder == PROJECT and stone.scope not in scopes:
+        return False
+    relation = compare_values(old.comparable, told.comparable)
+    return relation in {Relation.SAME, Relation.FINER, Relation.COARSER}
+
+
+def _chooses_alike(text: str, stone: Tombstone, scopes: Collection[str]) -> bool:
+    """Whether a text of a project chooses the one tool that the forgotten words chose there."""
+    named = _tools_in(text)
+    if len(named) != 1 or stone.scope not in scopes or named != _tools_in(stone.value):
+        return False
+    denials = [claim_words(words).count(NOT) % 2 for words in (text, stone.value)]
+    return denials[0] == denials[1]
+
+
+def _tools_in(text: str) -> set[str]:
+    return TOOLS.keys() & set(_TOOL.findall(text.lower()))

@@ -1,0 +1,102 @@
+"""Tracing a note back: its evidence, the turns, the session file, the commits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from kimi_memory.domain.card import Card
+from kimi_memory.domain.event import Event
+from kimi_memory.domain.note import Note
+from kimi_memory.domain.session import Transcript
+from kimi_memory.domain.source import Quote, Source
+from kimi_memory.domain.turn import Turn
+from kimi_memory.errors import NotFoundError
+from kimi_memory.store.git.history import Commit, History
+from kimi_memory.store.notes import sessions
+from kimi_memory.store.notes.notes import Shelf
+from kimi_memory.store.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One source of a note, looked up."""
+
+    source: Source
+    quote: str
+    """The quoted words, empty where the note quotes none."""
+    verified: bool
+    """Whether the quote stands in the stored turn now."""
+    path: str
+    """The session file; empty when it is gone."""
+    line: int
+    """Line of the first turn in that file."""
+    turns: tuple[Turn, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Everything known about where a note comes from."""
+
+    note: Note
+    path: str
+    evidence: tuple[Evidence, ...]
+    commits: tuple[Commit, ...] = ()
+
+
+class Tracer:
+    """Looks up evidence in the sessions of a store."""
+
+    def __init__(self, store: Store, history: History) -> None:
+        self._store, self._history = store, history
+        self._read: dict[str, tuple[str, Transcript] | None] = {}
+
+    def trace(self, id: str, paths: Iterable[str] = ()) -> Trace:
+        """Trace a note.
+
+        Args:
+            id: its id, or a unique prefix of it.
+            paths: where it may lie, see `Shelf.find`.
+
+        Raises:
+            NotFoundError: there is no such note.
+        """
+        shelf = Shelf(self._store)
+        entry = shelf.find(id, paths)
+        note = shelf.file(entry.path).note
+        commits = self._history.log(limit=20, path=entry.path) if self._history.ready() else []
+        return Trace(note, entry.path, tuple(self.evidence(note)), tuple(commits))
+
+    def evidence(self, note: Note) -> Iterator[Evidence]:
+        """Yield each source of a note, looked up."""
+        quotes = note.quotes if isinstance(note, Card | Event) else ()
+        for source in note.sources:
+            quote = next((q for q in quotes if _fits(q, source)), None)
+            found = self._session(source.session)
+            if found is None:
+                yield Evidence(source, quote.text if quote else "", False, "", 0)
+                continue
+            path, transcript = found
+            turns = tuple(t for t in transcript.turns if source.first <= t.n <= source.last)
+            verified = quote is not None and any(quote.stands_in(turn.text) for turn in turns)
+            line = self._line(path, source.first)
+            yield Evidence(source, quote.text if quote else "", verified, path, line, turns)
+
+    def _session(self, id: str) -> tuple[str, Transcript] | None:
+        if id not in self._read:
+            try:
+                path = sessions.find(self._store, id).path
+                self._read[id] = (path, sessions.read(self._store, path))
+            except NotFoundError:
+                self._read[id] = None
+        return self._read[id]
+
+    def _line(self, path: str, n: int) -> int:
+        mark = f'"kind":"turn","n":{n},'.encode()
+        lines = self._store.read(path).splitlines()
+        return next((i for i, line in enumerate(lines, 1) if mark in line[:80]), 0)
+
+
+def _fits(quote: Quote, source: Source) -> bool:
+    same = quote.session == source.session and source.first <= quote.n <= source.last
+    return same and source.quote in ("", quote.hash)

@@ -1,0 +1,120 @@
+"""Undoing a job: every file as it was, byte for byte, or not at all."""
+
+from __future__ import annotations
+
+from kimi_memory.domain.actor import Actor
+from kimi_memory.domain.change import Change, Create, Delete, Effect, Update, digest
+from kimi_memory.domain.job import Job
+from kimi_memory.errors import GateError, HistoryError
+from kimi_memory.formats.session_page import view_json
+from kimi_memory.jobs.overview import is_generated
+from kimi_memory.jobs.pages import is_page
+from kimi_memory.jobs.runner import Jobs, job_path
+from kimi_memory.jobs.undo_project import FOLDER as PROJECTS
+from kimi_memory.jobs.undo_project import take_back
+from kimi_memory.store.git.history import History
+from kimi_memory.store.notes import sessions
+from kimi_memory.store.store import Store
+
+_OPEN = "short-term/session_"
+
+
+def goes_on(path: str) -> bool:
+    """Whether jobs go on writing a file, so that one of them can be told apart later."""
+    return is_page(path) or path.startswith(PROJECTS)
+
+
+class Undo:
+    """Takes jobs back, with the contents git kept."""
+
+    def __init__(self, store: Store, history: History, jobs: Jobs) -> None:
+        self._store, self._history, self._jobs = store, history, jobs
+
+    def job(self, id: str, actor: Actor) -> tuple[Job, str]:
+        """Restore every file a job changed to what it was before.
+
+        Returns:
+            The job's record and the commit that undid it.
+
+        Raises:
+            NotFoundError: no such job, or it was undone already.
+            GateError: a file was changed since; the files are named.
+            HistoryError: git does not have the earlier content.
+        """
+        with self._store.lock("job"):
+            job = self._jobs.load(id)
+            self._history.commit(f"Before undo of {job.id}")
+            made = self._commit(job)
+            backs = {effect.path: self._back(effect, made) for effect in job.effects}
+            self._check(job, {path for path, found in backs.items() if found is None})
+            changes = [change for found in backs.values() for change in found or ()]
+            record = self._store.read(job_path(job.id))
+            changes.append(Delete(job_path(job.id), digest(record)))
+            self._store.apply(changes, actor, subject=f"undo {job.id}")
+            for effect in job.effects:
+                self._show(effect.path)
+            left = [path for path, found in backs.items() if not found and is_page(path)]
+            self._jobs.refresh_pages(actor, left)
+            trailers = {"Undoes": job.id, "Kind": "undo"}
+            return job, self._history.commit(f"undo: {job.id}", trailers=trailers)
+
+    def _show(self, path: str) -> None:
+        """Make the view of a session anew that is open again."""
+        if path.startswith(_OPEN) and path.endswith(".jsonl") and self._store.exists(path):
+            seen = sessions.read(self._store, path)
+            self._store.view(path.removesuffix("l"), view_json(seen))
+
+    def _check(self, job: Job, changed: set[str]) -> None:
+        if changed:
+            raise GateError(
+                "undo",
+                f"{', '.join(sorted(changed)[:5])} changed since {job.id} wrote it",
+                "Undo the later jobs first ('kimi-memory log'), or take your edit out",
+            )
+
+    def _follows(self, path: str) -> bool:
+        """Whether a file is a page as it was generated, which follows from the cards."""
+        if not is_page(path) or not self._store.exists(path):
+            return False
+        return is_generated(self._store.read(path).decode("utf-8", "replace"))
+
+    def _commit(self, job: Job) -> str:
+        """Return the commit of a job."""
+        commits = self._history.log(limit=1, path=job_path(job.id))
+        if not commits:
+            raise HistoryError(
+                f"Job {job.id} is not in git, so its earlier files are not known. "
+                "Switch history on (history.git in memory.toml) before running jobs."
+            )
+        return commits[0].hash
+
+    def _back(self, effect: Effect, made: str) -> list[Change] | None:
+        """Return what takes one file back; None where it was changed since."""
+        there = self._store.exists(effect.path)
+        now = self._store.read(effect.path) if there else b""
+        if (digest(now) if there else "") != effect.after:
+            return self._back_amid(effect, made, now)
+        if effect.before == effect.after:
+            return []
+        if not effect.before:
+            return [Delete(effect.path, effect.after)]
+        content = self._history.content(f"{made}^", effect.path)
+        if content is None or digest(content) != effect.before:
+            raise HistoryError(
+                f"git does not hold {effect.path} as it was before the job. "
+                f"Look at 'kimi-memory log' and restore it by hand."
+            )
+        if not effect.after:
+            return [Create(effect.path, content)]
+        return [Update(effect.path, effect.after, content)]
+
+    def _back_amid(self, effect: Effect, made: str, now: bytes) -> list[Change] | None:
+        """Take back a file that went on since, where what the job did can be told apart."""
+        if self._follows(effect.path):
+            return []  # It is made anew.
+        before = self._history.content(f"{made}^", effect.path) if effect.before else b""
+        after = self._history.content(made, effect.path) if effect.after else None
+        if before is None or after is None or digest(after) != effect.after:
+            return None
+        content = take_back(effect.path, before, after, now)
+        return None if content is None else [Update(effect.path, digest(now), content)]

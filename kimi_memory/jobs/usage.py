@@ -1,0 +1,159 @@
+"""Usage: what recall showed, folded from receipts into counts per day."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date
+
+from kimi_memory.domain.change import Append, Change, Delete, Update, digest
+from kimi_memory.domain.json_value import Json
+from kimi_memory.domain.moment import moment
+from kimi_memory.formats.checksum import seal, unseal
+from kimi_memory.nlp.dates.zone import Zone, day_in
+from kimi_memory.store.store import Store
+
+RECALLS = "short-term/recalls.jsonl"
+USAGE = "mid-term/usage.jsonl"
+RECENT = 10
+"""So many of the last recalls tell how relevant a unit is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """How a unit was used: how often it was shown, when last, and how well it fitted."""
+
+    count: int = 0
+    last: date | None = None
+    relevance: float = 1.0
+    """Mean score of the latest recalls, 0 to 1."""
+
+
+class Usage:
+    """Counts receipts; folding moves a day's receipts into one line."""
+
+    def __init__(self, store: Store, zone: Zone = UTC) -> None:
+        self._store, self._zone = store, zone
+
+    def of(self, day: date) -> Mapping[str, int]:
+        """Return how often each unit was shown on a day, by id."""
+        return Counter(id for at, ids, *_ in self._receipts() if at == day for id in ids)
+
+    def fold(self, day: date) -> list[Change]:
+        """Return the changes that move a day's receipts into the usage file."""
+        shown, receipts = self.of(day), self._receipts()
+        here = [looked for at, _, _, _, looked in receipts if at == day]
+        if not here:
+            return []
+        content = self._store.read(RECALLS)
+        kept = b"".join(line for at, _, _, line, _ in receipts if at != day)
+        counts: dict[str, Json] = {id: shown[id] for id in sorted(shown)}
+        record: dict[str, Json] = {"day": day.isoformat(), "shown": counts}
+        record |= {"looked": sum(here)} if any(here) else {}
+        means: dict[str, Json] = {id: found for id, found in sorted(self._scores(day).items())}
+        line = seal({**record, "scores": means} if means else record)
+        base = digest(content)
+        rest: Change = Update(RECALLS, base, kept) if kept else Delete(RECALLS, base)
+        return [Append(USAGE, (line,)), rest]
+
+    def all(self) -> dict[str, Use]:
+        """Return what is known of every unit's use, folded or not."""
+        tally = _Tally()
+        for day, ids, scores, *_ in self._receipts():
+            tally.add(day, Counter(ids), _means(ids, scores))
+        for day, counts, means in self._folded():
+            tally.add(day, counts, means)
+        return tally.uses()
+
+    def _scores(self, day: date) -> dict[str, float]:
+        """Return the mean score of each unit that was shown with one on a day."""
+        here = [(ids, scores) for at, ids, scores, *_ in self._receipts() if at == day]
+        rated = [pair for ids, scores in here for pair in zip(ids, scores, strict=False)]
+        means = _means([id for id, _ in rated], [score for _, score in rated])
+        return {id: round(score, 3) for id, score in means.items()}
+
+    def _folded(self) -> Iterator[tuple[date, Mapping[str, int], Mapping[str, float]]]:
+        content = self._store.read(USAGE) if self._store.exists(USAGE) else b""
+        for line in content.splitlines(keepends=True):
+            try:
+                record = unseal(line)
+                day = date.fromisoformat(str(record.get("day")))
+            except ValueError:
+                continue
+            shown, means = record.get("shown"), record.get("scores")
+            counts = _numbers(shown if isinstance(shown, dict) else {})
+            yield (
+                day,
+                {id: int(count) for id, count in counts.items()},
+                _numbers(means if isinstance(means, dict) else {}),
+            )
+
+    def _receipts(self) -> list[tuple[date, list[str], list[float], bytes, bool]]:
+        """Return day, units, scores, line, and whether a person only looked around.
+
+        What they saw is not told: it was not used.
+        """
+        if not self._store.exists(RECALLS):
+            return []
+        found = []
+        for line in self._store.read(RECALLS).splitlines(keepends=True):
+            try:
+                record = unseal(line)
+                ids, scores = record.get("hits"), record.get("scores")
+                day = day_in(moment(str(record.get("at"))), self._zone)
+            except ValueError:
+                continue
+            looked = record.get("looking") is True
+            shown = [str(id) for id in ids] if isinstance(ids, list) and not looked else []
+            rated = scores if isinstance(scores, list) and len(scores) == len(shown) else []
+            found.append((day, shown, [_number(score) for score in rated], line, looked))
+        return found
+
+
+class _Tally:
+    """Sums of uses; lives for one look."""
+
+    def __init__(self) -> None:
+        self._count: Counter[str] = Counter()
+        self._last: dict[str, date] = {}
+        self._rated: dict[str, list[tuple[date, float, int]]] = {}
+
+    def add(self, day: date, counts: Mapping[str, int], means: Mapping[str, float]) -> None:
+        """Count what was shown on a day, and how well it fitted."""
+        self._count.update(counts)
+        for id, count in counts.items():
+            self._last[id] = max(day, self._last.get(id, day))
+            if id in means:
+                self._rated.setdefault(id, []).append((day, means[id], count))
+
+    def uses(self) -> dict[str, Use]:
+        """Return the sums; relevance is the mean score of the last recalls."""
+        return {
+            id: Use(count, self._last[id], _recent(self._rated.get(id, [])))
+            for id, count in self._count.items()
+        }
+
+
+def _recent(rated: list[tuple[date, float, int]]) -> float:
+    """Return the mean score over the latest recalls; 1.0 where no score was noted."""
+    weight = total = 0.0
+    for _, score, count in sorted(rated, reverse=True):
+        taken = min(count, RECENT - weight)
+        weight, total = weight + taken, total + score * taken
+    return round(total / weight, 3) if weight else 1.0
+
+
+def _means(ids: list[str], scores: list[float]) -> dict[str, float]:
+    found: dict[str, list[float]] = {}
+    for id, score in zip(ids, scores, strict=False):
+        found.setdefault(id, []).append(score)
+    return {id: sum(all) / len(all) for id, all in found.items()}
+
+
+def _numbers(values: Mapping[str, Json]) -> dict[str, float]:
+    return {id: _number(value) for id, value in values.items()}
+
+
+def _number(value: Json) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0

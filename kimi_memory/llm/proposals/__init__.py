@@ -1,0 +1,1 @@
+"""Proposals of a model: what it is shown, what it answers, and what of it is proved."""

@@ -1,0 +1,109 @@
+"""What rules found and what a model would do to it, made one list of drafts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from kimi_memory.domain.draft import Draft
+from kimi_memory.llm.proposals.proposal import Act, Proposal
+from kimi_memory.nlp.basic.normalize import normalise
+from kimi_memory.nlp.rules.amounts import amounts_in
+from kimi_memory.nlp.rules.grounding import is_grounded
+
+Passed = tuple[Proposal, Draft | None]
+"""A proposal that was proven, with the draft it makes; a veto makes none."""
+
+
+def unite(
+    rules: Sequence[Draft], passed: Sequence[Passed], doubted: Collection[int] = ()
+) -> tuple[list[Draft], list[str]]:
+    """Return the drafts that come of both, and a line for each of a rule that is refused.
+
+    What a rule found keeps its key and its evidence when it is said better. What a model
+    refuses is left out where code doubts it, too, and else becomes a candidate that waits
+    for a person; of a model that would refuse more than half, no veto counts.
+
+    Args:
+        rules: what rules found; proposals name them by number, from 1.
+        passed: what was proven.
+        doubted: numbers of those that the session does not bear out.
+    """
+    found: dict[int, Draft] = dict(enumerate(rules, 1))
+    added: list[Draft] = []
+    told: list[str] = []
+    vetoes = [n for one, _ in passed if one.act is Act.VETO for n in one.targets if n in found]
+    believed = len(set(vetoes)) <= max(1, len(found) // 2)
+    for proposal, draft in passed:
+        if proposal.act is Act.VETO:
+            told += _refuse(found, proposal, doubted) if believed else []
+        elif draft is not None and proposal.act in (Act.REWRITE, Act.MERGE):
+            _rewrite(found, proposal, draft)
+        elif draft is not None:
+            at = next((n for n, known in found.items() if _is_same(known, draft)), 0)
+            if at and at <= len(rules) and _keeps(draft, found[at]):
+                found[at] = _said_better(found[at], draft)
+            elif not any(_repeats(one, draft) for one in [*found.values(), *added]):
+                added.append(draft)
+    if not believed:
+        told.append("the model would refuse most of what rules found: it is not believed")
+    return [*found.values(), *added], told
+
+
+def _refuse(found: dict[int, Draft], proposal: Proposal, doubted: Collection[int]) -> list[str]:
+    told = []
+    for number in proposal.targets:
+        draft = found.get(number)
+        if draft is None or draft.gone:
+            continue
+        if number in doubted:
+            del found[number]
+        else:
+            found[number] = replace(draft, weak=True)
+        became = "left out" if number in doubted else "made a candidate"
+        told.append(f"{draft.key}: {became}, as the model says: {proposal.why or 'no knowledge'}")
+    return told
+
+
+def _rewrite(found: dict[int, Draft], proposal: Proposal, draft: Draft) -> None:
+    numbers = [number for number in proposal.targets if number in found]
+    if not numbers:
+        return
+    first, *rest = numbers
+    found[first] = _said_better(found[first], draft)
+    for number in rest:
+        if found[number].type is found[first].type and not found[number].gone:
+            del found[number]
+
+
+def _said_better(known: Draft, draft: Draft) -> Draft:
+    """Return what a rule found in the words of a model."""
+    quotes = tuple(dict.fromkeys((*known.quotes, *draft.quotes)))[:4]
+    better = replace(known, title=draft.title, value=draft.value, lang=draft.lang)
+    reason = (
+        "" if known.reason and normalise(known.reason) in normalise(draft.value) else known.reason
+    )
+    return replace(better, quotes=quotes, reason=reason, stated=True)
+
+
+def _keeps(draft: Draft, known: Draft) -> bool:
+    """Whether a draft says all figures and most words of another."""
+    figures = amounts_in(normalise(known.value)).plain <= amounts_in(normalise(draft.value)).every
+    return figures and is_grounded(known.value, f"{draft.value} {draft.title}")
+
+
+def _repeats(known: Draft, draft: Draft) -> bool:
+    return normalise(known.value) == normalise(draft.value)
+
+
+def _is_same(known: Draft, draft: Draft) -> bool:
+    """Whether two drafts rest on the same words."""
+    return not known.gone and any(
+        one.n == other.n and (_holds(one.text, other.text) or _holds(other.text, one.text))
+        for one in known.quotes
+        for other in draft.quotes
+    )
+
+
+def _holds(text: str, words: str) -> bool:
+    return normalise(words) in normalise(text)

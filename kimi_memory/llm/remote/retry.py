@@ -1,0 +1,138 @@
+"""Patience with a server: retries with jitter, few calls at once, rest after failures."""
+
+from __future__ import annotations
+
+import logging
+import random
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+
+from kimi_memory.errors import ModelError
+
+A = TypeVar("A")
+T = TypeVar("T")
+
+FIRST_PAUSE_SECONDS = 0.5
+LONGEST_PAUSE_SECONDS = 8.0
+log = logging.getLogger("kimi_memory.llm.remote")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much a server is granted."""
+
+    tries: int = 3
+    """Calls until a passing failure counts as one."""
+    at_once: int = 4
+    """Most calls at the same time."""
+    per_minute: int = 0
+    """Most calls begun in a minute, evenly apart; any number if 0."""
+    rest_after: int = 3
+    """Failures in a row after which the server is left alone …"""
+    rest_seconds: float = 60.0
+    """… for so long."""
+
+
+class Patience:
+    """What one server is granted, shared by all threads of a process.
+
+    Args:
+        name: what the log calls the server.
+        limits: how much.
+        seed: makes the jitter repeatable.
+        clock: monotonic seconds.
+        pause: waits between tries.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        limits: Limits = Limits(),
+        *,
+        seed: int | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._name, self._limits = name, limits
+        self._random = random.Random(seed)  # noqa: S311  jitter, no secret
+        self._clock, self._pause = clock, pause
+        self._slots = threading.BoundedSemaphore(limits.at_once)
+        self._lock = threading.Lock()
+        self._failures = 0
+        self._until = 0.0
+        self._next = 0.0
+        """When the next call may begin."""
+
+    def call(self, act: Callable[[], T]) -> T:
+        """Return what `act` returns, tried again while its failure may pass.
+
+        Raises:
+            ModelError: it failed for good, or the server is being left alone.
+        """
+        self._admit()
+        with self._slots:
+            for attempt in range(1, self._limits.tries + 1):
+                self._keep_pace()
+                try:
+                    found = act()
+                except ModelError as error:
+                    if not error.passing or attempt == self._limits.tries:
+                        self._failed(error)
+                        raise
+                    self._pause(self._delay(attempt))
+                else:
+                    self._failures = 0
+                    return found
+        raise AssertionError("unreachable")
+
+    def each(self, act: Callable[[A], T], parts: Sequence[A]) -> list[T]:
+        """Return what `act` returns for each part, some of them at the same time.
+
+        Raises:
+            ModelError: one failed; those not begun yet are not asked any more.
+        """
+        if len(parts) < 2:
+            return [self.call(partial(act, part)) for part in parts]
+        with ThreadPoolExecutor(max_workers=self._limits.at_once) as pool:
+            asked = [pool.submit(self.call, partial(act, part)) for part in parts]
+            try:
+                return [each.result() for each in asked]
+            except ModelError:
+                pool.shutdown(wait=True, cancel_futures=True)
+                raise
+
+    def _admit(self) -> None:
+        with self._lock:
+            left = self._until - self._clock()
+        if left > 0:
+            raise ModelError(f"{self._name} failed repeatedly and is left alone for {left:.0f} s.")
+
+    def _keep_pace(self) -> None:
+        """Wait for the turn of a call; each takes the next one, whichever thread it is in."""
+        if not self._limits.per_minute:
+            return
+        with self._lock:
+            now = self._clock()
+            begin = max(now, self._next)
+            self._next = begin + 60.0 / self._limits.per_minute
+        if begin > now:
+            self._pause(begin - now)
+
+    def _failed(self, error: ModelError) -> None:
+        with self._lock:
+            self._failures += 1
+            if self._failures >= self._limits.rest_after:
+                self._until = self._clock() + self._limits.rest_seconds
+            first = self._failures == 1
+        log.log(logging.WARNING if first else logging.DEBUG, "%s Rules and keywords go on.", error)
+
+    def _delay(self, attempt: int) -> float:
+        """Return a random wait whose bound doubles: full jitter keeps clients apart."""
+        bound = min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2 ** (attempt - 1))
+        with self._lock:
+            return self._random.uniform(0, bound)

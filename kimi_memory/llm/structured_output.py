@@ -1,0 +1,142 @@
+"""The ladder an answer climbs: parse, repair, one more try, else the rules alone."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+
+from kimi_memory.domain.json_value import Json
+from kimi_memory.domain.prompt import Prompt, Question, Reply
+from kimi_memory.errors import KimiMemoryError
+from kimi_memory.formats.templates import fill, source
+from kimi_memory.llm.json_schema import problem_of
+from kimi_memory.llm.usage import Meter, running
+from kimi_memory.nlp.basic.json_repair import salvage, salvage_items
+
+TRIES = 2
+"""One answer, and one more that is told what was wrong with the first."""
+SHOWN_CHARS = 2000
+MAX_ITEMS = 40
+"""Items of one answer that are looked at."""
+log = logging.getLogger("kimi_memory.llm")
+
+
+class Ladder:
+    """The `ask` that hooks are given.
+
+    Args:
+        generate: asks the plugins; None when none has a model.
+        able: whether any plugin could have one, told without loading it.
+    """
+
+    def __init__(
+        self, generate: Callable[[Prompt], Reply | None], able: Callable[[], bool]
+    ) -> None:
+        self._generate, self._able = generate, able
+
+    @property
+    def ready(self) -> bool:
+        """Whether a model is configured and the job may still ask."""
+        return self._able() and not running().spent
+
+    def __call__(self, question: Question) -> Json:
+        """Return an answer that fits the schema, or None: then rules decide alone."""
+        if not self.ready:
+            return None
+        meter, (prompt, version) = running(), _prompt(question)
+        said, asked = "", prompt
+        for _ in range(TRIES):
+            reply = self._say(asked, meter)
+            if reply is None:
+                return None
+            value, problem = _read(reply, question)
+            if not problem:
+                if reply.cut:
+                    meter.tell(f"{reply.model} did not finish; what was complete counts")
+                meter.used(reply.model, version)
+                return value
+            asked = replace(prompt, text=_again(prompt, question, reply, problem))
+            said = f"{reply.model} gave no usable answer ({problem}); rules decided alone"
+        meter.tell(said)
+        return None
+
+    def tell(self, note: str) -> None:
+        """Add a line to the report of the job."""
+        running().tell(note)
+
+    def _say(self, prompt: Prompt, meter: Meter) -> Reply | None:
+        if meter.spent:
+            meter.tell("the job has asked as much as it may; rules decided the rest alone")
+            return None
+        meter.calls += 1
+        try:
+            reply = self._generate(prompt)
+        except KimiMemoryError as error:
+            log.debug("no answer: %s", error)
+            meter.stopped = True
+            meter.tell(f"no answer from the model; rules decided alone: {error}")
+            return None
+        if reply is None:
+            meter.calls -= 1
+            return None
+        meter.count(reply)
+        return reply
+
+
+def _prompt(question: Question) -> tuple[Prompt, str]:
+    """Return the prompt of a question and the version hash of what it was made from."""
+    if question.template:
+        lang = str(question.lang)
+        made_from, text = (
+            source(question.template, lang),
+            fill(question.template, lang, **question.values),
+        )
+    else:
+        made_from = text = question.text
+    told = json.dumps([made_from, question.schema], sort_keys=True, ensure_ascii=False)
+    version = hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()[:12]
+    prompt = Prompt(text=text, schema=question.schema, max_tokens=question.max_tokens)
+    return prompt, version
+
+
+def _read(reply: Reply, question: Question) -> tuple[Json, str]:
+    """Return the value in an answer and an empty string, or None and what is wrong."""
+    if question.each:
+        return _read_items(reply, question)
+    if reply.cut:
+        return None, f"it was longer than {question.max_tokens} tokens"
+    try:
+        value: Json = salvage(reply.text)
+    except ValueError as error:
+        return None, str(error)
+    problem = problem_of(value, question.schema)
+    return (None, problem) if problem else (value, "")
+
+
+def _read_items(reply: Reply, question: Question) -> tuple[Json, str]:
+    name = question.each
+    try:
+        items = salvage_items(reply.text, name, _member(question))
+    except ValueError as error:
+        return None, "it was cut off" if reply.cut else str(error)
+    whole = [one for one in items if isinstance(one, dict)]
+    if items and not whole:
+        return None, f"its {name} are no objects"
+    return {name: list(whole[:MAX_ITEMS])}, ""
+
+
+def _member(question: Question) -> str:
+    """Return what every item of an answer has by its schema."""
+    part: Json = dict(question.schema)
+    for step in ("properties", question.each, "items", "required"):
+        part = part.get(step) if isinstance(part, dict) else None
+    return str(part[0]) if isinstance(part, list) and part else ""
+
+
+def _again(prompt: Prompt, question: Question, reply: Reply, problem: str) -> str:
+    said = reply.text[:SHOWN_CHARS]
+    told = fill("prompts/again", str(question.lang), problem=problem, answer=said)
+    return f"{prompt.text}\n{told}"

@@ -1,0 +1,232 @@
+"""What each tool does with an open memory; one at a time, whatever thread asks."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from kimi_memory.api.memory import Memory
+from kimi_memory.api.options import Opening
+from kimi_memory.domain.actor import Actor
+from kimi_memory.domain.origin import Origin
+from kimi_memory.domain.search_types import Hit
+from kimi_memory.errors import NotFoundError, UsageError
+from kimi_memory.jobs.forget import Wanted
+from kimi_memory.jobs.runner import JobReport
+from kimi_memory.mcp import responses
+from kimi_memory.nlp.basic.citation import split_citation
+from kimi_memory.operations.doctor import status
+from kimi_memory.operations.entities import Entities
+from kimi_memory.operations.forget import forget
+from kimi_memory.operations.review_queue import Said, review
+from kimi_memory.recall.query_parser import parse
+from kimi_memory.server.principal import Caller, Namespace, Scope
+from kimi_memory.server.simple import of_sources
+
+MOST_HITS = 50
+MOST_TOKENS = 20_000
+WHOLE = Namespace()
+_AGENT = "mcp"
+
+
+class Desk:
+    """Answers tools for one memory folder.
+
+    Args:
+        root: the folder.
+        client: who asks, for the journal.
+        space: what the client is bound to; it sees, and writes, nothing else.
+    """
+
+    def __init__(self, root: Path, client: str = "mcp", space: Namespace = WHOLE) -> None:
+        self._guard = threading.RLock()
+        self._caller, self._space = Caller(client, space=space), space
+        actor = Actor(client, Origin.AGENT)
+        self.memory = Memory.open(root, Opening(actor=actor, background=True))
+        """For what may be asked of it from any thread."""
+
+    def close(self) -> None:
+        """Close the memory."""
+        with self._guard:
+            self.memory.close()
+
+    @contextmanager
+    def _open(self) -> Iterator[Memory]:
+        with self._guard:
+            yield self.memory
+
+    @contextmanager
+    def _whole(self) -> Iterator[Memory]:
+        """Open what concerns the whole memory; refused to a client that is bound to a part."""
+        self._caller.need(Scope.READ, whole=True)
+        with self._open() as memory:
+            yield memory
+
+    @contextmanager
+    def entities(self) -> Iterator[Entities]:
+        """Give the graph that agents keep over this protocol."""
+        with self._whole() as memory:
+            yield Entities(memory, _AGENT)
+
+    def search(
+        self, query: str, limit: int = 10, min_score: float = 0.0, sources: Sequence[str] = ()
+    ) -> responses.Search:
+        """Find lines; see `Memory.recall`."""
+        if not query.strip():
+            raise UsageError("There is nothing to look for. Give a question or words.")
+        with self._open() as memory:
+            asked = parse(query, memory.now(), limit=max(1, min(limit, MOST_HITS)))
+            asked = of_sources(replace(asked, min_score=min_score), tuple(sources))
+            answer = memory.recall(self._space.narrowed(asked))
+        return {"results": [_line(hit) for hit in answer.hits], "notes": list(answer.notes)}
+
+    def get(self, path: str, first: int = 0, last: int = 0) -> responses.Text:
+        """Read a file of the memory by path or citation, or a note by id.
+
+        Args:
+            path: where it is; ``path#L2-L5`` names lines, too.
+            first: first line, counted from 1; that of the citation, or 1, if 0.
+            last: last line; that of the citation, or the end, if 0.
+        """
+        asked, cited, until = split_citation(path)
+        first, last = first or cited or 1, last or until
+        if last and last < first:
+            raise UsageError(f"'endLine' {last} is before 'startLine' {first}. Give a later one.")
+        with self._open() as memory:
+            try:
+                filed = self._space.filed(memory, asked)
+                where, text = filed.path, filed.text
+            except NotFoundError as missing:
+                where = asked
+                try:
+                    self._space.check_path(memory, where, asked)
+                    text = memory.store.text(where)
+                except NotFoundError:
+                    raise missing from None  # One answer, whatever lies outside of the namespace.
+        rows = text.splitlines()[first - 1 : last or None]
+        shown = "\n".join(rows)
+        return {"path": where, "startLine": first, "endLine": first + len(rows) - 1, "text": shown}
+
+    def remember(self, text: str, key: str = "", type: str = "", **whose: str) -> responses.Done:
+        """Keep a statement; see `Memory.remember`.
+
+        Args:
+            text: one statement.
+            key: what it is about.
+            type: what kind of knowledge it is.
+            whose: its project, its user and its area, where they are told.
+        """
+        area = whose.pop("area", "")
+        space = self._space.within(**whose)
+        of = {"project": space.project, "agent": space.agent, "user": space.user}
+        with self._open() as memory:
+            of |= {"area": self._space.area(memory, area), "session": self._space.session}
+            return _done(memory.remember(text, key=key, type=type, **of))
+
+    def forget(self, note: str = "", key: str = "", dry_run: bool = True) -> responses.Done:
+        """Archive a note or what is known under a key, so that it does not come back."""
+        with self._open() as memory:
+            if self._space and not note:
+                raise UsageError("A bound client forgets one note at a time: give 'note', its id.")
+            if self._space:
+                self._space.strict.filed(memory, note)
+            return _done(forget(memory, Wanted(note=note, key=key), dry_run=dry_run))
+
+    def trace(self, id: str) -> responses.Origins:
+        """Say where a note comes from."""
+        with self._open() as memory:
+            found = memory.trace(self._space.filed(memory, id).note.id)
+            evidence = [
+                one
+                for one in found.evidence
+                if not one.path or self._space.holds_path(memory, one.path)
+            ]
+        proofs: list[responses.Proof] = [
+            {
+                "quote": one.quote,
+                "verified": one.verified,
+                "citation": f"{one.path}#L{one.line}" if one.path else "",
+                "said_by": ", ".join(turn.speaker or str(turn.role) for turn in one.turns),
+                "text": "\n".join(turn.text for turn in one.turns),
+            }
+            for one in evidence
+        ]
+        shown = () if self._space else found.commits
+        commits = [f"{one.hash[:12]} {one.subject}" for one in shown]
+        return {"id": found.note.id, "path": found.path, "evidence": proofs, "commits": commits}
+
+    def context(
+        self, purpose: str = "task", query: str = "", budget: int = 0, project: str = ""
+    ) -> responses.Block:
+        """Return a block for a prompt; see `Memory.context`."""
+        if purpose not in ("start", "task", "live"):
+            raise UsageError(f"{purpose!r} is no purpose. Use start, task or live.")
+        most = min(max(budget, 0), MOST_TOKENS)
+        with self._open() as memory:
+            asked = {"purpose": purpose, "query": query, "budget": most, "project": project}
+            built = self._space.context(memory, asked)
+        return {"text": built.text, "tokens": built.tokens}
+
+    def state(self) -> responses.State:
+        """Count what is there."""
+        with self._whole() as memory:
+            found = status(memory)
+        return {
+            "turns": found.turns,
+            "open_sessions": found.open_sessions,
+            "notes": {kind: dict(counts) for kind, counts in found.notes.items()},
+            "index": found.index,
+            "history": found.history,
+            "waits": dict(found.asks),
+        }
+
+    def waiting(self) -> responses.Waiting:
+        """List what waits for a person's word; only a person can give it."""
+        with self._whole() as memory:
+            found = review(memory)
+        items: list[responses.Item] = [
+            {
+                "id": one.id,
+                "title": one.title,
+                "text": one.text,
+                "reason": one.reason,
+                "diff": one.diff,
+                "evidence": [_quote(said) for said in one.evidence],
+            }
+            for one in found
+        ]
+        return {"items": items}
+
+
+def _line(hit: Hit) -> responses.FoundLine:
+    unit = hit.unit
+    return {
+        "id": unit.id,
+        "path": unit.path,
+        "startLine": unit.first,
+        "endLine": unit.last,
+        "citation": hit.citation,
+        "score": round(hit.score, 4),
+        "snippet": hit.snippet,
+        "kind": unit.kind,
+        "said_by": unit.speaker or unit.role,
+        "date": f"{unit.at:%Y-%m-%d}" if unit.at else "",
+        "status": unit.status,
+        "trust": unit.trust,
+    }
+
+
+def _done(report: JobReport) -> responses.Done:
+    return {
+        "job": report.id,
+        "changed": list(report.paths),
+        "left_out": list(report.left_out),
+        "diff": report.diff,
+    }
+
+
+def _quote(said: Said) -> str:
+    return f"{said.speaker}: {said.text} (session:{said.session}#{said.n})"

@@ -1,1 +1,0 @@
-"""Values: what a memory is made of, and their text form. No I/O here."""

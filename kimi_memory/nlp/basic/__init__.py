@@ -1,0 +1,1 @@
+"""Basic text: sentences, words, patterns, similarity; no rule about what is meant."""

@@ -1,0 +1,64 @@
+"""Where quoted words stand in a text, whatever a model did to their marks and spaces.
+
+Bold text, backticks, line breaks, full-width signs, other quotation marks and letter
+case are forgiven; words are not. Of a quote with an ellipsis each part is looked for, in
+order. What is found are spans of the text, so that what is kept is literal again.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from kimi_memory.nlp.basic.cjk import HAN, simplify
+from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.sentences import Span
+
+SHORTEST = 4
+"""A part of fewer letters stands anywhere; two Chinese characters count as four."""
+MOST = 400
+"""Words of a quote that are looked for."""
+_PARTS = regex(r"(?:(?<!\s)\s++)?(?:\.{3,}|…+|\[(?:\.{3}|…+)\]|\((?:\.{3}|…+)\)|⋯+)\s*")
+_TOKEN = regex(rf"[{HAN}]|[^\W\d_{HAN}]+|\d+")
+_WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: 0x20}
+
+
+def find_quote(quote: str, text: str) -> list[Span]:
+    """Return the spans of a text that a quote consists of, none where it does not stand in it."""
+    parts = [part for part in _PARTS.split(quote.strip()) if _weight(part)]
+    if not parts or sum(map(_weight, parts)) < SHORTEST:
+        return []
+    shown, spans, at = _folded(text), list[Span](), 0
+    for part in parts:
+        found = _pattern(_folded(part)).search(shown, at)
+        if found is None:
+            return []
+        spans.append((found.start(), _with_mark(shown, found.end(), _folded(part))))
+        at = found.end()
+    return spans
+
+
+def _with_mark(text: str, end: int, part: str) -> int:
+    """Return where found words end with the mark that ends the quote."""
+    mark = part.rstrip()[-1:]
+    return end + 1 if mark and not mark.isalnum() and text[end : end + 1] == mark else end
+
+
+def _weight(part: str) -> int:
+    return len(part.encode()) if part.isascii() else sum(1 + (c > "\u2e7f") for c in part)
+
+
+def _folded(text: str) -> str:
+    """Return a text of the same length with wide signs narrow and hanzi simplified."""
+    return text if text.isascii() else simplify(text.translate(_WIDE))
+
+
+@lru_cache(maxsize=256)
+def _pattern(part: str) -> re.Pattern[str]:
+    tokens = _TOKEN.findall(part)[:MOST]
+    first, last = (tokens[0], tokens[-1]) if tokens else ("", "")
+    before = r"(?<![^\W_\u3400-\u9fff])" if first.isascii() else ""
+    after = r"(?![^\W_\u3400-\u9fff])" if last.isascii() else ""
+    # Between two words stands what is no word: marks, spaces, an underscore.
+    inside = r"[\W_]{0,12}".join(map(re.escape, tokens)) or r"(?!)"
+    return re.compile(f"{before}{inside}{after}", re.IGNORECASE)

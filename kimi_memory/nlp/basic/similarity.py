@@ -1,0 +1,91 @@
+"""How alike two short texts are, and whether they claim the same."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import lru_cache
+from math import sqrt
+
+from kimi_memory.nlp.basic.cjk import HAN, simplify
+from kimi_memory.nlp.basic.normalize import normalise
+from kimi_memory.nlp.basic.regex import regex
+
+CEILING = 0.9
+"""Most that texts with different claims can reach, however alike their letters are."""
+
+_NOT = regex(r"(?<=\bca)nnot\b|(?<=\w)n['’]t\b|\b(?:never|no longer|without|no)\b")
+_PIECE = regex(rf"[{HAN}]|\d+(?:[.:/-]\d+)*%?|[^\W\d_{HAN}]+(?:['’][^\W\d_]+)?|[+\-<>=#$€¥￥]|\w")
+# Words whose presence changes the tone and not the claim.
+_SMALL_WORDS = (
+    "a an the is are was were be been am do does did has have had of to in on at for with and "
+    "that this it its i you we they he she please just really very also so then now 的 了 是 在 "
+    "也 就 都 很 呢 吗 啊 吧 呀 嘛 地 得 着 这 那 请 - ="
+)
+_SMALL = frozenset(_SMALL_WORDS.split())
+_ENDING = regex(r"(?<=\w{3})(?:'s|’s|es|s|ing|ed)$")
+_TURNS = frozenset({"not", *"不没别无非未勿"})
+"""Words that turn a claim round."""
+
+
+def similarity(a: str, b: str) -> float:
+    """Return from 0 to 1 how alike two texts are; 1.0 when only case and spaces differ.
+
+    The cosine of their character pairs and triples. Where the claims differ (a number,
+    a name, a negation, who does what) it stays at or under `CEILING`.
+    """
+    first, second = _fold(a), _fold(b)
+    if first == second:
+        return 1.0
+    cosine = _cosine(first, second)
+    return cosine if cosine <= CEILING or same_claim(a, b) else CEILING
+
+
+def same_claim(a: str, b: str) -> bool:
+    """Whether two texts say the same words in the same order, small words aside.
+
+    Strict on purpose: it guards against taking "deploy on 8080" for "deploy on 8081"
+    or 不喜欢 for 喜欢, so two wordings of one claim may count as different.
+    """
+    return _claim(_fold(a)) == _claim(_fold(b))
+
+
+def repeats_claim(text: str, claim: str) -> bool:
+    """Whether a text says what a claim says, in any order and with more around it.
+
+    Numbers and polarity must be the same; a claim of one word must be all of the text.
+    """
+    said, wanted = Counter(_claim(_fold(text))), Counter(_claim(_fold(claim)))
+    if len(wanted) < 2:
+        return bool(wanted) and said == wanted
+    figures = [{word for word in words if word[0].isdigit()} for words in (said, wanted)]
+    turned = [sum(words[word] for word in _TURNS) % 2 for words in (said, wanted)]
+    same = figures[0] == figures[1] and turned[0] == turned[1]
+    return same and set(wanted) - _TURNS <= set(said)
+
+
+def _fold(text: str) -> str:
+    return simplify(normalise(text))
+
+
+@lru_cache(maxsize=8192)
+def _grams(text: str) -> tuple[Counter[str], float]:
+    padded = f" {text} "
+    grams = Counter(padded[i : i + 2] for i in range(len(padded) - 1))
+    grams.update(padded[i : i + 3] for i in range(len(padded) - 2))
+    return grams, sqrt(sum(n * n for n in grams.values()))
+
+
+def _cosine(first: str, second: str) -> float:
+    if not first or not second:
+        return 0.0
+    (few, few_norm), (many, many_norm) = sorted(
+        (_grams(first), _grams(second)), key=lambda grams: len(grams[0])
+    )
+    product = sum(n * many[gram] for gram, n in few.items() if gram in many)
+    return min(1.0, product / (few_norm * many_norm))
+
+
+@lru_cache(maxsize=8192)
+def _claim(text: str) -> tuple[str, ...]:
+    plain = _NOT.sub(" not ", text)
+    return tuple(_ENDING.sub("", word) for word in _PIECE.findall(plain) if word not in _SMALL)

@@ -1,0 +1,1 @@
+"""Dates and time zones in text: found, worked out, written."""

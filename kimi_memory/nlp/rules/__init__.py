@@ -1,0 +1,1 @@
+"""Rules for Chinese and English: what a sentence states, asks, changes or orders."""

@@ -1,0 +1,209 @@
+"""Judge whether a stretch of a text is a credential, or a placeholder, a word or code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from kimi_memory.nlp.basic.regex import regex
+
+Check = Callable[[str, int, int], bool]
+"""Judges what stands between two places of a text."""
+
+_PLACEHOLDER = regex(
+    r"[<$%{\[*.…⟦?]|!(?:vault|secret|env|ref|sub)\b|(?:your|my|the|some)[-_ ]|x{4}|example"
+    r"|change_?me|placeholder|dummy|redacted|\.{3}|\*{3}|(?:insert|replace)[-_]|0{8}|sk-1234",
+    re.IGNORECASE,
+)
+_TAIL = ".,;:!?)\"'"
+"""Signs of the sentence around a value."""
+_IDENTIFIER = regex(r"[A-Za-z_][A-Za-z_.-]*[;,]?")
+_CONSTANT = regex(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
+_CODE = regex(
+    r"[\w.\[\]\"']*[(\[]|(?:os|self|process|settings|config|env|args|req)\.", re.IGNORECASE
+)
+_TECHNIQUE = regex(
+    r"(?:sha|md|aes|rsa|ed|oauth|argon|pbkdf|base|utf|http|tls|totp|saml|x|v|s|p)-?\d[\d.]*\w{0,3}"
+    r"|\d{0,2}-?(?:bcrypt|scrypt|fa|factor|step|password|way)\d?",
+    re.IGNORECASE,
+)
+"""Names of methods, which hold digits as passwords do."""
+_DATE = regex(r"\b(?:19|20)\d\d-(?:0[1-9]|1[0-2])-[0-3]\d\b")
+_COUNT = regex(r"\d{1,4}(?:\s?[-~–至到]\s?\d{1,4})?")
+_COUNTED = regex(
+    r"\s?(?:characters?|chars?|digits?|letters?|bits?|bytes?|days?|weeks?|months?|years?|hours?"
+    r"|minutes?|seconds?|times?|users?|people|位|天|个|次|分钟|小时|年|月|字符|人)",
+    re.IGNORECASE,
+)
+_WORDS = frozenset(
+    (
+        *("none", "null", "true", "false", "string", "str", "int", "number", "bool", "boolean"),
+        *("required", "optional", "wrong", "incorrect", "invalid", "expired", "missing", "empty"),
+        *("hidden", "secret", "password", "token", "stored", "hashed", "encrypted", "reset"),
+    )
+)
+_PLAIN_WORDS = frozenset(
+    (
+        *("a", "an", "the", "this", "that", "these", "those", "it", "its", "they", "you", "your"),
+        *("i", "we", "he", "she", "my", "our", "their", "his", "her", "of", "to", "in", "on"),
+        *("at", "by", "for", "from", "with", "as", "into", "is", "are", "was", "were", "be"),
+        *("been", "being", "has", "have", "had", "do", "does", "did", "will", "would", "can"),
+        *("could", "should", "must", "may", "and", "or", "but", "if", "when", "where", "which"),
+        *("who", "what", "how", "why", "than", "then", "so", "such", "not", "no", "only", "also"),
+        *("very", "more", "too", "once", "again", "never", "always", "easier", "needed", "used"),
+    )
+)
+_CARD = regex(r"3[04-9]|4|5|6|9|22[2-9]|2[3-6]|27[0-2]")
+"""How cards begin; order numbers mostly begin with a date."""
+_ID_WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
+
+
+def is_any(text: str, start: int, end: int) -> bool:
+    """Accept what a pattern found: its surroundings are proof enough."""
+    return True
+
+
+def has_digit(text: str, start: int, end: int) -> bool:
+    """Whether a digit stands in it."""
+    return any(sign.isdigit() for sign in text[start:end])
+
+
+def is_real(text: str, start: int, end: int) -> bool:
+    """Whether it is no placeholder of the documentation."""
+    value = text[start:end]
+    found = _PLACEHOLDER.match(value) or _PLACEHOLDER.search(value, 1)
+    is_marked = found is not None and (found.start() == 0 or len(found[0]) > 1)
+    return not is_marked and len(set(value)) > 3
+
+
+def is_real_with_digit(text: str, start: int, end: int) -> bool:
+    """Whether it is no placeholder and holds a digit."""
+    return is_real(text, start, end) and has_digit(text, start, end)
+
+
+def is_random(text: str, start: int, end: int) -> bool:
+    """Whether it looks drawn, not named: three digits, or a digit among both cases."""
+    value = text[start:end]
+    digits = sum(sign.isdigit() for sign in value)
+    return is_real(text, start, end) and (digits >= 3 or (digits > 0 and _is_mixed(value)))
+
+
+def is_code(text: str, start: int, end: int) -> bool:
+    """Whether it holds a digit, or a capital where a word has none."""
+    return has_digit(text, start, end) or any(sign.isupper() for sign in text[start + 1 : end])
+
+
+def is_credential(text: str, start: int, end: int) -> bool:
+    """Whether it stands where only a password can, and is not the example of one."""
+    value = text[start:end].strip()
+    return not _PLACEHOLDER.match(value) and value.lower() not in ("password", "pass", "pw")
+
+
+def is_value(text: str, start: int, end: int) -> bool:
+    """Whether what is assigned is a value, not a name, a type, a call or a word."""
+    value = text[start:end].rstrip(_TAIL)
+    if not is_real(text, start, start + len(value)) or _CODE.match(value):
+        return False
+    if value.lower() in _WORDS or value.startswith(("/", "./", "~/", "http")):
+        return False
+    is_quoted = text[start - 1 : start] in "\"'" and text[end : end + 1] in "\"'"
+    return is_quoted or not (_IDENTIFIER.fullmatch(value) or _CONSTANT.fullmatch(value))
+
+
+def is_password(text: str, start: int, end: int) -> bool:
+    """Whether a short value is a password: digits alone count too."""
+    value = text[start:end].rstrip(_TAIL)
+    if value.lower() in _WORDS or _PLACEHOLDER.match(value) or _CODE.match(value):
+        return False
+    if _TECHNIQUE.fullmatch(value) or value.startswith(("/", "./", "~/", ":/")):
+        return False
+    if _COUNT.fullmatch(value) and _COUNTED.match(text, start + len(value)):
+        return False
+    return not _IDENTIFIER.fullmatch(value) and len(set(value)) > 1
+
+
+def is_strong(text: str, start: int, end: int) -> bool:
+    """Whether letters, digits and something odder are mixed as only passwords mix them."""
+    value = text[start:end].rstrip(_TAIL)
+    if not is_password(text, start, start + len(value)) or "/" in value or "://" in value:
+        return False
+    odd = _is_mixed(value) or any(sign in "!$%&*#@^" for sign in text[start:end])
+    letters = sum(sign.isalpha() for sign in value)
+    if value[:1].isdigit() and (len(value) < 8 or letters < 3):  # 500GB, 2.5x, 12%
+        return False
+    return odd and letters > 0 and any(sign.isdigit() for sign in value)
+
+
+def is_phrase(text: str, start: int, end: int) -> bool:
+    """Whether words stand together as a passphrase draws them: none joins the others."""
+    words = text[start:end].lower().replace("-", " ").split()
+    return len(words) >= 4 and not _PLAIN_WORDS & set(words)
+
+
+def stands_alone(text: str, start: int, end: int) -> bool:
+    """Whether a number is not a piece of a longer number, name, hash or path."""
+    before, after = text[max(0, start - 2) : start], text[end : end + 2]
+    is_glued = (
+        before[-1:] in tuple("_/-.=#@%&") and before[-2:-1].isascii() and before[-2:-1].isalnum()
+    )
+    is_continued = after[:1] in tuple("_-./@%") and after[1:].isascii() and after[1:].isalnum()
+    return not is_glued and not is_continued
+
+
+def is_card_number(text: str, start: int, end: int) -> bool:
+    """Whether the check digit of a payment card is right."""
+    digits = _digits(text, start, end)
+    if not 13 <= len(digits) <= 19 or len(set(digits)) < 3 or not _CARD.match(text, start):
+        return False
+    doubled = [sum(divmod(2 * digit, 10)) for digit in digits[-2::-2]]
+    is_sum_right = (sum(doubled) + sum(digits[-1::-2])) % 10 == 0
+    return is_sum_right and stands_alone(text, start, end)
+
+
+def is_id_card(text: str, start: int, end: int) -> bool:
+    """Whether the check digit of a Chinese identity card is right."""
+    number = text[start:end].upper()
+    total = sum(int(digit) * weight for digit, weight in zip(number, _ID_WEIGHTS, strict=False))
+    return "10X98765432"[total % 11] == number[17] and stands_alone(text, start, end)
+
+
+def is_iban(text: str, start: int, end: int) -> bool:
+    """Whether the check digits of an international account number are right."""
+    value = text[start:end].replace(" ", "").upper()
+    if not 15 <= len(value) <= 34:
+        return False
+    turned = value[4:] + value[:4]
+    return int("".join(str(int(sign, 36)) for sign in turned)) % 97 == 1
+
+
+def is_account(text: str, start: int, end: int) -> bool:
+    """Whether it has as many digits as the number of a bank account."""
+    return 6 <= len(_digits(text, start, end)) <= 25
+
+
+def is_phone(text: str, start: int, end: int) -> bool:
+    """Whether it has as many digits as an international telephone number.
+
+    Between an offset and a date there is none: "UTC+9 (2025-05-05, …".
+    """
+    if _DATE.search(text, start, end):
+        return False
+    return 9 <= len(_digits(text, start, end)) <= 15 and stands_alone(text, start, end)
+
+
+def is_local_phone(text: str, start: int, end: int) -> bool:
+    """Whether it has as many digits as a telephone number of one country."""
+    return 9 <= len(_digits(text, start, end)) <= 12
+
+
+def is_address(text: str, start: int, end: int) -> bool:
+    """Whether an e-mail address is one, not the ``git@host:path`` of a remote."""
+    return not (text[start:end].startswith("git@") and text[end : end + 1] in ":/")
+
+
+def _is_mixed(value: str) -> bool:
+    return value.lower() != value and value.upper() != value
+
+
+def _digits(text: str, start: int, end: int) -> list[int]:
+    return [int(sign) for sign in text[start:end] if sign in "0123456789"]

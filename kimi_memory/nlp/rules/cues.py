@@ -1,0 +1,385 @@
+"""Phrases that tell what a Chinese or English sentence does: decide, prefer, doubt, joke.
+
+Every pattern is a plain alternation with bounded gaps, so that a long line costs no
+more than its length. Sentences are matched in lower case.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from functools import lru_cache
+
+from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.rules import hypotheticals
+
+_QUOTED = regex(r"[“「『\"][^“”「」『』\"\n]{12,}[”」』\"]")
+
+
+def _any(*parts: str) -> re.Pattern[str]:
+    return regex("|".join(f"(?:{part})" for part in parts))
+
+
+class Bar(StrEnum):
+    """Why a sentence is not worth keeping."""
+
+    SECRET = "secret"  # noqa: S105  the name of a reason, not a password
+    QUESTION = "question"
+    JOKE = "joke"
+    HEARSAY = "hearsay"
+    HEDGE = "hedge"
+    HYPOTHETICAL = "hypothetical"
+    FLEETING = "fleeting"
+    FINISHED = "finished"
+    PLAN = "plan"
+    PAST = "past"
+
+
+SECRET = _any(
+    r"⟦redacted",
+    r"(?:password|passwd|passphrase|pin code|api key|access key|secret key)s? ?(?:is|was|="
+    r"|:)",
+    r"(?:密码|口令|密钥|验证码|身份证号?|银行卡号?|令牌) ?(?:是|为|=|:|：)",
+    r"\bkey (?:is|=|是)|\bkey ?是",
+    r"\b(?:sk|pk|ghp|gho|xox[abp]|akia)[-_][a-z0-9_-]{8}",
+    r"(?<!\d)1[3-9]\d{9}(?!\d)",
+    r"\+\d{1,3}[ -]?\d{2,4}[ -]?\d{3}",
+    r"[\w.+-]{1,64}@[\w-]{1,64}\.[a-z]{2}",
+    r"\d{15}",
+)
+QUESTION = _any(
+    r"[?？][”」\"')）]?$",
+    r"(?:吗|呢|么|对吧|是吧|好不好|行不行|要不要|是不是|能不能|可不可以)[。！!~]?$",
+    r"^(?:要不要|是不是|能不能|可不可以|该不该|为什么|怎么)",
+    r"^(?:should|could|would|can|shall|will|do|does|did|is|are|what|why|how|when|where|who"
+    r"|which)"
+    r" (?:we|you|i|it|they|the|this|that|there|about|if)\b(?!.{0,80}[.!]$)",
+    r"^(?:can|could|would|will) you\b",
+    r"\bi wonder\b|\bwondering\b",
+)
+JOKE = _any(
+    r"\b(?:haha\w*|hehe|lol|lmao|rofl|jk)\b",
+    r"\b(?:just|i'm|i am|only) (?:kidding|joking)\b",
+    r"哈哈|嘿嘿|笑死|开个?玩笑|逗你玩|[😂🤣😜😹]",
+)
+HEARSAY = _any(
+    r"\b(?!i\b)[a-z]+ (?:says?|said|told|tells|claims?|claimed|insists?)\b",
+    r"\baccording to\b|\bapparently\b|\bi (?:read|heard|saw) (?:that|somewhere|a|an|the|in"
+    r"|on)\b",
+    r"\b(?:post|article|blog|tutorial|readme|docs?|guide|email|book|thread) i (?:read|saw"
+    r"|found)\b",
+    r"(?:[妈爸他她们姐妹哥弟人事友板师户])(?:们)?(?:都|也|总|老)?(?:说|讲|认为|觉得|建议)",
+    r"(?:帖子|文章|网上|文档|教程|博客|新闻|邮件|官网|书)(?:里|上|中)?[^，。]{0,8}(?:说|写|讲|提到|建议)",
+    r"据说|听说|传言|网传|有人说",
+    r"ignore (?:all |any )?(?:the )?(?:previous|prior|above|earlier)",
+    r"忽略(?:之前|以上|前面|先前)",
+)
+HEDGE = _any(
+    r"\b(?:maybe|perhaps|possibly|probably|might|presumably|supposedly|hopefully|wish)\b",
+    r"\bi (?:think|guess|suppose|suspect|imagine|believe|hope|assume|doubt)\b",
+    r"\bnot (?:so |really |quite |entirely )?sure\b|\bno idea\b|\bwho knows\b|\bunsure\b",
+    r"\bsome ?day\b|\bcould be\b|\bseems?\b|\bwould be (?:nice|cool|good|great|fun)\b",
+    r"\bthinking (?:of|about)\b|\bconsidering\b|\bcould (?:add|also|try)\b|\bsort of\b"
+    r"|\bkind of\b",
+    r"可能|也许|或许|大概|说不定|说不准|没准|好像|似乎|估计|恐怕|不确定|不一定|没想好|没准儿",
+    r"应该(?:是|会|能)|我猜|我想是|再说吧|再看吧|以后再|回头再|考虑一下|考虑考虑|(?<![主只需不])要不(?!断|停)|将来(?:要|会|再)",
+    r"有空再|等等看|看情况|到时候再|希望",
+)
+HYPOTHETICAL = _any(
+    r"^(?:and |but |so |well,? )?if\b|[,;] if\b|\b(?:even|only|what|as) if\b|\bif (?:we|i"
+    r"|you|it|they)\b",
+    r"\bsuppose\b|\bimagine\b|\bin theory\b|\bwere to\b|\bwould have\b|\bassuming\b"
+    r"|\bunless\b",
+    r"如果|除非|(?<![主只需])要是|假如|假设|假使|万一|倘若|的话|理论上|换作|要么",
+)
+FLEETING = _any(
+    r"\b(?:right now|at the moment|just now|for now|for the moment|hang on|hold on|brb"
+    r"|one sec)\b",
+    r"\b(?:tonight|today|this (?:morning|afternoon|evening|time|week)|tomorrow"
+    r"|yesterday)\b",
+    r"\bback in (?:a |an |\d)|\bin (?:a|\d+) (?:minute|min|sec|second|hour)"
+    r"|\bthis one time\b",
+    r"\b(?:it's|it is) (?:raining|snowing|sunny|hot|cold|late)\b|\btemporar(?:y|ily)\b",
+    r"今天(?!起)|今晚|今早|明天|昨天|昨晚|刚才|刚刚|马上|一会儿?|等我|稍等|这会儿|暂时|临时|这次先|待会",
+    r"分钟后|小时后|正在|现在(?:正|下|在(?![^，。]{1,12}(?:上班|工作|任职|生活|定居)))|先这样|等一下|本周|这周|下周|回头见|眼下|目前",
+)
+FINISHED = _any(
+    r"\b(?:is|are|was|got|all|now) (?:done|finished|complete[d]?|fixed|merged|deployed"
+    r"|live)\b",
+    r"\b(?:i|we|i've|we've|i have|we have) (?:just |already |now |also )?"
+    r"(?:finished|fixed|pushed|merged|committed|completed|added|updated|removed"
+    r"|implemented|renamed)\b",
+    r"^(?:done|finished|fixed|merged|completed)\b",
+    r"(?:写|做|改|修|搞|弄|测|建|配|传|发|合并|更新|处理|提交|部署|迁移)(?:完|好|定)了|搞定|完成了|已完成",
+    r"已经[^，。]{0,8}(?:完|好|过)了|上线成功|已经[^，。]{0,6}(?:完成|修复|合并|提交|上线)",
+)
+DECISION = _any(
+    r"\blet'?s (?:just )?(?:use|go with|stick with|stick to|call it|name it|adopt|choose"
+    r"|pick|settle on"
+    r"|host|store|standardi[sz]e|switch|stay with|keep using|drop)\b(?! (?:it|this|that"
+    r"|these|those|them|option|whatever|whichever)\b)",
+    r"\bwe(?:'ll| will|'re going to| are going to|'re) (?:be )?(?:use|using|go with"
+    r"|going with|stick with"
+    r"|host|store|switch|switching|standardi[sz]e|adopt|drop|dropping|moving to)\b",
+    r"\b(?:we|i)(?:'ve| have)? (?:finally )?(?:decided|agreed|settled|opted)\b"
+    r" (?:to|on|for|that|against)\b",
+    r"\bwe(?:'ve| have)? (?:chose|chosen|picked) (?!up\b)[a-z0-9]",
+    r"\b(?:i'll|i will|i'm|we're) (?:go(?:ing)? with|stick(?:ing)? with)\b|\bdecision ?:"
+    r"|\bwe're going with\b",
+    r"\bfor [a-z -]{3,30},? (?:we|i) (?:use|will use|'ll use|chose|pick)\b"
+    r"|\bwe use .{2,40} for\b",
+    r"\bthe (?:default|final choice|choice) (?:is|will be)\b",
+    r"\bended up (?:choosing|using|going with)\b|\bour (?:[a-z]+ )?"
+    r"(?:release day|deploy day|default|standard|convention|policy|stack|database|framework"
+    r"|main branch|budget) is\b",
+    r"不(?:做|搞|上|支持)[^，。]{1,12}了[，,](?:只|就|改|先)",
+    r"(?<!你)决定(?:了|用|把|以|改|采|选|不|在|放|先|将|是)|(?<!你)决定[：:]"
+    r"|我们[^，。]{0,4}(?:敲定|选定|采用|选用|选了|选择)|拍板(?:了|定|用)|(?:商量|说|讲)好了[，,]|(?:那就|还是|统一|最终|最后|以后|全部)用",
+    r"(?:决定|统一|改|最终)(?:采用|选用)|(?<![固稳约设锁])定(?:在|为|下来|成)|统一(?:成|放|走|改|压|存)|默认(?:就|都)?(?:用|是|走)",
+    r"(?:^|[，；：]|我们|咱们|就|先|统一|改|决定|还是)用(?!它|这|那)[^，。]{1,20}(?:来做|做|当)(?!了|过|完|出|好|成|作)",
+    r"(?:数据库|框架|前端|后端|测试|语言|缓存|队列|日志|部署|服务器|接口|协议|图标|样式|格式|存储|认证|登录|编辑器"
+    r"|缩进|字体|字号|主题|图片|日期|脚本|支付|监控|文档|注释|变量名)"
+    r"(?:这块|方面|这边|我们|咱们|就|先|还是|都|统一|最后|也){0,3}(?:用|选|走|放在|跑在)",
+)
+REVERSAL = _any(
+    r"\bchanged? (?:my|our) minds?\b|\bon second thoughts?\b|\bscrap that\b",
+    r"\b(?:we|let's|we'll|we're|we've)(?: have| will| are)? (?:now )?"
+    r"(?:switch(?:ed|ing)?|mov(?:e|ed|ing)|migrat(?:e|ed|ing)) (?:from|over|away|to"
+    r"|back)\b",
+    r"\bi(?:'ll|'m|'ve| have| will)? (?:now )?switch(?:ed|ing)? (?:from|over|to|back)\b",
+    r"\b(?:we|i) (?:no longer|don't|do not) (?:use|want|need)\b[^,.]{2,40}\bany ?more\b",
+    r"\b(?:we|i) no longer (?:use|work|live|like|prefer)\b|\bin favou?r of\b",
+    r"\b(?:we|i)(?:'ve|'ll| have| will)? (?:replaced?|dropped|ditch(?:ed)?"
+    r"|abandon(?:ed)?)\b",
+    r"\b(?:move|moves|moved|change|changes|shift|shifts) (?:from|to) .{2,40}\binstead of\b",
+    r"改用|改成|改为|改到|改走|换成|换到|换用|不用.{1,20}了|不再(?:用|是|住|喜欢)|改主意|改变主意|推翻(?:之前|原来)",
+    r"(?:以前|之前|原来|本来)(?:说|是|用|定|都)?.{1,16}(?:现在|可|但|改)",
+)
+INSTEAD = _any(
+    r"\binstead of\b|\brather than\b|\bnot .{2,30} any ?more\b", r"而不是|不要再用|取代|代替"
+)
+_RULE_VERBS = (
+    r"(?:deploy|commit|push|merge|use|run|test|write|ship|store|put|log|delete|edit|add"
+    r"|release|hardcode"
+    r"|hard-code|skip|review|rebase|squash|back up|format|check in|publish|force|include"
+    r"|mock|bump|tag|pin)"
+)
+RULE = _any(
+    r"\b(?:going forward|from now on),? [a-z]"
+    r"|\bplease (?:always|never) [a-z]|^(?:please )?(?:don't|do not) use (?!it|this|that|the\b)",
+    r"\bplease (?:write|answer|reply|document|name|keep)\b[^.]{2,40} in (?:british |american )?"
+    r"(?:english|chinese|german|french|spanish|japanese)\b",
+    r"请(?:都|一律|统一)?用[^，。]{1,8}(?:写|回答|回复|命名|注释)|以后(?:所有|都(?!这么)|一律|统一|全部)",
+    rf"(?:^|[:,;] ?|\band |\bplease |\brule is |\bto )(?:never|always) {_RULE_VERBS}\b",
+    rf"\b(?:we|they|you|it)(?: must| should)? (?:never|always) (?:go into|go in"
+    rf"|{_RULE_VERBS})\b",
+    r"(?<!it )(?<!that )\bmust (?:not |never |always )?(?:stay in|go (?:in|through)|use"
+    r"|pass|live in|never|include|come with|be (?:reviewed|signed"
+    r"|tested|written|kept|stored|named|in))\b",
+    r"\bno (?:deploys?|deployments?|releases?|merges?|meetings?|force[- ]push\w*"
+    r"|pushes) (?:on|after|before|to)\b",
+    r"\bunder no circumstances\b|\bis (?:strictly )?(?:forbidden|not allowed)\b|\b(?:rule"
+    r"|policy) ?(?:is|:)",
+    r"\bdon'?t (?:ever )?(?:deploy|release|ship|merge|push) (?:on|after|to|straight)\b",
+    r"\b(?:commit messages?|branch names?|comments|variable names|secrets|credentials"
+    r"|dates) "
+    r"(?:are|must|should|stay|always)\b",
+    r"(?:周[一二三四五六日天末]|星期[一二三四五六日天]|节假日|半夜|深夜|下班后|晚上)[^，。]{0,6}"
+    r"(?:不要|不能|不准|不许|别|禁止|不)(?:再)?(?:发版|上线|部署|发布|合并|改)",
+    r"(?<!我)必须(?!的|承认|走了)|一律|禁止|严禁|(?<![拿说定])不准(?!确|时)|不许|绝对不|绝不能|务必|凡是|永远不(?:要|能)",
+    r"千万(?:别|不要)|任何时候都|每次[^，。]{1,12}(?:都要|之?前都|必)|从今以后|规矩是|规则是",
+)
+PREFERENCE = _any(
+    r"\bi'd rather (?:you|have|use|not|keep|work)\b|\bi like my [a-z]+ [a-z]+"
+    r"|^no [a-z -]{3,30},? please\b",
+    r"^(?:请)?(?:别|不要)(?:再)?用(?!这|那|它|他|她)[^，。]{1,12}(?:[，。]|$)|我每(?:天|周.?|晚)[^，。]{0,6}固定",
+    r"\bi(?:'d| would)? (?:really |much |generally |strongly |still |usually "
+    r"|always )?prefer\b",
+    r"\bi (?:always|usually|normally|only|mostly|never) (?:use|write|work|code|indent"
+    r"|commit|read|run|name"
+    r"|format|review|drink|eat|listen)\b",
+    r"\bi (?:really )?(?:hate|dislike|can't stand|cannot stand|don't like|do not like)\b"
+    r"(?! (?:that|it|this|when|how|to (?:say|admit|ask)))",
+    r"\bmy (?:favou?rite|preferred|usual|go-to) (?:[a-z-]+ ){1,3}(?:is|are)\b"
+    r"|\bmy (?:editor|shell|terminal|keyboard|browser) is\b",
+    r"\bi(?:'m| am) (?:a fan of|used to (?:using|writing|working)|allergic to pop)",
+    r"我(?![妈爸女男老哥姐弟妹朋同])(?:们)?[^，。、你他她]{0,8}(?:不喜欢|喜欢(?!你|她|他|上)|偏好|偏爱|讨厌|习惯|受不了|更愿意|一直用|只用|爱用|倾向于?)(?!上了?你|吗)",
+    r"我[^，。]{0,2}(?:一般|通常|只在|基本上?)[^，。]{0,14}(?:才|写|用|工作|干活|有空|开会)",
+)
+FAILURE = _any(
+    r"\b(?:fail(?:s|ed|ure)?|broke|crash(?:ed|es)?|corrupt(?:ed)?|outage|went down"
+    r"|timed out|leaked"
+    r"|deadlock(?:ed)?|sent twice|went out twice|bad news|data loss|wiped|lost \d+)\b",
+    r"失败|崩了|崩溃|挂了|报错|丢了|丢失|出事|出问题|出故障|卡死|超时|扫不出|打不开|误删|宕机|死锁|发了两遍|乱码",
+)
+CAUSE = _any(
+    r"\bbecause\b|\bdue to\b|\bcaused by\b|\b(?:root )?cause (?:is|was)\b"
+    r"|\bthe reason (?:is|was)\b"
+    r"|\bturn(?:s|ed) out\b|, since\b",
+    r"因为|由于|原因是|原因找到|导致|根源|罪魁祸首|是.{2,20}造成的|毕竟",
+)
+REASON_OPENS = _any(
+    r"^(?:that's |it's |this is |mainly |simply )?because\b|^the reason\b"
+    r"|^(?:main )?reason:",
+    r"^(?:主要)?(?:是)?因为|^理由|^原因|^毕竟|^由于",
+)
+REASON_INSIDE = regex(
+    r"(?:[,，;；] ?(?:mainly |simply )?|\b|是)(?:because|since (?=[a-z])|因为|毕竟|由于)[:：]? ?"
+)
+LESSON = _any(
+    r"\blessons?(?: learned| learnt)?\b ?(?:is|was|:|here|for|-|–)|\bthe takeaway (?:is|was)\b"
+    r"|\btakeaway:"
+    r"|\bnever again\b",
+    r"教训|吃一堑|长记性|长个?记性|反思[：:]|经验是|血泪",
+)
+WEAK_LESSON = _any(
+    r"^(?:[a-z]{2,6}[,.!] )?next time,? (?:we|i|use|run|check|test|do|make|back|start|add"
+    r"|let's|write)\b",
+    r"\b(?:we|i) should(?:'ve| have) (?:checked|tested|run|used|written|backed|asked|read"
+    r"|added|made)\b",
+    r"\bin hindsight\b|\b(?:i|we)(?:'ve| have)? learned (?:that|to|not|never)\b",
+    r"下次(?:要|得|先|记得|必须|一定|别|不)|以后(?:要|得|必须|记得|一定|再也不|不能|千万)|早知道",
+)
+SUCCESS = _any(
+    r"\bwork(?:ed|s) (?:really |very |so |quite |out |surprisingly )?(?:well|great|nicely"
+    r"|perfectly|wonders)\b",
+    r"\bpaid off\b|\b(?:is|was) what worked\b|\bdid the trick\b|\bsaved (?:us|me) (?:hours"
+    r"|days|a lot)\b",
+    r"(?:很|特别|非常|真|挺|太)(?:管用|好用|有效|顺手|好使)|效果(?:很|特别|非常|真|挺)?(?:好|不错)|奏效|行得通",
+)
+REUSE = _any(
+    r"\bkeep (?:doing|using)\b|\bagain\b|\bnext time\b|\bevery\b|\bfrom now on\b"
+    r"|\bapproach\b|\btrick\b"
+    r"|\bpattern\b|\bpractice\b|\bhabit\b|\bthat way\b|\btechnique\b|\bmethod\b"
+    r"|\bworkflow\b",
+    r"以后|下次|继续|每次|都这么|做法|办法|方法|节奏|习惯|模式|套路|流程|下个项目",
+)
+FINDING = _any(
+    r"\bi(?:'ve| have)? (?:found out|noticed|discovered|figured out|realized|realised"
+    r"|measured) that\b",
+    r"\bi (?:found (?:out|that)|measured)\b|(?:^|[,;:–-] ?)(?:it )?turn(?:s|ed) out\b"
+    r"|\bwe (?:found (?:out|that)|measured)\b"
+    r"|\bbenchmark(?:s|ed)? (?:show|say|gave|of|:)|\bthe (?:numbers|statistics|logs"
+    r"|figures) show\b",
+    r"我(?:们)?(?:还)?发现(?!你|他|她)|(?:后来|最后|才|测试中)发现(?=[^，。]{3,})|实测|测下来|测出来|统计(?:下来|显示|了)|数据显示|原来(?:是|不)|结果显示",
+)
+MEASURED = _any(
+    r"\bmeasured\b|\btakes?\b|\btook\b|\baverag(?:e|es|ed|ing)\b|\bdropped\b|\bfaster\b"
+    r"|\bslower\b"
+    r"|\bmoved all\b|\bbenchmark",
+    r"实测|测下来|测得|用时|耗时|平均|降到|降低|快了|慢了|提升到|减少了",
+)
+FIGURE = regex(
+    r"(?<![\w.#/])\d[\d,.]* ?(?:ms|milliseconds?|seconds?|s\b|minutes?|hours?|mb\b|gb\b"
+    r"|kb\b|%|x\b|times\b"
+    r"|fps|qps|percent|毫秒|秒|分钟|小时|兆|倍|条|次|字节|%|人)"
+)
+PROPOSAL = _any(
+    r"\bi(?:'d| would)? (?:suggest|propose|recommend)\b|\bmy (?:suggestion|proposal"
+    r"|recommendation) is\b",
+    r"我建议|我的建议是|我提议|建议(?:我们|咱们|统一|用|把|采用)|我推荐|方案是",
+)
+_OFFER = regex(
+    r"^(?:i(?:'d| would)? (?:suggest|propose|recommend) (?:that )?|我(?:建议|提议|推荐)[：:，,]?)",
+    re.IGNORECASE,
+)
+ASSENT = _any(
+    r"^(?:ok|okay|yes|yep|yeah|sure|agreed|perfect|great|fine|deal|absolutely|definitely"
+    r"|right|good)\b"
+    r"[,.! ]*(?:$|let's do|do (?:it|that)|go ahead|sounds|idea|works|that works|agreed"
+    r"|please|go for)",
+    r"^(?:sounds (?:good|great|right|perfect)|good idea|great idea|do it|go ahead"
+    r"|let's do (?:it|that)"
+    r"|works for me|go for it|makes sense,? (?:do|let's|go))",
+    r"^(?:嗯|哦|行|好)?[，,]?(?:好的?|行|可以|没问题|同意|赞成|成|中)[，,！!。 ]*"
+    r"(?:$|就|那就|按|听|照|这么|没问题|同意)",
+    r"^(?:嗯[，,])?(?:就这样|就这么(?:办|定|做)|听你的|按你说的|照你说的|没问题)",
+)
+DISSENT = _any(
+    r"\bbut\b|\bexcept\b|\bhowever\b|\bnot\b|\bwait\b", r"但|不过|除了|等等|先别|不行|不要"
+)
+EMPHASIS = _any(
+    r"\b(?:important|never|always|must|remember|crucial|critical|essential|absolutely"
+    r"|no exceptions)\b",
+    r"重要|关键|务必|一定|千万|记住|必须|绝对|绝不|一律|切记",
+)
+FILLER = regex(
+    r"^(?:(?:嗯+|哦|噢|啊|唉|诶|哇|对了|那个|好吧|好的?|行|另外|顺便(?:说一?下|提一?句)?|其实"
+    r"|还有(?:一条规矩)?|总之|话说|想好了"
+    r"|漂亮|太好了|不过|复盘|演练完了|原因(?:找到|查到|查清)了?|教训(?:是|记下来)?"
+    r"|吃一堑长一智|结论|经验是|记住)[，,！!。：:、 ]+"
+    r"|(?:well|ok|okay|so|oh|ah|um|uh|hmm?|right|actually|anyway|btw|by the way|also|and"
+    r"|ugh|yes|yeah"
+    r"|sure|oops|found it|it did|guess what|thanks|thank you|sure thing|wow|look|hey|but"
+    r"|great|good|one more rule|one more thing|another thing|lesson learned)"
+    r"(?:[,!.:…–-]+ +))",
+    re.IGNORECASE,
+)
+ADVICE = _any(
+    r"\b(?:could|should|may want to|you can|recommend)\b",
+    r"建议|可以|不妨|不如|推荐|你(?:们)?(?:需要|应该|先|也|就|的)|您",
+)
+"""Advice to somebody else decides nothing."""
+NEGATION = _any(
+    r"\b(?:not|never|no|none|without|cannot|stop|avoid|nor)\b|n't\b",
+    r"不(?!过|仅|但|同|错|断|止|管|少)|没(?!问题|错|事)|别(?!的|人|名)|禁止|严禁|勿|非(?!常)",
+)
+
+_BARS: tuple[tuple[Bar, re.Pattern[str]], ...] = (
+    (Bar.SECRET, SECRET),
+    (Bar.QUESTION, QUESTION),
+    (Bar.JOKE, JOKE),
+    (Bar.HEARSAY, HEARSAY),
+    (Bar.HEDGE, HEDGE),
+    (Bar.HYPOTHETICAL, HYPOTHETICAL),
+    (Bar.FLEETING, FLEETING),
+    (Bar.FINISHED, FINISHED),
+    (Bar.PLAN, hypotheticals.PLAN),
+    (Bar.PLAN, hypotheticals.REFUSAL),
+    (Bar.HEARSAY, hypotheticals.OTHERS),
+)
+
+
+@lru_cache(maxsize=4096)
+def bars_of(sentence: str) -> frozenset[Bar]:
+    """Return every reason not to keep a sentence; the caller knows which apply."""
+    low = hypotheticals.ANYONE.sub("", fold_case(sentence), count=1)
+    bars = {bar for bar, pattern in _BARS if pattern.search(low)}
+    return frozenset(bars | {Bar.PAST} if hypotheticals.is_past(low) else bars)
+
+
+def fold_case(sentence: str) -> str:
+    """Return a sentence in lower case with straight apostrophes, of the same length."""
+    low = sentence.replace("’", "'").lower()
+    return low if len(low) == len(sentence) else sentence.replace("’", "'")
+
+
+def own_words(sentence: str) -> str:
+    """Return a folded sentence with longer quotations blanked: they are others' words."""
+    return _QUOTED.sub(lambda found: " " * len(found[0]), fold_case(sentence))
+
+
+def clean(sentence: str) -> str:
+    """Return a sentence without the words people warm up with."""
+    text = sentence.strip()
+    for _ in range(3):
+        shorter = FILLER.sub("", text, count=1).lstrip()
+        if len(shorter) < 4 or shorter == text:
+            break
+        text = shorter
+    return text[:1].upper() + text[1:] if text[:1].isascii() and text != sentence else text
+
+
+def offered(sentence: str) -> str:
+    """Return what a proposal proposes."""
+    told = clean(sentence)
+    rest = _OFFER.sub("", told.replace("’", "'"), count=1)
+    return rest[:1].upper() + rest[1:] if rest[:1].isascii() else rest
+
+
+def split_reason(sentence: str) -> tuple[str, str]:
+    """Return a sentence's claim and, where it says because, its reason."""
+    found = REASON_INSIDE.search(fold_case(sentence))
+    if found is None or found.start() < 3:
+        return sentence, ""
+    return sentence[: found.start()].rstrip(" ,，"), sentence[found.end() :].rstrip(" .。！!")

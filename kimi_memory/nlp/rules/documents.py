@@ -1,0 +1,378 @@
+"""What looks like a document rather than talk: mails, logs, articles, HTML, other chats.
+
+Two sorts are told apart: blocks that show where they end (a fence, a quotation, a tag)
+and lines with which a document begins whose end nobody can see.
+"""
+
+# ruff: noqa: E501  an alternation of phrases is read by its groups, not by its width
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from kimi_memory.nlp.basic.prompt_fence import opens_injected
+from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.sentences import Span
+
+_HEAD = 300
+"""So much of a line tells what it is."""
+
+_FENCE = regex(r"\s{0,12}(?:>\s?)?(```|~~~|\"\"\"|''')")
+_QUOTE = regex(r"\s{0,3}(?:>|＞|》\s)")
+_RULE = regex(r"\s{0,3}([-=*_~#+—]){3,}[^\w]{0,80}$|\s{0,3}(?:<{3,}|>{3,}|\[{2,}|\]{2,})\s*$")
+_YAML = regex(r"[\w.-]{1,40}\s?:(?:\s|$)|\s*- |\s*#|\s+\S")
+_OPEN_TAG = regex(r"\s{0,12}<([a-z][\w-]{1,40})(?:\s[^<>\n]{0,200})?>", 2)
+_HTML = regex(
+    r"<!doctype|</?(?:html|head|title|body|article|section|div|span|p|h[1-6]|ul|ol|li|table|t[rdh]|blockquote|br|hr|a|b|i|em|strong|meta|script|style|font|img|main|header|footer)\b[^<>\n]{0,300}>",
+    2,
+)
+_MAIL = regex(
+    r"\s{0,3}(?:\*\*)?(?:from|to|cc|bcc|sent|date|subject|reply-to|message-id|return-path|received|x-[\w-]{1,30}|mime-version|content-type|delivered-to"
+    r"|发件人|收件人|抄送|主题|日期|发送时间|时间|寄件者|收件者|主旨|标题)(?:\*\*)?\s{0,3}[:：]",
+    2,
+)
+_MAIL_FIRST = regex(
+    r"\s{0,3}(?:\*\*)?(?:from|subject|发件人|主题|寄件者|主旨|return-path|received)(?:\*\*)?\s{0,3}[:：]",
+    2,
+)
+_FORWARD = regex(
+    r"[\s>]{0,6}(?<!-)-{2,}+\s?(?:original message|forwarded message|forwarded by|原始邮件|转发邮件|转发的邮件|original|原邮件)|\s{0,3}(?:begin forwarded message|转发消息|转发[:：])"
+    r"|\s{0,3}on [^\n]{4,120} wrote:\s*$|\s{0,3}(?:在\s?)?\d{4}\s?[年/-][^\n]{4,100}写道\s?[:：]\s*$|\s{0,3}fwd?:|\s{0,3}re: ",
+    2,
+)
+_LETTER = regex(
+    r"\s{0,3}(?:dear [^\n]{1,60}|to whom it may concern|hi all|hello everyone|ladies and gentlemen)\s?[,:，：!]?\s*$|\s{0,3}(?:尊敬的|亲爱的|敬爱的|各位)[^\n，。]{1,30}[:：,，]\s*$",
+    2,
+)
+_ARTICLE = regex(
+    r"\s{0,3}(?:(?:article|section|clause|chapter|appendix|annex|schedule|§{1,2}) ?(?:\d{1,4}|[ivxl]{1,6})\b|第\s?[一二三四五六七八九十百零〇两\d]{1,6}\s?[条章节款编篇])",
+    2,
+)
+_INLINE_ARTICLE = regex(
+    r"第[一二三四五六七八九十百\d]{1,4}[条章款]|\b(?:Article|Section|Clause) \d{1,3}\b"
+)
+_OUTLINE = regex(r"\s{0,6}\d{1,2}(?:\.\d{1,2}){1,3}\.?\s+\S")
+_HEADING = regex(
+    r"#{1,6}\s+\S|⸻\s*$|[\U0001f300-\U0001faff\u2600-\u27bf]\ufe0f?\s{1,2}(?:\d{1,2}\. )?[A-Z][\w &/-]{2,40}(?::|$)"
+)
+_BYLINE = regex(
+    r"\s{0,3}(?:\([A-Z][A-Za-z]+\)|[A-Z][A-Za-z .]{2,30},? (?:[A-Z][a-z]+\.? \d{1,2}(?:, \d{4})? )?\((?:AP|Reuters|AFP|Xinhua|UPI|Bloomberg|CNN|BBC)\)|by [A-Z][a-z]+ [A-Z][a-z]+\s*$|By [A-Z][a-z]+ [A-Z][a-z]+\s*$)"
+    r"|\s{0,3}(?:新华社|中新社|中新网|人民网|本报|央视|据)[^\n，。]{0,16}(?:电|讯|报道|消息)|\s{0,3}(?:来源|作者|原标题|编辑|记者|责任编辑|转自|摘自|文章来源)\s?[:：丨|]|\s{0,3}(?:文|图)\s?[/／|丨]"
+    r"|\s{0,3}(?:terms (?:of|and) |privacy policy|licen[cs]e agreement|press release|for immediate release|abstract\b\s{0,3}[:.—-]?\s{0,3}$|table of contents|copyright (?:©|\(c\)|\d)|all rights reserved)|\s{0,3}(?:隐私政策|用户协议|服务条款|免责声明|新闻稿|会议纪要|通知公告)\s*$",
+)
+_ROLE = regex(
+    r"\s{0,6}(?:\*\*|\[|【|<\|)?\s?(?:user|human|assistant|ai|bot|system|chatgpt|gpt-?\d?|claude|gemini|kimi|copilot|developer|tool|agent|customer|support|interviewer|interviewee|q|a"
+    r"|用户|助手|人类|系统|机器人|客服|顾客|问|答|甲|乙|采访者|受访者|主持人|嘉宾|开发者)\s?(?:\*\*|\]|】|\|>)?\s?[:：](?:\*\*)?(?=\s|\S)",
+    2,
+)
+_ROLE_INLINE = regex(
+    r"(?:^|[\s.!?。！？])(?:user|human|assistant|ai|system|bot|用户|助手|人类|系统)\s?[:：]", 2
+)
+_SPEAKER = regex(
+    r"\s{0,6}(?:[-*•]\s)?(?:\[?(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2},? ?)?(?P<time>\d{1,2}:\d\d(?::\d\d)?(?: ?[ap]m)?)?\]?\s?[-–—]?\s?)"
+    r"(?P<name>@?[A-Z][\w.'-]{0,20}(?: [A-Z][\w.'-]{0,20}){0,2}|[\u3400-\u9fff]{1,6})\s?(?:\(\d{1,2}:\d\d[^)\n]{0,6}\)|（[^）\n]{1,10}）|\[\d{1,2}:\d\d[^\]\n]{0,6}\])?\s?(?::(?!//)|：)\s?(?=\S)"
+)
+_NAME_AND_TIME = regex(
+    r"\s{0,3}(?:@?[\w\u3400-\u9fff.'·-]{1,24}(?: [\w.'-]{1,20}){0,2}\s{1,4}(?:\d{4}[-/年.]\d{1,2}[-/月.]\d{1,2}日?[ ,]{0,3}|(?:today|yesterday|昨天|今天|上午|下午|晚上|星期.)\s?(?:at )?){0,2}\d{1,2}:\d\d(?::\d\d)?(?: ?[AaPp][Mm])?"
+    r"|\d{4}[-/年.]\d{1,2}[-/月.]\d{1,2}日?\s{1,3}\d{1,2}:\d\d(?::\d\d)?\s{1,3}[\w\u3400-\u9fff.'·-]{1,24})\s*$"
+)
+_FIELDS = frozenset(
+    [
+        "goal",
+        "goals",
+        "plan",
+        "plans",
+        "note",
+        "notes",
+        "todo",
+        "name",
+        "job",
+        "city",
+        "rule",
+        "rules",
+        "decision",
+        "reason",
+        "why",
+        "what",
+        "when",
+        "where",
+        "who",
+        "how",
+        "update",
+        "context",
+        "background",
+        "question",
+        "idea",
+        "problem",
+        "solution",
+        "pros",
+        "cons",
+        "result",
+        "results",
+        "status",
+        "date",
+        "time",
+        "place",
+        "budget",
+        "role",
+        "age",
+        "email",
+        "phone",
+        "editor",
+        "shell",
+        "language",
+        "food",
+        "hobby",
+        "hobbies",
+        "project",
+        "team",
+        "stack",
+        "database",
+        "backend",
+        "frontend",
+        "deadline",
+        "owner",
+        "title",
+        "scope",
+        "style",
+        "tone",
+        "format",
+        "example",
+        "examples",
+        "step",
+        "steps",
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+        "mon",
+        "tue",
+        "wed",
+        "thu",
+        "fri",
+        "sat",
+        "sun",
+        "ps",
+        "pps",
+        "fyi",
+        "btw",
+        "tldr",
+        "summary",
+        "important",
+        "reminder",
+    ]
+)
+_FIELDS_ZH = regex(
+    r"目标|计划|备注|姓名|名字|职业|城市|规则|决定|原因|背景|问题|想法|方案|结果|状态|日期|时间|地点|预算|角色|年龄|邮箱|电话|编辑器|语言|爱好|项目|团队|数据库|后端|前端|截止|要求|格式|风格|例如|比如|步骤|注意|总结|结论|重要|提醒|周.|星期.|第.步|另外|顺便|补充|其中|优点|缺点|需求|说明|技术栈|部署|记住|地址"
+)
+_OF_SELF = regex(r"\b(?:I|i|me|my|mine|we|us|our|you|your)\b|I'm|[我咱你您]")
+_FIRST_PERSON = regex(r"\b(?:I|i|me|my|mine|we|us|our|let's)\b|I'm|[我咱]")
+_ADDRESS = regex(r"https?://[^\s]{1,250}$")
+_TITLE_WORD = regex(r"[A-Za-z][\w'-]{3,}")
+_TITLE, _PARTS = 4, 6
+"""A title has so many words, the text below it so many lines."""
+_LONG = 700
+_LONG_ZH = 260
+_HAN = regex(r"[\u3400-\u9fff]")
+
+
+def split_lines(text: str) -> list[Span]:
+    """Return the spans of the lines of a text, without their ends."""
+    spans, at = [], 0
+    for line in text.split("\n"):
+        spans.append((at, at + len(line)))
+        at += len(line) + 1
+    return spans
+
+
+def delimited(text: str, lines: Sequence[Span]) -> dict[int, int]:
+    """Return the blocks that show their end: their first line, and the line after the last."""
+    found: dict[int, int] = {}
+    at = 0
+    while at < len(lines):
+        end = max(_fenced(text, lines, at), _tagged(text, lines, at), _quoted(text, lines, at))
+        if end > at:
+            found[at] = end
+        at = max(end, at + 1)
+    return found
+
+
+def enclosed(text: str, lines: Sequence[Span], at: int) -> int:
+    """Return the line after a block between two equal rules, such as ---; `at` where none is."""
+    rule = _line(text, lines, at).strip()
+    if not _RULE.match(rule):
+        return at
+    last = max(
+        (n for n in range(at + 1, len(lines)) if _line(text, lines, n).strip() == rule), default=-1
+    )
+    return last + 1 if last > at else at
+
+
+def begins_document(text: str, lines: Sequence[Span], at: int) -> bool:
+    """Whether a document whose end is not marked begins with a line."""
+    line = _line(text, lines, at)
+    if not line.strip():
+        return False
+    if any(first.match(line) for first in (_FORWARD, _LETTER, _HEADING, _BYLINE)):
+        return True
+    if opens_injected(line):
+        return True
+    more = [_line(text, lines, n) for n in range(at + 1, min(at + 12, len(lines)))]
+    return (
+        _is_mail(line, more[:3])
+        or _is_numbered(line, more)
+        or _is_titled(text, lines, at)
+        or _is_linked(text, lines, at)
+        or _has_front_matter(text, lines, at)
+    )
+
+
+def _is_titled(text: str, lines: Sequence[Span], at: int) -> bool:
+    """Whether a line is the title of a long text: its words are capitals, nothing closes it."""
+    title = _line(text, lines, at).strip()
+    words = _TITLE_WORD.findall(title)
+    return (
+        len(words) >= _TITLE
+        and title[-1].isalnum()
+        and sum(word[0].isupper() for word in words) >= 0.7 * len(words)
+        and len(text) - lines[at][0] >= _LONG
+        and sum(bool(_line(text, lines, n).strip()) for n in range(at, len(lines))) >= _PARTS
+    )
+
+
+def _is_linked(text: str, lines: Sequence[Span], at: int) -> bool:
+    """Whether an address stands before lines that speak of nobody who talks here."""
+    before = text[: lines[at][0]].rstrip()
+    below = [line for n in range(at, len(lines)) if (line := _line(text, lines, n)).strip()]
+    return (
+        _ADDRESS.search(before[-_HEAD:]) is not None
+        and len(below) > 1
+        and not any(_FIRST_PERSON.search(line) for line in below)
+    )
+
+
+def _is_mail(line: str, more: Sequence[str]) -> bool:
+    if not _MAIL.match(line):
+        return False
+    heads = 1 + sum(bool(_MAIL.match(one)) for one in more)
+    return heads >= (2 if _MAIL_FIRST.match(line) else 3)
+
+
+def _is_numbered(line: str, more: Sequence[str]) -> bool:
+    if len(_INLINE_ARTICLE.findall(line)) >= 2:
+        return True
+    if _ARTICLE.match(line):
+        return any(_ARTICLE.match(one) for one in more)
+    return bool(_OUTLINE.match(line)) and sum(bool(_OUTLINE.match(one)) for one in more) >= 2
+
+
+def is_impersonal(paragraph: str) -> bool:
+    """Whether a paragraph is long and speaks of nobody who talks here."""
+    long = len(paragraph) >= _LONG or (
+        len(paragraph) >= _LONG_ZH and len(_HAN.findall(paragraph)) >= _LONG_ZH
+    )
+    return long and _OF_SELF.search(paragraph) is None
+
+
+def transcribed(text: str, lines: Sequence[Span]) -> Iterator[Span]:
+    """Yield first and last line of what records a talk of several people, or with an agent."""
+    spoken: list[tuple[int, str, bool]] = []
+    stamped = [n for n in range(len(lines)) if _NAME_AND_TIME.match(_line(text, lines, n))]
+    for n in range(len(lines)):
+        line = _line(text, lines, n)
+        role = _ROLE.match(line)
+        name = _SPEAKER.match(line)
+        if role:
+            yield n, n
+            spoken.append((n, role[0].strip(), True))
+        elif name and not _is_field(name["name"]):
+            spoken.append((n, name["name"], bool(name["time"])))
+        elif len(_ROLE_INLINE.findall(line)) >= 2:
+            yield n, n
+    if len(stamped) >= 2 and any(b - a > 1 for a, b in pairwise(stamped)):
+        yield stamped[0], _paragraph_end(text, lines, stamped[-1])
+    if _is_talk(text, lines, spoken):
+        yield spoken[0][0], _paragraph_end(text, lines, spoken[-1][0])
+
+
+def _is_field(name: str) -> bool:
+    return name.lower().strip("@") in _FIELDS or _FIELDS_ZH.search(name) is not None
+
+
+def _is_talk(text: str, lines: Sequence[Span], spoken: list[tuple[int, str, bool]]) -> bool:
+    names = Counter(name for _, name, _ in spoken)
+    if len(names) < 2:
+        return False
+    near = all(b[0] - a[0] <= 6 for a, b in pairwise(spoken))
+    if not near:
+        return False
+    personal = sum(bool(_OF_SELF.search(_line(text, lines, n))) for n, _, _ in spoken)
+    return max(names.values()) >= 2 or any(sure for _, _, sure in spoken) or personal >= 1
+
+
+def _paragraph_end(text: str, lines: Sequence[Span], at: int) -> int:
+    while at + 1 < len(lines) and _line(text, lines, at + 1).strip():
+        at += 1
+    return at
+
+
+def _line(text: str, lines: Sequence[Span], at: int) -> str:
+    start, end = lines[at]
+    return text[start : min(end, start + _HEAD)]
+
+
+def _fenced(text: str, lines: Sequence[Span], at: int) -> int:
+    """Return the line after a fenced block; an unclosed one runs to the end."""
+    found = _FENCE.match(_line(text, lines, at))
+    if found is None:
+        return at
+    rest = text[found.end() + lines[at][0] : lines[at][1]]
+    if found[1] in rest:
+        return at + 1
+    for n in range(at + 1, len(lines)):
+        line = _line(text, lines, n)
+        if found[1] in line and (_FENCE.match(line) or line.rstrip().endswith(found[1])):
+            return n + 1
+    return len(lines)
+
+
+def _tagged(text: str, lines: Sequence[Span], at: int) -> int:
+    """Return the line after a tagged block; HTML runs to its last tag."""
+    line = _line(text, lines, at)
+    if _HTML.search(line) and "<" in line:
+        last = [
+            n
+            for n in range(at, len(lines))
+            if "<" in _line(text, lines, n) and _HTML.search(_line(text, lines, n))
+        ]
+        return last[-1] + 1
+    found = _OPEN_TAG.match(line)
+    if found is None:
+        return at
+    close = text.rfind(f"</{found[1]}", lines[at][0])
+    if close < 0:
+        return at
+    return next(n + 1 for n in range(at, len(lines)) if close <= lines[n][1])
+
+
+def _quoted(text: str, lines: Sequence[Span], at: int) -> int:
+    while at < len(lines) and _QUOTE.match(_line(text, lines, at)):
+        at += 1
+    return at
+
+
+def _has_front_matter(text: str, lines: Sequence[Span], at: int) -> bool:
+    if _line(text, lines, at).strip() != "---":
+        return False
+    for n in range(at + 1, min(at + 60, len(lines))):
+        line = _line(text, lines, n)
+        if line.strip() in ("---", "..."):
+            return n > at + 1
+        if line.strip() and not _YAML.match(line):
+            return False
+    return False

@@ -1,0 +1,207 @@
+"""Names of things and people, told from other words in their place."""
+
+from __future__ import annotations
+
+from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.rules.attribute_nouns import is_lexical
+from kimi_memory.nlp.rules.cues import fold_case
+
+_NO_NAME = frozenset(
+    [
+        "let",
+        "it",
+        "that",
+        "what",
+        "he",
+        "she",
+        "there",
+        "here",
+        "who",
+        "how",
+        "i",
+        "we",
+        "you",
+        "they",
+        "this",
+        "the",
+        "our",
+        "my",
+        "its",
+        "for",
+        "about",
+        "on",
+        "in",
+        "as",
+        "please",
+        "update",
+        "correction",
+        "note",
+        "remember",
+        "today",
+        "yesterday",
+        "tomorrow",
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+        "everyone",
+        "everybody",
+        "somebody",
+        "nobody",
+        "heads",
+        "fyi",
+        "by",
+        "just",
+        "keep",
+        "change",
+        "where",
+        "when",
+        "why",
+        "which",
+        "one",
+        "sorry",
+        "no",
+        "yes",
+        "effective",
+        "instead",
+        "scratch",
+        "as",
+        "regarding",
+        "speaking",
+        "back",
+        "with",
+        "if",
+        "after",
+        "before",
+        "since",
+        "until",
+        "although",
+        "though",
+        "while",
+        "because",
+        "so",
+        "and",
+        "but",
+        "or",
+        "then",
+        "now",
+        "thanks",
+        "thank",
+        "ok",
+        "okay",
+        "hi",
+        "hello",
+        "well",
+        "never",
+        "don't",
+        "do",
+        "make",
+        "go",
+        "is",
+        "are",
+        "was",
+        "were",
+        "not",
+        "going",
+        "starting",
+        "otherwise",
+        "also",
+        "maybe",
+        "perhaps",
+    ]
+)
+_VERBS = frozenset(
+    [
+        "unlearn",
+        "clear",
+        "forget",
+        "drop",
+        "delete",
+        "erase",
+        "remove",
+        "scrap",
+        "strike",
+        "note",
+        "remember",
+        "set",
+        "put",
+        "change",
+        "move",
+        "switch",
+        "update",
+        "about",
+        "regarding",
+        "consider",
+        "ignore",
+        "disregard",
+        "discard",
+        "keep",
+        "since",
+        "for",
+        "on",
+        "in",
+        "as",
+        "by",
+        "the",
+        "our",
+        "make",
+        "never",
+        "instead",
+        "scratch",
+        "add",
+        "with",
+        "go",
+        "run",
+        "use",
+        "when",
+        "if",
+        "after",
+        "back",
+        "so",
+        "and",
+        "but",
+        "that",
+    ]
+)
+_HAN_NO_NAME = regex(
+    r"^(?:这|那|哪|什么|怎么|自己|大家|别人|团队$|小组$|公司$|部门$|我们|咱们|代码|问题|项目|系统|页面|函数|测试|数据|文件|程序|今天|昨天|明天|天气|用户"
+    r"|接口|服务|模块|方法|时候|里面|上面|下面|后面|前面|所有|每|一个|两个|新|旧|原来|现在|以前|最后|主要|其他|不同|相同"
+    r"|喜欢|最喜欢|重要|需要|可能|具体|真正|整个|我|你|他|她|它)"
+)
+# A run with one of these is part of a sentence: 云数据库这个月的额度.
+_HAN_CLAUSE = regex(
+    r"[这那哪每几]|另外|多少|[年月周天日时]$|之[前后]|以[前后]|^(?:讨论|商量|决定|经过|一致|最终|写|习惯|平时|目前|最近)"
+    r"|(?:下来|完|好|过|起来|吧|嘛)$|一下"
+    r"|(?:周|星期|礼拜)[一二三四五六日天末]|早上|上午|中午|下午|晚上|凌晨|半夜"
+)
+_LONGEST = 8
+
+
+def without_verb(run: str) -> str:
+    """Return a name without the verb that a sentence may begin with."""
+    first, _, rest = run.partition(" ")
+    return rest if rest and fold_case(first) in _VERBS else run
+
+
+def is_name(name: str, *, zh: bool) -> bool:
+    """Whether a run of words, or of Chinese characters, may name something."""
+    if zh and not name.isascii():
+        return 2 <= len(name) <= _LONGEST and not (
+            _HAN_NO_NAME.search(name) or _HAN_CLAUSE.search(name) or is_lexical(name)
+        )
+    return len(name) >= 2 and fold_case(name).split()[0].split("'")[0] not in _NO_NAME

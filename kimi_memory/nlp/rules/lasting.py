@@ -1,0 +1,43 @@
+"""How much a sentence tells of somebody's life, for a reader who knows nothing of its session."""
+
+# ruff: noqa: E501  an alternation of phrases is read by its groups, not by its width
+
+from __future__ import annotations
+
+import re
+
+from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.result_cache import keep_results
+from kimi_memory.nlp.rules.salience import traits_of
+
+_LASTING = regex(
+    r"\b(?:my name|call me|i(?:'m|’m| am) (?:[a-z]+, ?)?\d\d\b|i(?:'m|’m| am) [a-z]+, an? "
+    r"|allerg|intoleran|diabet|asthma|coeliac|celiac|epilep|diagnos|my doctor|vegetarian|vegan"
+    r"|pregnan|years? old|i(?: am|'m|’m) an? |i (?:live|work|teach|study|moved) "
+    r"|i(?: was|'m|’m| am) (?:born|from))"
+    r"|\bi(?:'ve| have|'ve got| got) (?:gout|ibs|migraines?|arthritis|eczema|anaemia|anemia|adhd|hypertension|tinnitus|high blood pressure)"
+    r"|我有[^，。]{0,4}(?:痛风|尿病|血压|哮喘|鼻炎|癫痫|贫血|头痛|心脏|湿疹|近视)|我叫|我是|叫我|过敏|忌[口辣]|怀孕|吃素|医生说|[炎症病]，|住在|我在.{1,12}[做上开教读]|\d岁|老家",
+    re.IGNORECASE,
+)
+_LOOSE = regex(
+    r"[`(\[]|(?:he|she|it|they|that|this|these|those|him|her|them|there)\b|[他她它那这]",
+    re.IGNORECASE,
+)
+"""A sentence that begins so says nothing without the one before it."""
+
+
+@keep_results(4096)
+def is_lasting(text: str) -> bool:
+    """Whether a sentence tells what holds for years: a name, work, home, age, health, diet."""
+    return _LASTING.search(text) is not None
+
+
+@keep_results(4096)
+def worth_of(text: str) -> float:
+    """Return how much a sentence tells: 0 or less for small talk, about 6 for a life event."""
+    traits = traits_of(text)
+    worth = 0.5 * min(traits.specific, 6.0) + 1.0 * traits.me + 1.2 * traits.kin
+    worth += 0.8 * traits.figure + 0.5 * min(traits.name, 2) + 0.6 * traits.day
+    worth += 0.7 * traits.choice - 1.5 * traits.doubt - 0.7 * traits.sharp
+    worth -= 1.0 * (traits.you and not traits.me) + 1.5 * bool(_LOOSE.match(text))
+    return worth + 2.0 * is_lasting(text)

@@ -1,0 +1,119 @@
+"""Offers of an agent and the answers that pick one: "Option B: …" and "B, please"."""
+
+# ruff: noqa: E501  an alternation of phrases is read by its groups, not by its width
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.sentences import sentences
+
+_LABEL = regex(
+    r"^[ \t>#]{0,8}(?:[-*•] )?\**(?:(?:option|plan|choice|ending|variant|approach|route|version|style|idea)[ \t]*(?P<word>[A-Za-z]|\d{1,2})(?!\w)|方案[ \t]*(?P<han>[一二三四五六七八九A-Za-z\d])"
+    r"|第(?P<nth>[一二三四五六])(?:种|个|套)?|(?P<letter>[A-Z])(?=[.):：、\]])|(?P<number>\d{1,2})(?=[.)、])|\((?P<bracketed>\d{1,3})(?=\)))[ \t]*[.):：、—–\]-]*[ \t]*\**[ \t]*[:：—–-]*[ \t]*",
+    10,  # IGNORECASE | MULTILINE
+)
+_HAN_DIGITS = {"一": "1", "二": "2", "三": "3", "四": "4", "五": "5", "六": "6", "七": "7", "八": "8", "九": "9", "两": "2"}  # fmt: skip
+_ORDINALS = {
+    "first": "1",
+    "second": "2",
+    "third": "3",
+    "fourth": "4",
+    "fifth": "5",
+    "1st": "1",
+    "2nd": "2",
+    "3rd": "3",
+    "4th": "4",
+}
+_PICK = regex(
+    r"(?:^|\b(?:do|add?ress|fix|implement|apply|handle|resolve|tackle|improvements?|findings?|observations?|items?|issues?|points?|go (?:with|for)|take|pick|choose|want|with|use|like|prefer|option|plan|number|ending|choice|yes|ok|okay|the|and|approach|route|,)\s+)(?:(?:option|plan|number|ending|choice|approach|route|the) ){0,2}#?(?P<en>[a-e]|\d{1,3}|first|second|third|fourth|fifth|1st|2nd|3rd|4th)(?:(?<=\d)(?:st|nd|rd|th))?(?=$|[\s.,!;:)]|\b)(?! (?:of|(?:day|week|month|year|hour|minute|second|time|euro|dollar|person|people|kid)s?|to|pm|am|%)\b)"
+    r"|(?:方案|选|第|用|按|走|就|说|也|要|订|投)(?P<zh>[一二三四五六a-e\d])(?:个|种|套|号)?(?!点|月|天|年|号下|块|元)",
+    2,
+)
+_ASSENT = regex(
+    r"^\W*(?:yes|yep|yeah|yup|ok(?:ay)?|sure|agreed|perfect|great|good|fine|deal|absolutely|definitely|correct|right|sounds (?:good|great|right)|do (?:it|that)|go (?:ahead|for it)|let'?s do (?:it|that|this)|that works|works for me|makes sense|proceed|please do|好的?|行|可以|同意|没问题|就这样|就这么(?:办|定|做)|听你的|按你说的|照你说的|成|中|嗯)(?:$|[\s,.!，。！]|吧|啊|的|，)",
+    2,
+)
+_PROPOSAL = regex(
+    r"\b(?:i(?:'d| would)? (?:suggest|propose|recommend|lean)|my (?:suggestion|proposal|recommendation)|recommend(?:ed)?\b)|(?:我)?建议|推荐|方案是|提议",
+    2,
+)
+_MARKUP = regex(r"\*\*|__|^[ \t>]*(?:[-*•]|#{1,6})\s+|^\s+")
+_NO_OPTION = regex(
+    r"(?:[^:\n]{2,40}: ?)?(?:removed|added|updated|fixed|created|implemented|changed|replaced|moved|renamed|refactored|installed|configured|cleaned|improved|extracted|verified|tested)\b"
+    r"|(?:wait|run|open|click|visit|type|enter|press|restart|reload|refresh|copy|paste|execute|download|log in|sign in|scroll|navigate|select|go to)\b"
+    r"|(?:[^：\n]{2,20}：)?(?:已经?|新增了|修复了|更新了|删除了|添加了|创建了)|(?:等待|运行|打开|点击|访问|输入|重启|刷新|复制|执行|下载|登录)",
+    2,
+)
+"""What was done, and a step to take now, are nothing to choose between."""
+MOST = 240
+"""So many characters of an option say what it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """One of the things an agent offers."""
+
+    label: str
+    """``1`` to ``999`` or ``a`` to ``z``."""
+    text: str
+    bracketed: bool = False
+    """Whether the label stands in brackets: "(12)"."""
+
+
+def offers_in(text: str) -> list[Offer]:
+    """Return the labelled options of a message, at least two, in order."""
+    marks = list(_LABEL.finditer(text))
+    found = []
+    for at, mark in enumerate(marks):
+        end = marks[at + 1].start() if at + 1 < len(marks) else len(text)
+        words = text[mark.end() : end].split("\n\n", 1)[0].strip()
+        line = _plain(words.split("\n", 1)[0])[:MOST].rstrip(" :：")
+        if line:
+            found.append(Offer(_label(mark), line, mark["bracketed"] is not None))
+    labels = [offer.label for offer in found]
+    return found if len(found) > 1 and len(set(labels)) > 1 else []
+
+
+def picked(answer: str, offers: list[Offer]) -> list[Offer]:
+    """Return the options that a short answer names; none where it names none, or asks back."""
+    if answer.rstrip().endswith(("?", "？")):
+        return []
+    names = {_name(m["en"] or m["zh"] or "") for m in _PICK.finditer(answer.lower().strip())}
+    if any(offer.bracketed for offer in offers):  # the numbers of a review go before its lists
+        offers = [offer for offer in offers if offer.bracketed]
+    letters = {offer.label for offer in offers}
+    if not names & letters:
+        # "the second one" among A, B and C
+        order = [offer.label for offer in offers]
+        names = {order[int(n) - 1] for n in names if n.isdigit() and 0 < int(n) <= len(order)}
+    return [offer for offer in offers if offer.label in names and not _NO_OPTION.match(offer.text)]
+
+
+def assents(answer: str) -> bool:
+    """Whether an answer begins with a yes."""
+    return _ASSENT.search(answer.replace("’", "'")) is not None
+
+
+def proposal_in(text: str) -> str:
+    """Return the sentence of a message that recommends something; empty where none does."""
+    found = [text[a:b] for a, b in sentences(text)]
+    told = [
+        s for s in found if _PROPOSAL.search(s) and not s.rstrip().endswith(("?", "？", ":", "："))
+    ]
+    return _plain(told[-1]) if told else ""
+
+
+def _plain(text: str) -> str:
+    return _MARKUP.sub("", text).strip()
+
+
+def _label(mark: object) -> str:
+    groups = mark.groupdict()  # type: ignore[attr-defined]  # a match of _LABEL
+    return _name(next(value for value in groups.values() if value))
+
+
+def _name(label: str) -> str:
+    low = label.lower()
+    return _HAN_DIGITS.get(low) or _ORDINALS.get(low) or low

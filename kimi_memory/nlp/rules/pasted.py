@@ -1,0 +1,247 @@
+"""Whose words a turn holds: those of its speaker, and those the speaker only brought along.
+
+What follows a request to work on a text, what looks like a document and what is quoted as
+speech is somebody else's. What stands before it is the speaker's, and so is what follows a
+block that shows its end. Behind a text without a marked end the speaker is heard again
+only where a closing remark says so: "By the way, I …", 顺便说一句，我 ….
+"""
+
+# ruff: noqa: E501  an alternation of phrases is read by its groups, not by its width
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.result_cache import keep_results
+from kimi_memory.nlp.basic.sentences import Span, sentences
+from kimi_memory.nlp.rules import documents
+from kimi_memory.nlp.rules.console import printed
+from kimi_memory.nlp.rules.retractions import standing
+from kimi_memory.nlp.rules.strip_code import is_prose, said
+from kimi_memory.nlp.rules.text_requests import Request, Where, introduced_at, text_request
+
+_RETURNS = regex(
+    r"\s{0,3}(?:by the way|btw|p\.?s\.?(?=\W)|on (?:another|a (?:different|side|separate|personal)) (?:note|topic|subject)|side note|unrelated(?:ly)?|off[- ]topic"
+    r"|changing (?:the )?subject|not related|completely different|(?:oh|ah),? and (?:i|my|we|our)|as for (?:me|myself|us)|apart from that|other than that|that aside|in other news)\b"
+    r"|\s{0,3}(?:顺便|顺带|对了|换个话题|话说回来|说回来|题外话|跑个题|岔开|言归正传|说到我|除此之外|不相关|另外说(?:一句|下|个))",
+    2,
+)
+_RETURNS_WEAK = regex(
+    r"\s{0,3}(?:also|anyway|anyhow|separately|personally|besides|in addition|one more thing|another thing|for (?:my|our) part|meanwhile)\b"
+    r"|\s{0,3}(?:另外|还有|此外|总之|再说(?:一句|一件)|我自己|至于我)",
+    2,
+)
+_SELF = regex(r"\b(?:I|i|i'm|my|mine|me|we|our|us)\b|[我咱]")
+_OPENS_WITH_SELF = regex(
+    r"\s{0,3}(?:(?:so|and|but|well|actually|also|for (?:me|us)|in (?:my|our)|here|at (?:work|home),?),? )?(?:i|i'm|i've|i'd|i'll|we|we're|we've|we'll|my|our)\b"
+    r"|\s{0,3}(?:(?:因为|其实|不过|但|所以|目前|现在|今年|这里)[，,]?)?(?:我|咱)",
+    2,
+)
+_LAST = 400
+"""A remark that closes a message is not longer."""
+_QUOTATION = regex(
+    r"“[^“”]{1,2000}”|「[^「」]{1,2000}」|『[^『』]{1,2000}』|«[^«»]{1,2000}»|„[^„“”]{1,2000}[“”]|‘[^‘’\n]{12,600}’(?!\w)"
+    r"|(?<!\w)\"[^\"\n]{1,2000}\"(?!\w)|(?<![\w'])'[^'\n]{12,600}'(?![\w'])|＂[^＂]{1,2000}＂|《[^《》]{30,2000}》"
+)
+_OPEN_QUOTES = {'"': '"', "“": "”", "「": "」", "『": "』", "«": "»", "'": "'"}
+_WORD = regex(r"[A-Za-z']+")
+_HAN = regex(r"[\u3400-\u9fff]")
+_SPEECH, _SPEECH_ZH = 4, 8
+"""A quotation of fewer words, or hanzi, is a name."""
+
+
+def own_sentences(text: str) -> list[Span]:
+    """Return the spans of the spoken sentences of a turn that are its speaker's own and stand.
+
+    Sentences that the same message takes back are left out, and so is what takes them back.
+    """
+    brought, quoted = _brought(text), _quotations(text)
+    parts = (_own_part(text, span, brought) for span in said(text))
+    own = [span for span in parts if span is not None and not _is_quoted(span, quoted)]
+    return standing(text, own, _joined([*brought, *quoted]))
+
+
+def spoken(text: str, *, by_person: bool) -> list[Span]:
+    """Return the spans of the spoken sentences of a turn: of a person, only what is their own."""
+    return own_sentences(text) if by_person else said(text)
+
+
+def own_spans(text: str) -> list[Span]:
+    """Return the spans of a turn that its speaker says in their own words."""
+    spans, at = [], 0
+    for start, end in [*foreign_spans(text), (len(text), len(text))]:
+        if text[at:start].strip():
+            spans.append((at, start))
+        at = max(at, end)
+    return spans
+
+
+def foreign_spans(text: str) -> list[Span]:
+    """Return the spans of a turn that are somebody else's words, in order, apart."""
+    return _joined([*_brought(text), *_quotations(text)])
+
+
+@keep_results(4096)
+def _brought(text: str) -> tuple[Span, ...]:
+    """Return the spans of texts that the speaker brought along, without quotations."""
+    lines = documents.split_lines(text)
+    blocks = documents.delimited(text, lines)
+    found = [(lines[a][0], lines[b - 1][1]) for a, b in blocks.items()]
+    found += [(lines[a][0], lines[b][1]) for a, b in documents.transcribed(text, lines)]
+    found += [(lines[a][0], lines[b][1]) for a, b in printed(text, lines)]
+    found += [lines[n] for n in range(len(lines)) if documents.is_impersonal(_of(text, lines[n]))]
+    found += _undelimited(text, lines, blocks)
+    return tuple(_joined(found))
+
+
+@keep_results(4096)
+def _quotations(text: str) -> tuple[Span, ...]:
+    return tuple(one.span() for one in _QUOTATION.finditer(text) if _is_speech(one[0]))
+
+
+def _is_speech(quotation: str) -> bool:
+    """Whether a quotation says something, rather than names a thing."""
+    if len(_HAN.findall(quotation)) >= _SPEECH_ZH:
+        return True
+    words = _WORD.findall(quotation)
+    return len(words) >= _SPEECH and sum(word[0].islower() for word in words) * 2 >= len(words)
+
+
+def _undelimited(text: str, lines: Sequence[Span], blocks: dict[int, int]) -> Iterator[Span]:
+    """Yield what a request, or the look of its first line, makes a text of somebody else."""
+    at = 0
+    while at < len(lines):
+        if at in blocks:
+            at = blocks[at]
+            continue
+        begin = lines[at][0] if documents.begins_document(text, lines, at) else -1
+        if begin < 0:
+            spans, begin = _asked(text, lines, blocks, at)
+            yield from spans
+        end = lines[at][1] if begin < 0 else _return(text, lines, begin)
+        if begin >= 0:
+            yield begin, end
+        at = next((n for n in range(at + 1, len(lines)) if lines[n][0] >= end), len(lines))
+
+
+def _asked(
+    text: str, lines: Sequence[Span], blocks: dict[int, int], at: int
+) -> tuple[list[Span], int]:
+    """Return what the requests of a line name for certain, and where an open text begins or -1."""
+    found: list[Span] = []
+    start, stop = lines[at]
+    for first, last in sentences(text[start:stop]):
+        span = start + first, start + last
+        request = text_request(_of(text, span)) or _introduced(_of(text, span))
+        if request is None:
+            continue
+        if request.alone:
+            found.append((span[0] + request.start, span[1]))
+        if request.where is Where.HERE:
+            continue
+        begin = _next_word(text, span[0] + request.text)
+        if begin < 0:
+            found += _before(lines, at, span, request)
+            break
+        named = _named(text, lines, blocks, begin)
+        if named is not None:
+            found.append(named)
+        elif request.where is Where.AFTER or not _goes_on(text, span[1], begin):
+            return found, begin
+    return found, -1
+
+
+def _introduced(sentence: str) -> Request | None:
+    at = introduced_at(sentence)
+    if at < 0:
+        return None
+    return Request(0, at, Where.AFTER, alone=False, back=False, back_here=False)
+
+
+def _goes_on(text: str, end: int, begin: int) -> bool:
+    """Whether the speaker goes on about themselves on the line of their request."""
+    return "\n" not in text[end:begin] and bool(_OPENS_WITH_SELF.match(text, begin))
+
+
+def _before(lines: Sequence[Span], at: int, span: Span, request: Request) -> list[Span]:
+    """Return what stands before a request that nothing follows."""
+    if request.back_here and span[0]:
+        return [(0, span[0])]
+    return [(0, lines[at - 1][1])] if request.back and at else []
+
+
+def _next_word(text: str, at: int) -> int:
+    """Return where the next thing stands that is not white space, else -1."""
+    while at < len(text) and text[at].isspace():
+        at += 1
+    return at if at < len(text) else -1
+
+
+def _named(text: str, lines: Sequence[Span], blocks: dict[int, int], begin: int) -> Span | None:
+    """Return the block or quotation that begins at a place and shows its end."""
+    at = next(n for n, (_, end) in enumerate(lines) if begin <= end)
+    if text[lines[at][0] : begin].strip() == "":
+        end = blocks.get(at, 0) or documents.enclosed(text, lines, at)
+        if end > at:
+            return lines[at][0], lines[end - 1][1]
+    quotation = _QUOTATION.match(text, begin)
+    if quotation:
+        return quotation.span()
+    if text[begin] in _OPEN_QUOTES:
+        for n in range(len(lines) - 1, at, -1):
+            if _of(text, lines[n]).rstrip().endswith(_OPEN_QUOTES[text[begin]]):
+                return begin, lines[n][1]
+    return None
+
+
+def _return(text: str, lines: Sequence[Span], begin: int) -> int:
+    """Return where the speaker is heard again behind a text that does not show its end."""
+    for n in range(1, len(lines)):
+        start = lines[n][0]
+        if (
+            start <= begin
+            or len(text) - start > _LAST
+            or not _SELF.search(text, start, start + 120)
+        ):
+            continue
+        line = _of(text, lines[n])
+        apart = not _of(text, lines[n - 1]).strip()
+        if _RETURNS.match(line) or (apart and _RETURNS_WEAK.match(line)):
+            return start
+    return len(text)
+
+
+def _own_part(text: str, span: Span, brought: Sequence[Span]) -> Span | None:
+    """Return a sentence, or what of it stands before somebody else's words."""
+    start, end = span
+    for first, last in brought:
+        if first < end and start < last:
+            head = start, start + len(text[start:first].rstrip())
+            return head if start < first and is_prose(_of(text, head)) else None
+    return span
+
+
+def _is_quoted(span: Span, quoted: Sequence[Span]) -> bool:
+    """Whether a sentence is mostly or partly a quotation of somebody's speech."""
+    start, end = span
+    for first, last in quoted:
+        if first < end and start < last:
+            inside = start <= first and last <= end
+            if not inside or (last - first) * 2 >= end - start:
+                return True
+    return False
+
+
+def _joined(spans: Sequence[Span]) -> list[Span]:
+    joined: list[Span] = []
+    for start, end in sorted(span for span in spans if span[0] < span[1]):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = joined[-1][0], max(end, joined[-1][1])
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def _of(text: str, span: Span) -> str:
+    return text[span[0] : span[1]]

@@ -1,0 +1,210 @@
+"""Requests to work on a text: summarise, translate, proofread, explain, answer it.
+
+What follows such a request was mostly written by somebody else. Patterns stand for ways
+to ask: a verb that is done to texts, something that points at a text, or a colon.
+"""
+
+# ruff: noqa: E501  an alternation of phrases is read by its groups, not by its width
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from kimi_memory.nlp.basic.regex import regex
+
+_REACH = 400
+"""More of a sentence is not read: a request comes first."""
+_COLON = regex(r"[:：](?![/\d])|(?<!\d)[:：](?=\d)")
+
+_NOUNS = (
+    r"(?:texts?|articles?|e-?mails?|mails?|letters?|messages?|paragraphs?|passages?|excerpts?|essays?|posts?|threads?|tweets?"
+    r"|sentences?|abstracts?|contracts?|agreements?|transcripts?|chats?|conversations?|documents?|papers?|reports?|notices?"
+    r"|announcements?|newsletters?|press releases?|reviews?|comments?|stor(?:y|ies)|poems?|speech(?:es)?|web ?pages?|readmes?"
+    r"|changelogs?|manuals?|terms|polic(?:y|ies)|clauses?|drafts?|logs?|stack ?traces?|tracebacks?|error messages?|snippets?"
+    r"|memos?|minutes|meeting notes|blogs?|lyrics|recipes?|invoices?|quotes?|quotations?|content|lines|words|statements?)"
+)
+_CHANGE_EN = (
+    r"(?:summari[sz]e|sum up|tl;?dr|translate|proof-?read|paraphrase|rephrase|reword|re-?write|polish|condense|transcribe"
+    r"|spell-?check|copy-?edit|grammar-?check|critique(?= (?:this|the|it|my|these|that|an?|our)\b| ?[:：])|annotate|reply to|respond to|write (?:back|an? (?:reply|response|answer|summary|abstract|translation))"
+    r"|draft an? (?:polite |short |brief |formal |quick )?(?:reply|response|answer)|(?:give|send|write|get|make) (?:me )?(?:an? |the )?(?:\w+ ){0,2}(?:summary|gist|translation|tl;?dr|digest|key points|main points|outline|paraphrase)"
+    r"|(?:check|fix|correct|improve) (?:the )?(?:grammar|spelling|wording|typos|style|punctuation|english))"
+)
+_WORK_EN = (
+    r"(?:edit|correct|fix|improve|expand|shorten|simplify|format|reformat|convert|classify|categori[sz]e|extract|pull out|outline|grade"
+    r"|score|rate|evaluate|assess|analy[sz]e|interpret|decode|parse|review|check|verify|explain|describe|comment on|answer|read|look (?:at|over|through)"
+    r"|(?:take|have) a (?:\w+ )?look(?: at| over| through)?|go (?:over|through)|identify|compare|highlight|digest|clean up|tidy up|process|feedback on|thoughts on|opinion (?:on|of))"
+)
+_ASKING_EN = (
+    r"(?:(?:hey|hi|hello|ok(?:ay)?|now|then|next|first|also|so|and|please|pls|plz|kindly|just|quickly|briefly|carefully)[ ,]+)*"
+    r"(?:(?:please |kindly )?(?:can|could|would|will) (?:you|u|someone)(?: please| kindly| just| quickly)? |help me (?:to )?|help (?:to )?"
+    r"|i(?:'d| would)? (?:want|need|like|love) (?:you to |for you to |an? |some |your )?|(?:your|the) (?:task|job) is to |let's |any |what's your |give me (?:your |some )?)?(?:please |kindly )?"
+)
+_CHANGES_EN = regex(rf"(?:^|[,;.!—–-] ?|\b(?:please|and|then) ){_ASKING_EN}{_CHANGE_EN}\b")
+_WORKS_EN = regex(rf"(?:^|[,;.!—–-] ?|\b(?:please|and|then) ){_ASKING_EN}{_WORK_EN}\b")
+_ASKS_EN = regex(
+    r"\bwhat (?:does|do|did|is|are|was) (?:this|these|the (?:following|text|article|e?mail|message|author|writer))\b.{0,60}(?:mean|say|about|trying|tell)"
+    r"|\bwhat(?:'s| is) (?:wrong with this|the (?:gist|point|tone|meaning|main (?:point|idea)) of)\b|\bwhat do you (?:think|make) of (?:this|the following)\b"
+    rf"|\bhow (?:should|would|do|can|could) (?:i|we|you) (?:reply|respond|answer)\b|\b(?:is|are) (?:this|these|the following) (?:{_NOUNS} )?(?:correct|true|legit|legitimate|spam|a scam|phishing|grammatical|ok|okay|real|genuine|safe|fake)\b"
+    r"|\bany (?:typos|mistakes|errors)\b|\b(?:in|into) (?:english|french|german|spanish|chinese|japanese|mandarin|portuguese)\s*[:：]"
+)
+_FOLLOWS_EN = regex(
+    r"\b(?:the |these )?following\b|\bbelow\b|\bas follows\b|\bbeneath\b|\bthis\s*:"
+)
+_NAMED_EN = regex(
+    rf"\b(?:this|these|that|those|the|my|an?|his|her|their) (?:[\w'-]+ ){{0,3}}{_NOUNS}\b"
+)
+_POINTED_EN = regex(rf"\b(?:this|these) (?:[\w'-]+ ){{0,2}}{_NOUNS}\b")
+_BARE_EN = regex(
+    r"\b(?:this|these|it)\b(?= *(?:$|[.,;:?!]|in(?:to)?\b|to\b|for\b|as\b|please\b|and\b|mean|say|about|—|-))"
+)
+_OF_PROGRAMS = regex(
+    r"\b(?:logs?|stack ?traces?|tracebacks?|error messages?|snippets?|lines|readmes?)\b|日志|报错"
+)
+_ABOVE_EN = regex(
+    r"\b(?:the |all (?:of )?the )?(?:above|foregoing|preceding|previous text)\b|\b(?:this|that|it)\b"
+)
+_ABOVE_LINE_EN = regex(
+    r"\babove\b|\bforegoing\b|\bthis (?:sentence|paragraph|passage|text|message)\b"
+)
+
+_NOUNS_ZH = (
+    r"(?:文章|文本|文字|邮件|来信|信件|信|短信|消息|通知|公告|新闻|合同|条款|协议|论文|报告|日志|报错|聊天|对话|会议|纪要|记录|帖子|评论"
+    r"|作文|文案|文档|材料|内容|段落|段|句子|句|话|原文|诗|故事|小说|简历|英文|中文|外文|摘要|说明|微博|推文|稿子?|译文|声明|资料|笔记)"
+)
+_CHANGE_ZH = (
+    r"(?:翻译|翻成|翻一下|译成|译为|译一下|润色|校对|改写|重写|转述|缩写|扩写|续写|精简|概述|复述|仿写|纠错|改错|改病句|回信|回一下"
+    r"|回复(?!我|的时候|时|要|都|请|一律|必须)|总结|概括|归纳|摘要|提炼)"
+)
+_WORK_ZH = (
+    r"(?:解释|解读|分析|看看|看一看|看一下|看下|瞧瞧|读一下|读读|读一遍|阅读|检查|审阅|审核|审查|审一下|点评|评价|评论|评估|批改|修改|改一下|改改|整理|提取|抽取"
+    r"|讲解|说明|理解|判断|鉴别|识别|转换|转成|改成|排版|比较|查一下|处理|回答)"
+)
+_RECAP_ZH = r"(?:总结|概括|归纳|摘要|提炼|概述)"
+_ASKING_ZH = r"(?:请你?|帮我|帮忙|帮|麻烦你?|给我|能不能|能否|可以|可否|替我|为我|劳驾|你来|需要你|想让你|想请你)"
+_CHANGES_ZH = regex(
+    rf"{_ASKING_ZH}[^，。：:；]{{0,24}}?{_CHANGE_ZH}|(?:^|[，,。；！!\s])(?:先|再|然后|快速|简单|用[^，。：:；]{{1,8}})?{_CHANGE_ZH}(?!是|了|出|得|过)"
+    rf"|(?:把|将|对)[^，。：:；]{{1,24}}?{_CHANGE_ZH}"
+)
+_WORKS_ZH = regex(
+    rf"{_ASKING_ZH}[^，。：:；]{{0,24}}?{_WORK_ZH}|(?:^|[，,。；！!\s]){_WORK_ZH}(?!是|了|出|得|过)|(?:把|将|对)[^，。：:；]{{1,24}}?{_WORK_ZH}"
+)
+_RECAPS_ZH = regex(rf"^(?:简单|先|再|我)?(?:来)?{_RECAP_ZH}(?:一下|下)?\s*[:：,，]")
+_ASKS_ZH = regex(
+    r"什么意思|啥意思|(?:讲|说|写)了(?:些)?(?:什么|啥)|(?:讲|说|写)的是(?:什么|啥)|(?:怎么|如何|怎样)回(?:复|答|信|他|她|对方)?|是真的吗|是不是(?:诈骗|骗|真的|谣言)"
+    r"|有没有(?:错别字|语病|语法|问题|错误)|有什么(?:问题|错误|毛病)|对不对|怎么看"
+)
+_FOLLOWS_ZH = regex(r"以下|下面|下列|如下|下文|下方|下边")
+_NAMED_ZH = regex(
+    rf"(?:这|那|该|此|上面|我的|一)[一两几]?(?:段|篇|封|条|份|个|则|句|首|些|张|章|页|通)?[^，。：:]{{0,8}}?{_NOUNS_ZH}|(?:这|那)(?:段|篇|封|则|句|首)|(?:翻译|润色|校对|改写)(?:一下)?[:：\s]*$"
+)
+_BARE_ZH = regex(r"(?:这|这个|这些|它)(?=$|[，,。：:；？?！!]|什么|是|翻|译|总|讲|说)")
+_ABOVE_ZH = regex(r"上面|上文|上述|以上|前面|前文|这(?:段|篇|封|句|些|个)?")
+_ABOVE_LINE_ZH = regex(r"上面|上文|上述|以上|前面|前文|这(?:段|句)话?")
+
+_ELSEWHERE = regex(
+    r"https?://|\battach(?:ed|ment)\b|\b[\w-]{1,64}\.(?:pdf|docx?|md|txt|png|jpe?g|py|js|ts|go|rs|html?|csv|xlsx?|pptx?)\b|附件|链接|截图|图片|照片|文件夹"
+)
+"""Where the text is, if not in what follows."""
+_INTRODUCES = regex(
+    rf"(?:\b(?:here(?:'s| is| are)|this is|these are|below is|following|got|received|found|saw|forwarded|sent|wrote|posted|pasted|quoted|copied|from|reads|says|states)\b.{{0,80}}?\b{_NOUNS}\b|\b{_NOUNS}\b.{{0,80}}?\b(?:below|following|i (?:got|received|found|saw)|from|reads|says|states|goes|sent|wrote)\b)"
+    r"|^(?!(?:i|we|i've|we've|i'd|and i|but i)\b)[\w' .-]{1,40}\b(?:wrote|writes|says|said|replied|reads|states|announced|posted|emailed|texted|messaged|told (?:me|us)|sent (?:me|us)(?: this)?)(?: (?:me|us|this|back|that|to \w+|in \w+))?\s*$"
+    r"|^(?:the )?(?:article|text|original(?: text)?|source(?: text)?|passage|excerpt|transcript|document|content|abstract|input|quote|context|email body|message body)\s*$"
+    rf"|(?:收到|看到|读到|转发|这是|以下是|下面是|发来|发了|发给|写道|写了|贴|引用|摘自|来自|如下)[^：:]{{0,24}}{_NOUNS_ZH}|{_NOUNS_ZH}[^：:]{{0,12}}(?:如下|这样写|写道|写着|说|内容)|(?:写道|写着|这么说|这样说|回复说|发来)$"
+    r"|^(?!我|咱|.{0,8}我说)[\u3400-\u9fffA-Za-z]{1,12}(?:说|回复|表示|问|讲|留言|来信|发消息)(?:了|道|我)?$|^(?:原文|正文|全文|文章|邮件|邮件内容|内容|文本|材料|段落|聊天记录|引文|译文|背景材料|公告|通知)$"
+)
+_ORDERS_MEMORY = regex(
+    r"\b(?:remember|note|keep in mind|don't forget|my|i|we|our)\b[^:]{0,40}$|记住|记得|记下|记一下|别忘|规矩|规则|决定"
+)
+
+
+class Where(Enum):
+    """Where the text lies that somebody asks to work on."""
+
+    AFTER = "after"
+    """In what follows, however it sounds."""
+    MAYBE = "maybe"
+    """In what follows, unless the speaker goes on about themselves on the same line."""
+    HERE = "here"
+    """In the sentence itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request to work on a text, found in one sentence."""
+
+    start: int
+    """Where the asking begins."""
+    text: int
+    """Where the text begins: behind a colon, or the end of the sentence."""
+    where: Where
+    alone: bool
+    """Whether it may hold the text itself, without a mark: 把这句话翻译成英文，…"""
+    back: bool
+    """Whether it may mean the paragraphs before it."""
+    back_here: bool
+    """Whether it may mean the sentences before it on the same line."""
+
+
+def text_request(sentence: str) -> Request | None:
+    """Return what a sentence asks to be done to a text, None where it asks nothing such."""
+    low = sentence[:_REACH].lower().replace("’", "'")
+    if len(low) != len(sentence[:_REACH]):
+        low = sentence[:_REACH]
+    changes = _CHANGES_EN.search(low) or _CHANGES_ZH.search(low)
+    works = _WORKS_EN.search(low) or _WORKS_ZH.search(low)
+    asks = _ASKS_EN.search(low) or _ASKS_ZH.search(low)
+    found = changes or works or asks
+    if found is None or (changes and _is_recap(low)):
+        return None
+    colon = _COLON.search(low, found.start())
+    where = _where(low, bool(changes), bool(asks), colon.start() if colon else -1)
+    if where is None:
+        return None
+    points = bool(changes) and not _ELSEWHERE.search(low)
+    return Request(
+        start=found.start() + len(found[0]) - len(found[0].lstrip(" ,;.!，。；！—–-")),
+        text=colon.end() if colon else len(sentence),
+        where=where,
+        alone=where is Where.HERE or (changes is not None and colon is None),
+        back=points and bool(_ABOVE_EN.search(low) or _ABOVE_ZH.search(low)),
+        back_here=points and bool(_ABOVE_LINE_EN.search(low) or _ABOVE_LINE_ZH.search(low)),
+    )
+
+
+def introduced_at(sentence: str) -> int:
+    """Return where the text begins that a sentence introduces with a colon, else -1."""
+    low = sentence[:_REACH].lower().replace("’", "'")
+    for colon in _COLON.finditer(low):
+        lead = low[: colon.start()].strip()
+        if _INTRODUCES.search(lead) and not _ORDERS_MEMORY.search(lead.rpartition(",")[2]):
+            return colon.end()
+        break
+    return -1
+
+
+def _where(low: str, changes: bool, asks: bool, colon: int) -> Where | None:
+    follows = bool(_FOLLOWS_EN.search(low) or _FOLLOWS_ZH.search(low))
+    named = bool(_NAMED_EN.search(low) or _NAMED_ZH.search(low))
+    bare = bool(_BARE_EN.search(low) or _BARE_ZH.search(low))
+    if colon >= 0 and (changes or asks or follows or named or bare or colon <= _SHORT):
+        return Where.AFTER
+    if follows and (changes or asks or named):
+        return Where.AFTER
+    if changes:
+        pointed = (named or bare or len(low) <= _SHORT) and not _ELSEWHERE.search(low)
+        return Where.AFTER if pointed else Where.HERE
+    pointed = bool(_POINTED_EN.search(low)) or (named and not low.isascii())
+    if (asks or pointed) and not _ELSEWHERE.search(low) and not _OF_PROGRAMS.search(low):
+        return Where.MAYBE
+    return None
+
+
+_SHORT = 32
+"""A request of so few characters names no text of its own."""
+
+
+def _is_recap(low: str) -> bool:
+    """Whether the speaker sums up themselves: 总结一下：我们决定 …"""
+    found = _RECAPS_ZH.search(low)
+    return found is not None and low[found.end() :].lstrip().startswith(("我", "咱"))

@@ -1,0 +1,239 @@
+"""Utterances: the clauses of a spoken turn, and what each of them does.
+
+A sentence may state something and ask for something in one breath ("I prefer Trello for
+this, can you help me set it up?"), so acts are told apart clause by clause. Each act is
+recognised by its form (an auxiliary before its subject, an imperative, a particle), not
+by what it is about.
+"""
+
+# ruff: noqa: E501  an alternation of phrases is read by its groups, not by its width
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.sentences import sentences
+
+
+class Act(StrEnum):
+    """What a clause does."""
+
+    STATEMENT = "statement"
+    QUESTION = "question"
+    REQUEST = "request"
+    """Something to be done once, now."""
+    ORDER = "order"
+    """Something to be done from now on."""
+    REMARK = "remark"
+    """A greeting, thanks, a laugh, a nod: nothing is said of anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A part of a turn that does one thing."""
+
+    start: int
+    end: int
+    text: str
+    act: Act
+
+
+# Clauses end at a comma or a dash only where what follows begins an act of its own.
+_BORDER = regex(
+    r"(?<![\d\w])?[,;，；]\s*|(?<=[\u3400-\u9fff]) +(?=[\u3400-\u9fff])|\s[–—-]{1,2}\s+|\.{3}\s*|…+\s*|——"
+)
+_STOP = regex(
+    r"(?<=[a-z0-9)\]\"'’%])(?<!\b[a-z]\.[a-z])(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)(?<!\bca)(?<!\bno)[.!?]+\s+(?=[a-z])"
+)
+_LEAD = r"(?:(?:and|but|so|or|ok(?:ay)?|hm+|hey|hi|oh|ah|well|now|then|also|btw|by the way|right|yes|yeah|yep|no|anyway|actually|please|pls|just|maybe|first|lastly|finally|next|great|perfect|thanks|cool|good|alright)\b[,:!.]?\s++){0,4}"
+_WH = r"(?:what|how|why|when|where|who|whom|which|whose)"
+_AUX = r"(?:is|are|was|were|am|do|does|did|can|could|should|would|will|shall|may|might|has|have|had|isn't|aren't|wasn't|don't|doesn't|didn't|can't|couldn't|shouldn't|wouldn't|won't|hasn't|haven't)"
+_SUBJECT = r"(?:i|you|we|they|he|she|it|this|that|these|those|there|the|my|your|our|his|her|its|their|anyone|anybody|somebody|someone|any|a|an)"
+_QUESTION_EN = regex(
+    rf"^{_LEAD}(?:"
+    rf"{_WH}(?:'s|'re|'d|'ll)?\s+(?:{_AUX}|about|else|if|to|kind|kinds|sort|type|time|size|many|much|long|far|often|soon|big|old|come|the (?:hell|heck)|exactly)\b"
+    rf"|{_WH}'s\b|how\s+(?:\w+\s+){{1,2}}(?:is|are|was|were|do|does|did|can|should|would|will)\b"
+    rf"|(?:what|which)\s+(?!i\b|we\b|you\b|they\b|he\b|she\b|it\b|the\b|my\b)(?:\w+\s+){{1,3}}{_AUX}\s+{_SUBJECT}\b"
+    rf"|{_AUX}\s+{_SUBJECT}\b(?! a (?:good|nice|great))"
+    r"|(?:any|got any)\s+(?:\w+\s+){0,3}(?:ideas?|tips?|advice|suggestions?|recommendations?|thoughts|chance|questions?|news|experience)\b"
+    r"|(?:is|was)\s+[\w.=%-]+\s+(?:a |the |really |still )?\w+$"
+    r"|(?:is|are|does|did) (?!fine|great|good|nice|not|ok|okay|cool|awesome|what|why|how|best|worth)[\w'-]+ [\w'-]+ "
+    r"|.*\b(?:isn't|aren't|doesn't|don't|didn't|wasn't|won't|can't|haven't|hasn't) (?:it|he|she|they|we|you|that)\W*$"
+    r"|(?:i )?wonder(?:ing)?\b|(?:i'm |i am )?(?:not sure|unsure|confused|curious)\s+(?:how|what|which|why|whether|if|about)\b"
+    rf"|(?:i )?(?:don't|do not) (?:know|understand|get) (?:{_WH}|if)\b|(?:guess|remember) (?:what|when|how)\b"
+    r"|(?:anything|what's) (?:new|else)\b"
+    rf"|(?:[a-z]+ ){{0,2}}question(?:,? (?!is\b|was\b)(?:{_AUX}|{_WH})\b| ?: ?))"
+)
+_QUESTION_ZH = regex(
+    r"(?:吗|嘛|么|不|没有|没|呢|吧)[?？]|(?<!什)(?<!怎)(?<!那)(?<!这)(?<!多)(?:吗|么)[。!！~～]*$|呢[。!！~～]*$"
+    r"|怎么(?!都|也)|为什么|为啥|咋(?:办|样|弄|整|说|回事)?|(?<!不管)(?<!无论)如何|多少(?!都|也|有些)|几(?:个|天|点|号|次|岁|块|米|年|月|种|家|层)(?=[^，。]{0,6}[?？]|[^，。]{0,4}(?:合适|够|好))|(?:用|要|选|买|需|差|等|放|得)几[\u3400-\u9fff](?!了|前|后|次)"
+    r"|是[^，。是]{1,10}还是[^，。]{1,10}$|哪(?:个|些|里|儿|家|种|款|天|位|一)(?![^，。]{0,4}(?:都|也))|什么时候|什么(?:意思|情况|区别|原因|东西|办法|样)|(?:注意|需要|有|要|该|算|是)(?:些|点)?(?:什么|啥)"
+    r"|(?:要不要|能不能|可不可以|可以不|是不是|有没有|该不该|行不行|好不好|会不会|用不用|值不值|对不对|得不得|够不够|靠不靠谱|是否|还是先)(?![^，。]{0,6}都)|(?:记得|知道)[^，。]{1,20}不$"
+)
+_MARK = regex(r"[?？][”’\"'」』)）\]]*\s*$")
+
+_DO = r"(?:help|write|give|show|tell|list|explain|draft|make|find|check|suggest|recommend|remind|summari[sz]e|translate|compare|rewrite|create|generate|run|look|walk|let me know|ask me|put|add|add?ress|update|fix|implement|try|go|take|proceed|continue|commit|push|delete|remove|rename|change|move|set|build|test|review|read|open|start|stop|plan|describe|convert|calculate|compute|plot|turn|edit|shorten|double[- ]check|refactor|merge|revert|undo|redo|install|deploy|print|bump|use|include|send|search|think|consider|analy[sz]e|provide|outline|design|split|verify|investigate|figure|see|do(?! (?:i|you|we|they)\b))"
+_REQUEST_EN = regex(
+    rf"^{_LEAD}(?:(?:can|could|would|will) (?:you|u)\b|(?:i(?:'d| would) (?:like|love|appreciate)|i (?:want|need)) (?:you (?:to )?|some |your |help|advice|a hand)"
+    rf"|i(?:'m| am) (?:hoping|looking for|trying to (?:figure|understand|decide))"
+    rf"|let'?s (?:see|try|test|start|begin|continue|look|do|go|plan|fix|talk|move|walk|discuss|review|check)\b"
+    rf"|(?:help|walk|show|tell|give|remind|teach|ask|let) me\b|{_DO}\b(?!\s*(?:$|[,.:;!]|of\b|and\b|s\b|(?:\w+ )?(?:is|are|was|were|will|has|have|had|stands?|goes|went|became|changed|moved)\b)))"
+)
+_REQUEST_ZH = regex(
+    r"你(?!每|以后)[^，。每]{0,8}(?:提醒|叫醒|通知|告诉)我|^(?:那|好|嗯|行|对了|另外|顺便|然后|再|先|请|麻烦|要不|还有)*(?:帮(?:我|忙)|麻烦|请(?:你|帮|给|教|问)?|(?:你)?给我(?!妈|爸|老|女|儿|家|们)|你(?:先|再|来|就|可以|能)*(?:讲|说|列|写|改|算|看|查|做|解释|推荐|总结|翻译|介绍|分析|对比|整理|评|想)|(?:讲讲|说说|看看|列(?:个|一|出)|写(?:个|一|封|段)|改(?:一下|成|得)|算(?:一下|算)|查(?:一下|查)|整理|总结|翻译|推荐|解释|介绍|分析))"
+)
+
+_EVER_EN = r"(?:from now on|going forward|from here on|in (?:the )?future|for (?:all )?future|henceforth|whenever|every time|each time|always|never(?! mind)|any ?time|by default|at all times)"
+_ORDER_EN = regex(
+    rf"^{_LEAD}(?:{_EVER_EN},? (?!been\b|had\b|was\b|were\b|got\b|seen\b|heard\b|really\b|knew\b|thought\b|i(?!'d like you| want you)\b|we\b|he\b|she\b|they\b|it\b|there\b|my\b)[a-z]"
+    rf"|(?:please )?(?:don'?t|do not) (?:ever |even )?(?![a-z]+ (?:it|this|that|them|him|her)\b(?!.*\b(?:again|ever|any ?more|any)\b))(?!worry\b|know\b|think\b|forget to\b|be\b|mind\b|get me wrong|let\b|wait\b|miss\b|give up|stop\b|hesitate\b|underestimate\b|quit\b)[a-z]+\b"
+    rf"|no (?:more )?[a-z][a-z -]{{2,30}},? (?:please|ever|anymore|any more)\b"
+    rf"|i(?:'d| would)? (?:want|like|need|prefer|expect) you to (?:always|never)\b)"
+    rf"|,? (?:and |so |please )?(?:always|never) {_DO}\b|\b(?:from now on|going forward|in (?:the )?future|every time|each time|whenever (?:i|we|you))\b(?![^,.;]{{0,40}}\bi(?:'ll| will)\b)|,? always\W*$|\bmake (?:that|this|it) (?:a|the|your) (?:habit|rule|default)\b"
+    r"|^(?!(?:i|we|he|she|they|it|you|there|and|forever)\b).*, always\W*$"
+    # "When I ask about X, include Y": an order that waits for its case.
+    rf"|^{_LEAD}(?:if|when) (?:i|we)(?: ever)? (?:ask|say|tell|request|mention|send|paste|share|give|show|write|type|talk|discuss|upload|bring)\b[^;.]{{2,80}}, (?:then |please |just ){{0,2}}(?:always|never|don'?t|do not|{_DO})\b(?! of\b)"
+    # "Flag nuts in everything you suggest", "keep your answers short", "stop apologising"
+    rf"|\b(?:any|every|all)(?:thing)?\b[^,;.]{{0,40}}\byou(?:'ll)? (?:suggest|write|give|send|recommend|make|create|produce|generate|show|propose|draft)\b"
+    rf"|^{_LEAD}(?:keep|make) (?:your|the|all(?: your)?) (?:answers?|repl(?:y|ies)|responses?|explanations?|messages?|summar(?:y|ies)|tone)\b|^{_LEAD}(?:stop|quit) (?!being\b|by\b|over\b)[a-z]+ing\b"
+    rf"|\byou (?:don't|do not) (?:need|have) to \b[^,;.]{{2,60}}\b(?:every|each|any ?more|all the time)\b|^{_LEAD}no need to \b[^,;.]{{2,60}}\b(?:every|each|any ?more|all the time)\b"
+)
+# "so that we need no restart in the future": why, or what may come, not how to act.
+_NOT_EVER = regex(
+    r"\b(?:so(?: that)?,? (?:we|i|it|they|you|that|the)|in case|such that|because|to (?:make sure|ensure|avoid)|in order to|if (?:we|i)|might|may|could|would|maybe|probably|we(?:'ll| will)|it(?:'ll| will))\b"
+    r"[^.;!?]{0,160}\b(?:going forward|in (?:the )?future)\b|\b(?:yet|for now|right now|this time|at this point|for the moment|until|just now)\W*$"
+)
+_ORDER_ASKED = regex(
+    rf"^{_LEAD}(?:can|could|will|would) you (?:please |just )*(?:always|never)\b|^{_LEAD}(?:from now on|going forward|in (?:the )?future),? (?:can|could|will|would) you\b|^{_LEAD}(?:can|could|will|would) you\b[^?]*\b(?:from now on|going forward|every time|each time|always)\W*$"
+    r"|(?:以后|今后|从现在起|从今天起|往后)[^。？?]{0,8}(?:能不能|可不可以|可以|(?<!可)能|麻烦你?)[^。]{2,40}[吗么]?[？?]"
+)
+"""An order in the form of a question."""
+_AGENT_EN = regex(
+    r"\byou(?:'re|'ll|'d|r)?\b|\b(?:me|us|i|we)\b|^\W*(?:please|always|never|don'?t|do not|no|from now on|going forward|in (?:the )?future|whenever)\b|\b(?:always|never) "
+    rf"{_DO}\b|^{_LEAD}(?:{_DO}|keep|make|stop|quit)\b|, always\W*$"
+)
+_ORDER_ZH = regex(
+    r"(?:^|[，,；;：:。！!\s]|对了|还有|另外|那)(?:从今天起|从今往后|从今以后|从现在(?:起|开始)|以后|今后|往后|下次|每次|凡是|只要我|任何时候|永远)(?!再(?:说|看|聊|讲|议|定|考虑))[^。！？!?]{0,40}?(?:都|就|要|别|不要|不许|不准|不用|请|先|一律|必须|得|只|统一|用|给我|提醒|记得|按|把)"
+    r"|(?:^|[，,；;：:。！!\s]|对了|还有|另外|都|请|你)(?:别再|不要再|别给我|不要给我|千万别|千万不要|绝对不要|一律|务必|别老|不准|不许)"
+    r"|(?:如果|要是|只要|每当|当|等|到时候)我[^。！？!?]{1,24}?[，,]?你(?:就|要|得|先|都|再|也|记得){0,3}(?:先|提醒|问|告诉|帮|给|别|不要|叫|说|用)"
+    r"|你(?:给|写|发|推荐|建议|列|算)[^，。]{0,14}(?:都|一律|全)(?:要|得|用|按|写|标|放|别|不要)|(?:你不用(?:再|每)|(?:^|[，,；;。！!\s])不用再?每(?:次|句|条|回))"
+    r"|(?:^|[，,；;。！!\s]|你|你的)(?:回答|回复|答复|解释)(?:我|的时候|时)?(?:请|要|都|尽量|可以|就|得){0,3}(?:再)?(?:简短|短|简洁|简单|详细|直接|口语|通俗|用|先|别|不要)"
+)
+_REMARK = regex(
+    r"^\W*(?:(?:ok(?:ay)?|k|kk|yes|yeah|yep|yup|no|nope|nah|sure|fine|great|good|cool|nice|perfect|awesome|thanks?(?: (?:you|a lot|a bunch|so much|again|man))?|thx|ty|cheers|wow|haha+|hehe+|lol|hi|hey|hello|bye|good ?(?:night|bye|morning|evening)|see (?:you|ya)(?: later| soon)?|got it|understood|right|exactly|totally|definitely|absolutely|agreed|sounds good|makes sense|of course|no (?:problem|worries)|you're (?:welcome|right)|signing off|proceed|continue|go ahead|done|sorry|oops|hmm+|oh|ah|ugh|night|love it|i see|true|deal|(?:i(?:'m| am) )?off to (?:bed|sleep|work)|(?:i )?(?:gotta|got to|have to) (?:go|run|sleep)|talk (?:later|soon|tomorrow)|ttyl)\b[\s,.!;:~)('’-]*(?:\w+[\s!.]*$)?)+\W*$"
+    r"|^\W*(?:嗯+|好+的?|行|可以|对|是的?|没错|谢谢(?:你|您|啦|了)?|谢了|多谢|辛苦了?|哈+|嘿+|呵+|晚安|早安?|再见|拜拜|你好|您好|收到|明白(?:了)?|知道了|了解|懂了|没事|没问题|好吧|继续|嗯嗯|哦+|噢|唉|太好了|厉害|牛|赞|真的|吓人|在吗|来了|(?:我|先|我先|那我先?)(?:去)?(?:睡|撤|下线|忙|休息)(?:了|去了))[\s，,。！!~～、]*(?:\W|好|的|了|啊|呀|哈|吧|谢谢|晚安|拜拜)*$"
+)
+_BRACKETS = regex(r"\[[^\[\]\n]{3,300}\](?!\()")
+"""Directions and marks that programs put into a turn: "[shares a photo …]", "[Image #1]"."""
+
+
+_BARE = regex(
+    r"^\W*(?:(?:and|but|so|also|please|just|ok(?:ay)?) )*(?:don['’]?t|do not)\b"
+    r"(?!.*\b(?:ever|again|any ?more|always|never|default|every|each|without|unless)\b)",
+    2,
+)
+"""What is not to be done, without a word on when."""
+_COMMAND = regex(
+    r"^[ \t]*/[a-z][\w:-]{0,40}(?![\w/])(?:[ \t]{1,4}(?=\S{0,200}[/.:])\S{1,250})*", 10
+)
+"""What is said to the program rather than to its agent: "/model x/y", "/add src/a.py"."""
+_CLOSED = regex(
+    r"`[^`\n]{1,200}`|\([^()\n]{1,120}\)|（[^（）\n]{1,60}）|(?<!\w)\"[^\"\n]{1,120}\"(?!\w)|“[^“”\n]{1,80}”"
+)
+
+
+def clauses(text: str) -> list[Clause]:
+    """Return the clauses of a turn in order; neighbours that do the same thing stay joined."""
+    shown = _BRACKETS.sub(lambda found: " " * len(found[0]), text)
+    shown = _COMMAND.sub(lambda found: " " * len(found[0]), shown)
+    # Nothing begins inside of code, of brackets or of a quotation.
+    shown = _CLOSED.sub(lambda found: "x" * len(found[0]), shown)
+    found: list[Clause] = []
+    for start, end in sentences(shown):
+        # People who chat begin sentences in lower case.
+        stops = [m.end() for m in _STOP.finditer(shown, start, end) if m.end() < end]
+        for first, last in zip([start, *stops], [*stops, end], strict=True):
+            found += _split(shown, first, last)
+    return [
+        Clause(c.start, c.end, text[c.start : c.end], c.act)
+        for c in found
+        if any(map(str.isalnum, c.text))
+    ]
+
+
+def of_work(found: list[Clause]) -> list[Clause]:
+    """Return the clauses of a turn to an agent at work, where few are orders for always.
+
+    "Add a list, don't sort it" says how this piece of work is to be done.
+    """
+    if all(clause.act in (Act.ORDER, Act.REMARK) for clause in found):
+        return found
+    return [
+        replace(clause, act=Act.REQUEST)
+        if clause.act is Act.ORDER and _BARE.match(clause.text)
+        else clause
+        for clause in found
+    ]
+
+
+def act_of(clause: str) -> Act:
+    """Return what a clause does."""
+    low = clause.replace("’", "'").strip().lower()
+    if not any(map(str.isalnum, low)) or _REMARK.search(low):
+        return Act.REMARK
+    if _ORDER_ASKED.search(low):
+        return Act.ORDER
+    if _MARK.search(low):
+        return Act.QUESTION
+    return _unmarked(low)
+
+
+def _unmarked(low: str) -> Act:
+    """Return what a clause does that ends in no question mark."""
+    if is_order(low):
+        return Act.ORDER
+    if _REQUEST_EN.search(low) or _REQUEST_ZH.search(low):
+        return Act.REQUEST
+    if _QUESTION_EN.search(low) or _QUESTION_ZH.search(low):
+        return Act.QUESTION
+    return Act.STATEMENT
+
+
+def is_order(clause: str) -> bool:
+    """Whether a clause, in lower case, tells somebody how to act from now on."""
+    if _ORDER_ZH.search(clause):
+        return True
+    if _NOT_EVER.search(clause):
+        return False
+    return _ORDER_EN.search(clause) is not None and _AGENT_EN.search(clause) is not None
+
+
+def _split(text: str, start: int, end: int) -> list[Clause]:
+    """Cut a sentence where an act of another sort begins."""
+    borders = [m.end() for m in _BORDER.finditer(text, start, end) if start < m.end() < end]
+    parts = [
+        Clause(a, b, text[a:b], act_of(text[a:b]))
+        for a, b in zip([start, *borders], [*borders, end], strict=True)
+    ]
+    whole = act_of(text[start:end])
+    acts = {part.act for part in parts} - {Act.REMARK}
+    if len(acts) < 2 or whole is Act.ORDER:
+        act = whole if whole is Act.ORDER or not acts else acts.pop()
+        return [Clause(start, end, text[start:end], act)]
+    joined: list[Clause] = []
+    for part in parts:
+        last = joined[-1] if joined else None
+        if last and (last.act is part.act or (part.act is Act.REMARK and last)):
+            joined[-1] = Clause(last.start, part.end, text[last.start : part.end], last.act)
+        else:
+            joined.append(part)
+    return [_trimmed(text, part) for part in joined]
+
+
+def _trimmed(text: str, clause: Clause) -> Clause:
+    words = text[clause.start : clause.end]
+    short = words.rstrip(" ,，;；-–—")
+    end = clause.start + len(short)
+    return Clause(clause.start, end, short, clause.act)

@@ -1,0 +1,190 @@
+"""An agent's own folder in a memory: text files whose heads say whose they are.
+
+Adapters, and the tools that agents write with, write nowhere else. A head has no id, so
+what an agent writes is never a card or a page of ours, whatever it looks like; recall
+shows it as an agent's word.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from threading import RLock
+
+from kimi_memory.api.memory import Memory
+from kimi_memory.domain.actor import Actor
+from kimi_memory.domain.change import Change, Create, Delete, Move, Update, digest
+from kimi_memory.domain.moment import stamp
+from kimi_memory.domain.origin import Origin
+from kimi_memory.errors import UsageError
+from kimi_memory.formats.frontmatter import decode, read
+from kimi_memory.formats.frontmatter_patch import patch_values
+from kimi_memory.formats.scalar import Value, entry
+from kimi_memory.nlp.basic.slug import slug
+from kimi_memory.store.files.paths import check
+from kimi_memory.store.notes.tombstones import read_stones
+
+ROOT = "mid-term/agents"
+_MARKED = re.compile(r".*-[0-9a-f]{10}")
+
+
+def says_forgotten(memory: Memory, text: str, agent: str = "") -> bool:
+    """Whether a note says what was forgotten, anywhere but in a session or on a page alone.
+
+    Raises:
+        FormatError: a tombstone cannot be read.
+    """
+    stones = read_stones(memory.store)
+    scopes = {one.scope for one in stones if one.scope.startswith("project:")}
+    return stones.silence(text, scopes | {"memory", f"agent:{agent}"}) != text
+
+
+def file_name(label: str) -> str:
+    """Return a file name for a label; different labels never share one."""
+    plain = slug(label.replace(".", "-"))
+    if plain == label and not _MARKED.fullmatch(label):
+        return plain
+    mark = hashlib.sha256(label.encode("utf-8", "surrogatepass")).hexdigest()[:10]
+    return f"{plain}-{mark}"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A file of the folder as it was read."""
+
+    path: str
+    values: Mapping[str, Value]
+    head: str
+    """The text before the body."""
+    body: str
+    base: str
+    """The hash of its bytes."""
+
+
+class Folder:
+    """What one agent keeps under one name, such as ``notes``.
+
+    Args:
+        memory: an open memory.
+        agent: whose folder it is.
+        place: what it holds.
+    """
+
+    def __init__(self, memory: Memory, agent: str, place: str) -> None:
+        if not agent.strip():
+            raise UsageError("An agent needs a name, so that its notes have a place.")
+        self.memory, self.agent = memory, memory.screen.pass_name(agent)
+        self.path = f"{ROOT}/{file_name(self.agent)}/{place}"
+        self.guard = RLock()
+        """Held from reading to writing, where what is written rests on what was read."""
+        self._actor = Actor(f"{place}:{self.agent}", Origin.AGENT)
+
+    def place(self, name: str) -> str:
+        """Return the path of a file of this folder.
+
+        Raises:
+            UnsafePathError: the name would leave the folder, or is no plain one.
+        """
+        check(name)
+        if self.memory.screen.spans(name):
+            raise UsageError("There is a secret in that name. Give the file another one.")
+        return f"{self.path}/{name}"
+
+    def names(self, under: str = "") -> list[str]:
+        """Return the names of all files, sorted, or of those in one folder and below."""
+        start = f"{self.path}/"
+        folder = self.place(under) if under else self.path
+        return [path.removeprefix(start) for path in self.memory.store.files(folder)]
+
+    def read(self, name: str) -> Page:
+        """Return a file.
+
+        Raises:
+            NotFoundError: there is none.
+            FormatError: it cannot be parsed.
+        """
+        path = self.place(name)
+        content = self.memory.store.read(path)
+        text = decode(content, path)
+        found = read(text, path)
+        head = text[: len(text) - len(found.body)]
+        return Page(path, found.values, head, found.body, digest(content))
+
+    def exists(self, name: str) -> bool:
+        """Whether there is such a file."""
+        return self.memory.store.exists(self.place(name))
+
+    def clean(self, text: str) -> str:
+        """Return a text as it may be kept: no secrets, no injected blocks.
+
+        Raises:
+            UsageError: it is too long to be kept whole.
+        """
+        screened = self.memory.screen.pass_text(text)
+        if screened.cut:
+            raise UsageError(f"The text is {screened.cut} bytes too long. Part it into several.")
+        # What is left may be a block again once one inside of it is gone.
+        return screened.text if screened.text == text else self.clean(screened.text)
+
+    def made(self, name: str, body: str, head: Mapping[str, Value] | None = None) -> Create:
+        """Return the change that makes a file."""
+        now = stamp(self.memory.clock())
+        values: dict[str, Value] = {**self._claims(), "created": now, "updated": now}
+        lines = [
+            line for key, value in (values | dict(head or {})).items() for line in entry(key, value)
+        ]
+        return Create(self.place(name), self._sealed("\n".join(["---", *lines, "---", ""]), body))
+
+    def changed(self, page: Page, body: str) -> Update:
+        """Return the change that gives a file another body."""
+        values = {**self._claims(), "updated": stamp(self.memory.clock())}
+        head = patch_values(page.head, values, page.path)
+        return Update(page.path, page.base, self._sealed(head, body))
+
+    def gone(self, name: str) -> Delete:
+        """Return the change that removes a file."""
+        path = self.place(name)
+        return Delete(path, digest(self.memory.store.read(path)))
+
+    def moved(self, name: str, to: str) -> Move:
+        """Return the change that gives a file another name."""
+        path = self.place(name)
+        return Move(path, self.place(to), digest(self.memory.store.read(path)))
+
+    def apply(self, changes: Sequence[Change]) -> None:
+        """Carry out all changes or none; they are durable, and in the journal, at return."""
+        if not changes:
+            return
+        self.memory.store.apply(changes, self._actor)
+        self._told([change.path for change in changes])
+
+    def append(self, name: str, lines: Sequence[str]) -> None:
+        """Add lines to a file of records, durably."""
+        path = self.place(name)
+        for line in lines:
+            self._check(path, line)
+        self.memory.store.append(path, [f"{line}\n".encode() for line in lines], self._actor)
+        self._told([path])
+
+    def _claims(self) -> dict[str, Value]:
+        return {"agent": self.agent, "trust": str(Origin.AGENT)}
+
+    def _sealed(self, head: str, body: str) -> bytes:
+        self._check(self.path, body)
+        if says_forgotten(self.memory, body, self.agent):
+            raise UsageError(
+                f"{self.path}: there is something in that which was forgotten on purpose. "
+                "Write it without that."
+            )
+        return f"{head}{body}".encode()
+
+    def _check(self, path: str, text: str) -> None:
+        """Refuse what no screen has passed; this is the last look before the disk."""
+        if self.memory.screen.spans(text):
+            raise UsageError(f"{path}: there is a secret in that, and it cannot be masked apart.")
+
+    def _told(self, paths: Sequence[str]) -> None:
+        self.memory.written()
+        self.memory.host.notice("changes_applied", paths=list(paths), job=None)

@@ -1,0 +1,175 @@
+"""Backup: one archive of a memory with its history, checked as soon as it is written."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import secrets
+import tarfile
+import zlib
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, cast
+
+from kimi_memory.api.memory import Memory
+from kimi_memory.config import MARKER
+from kimi_memory.errors import UsageError
+from kimi_memory.store.files.paths import PRIVATE
+
+LIST = "BACKUP.json"
+"""Last member of an archive, path and SHA-256 of every other one: a cut archive has none."""
+_PART = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """What an archive holds."""
+
+    path: Path
+    files: int
+    bytes: int
+    problems: tuple[str, ...] = ()
+    """One line a member that is not what it was; empty where every byte is as it was."""
+
+
+def back_up(memory: Memory, path: Path) -> Backup:
+    """Write a memory into an archive, and check it by reading it again.
+
+    Jobs and commits wait meanwhile; a turn that comes in is in the archive or is not, whole.
+    What is derived or of this machine alone (``.kimi``) is left out.
+
+    Args:
+        memory: an open memory.
+        path: a file outside of the memory, or a folder, where the name tells the moment.
+
+    Raises:
+        UsageError: the file is there already, lies in the memory, or cannot be written.
+    """
+    if path.is_dir():
+        path = path / f"{memory.root.name}-{memory.clock():%Y%m%dT%H%M%SZ}.tar.gz"
+    if path.resolve().is_relative_to(memory.root):
+        raise UsageError(f"{path} lies in the memory itself. Name a place outside of it.")
+    if path.exists():
+        raise UsageError(f"{path} is there already. Name another file.")
+    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        with memory.store.lock("job"), memory.store.lock("git"), part.open("xb") as file:
+            _pack(memory.root, file)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror or error}.") from error
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+    return check_backup(path)
+
+
+def check_backup(path: Path) -> Backup:
+    """Read an archive and compare every member with the list that was written with it.
+
+    Raises:
+        UsageError: it is no backup.
+    """
+    found, listed, size = _read(path)
+    problems = [
+        f"{name}: {'it is not in the list' if name not in listed else 'its bytes changed'}"
+        for name, digest in found.items()
+        if listed.get(name) != digest
+    ]
+    problems += [f"{name}: it is missing" for name in listed if name not in found]
+    return Backup(path, len(found), size, tuple(problems))
+
+
+def restore(path: Path, folder: Path) -> Backup:
+    """Unpack an archive into a new or empty folder, once every byte of it was checked.
+
+    Raises:
+        UsageError: it is damaged, or the folder holds something.
+    """
+    found = check_backup(path)
+    if found.problems:
+        raise UsageError(f"{path} is damaged: {found.problems[0]}. Nothing was restored.")
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} is not empty. Name a new folder.")
+    folder.mkdir(parents=True, exist_ok=True)
+    with tarfile.open(path, "r:gz") as archive:
+        members = [one for one in archive if one.name != LIST]
+        # The filter refuses members that leave the folder, and devices: an archive may be forged.
+        archive.extractall(folder, members, filter="data")
+    return found
+
+
+class _Summing:
+    """A file whose SHA-256 is known once it was read."""
+
+    def __init__(self, file: io.BufferedReader) -> None:
+        self._file, self.sum = file, hashlib.sha256()
+
+    def read(self, size: int = -1) -> bytes:
+        """Read on."""
+        part = self._file.read(size)
+        self.sum.update(part)
+        return part
+
+
+def _pack(root: Path, file: io.BufferedWriter) -> None:
+    """Write the archive; each file is read once, so that its sum is that of what is in it."""
+    sums: dict[str, str] = {}
+    with tarfile.open(fileobj=file, mode="w:gz") as archive:
+        for path in _files(root):
+            name = path.relative_to(root).as_posix()
+            with path.open("rb") as content:
+                info = archive.gettarinfo(arcname=name, fileobj=content)
+                # A file with a second name is stored as any other.
+                info.type, info.linkname = tarfile.REGTYPE, ""
+                info.size = os.fstat(content.fileno()).st_size
+                summing = _Summing(content)
+                archive.addfile(info, cast("IO[bytes]", summing))  # it is only read from
+            sums[name] = summing.sum.hexdigest()
+        _add(archive, LIST, json.dumps(sums, ensure_ascii=False, indent=0).encode())
+
+
+def _add(archive: tarfile.TarFile, name: str, content: bytes) -> None:
+    info = tarfile.TarInfo(name)
+    info.size, info.mode = len(content), 0o600
+    archive.addfile(info, io.BytesIO(content))
+
+
+def _files(root: Path) -> Iterator[Path]:
+    """Yield the plain files of a memory and of its history, in order."""
+    for folder, folders, names in os.walk(root):
+        here = Path(folder)
+        inside = here != root
+        folders[:] = sorted(n for n in folders if inside or n != PRIVATE)
+        wanted = (here / name for name in sorted(names) if not name.endswith(".lock"))
+        yield from (path for path in wanted if path.is_file() and not path.is_symlink())
+
+
+def _read(path: Path) -> tuple[dict[str, str], dict[str, str], int]:
+    """Return the sums of what is in an archive, those in its list, and how many bytes it holds."""
+    found: dict[str, str] = {}
+    listed, size = None, 0
+    try:
+        with tarfile.open(path, "r:gz") as archive:
+            for member in archive:
+                content = archive.extractfile(member)
+                if content is None:
+                    continue
+                if member.name == LIST:
+                    listed = json.loads(content.read())
+                    continue
+                summing = _Summing(cast("io.BufferedReader", content))  # as it is for a file
+                while summing.read(_PART):
+                    pass
+                found[member.name], size = summing.sum.hexdigest(), size + member.size
+    except (OSError, EOFError, tarfile.TarError, zlib.error, ValueError) as error:
+        raise UsageError(f"{path} is no whole backup: {error}. Use another.") from error
+    if not isinstance(listed, dict) or MARKER not in listed:
+        raise UsageError(f"{path} is no whole backup of a memory: it has no list. Use another.")
+    return found, {str(name): str(digest) for name, digest in listed.items()}, size

@@ -1,0 +1,355 @@
+"""Compaction of a running chat: kept whole on disk, remembered, and made short for its model."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from kimi_memory.api.memory import Memory
+from kimi_memory.capture.log import Captured, Said
+from kimi_memory.capture.screen import MASK
+from kimi_memory.domain.actor import Actor
+from kimi_memory.domain.event import Event, EventType
+from kimi_memory.domain.ids import derived_id, safe_session_id
+from kimi_memory.domain.job import Op
+from kimi_memory.domain.json_value import Json
+from kimi_memory.domain.note import Lang
+from kimi_memory.domain.origin import Role
+from kimi_memory.domain.plan_step import Step
+from kimi_memory.domain.session import Transcript
+from kimi_memory.domain.source import Quote, Source
+from kimi_memory.domain.turn import Turn
+from kimi_memory.errors import UsageError
+from kimi_memory.jobs.gates import DraftGate
+from kimi_memory.jobs.plan import Plan, digest_of
+from kimi_memory.jobs.remember import Remember
+from kimi_memory.jobs.runner import JobReport
+from kimi_memory.llm.usage import metered
+from kimi_memory.nlp.basic.normalize import normalise
+from kimi_memory.nlp.basic.prompt_fence import fence
+from kimi_memory.nlp.basic.tokens import estimate
+from kimi_memory.nlp.dates.timestamps import moment
+from kimi_memory.operations.chat import LABEL, Limits, Message, cost_of, cut, is_gist, text_of
+from kimi_memory.operations.summarize import (
+    Point,
+    allowed,
+    choose,
+    lines_of,
+    paragraph,
+    points_in,
+    points_of,
+    tongue,
+)
+from kimi_memory.store.notes import sessions
+from kimi_memory.store.notes.notes import Shelf
+from kimi_memory.store.notes.tombstones import read_stones
+
+_SUMMARY_SHARE = 0.25
+_QUOTES = 20
+_ROLES = {
+    "user": Role.USER,
+    "human": Role.USER,
+    "assistant": Role.ASSISTANT,
+    "tool": Role.TOOL,
+    "function": Role.TOOL,
+    "system": Role.SYSTEM,
+    "developer": Role.SYSTEM,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """What became of a chat."""
+
+    messages: tuple[Message, ...]
+    """The chat as it is to go on."""
+    before: int
+    """Tokens it cost."""
+    after: int
+    dropped: int = 0
+    """Messages that the summary stands for."""
+    summary: str = ""
+    session: str = ""
+    """Where every message is kept whole."""
+    stored: int = 0
+    """Messages that were not stored yet."""
+    remembered: tuple[JobReport, ...] = ()
+    """What was kept as cards before anything was dropped."""
+    recorded: JobReport | None = None
+    """The job that recorded the summary as an event."""
+
+
+def compact(
+    memory: Memory,
+    messages: Sequence[Message],
+    limits: Limits,
+    *,
+    session: str = "",
+    force: bool = False,
+) -> Compaction:
+    """Make a chat fit again, after everything in it is stored and what matters remembered.
+
+    The result costs at most the limits' budget, provided that the last messages do.
+    A chat that fits comes back as it is.
+
+    Args:
+        memory: an open memory.
+        messages: the chat, oldest first.
+        limits: the model's window, and how much of it the chat may take.
+        session: the session that holds the chat; found by its first message if empty.
+        force: compact a chat that fits, on demand.
+
+    Raises:
+        UsageError: a message has no role that is known.
+    """
+    before = cost_of(messages)
+    head, middle, tail = cut(messages, limits)
+    old = [message for message in middle if not is_gist(message)]
+    fits = before <= limits.budget
+    if not middle or (fits and not (force and old)):
+        return Compaction(tuple(messages), before, before, session=session)
+    id = session or _session_of(messages)
+    stored, remembered = flush(memory, messages, id)
+    parts = _stored(memory, id, old)
+    room = limits.budget - cost_of([*head, *tail])
+    share = max(200, int(limits.window_tokens * _SUMMARY_SHARE))
+    gist = _gist(memory, parts, middle, min(room, share))
+    recorded = _record(memory, parts, gist)
+    made = (*head, *gist.message(room), *tail)
+    return Compaction(
+        messages=made,
+        before=before,
+        after=cost_of(made),
+        dropped=len(middle),
+        summary=gist.text,
+        session=id,
+        stored=stored,
+        remembered=remembered,
+        recorded=recorded,
+    )
+
+
+def flush(
+    memory: Memory, messages: Sequence[Message], session: str
+) -> tuple[int, tuple[JobReport, ...]]:
+    """Store what of a chat is not stored yet, and remember what triggers find in it.
+
+    Call it before a host compacts on its own: nothing that was said is lost then.
+
+    Returns:
+        How many messages were new, and the job that remembered, if there was anything.
+    """
+    said = [one for message in messages if (one := _said(memory, message)) is not None]
+    parts = _parts(memory, session)
+    known = Counter(_mark(turn.role, turn.text) for part in parts for turn in part.turns)
+    fresh = []
+    for one in said:
+        mark = _mark(one.role, memory.screen.pass_text(one.text).text)
+        if known[mark] > 0:
+            known[mark] -= 1
+        else:
+            fresh.append(one)
+    if not fresh:
+        return 0, ()
+    handle = memory.session(session, host="chat")
+    captured = handle.log.add(fresh)
+    memory.batch.note()
+    return len(captured), tuple(_remember(memory, captured))
+
+
+def window(
+    memory: Memory, session: str, budget_tokens: int, *, keep: int = 5
+) -> list[dict[str, Json]]:
+    """Return the history to resume a session with: a summary, then the latest turns.
+
+    Call it after a host compacted, or when a session is opened again. Nothing is written.
+
+    Args:
+        memory: an open memory.
+        session: a session's id, or the beginning of it.
+        budget_tokens: most tokens of the result.
+        keep: so many latest turns come before the summary in line for the budget.
+
+    Raises:
+        NotFoundError: there is no such session.
+    """
+    root = sessions.find(memory.store, session).root
+    turns = [turn for part in _parts(memory, root) for turn in part.turns]
+    spoken = [turn for turn in turns if turn.role in (Role.USER, Role.ASSISTANT)]
+    messages: list[dict[str, Json]] = [{"role": str(t.role), "content": t.text} for t in spoken]
+    if cost_of(messages) <= budget_tokens:
+        return messages
+    left = int(budget_tokens * (1 - _SUMMARY_SHARE))
+    at = len(messages)
+    while at > 0:
+        cost = cost_of(messages[at - 1 : at])
+        limit = left if len(messages) - at >= keep else budget_tokens - cost_of(messages[at:])
+        if cost > limit:
+            break
+        left, at = left - cost, at - 1
+    tail = messages[at:]
+    parts = _of_turns(_parts(memory, root), {turn.n for turn in spoken[:at]})
+    room = budget_tokens - cost_of(tail)
+    gist = _gist(memory, parts, (), room)
+    return [*map(dict, gist.message(room)), *tail]
+
+
+def _said(memory: Memory, message: Message) -> Said | None:
+    role = message.get("role")
+    if not isinstance(role, str) or role not in _ROLES:
+        raise UsageError(f"A message has the role {role!r}. Use one of {', '.join(_ROLES)}.")
+    text = text_of(message)
+    if not memory.screen.pass_text(text).text.strip():
+        return None
+    at = moment(message.get("timestamp")) or memory.clock()
+    name = message.get("name")
+    return Said(_ROLES[role], text, at, speaker=name if isinstance(name, str) else "")
+
+
+def _mark(role: Role, text: str) -> str:
+    return f"{role}\0{MASK.sub('⟦redacted⟧', text)}"
+
+
+def _session_of(messages: Sequence[Message]) -> str:
+    first = next((m for m in messages if m.get("role") == "user" and not is_gist(m)), messages[0])
+    digest = hashlib.sha256(text_of(first).encode("utf-8", "replace")).hexdigest()
+    return f"chat-{digest[:12]}"
+
+
+def _parts(memory: Memory, session: str) -> list[Transcript]:
+    root = sessions.split_part(safe_session_id(session))[0]
+    return [sessions.read(memory.store, p.path) for p in sessions.parts(memory.store, root)]
+
+
+def _stored(memory: Memory, session: str, messages: Sequence[Message]) -> list[Transcript]:
+    """Return the stored turns of messages, in the sessions that hold them."""
+    parts = _parts(memory, session)
+    places: dict[str, list[int]] = defaultdict(list)
+    for turn in (turn for part in parts for turn in part.turns):
+        places[_mark(turn.role, turn.text)].append(turn.n)
+    numbers = set()
+    for one in (_said(memory, message) for message in messages):
+        found = places[_mark(one.role, memory.screen.pass_text(one.text).text)] if one else []
+        if found:
+            numbers.add(found.pop(0))
+    return _of_turns(parts, numbers)
+
+
+def _of_turns(parts: Sequence[Transcript], numbers: set[int]) -> list[Transcript]:
+    chosen = [replace(p, turns=tuple(t for t in p.turns if t.n in numbers)) for p in parts]
+    return [part for part in chosen if part.turns]
+
+
+def _gate(memory: Memory) -> DraftGate:
+    return DraftGate(read_stones(memory.store), lambda text: bool(memory.screen.spans(text)))
+
+
+def _remember(memory: Memory, captured: Sequence[Captured]) -> Iterator[JobReport]:
+    drafts = [draft for one in captured for draft in one.drafts]
+    if not (drafts and memory.settings.capture.auto):
+        return
+    texts = {one.turn.n: one.turn.text for one in captured}
+    job = Remember(memory.host, memory.settings, _gate(memory), memory.clock())
+    actor = Actor(f"job:{job.kind}", memory.actor.origin, job=job.kind)
+    yield memory.jobs.run(job.plan(drafts, lambda quote: texts.get(quote.n)), actor)
+
+
+@dataclass(frozen=True, slots=True)
+class _Gist:
+    """The summary of what was dropped."""
+
+    text: str
+    points: tuple[Point, ...]
+    nonce: str
+    lang: Lang
+    head: str
+
+    def message(self, room: int) -> list[Message]:
+        """Return the message that stands for what was dropped, if one fits."""
+        points = list(self.points)
+        while True:
+            block = fence(lines_of(points, self.head, self.lang), self.nonce, LABEL)
+            made: Message = {"role": "user", "content": block}
+            if cost_of([made]) <= room:
+                return [made]
+            if not points:
+                return []
+            points.remove(min(points, key=lambda p: (p.weight, p.order)))
+
+
+def _gist(
+    memory: Memory, parts: Sequence[Transcript], dropped: Sequence[Message], room: int
+) -> _Gist:
+    turns = [turn for part in parts for turn in part.turns]
+    lang = tongue(turns)
+    carried = [p for m in dropped if is_gist(m) for p in points_in(text_of(m))]
+    with metered():
+        found = [*paragraph(memory.host, parts, lang), *points_of(memory.host, parts)]
+    good = allowed([*carried, *found], _gate(memory).objection)
+    head = _head(parts, turns, lang)
+    points = choose(good, max(0, room - estimate(head) - 60))
+    text = "\n".join(lines_of(points, head, lang))
+    said = (f"{t.n} {t.text}" for t in turns)
+    return _Gist(text, tuple(points), digest_of(["gist", text, *said])[:16], lang, head)
+
+
+def _head(parts: Sequence[Transcript], turns: Sequence[Turn], lang: Lang) -> str:
+    if not turns:
+        return "更早的对话摘要。" if lang is Lang.ZH else "Summary of earlier conversation."
+    id, first, last = parts[0].session.id, turns[0], turns[-1]
+    run = f"session:{id}#{first.n}-{last.n}"
+    days = " – ".join(dict.fromkeys((f"{first.at:%Y-%m-%d}", f"{last.at:%Y-%m-%d}")))
+    if lang is Lang.ZH:
+        return f"此前 {len(turns)} 条消息的摘要（{days}）；原文完整保存在 {run}。"
+    return f"Summary of {len(turns)} earlier messages ({days}); kept whole in {run}."
+
+
+def _record(memory: Memory, parts: Sequence[Transcript], gist: _Gist) -> JobReport | None:
+    if not parts:
+        return None
+    event = _event(parts, gist, memory.clock())
+    plan = Plan(
+        kind="compact",
+        subject=parts[-1].session.id,
+        inputs=digest_of(["compact", event.id, gist.text]),
+        steps=(Step(Op.ADD, event, "a summary stands for these turns in the chat"),),
+    )
+
+    def make(shelf: Shelf) -> Plan:
+        return replace(plan, steps=()) if event.id in shelf.entries() else plan
+
+    return memory.jobs.run(make, Actor("job:compact", memory.actor.origin, job="compact"))
+
+
+def _event(parts: Sequence[Transcript], gist: _Gist, now: datetime) -> Event:
+    turns = [turn for part in parts for turn in part.turns]
+    quotes = []
+    for point in gist.points:
+        if point.quote is not None:
+            holder = next((p for p in parts if p.turn(point.quote.n)), None)
+            turn = holder.turn(point.quote.n) if holder else None
+            quote = Quote(holder.session.id if holder else "", point.quote.n, point.quote.text)
+            if turn and quote.stands_in(turn.text):
+                quotes.append(quote)
+    runs = [Source(p.session.id, p.turns[0].n, p.turns[-1].n) for p in parts]
+    count = len(turns)
+    zh = gist.lang is Lang.ZH
+    return Event(
+        id=derived_id("event", turns[-1].at, *(f"{t.n} {normalise(t.text)}" for t in turns)),
+        created=now,
+        updated=now,
+        tags=("compaction",),
+        sources=(*runs, *map(Source.of, quotes[:_QUOTES])),
+        lang=gist.lang,
+        title=f"压缩对话：{count} 条消息" if zh else f"Conversation compacted: {count} messages",
+        type=EventType.FINDING,
+        at=turns[-1].at,
+        participants=tuple(dict.fromkeys(t.speaker or str(t.role) for t in turns))[:8],
+        content=gist.text,
+        quotes=tuple(quotes[:_QUOTES]),
+        importance=0.5,
+        project=parts[-1].session.project,
+    )

@@ -1,0 +1,161 @@
+"""Memos that repeat or contradict each other, found among many in near-linear time."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from kimi_memory.domain.card import Card, CardType
+from kimi_memory.domain.draft import Draft
+from kimi_memory.domain.note import Lang
+from kimi_memory.domain.plan_step import Verdict
+from kimi_memory.domain.prompt import Question
+from kimi_memory.hooks.host import Host
+from kimi_memory.nlp.basic.language import language_of
+from kimi_memory.nlp.basic.minhash import overlapping, words_of
+from kimi_memory.nlp.basic.normalize import normalise
+from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.similarity import same_claim, similarity
+from kimi_memory.nlp.rules.values import contradicts
+from kimi_memory.operations.audit_checks import Check, Placed, Rot
+
+_LEAST = 0.5
+_NEAR = 0.85
+_SHORTEST = 4
+_MANY = 3
+_LONGEST = 600
+_DENIAL = regex(
+    r"\b(?:not|never|no|don't|doesn't|won't|isn't|aren't|cannot|can't)\b|不|没|别|无|未"
+)
+_FIGURE = regex(r"\d+(?:[.:/-]\d+)*|[零一二三四五六七八九十两]")
+
+
+class _Silent:
+    """No line to a model: an audit of thousands of pairs is made by rules."""
+
+    ready = False
+
+    def __call__(self, question: Question) -> None:
+        """Answer nothing."""
+
+    def tell(self, note: str) -> None:
+        """Keep no notes."""
+
+
+def repeats(placed: Sequence[Placed]) -> Iterator[Rot]:
+    """Find memos that say word for word what an earlier one says."""
+    first: dict[str, Placed] = {}
+    for one in placed:
+        words = normalise(one.memo.text)
+        if len(words) < _SHORTEST:
+            continue
+        other = first.setdefault(words, one)
+        if other is not one:
+            yield _rot(Check.DUPLICATE, one, other, "it repeats", "Keep one of them.")
+
+
+def quarrels(placed: Sequence[Placed], host: Host) -> Iterator[Rot]:
+    """Find near duplicates, and pairs that cannot both be true.
+
+    Pairs are taken from memos of one key, and from those that share at least half of
+    their words; the `judge_conflict` hook judges them, but for pairs that deny each other
+    or are the same up to one word and its opposite. Without a common key only a
+    figure, a day or a negation may differ: two people may well like different tea.
+
+    Args:
+        placed: memos held true now, each text once.
+        host: asked to judge.
+    """
+    clashes: list[tuple[Placed, Placed]] = []
+    for one, two in _pairs(placed):
+        old, new = sorted((one, two), key=lambda each: (each.at, each.place))
+        card, draft = _card(old), _draft(new)
+        if contradicts(_text(old), _text(new)):
+            clashes.append((old, new))
+            continue
+        verdict = host.answer("judge_conflict", card=card, draft=draft, ask=_Silent())
+        alike = similarity(_text(old), _text(new))
+        if verdict in (Verdict.CONFLICTS, Verdict.REPLACES):
+            if _same_subject(old, new):
+                clashes.append((old, new))
+        elif alike >= _NEAR or (verdict is Verdict.AGREES and same_claim(_text(old), _text(new))):
+            why = f"it says nearly the same ({alike:.2f}) as"
+            yield _rot(Check.NEAR, new, old, why, "Merge them.")
+    # Rows that differ in their number alone are a list, and no list contradicts itself.
+    often = Counter(id(one) for pair in clashes for one in pair)
+    for old, new in clashes:
+        if max(often[id(old)], often[id(new)]) <= _MANY or _same_key(old, new):
+            remedy = "Decide which holds, and archive the other."
+            yield _rot(Check.CONTRADICTION, new, old, "it contradicts", remedy)
+
+
+def _pairs(placed: Sequence[Placed]) -> Iterator[tuple[Placed, Placed]]:
+    seen: set[tuple[int, int]] = set()
+    keyed: dict[tuple[str, str], list[Placed]] = defaultdict(list)
+    for one in placed:
+        if one.memo.key:
+            keyed[one.memo.key, one.memo.project].append(one)
+    for group in keyed.values():
+        for one, two in pairwise(group):
+            seen.add((id(one), id(two)))
+            yield one, two
+    for first, second in overlapping([_text(one) for one in placed], _LEAST):
+        one, two = placed[first], placed[second]
+        if (id(one), id(two)) not in seen:
+            yield one, two
+
+
+def _text(placed: Placed) -> str:
+    return placed.memo.text[:_LONGEST]
+
+
+def _same_key(one: Placed, two: Placed) -> bool:
+    first, second = one.memo, two.memo
+    return bool(first.key) and (first.key, first.project) == (second.key, second.project)
+
+
+def _same_subject(one: Placed, two: Placed) -> bool:
+    if _same_key(one, two):
+        return True
+    return _rest(one) == _rest(two)
+
+
+def _rest(placed: Placed) -> frozenset[str]:
+    """Return the words that are neither figures nor denials."""
+    text = _DENIAL.sub(" ", _FIGURE.sub(" ", normalise(_text(placed))))
+    return words_of(text) - {"do", "does", "will", "is", "are", "can"}
+
+
+def _rot(check: Check, one: Placed, other: Placed, why: str, remedy: str) -> Rot:
+    file, line = one.file.path, one.memo.line
+    return Rot(check, file, line, f"{why} {other.place}", remedy, other.place)
+
+
+def _card(placed: Placed) -> Card:
+    memo, at = placed.memo, placed.at
+    kind = memo.type or CardType.FACT
+    return Card(
+        id=memo.id,
+        created=at,
+        updated=at,
+        title=memo.title,
+        type=kind,
+        key=memo.key,
+        value=_text(placed),
+        verified=at,
+        valid_from=at,
+    )
+
+
+def _draft(placed: Placed) -> Draft:
+    memo = placed.memo
+    return Draft(
+        type=memo.type or CardType.FACT,
+        key=memo.key,
+        title=memo.title,
+        value=_text(placed),
+        quotes=(),
+        at=placed.at,
+        lang=Lang(language_of(memo.text)),
+    )

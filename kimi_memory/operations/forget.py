@@ -1,0 +1,255 @@
+"""Forgetting and purging a memory: the whole of it, files, history and index."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import chain, combinations_with_replacement
+
+from kimi_memory.api.memory import Memory
+from kimi_memory.domain.actor import Actor
+from kimi_memory.domain.job import Op
+from kimi_memory.errors import ReadOnlyError, StoreError, UsageError
+from kimi_memory.index.files import INDEX
+from kimi_memory.jobs.forget import Forget, Wanted
+from kimi_memory.jobs.purge import Doomed, Purge, Removal, subject_of
+from kimi_memory.jobs.purge_file import Scrub, Targets
+from kimi_memory.jobs.rekeying import rekey
+from kimi_memory.jobs.runner import JobReport, job_path
+from kimi_memory.store.checkpoints import checkpoint
+from kimi_memory.store.git.repo_check import kept_outside
+from kimi_memory.store.git.rewrite import SIDE, Found, Rewrite
+from kimi_memory.store.notes.tombstones import read_stones
+from kimi_memory.store.wal.keyed_hashes import keyed_by
+from kimi_memory.store.wipe_caches import places, restart_journal, wipe
+
+__all__ = ["Doomed", "PurgeReport", "Wanted", "forget", "purge"]
+
+_SHOWN = 5
+_WORD = re.compile(r"[\u3400-\u9fff]+|[^\W\u3400-\u9fff]+")
+_WORDS = 64
+"""So many words of a query are compared, alone and in rows, with what was purged."""
+
+
+@dataclass(frozen=True, slots=True)
+class PurgeReport:
+    """What a purge did, or without leave would do."""
+
+    done: bool
+    id: str = ""
+    """The purge's record in ``mid-term/jobs``; empty when nothing was done."""
+    files: tuple[str, ...] = ()
+    """Files of the memory that change."""
+    notes: tuple[str, ...] = ()
+    """Ids of cards and events that go as a whole."""
+    lines: int = 0
+    private: int = 0
+    """Hidden and machine-local files that hold a target."""
+    objects: int = 0
+    """Objects of git that hold one, reachable or not."""
+    commits: int = 0
+    """Commits and tags whose own message or names hold one."""
+    remotes: tuple[str, ...] = ()
+    """Where the history was pushed to, and must be purged as well."""
+    commit: str = ""
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing was found."""
+        return not (self.files or self.private or self.objects)
+
+
+def forget(memory: Memory, wanted: Wanted, *, dry_run: bool = False) -> JobReport:
+    """Archive notes with a tombstone, so that they are neither recalled nor made again.
+
+    `Memory.undo` takes it back.
+
+    Args:
+        memory: an open memory.
+        wanted: a note, a key, a session, words or a time.
+        dry_run: report the diff and write nothing.
+
+    Raises:
+        NotFoundError: there is no such note, key or session.
+        UsageError: not exactly one of them is named.
+    """
+    wanted.check()
+    if wanted.query and not wanted.hashed and _is_hashed(memory, wanted.query):
+        wanted = replace(wanted, hashed=True)  # What was purged is never written again.
+    if not dry_run:
+        # A page that holds an edit is not written anew, and would go on showing it.
+        memory.take_edits()
+    job = Forget(
+        memory.store,
+        memory.settings,
+        memory.actor.name,
+        memory.clock(),
+        is_secret=lambda text: bool(memory.screen.spans(text)),
+    )
+    actor = Actor(f"job:{job.kind}", memory.actor.origin, job=job.kind)
+    report = memory.jobs.run(job.plan(wanted), actor, dry_run=dry_run)
+    return report if dry_run else replace(report, left_out=(*report.left_out, *_noted(memory)))
+
+
+def _is_hashed(memory: Memory, words: str) -> bool:
+    """Whether words, or some of them, were purged or forgotten but for a hash."""
+    stones = read_stones(memory.store)
+    held = {one.value for one in stones if one.hashed}
+    found = list(_WORD.finditer(words))[:_WORDS] if held else []
+    parts = (words[a.start() : b.end()] for a, b in combinations_with_replacement(found, 2))
+    return any(not held.isdisjoint(stones.forms(part)) for part in chain([words], parts))
+
+
+def _noted(memory: Memory) -> Iterator[str]:
+    """Yield a line for each note of an agent that still says what was forgotten."""
+    from kimi_memory.operations.agent_files import ROOT, says_forgotten
+
+    for path in memory.store.files(ROOT):
+        text = memory.store.read(path).decode("utf-8", "replace")
+        if path.endswith(".md") and says_forgotten(memory, text):
+            yield f"{path}: an agent's note says it; recall keeps it to itself, 'purge' destroys it"
+
+
+def purge(memory: Memory, doomed: Doomed, *, yes: bool = False) -> PurgeReport:
+    """Destroy texts, or every word of sessions, in files, history, journal and index.
+
+    Nothing can restore them; that they are gone is proven by a scan of every byte.
+
+    Args:
+        memory: an open memory.
+        doomed: what is to go.
+        yes: do it; else only report what would be destroyed.
+
+    Raises:
+        UsageError: nothing is named, or a text is too short, or stands in ids and dates.
+        HistoryError: the repository cannot be rewritten; nothing was changed.
+        StoreError: the proof found a place that still holds a text; it is named.
+    """
+    if not doomed.texts and not doomed.sessions:
+        raise UsageError("Say what to purge: a text or a session.")
+    run = _Purge(memory, doomed)
+    if not yes:
+        return run.preview()
+    if memory.store.read_only:
+        raise ReadOnlyError(memory.store.read_only)
+    with memory.store.lock("job"), memory.store.lock("store"):
+        return run.carry_out()
+
+
+class _Purge:
+    """One purge; lives for one call."""
+
+    def __init__(self, memory: Memory, doomed: Doomed) -> None:
+        self._memory, self._store = memory, memory.store
+        self._rewrite = Rewrite(memory.root)
+        self._purge = Purge(memory.store, memory.settings, memory.actor.name, memory.clock())
+        past = self._rewrite.blobs() if self._rewrite.present else ()
+        self._targets: Targets = self._purge.targets(doomed, past)
+        self._scrub = Scrub(self._targets, keyed_by(memory.store.journal))
+
+    def preview(self) -> PurgeReport:
+        """Return what would be destroyed."""
+        return self._look()[0]
+
+    def carry_out(self) -> PurgeReport:
+        """Destroy, prove, and file the receipt."""
+        if self._rewrite.present:
+            self._rewrite.check()
+        seen, removal = self._look()
+        if seen.empty and not removal.found and not (self._memory.root / SIDE).exists():
+            return PurgeReport(done=False, commit=self._commit_late())
+        if self._memory.history.ready():
+            self._memory.batch.flush("Before purge")
+        indexed = (self._memory.root / INDEX).exists()
+        if rekey(self._store):
+            seen, removal = self._look()
+        id = self._clear_files(seen, removal)
+        self._clear_history()
+        self._clear_private()
+        commit = self._commit(id)
+        if indexed:
+            self._memory.index.refresh(full=True)
+        self._prove()
+        return PurgeReport(
+            True, id, seen.files, seen.notes, seen.lines, seen.private, seen.objects,
+            seen.commits, seen.remotes, commit,
+        )  # fmt: skip
+
+    def _look(self) -> tuple[PurgeReport, Removal]:
+        found = Found()
+        remotes: tuple[str, ...] = ()
+        if self._rewrite.present:
+            found, remotes = self._rewrite.search(self._scrub), self._rewrite.remotes()
+            for path, content in self._rewrite.blobs():
+                self._scrub.learn(content, self._scrub.content(path, content))
+        around = kept_outside(self._memory.root, own=self._rewrite.present)
+        remotes += (f"the repository {around}, which holds files of this memory",) * bool(around)
+        removal = self._purge.removal(self._scrub, self._targets)
+        truth = set(self._store.files())
+        private = [path for path in places(self._memory.root, self._scrub) if path not in truth]
+        notes = tuple(one.target for one in removal.operations if one.op is Op.FORGET)
+        files = tuple(path for path in removal.paths if path in truth) if removal.found else ()
+        report = PurgeReport(
+            False, "", files, notes, removal.lines, len(private), found.objects,
+            found.commits, remotes,
+        )  # fmt: skip
+        return report, removal
+
+    def _clear_files(self, seen: PurgeReport, removal: Removal) -> str:
+        counts = {
+            "files": len(seen.files),
+            "notes": len(seen.notes),
+            "lines": seen.lines,
+            "private": seen.private,
+            "objects": seen.objects,
+            "commits": seen.commits,
+        }
+        head = self._rewrite.head() if self._rewrite.present else ""
+        id, receipt = self._purge.receipt(self._targets, removal, counts, head)
+        actor = Actor("job:purge", self._memory.actor.origin, job="purge")
+        self._store.apply([*removal.changes, *receipt], actor, subject=id)
+        return id
+
+    def _clear_history(self) -> None:
+        if self._rewrite.present:
+            with self._store.lock("git"):
+                self._rewrite.run(self._scrub)
+
+    def _clear_private(self) -> None:
+        root = self._memory.root
+        self._memory.index.drop()
+        wipe(root, self._scrub)
+        # Its records hold the hash of every line. What is on disk now must not look like an
+        # edit to a journal that begins here.
+        self._store.reconcile()
+        restart_journal(self._store)
+
+    def _commit(self, id: str) -> str:
+        if not self._memory.history.ready():
+            return ""
+        trailers = {"Job": id, "Kind": "purge", **checkpoint(self._store)}
+        subject = f"purge: {subject_of(self._targets)}"
+        return self._memory.history.commit(subject, trailers=trailers)
+
+    def _commit_late(self) -> str:
+        """Commit the receipt of a run that was killed just before it could."""
+        id = self._purge.id_of(self._targets)
+        history, path = self._memory.history, job_path(id)
+        if not (self._store.exists(path) and history.ready()):
+            return ""
+        return "" if history.content("HEAD", path) else self._commit(id)
+
+    def _prove(self) -> None:
+        left = list(self._left())
+        if left:
+            shown = ", ".join(map(self._scrub.name, left[:_SHOWN]))
+            raise StoreError(
+                f"{len(left)} places still hold it: {shown}. "
+                "Close the programs that have them open, then purge again."
+            )
+
+    def _left(self) -> Iterator[str]:
+        yield from places(self._memory.root, self._scrub)
+        if self._rewrite.present and self._rewrite.search(self._scrub).objects:
+            yield "objects of .git"

@@ -1,0 +1,131 @@
+"""Importing other stores: their statements become turns that cards quote, in step with the source.
+
+What was imported under which words stands in the sessions of imports, where each turn's
+``ref`` is ``<path>#<id>@<hash>``. So a second import finds what is new, what changed and
+what is gone, and whoever undoes or purges an import takes that knowledge with it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from kimi_memory.api.memory import Memory
+from kimi_memory.api.scaffold import starter_lines
+from kimi_memory.domain.actor import Actor
+from kimi_memory.domain.foreign_note import Memo
+from kimi_memory.domain.ids import derived_id
+from kimi_memory.jobs.runner import JobReport
+from kimi_memory.operations.foreign_stores import Skipped, read_store
+from kimi_memory.operations.import_notes import Adopt, Offer
+from kimi_memory.store.notes import sessions
+
+_NOTHING = (
+    "nothing in it is a statement. Of our own exports, cards and json come back; index and "
+    "graphml are for reading only"
+)
+_BATCH = 400
+_SPARE = 10
+_ERA = datetime(2020, 1, 1, tzinfo=UTC)
+"""Ids of imported cards begin alike whatever their dates: those may change at the source."""
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What an import did, or with a dry run would do."""
+
+    name: str
+    """Under which the source is known."""
+    seen: int
+    """Statements at the source."""
+    unchanged: int
+    gone: tuple[str, ...]
+    """Imported once and not at the source any more; their cards stay."""
+    skipped: tuple[str, ...]
+    jobs: tuple[JobReport, ...]
+    """One a batch; `Memory.undo` takes each back."""
+
+
+def import_store(
+    memory: Memory, root: Path, *, system: str = "", name: str = "", dry_run: bool = False
+) -> Imported:
+    """Import the statements of another store as cards, or bring them up to date.
+
+    Args:
+        memory: an open memory.
+        root: a file or a folder.
+        system: the one system to look for; any if empty.
+        name: under which the source is known later; its place if empty.
+        dry_run: report the diffs and write nothing.
+
+    Raises:
+        UsageError: there is nothing at `root`.
+    """
+    skipped = Skipped()
+    name = name or str(root.resolve())
+    tag = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    offers = list(_offers(memory, root, system, name, skipped))
+    if not offers:
+        skipped.lines.append(f"{root}: {_NOTHING}")
+    known = dict(_known(memory, tag))
+    fresh = [one for one in offers if known.get(one.identity, ("", ""))[0] != one.hash]
+    here = {one.identity for one in offers}
+    adopt = Adopt(memory.store, memory.host, memory.screen, memory.actor.origin, memory.clock())
+    actor = Actor(f"job:{adopt.kind}", memory.actor.origin, job=adopt.kind)
+    batch = max(1, min(_BATCH, memory.settings.gates.max_files - _SPARE))
+    plans = [adopt.plan(name, tag, part, offers) for part in _parts(fresh, batch)]
+    return Imported(
+        name,
+        len(offers),
+        len(offers) - len(fresh),
+        tuple(f"{identity} ({id})" for identity, (_, id) in known.items() if identity not in here),
+        tuple(skipped.lines),
+        tuple(memory.jobs.run(plan, actor, dry_run=dry_run) for plan in plans),
+    )
+
+
+def _offers(
+    memory: Memory, root: Path, system: str, name: str, skipped: Skipped
+) -> Iterator[Offer]:
+    seen: set[str] = set()
+    templates = starter_lines()
+    for file in read_store(root, memory.host, skipped, system):
+        if file.problem:
+            skipped.lines.append(f"{file.path}: {file.problem}")
+        for memo in file.memos:
+            identity = f"{file.path}#{memo.id}"
+            empty = not memo.text.strip() or memo.text in templates
+            if memo.past or not memo.live or empty or identity in seen:
+                continue
+            seen.add(identity)
+            at = memo.updated or memo.created or file.modified
+            yield Offer(memo, identity, _hash(memo), _card_id(name, identity), at)
+
+
+def _hash(memo: Memo) -> str:
+    parts = (memo.title, memo.text, *memo.tags, "", *memo.links, "", str(memo.type or ""))
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:12]
+
+
+def _card_id(name: str, identity: str) -> str:
+    return derived_id("card", _ERA, "import", name, identity)
+
+
+def _known(memory: Memory, tag: str) -> Iterable[tuple[str, tuple[str, str]]]:
+    """Yield identity, hash and card of everything imported from a source, oldest first."""
+    found = []
+    for place in sessions.places(memory.store):
+        if place.id.startswith(f"import-{tag}-"):
+            transcript = sessions.read(memory.store, place.path)
+            found.append((transcript.session.started, place.id, transcript))
+    for _, _, transcript in sorted(found, key=lambda one: one[:2]):
+        for turn in transcript.turns:
+            identity, _, mark = turn.ref.rpartition("@")
+            yield identity, (mark, _card_id(transcript.session.channel, identity))
+
+
+def _parts(offers: Sequence[Offer], size: int) -> Iterator[Sequence[Offer]]:
+    return (offers[at : at + size] for at in range(0, len(offers), size))

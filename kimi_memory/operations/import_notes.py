@@ -1,0 +1,363 @@
+"""Adopting statements of other systems: each a stored turn and a card that quotes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from kimi_memory.capture.screen import Screen
+from kimi_memory.capture.window import fits_window
+from kimi_memory.config import CaptureTable
+from kimi_memory.domain.card import Card, CardType, Link, LinkRel
+from kimi_memory.domain.draft import Draft
+from kimi_memory.domain.foreign_note import Memo
+from kimi_memory.domain.job import Op
+from kimi_memory.domain.note import Lang
+from kimi_memory.domain.origin import Origin, Role
+from kimi_memory.domain.plan_step import Step, Verdict
+from kimi_memory.domain.session import Session
+from kimi_memory.domain.source import Quote, Rel, Source
+from kimi_memory.domain.status import Status
+from kimi_memory.domain.turn import Turn
+from kimi_memory.hooks.host import Host
+from kimi_memory.jobs.distil import IMPORTED
+from kimi_memory.jobs.gates import DraftGate
+from kimi_memory.jobs.manual_edits import archive
+from kimi_memory.jobs.plan import Plan, digest_of
+from kimi_memory.nlp.basic.language import language_of
+from kimi_memory.nlp.basic.normalize import normalise
+from kimi_memory.nlp.basic.slug import slug
+from kimi_memory.store.notes import sessions
+from kimi_memory.store.notes.notes import Shelf
+from kimi_memory.store.notes.tombstones import read_stones
+from kimi_memory.store.store import Store
+
+_LIVE = {Status.CANDIDATE, Status.ACTIVE, Status.STALE, Status.CONFLICTED}
+_WIKILINK = "wikilink"
+"""Reason of a link that only names the other card."""
+_LONGEST = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A memo at its source."""
+
+    memo: Memo
+    identity: str
+    """``<path>#<id>``: the same for later wordings."""
+    hash: str
+    """Of its words, links and tags."""
+    card: str
+    """Id of the card it becomes."""
+    at: datetime
+
+
+class Adopt:
+    """Plans the cards and the session that an import makes.
+
+    Args:
+        store: read for earlier imports and tombstones.
+        host: asked for keys, and to judge statements about something known.
+        screen: masks secrets.
+        by: on whose word; only a person's makes active cards.
+        now: the moment of the job.
+    """
+
+    kind = "import"
+
+    def __init__(self, store: Store, host: Host, screen: Screen, by: Origin, now: datetime) -> None:
+        self._store, self._host, self._screen = store, host, screen
+        self._status = Status.ACTIVE if by is Origin.HUMAN else Status.CANDIDATE
+        self._now = now
+
+    def plan(
+        self, name: str, tag: str, batch: Sequence[Offer], offers: Sequence[Offer]
+    ) -> Callable[[Shelf], Plan]:
+        """Return the planner for some of the memos of a source.
+
+        Args:
+            name: under which the source is known.
+            tag: short form of the name, for ids.
+            batch: new and changed memos.
+            offers: all memos of the source, which links may name.
+        """
+        return lambda shelf: self._plan(shelf, name, tag, (batch, offers))
+
+    def _plan(
+        self, shelf: Shelf, name: str, tag: str, chosen: tuple[Sequence[Offer], Sequence[Offer]]
+    ) -> Plan:
+        batch, offers = chosen
+        refs = [_ref(offer) for offer in batch]
+        inputs = digest_of([self.kind, name, *refs])
+        systems = " ".join(sorted({offer.memo.system for offer in batch}))
+        session = Session(
+            f"import-{tag}-{inputs[:10]}",
+            self._now,
+            host=IMPORTED,
+            channel=name,
+            title=f"{systems}: {name}"[:120],
+        )
+        turns: list[Turn] = []
+        gate = DraftGate(read_stones(self._store), lambda text: bool(self._screen.spans(text)))
+        deal = _Deal(shelf, self._host, gate, (session, self._status, self._now), self._stands)
+        for offer in batch:
+            turn = self._turn(len(turns) + 1, offer)
+            if turn.text:
+                turns.append(turn)
+                deal.take(offer, turn)
+            else:
+                deal.left_out.append(f"{offer.identity}: nothing but injected blocks")
+        deal.link(batch, offers)
+        return Plan(
+            kind=self.kind,
+            subject=name,
+            inputs=inputs,
+            steps=tuple(deal.steps()),
+            changes=tuple(archive(session, turns, self._now)),
+            left_out=tuple(deal.left_out),
+            asked=True,
+        )
+
+    def _turn(self, n: int, offer: Offer) -> Turn:
+        memo = offer.memo
+        whole = memo.text if memo.title in memo.text else f"{memo.title}\n\n{memo.text}"
+        screened = self._screen.pass_text(whole)
+        # A tool's turn: nobody said it here, and it is not to be distilled a second time.
+        return Turn(
+            n,
+            offer.at,
+            Role.TOOL,
+            screened.text.strip(),
+            speaker=memo.system,
+            origin=Origin.IMPORT,
+            ref=_ref(offer),
+            masked=screened.masked,
+        )
+
+    def _stands(self, card: Card) -> bool:
+        """Whether a card still says what was imported, so that nobody edited it here."""
+        for quote in card.quotes:
+            if quote.session.startswith("import-"):
+                path = sessions.find(self._store, quote.session).path
+                turn = sessions.read(self._store, path).turn(quote.n)
+                if turn and Quote(quote.session, quote.n, card.value).stands_in(turn.text):
+                    return True
+        return False
+
+
+class _Deal:
+    """The cards of one batch while they are decided."""
+
+    def __init__(
+        self,
+        shelf: Shelf,
+        host: Host,
+        gate: DraftGate,
+        frame: tuple[Session, Status, datetime],
+        stands: Callable[[Card], bool],
+    ) -> None:
+        self._shelf, self._host, self._gate, self._stands = shelf, host, gate, stands
+        self._session, self._status, self._now = frame
+        self._done: dict[str, Step] = {}
+        self.left_out: list[str] = []
+        self._said = dict(_live_values(shelf))
+        self._keys: set[str] = set()
+
+    def steps(self) -> Iterator[Step]:
+        """Yield what was decided."""
+        yield from self._done.values()
+
+    def take(self, offer: Offer, turn: Turn) -> None:
+        """Decide what becomes of one memo."""
+        draft = self._draft(offer, turn)
+        entry = self._shelf.entries().get(offer.card)
+        why = self._gate.objection(draft)
+        if why:
+            self.left_out.append(f"{offer.identity}: {why}")
+        elif entry is None:
+            self._add(offer, draft)
+        else:
+            note = self._shelf.file(entry.path).note
+            assert isinstance(note, Card)  # its id is that of a card
+            self._update(offer, draft, note)
+
+    def link(self, batch: Sequence[Offer], offers: Sequence[Offer]) -> None:
+        """Turn the names that memos link to into links between cards."""
+        names = {
+            name.casefold(): offer.card for offer in reversed(offers) for name in offer.memo.names
+        }
+        there = {*self._shelf.entries(), *self._done}
+        changed = {offer.card for offer in batch}
+        for offer in offers:
+            ties = [Link(name, reason=_WIKILINK) for name in offer.memo.links]
+            led: dict[str, Link] = {}
+            for tie in (*offer.memo.edges, *ties):
+                led.setdefault(names.get(tie.to.casefold(), ""), tie)
+            wanted = [
+                replace(tie, to=id) for id, tie in led.items() if id in there and id != offer.card
+            ]
+            if offer.card in self._done or (wanted and offer.card not in changed):
+                self._connect(offer.card, wanted)
+
+    def _connect(self, id: str, wanted: Sequence[Link]) -> None:
+        step = self._done.get(id)
+        if step is None and id not in self._shelf.entries():
+            return
+        card = step.note if step else self._shelf.file(self._shelf.find(id).path).note
+        assert isinstance(card, Card)  # its id is that of a card
+        known = {link.to for link in card.links}
+        new = [link for link in wanted if link.to not in known]
+        if new and (step or card.status in _LIVE):
+            linked = replace(card, links=(*card.links, *new), updated=self._now)
+            op, why = (step.op, step.why) if step else (Op.LINK, "its link leads somewhere now")
+            self._done[id] = Step(op, linked, why)
+
+    def _add(self, offer: Offer, draft: Draft) -> None:
+        twin = self._said.get(normalise(draft.value), "")
+        if twin:
+            self.left_out.append(f"{offer.identity}: known already as {twin}")
+            return
+        card = self._card(offer, draft)
+        rivals = [c for c in self._shelf.cards(draft.key) if c.status in _LIVE]
+        if rivals:
+            settled = self._settle(offer, draft, card, rivals[0])
+        else:
+            settled = card if draft.key not in self._keys else self._apart(offer, card)
+        if settled is not None:
+            self._keys.add(settled.key)
+            self._said[normalise(draft.value)] = settled.id
+            why = f"imported from {offer.memo.system} {offer.identity} {offer.hash}"
+            self._done[settled.id] = Step(Op.ADD, settled, why)
+
+    def _settle(self, offer: Offer, draft: Draft, card: Card, rival: Card) -> Card | None:
+        """Return the card as it may stand beside one of its key, or None."""
+        verdict = self._host.answer("judge_conflict", card=rival, draft=draft)
+        if verdict is Verdict.AGREES:
+            self.left_out.append(f"{offer.identity}: known already as {rival.id}")
+            return None
+        if verdict in (Verdict.REFINES, Verdict.UNRELATED, None):
+            return self._apart(offer, card)
+        if rival.trust.rank < Origin.IMPORT.rank:
+            why = f"imported words cannot change {rival.id}"
+            self.left_out.append(f"{offer.identity}: {why}")
+            return None
+        why = "same key, incompatible values"
+        link = Link(card.id, LinkRel.CONTRADICTS, 1.0, why)
+        both = replace(
+            rival, status=Status.CONFLICTED, links=(*rival.links, link), updated=self._now
+        )
+        self._done[rival.id] = Step(Op.CONFLICT, both, f"{card.id} says otherwise")
+        back = (Link(rival.id, LinkRel.CONTRADICTS, 1.0, why),)
+        return replace(card, status=Status.CONFLICTED, links=back)
+
+    def _apart(self, offer: Offer, card: Card) -> Card:
+        return replace(card, key=f"{card.key}.{offer.card[-6:]}")
+
+    def _update(self, offer: Offer, draft: Draft, card: Card) -> None:
+        if card.status not in _LIVE:
+            self.left_out.append(f"{offer.identity}: {card.id} is {card.status} here")
+        elif not self._stands(card):
+            self.left_out.append(
+                f"{offer.identity}: changed at the source, but {card.id} was edited here"
+            )
+        else:
+            quote = draft.quotes[0]
+            new = replace(
+                card,
+                title=draft.title,
+                value=draft.value,
+                lang=draft.lang,
+                tags=tuple(dict.fromkeys((*card.tags, *draft.tags))),
+                links=tuple(link for link in card.links if link.reason != _WIKILINK),
+                quotes=(*card.quotes, quote),
+                sources=(*card.sources, Source.of(quote, Rel.UPDATES)),
+                verified=offer.at,
+                updated=self._now,
+            )
+            self._done[card.id] = Step(Op.REFINE, new, f"changed at the source {offer.hash}")
+
+    def _draft(self, offer: Offer, turn: Turn) -> Draft:
+        memo = offer.memo
+        found = None if memo.key else self._recognised(turn)
+        title = memo.title if memo.names and memo.title else " ".join(memo.text.split())[:60]
+        value = _value(memo, turn.text)
+        made = f"{memo.system}.{slug(memo.id if memo.names else title, limit=40)}"
+        return Draft(
+            type=memo.type or (found.type if found else CardType.FACT),
+            key=memo.key or (found.key if found else made),
+            title=title if title in turn.text else value[:60],
+            value=value,
+            quotes=(Quote(self._session.id, turn.n, value),),
+            at=offer.at,
+            lang=Lang(language_of(value)),
+            importance=found.importance if found else 0.5,
+            confidence=0.5,
+            origin=Origin.IMPORT,
+            tags=tuple(dict.fromkeys((*map(_tag, memo.tags), f"from/{memo.system}"))),
+            category=memo.project or memo.system,
+            project=memo.project,
+            scope=memo.scope,
+        )
+
+    def _recognised(self, turn: Turn) -> Draft | None:
+        """Return what the triggers would make of the words, for their key and sort."""
+        if not fits_window(turn.text, CaptureTable()):
+            return None
+        asked = replace(turn, role=Role.USER, origin=Origin.HUMAN)
+        gathered = self._host.gather("capture_turn", turn=asked, session=self._session)
+        return next((draft for found in gathered for draft in found), None)
+
+    def _card(self, offer: Offer, draft: Draft) -> Card:
+        memo = offer.memo
+        return Card(
+            id=offer.card,
+            created=memo.created or offer.at,
+            updated=self._now,
+            tags=draft.tags,
+            status=self._status,
+            sources=tuple(map(Source.of, draft.quotes)),
+            lang=draft.lang,
+            title=draft.title,
+            type=draft.type,
+            key=draft.key,
+            value=draft.value,
+            quotes=draft.quotes,
+            category=draft.category,
+            project=draft.project,
+            scope=draft.scope,
+            confidence=draft.confidence,
+            importance=draft.importance,
+            trust=Origin.IMPORT,
+            verified=offer.at,
+            valid_from=memo.created or offer.at,
+            expires=memo.expires,
+        )
+
+
+def _value(memo: Memo, said: str) -> str:
+    """Return what the card says: the memo's words as they were stored, within measure."""
+    start = said.find("\n\n") + 2 if memo.title and memo.title not in memo.text else 0
+    words = said[start:].strip() or said
+    if len(words) <= _LONGEST:
+        return words
+    cut = words.rfind("\n", 0, _LONGEST)
+    return words[: cut if cut > 0 else _LONGEST].rstrip()
+
+
+def _tag(tag: str) -> str:
+    return "-".join(tag.split()).lstrip("#")
+
+
+def _ref(offer: Offer) -> str:
+    return f"{offer.identity}@{offer.hash}"
+
+
+def _live_values(shelf: Shelf) -> Iterator[tuple[str, str]]:
+    for filed in shelf.notes("card"):
+        card = filed.note
+        if isinstance(card, Card) and card.status in _LIVE:
+            yield normalise(card.value), card.id
+            # An export says all parts of a card in one text.
+            parts = (card.value, card.applies, card.usage, card.caveats)
+            yield normalise("\n".join(filter(None, parts))), card.id

@@ -1,0 +1,54 @@
+"""Introspection of an opened memory: distil, consolidate, cool down, forget."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kimi_memory.api.memory import Memory
+from kimi_memory.domain.actor import Actor
+from kimi_memory.errors import GateError
+from kimi_memory.jobs.introspect import Introspect
+from kimi_memory.jobs.introspect_state import Summary
+from kimi_memory.jobs.runner import JobReport
+
+
+@dataclass(frozen=True, slots=True)
+class Introspection:
+    """What an introspection did, or with a dry run would do."""
+
+    distilled: tuple[JobReport, ...]
+    """One report a session that waited, each a job of its own."""
+    job: JobReport
+    """Merges, links, temperatures and forgetting, in one job."""
+    summary: Summary
+    stopped: tuple[str, ...] = ()
+    """One line for each session whose job a gate stopped; it waits for the next time."""
+
+
+def introspect(memory: Memory, *, dry_run: bool = False) -> Introspection:
+    """Distil what waits, then merge, link, cool down and forget.
+
+    `Memory.undo` takes each of its jobs back.
+
+    Args:
+        memory: an open memory.
+        dry_run: report the diffs and write nothing. What waits to be distilled is
+            then not seen by the later phases.
+    """
+    with memory.store.glance.hold():
+        return _run(memory, dry_run=dry_run)
+
+
+def _run(memory: Memory, *, dry_run: bool) -> Introspection:
+    if not dry_run:
+        memory.take_edits()
+    distilled, stopped = [], []
+    for id in memory.waiting():
+        try:
+            distilled.append(memory.distil(id, dry_run=dry_run))
+        except GateError as error:
+            stopped.append(f"{id}: {error}")
+    work = Introspect(memory.store, memory.host, memory.settings, memory.clock())
+    actor = Actor(f"job:{work.kind}", memory.actor.origin, job=work.kind)
+    report = memory.jobs.run(work.plan, actor, dry_run=dry_run)
+    return Introspection(tuple(distilled), report, work.summary, tuple(stopped))

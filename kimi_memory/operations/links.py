@@ -1,0 +1,225 @@
+"""Links of an opened memory: made and removed by hand, shown, and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from kimi_memory.api.memory import Memory
+from kimi_memory.domain.actor import Actor
+from kimi_memory.domain.card import Card, Link, LinkRel
+from kimi_memory.domain.graph import MUTUAL, REJECTED, SUGGESTED, Edge
+from kimi_memory.domain.health import Finding, Severity
+from kimi_memory.domain.job import Op
+from kimi_memory.domain.note import Note
+from kimi_memory.domain.plan_step import Step
+from kimi_memory.domain.scope import SHARED
+from kimi_memory.errors import FormatError, UsageError
+from kimi_memory.jobs.graph import derive, missing
+from kimi_memory.jobs.plan import Plan, digest_of
+from kimi_memory.jobs.runner import JobReport
+from kimi_memory.store.notes.notes import Filed, Shelf
+
+KIND = "link"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """A link as a person wants it."""
+
+    source: str
+    """Id of a note, or a unique prefix."""
+    target: str
+    rel: LinkRel | None = None
+    """RELATES_TO for a new link; all relations where one is removed."""
+    weight: float = 0.8
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A note or session near another in the graph."""
+
+    id: str
+    title: str
+    path: str
+    """Empty for a session."""
+    rel: str
+    weight: float
+    hops: int
+    via: str
+    reason: str
+    suggested: bool
+
+
+def link(memory: Memory, wanted: Wanted, *, dry_run: bool = False) -> JobReport:
+    """Link two notes; a link of that relation between them is replaced.
+
+    Raises:
+        NotFoundError: there is no such note.
+        UsageError: the link cannot stand in either note.
+    """
+    if not 0 < wanted.weight <= 1:
+        raise UsageError(f"A weight of {wanted.weight:g} says nothing. Give one above 0, up to 1.")
+    rel = wanted.rel or LinkRel.RELATES_TO
+
+    def steps(shelf: Shelf) -> list[Step]:
+        card, other = _ends(shelf, wanted, rel)
+        new = Link(other.id, rel, wanted.weight, wanted.reason)
+        if new in card.links:
+            return []
+        kept = tuple(link for link in card.links if (link.to, link.rel) != (other.id, rel))
+        changed = replace(card, links=(*kept, new), updated=memory.clock())
+        return [Step(Op.LINK, changed, f"{rel} {other.id} by hand")]
+
+    return _run(memory, wanted, steps, dry_run=dry_run)
+
+
+def unlink(memory: Memory, wanted: Wanted, *, dry_run: bool = False) -> JobReport:
+    """Remove the links from one note to another; a suggestion is remembered as rejected.
+
+    Raises:
+        NotFoundError: there is no such note.
+        UsageError: no such link is stated.
+    """
+
+    def steps(shelf: Shelf) -> list[Step]:
+        source, target = (_note(shelf, id) for id in (wanted.source, wanted.target))
+        found = []
+        for card, other in ((source, target), (target, source)):
+            changed = _without(card, other, wanted.rel, both=card is target)
+            if isinstance(card, Card) and changed != card.links:
+                new = replace(card, links=changed, updated=memory.clock())
+                found.append(Step(Op.LINK, new, f"no link to {other.id} any more, by hand"))
+        if not found:
+            raise UsageError(
+                f"{source.id} states no such link to {target.id}. "
+                f"'kimi-memory get --related {source.id}' shows what it is linked with; links "
+                "that are seen in texts, evidence and times are not stated."
+            )
+        return found
+
+    return _run(memory, wanted, steps, dry_run=dry_run)
+
+
+def related(memory: Memory, id: str, hops: int = 1) -> list[Neighbour]:
+    """Return what a note is linked with, strongest first; each link of one pair by itself.
+
+    Raises:
+        NotFoundError: there is no such note.
+    """
+    shelf = Shelf(memory.store)
+    filed = {one.note.id: one for one in _readable(shelf)}
+    graph, start = derive(list(filed.values())), shelf.find(id).id
+    reached = graph.near(start, hops)
+    every = [
+        link
+        for near in reached
+        for link in (graph.between(start, near.id) if near.hops == 1 else [near])
+    ]
+    return [
+        Neighbour(
+            near.id,
+            _title(filed[near.id].note) if near.id in filed else "",
+            filed[near.id].path if near.id in filed else "",
+            near.rel,
+            near.weight,
+            near.hops,
+            near.via,
+            near.reason,
+            near.suggested,
+        )
+        for near in every
+    ]
+
+
+def suggested(memory: Memory) -> list[Edge]:
+    """Return the links that wait to be confirmed, heaviest first."""
+    graph = derive(list(_readable(Shelf(memory.store))))
+    waiting = [edge for edge in graph.edges.values() if edge.suggested]
+    return sorted(waiting, key=lambda edge: (-edge.weight, edge.source, edge.target))
+
+
+def check_links(memory: Memory) -> Iterator[Finding]:
+    """Yield the links that lead nowhere, and those that lead to archived notes."""
+    pages = [path for path in memory.store.files() if path.endswith(".md")]
+    for one in missing(list(_readable(Shelf(memory.store))), pages):
+        where = f"{one.target}, which is archived" if one.archived else f"{one.target!r}: no note"
+        yield Finding(
+            "links",
+            Severity.WARNING,
+            f"{one.source} links to {where}",
+            f"Run 'kimi-memory link --remove {one.source} {one.target}', or edit the page.",
+            one.path,
+        )
+
+
+def _run(
+    memory: Memory, wanted: Wanted, steps: Callable[[Shelf], list[Step]], *, dry_run: bool
+) -> JobReport:
+    def plan(shelf: Shelf) -> Plan:
+        seq, _ = memory.store.journal.head()
+        decided = tuple(steps(shelf))
+        marks = (str(seq), memory.clock().isoformat(), repr(wanted))
+        return Plan(
+            kind=KIND,
+            subject=" ".join(step.note.id for step in decided),
+            inputs=digest_of([KIND, *marks]),
+            steps=decided,
+            asked=True,
+        )
+
+    actor = Actor(f"job:{KIND}", memory.actor.origin, job=KIND)
+    return memory.jobs.run(plan, actor, dry_run=dry_run)
+
+
+def _ends(shelf: Shelf, wanted: Wanted, rel: LinkRel) -> tuple[Card, Note]:
+    """Return the card that states the link, and the note it leads to."""
+    source, target = (_note(shelf, id) for id in (wanted.source, wanted.target))
+    if source.id == target.id:
+        raise UsageError(f"{source.id} cannot be linked to itself. Name two notes.")
+    if getattr(source, "scope", SHARED) != getattr(target, "scope", SHARED):
+        raise UsageError(f"{source.id} and {target.id} are not of one scope, so no link is seen.")
+    stated = isinstance(target, Card) and any(
+        (link.to, link.rel) == (source.id, rel) for link in target.links
+    )
+    if rel in MUTUAL and isinstance(target, Card) and (stated or not isinstance(source, Card)):
+        return target, source
+    if isinstance(source, Card):
+        return source, target
+    raise UsageError(f"{source.id} is a {source.kind}; links stand in cards. Name a card first.")
+
+
+def _without(note: Note, other: Note, rel: LinkRel | None, *, both: bool) -> tuple[Link, ...]:
+    """Return the links of a note without those to another.
+
+    Args:
+        note: whose links.
+        other: where they lead.
+        rel: only links of this relation.
+        both: seen from the far end, where only mutual links count.
+    """
+    kept: list[Link] = []
+    for link in note.links if isinstance(note, Card) else ():
+        meant = link.to == other.id and rel in (None, link.rel) and link.weight > 0
+        if not meant or (both and link.rel not in MUTUAL):
+            kept.append(link)
+        elif link.reason.startswith(SUGGESTED):
+            kept.append(replace(link, weight=0.0, reason=REJECTED))
+    return tuple(kept)
+
+
+def _note(shelf: Shelf, id: str) -> Note:
+    return shelf.file(shelf.find(id).path).note
+
+
+def _title(note: Note) -> str:
+    return str(getattr(note, "title", "") or getattr(note, "name", "") or note.id)
+
+
+def _readable(shelf: Shelf) -> Iterator[Filed]:
+    for entry in shelf.entries().values():
+        try:
+            yield shelf.file(entry.path)
+        except FormatError:
+            continue

@@ -1,0 +1,149 @@
+"""Evidence of what was done to sessions: turns that are gone, turns that nobody captured."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from kimi_memory.api.memory import Memory
+from kimi_memory.domain.change import digest
+from kimi_memory.domain.health import Finding, Severity
+from kimi_memory.domain.json_value import Json
+from kimi_memory.store.checkpoints import copy_of
+from kimi_memory.store.copy import copy_id
+from kimi_memory.store.notes import sessions
+from kimi_memory.store.wal.append_log import is_mark, mark
+from kimi_memory.store.wal.contents import EXTERNAL
+
+_TURN = b'"kind":"turn"'
+Records = Sequence[Mapping[str, Json]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Version:
+    """A session file as one commit has it."""
+
+    commit: str
+    path: str
+    content: bytes
+    foreign: bool
+    """Whether another copy made the commit, whose own journal vouches for it."""
+
+
+def check_evidence(memory: Memory) -> Iterator[Finding]:
+    """Yield what sessions lost since they were committed, and what was written into them unseen."""
+    if not memory.store.read_only:
+        memory.store.reconcile()  # What nobody has looked at since counts as well.
+    records, past = _records(memory), _versions(memory)
+    now = {p.path: memory.store.read(p.path) for p in sessions.places(memory.store)}
+    held = {line for content in now.values() for line in _turns(content)}
+    for path, content in now.items():
+        name = PurePosixPath(path).name
+        yield from _lost(past[name], records[name], held, path)
+        yield from _unseen(past[name], records[name], content, path)
+
+
+def _lost(
+    past: Sequence[_Version], records: Records, held: set[bytes], path: str
+) -> Iterator[Finding]:
+    for version in past:
+        lines = _turns(version.content)
+        gone = [line for line in lines if line not in held]
+        if not version.foreign and records:
+            gone = [line for line in gone if line in _vouched(version.content, records)]
+        if gone:
+            yield Finding(
+                "sessions",
+                Severity.ERROR,
+                f"{len(gone)} of its turns stand in commit {version.commit[:10]} and are gone",
+                f"Look at 'git show {version.commit[:10]}:{version.path}', and restore the file.",
+                path,
+            )
+            return
+
+
+def _unseen(
+    past: Sequence[_Version], records: Records, content: bytes, path: str
+) -> Iterator[Finding]:
+    """Yield the turns that no write of ours, and no other copy, brought into a file."""
+    if not records:
+        return
+    known = _vouched(content, records)
+    known |= {line for one in past if one.foreign for line in _turns(one.content)}
+    strange = [n for n, line in enumerate(content.splitlines(True), 1) if _is_strange(line, known)]
+    if strange:
+        lines = ", ".join(map(str, strange[:5]))
+        yield Finding(
+            "sessions",
+            Severity.WARNING,
+            f"{len(strange)} turns were written past kimi_memory (line {lines})",
+            "If nobody you trust wrote them, restore the file from git.",
+            path,
+        )
+
+
+def _is_strange(line: bytes, known: set[bytes]) -> bool:
+    return _TURN in line and line not in known
+
+
+def _turns(content: bytes) -> list[bytes]:
+    return [line for line in content.splitlines(keepends=True) if _TURN in line]
+
+
+def _vouched(content: bytes, records: Records) -> set[bytes]:
+    """Return the lines of a file that the journal's records of its growth account for."""
+    spans = []
+    for at, record in enumerate(records):
+        before, after = str(record.get("before", "")), str(record.get("after", ""))
+        if at == 0 and _stands(content, before):
+            spans.append((0, _size(before)))  # What was there before there was a journal.
+        if record.get("origin") == EXTERNAL:
+            continue
+        if is_mark(after) and _stands(content, before) and _stands(content, after):
+            spans.append((_size(before), _size(after)))
+        elif after and not is_mark(after):
+            follows = str(records[at + 1].get("before", "")) if at + 1 < len(records) else ""
+            end = _size(follows) if is_mark(follows) else len(content)
+            spans += [(0, end)] if digest(content[:end]) == after else []
+    return {line for first, end in spans for line in content[first:end].splitlines(keepends=True)}
+
+
+def _size(tail: str) -> int:
+    return int(tail.rpartition("@")[2]) if is_mark(tail) else 0
+
+
+def _stands(content: bytes, tail: str) -> bool:
+    """Whether a file was as long as its mark says, and ended in that line, once."""
+    size = _size(tail)
+    if not is_mark(tail) or size > len(content):
+        return not tail
+    line = content[content.rfind(b"\n", 0, size - 1) + 1 : size]
+    return mark(line, size) == tail
+
+
+def _records(memory: Memory) -> Mapping[str, Records]:
+    """Return the journal's records of each session, by the name of its file."""
+    found: dict[str, list[Mapping[str, Json]]] = defaultdict(list)
+    for record in memory.store.journal.records():
+        name = PurePosixPath(str(record.get("path", ""))).name
+        if name.startswith("session_") and name.endswith(".jsonl"):
+            found[name].append(record)
+    return found
+
+
+def _versions(memory: Memory) -> Mapping[str, Sequence[_Version]]:
+    """Return what the history has of each session, oldest first, by the name of its file."""
+    found: dict[str, list[_Version]] = defaultdict(list)
+    if not memory.history.ready():
+        return found
+    own, makers = copy_id(memory.store), {c.hash: copy_of(c) for c in memory.history.log(limit=-1)}
+    listed = memory.history.versions(sessions.SHORT, sessions.ARCHIVE)
+    wanted = [one for one in listed if one.path.endswith(".jsonl")]
+    contents = memory.history.blobs({one.blob for one in wanted})
+    for commit, path, blob in reversed(wanted):
+        foreign = makers.get(commit) not in {own, None}
+        version = _Version(commit, path, contents[blob], foreign)
+        found[PurePosixPath(path).name].append(version)
+    return found

@@ -1,0 +1,117 @@
+"""Which jobs to undo: the last one, those of a day, or those that rest on an agent's sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from datetime import date
+from itertools import islice
+
+from kimi_memory.api.memory import Memory
+from kimi_memory.domain.change import digest
+from kimi_memory.domain.job import Job
+from kimi_memory.domain.source import Source
+from kimi_memory.errors import GateError, KimiMemoryError, NotFoundError
+from kimi_memory.jobs.runner import FOLDER
+from kimi_memory.jobs.undo import goes_on
+from kimi_memory.nlp.dates.zone import day_in
+from kimi_memory.store.notes import sessions
+from kimi_memory.store.notes.notes import Shelf
+
+
+def undo_last(memory: Memory, *, dry_run: bool = False) -> list[Job]:
+    """Take back the job that ran last and still stands.
+
+    Raises:
+        NotFoundError: no job stands.
+        GateError: a file was changed since by something else; it is named.
+    """
+    return _undo(memory, list(islice(_newest_first(memory), 1)), "to undo", dry_run=dry_run)
+
+
+def undo_day(memory: Memory, day: date, *, dry_run: bool = False) -> list[Job]:
+    """Take back every job that ran on a day, newest first, or none of them.
+
+    Raises:
+        NotFoundError: no job ran on that day.
+        GateError: a file was changed since by something else; it is named.
+    """
+    ran = [job for job in _newest_first(memory) if day_in(job.at, memory.zone) == day]
+    return _undo(memory, ran, f"of {day}", dry_run=dry_run)
+
+
+def undo_agent(memory: Memory, agent: str, *, dry_run: bool = False) -> list[Job]:
+    """Take back every job that made notes from the sessions of one agent alone.
+
+    Raises:
+        NotFoundError: there is none.
+        GateError: a file was changed since by something else; it is named.
+    """
+    own = _sessions_of(memory, agent)
+    rests = _resting_on(memory, own)
+    found = [job for job in _newest_first(memory) if job.subject in own or rests(job)]
+    return _undo(memory, found, f"of agent {agent}", dry_run=dry_run)
+
+
+def _undo(memory: Memory, jobs: list[Job], which: str, *, dry_run: bool) -> list[Job]:
+    if not jobs:
+        raise NotFoundError("job", which)
+    _check(memory, jobs)
+    return jobs if dry_run else [memory.undo(job.id) for job in jobs]
+
+
+def _newest_first(memory: Memory) -> Iterator[Job]:
+    """Yield the jobs that stand, in the order of their commits."""
+    standing = {path for path in memory.store.files(FOLDER) if path.endswith(".json")}
+    ids = {path.removeprefix(f"{FOLDER}/").removesuffix(".json") for path in standing}
+    for commit in memory.history.log(limit=100_000):
+        id = commit.trailers.get("Job", "")
+        if id in ids:
+            ids.discard(id)
+            yield memory.jobs.load(id)
+
+
+def _sessions_of(memory: Memory, agent: str) -> set[str]:
+    return {
+        place.id
+        for place in sessions.places(memory.store)
+        if sessions.read(memory.store, place.path).session.agent == agent
+    }
+
+
+def _resting_on(memory: Memory, own: set[str]) -> Callable[[Job], bool]:
+    shelf = Shelf(memory.store)
+
+    def rests(job: Job) -> bool:
+        named = {
+            source.session
+            for operation in job.operations
+            for source in _sources(shelf, operation.target)
+        }
+        return bool(named) and named <= own
+
+    return rests
+
+
+def _sources(shelf: Shelf, id: str) -> tuple[Source, ...]:
+    try:
+        return shelf.file(shelf.find(id).path).note.sources
+    except KimiMemoryError:
+        return ()
+
+
+def _check(memory: Memory, jobs: Iterable[Job]) -> None:
+    """Raise GateError where a file is not what the newest of the jobs left."""
+    seen: dict[str, str] = {}
+    for job in jobs:
+        for effect in job.effects:
+            now = seen.get(effect.path)
+            if now is None:
+                there = memory.store.exists(effect.path)
+                now = digest(memory.store.read(effect.path)) if there else ""
+            if now != effect.after and not goes_on(effect.path):
+                raise GateError(
+                    "undo",
+                    f"{effect.path} changed since {job.id} wrote it",
+                    "Undo the later jobs first ('kimi-memory log'), or take your edit out",
+                )
+            seen[effect.path] = effect.before

@@ -1,0 +1,345 @@
+"""The proxy as an application: a request in, memory beside it, the model's answer out.
+
+It speaks ASGI itself: what a server sends must leave as it came, also where it breaks off.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, MutableMapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from kimi_memory.domain.ids import safe_session_id
+from kimi_memory.errors import KimiMemoryError, ServerError
+from kimi_memory.proxy import protocols
+from kimi_memory.proxy.chat import chat_of, is_aside
+from kimi_memory.proxy.conversation import Asker
+from kimi_memory.proxy.memory_bridge import Budgets, Companion, Exchange
+from kimi_memory.proxy.protocols import Dialect
+from kimi_memory.proxy.reply import Reply
+from kimi_memory.proxy.upstream import HOP, Upstream, pieces
+from kimi_memory.server import errors
+from kimi_memory.server.auth import Door, Names, headers_of
+from kimi_memory.server.principal import Caller, Namespace
+from kimi_memory.server.rate_limit import BODY_SECONDS, too_large, too_slow
+from kimi_memory.server.tokens import PREFIX as OUR_TOKEN
+from kimi_memory.server.tokens import Tokens
+from kimi_memory.server.workers import Desk
+
+if TYPE_CHECKING:
+    import httpx
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+OURS = b"x-kimi-memory"
+"""What the names of our own headers begin with; they go no further."""
+MOST_BYTES = 64 * 1024 * 1024
+"""The largest chat; images in it are counted as they are sent."""
+WHOLE_SECONDS = 120.0
+"""So long a chat may take to arrive, however steadily it does."""
+_KEYS = (b"authorization", b"x-api-key", b"api-key")
+_WHOSE = ("user", "session")
+_CORS = b"access-control-"
+log = logging.getLogger("kimi_memory.proxy")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Station:
+    """What the proxy is made of."""
+
+    desk: Desk
+    tokens: Tokens
+    names: Names
+    upstream: Upstream
+    budgets: Budgets = field(default_factory=Budgets)
+    space: Namespace = field(default_factory=Namespace)
+    """Project and agent of chats that name none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request as it came in."""
+
+    method: str
+    path: str
+    query: str
+    told: Mapping[str, str]
+    """Its headers."""
+    raw: tuple[tuple[bytes, bytes], ...]
+    """The same, as they were sent."""
+    receive: Receive
+
+    @classmethod
+    def of(cls, scope: Mapping[str, Any], receive: Receive) -> Request:
+        """Return the request of a connection."""
+        path = (scope.get("raw_path") or scope["path"].encode()).partition(b"?")[0]
+        query = scope["query_string"].decode("latin-1")
+        told = headers_of(scope["headers"])
+        raw = tuple(scope["headers"])
+        return cls(scope["method"], path.decode("latin-1"), query, told, raw, receive)
+
+    async def body(self) -> AsyncIterator[bytes]:
+        """Yield what is sent with it."""
+        while True:
+            try:
+                async with asyncio.timeout(BODY_SECONDS):
+                    message = await self.receive()
+            except TimeoutError as error:
+                raise too_slow() from error
+            if message["type"] == "http.disconnect":
+                raise ServerError("The client went away. Send it again.", status=400, code="left")
+            yield message.get("body", b"")
+            if not message.get("more_body"):
+                return
+
+    async def whole(self) -> bytes:
+        """Return all that is sent with it."""
+        raw = bytearray()
+        try:
+            async with asyncio.timeout(WHOLE_SECONDS):
+                async for piece in self.body():
+                    raw += piece
+                    if len(raw) > MOST_BYTES:
+                        raise too_large(MOST_BYTES)
+        except TimeoutError as error:
+            raise too_slow() from error
+        return bytes(raw)
+
+
+class Proxy:
+    """The ASGI application in front of one model server."""
+
+    def __init__(self, station: Station) -> None:
+        self._upstream, self._names, self._space = station.upstream, station.names, station.space
+        self._door = Door(station.tokens, station.names)
+        self._companion = Companion(station.desk, station.budgets)
+
+    async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            return
+        request = Request.of(scope, receive)
+        answer = _Answer(send, self._page(request))
+        try:
+            self._door.check(request.told)
+            if not await self._preflight(request, answer):
+                await self._pass(request, answer)
+        except ServerError as error:
+            form = protocols.refusal_form(request.path)
+            await answer.refuse(form, error)
+
+    def _page(self, request: Request) -> str:
+        """Return the page of a browser that may read the answer, if a page asks."""
+        origin = request.told.get("origin", "")
+        return origin if origin in self._names.origins else ""
+
+    async def _preflight(self, request: Request, answer: _Answer) -> bool:
+        asked = request.told.get("access-control-request-method")
+        if request.method != "OPTIONS" or not answer.page or not asked:
+            return False
+        wanted = request.told.get("access-control-request-headers", "")
+        allowed = [
+            (b"access-control-allow-methods", asked.encode("latin-1")),
+            (b"access-control-allow-headers", wanted.encode("latin-1")),
+        ]
+        await answer.begin(204, allowed)
+        await answer.end()
+        return True
+
+    async def _pass(self, request: Request, answer: _Answer) -> None:
+        caller, shown = self._caller(request)
+        dialect = protocols.dialect_of(request.method, request.path)
+        plain = "content-encoding" not in request.told and not _is_off(request)
+        headers = list(_forwarded(request, shown, chat=bool(dialect and plain)))
+        url = self._upstream.address(request.path, request.query)
+        if dialect is None or not plain:
+            length = request.told.get("content-length", "")
+            content = request.body() if _has_body(request, length) else b""
+            headers += [(b"content-length", length.encode())] if length else []
+            await self._answer(request, answer, (url, headers, content), None)
+            return
+        raw = await request.whole()
+        exchange = await self._exchange(dialect, self._asker(request, caller), raw)
+        content = _with_memory(dialect, raw, exchange) if exchange else raw
+        listening = _Listening(self._companion, dialect, exchange) if exchange else None
+        await self._answer(request, answer, (url, headers, content), listening)
+
+    def _caller(self, request: Request) -> tuple[Caller, str]:
+        """Return who asks, and the token of ours that stands where a model server's key does."""
+        token, shown = request.told.get("x-kimi-memory-token", ""), ""
+        for name in ("x-api-key", "api-key", "authorization"):
+            value = request.told.get(name, "").removeprefix("Bearer ").strip()
+            shown = value if value.startswith(OUR_TOKEN) else shown
+        try:
+            return self._door.caller(f"Bearer {token or shown}"), shown
+        except ServerError as error:
+            if error.status != 401:
+                raise
+            raise ServerError(
+                "A valid token is needed. Send 'X-Kimi-Memory-Token: …', or show it as the API "
+                "key where the model server wants none.",
+                status=401,
+                code="unauthorized",
+            ) from error
+
+    def _asker(self, request: Request, caller: Caller) -> Asker:
+        told = request.told
+        project = told.get("x-kimi-memory-project", "") or self._space.project
+        agent = told.get("x-kimi-memory-agent", "") or self._space.agent
+        user, session = (_text(told.get(f"x-kimi-memory-{name}", "")) for name in _WHOSE)
+        session = safe_session_id(session) if session else ""
+        space = caller.space.within(_text(project), _text(agent), user, session)
+        return Asker(caller=caller, space=space, user=space.user, session=space.session)
+
+    async def _exchange(self, dialect: Dialect, asker: Asker, raw: bytes) -> Exchange | None:
+        """Return a chat with what memory says to it; None for what is no conversation."""
+        try:
+            body = json.loads(raw)
+        except (ValueError, RecursionError):
+            return None
+        if not isinstance(body, dict):
+            return None
+        chat = chat_of(dialect.listed(body))
+        if is_aside(body, chat):
+            return None
+        told = asker.session or protocols.session_of(body)
+        after = str(body.get("previous_response_id") or "")
+        return await self._companion.join(replace(asker, session=told), chat, after)
+
+    async def _answer(
+        self,
+        request: Request,
+        answer: _Answer,
+        asked: tuple[str, list[tuple[bytes, bytes]], bytes | AsyncIterator[bytes]],
+        listening: _Listening | None,
+    ) -> None:
+        url, headers, content = asked
+        found = await self._upstream.ask(request.method, url, headers, content)
+        reply = listening.to(found) if listening else None
+        passing = asyncio.ensure_future(answer.whole(found, reply, listening))
+        leaving = asyncio.ensure_future(_left(request.receive))
+        await asyncio.wait({passing, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        leaving.cancel()
+        if not passing.done():
+            passing.cancel()
+            await asyncio.wait({passing})
+        if not passing.cancelled() and (error := passing.exception()):
+            # Nothing more is sent, so that the client sees the answer break off, as it did.
+            log.warning("%s", error if isinstance(error, KimiMemoryError) else type(error).__name__)
+
+
+class _Listening:
+    """Hears an exchange out, and tells memory."""
+
+    def __init__(self, companion: Companion, dialect: Dialect, exchange: Exchange) -> None:
+        self._companion, self._dialect, self._exchange = companion, dialect, exchange
+
+    def to(self, found: httpx.Response) -> Reply | None:
+        """Begin to listen to an answer, if it is one."""
+        if found.status_code != 200:
+            return None
+        self._companion.hear(self._exchange)
+        kind, encoding = (found.headers.get(f"content-{name}", "") for name in ("type", "encoding"))
+        return Reply(self._dialect.heard, kind, encoding)
+
+    def end(self, reply: Reply) -> None:
+        """Keep what was heard."""
+        self._companion.answered(self._exchange, reply.text(), reply.id)
+
+
+class _Answer:
+    """What goes back to the client."""
+
+    def __init__(self, send: Send, page: str) -> None:
+        self._send, self.page = send, page
+
+    async def begin(self, status: int, headers: list[tuple[bytes, bytes]]) -> None:
+        """Send status and headers."""
+        if self.page:
+            headers = [one for one in headers if one[0] != b"access-control-allow-origin"]
+            headers += [(b"access-control-allow-origin", self.page.encode()), (b"vary", b"origin")]
+        await self._send({"type": "http.response.start", "status": status, "headers": headers})
+
+    async def end(self, body: bytes = b"") -> None:
+        """Send the last bytes."""
+        await self._send({"type": "http.response.body", "body": body, "more_body": False})
+
+    async def whole(
+        self, found: httpx.Response, reply: Reply | None, listening: _Listening | None
+    ) -> None:
+        """Send an answer as it arrives, and keep what was heard of it, however it ends."""
+        try:
+            await self.begin(found.status_code, list(_backward(found, page=bool(self.page))))
+            async for piece in pieces(found):
+                if reply:
+                    reply.feed(piece)
+                await self._send({"type": "http.response.body", "body": piece, "more_body": True})
+        finally:
+            if reply and listening:
+                listening.end(reply)
+        await self.end()
+
+    async def refuse(self, form: Dialect, error: ServerError) -> None:
+        """Send why nothing was passed on, in the form that the client knows."""
+        status = errors.status_of(error)
+        body = json.dumps(form.refused(error.code, str(error)), ensure_ascii=False).encode()
+        headers = [
+            (b"content-type", b"application/json"),
+            (b"content-length", str(len(body)).encode()),
+        ]
+        await self.begin(status, headers)
+        await self.end(body)
+
+
+def _with_memory(dialect: Dialect, raw: bytes, exchange: Exchange) -> bytes:
+    """Return a request with the blocks of memory in it; its own bytes where there are none."""
+    if not exchange.standing and not exchange.blocks:
+        return raw
+    placed = dialect.placed(json.loads(raw), exchange.standing, exchange.blocks or {})
+    return json.dumps(placed, separators=(",", ":")).encode()
+
+
+def _forwarded(request: Request, shown: str, *, chat: bool) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the headers that go on; an answer that is listened to comes uncompressed."""
+    left_out = {b"host", b"content-length", *HOP, *([b"accept-encoding"] if chat else [])}
+    for name, value in request.raw:
+        low = name.lower()
+        ours = low.startswith(OURS) or (low in _KEYS and shown and shown.encode() in value)
+        if low not in left_out and not ours:
+            yield name, value
+    if chat:
+        yield b"accept-encoding", b"identity"
+
+
+def _backward(found: httpx.Response, *, page: bool) -> Iterator[tuple[bytes, bytes]]:
+    for name, value in found.headers.raw:
+        low = name.lower()
+        if low not in HOP and not (page and low.startswith(_CORS)):
+            yield low, value
+
+
+def _has_body(request: Request, length: str) -> bool:
+    return length not in ("", "0") or "transfer-encoding" in request.told
+
+
+def _is_off(request: Request) -> bool:
+    return request.told.get("x-kimi-memory", "").casefold() == "off"
+
+
+def _text(header: str) -> str:
+    """Return what a header says; programs send UTF-8 where the standard knows only Latin."""
+    try:
+        return header.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return header
+
+
+async def _left(receive: Receive) -> None:
+    """Wait until the client has gone."""
+    while (await receive())["type"] != "http.disconnect":
+        pass

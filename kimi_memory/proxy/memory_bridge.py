@@ -1,0 +1,247 @@
+"""The companion of a chat: looks into memory for it, and keeps what was said.
+
+A chat never waits long for memory, and goes on without it where it fails.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Coroutine, Mapping
+from dataclasses import dataclass
+from itertools import dropwhile, takewhile
+from typing import Any
+
+from kimi_memory.agent_hooks.gate import question_of
+from kimi_memory.agent_hooks.respond import STALE_HOURS
+from kimi_memory.api.memory import Memory
+from kimi_memory.domain.ids import safe_session_id
+from kimi_memory.domain.origin import Role
+from kimi_memory.errors import KimiMemoryError, ServerError
+from kimi_memory.nlp.basic.prompt_fence import strip_injected
+from kimi_memory.proxy.chat import Chat, Said
+from kimi_memory.proxy.conversation import Asker, Conversations, Shown, candidates
+from kimi_memory.recall.context import Context
+from kimi_memory.server.principal import Scope, denied
+from kimi_memory.server.workers import Desk
+from kimi_memory.store.notes import sessions
+
+HOST = "proxy"
+SWEEP_SECONDS = 3600.0
+LOOKS = 20
+"""Of chats that began with the same words, so many are looked at, the latest first."""
+log = logging.getLogger("kimi_memory.proxy")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budgets:
+    """How much is shown to a chat, and how long it waits for that."""
+
+    start_tokens: int = 1000
+    """Of the block that stands before a conversation; 0 for none."""
+    prompt_tokens: int = 600
+    """Of a block beside what the user says; 0 for none."""
+    seconds: float = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One request of a chat, with what memory has to say to it."""
+
+    asker: Asker
+    chat: Chat
+    session: str
+    standing: str = ""
+    blocks: Mapping[int, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a look into memory gave."""
+
+    session: str
+    standing: str
+    block: Context | None
+
+
+class Companion:
+    """Goes with the chats of one memory.
+
+    Args:
+        desk: the open memory.
+        budgets: how much it may say.
+    """
+
+    def __init__(self, desk: Desk, budgets: Budgets) -> None:
+        self._desk, self._budgets = desk, budgets
+        self._known = Conversations()
+        self._keeping: set[asyncio.Future[None]] = set()
+        self._swept = -SWEEP_SECONDS
+
+    async def join(self, asker: Asker, chat: Chat, after: str = "") -> Exchange:
+        """Return a request with its session and what should be shown.
+
+        Args:
+            asker: who sends it.
+            chat: what stands in it.
+            after: id of the answer that it goes on from, where the server holds the chat.
+
+        Raises:
+            ServerError: the session it names belongs to somebody else.
+        """
+        session = safe_session_id(asker.session) if asker.session else ""
+        session = session or self._known.session_of(asker, chat, after)
+        shown = self._known.shown(session)
+
+        def look(memory: Memory) -> _Found:
+            return self._look(memory, asker, chat, session, shown)
+
+        found = await self._waited(self._desk.look(look, asker.caller))
+        if found is None:
+            found = _Found(session or next(candidates(asker, chat.opening)), "", None)
+        shown = self._known.show(found.session, found.standing)
+        if found.block is not None and set(found.block.lines) - shown.ids:
+            shown.ids.update(found.block.lines)
+            shown.blocks[chat.chain[chat.fresh[-1].place]] = found.block.text
+        return Exchange(asker, chat, found.session, shown.standing, shown.beside(chat))
+
+    def hear(self, exchange: Exchange) -> None:
+        """Keep what the user said in a request."""
+        chat = exchange.chat
+        for said in chat.fresh:
+            self._keep(exchange, said.role, said.text, chat.chain[said.place])
+
+    def answered(self, exchange: Exchange, text: str, id: str = "") -> None:
+        """Keep what was answered, under the server's id of it if there is one."""
+        text = strip_injected(text).strip()
+        self._known.answered(exchange.asker, exchange.chat, exchange.session, (text, id))
+        if text:
+            self._keep(exchange, "assistant", text, exchange.chat.answered(text))
+
+    def _keep(self, exchange: Exchange, role: str, text: str, ref: str) -> None:
+        if not exchange.asker.caller.may(Scope.WRITE):
+            return
+
+        def keep(memory: Memory) -> None:
+            _own(memory, exchange.asker, exchange.session)
+            space = exchange.asker.space
+            handle = memory.session(
+                exchange.session,
+                agent=space.agent,
+                user=exchange.asker.user,
+                project=space.project,
+                host=HOST,
+                area=exchange.asker.caller.space.area(memory, ""),
+            )
+            speaker = exchange.asker.user if role == "user" else ""
+            handle.turn(role, text, speaker=speaker, ref=ref)
+            self._sweep(memory)
+
+        done = asyncio.ensure_future(self._desk.change(keep, exchange.asker.caller))
+        self._keeping.add(done)
+        done.add_done_callback(self._keeping.discard)
+        done.add_done_callback(_told)
+
+    def _look(
+        self, memory: Memory, asker: Asker, chat: Chat, session: str, shown: Shown | None
+    ) -> _Found:
+        session = session or _session_on_disk(memory, asker, chat)
+        _own(memory, asker, session)
+        if not asker.caller.may(Scope.READ):
+            return _Found(session, "", None)
+        standing = "" if shown else self._standing(memory, asker, session)
+        return _Found(session, standing, self._beside(memory, asker, chat, session))
+
+    def _standing(self, memory: Memory, asker: Asker, session: str) -> str:
+        budget = self._budgets.start_tokens
+        # Its session makes the marks of a block the same whenever a chat goes on.
+        asked = {"purpose": "start", "budget": budget, "beside": session}
+        asked["project"] = asker.space.project
+        return _context(memory, asker, asked).text if budget else ""
+
+    def _beside(self, memory: Memory, asker: Asker, chat: Chat, session: str) -> Context | None:
+        budget = self._budgets.prompt_tokens
+        question = question_of(chat.fresh[-1].text) if chat.fresh and budget else ""
+        if not question:
+            return None
+        asked = {"purpose": "task", "query": question, "budget": budget, "beside": session}
+        found = _context(memory, asker, asked)
+        return found if found.text else None
+
+    async def _waited(self, work: Coroutine[Any, Any, _Found]) -> _Found | None:
+        """Return what a look gave; None when it failed or took too long."""
+        done = asyncio.ensure_future(work)
+        await asyncio.wait({done}, timeout=self._budgets.seconds)
+        if not done.done():
+            done.add_done_callback(_told)
+            log.warning("Memory took longer than %g s; a chat went on.", self._budgets.seconds)
+            return None
+        error = done.exception()
+        if isinstance(error, ServerError) and error.status == 403:
+            raise error
+        return None if _told(done) else done.result()
+
+    def _sweep(self, memory: Memory) -> None:
+        """End the conversations that went silent; the daily job distils them."""
+        if time.monotonic() - self._swept < SWEEP_SECONDS:
+            return
+        self._swept = time.monotonic()
+        now = memory.clock()
+        for place in list(sessions.places(memory.store)):
+            if not place.open:
+                continue
+            transcript = sessions.read(memory.store, place.path)
+            quiet = (now - transcript.latest).total_seconds() / 3600
+            if transcript.session.host == HOST and quiet > STALE_HOURS:
+                memory.mark_ended(place.id)
+
+
+def _told(done: asyncio.Future[Any]) -> bool:
+    """Say that memory failed, if it did, without a word of what was said to it."""
+    error = None if done.cancelled() else done.exception()
+    if error is not None:
+        why = str(error) if isinstance(error, KimiMemoryError) else type(error).__name__
+        log.warning("Memory failed, and a chat went on without it: %s", why)
+    return error is not None
+
+
+def _own(memory: Memory, asker: Asker, session: str) -> None:
+    """Raise ServerError for a session that lies outside of the caller's namespace."""
+    space = asker.caller.space.strict
+    if not space:
+        return
+    for place in sessions.parts(memory.store, session):
+        if not space.holds_path(memory, place.path):
+            raise denied("A session of that id belongs to somebody else. Choose another id.")
+
+
+def _context(memory: Memory, asker: Asker, asked: Mapping[str, Any]) -> Context:
+    if asker.caller.space:
+        return asker.caller.space.context(memory, asked)
+    # A chat is no owner: it is shown what is shared, and what is of those that it names.
+    return memory.context(**asked, within=asker.space.own)
+
+
+def _session_on_disk(memory: Memory, asker: Asker, chat: Chat) -> str:
+    """Return the session a chat goes on with; a fresh one for a chat that begins."""
+    held = {place.root for place in sessions.places(memory.store)}
+    numbered = candidates(asker, chat.opening)
+    known = list(takewhile(held.__contains__, numbered))
+    begins = not any(said.role == "assistant" for said in chat.said)
+    links = {chat.chain[said.place] for said in _after_opening(chat)}
+    for id in known[-1:] if begins else known[: -LOOKS - 1 : -1]:
+        turns = [
+            turn
+            for part in sessions.parts(memory.store, id)
+            for turn in sessions.read(memory.store, part.path).turns
+        ]
+        answered = any(turn.role is Role.ASSISTANT for turn in turns)
+        if not answered or any(turn.ref in links for turn in turns):
+            return id
+    return next(id for id in candidates(asker, chat.opening) if id not in held)
+
+
+def _after_opening(chat: Chat) -> tuple[Said, ...]:
+    """Return what was said from the first answer on."""
+    return tuple(dropwhile(lambda said: said.role == "user", chat.said))

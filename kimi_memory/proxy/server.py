@@ -1,0 +1,57 @@
+"""The running proxy: one model server behind it, one memory beside it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from kimi_memory.proxy.memory_bridge import Budgets
+from kimi_memory.proxy.upstream import Upstream
+from kimi_memory.server.principal import Namespace
+from kimi_memory.server.server import Serving, serve_app
+from kimi_memory.server.tokens import Tokens
+
+if TYPE_CHECKING:
+    from kimi_memory.server.workers import Desk
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """Where the proxy stands, and how much it says."""
+
+    serving: Serving
+    upstream: str
+    """Address of the model server."""
+    budgets: Budgets = field(default_factory=Budgets)
+    space: Namespace = field(default_factory=Namespace)
+    """Project and agent of chats that name none."""
+
+
+def proxy(
+    standing: Standing, ready: Callable[[str, bool], None] = lambda url, guarded: None
+) -> None:
+    """Stand between chats and a model server until the process is asked to end.
+
+    Raises:
+        UsageError: as `kimi_memory.server.server.serve` does, or the model server's
+            address is none.
+    """
+    upstream = Upstream(standing.upstream)
+
+    def made(desk: Desk, tokens: Tokens, stop: asyncio.Event) -> Any:
+        from kimi_memory.proxy.app import Proxy, Station
+
+        return Proxy(
+            Station(
+                desk=desk,
+                tokens=tokens,
+                names=standing.serving.names,
+                upstream=upstream,
+                budgets=standing.budgets,
+                space=standing.space,
+            )
+        )
+
+    serve_app(standing.serving, made, ready)

@@ -1,0 +1,291 @@
+"""The keyword lane: BM25 of a turn, its neighbours, its sitting and its day.
+
+All come from the same postings of turns. Counts are whole numbers and each word is
+added in the order of the query, so the sums do not depend on the order of rows: two
+states of the index that hold the same units give the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from kimi_memory.index.searcher import Bools, Floats, Ints, Searcher
+from kimi_memory.nlp.rules.synonyms import Echo
+from kimi_memory.recall.bm25_stats import Frame
+from kimi_memory.recall.conversation import days, follows_question, replies
+from kimi_memory.recall.query_analysis import Question, Term
+from kimi_memory.recall.wand import leading
+
+WINDOW = ((-2, 6), (-1, 10), (1, 7))
+"""Neighbours of a turn that count, and how much in tenths: two before, one after."""
+TENTHS = 10
+NEARBY = 0.7
+"""What a word counts as covered by that a neighbour says."""
+OTHERS = 0.7
+"""What a turn of somebody else covers of a question about one speaker."""
+
+
+class Mix(NamedTuple):
+    """What the parts of a turn weigh against its own words."""
+
+    window: float = 0.6
+    session: float = 0.5
+    day: float = 1.0
+    answer: float = 0.5
+    cover: float = 0.7
+    """How much of its own score a turn loses that says nothing else of the question."""
+
+    @property
+    def total(self) -> float:
+        """The weight of the parts that every turn may have, its own words among them."""
+        return 1.0 + self.window + self.session
+
+
+NARROW = Mix()
+BROAD = Mix(window=0.3, session=0.3, cover=0.7)
+"""Of a question for several things: they stand in many sittings, so their own words count, and
+each of them says less of the question."""
+
+
+class Lexical(NamedTuple):
+    """Summands of each row's score."""
+
+    turn: Floats
+    window: Floats
+    session: Floats
+    day: Floats
+    answer: Floats
+    cover: float
+    """Share of what the question says, by rarity, that the best row covers; 0 to 1."""
+
+    @property
+    def parts(self) -> dict[str, Floats]:
+        """The summands by name; without turns there is but one."""
+        if not self.window.strides[0]:
+            return {"turn": self.turn}
+        return {
+            "turn": self.turn,
+            "window": self.window,
+            "session": self.session,
+            "day": self.day,
+            "answer": self.answer,
+        }
+
+
+class Bm25:
+    """Sums BM25 over words within a frame."""
+
+    def __init__(self, frame: Frame) -> None:
+        self.frame = frame
+        self.scores = np.zeros(len(frame.norm))
+
+    def add(self, rows: Ints, counts: Floats, weight: float = 1.0, df: int = -1) -> None:
+        """Add a word that stands in these rows so often, and in `df` rows that are counted."""
+        if len(rows):
+            rarity = self.frame.rarity(len(rows) if df < 0 else df)
+            self.scores[rows] += self.frame.weigh(weight * rarity, counts, rows)
+
+    def add_groups(self, groups: Ints, counts: Floats, weight: float) -> None:
+        """Add a word whose rows belong to groups of rows, -1 for none."""
+        inside = groups >= 0
+        sums: Floats = np.bincount(
+            groups[inside], counts[inside], minlength=len(self.scores)
+        ).astype(np.float64)
+        held = np.flatnonzero(sums)
+        self.add(held, sums[held], weight)
+
+    def by_row(self, groups: Ints) -> Floats:
+        """Return for each row the score of its group, 0 for those without."""
+        return np.append(self.scores, 0.0)[groups]
+
+
+class Scores:
+    """Everything that is summed over the words of one question."""
+
+    def __init__(self, searcher: Searcher) -> None:
+        self.searcher = searcher
+        self.turns = searcher.once("turns", lambda: searcher.alive & (searcher.sitting >= 0))
+        self.notes = notes_beside_talk(searcher)
+        self.day_of = days(searcher).of
+        frames = searcher.once("frames", lambda: _frames(searcher, self.turns))
+        self.unit, self.window, self.session, self.day = map(Bm25, frames)
+        self.cover = np.zeros(len(searcher))
+        self.known = self.asked = 0.0
+
+    def take(self, term: Term) -> None:
+        """Add a word of the question and the words that may stand for it."""
+        rows, counts = self.searcher.postings(term.word)
+        rarity = self.unit.frame.rarity(self._counted(rows))
+        self.asked += rarity
+        self.known += rarity if len(rows) else 0.0
+        if not self.searcher.sittings and not term.echoes:
+            # Pages have no context: a word touches nothing but the rows that hold it.
+            self.unit.scores[rows] += self._impacts(term.word)
+            self.cover[rows] += rarity
+            return
+        said = self._add(rows, counts, 1.0)
+        for echo in term.echoes:
+            said = np.maximum(said, self._add(*self._any(echo), echo.weight))
+        self.cover += rarity * said
+
+    def lead(self, question: Question, allowed: Bools, room: int) -> None:
+        """Add all words of the question, but only to rows that can be among the best."""
+        words = [term.word for term in question.terms]
+        found = leading(self.searcher, self.unit.frame, words, allowed, room)
+        self.unit.scores[found.rows] = found.scores
+        self.cover[found.rows] = found.cover
+        self.asked = found.asked
+
+    def _counted(self, rows: Ints) -> int:
+        return len(rows) - int(np.count_nonzero(self.notes[rows]))
+
+    def _impacts(self, word: str) -> Floats:
+        """Return what a word adds to each of its rows, kept between questions."""
+        return self.searcher.impacts(word, self.unit.frame.gain)
+
+    def _any(self, echo: Echo) -> tuple[Ints, Floats]:
+        """Return the rows that hold some word of a group, and how often."""
+        sums = np.zeros(len(self.searcher))
+        for word in echo.words:
+            rows, counts = self.searcher.postings(word)
+            sums[rows] += counts
+        found = np.flatnonzero(sums)
+        return found, sums[found]
+
+    def _add(self, rows: Ints, counts: Floats, weight: float) -> Floats:
+        """Add a word to every frame; return how far each row says it."""
+        self.unit.add(rows, counts, weight, self._counted(rows))
+        said = np.zeros(len(self.searcher))
+        inside = self.turns[rows]
+        if inside.any():
+            at, often = rows[inside], counts[inside]
+            near = np.zeros(len(self.searcher))
+            near[at] = often
+            near = around(self.searcher, near) * self.turns
+            touched = np.flatnonzero(near)
+            self.window.add(touched, near[touched] / TENTHS, weight)
+            self.session.add_groups(self.searcher.sitting[at], often, weight)
+            self.day.add_groups(self.day_of[at], often, weight)
+            said[touched] = NEARBY * weight
+        said[rows] = weight
+        return said
+
+
+def rank(searcher: Searcher, question: Question, allowed: Bools, room: int = 0) -> Lexical:
+    """Score every row; rows that are not allowed count as zero.
+
+    Args:
+        searcher: the memory.
+        question: what is asked.
+        allowed: which rows count.
+        room: so many of the best are all that is asked for; others may then count as zero.
+            0 for all.
+    """
+    scores = Scores(searcher)
+    if room and not searcher.sittings and not any(term.echoes for term in question.terms):
+        scores.lead(question, allowed, room)
+    else:
+        for term in question.terms:
+            scores.take(term)
+    return _shares(scores, question, allowed)
+
+
+def _frames(searcher: Searcher, turns: Bools) -> tuple[Frame, ...]:
+    """Return the frames of units, of windows, of sittings, of days."""
+    near = around(searcher, searcher.lengths * turns)
+    found = days(searcher)
+    return (
+        Frame.of(searcher.lengths, searcher.alive & ~notes_beside_talk(searcher)),
+        Frame.of(near, turns),
+        _grouped(searcher.sitting[turns], searcher.lengths[turns], searcher.sittings),
+        _grouped(found.of[found.of >= 0], searcher.lengths[found.of >= 0], found.total),
+    )
+
+
+def notes_beside_talk(searcher: Searcher) -> Bools:
+    """Return which rows restate what was said; beside the talk itself they count for nothing.
+
+    Else a word would seem less rare for having been distilled, and turns change places.
+    """
+    if not searcher.sittings:
+        return searcher.once("notes beside talk", lambda: np.zeros(len(searcher), dtype=bool))
+    return searcher.once(
+        "notes beside talk", lambda: searcher.column("kind").among(("card", "event"))
+    )
+
+
+def _grouped(groups: Ints, lengths: Floats, count: int) -> Frame:
+    sums = np.bincount(groups, lengths, minlength=count)
+    held: Bools = np.bincount(groups, minlength=count) > 0
+    return Frame.of(sums.astype(np.float64), held)
+
+
+def around(searcher: Searcher, values: Floats) -> Floats:
+    """Return for each row the sum of a value over its window, in tenths, within its file."""
+    total = np.zeros(len(values))
+    for (here, there, same), (_, weight) in zip(
+        searcher.once("steps", lambda: list(_steps(searcher))), WINDOW, strict=True
+    ):
+        total[here] += weight * values[there] * same
+    return total
+
+
+def _steps(searcher: Searcher) -> Iterator[tuple[slice, slice, Bools]]:
+    for step, _ in WINDOW:
+        here, there = _pair(len(searcher), step)
+        yield here, there, searcher.file[here] == searcher.file[there]
+
+
+def _pair(length: int, step: int) -> tuple[slice, slice]:
+    """Return slices such that ``there`` is `step` rows after ``here``."""
+    if step < 0:
+        return slice(min(-step, length), None), slice(None, max(length + step, 0))
+    return slice(None, max(length - step, 0)), slice(min(step, length), None)
+
+
+def _shares(scores: Scores, question: Question, allowed: Bools) -> Lexical:
+    searcher, own = scores.searcher, scores.unit.scores
+    none: Floats = np.broadcast_to(0.0, len(searcher))
+    share, mix = _share(scores, question, allowed), BROAD if question.broad else NARROW
+    if not searcher.sittings:
+        return Lexical(_scaled(own, allowed), none, none, none, none, share)
+    inside = searcher.sitting >= 0
+    if scores.known:
+        own = own * (1 - mix.cover * (1 - scores.cover / scores.known))
+    # Turns are held against turns: a note that says more must not make less of them.
+    alone = np.minimum(1.0, _scaled(own, allowed, allowed & ~scores.notes))
+    near = _scaled(scores.window.scores, allowed)
+    touched = allowed & ((alone > 0) | (near > 0))
+    answer = np.zeros(len(searcher))
+    answers = replies(searcher) if question.reply else follows_question(searcher)
+    answer[1:] = alone[:-1] * (answers & allowed)[1:]
+    return Lexical(
+        # What stands alone has no context; its own score takes the place of it.
+        alone * np.where(inside, 1 / mix.total, 1.0),
+        near * mix.window / mix.total,
+        _scaled(scores.session.by_row(searcher.sitting), touched) * mix.session / mix.total,
+        _scaled(scores.day.by_row(scores.day_of), touched) * mix.day / mix.total,
+        answer * mix.answer / mix.total,
+        share,
+    )
+
+
+def _share(scores: Scores, question: Question, allowed: Bools) -> float:
+    """Return the share of the question that the best row covers; rare words count for more."""
+    if not scores.asked:
+        return 1.0
+    cover = scores.cover if allowed.all() else np.where(allowed, scores.cover, 0.0)
+    if len(question.names) == 1:
+        theirs = scores.searcher.column("speaker").among(question.names)
+        cover = np.where(theirs, cover, cover * OTHERS)
+    return min(1.0, float(cover.max(initial=0.0)) / scores.asked)
+
+
+def _scaled(scores: Floats, allowed: Bools, among: Bools | None = None) -> Floats:
+    kept: Floats = scores if allowed.all() else scores * allowed
+    best = float(kept[among].max(initial=0.0)) if among is not None else 0.0
+    best = best or float(kept.max(initial=0.0))
+    return kept / best if best > 0 else kept

@@ -1,0 +1,86 @@
+"""Evidence seen from the turn: the notes that quote what was said there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kimi_memory.domain.search_types import Hit, Related, Unit
+from kimi_memory.errors import KimiMemoryError
+from kimi_memory.index.searcher import Bools, Searcher
+from kimi_memory.recall.filters import standing
+
+if TYPE_CHECKING:
+    from kimi_memory.domain.card import Card
+    from kimi_memory.domain.event import Event
+
+QUOTES = "QUOTES"
+LIMIT = 3
+"""Most notes shown beside a turn."""
+_NOTES = ("card", "event")
+"""The kinds of notes that have evidence."""
+_TRIED = 20
+"""So many notes that share the most words with a turn are read for their sources."""
+
+
+def quoting(
+    searcher: Searcher, hits: Iterable[Hit], holding: Bools | None = None
+) -> dict[str, tuple[Related, ...]]:
+    """Return the notes that rest on each turn among some hits, by its id.
+
+    Args:
+        searcher: the memory.
+        hits: what was found.
+        holding: the only rows that may be shown; those that hold now where not given.
+    """
+    turns = [hit.unit for hit in hits if hit.unit.kind == "turn"]
+    if not turns:
+        return {}
+    quotes = _Quotes(searcher, standing(searcher) if holding is None else holding)
+    return {unit.id: tuple(quotes.of(unit))[:LIMIT] for unit in turns}
+
+
+class _Quotes:
+    """The notes of a memory that stand, read when a turn may be their evidence."""
+
+    def __init__(self, searcher: Searcher, holding: Bools) -> None:
+        self._searcher = searcher
+        kinds = searcher.column("kind")
+        rows = map(int, np.flatnonzero(searcher.alive & holding))
+        self._rows = frozenset(row for row in rows if kinds[row] in _NOTES)
+        self._notes: dict[int, Card | Event | None] = {}
+
+    def of(self, unit: Unit) -> Iterator[Related]:
+        """Yield the notes that a turn is evidence of."""
+        session, _, n = unit.id.removeprefix("session:").partition("#")
+        for row in self._alike(unit):
+            note = self._note(row)
+            if note is not None and any(
+                source.session == session and source.first <= int(n) <= source.last
+                for source in note.sources
+            ):
+                yield Related(note.id, note.title, QUOTES, 1.0)
+
+    def _alike(self, unit: Unit) -> Sequence[int]:
+        """Return the notes that share the most words with a turn: whoever quotes it is there."""
+        shared: Counter[int] = Counter()
+        for word in set(self._searcher.words.split(unit.text)):
+            shared.update(self._rows.intersection(map(int, self._searcher.postings(word)[0])))
+        return sorted(shared, key=lambda row: (-shared[row], row))[:_TRIED]
+
+    def _note(self, row: int) -> Card | Event | None:
+        if row not in self._notes:
+            from kimi_memory.domain.card import Card
+            from kimi_memory.domain.event import Event
+            from kimi_memory.formats import codec
+            from kimi_memory.formats.frontmatter import decode
+
+            path, note = self._searcher.path(row), None
+            with suppress(OSError, KimiMemoryError):
+                note = codec.parse(decode(self._searcher.files.served(path).content, path), path)
+            self._notes[row] = note if isinstance(note, Card | Event) else None
+        return self._notes[row]

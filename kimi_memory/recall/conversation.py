@@ -1,0 +1,161 @@
+"""What conversations are like: who talks with whom, on which day, what asks and what tells."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kimi_memory.domain.origin import Role
+from kimi_memory.index.searcher import Bools, Floats, Ints, Searcher
+from kimi_memory.index.words import ASKS
+from kimi_memory.recall.query_analysis import Stretch
+
+DAY = 86400
+TALK_TURNS = 3
+"""Turns of each speaker, on average, that make a dialogue."""
+ASKING = 0.9
+"""Factor of a turn of a dialogue that ends with a question."""
+LENGTH_POWER = 0.3
+LENGTH_CAP = 1.5
+"""A turn so many times as long as the median tells as much as a longer one."""
+SHORTEST = 0.05
+STREAM_DAYS = 3
+"""A file that goes on for so many days is a stream, such as messages or a log of calls: what
+different streams say on one day is of the same day. Conversations have nothing to do with
+each other, even on one day."""
+
+
+class Days(NamedTuple):
+    """Turns by the day they were said on, whatever file they are in."""
+
+    of: Ints
+    """Ordinal of the day of each row, -1 where the day adds nothing to the sitting."""
+    total: int
+    """How many days there are."""
+
+
+def days(searcher: Searcher) -> Days:
+    """Return the days on which several streams have something."""
+    return searcher.once("days", lambda: _days(searcher))
+
+
+def dialogue(searcher: Searcher) -> Bools:
+    """Return the turns of conversations among people, all of whom have a name."""
+    return searcher.once("dialogue", lambda: _dialogue(searcher))
+
+
+def follows_question(searcher: Searcher) -> Bools:
+    """Return the turns of dialogues that come right after one that asks."""
+    return searcher.once("follows", lambda: _follows(searcher))
+
+
+def replies(searcher: Searcher) -> Bools:
+    """Return the turns in which an assistant answers what somebody said right before."""
+    return searcher.once("replies", lambda: _replies(searcher))
+
+
+def telling(searcher: Searcher) -> Floats:
+    """Return a factor for each row: what asks, or is short, answers less often."""
+    return searcher.once("telling", lambda: _telling(searcher))
+
+
+def sides(searcher: Searcher) -> tuple[Bools, Bools]:
+    """Return the turns of persons whom an assistant answers, and the assistant's."""
+    return searcher.once("role", lambda: _sides(searcher))
+
+
+def during(searcher: Searcher, stretch: Stretch) -> Bools:
+    """Return the turns said on some days, and whatever speaks of them by name."""
+    at = searcher.once("at", lambda: searcher.column("at").numbers())
+    found: Bools = (at >= stretch.start) & (at < stretch.end) & (searcher.sitting >= 0)
+    for word in stretch.words:
+        found[searcher.postings(word)[0]] = True
+    return found
+
+
+def _days(searcher: Searcher) -> Days:
+    at = searcher.once("at", lambda: searcher.column("at").numbers())
+    turns = searcher.alive & (searcher.sitting >= 0) & ~np.isnan(at)
+    found = np.full(len(searcher), -1)
+    if not turns.any():
+        return Days(found, 0)
+    _, ordinals = np.unique(np.floor((at[turns] - _break(at[turns])) / DAY), return_inverse=True)
+    streams = _many(searcher.file[turns], ordinals, STREAM_DAYS)
+    several = _many(ordinals[streams], searcher.sitting[turns][streams], 2)
+    kept = np.full(len(ordinals), -1)
+    kept[streams] = np.where(several, ordinals[streams], -1)
+    found[turns] = kept
+    return Days(found, int(ordinals.max()) + 1)
+
+
+def _many(groups: Ints, members: Ints, least: int) -> Bools:
+    """Return for each entry whether its group has at least so many different members."""
+    if not len(groups):
+        return np.zeros(0, dtype=bool)
+    pairs = np.unique(np.stack([groups, members]), axis=1)
+    found: Bools = (np.bincount(pairs[0]) >= least)[groups]
+    return found
+
+
+def _break(at: Floats) -> float:
+    """Return the second of the day farthest from all activity: people sleep, zones differ."""
+    hours = np.arange(24)
+    busy = np.bincount((at // 3600 % 24).astype(int), minlength=24)
+    apart = np.abs(hours[:, None] - hours[None, :])
+    near = 12 - np.minimum(apart, 24 - apart)
+    return float(np.argmin(near @ busy)) * 3600
+
+
+def _dialogue(searcher: Searcher) -> Bools:
+    """A dialogue has two speakers or more, each named and often heard, and no assistant."""
+    turns = searcher.alive & (searcher.sitting >= 0)
+    names, codes = np.unique(list(searcher.column("speaker")), return_inverse=True)
+    bad = turns & (np.asarray(names == "")[codes] | searcher.column("role").among({Role.ASSISTANT}))
+    count = searcher.sittings
+    said = np.bincount(searcher.sitting[turns], minlength=count)
+    pairs = np.unique(np.stack([searcher.sitting[turns], codes[turns]]), axis=1)
+    heard = np.bincount(pairs[0], minlength=count)
+    good = (heard > 1) & (said >= TALK_TURNS * heard)
+    good[searcher.sitting[bad]] = False
+    found: Bools = turns & np.append(good, False)[searcher.sitting]
+    return found
+
+
+def _follows(searcher: Searcher) -> Bools:
+    asks = _asks(searcher)
+    found = np.zeros(len(searcher), dtype=bool)
+    found[1:] = asks[:-1] & (searcher.file[1:] == searcher.file[:-1])
+    return found & dialogue(searcher)
+
+
+def _replies(searcher: Searcher) -> Bools:
+    found = np.zeros(len(searcher), dtype=bool)
+    assistant = searcher.column("role").among({Role.ASSISTANT}) & (searcher.sitting >= 0)
+    found[1:] = assistant[1:] & ~assistant[:-1] & (searcher.file[1:] == searcher.file[:-1])
+    return found
+
+
+def _asks(searcher: Searcher) -> Bools:
+    asks = np.zeros(len(searcher), dtype=bool)
+    asks[searcher.postings(ASKS)[0]] = True
+    return asks & dialogue(searcher)
+
+
+def _telling(searcher: Searcher) -> Floats:
+    talk = dialogue(searcher)
+    factor = np.ones(len(searcher))
+    if talk.any():
+        length = searcher.lengths[talk] / float(np.median(searcher.lengths[talk]))
+        said = np.clip(length, SHORTEST, LENGTH_CAP) / LENGTH_CAP
+        factor[talk] = said**LENGTH_POWER * np.where(_asks(searcher)[talk], ASKING, 1.0)
+    return factor
+
+
+def _sides(searcher: Searcher) -> tuple[Bools, Bools]:
+    roles, inside = searcher.column("role"), searcher.sitting >= 0
+    assistant = roles.among({Role.ASSISTANT}) & inside
+    person = roles.among({Role.USER}) & inside
+    answered = np.zeros(searcher.sittings + 1, dtype=bool)
+    answered[searcher.sitting[assistant]] = True
+    return person & answered[searcher.sitting], assistant

@@ -1,0 +1,318 @@
+"""Recall: a question in, the units that answer it out, each with its reasons."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Literal
+
+from kimi_memory.config import RecallTable
+from kimi_memory.domain.engine import Embedding
+from kimi_memory.domain.scope import visible
+from kimi_memory.domain.search_types import Hit, Query, Unit
+from kimi_memory.errors import UsageError
+from kimi_memory.hooks.host import Host
+from kimi_memory.index.index import Index
+from kimi_memory.index.words import Words
+from kimi_memory.nlp.basic.snippet import snippet
+from kimi_memory.nlp.dates.zone import in_zone
+
+if TYPE_CHECKING:
+    from kimi_memory.index.searcher import Searcher
+    from kimi_memory.recall.ranking import Ranked
+
+SUMMANDS = frozenset({"turn", "window", "session", "day", "answer", "vector", "marked", "graph"})
+"""Parts of a hit that add up; all other parts multiply."""
+HOPS = 2
+"""Links are followed no further, whatever is asked."""
+MOST_WEIGHT = 10.0
+"""Of the vector lane; more would be vectors alone."""
+MOST_LOST = 0.9
+"""The largest part of its score that age may take from a hit."""
+_AGEING = frozenset({"card", "event"})
+"""What was learned later is more likely so; of turns that was measured not to hold."""
+_FUSIONS: tuple[Literal["score", "70/30", "rrf"], ...] = ("score", "70/30", "rrf")
+CANDIDATES = 50
+"""At least so many of the best rows are weighed by the plugins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a query found, and how."""
+
+    hits: tuple[Hit, ...]
+    lanes: tuple[str, ...] = ()
+    """Lanes that took part."""
+    notes: tuple[str, ...] = ()
+    """What a person should know: a lane that is off, an index that is not used."""
+    took_ms: float = 0.0
+    weights: Mapping[str, float] = field(default_factory=dict)
+    """What each lane counts in the score, altogether 1; by rank where the fusion is rrf."""
+
+
+def total(parts: Mapping[str, float]) -> float:
+    """Return the score that the parts of a hit explain."""
+    score, factor = 0.0, 1.0
+    for name, value in parts.items():
+        if name in SUMMANDS:
+            score += value
+        else:
+            factor *= value
+    return score * factor
+
+
+class Recall:
+    """Searches one memory.
+
+    Args:
+        index: the index of the memory.
+        host: its plugins.
+        settings: limits and weights.
+        clock: tells the time that relative dates count from, in the zone of shown days.
+    """
+
+    def __init__(
+        self, index: Index, host: Host, settings: RecallTable, clock: Callable[[], datetime]
+    ) -> None:
+        self._index, self._host, self._settings, self._clock = index, host, settings, clock
+
+    @property
+    def words(self) -> Words:
+        """Splits texts into the words they are found by."""
+        return self._index.words
+
+    @property
+    def min_relevance(self) -> float:
+        """How likely the memory must have to do with a prompt to be shown unasked."""
+        return self._settings.min_relevance
+
+    @property
+    def context_hits(self) -> int:
+        """Most lines that a question brings into a block; 0 for as many as fit."""
+        return self._settings.context_hits
+
+    def searcher(self) -> Searcher:
+        """Return a view of the memory as it is now."""
+        return self._index.searcher()
+
+    def ids(self, query: Query) -> frozenset[str]:
+        """Return the ids of all units that pass the filters of a query, and their paths."""
+        from kimi_memory.recall.filters import allowed
+
+        with self._index.guard:
+            searcher = self._index.searcher()
+            ids = searcher.column("id")
+            rows = allowed(searcher, query).nonzero()[0].tolist()
+            return frozenset(name for row in rows for name in (ids[row], searcher.path(row)))
+
+    def search(self, query: Query) -> Answer:
+        """Return the best units for a question, best first; ties stand by id."""
+        from kimi_memory.recall.filters import told
+        from kimi_memory.recall.fusion import VECTOR_SHARE, lane_weights, probe_of
+        from kimi_memory.recall.ranking import candidates
+
+        began = time.perf_counter()
+        settings = _chosen(self._settings, query)
+        query = query if query.turn_days else replace(query, turn_days=settings.turn_days)
+        share = VECTOR_SHARE if query.vector_weight is None else min(1.0, query.vector_weight)
+        now, embedding = self._moment(query), self._embed(query, settings)
+        words = self._index.words.of_query(query, now)
+
+        def found(searcher: Searcher) -> tuple[Ranked, list[Hit], str, Mapping[str, float]]:
+            searcher = told(searcher, query)
+            probe, note = probe_of(embedding, searcher, settings, share)
+            ranked = candidates(searcher, query, words, probe, room=self._room(query), now=now)
+            return ranked, self._found(searcher, ranked, query, now), note, lane_weights(probe)
+
+        with self._index.guard:
+            # While a scout looks: most often the files are still the same.
+            expected = self._index.expected()
+            answer = found(expected) if expected else None
+            searcher = self._index.searcher()
+            if answer is None or searcher is not expected:
+                answer = found(searcher)
+            ranked, hits, note, weights = answer
+        # A server may take its time: nobody else waits for it.
+        hits, said = self._reranked(query, hits)
+        with self._index.guard:
+            best = _beside(told(searcher, query), hits[: query.limit], query)
+        shown = tuple(self._shown(hit, words) for hit in best)
+        notes = (*searcher.notes, *(one for one in (note, said) if one))
+        took = (time.perf_counter() - began) * 1000
+        return Answer(shown, ranked.lanes, notes, took, weights)
+
+    def _looked_at_again(self) -> int:
+        if not self._host.offers("rerank"):
+            return 0
+        from kimi_memory.recall.rerank import ROWS
+
+        return ROWS
+
+    def _reranked(self, query: Query, hits: list[Hit]) -> tuple[list[Hit], str]:
+        if not self._host.offers("rerank"):
+            return hits, ""
+        from kimi_memory.recall.rerank import reranked
+
+        return reranked(self._host, query.text, hits)
+
+    def _room(self, query: Query) -> int:
+        return max(CANDIDATES, self._settings.candidates * query.limit)
+
+    def _embed(self, query: Query, settings: RecallTable) -> Embedding | None:
+        if settings.vector_weight <= 0:
+            return None
+        found: Embedding | None = self._host.answer(
+            "embed_texts", texts=[query.text], purpose="query"
+        )
+        return found
+
+    def _found(self, searcher: Searcher, ranked: Ranked, query: Query, now: datetime) -> list[Hit]:
+        """Return the hits; only files of which something may be shown are asked for changes.
+
+        To ask those of all candidates takes as long as to weigh them.
+        """
+        units = searcher.units(ranked.rows, sure=False)
+        hits = self._heard(searcher, self._weigh(units, ranked, query, now), query, now)
+        shown = max(query.limit, self._looked_at_again())
+        near = {hit.unit.path for hit in hits[:shown]}
+        if searcher.moved(row for row, unit in units.items() if unit.path in near):
+            units = searcher.units(ranked.rows)
+            hits = self._heard(searcher, self._weigh(units, ranked, query, now), query, now)
+        return hits
+
+    def _heard(self, searcher: Searcher, hits: list[Hit], query: Query, now: datetime) -> list[Hit]:
+        """Return the hits and what they lead to, but for what recall keeps to itself."""
+        from kimi_memory.recall.redaction import audible
+
+        heard = audible(searcher.files, self._linked(searcher, hits, query), query, now)
+        # A file that changed since it was indexed may have become somebody's own.
+        return [hit for hit in heard if visible(hit.unit.scope, query.within)]
+
+    def _weigh(
+        self, units: Mapping[int, Unit], ranked: Ranked, query: Query, now: datetime
+    ) -> list[Hit]:
+        factors = self._factors(units, query, now)
+        hits = []
+        for row, parts, lanes in zip(ranked.rows, ranked.parts, ranked.lanes_by_row, strict=True):
+            if row in units:
+                whole = parts | factors[row]
+                hits.append(Hit(units[row], total(whole), "", whole, lanes))
+        # Factors may lift a score above 1; scores of one answer share one scale, and what
+        # the memory can say to the question at all makes those of several comparable.
+        best = max((hit.score for hit in hits), default=0.0)
+        shared = {"scale": 1.0 / best} if best > 1.0 else {}
+        shared |= {"cover": ranked.cover} if ranked.cover < 1.0 else {}
+        hits = [_scaled(hit, shared) for hit in hits] if shared else hits
+        floor = max(query.min_score, self._settings.min_score)
+        kept = [hit for hit in hits if hit.score > 0 and hit.score >= floor]
+        return sorted(kept, key=lambda hit: (-hit.score, hit.unit.id))
+
+    def _linked(self, searcher: Searcher, hits: list[Hit], query: Query) -> list[Hit]:
+        """Follow links from the best hits: all where that is asked for, else those of the question.
+
+        "Why did it stop?" asks for causes; most questions ask for no link.
+        """
+        hops = self._settings.hops if query.hops is None else query.hops
+        if (hops <= 0 and query.hops is not None) or not hits or not _any_links(searcher):
+            return hits
+        from kimi_memory.nlp.rules.relations import relations_asked
+
+        rels = relations_asked(query.text) if hops <= 0 else frozenset[str]()
+        if hops <= 0 and not rels:
+            return hits
+        from kimi_memory.recall.filters import allowed
+        from kimi_memory.recall.related import followed
+
+        floor, hops = max(query.min_score, self._settings.min_score), min(max(hops, 1), HOPS)
+        reached = followed(searcher, hits, allowed(searcher, query), hops, rels)
+        return [hit for hit in reached if hit.score >= floor]
+
+    def _factors(
+        self, units: Mapping[int, Unit], query: Query, now: datetime
+    ) -> dict[int, dict[str, float]]:
+        weighed = [_as_then(unit, query) for unit in units.values()]
+        calls = [{"unit": unit, "query": query, "now": now} for unit in weighed]
+        if not calls:
+            return {}
+        told = self._host.gather_each("weigh_hit", calls)
+        ages = (self._recency(unit, now) for unit in units.values())
+        weights = zip(units, told, ages, strict=True)
+        return {row: _merged((*found, age)) for row, found, age in weights}
+
+    def _recency(self, unit: Unit, now: datetime) -> Mapping[str, float]:
+        part = min(MOST_LOST, self._settings.recency)
+        at = unit.valid_from or unit.at
+        if part <= 0 or at is None or unit.kind not in _AGEING:
+            return {}
+        days = max(0, (now - at).days)  # whole ones, so that scores stand still for a day
+        life = max(0.01, self._settings.recency_days)
+        return {"recency": 1 - part * (1 - math.exp(-days / life))}
+
+    def _shown(self, hit: Hit, words: Sequence[str]) -> Hit:
+        text, _, _ = snippet(hit.unit.text, words, self._settings.snippet_chars)
+        at, since, end = hit.unit.at, hit.unit.valid_from, hit.unit.valid_to
+        moments = [None if one is None else self._on_clocks(one) for one in (at, since, end)]
+        unit = replace(hit.unit, at=moments[0], valid_from=moments[1], valid_to=moments[2])
+        return Hit(unit, hit.score, text, hit.parts, hit.lanes, hit.related)
+
+    def _moment(self, query: Query) -> datetime:
+        """Return what relative dates count from."""
+        return self._on_clocks(query.as_of) if query.as_of else self._clock()
+
+    def _on_clocks(self, at: datetime) -> datetime:
+        """Return a moment on the clocks of the person."""
+        return in_zone(at, self._clock().tzinfo or UTC)
+
+
+def _chosen(settings: RecallTable, query: Query) -> RecallTable:
+    """Return the settings with what a query chooses for itself."""
+    weight, fusion = query.vector_weight, query.fusion
+    if weight is not None:
+        if not 0 <= weight <= MOST_WEIGHT:
+            raise UsageError(f"A vector weight of {weight:g} is out of range. Give 0 to 10.")
+        settings = settings._replace(vector_weight=weight)
+    if fusion:
+        chosen = next((one for one in _FUSIONS if one == fusion), None)
+        if chosen is None:
+            raise UsageError(f"{fusion!r} joins no lanes. Use one of {', '.join(_FUSIONS)}.")
+        settings = settings._replace(fusion=chosen)
+    return settings
+
+
+def _merged(told: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    """Return the factors that change something, of several plugins."""
+    factors = {name: max(0.0, value) for found in told for name, value in found.items()}
+    return {name: value for name, value in factors.items() if value != 1.0}
+
+
+def _any_links(searcher: Searcher) -> bool:
+    """Whether any unit states a link; without one nothing of the graph is loaded."""
+    return searcher.once("linked", lambda: bool(searcher.column("links").where(bool).any()))
+
+
+def _beside(searcher: Searcher, hits: list[Hit], query: Query) -> list[Hit]:
+    """Return the hits, each with what it is linked with."""
+    if not hits or not _any_links(searcher):
+        return hits
+    from kimi_memory.recall.filters import holding, seen
+    from kimi_memory.recall.related import with_related
+
+    asked = Query(text="", as_of=query.as_of, within=query.within)
+    return with_related(searcher, hits, holding(searcher, asked) & seen(searcher, asked))
+
+
+def _as_then(unit: Unit, query: Query) -> Unit:
+    """Return a unit as it is weighed; what held at the moment that is asked for is live."""
+    if query.as_of is None:
+        return unit
+    from kimi_memory.recall.as_of import as_then
+
+    return as_then(unit)
+
+
+def _scaled(hit: Hit, shared: Mapping[str, float]) -> Hit:
+    parts = {**hit.parts, **shared}
+    return Hit(hit.unit, min(1.0, total(parts)), hit.snippet, parts, hit.lanes)

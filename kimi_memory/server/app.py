@@ -1,0 +1,291 @@
+"""The application: requests in, checked at the door, answered from the desk.
+
+The one module that knows the library Starlette.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route as Way
+from starlette.types import ASGIApp, Message, Receive, Send
+from starlette.types import Scope as Connection
+
+from kimi_memory.errors import KimiMemoryError, ServerError, UsageError
+from kimi_memory.server import errors, events
+from kimi_memory.server.auth import Door, Names, headers_of
+from kimi_memory.server.metrics import Metrics
+from kimi_memory.server.openapi import document
+from kimi_memory.server.principal import Caller, Scope
+from kimi_memory.server.rate_limit import BODY_SECONDS, Limits, Pace, busy, too_large, too_slow
+from kimi_memory.server.routes import ROUTES, SPECIAL
+from kimi_memory.server.schema import Route, Special
+from kimi_memory.server.tokens import Tokens
+from kimi_memory.server.values import plain
+from kimi_memory.server.workers import Desk
+
+POLL_SECONDS = 0.25
+QUIET_SECONDS = 15.0
+"""After so long a silence a stream says that it is still there."""
+_HEADERS = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
+
+Answer = Callable[[Request], Awaitable[Response]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Office:
+    """What the application is made of."""
+
+    desk: Desk
+    tokens: Tokens
+    names: Names
+    limits: Limits
+    stop: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the server is asked to end."""
+
+
+class App:
+    """The ASGI application of one memory."""
+
+    def __init__(self, office: Office) -> None:
+        self._desk, self._limits, self._stop = office.desk, office.limits, office.stop
+        self._door = Door(office.tokens, office.names)
+        self._pace, self._metrics = Pace(office.limits.per_second), Metrics()
+        self._root, self._streams = str(office.desk.root), 0
+        self._document = document(ROUTES)
+        self._inner: ASGIApp = Starlette(
+            routes=[  # nothing but what these tables have a rule for
+                *(Way(one.path, self._answer(one), methods=[one.method]) for one in ROUTES),
+                *(Way(one.path, self._special(one), methods=["GET"]) for one in SPECIAL),
+            ],
+            exception_handlers={
+                KimiMemoryError: self._told,
+                HTTPException: self._unknown,
+                ClientDisconnect: self._left,
+                Exception: self._fault,
+            },
+        )
+        if office.names.origins:
+            self._inner = CORSMiddleware(
+                self._inner,
+                allow_origins=list(office.names.origins),
+                allow_methods=["GET", "POST"],
+                allow_headers=["authorization", "content-type", "last-event-id"],
+            )
+
+    async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
+        """Answer one request; nothing comes in that the door refuses."""
+        if scope["type"] != "http":
+            return
+        began, status = time.perf_counter(), 500
+
+        async def noting(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            self._door.check(headers_of(scope["headers"]))
+        except KimiMemoryError as error:
+            await self._refusal(error)(scope, receive, noting)
+        else:
+            await self._inner(scope, receive, noting)
+        self._metrics.add(_route_of(scope), status, time.perf_counter() - began)
+
+    def _answer(self, route: Route) -> Answer:
+        async def answer(request: Request) -> Response:
+            self._come_in(request, route.scope, whole=route.whole)
+            sent = await self._sent(request, route)
+            caller = request.state.caller
+            value = await self._desk.carry_out(route, caller, route.given(sent))
+            return JSONResponse(value, headers=_HEADERS)
+
+        answer.__name__ = route.name
+        return answer
+
+    def _special(self, special: Special) -> Answer:
+        made: dict[str, Callable[[Request, Caller], Awaitable[Response]]] = {
+            "describe": self._describe,
+            "measure": self._measure,
+            "follow": self._follow,
+        }
+        deed = made[special.name]
+
+        async def answer(request: Request) -> Response:
+            return await deed(request, self._come_in(request, special.scope, whole=special.whole))
+
+        answer.__name__ = special.name
+        return answer
+
+    def _come_in(self, request: Request, scope: Scope | None, *, whole: bool = False) -> Caller:
+        """Return who asks, once they may ask this."""
+        address = request.client.host if request.client else ""
+        if scope is None:
+            self._pace.take(address)
+            caller = Caller("anybody", frozenset())
+        else:
+            try:
+                caller = self._door.caller(request.headers.get("authorization", ""))
+            except ServerError:
+                self._pace.take(address)
+                raise
+            self._pace.take(f"{caller.name}\0token")
+            caller.need(scope, whole=whole)
+        request.state.caller = caller
+        return caller
+
+    async def _sent(self, request: Request, route: Route) -> Mapping[str, Any]:
+        """Return what a request says, in its address and its body."""
+        sent: dict[str, Any] = {}
+        for name, value in request.query_params.multi_items():
+            if name in sent or not any(f.name == name and f.place == "query" for f in route.fields):
+                raise UsageError(f"The address takes no {name[:60]!r}, or not twice.")
+            sent[name] = value
+        if route.method == "POST":
+            body = await self._body(request)
+            misplaced = {f.name for f in route.fields if f.place != "body"} & body.keys()
+            if misplaced:
+                raise UsageError(f"{min(misplaced)!r} does not stand in the body.")
+            sent |= body
+        return sent | request.path_params
+
+    async def _body(self, request: Request) -> Mapping[str, Any]:
+        raw = await self._received(request)
+        if not raw.strip():
+            return {}
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().casefold()
+        if kind != "application/json":
+            raise ServerError(
+                "The body must be JSON. Send 'Content-Type: application/json'.",
+                status=415,
+                code="not_json",
+            )
+        try:
+            found = json.loads(raw)
+        except (ValueError, RecursionError) as error:
+            raise UsageError(f"The body is no JSON: {error}. Send an object.") from error
+        if not isinstance(found, dict):
+            raise UsageError("The body is no object. Send one, such as {}.")
+        return found
+
+    async def _received(self, request: Request) -> bytes:
+        most = self._limits.body_bytes
+        length = request.headers.get("content-length", "0")
+        if not length.isdigit() or int(length) > most:
+            raise too_large(most)
+        raw = bytearray()
+        try:
+            async with asyncio.timeout(BODY_SECONDS):
+                async for part in request.stream():
+                    raw += part
+                    if len(raw) > most:
+                        raise too_large(most)
+        except TimeoutError:
+            raise too_slow() from None
+        return bytes(raw)
+
+    async def _describe(self, request: Request, caller: Caller) -> Response:
+        return JSONResponse(self._document, headers=_HEADERS)
+
+    async def _measure(self, request: Request, caller: Caller) -> Response:
+        index = await self._desk.look(lambda memory: memory.index.status())
+        gauges = {
+            "index_units": index.units,
+            "index_files": index.files,
+            "index_pending": index.pending,
+            "journal_records": await asyncio.to_thread(events.head, self._desk.memory),
+            "http_waiting": self._desk.waiting,
+            "http_streams": self._streams,
+        }
+        text = self._metrics.text(gauges)
+        kind = "text/plain; version=0.0.4"
+        return PlainTextResponse(text, media_type=kind, headers=_HEADERS)
+
+    async def _follow(self, request: Request, caller: Caller) -> Response:
+        if self._streams >= self._limits.streams:
+            raise busy()
+        last = request.headers.get("last-event-id", "")
+        if last and not (last.isascii() and last.isdigit() and len(last) < 16):
+            raise UsageError("'Last-Event-ID' is no number. Send one of an event.")
+        start = await asyncio.to_thread(events.head, self._desk.memory)
+        lines = self._events(caller, min(int(last), start) if last else start)
+        return StreamingResponse(lines, media_type="text/event-stream", headers=_HEADERS)
+
+    async def _events(self, caller: Caller, seq: int) -> AsyncIterator[str]:
+        """Yield events from a number on; each client is at its own place in the journal."""
+        self._streams += 1
+        silent = time.monotonic()
+        yield f"id: {seq}\nretry: 1000\n\n"
+        try:
+            while not self._stop.is_set():
+                memory = self._desk.memory
+                seq, found = await asyncio.to_thread(events.since, memory, seq, caller.space)
+                for event in found:
+                    yield _line(event)
+                if found:
+                    silent = time.monotonic()
+                elif time.monotonic() - silent > QUIET_SECONDS:
+                    silent = time.monotonic()
+                    yield ": still here\n\n"
+                await self._pause()
+        finally:
+            self._streams -= 1
+
+    async def _pause(self) -> None:
+        try:
+            async with asyncio.timeout(POLL_SECONDS):
+                await self._stop.wait()
+        except TimeoutError:
+            return
+
+    def _refusal(self, error: KimiMemoryError) -> JSONResponse:
+        status = errors.status_of(error)
+        headers = dict(_HEADERS)
+        if status == 401:
+            headers["www-authenticate"] = "Bearer"
+        if status in errors.PASSING:
+            headers["retry-after"] = "1"
+        return JSONResponse(errors.body_of(error, self._root), status, headers=headers)
+
+    async def _told(self, request: Request, error: Exception) -> Response:
+        assert isinstance(error, KimiMemoryError)
+        return self._refusal(error)
+
+    async def _unknown(self, request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        what = {404: "There is nothing at this address", 405: "This address takes another method"}
+        why = f"{what.get(error.status_code, error.detail)}. Look at /openapi.json."
+        code = {404: "no_such_route", 405: "wrong_method"}.get(error.status_code, "http")
+        made = self._refusal(ServerError(why, status=error.status_code, code=code))
+        made.headers.update(error.headers or {})
+        return made
+
+    async def _left(self, request: Request, error: Exception) -> Response:
+        return self._refusal(
+            ServerError("The client went away. Send it again.", status=400, code="left")
+        )
+
+    async def _fault(self, request: Request, error: Exception) -> Response:
+        why = f"A fault of the server ({type(error).__name__}). Look at its log."
+        return self._refusal(ServerError(why, status=500, code="internal"))
+
+
+def _route_of(scope: Connection) -> str:
+    """Return the name of the route that answered, for the figures."""
+    return getattr(scope.get("endpoint"), "__name__", "none").lstrip("_")
+
+
+def _line(event: events.Event) -> str:
+    said = json.dumps(plain(event), ensure_ascii=False)
+    return f"id: {event.seq}\nevent: {event.kind}\ndata: {said}\n\n"

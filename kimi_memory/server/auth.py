@@ -1,0 +1,156 @@
+"""The door: from which address, by which name, for which page and with which token to come in.
+
+A page in a browser can send requests to this machine, and a name of the attacker can be
+made to mean it. So the Host must be one of ours, and so must the Origin where there is one.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from kimi_memory.errors import ServerError
+from kimi_memory.server.principal import Caller
+from kimi_memory.server.tokens import Tokens
+
+LOCAL = Caller("local")
+_PROXIED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
+_FOREIGN = ("cross-site", "same-site")
+
+
+def headers_of(raw: Iterable[tuple[bytes, bytes]]) -> Mapping[str, str]:
+    """Return the headers of a request; one that comes twice counts as none of ours."""
+    found: dict[str, str] = {}
+    for key, value in raw:
+        name, text = key.decode("latin-1").lower(), value.decode("latin-1")
+        found[name] = f"{found[name]}, {text}" if name in found else text
+    return found
+
+
+def is_loopback(name: str) -> bool:
+    """Whether a host name or address means this machine."""
+    if name == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Names:
+    """Under which names a server may be called, and by which pages."""
+
+    bound: str = "127.0.0.1"
+    """The address it listens on."""
+    hosts: Collection[str] = ()
+    origins: Collection[str] = ()
+    """Pages that may call it, each as ``https://example.org``."""
+
+    @property
+    def local(self) -> bool:
+        """Whether only this machine can reach it."""
+        return is_loopback(self.bound)
+
+    def knows(self, host: str) -> bool:
+        """Whether a name is one of ours; a bare address cannot be rebound."""
+        if is_loopback(host) or host in self.hosts:
+            return True
+        return not self.local and _is_address(host)
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+class Door:
+    """Decides who may come in.
+
+    Args:
+        tokens: of the memory.
+        names: of the server.
+    """
+
+    def __init__(self, tokens: Tokens, names: Names) -> None:
+        self._tokens, self._names = tokens, names
+        self._guarded = not names.local or bool(tokens.all())
+
+    @property
+    def guarded(self) -> bool:
+        """Whether a token is needed; a server that once had one never does without."""
+        self._guarded = self._guarded or bool(self._tokens.all())
+        return self._guarded
+
+    def check(self, headers: Mapping[str, str]) -> None:
+        """Look at where a request comes from.
+
+        Raises:
+            ServerError: it goes to a name, or comes from a page, that is not ours.
+        """
+        host = headers.get("host", "")
+        name = _host_of(host)
+        known = is_loopback(name) if not self.guarded else self._names.knows(name)
+        if not known:
+            raise ServerError(
+                "This server is not known by that name. Use its address, or let its owner add "
+                "the name with --allow-host.",
+                status=421,
+                code="wrong_host",
+            )
+        if not self.guarded and any(name in headers for name in _PROXIED):
+            raise ServerError(
+                "A server without tokens answers no proxy. Add a token to it.",
+                status=403,
+                code="wrong_origin",
+            )
+        if not self._is_own_page(headers, host):
+            raise ServerError(
+                "This page may not call the memory. Its owner can add it with --allow-origin.",
+                status=403,
+                code="wrong_origin",
+            )
+
+    def _is_own_page(self, headers: Mapping[str, str], host: str) -> bool:
+        origin = headers.get("origin")
+        if origin is None:
+            return headers.get("sec-fetch-site") not in _FOREIGN
+        scheme, _, rest = origin.partition("://")
+        same = scheme in ("http", "https") and rest.casefold() == host.casefold()
+        return same or origin in self._names.origins
+
+    def caller(self, authorization: str) -> Caller:
+        """Return who sends a request.
+
+        Raises:
+            ServerError: a token is needed, and none or a wrong one was shown.
+        """
+        if not self.guarded:
+            return LOCAL
+        scheme, _, secret = authorization.partition(" ")
+        found = self._tokens.caller(secret.strip()) if scheme.casefold() == "bearer" else None
+        if found is None:
+            raise ServerError(
+                "A valid token is needed. Send 'Authorization: Bearer …'; its owner makes one "
+                "with 'kimi-memory serve token add'.",
+                status=401,
+                code="unauthorized",
+            )
+        return found
+
+
+def _host_of(host: str) -> str:
+    """Return the name in a Host header; empty when it is none."""
+    if any(mark in host for mark in "/@?# \t\\"):
+        return ""
+    try:
+        parts = urlsplit(f"//{host}")
+        _ = parts.port
+    except ValueError:
+        return ""
+    return parts.hostname or ""

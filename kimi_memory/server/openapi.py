@@ -1,0 +1,148 @@
+"""The OpenAPI document, written from the routes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from kimi_memory import __version__
+from kimi_memory.server.events import Event
+from kimi_memory.server.principal import Scope
+from kimi_memory.server.schema import Field, Route
+from kimi_memory.server.values import schema
+
+_TOLD = {400: "A mistake in the request.", 500: "A fault of the server."}
+_GUARDED = {
+    401: "No valid token.",
+    403: "The token, or the page, may not do this.",
+    429: "Too many requests.",
+}
+_STORE = {
+    404: "There is no such thing, or not for this token.",
+    409: "It cannot be done as things are.",
+    413: "The request is too large.",
+    415: "The body is not JSON.",
+    422: "A file of the memory cannot be understood.",
+    421: "The server is not known by that name.",
+    408: "The body came too slowly.",
+    502: "A model server failed.",
+    503: "Not now; retry.",
+    507: "The disk is full.",
+}
+
+
+def document(routes: Iterable[Route]) -> dict[str, Any]:
+    """Return the whole document."""
+    named: dict[str, Any] = {"Error": _error()}
+    paths: dict[str, dict[str, Any]] = {}
+    for route in routes:
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, named)
+    schema(Event, named)
+    paths |= _special()
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "kimi_memory",
+            "version": __version__,
+            "description": "A memory of agents, kept as a folder of Markdown.",
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "paths": paths,
+        "components": {
+            "schemas": dict(sorted(named.items())),
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+def _operation(route: Route, named: dict[str, Any]) -> dict[str, Any]:
+    answer = schema(route.gives, named)
+    content = {"application/json": {"schema": answer}}
+    made: dict[str, Any] = {
+        "operationId": route.name,
+        "summary": route.summary,
+        "security": _security(route.scope),
+        "responses": {"200": {"description": "Done.", "content": content}, **_failures()},
+    }
+    parameters = [_parameter(field) for field in route.fields if field.place != "body"]
+    body = [field for field in route.fields if field.place == "body"]
+    if parameters:
+        made["parameters"] = parameters
+    if body:
+        made["requestBody"] = _body(body)
+    return made
+
+
+def _security(scope: Scope | None) -> list[dict[str, list[str]]]:
+    """Return what a route needs; a server without tokens needs nothing."""
+    return [{}] if scope is None else [{"token": [str(scope)]}, {}]
+
+
+def _parameter(field: Field) -> dict[str, Any]:
+    return {
+        "name": field.name,
+        "in": field.place,
+        "required": field.required or field.place == "path",
+        "schema": field.schema,
+    }
+
+
+def _body(fields: list[Field]) -> dict[str, Any]:
+    needed = [field.name for field in fields if field.required]
+    made: dict[str, Any] = {
+        "type": "object",
+        "properties": {field.name: field.schema for field in fields},
+        "additionalProperties": False,
+    }
+    if needed:
+        made["required"] = needed
+    return {"required": bool(needed), "content": {"application/json": {"schema": made}}}
+
+
+def _failures() -> dict[str, Any]:
+    content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+    told = {**_TOLD, **_GUARDED, **_STORE}
+    return {
+        str(status): {"description": why, "content": content}
+        for status, why in sorted(told.items())
+    }
+
+
+def _error() -> dict[str, Any]:
+    text = {"type": "string"}
+    inner = {
+        "type": "object",
+        "properties": {"code": text, "message": text, "remedy": text},
+        "required": ["code", "message", "remedy"],
+    }
+    return {
+        "type": "object",
+        "description": "Why something was refused, and what helps.",
+        "properties": {"error": inner},
+        "required": ["error"],
+    }
+
+
+def _special() -> Mapping[str, Any]:
+    """Return the routes that answer something else than one value."""
+    last = {"type": "integer", "minimum": 0}
+    events = _stream("events", "Follow what happens.", "text/event-stream")
+    events["get"]["parameters"] = [
+        {"name": "Last-Event-ID", "in": "header", "required": False, "schema": last}
+    ]
+    return {
+        "/v1/events": events,
+        "/v1/metrics": _stream("metrics", "Figures for Prometheus.", "text/plain"),
+    }
+
+
+def _stream(name: str, summary: str, kind: str) -> dict[str, Any]:
+    done = {"description": "Done.", "content": {kind: {"schema": {"type": "string"}}}}
+    return {
+        "get": {
+            "operationId": name,
+            "summary": summary,
+            "security": _security(Scope.READ),
+            "responses": {"200": done, **_failures()},
+        }
+    }

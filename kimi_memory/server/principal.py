@@ -1,0 +1,229 @@
+"""Who asks: scopes say what they may do, a namespace says of what.
+
+A namespace is enforced before anything is ranked or read, and every write is made in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from kimi_memory.api.memory import Memory
+from kimi_memory.domain.scope import AREAS, SHARED, named, root_of, scope_of, visible
+from kimi_memory.domain.search_types import Hit, Query
+from kimi_memory.domain.session import Session
+from kimi_memory.errors import FormatError, NotFoundError, ServerError
+from kimi_memory.store.notes import sessions
+from kimi_memory.store.notes.note_index import Entry
+from kimi_memory.store.notes.notes import Filed, Shelf
+
+if TYPE_CHECKING:
+    from kimi_memory.recall.context import Context
+
+_TOLD = ("project", "agent", "user", "session", "scope")
+
+
+class Scope(StrEnum):
+    """What a token may do; admin includes the others."""
+
+    READ = "read"
+    WRITE = "write"
+    ADMIN = "admin"
+
+
+def denied(why: str) -> ServerError:
+    """Return the error that says what a caller may not do."""
+    return ServerError(why, status=403, code="forbidden")
+
+
+@dataclass(frozen=True, slots=True)
+class Namespace:
+    """A project, an agent, a user, a session, or several of them; empty parts bind nothing.
+
+    What is private to somebody else is never in it, whatever it is bound to.
+    """
+
+    project: str = ""
+    agent: str = ""
+    user: str = ""
+    session: str = ""
+    """Root id of a session."""
+    shared: bool = False
+    """Whether what is shared is seen, too, whichever agent or user it was said by."""
+
+    def __bool__(self) -> bool:
+        return any(self._parts)
+
+    @property
+    def _parts(self) -> tuple[str, str, str, str]:
+        return self.project, self.agent, self.user, self.session
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """The private scopes that may be seen."""
+        areas = (("agent", self.agent), ("user", self.user), ("session", self.session))
+        return tuple(named(area, name) for area, name in areas if name.strip())
+
+    @property
+    def strict(self) -> Namespace:
+        """The namespace in which is written: without what is shared by others."""
+        return replace(self, shared=False)
+
+    def within(
+        self, project: str = "", agent: str = "", user: str = "", session: str = ""
+    ) -> Namespace:
+        """Return the namespace that a caller asks for, which is never a wider one.
+
+        Raises:
+            ServerError: it is another one.
+        """
+        asked = (project, agent, user, session)
+        wanted = [one or mine for one, mine in zip(asked, self._parts, strict=True)]
+        if any(mine not in ("", one) for one, mine in zip(wanted, self._parts, strict=True)):
+            raise denied(
+                "This token is bound to another project or agent, user or session. Leave them out."
+            )
+        project, agent, user, session = wanted
+        return Namespace(project, agent, user, session, self.shared)
+
+    def area(self, memory: Memory, asked: str) -> str:
+        """Return the area of what a caller writes: one that is its own, or none.
+
+        Raises:
+            ServerError: it is somebody else's.
+        """
+        own = {"agent": self.agent, "user": self.user, "session": self.session}
+        if self and asked in AREAS and not own[asked]:
+            raise denied(f"This token is bound to no {asked}, so that area is not its own.")
+        fresh = self.session and not sessions.parts(memory.store, self.session)
+        return asked or ("session" if fresh else "")
+
+    def covers(self, project: str, agent: str, user: str, session: str, scope: str) -> bool:
+        """Whether what has these lies in the namespace."""
+        bound = [(self.project, project)]
+        bound += [] if self.shared else [(self.agent, agent), (self.user, user)]
+        if self.session and scope != named("session", self.session):
+            bound.append((self.session, session))
+        seen = not self or visible(scope, self.own)
+        return seen and all(mine in ("", one) for mine, one in bound)
+
+    def holds(self, session: Session) -> bool:
+        """Whether a session lies in it."""
+        of = (session.project, session.agent, session.user, root_of(session))
+        return self.covers(*of, scope_of(session))
+
+    def narrowed(self, query: Query) -> Query:
+        """Return a query that finds nothing outside.
+
+        Raises:
+            ServerError: it asks for what lies outside.
+        """
+        if not self:
+            return query
+        asked = self.within(query.project, query.agent, query.user)
+        strangers = set(query.within or ()) - {SHARED, *self.own}
+        if strangers or (self.session and set(query.session) - {self.session}):
+            raise denied("This token is bound to another session or area. Leave it out.")
+        return replace(
+            query,
+            project=asked.project,
+            agent=query.agent if self.shared else asked.agent,
+            user=query.user if self.shared else asked.user,
+            session=(self.session,) if self.session else query.session,
+            within=self.own if query.within is None else query.within,
+        )
+
+    def context(self, memory: Memory, given: Mapping[str, Any]) -> Context:
+        """Return the block that `Memory.context` makes, of nothing but what lies in it.
+
+        Args:
+            memory: an open memory.
+            given: its arguments by name.
+
+        Raises:
+            ServerError: it asks for what lies outside.
+        """
+        if not self:
+            return memory.context(**given)
+        self.within(given.get("project", ""), session=given.get("session", ""))
+        narrowed = self.narrowed(Query(text="", within=given.get("within")))
+        bound = {"within": narrowed.within, "narrowed": self.narrowed}
+        return memory.context(**{**given, **bound})
+
+    def shown(self, hit: Hit) -> Hit:
+        """Return a hit without what it says of notes that may lie outside."""
+        return replace(hit, related=()) if self else hit
+
+    def holds_path(self, memory: Memory, path: str) -> bool:
+        """Whether a file lies in it: all that it says has what this is bound to."""
+        if not self:
+            return True
+        if PurePosixPath(path).match("session_*.jsonl"):
+            try:
+                return self.holds(sessions.read(memory.store, path).session)
+            except FormatError:
+                return False  # Nobody knows whose it is.
+        return path in self._held(memory, {path})
+
+    def _held(self, memory: Memory, paths: Set[str]) -> set[str]:
+        """Return those of some files of which all that they say lies in it."""
+        with memory.index.guard:
+            searcher = memory.index.searcher()
+            columns = [searcher.column(name) for name in _TOLD]
+            rows = [
+                (row, path) for row in searcher.living() if (path := searcher.path(row)) in paths
+            ]
+            outside = {p for row, p in rows if not self.covers(*(c[row] for c in columns))}
+            return {path for _, path in rows} - outside
+
+    def check_path(self, memory: Memory, path: str, asked: str) -> None:
+        """Raise NotFoundError for what lies outside, as for what is not there."""
+        if not self.holds_path(memory, path):
+            raise NotFoundError("note or file", asked)
+
+    def filed(self, memory: Memory, id: str) -> Filed:
+        """Return a note by its id, or a unique prefix of it.
+
+        Raises:
+            NotFoundError: there is none, or it lies outside.
+        """
+        if not self:
+            return memory.get(id)
+        # What lies outside must not change the answer, or ids could be guessed letter by letter.
+        shelf = Shelf(memory.store)
+        entries = shelf.entries()
+        near = [entries[id]] if id in entries else _beginning_with(id, entries)
+        held = self._held(memory, {entry.path for entry in near})
+        if len(held) != 1:
+            raise NotFoundError("note or file", id)
+        try:
+            return shelf.file(held.pop())
+        except FormatError as error:
+            raise NotFoundError("note or file", id) from error
+
+
+def _beginning_with(id: str, entries: Mapping[str, Entry]) -> list[Entry]:
+    return [entry for known, entry in entries.items() if id and known.startswith(id)]
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who sent a request."""
+
+    name: str
+    scopes: frozenset[Scope] = frozenset(Scope)
+    space: Namespace = field(default_factory=Namespace)
+
+    def may(self, scope: Scope) -> bool:
+        """Whether a scope is granted."""
+        return scope in self.scopes or Scope.ADMIN in self.scopes
+
+    def need(self, scope: Scope, *, whole: bool = False) -> None:
+        """Raise ServerError unless the caller may do this, to the whole memory if need be."""
+        if not self.may(scope):
+            raise denied(f"This token has no scope '{scope}'. Ask its owner for another one.")
+        if whole and self.space:
+            raise denied("This concerns the whole memory, and this token is bound to a part.")

@@ -1,0 +1,169 @@
+"""What the API answers where the library's own values hold too much, or none fits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from kimi_memory.domain.card import Card
+from kimi_memory.store.git.log import Commit
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A run of lines that a search found."""
+
+    path: str
+    startLine: int  # noqa: N815  the published contract of /search
+    endLine: int  # noqa: N815  the published contract of /search
+    snippet: str
+    score: float
+    id: str
+    citation: str
+    status: str
+    trust: str
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """What /search found."""
+
+    results: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Lines of a file, as /get gives them."""
+
+    path: str
+    startLine: int  # noqa: N815  the published contract of /get
+    endLine: int  # noqa: N815  the published contract of /get
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What /append stored."""
+
+    path: str
+    id: str
+    """Of the turn or the note; empty when nothing new was stored."""
+    stored: bool
+    masked: int = 0
+    """How many secrets were masked."""
+    stripped: int = 0
+    """How many characters of injected blocks were left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A note or a file, or some lines of it."""
+
+    path: str
+    first: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sessions:
+    """Sessions that are open."""
+
+    sessions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What a turn became."""
+
+    session: str
+    n: int
+    """Its number; 0 when it was known already or nothing was left of it."""
+    masked: int = 0
+    stripped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """One piece of evidence."""
+
+    quote: str
+    verified: bool
+    path: str
+    line: int
+    said: tuple[str, ...] = ()
+    """The turns it stands in, each as ``speaker: text``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origins:
+    """Where a note comes from."""
+
+    id: str
+    kind: str
+    path: str
+    status: str
+    evidence: tuple[Proof, ...] = ()
+    commits: tuple[Commit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side of a conflict."""
+
+    id: str
+    value: str
+    confidence: float
+    trust: str
+    since: datetime
+    quotes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, card: Card) -> Side:
+        """Return what one card says."""
+        since = card.valid_from or card.created
+        quotes = tuple(quote.text for quote in card.quotes)
+        return cls(card.id, card.value, card.confidence, str(card.trust), since, quotes)
+
+
+@dataclass(frozen=True, slots=True)
+class Quarrel:
+    """What contradicts what."""
+
+    key: str
+    path: str
+    sides: tuple[Side, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A unified diff."""
+
+    diff: str
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What is in the memory."""
+
+    turns: int
+    open_sessions: int
+    ended_sessions: int
+    waiting: int
+    """Ended sessions that were not distilled yet."""
+    jobs: int
+    index: str
+    history: str
+    notes: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    asks: Mapping[str, int] = field(default_factory=dict)
+    """How much waits for a person, by the command that deals with it."""
+    broken: tuple[str, ...] = ()
+    failing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """Whether the server works."""
+
+    status: str
+    version: str

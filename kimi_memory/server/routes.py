@@ -1,0 +1,313 @@
+"""All routes, in the order of the OpenAPI document."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kimi_memory.domain.card import CardType
+from kimi_memory.domain.job import Job
+from kimi_memory.domain.scope import AREAS
+from kimi_memory.domain.session import Session
+from kimi_memory.jobs.runner import JobReport
+from kimi_memory.operations.review_queue import Waiting
+from kimi_memory.recall.context import Context
+from kimi_memory.recall.engine import Answer
+from kimi_memory.recall.query_parser import CLOSED
+from kimi_memory.server import reading, responses, simple, writing
+from kimi_memory.server.principal import Scope
+from kimi_memory.server.schema import Field, Route, Special
+from kimi_memory.store.git.log import Commit
+
+MOST_HITS = 100
+MOST_TOKENS = 50_000
+MOST_COMMITS = 1000
+
+_DRY = Field(name="dry_run", kind="flag", help="Only show the diff", default=False)
+_PROJECT = Field(name="project", help="Project it belongs to")
+_AGENT = Field(name="agent", help="Agent it belongs to")
+_USER = Field(name="user", help="User it belongs to")
+_AREA = Field(
+    name="area", help="Whose alone it is: of its agent, its user, its session; else shared",
+    choices=("", *AREAS),
+)  # fmt: skip
+_WITHIN = Field(
+    name="within", kind="texts",
+    help="Private scopes to see beside what is shared, such as agent:NAME; '' for none",
+)  # fmt: skip
+_LIMIT = Field(
+    name="limit", kind="int", help="Most hits; 0 for the memory's own", least=0, most=MOST_HITS
+)
+_SESSION = Field(name="id", help="Whole id of the session", required=True, place="path")
+
+
+def _asked(*fields: Field) -> tuple[Field, ...]:
+    """Return fields that stand in the address."""
+    return tuple(replace(field, place="query") for field in fields)
+
+
+def _filters() -> tuple[Field, ...]:
+    lists = ("tier", "kind", "type", "tag", "status", "speaker", "session", "key", "path")
+    words = ("phrases", "excluded")
+    moments = {
+        "since": "Only from this moment on",
+        "until": "Only before this moment",
+        "as_of": "What was held to be true at this moment",
+    }
+    return (
+        *(
+            Field(name=name, kind="texts", help=f"Any of these: {' '.join(CLOSED.get(name, ()))}")
+            for name in lists
+        ),
+        *(Field(name=name, kind="texts", help=f"{name.capitalize()} of words") for name in words),
+        Field(name="project", help="Only this project"),
+        Field(name="agent", help="Only this agent"),
+        Field(name="user", help="Only this user"),
+        _WITHIN,
+        *(Field(name=name, kind="moment", help=help) for name, help in moments.items()),
+        Field(name="min_score", kind="float", help="Least score", least=0, most=1),
+        Field(
+            name="hops",
+            kind="int",
+            help="Links to follow; -1 for the memory's own",
+            default=-1,
+            least=-1,
+            most=2,
+        ),
+        Field(
+            name="vector_weight",
+            kind="float",
+            help="Weight of the vector lane, or its share with 70/30; -1 for the memory's own",
+            default=-1.0,
+            least=-1,
+            most=10,
+        ),
+        Field(
+            name="fusion",
+            choices=("", "score", "70/30", "rrf"),
+            help="How lanes are joined; empty for the memory's own",
+        ),
+    )
+
+
+SIMPLE = (
+    Route(
+        method="POST", path="/search", name="search", summary="Find lines (simple contract).",
+        gives=responses.Places, deed=simple.search,
+        fields=(
+            Field(name="query", help="A question or words, in any language", required=True),
+            Field(name="limit", kind="int", help="Most hits", default=6, least=1, most=MOST_HITS),
+            Field(name="minScore", kind="float", help="Least score", least=0, most=1),
+            Field(name="sources", kind="texts", help="memory, sessions, or both"),
+        ),
+    ),
+    Route(
+        method="GET", path="/get", name="read", summary="Return a file or lines of it.",
+        gives=responses.Piece, deed=simple.get,
+        fields=_asked(
+            Field(name="path", help="Path in the memory, or the day of a diary", required=True),
+            Field(name="startLine", kind="int", help="First line", default=1, least=1),
+            Field(name="endLine", kind="int", help="Last line; 0 for all", least=0),
+        ),
+    ),
+    Route(
+        method="POST", path="/append", name="append", summary="Keep some text (simple contract).",
+        gives=responses.Kept, deed=simple.append, scope=Scope.WRITE, writes=True,
+        fields=(
+            Field(name="content", help="What to keep", required=True),
+            Field(name="path", help="memory/DATE.md, MEMORY.md, USER.md, PROJECT.md; else today"),
+            Field(name="ref", help="Your own id of it; the same one is stored once a day"),
+        ),
+    ),
+)  # fmt: skip
+
+READING = (
+    Route(
+        method="POST", path="/v1/recall", name="recall", summary="Find the lines that answer.",
+        gives=Answer, deed=reading.recall,
+        fields=(
+            Field(name="query", help="A line with fields, phrases and exclusions, or a question"),
+            Field(name="text", help="Instead of a query: words in which nothing is syntax"),
+            _LIMIT,
+            *_filters(),
+        ),
+    ),
+    Route(
+        method="POST", path="/v1/context", name="context", summary="Return a block for a prompt.",
+        gives=Context, deed=reading.context,
+        fields=(
+            Field(
+                name="purpose", help="Start of a session, a task, or the next turn",
+                choices=("start", "task", "live"), default="task",
+            ),
+            Field(name="query", help="What it is about"),
+            Field(name="budget", kind="int", help="Most tokens", least=0, most=MOST_TOKENS),
+            Field(name="session", help="The running session"),
+            Field(name="project", help="At a start: only this project; else all"),
+            _WITHIN,
+        ),
+    ),
+    Route(
+        method="GET", path="/v1/get", name="get", summary="Return a note or a file.",
+        gives=responses.Text, deed=reading.get,
+        fields=_asked(
+            Field(name="what", help="An id, the beginning of one, or a path", required=True),
+            Field(name="first", kind="int", help="First line", default=1, least=1),
+            Field(name="lines", kind="int", help="How many; 0 for all", least=0),
+        ),
+    ),
+    Route(
+        method="GET", path="/v1/trace", name="trace", summary="Show where a note comes from.",
+        gives=responses.Origins, deed=reading.trace,
+        fields=_asked(Field(name="id", help="Id of a note", required=True)),
+    ),
+    Route(
+        method="GET", path="/v1/log", name="log", summary="List commits, newest first.",
+        gives=list[Commit], deed=reading.log, whole=True,
+        fields=_asked(
+            Field(
+                name="limit", kind="int", help="Most commits", default=20, least=1,
+                most=MOST_COMMITS,
+            ),
+            Field(name="path", help="Only what concerns one file"),
+        ),
+    ),
+    Route(
+        method="GET", path="/v1/diff", name="diff", summary="Show what changed.",
+        gives=responses.Difference, deed=reading.diff, scope=Scope.ADMIN, whole=True,
+        fields=_asked(
+            Field(name="old", help="A commit", default="HEAD"),
+            Field(name="new", help="A commit; else the files now"),
+            Field(name="path", help="Only one file"),
+        ),
+    ),
+    Route(
+        method="GET", path="/v1/review", name="review", summary="List what waits for a person.",
+        gives=list[Waiting], deed=reading.review, whole=True,
+    ),
+    Route(
+        method="GET", path="/v1/conflicts", name="conflicts", summary="List contradictions.",
+        gives=list[responses.Quarrel], deed=reading.conflicts, whole=True,
+    ),
+    Route(
+        method="GET", path="/v1/status", name="status", summary="Count what is there.",
+        gives=responses.State, deed=reading.status, whole=True,
+    ),
+    Route(
+        method="GET", path="/v1/health", name="health", summary="Say whether the server works.",
+        gives=responses.Health, deed=reading.health, scope=None,
+    ),
+)  # fmt: skip
+
+WRITING = (
+    Route(
+        method="POST", path="/v1/remember", name="remember", summary="Keep one statement.",
+        gives=JobReport, deed=writing.remember, scope=Scope.WRITE, writes=True,
+        fields=(
+            Field(name="text", help="One statement", required=True),
+            Field(name="key", help="What it is about, such as db.choice"),
+            Field(name="type", help="Kind of knowledge", choices=tuple(map(str, CardType))),
+            _PROJECT,
+            _AGENT,
+            _USER,
+            _AREA,
+        ),
+    ),
+    Route(
+        method="GET", path="/v1/sessions", name="sessions", summary="List open sessions.",
+        gives=responses.Sessions, deed=reading.open_sessions,
+    ),
+    Route(
+        method="POST", path="/v1/sessions", name="start", summary="Start a session, or go on.",
+        gives=Session, deed=writing.start, scope=Scope.WRITE, writes=True,
+        fields=(
+            Field(name="id", help="An id of yours; a fresh one if empty"),
+            _AGENT,
+            Field(name="user", help="Name of the person"),
+            _PROJECT,
+            Field(name="host", help="Program it is captured from"),
+            Field(name="title", help="What it is about"),
+            _AREA,
+        ),
+    ),
+    Route(
+        method="POST", path="/v1/sessions/{id}/turns", name="turn", summary="Store one turn.",
+        gives=responses.Stored, deed=writing.turn, scope=Scope.WRITE, writes=True,
+        fields=(
+            _SESSION,
+            Field(name="text", help="What was said", required=True),
+            Field(
+                name="role", help="Who speaks", default="user",
+                choices=("user", "assistant", "tool", "system"),
+            ),
+            Field(name="speaker", help="Name of who speaks"),
+            Field(name="at", kind="moment", help="When it was said; else now"),
+            Field(name="ref", help="Your own id of the message; the same one is stored once"),
+            Field(
+                name="origin", help="Whose words these are, where the role does not tell",
+                choices=("agent", "tool", "import", "remote"),
+            ),
+        ),
+    ),
+    Route(
+        method="POST", path="/v1/sessions/{id}/state", name="state",
+        summary="Record the task or variables of a session.",
+        gives=Session, deed=writing.state, scope=Scope.WRITE, writes=True,
+        fields=(
+            _SESSION,
+            Field(name="task", kind="object", help="The current task"),
+            Field(name="variables", kind="object", help="Merged into earlier ones"),
+        ),
+    ),
+    Route(
+        method="POST", path="/v1/sessions/{id}/end", name="end",
+        summary="End a session: archive and distil it.",
+        gives=JobReport, deed=writing.end, scope=Scope.WRITE, writes=True, fields=(_SESSION,),
+    ),
+    Route(
+        method="POST", path="/v1/distil", name="distil", summary="Distil what waits.",
+        gives=list[JobReport], deed=writing.distil, scope=Scope.ADMIN, writes=True, whole=True,
+        fields=(Field(name="session", help="One session; else all that wait"), _DRY),
+    ),
+    Route(
+        method="POST", path="/v1/consolidate", name="consolidate",
+        summary="Run the daily or weekly job.",
+        gives=list[JobReport], deed=writing.consolidate, scope=Scope.ADMIN, writes=True,
+        whole=True,
+        fields=(
+            Field(
+                name="period", help="Which job", required=True, choices=("daily", "weekly")
+            ),
+            Field(name="day", kind="day", help="One day or week; else all with news"),
+            _DRY,
+        ),
+    ),
+    Route(
+        method="POST", path="/v1/forget", name="forget",
+        summary="Archive notes so that they do not come back.",
+        gives=JobReport, deed=writing.forget, scope=Scope.WRITE, writes=True,
+        fields=(
+            Field(name="note", help="Id of a note"),
+            Field(name="key", help="Or a key"),
+            Field(name="session", help="Or all that rests on a session (admin)"),
+            Field(name="query", help="Or all that says these words (admin)"),
+            Field(name="since", kind="moment", help="Or all said from then on (admin)"),
+            Field(name="until", kind="moment", help="And before then (admin)"),
+            Field(name="why", help="A reason, kept with the tombstone"),
+            Field(name="hashed", kind="flag", help="The tombstone keeps only a hash"),
+            _DRY,
+        ),
+    ),
+    Route(
+        method="POST", path="/v1/undo", name="undo", summary="Take a job back, byte for byte.",
+        gives=Job, deed=writing.undo, scope=Scope.ADMIN, writes=True, whole=True,
+        fields=(Field(name="job", help="Id of a job, as log shows it", required=True),),
+    ),
+)  # fmt: skip
+
+ROUTES: tuple[Route, ...] = (*SIMPLE, *READING, *WRITING)
+
+SPECIAL = (
+    Special(path="/openapi.json", name="describe", scope=None),
+    Special(path="/v1/metrics", name="measure", scope=Scope.READ, whole=True),
+    Special(path="/v1/events", name="follow", scope=Scope.READ),
+)

@@ -1,0 +1,138 @@
+"""Tokens of the HTTP server: kept by hash in the user's own state directory, never in a memory."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import secrets
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from kimi_memory.agent_hooks.user_files import put, text_at
+from kimi_memory.api.user_dirs import Home
+from kimi_memory.errors import NotFoundError, ServerError, UsageError
+from kimi_memory.server.principal import Caller, Namespace, Scope
+from kimi_memory.server.values import plain, revive
+
+FILE = "tokens.json"
+PREFIX = "kmt_"
+"""What every secret begins with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token without its secret."""
+
+    id: str
+    name: str
+    memory: str
+    """The folder it opens, and no other."""
+    hash: str
+    scopes: tuple[Scope, ...]
+    project: str
+    agent: str
+    created: datetime
+    user: str = ""
+    session: str = ""
+    shared: bool = False
+
+    @property
+    def caller(self) -> Caller:
+        """Who shows it."""
+        space = Namespace(self.project, self.agent, self.user, self.session, self.shared)
+        return Caller(self.name, frozenset(self.scopes), space)
+
+
+class Tokens:
+    """The tokens of one memory; what changes on disk holds from the next request on.
+
+    Args:
+        home: the user's own directories.
+        root: the memory folder.
+    """
+
+    def __init__(self, home: Home, root: Path) -> None:
+        self._path, self._memory = home.state / FILE, str(root)
+        self._mark: tuple[int, int, int] | None = None
+        self._known: tuple[Token, ...] = ()
+
+    def all(self) -> tuple[Token, ...]:
+        """Return the tokens of this memory.
+
+        Raises:
+            ServerError: the file of tokens cannot be understood.
+        """
+        mark = self._stamp()
+        if mark != self._mark:
+            self._known = tuple(one for one in self._read() if one.memory == self._memory)
+            self._mark = mark
+        return self._known
+
+    def add(
+        self, name: str, scopes: Collection[Scope], space: Namespace, now: datetime
+    ) -> tuple[Token, str]:
+        """Make a token; its secret is returned once and kept nowhere."""
+        if not name.strip() or not name.isprintable():
+            raise UsageError("A token needs a name that says who has it.")
+        secret = PREFIX + secrets.token_urlsafe(32)
+        hash = _hash(secret)
+        made = Token(
+            hash[:8], name, self._memory, hash, tuple(sorted(set(scopes))),
+            space.project, space.agent, now, space.user, space.session, space.shared,
+        )  # fmt: skip
+        self._write([*self._read(), made])
+        return made, secret
+
+    def remove(self, id: str) -> Token:
+        """Take a token back, by its id or name.
+
+        Raises:
+            NotFoundError: there is none, or several have that name.
+        """
+        found = [one for one in self.all() if id in (one.id, one.name)]
+        if len(found) != 1:
+            raise NotFoundError("token", id)
+        self._write([one for one in self._read() if one != found[0]])
+        return found[0]
+
+    def caller(self, secret: str) -> Caller | None:
+        """Return who shows this secret, or None."""
+        hash = _hash(secret)
+        found = [one for one in self.all() if hmac.compare_digest(one.hash, hash)]
+        return found[0].caller if found else None
+
+    def _stamp(self) -> tuple[int, int, int] | None:
+        try:
+            found = self._path.stat()
+        except FileNotFoundError:
+            return None
+        return found.st_mtime_ns, found.st_ino, found.st_size
+
+    def _read(self) -> list[Token]:
+        text = text_at(self._path)
+        try:
+            return [revive(Token, one) for one in json.loads(text or "[]")]
+        except (ValueError, TypeError, KeyError) as error:
+            raise ServerError(
+                "The file of tokens cannot be understood. Remove it, and make new ones with "
+                "'kimi-memory serve token add'.",
+                status=503,
+                code="tokens",
+            ) from error
+
+    def _write(self, tokens: list[Token]) -> None:
+        put(self._path, json.dumps(plain(tokens), ensure_ascii=False, indent=2) + "\n")
+        self._path.chmod(0o600)
+        self._mark = None
+
+
+def _hash(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def hidden(token: Token) -> Token:
+    """Return a token as it may be shown."""
+    return replace(token, hash="")

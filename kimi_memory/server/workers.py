@@ -1,0 +1,116 @@
+"""The desk: one queue for writers, one for readers, each in front of its own open memory.
+
+A job that runs for minutes holds up other writers, as it must, and no reader.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+
+from kimi_memory.api.memory import Memory
+from kimi_memory.api.options import Opening
+from kimi_memory.api.user_dirs import Home
+from kimi_memory.domain.actor import Actor
+from kimi_memory.domain.origin import Origin
+from kimi_memory.server.principal import Caller
+from kimi_memory.server.rate_limit import busy
+from kimi_memory.server.schema import Given, Route, on_clocks
+from kimi_memory.server.values import plain
+
+T = TypeVar("T")
+
+OURSELVES = Caller("server")
+
+
+class Queue:
+    """Requests that wait for one memory, served in order by one thread."""
+
+    def __init__(self, memory: Memory, most: int) -> None:
+        self.memory, self._most = memory, most
+        self._thread = ThreadPoolExecutor(1)
+        self.waiting = 0
+
+    async def serve(self, work: Callable[[Memory], T]) -> T:
+        """Do some work when it is its turn.
+
+        Raises:
+            ServerError: too many wait already.
+        """
+        if self.waiting >= self._most:
+            raise busy()
+        self.waiting += 1
+        done = asyncio.get_running_loop().run_in_executor(self._thread, work, self.memory)
+        done.add_done_callback(self._served)
+        return await asyncio.shield(done)
+
+    def _served(self, done: asyncio.Future[Any]) -> None:
+        self.waiting -= 1
+        if not done.cancelled():
+            done.exception()  # who asked may be gone
+
+    def close(self) -> None:
+        """Finish what waits, then close the memory."""
+        self._thread.shutdown(wait=True)
+        self.memory.close()
+
+
+class Desk:
+    """Carries out requests.
+
+    Args:
+        root: the memory folder.
+        home: the user's own directories.
+        waiting: most requests that may wait.
+    """
+
+    def __init__(self, root: Path, home: Home, waiting: int = 256) -> None:
+        actor = Actor("http", Origin.AGENT)
+        self.root = root.resolve()
+        self._writers = Queue(Memory.open(root, Opening(home=home, actor=actor)), waiting)
+        reading = Opening(home=home, actor=actor, background=False)
+        self._readers = Queue(Memory.open(root, reading), waiting)
+
+    @property
+    def waiting(self) -> int:
+        """How many requests wait or are served."""
+        return self._writers.waiting + self._readers.waiting
+
+    @property
+    def memory(self) -> Memory:
+        """The memory that is read, for what may be asked of it from any thread."""
+        return self._readers.memory
+
+    async def carry_out(self, route: Route, caller: Caller, given: Given) -> Any:
+        """Return what a route answers, as JSON knows it."""
+
+        def work(memory: Memory) -> Any:
+            return plain(route.deed(memory, caller, on_clocks(given, memory.zone)))
+
+        return await (self.change if route.writes else self.look)(work, caller)
+
+    async def look(self, work: Callable[[Memory], T], caller: Caller = OURSELVES) -> T:
+        """Return what can be read, in turn with other readers."""
+        return await self._readers.serve(_as(caller, work))
+
+    async def change(self, work: Callable[[Memory], T], caller: Caller) -> T:
+        """Write something, in turn with other writers."""
+        return await self._writers.serve(_as(caller, work))
+
+    def close(self) -> None:
+        """Finish what waits, commit, and let go of the folder."""
+        self._writers.close()
+        self._readers.close()
+
+
+def _as(caller: Caller, work: Callable[[Memory], T]) -> Callable[[Memory], T]:
+    """Return some work as that of a caller; the journal names who it was."""
+
+    def done(memory: Memory) -> T:
+        memory.actor = Actor(f"http:{caller.name}", Origin.AGENT)
+        return work(memory)
+
+    return done

@@ -1,0 +1,1 @@
+"""Files of a memory: paths, locks, system calls, the folder itself."""

@@ -1,0 +1,335 @@
+"""Locks between processes and threads, which die with who holds them.
+
+A lock is a BSD lock on a file under ``.kimi/locks``; the file is never removed. The
+record inside names who took it last to stay for a while, and is for messages only;
+a brief holder leaves none. Order within the store:
+``store`` (shared for writes, exclusive for recovery), then a stripe per path, then
+``journal``. Locks of other names are taken outside of these or after them, never
+between.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import random
+import threading
+import time
+import zlib
+from collections import OrderedDict
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple
+
+from kimi_memory.errors import LockTimeoutError, StoreError
+from kimi_memory.store.files.disk import refusal
+from kimi_memory.store.files.paths import PRIVATE, check
+from kimi_memory.store.files.tree import Tree, same
+
+FOLDER = f"{PRIVATE}/locks"
+STRIPES = 256
+_IDLE = 16
+"""So many files stay open for the next to take the lock: a turn takes three, and the same ones."""
+_PAUSE_SECONDS = 0.005
+_RANKS = {"store": 0, "stripe": 1, "journal": 2}
+_BRIEF = frozenset({"append", "journal"})
+"""Operations that are over in less time than it takes to read who is at them."""
+
+
+@lru_cache(maxsize=1)
+def boot_id() -> str:
+    """Return what names this run of the system, empty where nothing does."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
+
+
+@lru_cache(maxsize=256)
+def started(pid: int) -> str:
+    """Return the start time of a process in clock ticks, empty where unknown."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    return stat.rpartition(")")[2].split()[19]
+
+
+def owner() -> str:
+    """Return the mark by which another process can tell whether this one still lives."""
+    pid = os.getpid()
+    return f"{pid}-{started(pid)}-{boot_id()[:8]}"
+
+
+def is_dead(mark: str) -> bool:
+    """Whether the process that left an `owner` mark is gone; a strange mark is dead."""
+    pid, _, rest = mark.partition("-")
+    start, _, boot = rest.partition("-")
+    if not pid.isdigit() or boot != boot_id()[:8]:
+        return True
+    started.cache_clear()
+    if boot:
+        return started(int(pid)) != start
+    return not _answers(int(pid))
+
+
+def _answers(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+class _Held:
+    """A lock this thread holds, and how often it was taken."""
+
+    __slots__ = ("depth", "fd", "shared")
+
+    def __init__(self, fd: int, shared: bool) -> None:
+        self.fd, self.shared, self.depth = fd, shared, 1
+
+
+class _Wish(NamedTuple):
+    """A lock somebody wants, and what for."""
+
+    name: str
+    shared: bool = False
+    op: str = ""
+
+
+class _Holding:
+    """Some locks, held from the beginning of a ``with`` block to its end."""
+
+    # A generator would do the same, at several times the cost: every turn takes five.
+    __slots__ = ("_locks", "_place", "_taken", "_wait", "_wishes")
+
+    def __init__(self, locks: Locks, wishes: Sequence[_Wish], wait: float, place: str = "") -> None:
+        self._locks, self._wishes, self._wait = locks, wishes, wait
+        self._place = place
+        self._taken: list[str] = []
+
+    def __enter__(self) -> None:
+        try:
+            for wish in self._wishes:
+                self._locks.take(wish, self._wait)
+                self._taken.append(wish.name)
+        except OSError as error:
+            if self._place:
+                raise refusal(self._place, error) from error
+            raise
+        finally:
+            if len(self._taken) < len(self._wishes):
+                self._release()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._release()
+
+    def _release(self) -> None:
+        while self._taken:
+            self._locks.release(self._taken.pop())
+
+
+class Locks:
+    """The locks of one memory."""
+
+    def __init__(self, tree: Tree, timeout_seconds: float) -> None:
+        self._tree = tree
+        self._timeout = timeout_seconds
+        self._mine = threading.local()
+        self._idle: OrderedDict[str, int] = OrderedDict()
+        self._pid = os.getpid()
+
+    def close(self) -> None:
+        """Close the files that nobody holds; who holds one closes it with the release."""
+        while self._idle:
+            self._close_eldest()
+
+    def hold(
+        self,
+        name: str,
+        *,
+        shared: bool = False,
+        timeout_seconds: float | None = None,
+        op: str = "",
+        place: str = "",
+    ) -> _Holding:
+        """Hold a lock in a ``with`` block; the thread that has it may take it again.
+
+        With a `place`, what the system refuses comes as the error to show of that place.
+
+        Raises:
+            LockTimeoutError: somebody else held it all the time.
+            StoreError: this thread holds it shared and wants it alone, or holds one
+                that comes later in the order; waiting would never end.
+        """
+        wait = self._timeout if timeout_seconds is None else timeout_seconds
+        return _Holding(self, (_Wish(name, shared, op),), wait, place)
+
+    def stripes(self, paths: Sequence[str], *, op: str = "") -> _Holding:
+        """Hold the locks of some paths, in the one order that cannot deadlock."""
+        return _Holding(self, _striped(tuple(paths), op), self._timeout)
+
+    def writing(
+        self, paths: Sequence[str], *, op: str, alone: bool = False, place: str = ""
+    ) -> _Holding:
+        """Hold the store, shared unless `alone`, and then the locks of some paths; see `hold`."""
+        wishes = (_Wish("store", not alone, op), *_striped(tuple(paths), op))
+        return _Holding(self, wishes, self._timeout, place)
+
+    def take(self, wish: _Wish, wait: float) -> None:
+        """Take a lock for this thread, once more if it has it; see `hold`."""
+        held = self._held()
+        mine = held.get(wish.name)
+        if mine is None:
+            self._in_order(held, wish.name)
+            held[wish.name] = _Held(self._acquire(wish, wait), wish.shared)
+        elif mine.shared and not wish.shared:
+            raise StoreError(
+                f"Lock {wish.name!r} is held shared; release it before taking it alone."
+            )
+        else:
+            mine.depth += 1
+
+    def release(self, name: str) -> None:
+        """Undo one `take`."""
+        held = self._held()
+        mine = held[name]
+        mine.depth -= 1
+        if mine.depth == 0:
+            del held[name]
+            self._put_back(name, mine.fd)
+
+    def _held(self) -> dict[str, _Held]:
+        held: dict[str, _Held] = self._mine.__dict__.setdefault("held", {})
+        return held
+
+    def _in_order(self, held: dict[str, _Held], name: str) -> None:
+        rank = _rank(name)
+        late = [other for other in held if (_rank(other), other) > (rank, name)]
+        if rank >= 0 and any(_rank(other) >= 0 for other in late):
+            raise StoreError(f"Lock {name!r} must be taken before {late[0]!r}.")
+
+    def _acquire(self, wish: _Wish, wait: float) -> int:
+        begun = time.monotonic()
+        if wish.shared or wait <= 0 or _rank(wish.name) >= 0:
+            return self._wait(wish, wish, begun, wait)
+        # Who lets a lock go and wants it again at once would beat all who sleep between two
+        # attempts. So one of these waits in front of the door, where nobody gets past it.
+        door = _Wish(f"{wish.name}-queue", op="append")
+        place = self._wait(door, wish, begun, wait)
+        try:
+            return self._wait(wish, wish, begun, wait)
+        finally:
+            self._put_back(door.name, place)
+
+    def _wait(self, lock: _Wish, wish: _Wish, begun: float, wait: float) -> int:
+        """Take a lock as soon as it is free; a failure names the holder of what is wished for."""
+        while (fd := self._attempt(lock)) is None:
+            waited = time.monotonic() - begun
+            if waited >= wait:
+                raise LockTimeoutError(wish.name, self._holder(wish.name), waited)
+            time.sleep(min(random.uniform(0.0005, _PAUSE_SECONDS), wait - waited))  # noqa: S311  jitter
+        return fd
+
+    def _attempt(self, wish: _Wish) -> int | None:
+        disk = self._tree.disk
+        fd = self._open(wish.name)
+        kind, ours = fcntl.LOCK_SH if wish.shared else fcntl.LOCK_EX, False
+        try:
+            disk.perform("flock", fcntl.flock, fd, kind | fcntl.LOCK_NB)
+            found = os.fstat(fd)
+            if same(found, disk.stat(f"{FOLDER}/{_file(wish.name)}", self._tree.fd)):
+                # Of many who share a lock, any could be named.
+                if not wish.shared:
+                    self._sign(fd, wish.op, found.st_size)
+                ours = True
+        except (BlockingIOError, FileNotFoundError):
+            pass  # taken, or the folder was just removed: another attempt decides
+        finally:
+            if not ours:
+                disk.close(fd)  # an interrupt must not leave the lock behind either
+        return fd if ours else None
+
+    def _open(self, name: str) -> int:
+        """Return a descriptor of a lock's file that nobody else uses."""
+        if self._pid != os.getpid():
+            # What a process has from its parent is locked for both, or for neither.
+            self.close()
+            self._pid = os.getpid()
+        fd = self._idle.pop(name, -1)
+        if fd < 0:
+            folder = self._tree.kept(FOLDER)
+            fd = self._tree.disk.open(_file(name), os.O_RDWR | os.O_CREAT, at=folder)
+        return fd
+
+    def _put_back(self, name: str, fd: int) -> None:
+        """Let a lock go, and keep its file open for the next to take it."""
+        disk = self._tree.disk
+        free = self._pid == os.getpid() and disk.unlock(fd)
+        if not free or self._idle.setdefault(name, fd) != fd:
+            disk.close(fd)
+        if len(self._idle) > _IDLE:
+            self._close_eldest()
+
+    def _close_eldest(self) -> None:
+        try:
+            fd = self._idle.popitem(last=False)[1]
+        except KeyError:
+            return  # another thread was faster
+        self._tree.disk.close(fd)
+
+    def _sign(self, fd: int, op: str, size: int) -> None:
+        """Name this process as the holder; a brief one only sees to it that no other is named."""
+        disk = self._tree.disk
+        try:
+            if op not in _BRIEF:
+                # One write of fixed length: a longer record before it leaves nothing behind.
+                record = f'{_signature(os.getpid())},"since":{time.time()},"op":{json.dumps(op)}}}'
+                disk.perform("sign", os.pwrite, fd, f"{record:<255}\n".encode(), 0)
+            elif size:
+                disk.perform("sign", os.ftruncate, fd, 0)
+        except OSError:
+            return
+
+    def _holder(self, name: str) -> str:
+        try:
+            with self._tree.place(f"{FOLDER}/{name}.lock") as place:
+                record = json.loads(self._tree.read_place(place, name))
+            age = max(0.0, time.time() - float(record["since"]))
+            what = f" ({record['op']})" if record["op"] else ""
+            return f"process {record['pid']}{what} on {record['host']} for {age:.1f} s"
+        except (OSError, ValueError, KeyError, TypeError):
+            return "another process"
+
+
+@lru_cache(maxsize=16)
+def _signature(pid: int) -> str:
+    return json.dumps({"pid": pid, "boot": boot_id(), "host": os.uname().nodename})[:-1]
+
+
+@lru_cache(maxsize=2 * STRIPES)
+def _file(name: str) -> str:
+    (file,) = check(f"{name}.lock")
+    return file
+
+
+@lru_cache(maxsize=256)
+def _striped(paths: tuple[str, ...], op: str) -> tuple[_Wish, ...]:
+    names = {f"stripe-{zlib.crc32(path.encode()) % STRIPES:02x}" for path in paths}
+    return tuple(_Wish(name, False, op) for name in sorted(names))
+
+
+@lru_cache(maxsize=2 * STRIPES)
+def _rank(name: str) -> int:
+    return _RANKS.get(name.partition("-")[0], -1)

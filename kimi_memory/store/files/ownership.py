@@ -1,0 +1,203 @@
+"""Ownership: what lies under ``.kimi/`` counts only where this machine wrote it for this folder.
+
+Several users or programs of one machine may have a memory open, each with a key of their own.
+So a mark counts when its seal is ours, or when it names this very folder, down to the inode
+that nobody elsewhere could foresee.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import hmac
+import json
+import os
+import platform
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from errno import EACCES, EPERM, EROFS
+from pathlib import Path
+from stat import S_ISREG
+
+from kimi_memory.formats.checksum import encode
+from kimi_memory.store.files.disk import refusal
+from kimi_memory.store.files.paths import PRIVATE
+
+FILE = "owner"
+COPY = "copy"
+_SEALED = frozenset(
+    {"journal", "txn", "tmp", "cache", "snapshot.json", "locks", "lost+found", "read-only"}
+)
+"""What is sealed piece by piece, or can do no harm; it stays where a person moved the folder."""
+_DERIVED = ("index", "cache")
+_REFUSED = frozenset({EROFS, EACCES, EPERM})
+_LONGEST = 1 << 16
+
+
+def claim(root: Path, key: bytes) -> None:
+    """Mark the private folder of a memory as ours; one from elsewhere is set aside first.
+
+    Its files go to ``.kimi/lost+found``, where nothing reads them. Of a folder that its owner
+    moved or copied stays what is sealed.
+
+    Args:
+        root: the memory folder.
+        key: the machine's own secret.
+
+    Raises:
+        DiskError: the system refused, though the folder can be written.
+    """
+    try:
+        if _stays(root, key) is None:
+            return
+        with _alone(root) as is_idle:
+            stays = _stays(root, key) if is_idle else None
+            if stays is not None:
+                _set_aside(root, stays)
+                _mark(root, key)
+    except OSError as error:
+        if error.errno not in _REFUSED:
+            raise refusal(str(root), error) from error
+
+
+def place_of(root: Path) -> dict[str, str | int]:
+    """Return what tells a folder from a copy of it."""
+    seen = root.stat()
+    host = hashlib.sha256(_machine().encode()).hexdigest()[:12]
+    return {"host": host, "dev": seen.st_dev, "ino": seen.st_ino, "path": str(root)}
+
+
+def is_here(marks: Mapping[str, object], root: Path) -> bool:
+    """Whether marks are those of this folder; it may have been renamed, or mounted anew."""
+    here = place_of(root)
+    steady = all(marks.get(name) == here[name] for name in ("host", "ino"))
+    return steady and any(marks.get(name) == here[name] for name in ("dev", "path"))
+
+
+def _machine() -> str:
+    try:
+        return Path("/etc/machine-id").read_text(encoding="ascii").strip() or platform.node()
+    except (OSError, ValueError):
+        return platform.node()
+
+
+def _stays(root: Path, key: bytes) -> frozenset[str] | None:
+    """Return the names that count where the mark is missing or of another place, else None."""
+    marks = _read(root, FILE) or {}
+    if _is_sealed(marks, key):
+        return None if is_here(marks, root) else _SEALED
+    if place_of(root).items() <= marks.items():
+        return None
+    if not _is_signed(root, key):
+        return frozenset()
+    # Earlier versions left no mark.
+    copy = _read(root, COPY)
+    return frozenset({"*"}) if copy is not None and is_here(copy, root) else _SEALED
+
+
+def _read(root: Path, name: str) -> dict[str, object] | None:
+    try:
+        found = json.loads(_bytes(root / PRIVATE, name))
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _bytes(folder: Path, name: str) -> bytes:
+    """Return the end of a plain file in a folder that is no link."""
+    above = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        with os.fdopen(os.open(name, flags, dir_fd=above), "rb") as file:
+            found = os.fstat(file.fileno())
+            if not S_ISREG(found.st_mode):
+                return b""
+            file.seek(max(0, found.st_size - _LONGEST))
+            return file.read()
+    finally:
+        os.close(above)
+
+
+def _seal(marks: Mapping[str, object], key: bytes) -> str:
+    body = json.dumps({name: marks.get(name) for name in ("host", "dev", "ino", "path")})
+    return hmac.new(key, b"owner\0" + body.encode(), hashlib.sha256).hexdigest()
+
+
+def _is_sealed(marks: Mapping[str, object], key: bytes) -> bool:
+    return hmac.compare_digest(_seal(marks, key).encode(), str(marks.get("seal")).encode())
+
+
+def _is_signed(root: Path, key: bytes) -> bool:
+    """Whether the last record of the journal was written with the key."""
+    folder = root / PRIVATE / "journal"
+    try:
+        names = [one.name for one in folder.iterdir() if one.suffix == ".jsonl"]
+        lines = _bytes(folder, max(names)).splitlines() if names else []
+        record = json.loads(lines[-1]) if lines else None
+    except (OSError, ValueError):
+        return False
+    if not isinstance(record, dict):
+        return False
+    body = {name: value for name, value in record.items() if name not in {"mac", "sum"}}
+    mac = hmac.new(key, encode(body), hashlib.sha256).hexdigest()
+    return hmac.compare_digest(mac.encode(), str(record.get("mac")).encode())
+
+
+@contextmanager
+def _alone(root: Path) -> Iterator[bool]:
+    """Let no other process of ours in meanwhile; say whether none is writing just now."""
+    with ExitStack() as stack:
+        held = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        stack.callback(os.close, held)
+        fcntl.flock(held, fcntl.LOCK_EX)
+        try:
+            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+            lock = os.open(root / PRIVATE / "locks" / "store.lock", flags)
+        except OSError:
+            yield True
+            return
+        stack.callback(os.close, lock)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+            return
+        yield True
+
+
+def _set_aside(root: Path, stays: frozenset[str]) -> None:
+    folder = root / PRIVATE
+    aside = f"elsewhere-{secrets.token_hex(4)}"
+    if folder.is_symlink() or folder.is_file():
+        beside = root / f"{PRIVATE}-{aside}"
+        folder.rename(beside)
+        folder.mkdir()
+        beside.rename(folder / "no-folder")
+    folder.mkdir(exist_ok=True)
+    for derived in (folder / name for name in _DERIVED if not stays):
+        if derived.is_dir() and not derived.is_symlink():  # A pipe would be waited for.
+            shutil.rmtree(derived, ignore_errors=True)
+    gone = [one.name for one in folder.iterdir() if not _may_stay(one, stays)]
+    if gone:
+        (folder / aside).mkdir()
+        for name in gone:
+            (folder / name).rename(folder / aside / name)
+        (folder / "lost+found").mkdir(exist_ok=True)
+        (folder / aside).rename(folder / "lost+found" / aside)
+
+
+def _may_stay(place: Path, stays: frozenset[str]) -> bool:
+    if place.name == "locks" and place.is_dir() and not place.is_symlink():
+        # Somebody may wait for one of them; what they say is for messages only.
+        return all(S_ISREG(one.lstat().st_mode) for one in place.iterdir())
+    named = place.name in stays or (bool(stays) and place.name.startswith("index"))
+    return "*" in stays or named
+
+
+def _mark(root: Path, key: bytes) -> None:
+    marks = place_of(root)
+    spare = root / PRIVATE / f"{FILE}-{secrets.token_hex(4)}"
+    spare.write_text(json.dumps({**marks, "seal": _seal(marks, key)}), encoding="utf-8")
+    spare.replace(root / PRIVATE / FILE)

@@ -1,0 +1,315 @@
+"""The folder of a memory as the store sees it: places, reading, walking, temporaries."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple
+
+from kimi_memory.errors import UnsafePathError
+from kimi_memory.store.files.disk import Disk
+from kimi_memory.store.files.paths import (
+    PRIVATE,
+    check,
+    fold,
+    is_kept,
+    is_plain,
+    is_truth,
+    open_folder,
+)
+from kimi_memory.store.files.stat import Stat, signature
+
+TEMPORARIES = f"{PRIVATE}/tmp"  # noqa: S108  a folder of our own
+"""Holds what is on its way to its place; what a crash leaves there is swept."""
+
+_ABSENT = (FileNotFoundError, NotADirectoryError, PermissionError)
+"""How a folder answers that is not there for us."""
+
+
+class Place(NamedTuple):
+    """A name in an open folder."""
+
+    folder: int
+    name: str
+
+
+class _Folder:
+    """A folder of the memory, open from the beginning of a ``with`` block to its end."""
+
+    # A generator would do the same, at several times the cost: every turn takes seven.
+    __slots__ = ("_fd", "_make", "_parts", "_tree")
+
+    def __init__(self, tree: Tree, parts: list[str], *, make: bool) -> None:
+        self._tree, self._parts, self._make = tree, parts, make
+
+    def __enter__(self) -> int:
+        self._fd = self._tree.enter(self._parts, make=self._make)
+        return self._fd
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._tree.disk.close(self._fd)
+
+
+class _Spot:
+    """A name in such a folder."""
+
+    __slots__ = ("_folder", "_name")
+
+    def __init__(self, tree: Tree, parts: list[str], name: str, *, make: bool) -> None:
+        self._folder, self._name = _Folder(tree, parts, make=make), name
+
+    def __enter__(self) -> Place:
+        return Place(self._folder.__enter__(), self._name)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._folder.__exit__(kind, error, trace)
+
+
+class Tree:
+    """A folder that is never left; everything in it is opened through here."""
+
+    def __init__(self, root: Path, disk: Disk) -> None:
+        self.root = root
+        self.disk = disk
+        self.fd = disk.open(str(root), os.O_RDONLY | os.O_DIRECTORY)
+        self._kept: dict[str, tuple[int, os.stat_result]] = {}
+        self._left: list[int] = []
+
+    def close(self) -> None:
+        """Close the folder."""
+        if self.fd >= 0:
+            for fd in (*self._left, *(fd for fd, _ in self._kept.values()), self.fd):
+                self.disk.close(fd)
+            self._kept, self._left, self.fd = {}, [], -1
+
+    def kept(self, path: str, *, make: bool = True) -> int:
+        """Return a descriptor of a folder that stays open; the caller leaves it open.
+
+        Every turn needs some folders several times. Somebody may remove them at any
+        moment: what is returned is the folder that is at its path now.
+        """
+        held = self._kept.get(path)
+        if held is not None:
+            try:
+                if same(held[1], self.disk.stat(path, self.fd)):
+                    return held[0]
+            except FileNotFoundError:
+                pass
+            # Another thread may be using it just now.
+            self._left.append(held[0])
+            self._kept.pop(path, None)
+        fd = self.enter(path.split("/"), make=make)
+        self._kept[path] = fd, os.fstat(fd)
+        return fd
+
+    def folder(self, path: str, *, make: bool = False) -> _Folder:
+        """Open a folder of the memory by its trusted path; make it durably if asked."""
+        return _Folder(self, path.split("/") if path else [], make=make)
+
+    def place(self, path: str, *, make: bool = False) -> _Spot:
+        """Open the folder of a checked path."""
+        *above, name = parts_of(path)
+        return _Spot(self, above, name, make=make)
+
+    def spot(self, path: str, *, make: bool = False) -> Place:
+        """Return the place of a checked path, in a folder that stays open; see `kept`."""
+        *above, name = parts_of(path)
+        return Place(self.kept("/".join(above), make=make) if above else self.fd, name)
+
+    def enter(self, parts: list[str], *, make: bool) -> int:
+        """Return a descriptor of a folder, which the caller closes; see `folder`."""
+        return self._made(parts) if make else self._opened(parts)
+
+    def _opened(self, parts: list[str]) -> int:
+        return self.disk.perform("open", open_folder, self.fd, parts)
+
+    def _made(self, parts: list[str]) -> int:
+        try:
+            return self._opened(parts)
+        except FileNotFoundError:
+            above = self._made(parts[:-1])
+        try:
+            if PRIVATE not in parts:
+                self.refuse_twin(Place(above, parts[-1]), "/".join(parts))
+            self.disk.mkdir(parts[-1], above)
+            self.disk.fsync(above)
+        finally:
+            self.disk.close(above)
+        return self._opened(parts)
+
+    def refuse_twin(self, place: Place, path: str) -> None:
+        """Refuse a new name that another system would take for one that is there.
+
+        Raises:
+            UnsafePathError: the two names differ only in case or Unicode form.
+        """
+        wanted = fold(place.name)
+        for name in self.disk.names(place.folder):
+            if name != place.name and fold(name) == wanted:
+                raise UnsafePathError(path, f"it differs from {name!r} only in case")
+
+    def open_file(self, place: Place, flags: int, path: str) -> int:
+        """Open a plain file; one that is written to has no other name afterwards.
+
+        Backups made with ``cp -al``, and tools that find files alike, give files second
+        names (hard links). What is written here must not change what lies there.
+
+        Raises:
+            FileNotFoundError: it is not there.
+            UnsafePathError: it is a link, a device or a folder.
+        """
+        fd, found = self._open_plain(place, flags, path)
+        if found.st_nlink == 1 or flags & os.O_ACCMODE == os.O_RDONLY:
+            return fd
+        try:
+            self._split_off(place, fd, stat.S_IMODE(found.st_mode))
+        finally:
+            self.disk.close(fd)
+        return self._open_plain(place, flags, path)[0]
+
+    def _open_plain(self, place: Place, flags: int, path: str) -> tuple[int, os.stat_result]:
+        try:
+            fd = self.disk.open(place.name, flags | os.O_NONBLOCK, at=place.folder)
+        except OSError as error:
+            if error.errno in {errno.ELOOP, errno.EISDIR, errno.ENXIO}:
+                raise UnsafePathError(path, "it is a link or no plain file") from error
+            raise
+        found = os.fstat(fd)
+        if stat.S_ISREG(found.st_mode):
+            return fd, found
+        self.disk.close(fd)
+        raise UnsafePathError(path, "it is no plain file")
+
+    def _split_off(self, place: Place, fd: int, mode: int) -> None:
+        """Put a copy of an open file in its place, which has this one name."""
+        with self.folder(TEMPORARIES, make=True) as aside:
+            # Swept with what a crash leaves there: it holds the same bytes.
+            copy = Place(aside, f"split.{os.urandom(8).hex()}")
+            self.write(copy, self.disk.read(fd), mode=mode)
+            self.disk.rename(copy.name, aside, place.name, place.folder)
+            self.disk.fsync(place.folder)
+
+    def read(self, path: str) -> bytes:
+        """Return the bytes of a file; FileNotFoundError or UnsafePathError as they come."""
+        with self.place(path) as place:
+            return self.read_place(place, path)
+
+    def read_place(self, place: Place, path: str) -> bytes:
+        """Return the bytes of a file in an open folder."""
+        fd = self.open_file(place, os.O_RDONLY, path)
+        try:
+            return self.disk.read(fd)
+        finally:
+            self.disk.close(fd)
+
+    def digest(self, place: Place, path: str) -> str:
+        """Return the SHA-256 of a file, or an empty string where there is none."""
+        try:
+            return hashlib.sha256(self.read_place(place, path)).hexdigest()
+        except FileNotFoundError:
+            return ""
+
+    def write(self, place: Place, content: bytes, *, mode: int = 0o600, sync: bool = True) -> None:
+        """Write a new file, whole and durable, or leave none."""
+        disk = self.disk
+        fd = disk.open(
+            place.name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, at=place.folder, mode=0o600
+        )
+        try:
+            disk.write(fd, content)
+            if mode != 0o600:
+                disk.chmod(fd, mode)
+            if sync:
+                disk.fsync(fd)
+        except OSError:
+            self.discard(place)
+            raise
+        finally:
+            disk.close(fd)
+
+    def discard(self, place: Place) -> None:
+        """Remove a file of ours; what cannot be removed now is swept at the next start."""
+        try:
+            self.disk.unlink(place.name, place.folder)
+        except OSError:
+            return
+
+    def walk(self, under: str = "") -> Iterator[tuple[str, Stat]]:
+        """Yield path and signature of every plain file of truth with a safe path."""
+        pending = [under]
+        while pending:
+            folder = pending.pop()
+            try:
+                fd = os.open(self.root / folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            except _ABSENT:
+                continue
+            try:
+                yield from _walked(fd, f"{folder}/" if folder else "", pending)
+            finally:
+                os.close(fd)
+
+    def strays(self) -> list[str]:
+        """Return paths that hold no truth only because their name or kind is unsafe."""
+        return sorted(
+            path
+            for prefix, entries in self._folders("")
+            for entry in entries
+            if is_truth(path := prefix + entry.name)
+            and not (entry.is_file(follow_symlinks=False) and is_plain(path))
+        )
+
+    def _folders(self, under: str) -> Iterator[tuple[str, list[os.DirEntry[str]]]]:
+        """Yield folders, each as what its paths begin with, and what is in it but folders."""
+        pending = [under]
+        while pending:
+            folder = pending.pop()
+            prefix = f"{folder}/" if folder else ""
+            try:
+                with os.scandir(self.root / folder) as found:
+                    seen = [entry for entry in found if entry.name[0] != "."]
+            except _ABSENT:
+                continue
+            pending += [prefix + one.name for one in seen if one.is_dir(follow_symlinks=False)]
+            yield prefix, [one for one in seen if not one.is_dir(follow_symlinks=False)]
+
+
+def _walked(fd: int, prefix: str, pending: list[str]) -> Iterator[tuple[str, Stat]]:
+    """Yield the files of an open folder; folders in it are put behind those that are pending."""
+    # From its folder, the state of a file costs less than from its path.
+    with os.scandir(fd) as entries:
+        for entry in entries:
+            path = prefix + entry.name
+            if not entry.is_file(follow_symlinks=False):
+                if entry.name[0] != "." and entry.is_dir(follow_symlinks=False):
+                    pending.append(path)
+            elif is_kept(path):
+                try:
+                    yield path, signature(entry.stat(follow_symlinks=False))
+                except FileNotFoundError:
+                    continue  # It went while we looked.
+
+
+def same(one: os.stat_result, other: os.stat_result) -> bool:
+    """Whether two looks were at the same file or folder."""
+    return (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
+
+
+def parts_of(path: str) -> tuple[str, ...]:
+    """Check a path and return its components; the private folder may lead it."""
+    head, _, rest = path.partition("/")
+    return (head, *check(rest)) if head == PRIVATE else check(path)

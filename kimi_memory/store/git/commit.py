@@ -1,0 +1,193 @@
+"""Making a commit of what is on disk: no staging area, no hooks, no lost race."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from kimi_memory.errors import HistoryError
+from kimi_memory.store.files.stat import Stats
+from kimi_memory.store.git.cache import Cache, CacheFile, behind, carry, load_cache
+from kimi_memory.store.git.command import Git, refusal
+from kimi_memory.store.git.fast_import import Import
+from kimi_memory.store.git.index import EMPTY_TREE, Owed
+from kimi_memory.store.git.log import Idents, idents
+from kimi_memory.store.git.tree import NOTHING, Compared, compare, list_tree
+
+_TRIES = 5
+_LEFTOVER_SECONDS = 3600.0
+_BUSY = {
+    "MERGE_HEAD": "merge",
+    "rebase-merge": "rebase",
+    "rebase-apply": "rebase",
+    "CHERRY_PICK_HEAD": "cherry-pick",
+    "REVERT_HEAD": "revert",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """What a commit looks at: everything, unless it is known what may have changed."""
+
+    only: Collection[str] | None = None
+    """These paths and no others."""
+    looks: Stats | None = None
+    """How all files of truth looked; paths that look as they did at the last commit are left."""
+
+    def paths(self, cache: Cache) -> Collection[str] | None:
+        """Return the paths to look at; None for all."""
+        return self.only if self.looks is None else behind(cache, self.looks)
+
+
+EVERYWHERE = Where()
+
+
+def busy_with(folder: Path) -> str:
+    """Return what the person has under way in the repository, else an empty string."""
+    return next((verb for name, verb in _BUSY.items() if (folder / name).exists()), "")
+
+
+def branch(git: Git) -> tuple[str, str]:
+    """Return the current branch's ref, empty when detached, and its commit, empty before one."""
+    form = "--format=%(HEAD)%(refname)%00%(objectname)"
+    for row in git.run("for-each-ref", form, "refs/heads").splitlines():
+        if row.startswith(b"*"):
+            ref, _, head = os.fsdecode(row[1:]).partition("\0")
+            return ref, head
+    return os.fsdecode(git.call("symbolic-ref", "-q", "HEAD").out.rstrip(b"\n")), ""
+
+
+def writable_branch(git: Git, folder: Path) -> tuple[str, str]:
+    """Return the branch to commit to.
+
+    Raises:
+        HistoryError: the person is in the middle of something.
+    """
+    verb = busy_with(folder)
+    if verb:
+        raise HistoryError(
+            f"A {verb} is under way in this memory. Finish it with git, or abort it; "
+            "what was written since is committed afterwards."
+        )
+    ref, head = branch(git)
+    if not ref:
+        raise HistoryError(
+            "The memory is on no branch (detached HEAD). Go back with 'git switch -'; "
+            "what was written since is committed afterwards."
+        )
+    return ref, head
+
+
+class Committer:
+    """Commits of one repository, made while our lock is held.
+
+    Args:
+        git: the repository.
+        folder: its folder.
+        side: where derived files lie.
+        kept: what is known of the last commit.
+    """
+
+    def __init__(self, git: Git, folder: Path, side: Path, kept: CacheFile) -> None:
+        self._git, self._folder, self._kept = git, folder, kept
+        self._side = side
+        self._owed = Owed(side / "git-owed")
+
+    def commit(self, message: bytes, who: Idents, where: Where = EVERYWHERE) -> str:
+        """Commit what differs from the branch; return the commit, empty for no difference.
+
+        Args:
+            message: the whole of it.
+            who: author and committer.
+            where: what to look at.
+
+        Raises:
+            HistoryError: git refused, or the person is in the middle of something.
+        """
+        self._sweep()
+        for _ in range(_TRIES):
+            ref, head = writable_branch(self._git, self._folder)
+            self._owed.settle(self._git)
+            made = self._attempt((ref, head), message, who, where)
+            if made is not None:
+                return made
+        raise HistoryError("Somebody keeps committing to this memory at the same time. Retry.")
+
+    def _attempt(
+        self, on: tuple[str, str], message: bytes, who: Idents, where: Where
+    ) -> str | None:
+        """Return the new commit, an empty string for none, None when the branch moved."""
+        ref, head = on
+        cache, unknown = _at(self._git, self._kept.load(), head)
+        commit = ""
+        with Import(self._git) as objects:
+            found = compare(self._git, cache.entries, objects.add, where.paths(cache))
+            if found.differences:
+                commit = objects.commit(head, found.differences, message, who)
+        if commit:
+            self._owed.note(head, commit)
+            if not self._publish(ref, commit, head):
+                return None
+        _adopt(cache, found, commit or head)
+        self._kept.keep(cache, unknown + len(found.renewed) + len(found.differences))
+        if commit:
+            self._owed.settle(self._git)
+        return commit
+
+    def _publish(self, ref: str, commit: str, head: str) -> bool:
+        """Move the branch; False when it is not where we found it."""
+        note = f"-mkimi_memory: {commit[:12]}"
+        result = self._git.call("update-ref", note, ref, commit, head or NOTHING)
+        if result.code == 0:
+            return True
+        if branch(self._git) == (ref, head):
+            raise refusal(("update-ref",), result.err)
+        return False
+
+    def _sweep(self) -> None:
+        for left in self._side.glob("git-*-*"):
+            if time.time() - left.stat().st_mtime > _LEFTOVER_SECONDS:
+                left.unlink(missing_ok=True)
+
+
+def _at(git: Git, cache: Cache, head: str) -> tuple[Cache, int]:
+    """Return what is known of a commit, and how much of it is news to a cache."""
+    if cache.head == head:
+        return cache, 0
+    entries = carry(cache.entries, list_tree(git, head))
+    return Cache(head, entries), 1 + len(entries.items() ^ cache.entries.items())
+
+
+def _adopt(cache: Cache, found: Compared, commit: str) -> None:
+    """Make the cache that of a commit in which the differences are carried out."""
+    cache.head = ""  # Until it is done, it is of no commit.
+    cache.entries |= found.renewed
+    for difference in found.differences:
+        if difference.new is None:
+            cache.entries.pop(difference.path, None)
+        else:
+            cache.entries[difference.path] = difference.new
+    cache.head = commit
+
+
+@contextmanager
+def disk_tree(git: Git, side: Path) -> Iterator[tuple[Git, str]]:
+    """Give a commit of what is on disk, and git to see it with; the repository stays as it is."""
+    _, head = branch(git)
+    head = head or git.call("rev-parse", "-q", "--verify", "HEAD").text
+    with tempfile.TemporaryDirectory(prefix="kimi-memory-") as place:
+        aside = git.aside(Path(place))
+        cache, _ = _at(git, load_cache(side / "git-cache"), head)
+        made = ""
+        with Import(aside) as objects:
+            found = compare(git, cache.entries, objects.add)
+            if found.differences:
+                who = idents("", datetime.fromtimestamp(0, UTC))
+                made = objects.commit(head, found.differences, b"On disk\n", who)
+        yield aside, made or head or EMPTY_TREE

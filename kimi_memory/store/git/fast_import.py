@@ -1,0 +1,127 @@
+"""Contents, trees and a commit, written by one `git fast-import`.
+
+Contents reach git as a stream, never as a path: what we read is what is committed, and
+no filter of the repository runs. Only folders in which something changed are looked at,
+so a commit costs what it changes and not what there is.
+Format: https://git-scm.com/docs/git-fast-import#_input_format
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterable
+from types import TracebackType
+
+from kimi_memory.store.git.command import Git, encode, refusal
+from kimi_memory.store.git.log import Idents
+from kimi_memory.store.git.tree import NOTHING, Difference
+
+_PASSING = b"refs/kimi-memory-commit"
+"""The branch that a commit needs while it is made; it is never written."""
+
+
+class Import:
+    """A stream of objects into a repository; git starts with the first."""
+
+    def __init__(self, git: Git) -> None:
+        self._git = git
+        self._process: subprocess.Popen[bytes] | None = None
+        self._broken = False
+
+    def __enter__(self) -> Import:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._process is None:
+            return
+        if error is not None:
+            self._process.kill()
+        _, err = self._process.communicate()
+        failed = self._broken or self._process.returncode != 0
+        if failed:
+            self._forget(self._process.pid)
+        if failed and error is None:
+            raise refusal(("fast-import",), err.decode("utf-8", "replace"))
+
+    def _forget(self, pid: int) -> None:
+        """Remove the report that git leaves of its failure: it repeats what it was sent."""
+        folder = self._git.folder or self._git.root / ".git"
+        (folder / f"fast_import_crash_{pid}").unlink(missing_ok=True)
+
+    def add(self, content: bytes) -> None:
+        """Add one content."""
+        self._feed(b"blob\n" + _data(content))
+
+    def commit(
+        self, head: str, differences: Iterable[Difference], message: bytes, who: Idents
+    ) -> str:
+        """Add a commit; it may be published once the stream has ended well.
+
+        Args:
+            head: the commit it follows, empty for none.
+            differences: what it changes; their contents were added before.
+            message: the whole of it.
+            who: author and committer.
+
+        Returns:
+            The name of the commit, empty where git failed, as the end of the stream tells.
+        """
+        parent = b"from %b\n" % head.encode() if head else b""
+        self._feed(
+            b"commit %b\nmark :1\nauthor %b\ncommitter %b\n%b%b%b"
+            % (_PASSING, who.author, who.committer, _data(message), parent, _lines(differences))
+        )
+        self._feed(b"get-mark :1\nreset %b\nfrom %b\n\n" % (_PASSING, NOTHING.encode()))
+        return self._answer()
+
+    def _feed(self, part: bytes) -> None:
+        if self._process is None:
+            # To look for likeness to the last content takes longer than it saves.
+            self._process = self._git.stream("fast-import", "--quiet", "--depth=0")
+        if self._broken or self._process.stdin is None:
+            return
+        try:
+            self._process.stdin.write(part)
+        except BrokenPipeError:
+            # Its exit code and words are read when the stream is closed.
+            self._broken = True
+
+    def _answer(self) -> str:
+        process = self._process
+        if self._broken or process is None or process.stdin is None or process.stdout is None:
+            return ""
+        try:
+            process.stdin.flush()
+            answer = process.stdout.readline()
+        except BrokenPipeError:
+            answer = b""
+        self._broken = not answer
+        return answer.decode("ascii").strip()
+
+
+def _data(content: bytes) -> bytes:
+    return b"data %d\n%b\n" % (len(content), content)
+
+
+def _lines(differences: Iterable[Difference]) -> bytes:
+    """Return the differences as the stream has them; absences first, they make room."""
+    ordered = sorted(differences, key=lambda difference: difference.new is not None)
+    return b"".join(map(_line, ordered))
+
+
+def _line(difference: Difference) -> bytes:
+    path, new = quoted(difference.path), difference.new
+    if new is None:
+        return b"D %b\n" % path
+    return b"M %b %b %b\n" % (new.mode.encode(), new.blob.encode(), path)
+
+
+def quoted(path: str) -> bytes:
+    """Return a path as the stream has it, whatever it holds."""
+    plain = encode(path).replace(b"\\", b"\\\\").replace(b'"', b'\\"')
+    return b'"%b"' % plain.replace(b"\n", b"\\n")

@@ -1,0 +1,184 @@
+"""Files of the memory folder that belong into history, and those that never do."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kimi_memory.store.files.stat import Stat, signature
+from kimi_memory.store.git.command import decode, encode
+
+LARGEST = 50 * 1024 * 1024
+IGNORED = """\
+# Derived or of this machine only; kimi_memory makes it again.
+/.kimi/
+/short-term/*.json
+
+# Temporaries of editors and systems
+*~
+*.tmp
+*.sw[a-p]
+.#*
+.~lock.*#
+~$*
+.goutputstream-*
+.DS_Store
+Thumbs.db
+/.obsidian/workspace*.json
+"""
+"""What init writes to .gitignore; the same rules hold without that file."""
+
+_ENDINGS = ("~", ".tmp", *(f".sw{letter}" for letter in "abcdefghijklmnop"))
+_BEGINNINGS = (".#", ".~lock.", "~$", ".goutputstream-")
+_NAMES = frozenset({"4913", ".DS_Store", "Thumbs.db"})
+_DERIVED = re.compile(r"short-term/[^/]*\.json|\.obsidian/workspace[^/]*\.json", re.DOTALL)
+# Some file systems drop these characters from names, which turns others into .git.
+_INVISIBLE = "\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff"
+_DROPPED = re.compile(f"[{_INVISIBLE}]")
+_SUSPECT = re.compile(f"git|[{_INVISIBLE}]", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class Scan:
+    """What lies in the folder."""
+
+    files: dict[str, Stat] = field(default_factory=dict)
+    skipped: dict[str, str] = field(default_factory=dict)
+    """Path to reason, of what we leave out and the owner should know."""
+
+
+def refused_by_git(name: str) -> bool:
+    """Whether git would refuse a file of this name, and with it the whole commit."""
+    if not _SUSPECT.search(name):
+        return False
+    parts = re.split(r"[\\:]", _DROPPED.sub("", name))
+    return any(part.rstrip(" .").casefold() in {".git", "git~1"} for part in parts)
+
+
+def is_ignored(path: str) -> bool:
+    """Whether our own rules keep a path out of history."""
+    name = path.rpartition("/")[2]
+    if name.endswith(_ENDINGS) or name.startswith(_BEGINNINGS) or name in _NAMES:
+        return True
+    if path.startswith(("short-term/", ".obsidian/")):
+        return _DERIVED.fullmatch(path) is not None
+    return name.startswith("#") and name.endswith("#")
+
+
+def scan(root: Path) -> Scan:
+    """Return the files that belong into history, and what was left out."""
+    result = Scan()
+    folders = [""]
+    while folders:
+        folders.extend(_scan_folder(encode(str(root)), folders.pop(), result))
+    return result
+
+
+def look(root: Path, paths: Iterable[str]) -> Scan:
+    """Return what `scan` would find at these paths, without a look at any other."""
+    result = Scan()
+    apart = {".git": True, ".kimi": True}
+    for path in paths:
+        above = [path[:at] for at, sign in enumerate(path) if sign == "/"]
+        for folder in above:
+            if folder not in apart:
+                apart[folder] = os.path.lexists(_full(root, f"{folder}/.git"))
+        if not any(apart[folder] for folder in above):
+            _look_at(root, path, result)
+    return result
+
+
+def _look_at(root: Path, path: str, result: Scan) -> None:
+    try:
+        found = os.lstat(_full(root, path))
+    except OSError as error:
+        _skip_broken(result, path, error)
+        return
+    if why := _objection(path, found):
+        result.skipped[path] = why
+    elif stat.S_ISREG(found.st_mode) and not is_ignored(path):
+        result.files[path] = signature(found)
+
+
+def _full(root: Path, path: str) -> bytes:
+    return os.path.join(encode(str(root)), encode(path))  # noqa: PTH118  bytes
+
+
+def _scan_folder(root: bytes, folder: str, result: Scan) -> Iterator[str]:
+    try:
+        with os.scandir(os.path.join(root, encode(folder))) as entries:  # noqa: PTH118  bytes
+            found = list(entries)
+    except OSError as error:
+        _skip_broken(result, folder, error)
+        return
+    if folder and any(entry.name == b".git" for entry in found):
+        result.skipped[folder] = "another git repository"
+        return
+    prefix = f"{folder}/" if folder else ""
+    for entry in found:
+        name = decode(entry.name)
+        if not folder and name in {".git", ".kimi"}:
+            continue
+        if _take(entry, prefix + name, result):
+            yield prefix + name
+
+
+def _take(entry: os.DirEntry[bytes], path: str, result: Scan) -> bool:
+    """Note an entry; return whether it is a folder to go into."""
+    try:
+        found = entry.stat(follow_symlinks=False)
+    except OSError as error:
+        _skip_broken(result, path, error)
+        return False
+    why = _objection(path, found)
+    if why:
+        result.skipped[path] = why
+    elif stat.S_ISDIR(found.st_mode):
+        return True
+    elif not is_ignored(path):
+        result.files[path] = signature(found)
+    return False
+
+
+def _objection(path: str, found: os.stat_result) -> str:
+    if refused_by_git(path.rpartition("/")[2]):
+        return "a name that git refuses"
+    if stat.S_ISDIR(found.st_mode):
+        return ""
+    if not stat.S_ISREG(found.st_mode):
+        return "a symbolic link" if stat.S_ISLNK(found.st_mode) else "not a plain file"
+    return "larger than 50 MB" if found.st_size > LARGEST else ""
+
+
+def _skip_broken(result: Scan, path: str, error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError):
+        result.skipped[path] = f"unreadable ({error.strerror})"
+
+
+def is_gone(root: Path, path: str, mode: str) -> bool:
+    """Whether nothing git could mean by a path of this mode is there any more."""
+    try:
+        found = os.lstat(os.path.join(encode(str(root)), encode(path)))  # noqa: PTH118  bytes
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and mode != "160000"
+
+
+def read_plain(root: Path, path: str) -> bytes | None:
+    """Return the bytes of a plain file; None when it is gone or not plain any more."""
+    full = os.path.join(encode(str(root)), encode(path))  # noqa: PTH118  bytes
+    try:
+        opened = os.open(full, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    with os.fdopen(opened, "rb") as file:
+        if not stat.S_ISREG(os.fstat(opened).st_mode):
+            return None
+        content = file.read(LARGEST + 1)
+    return content if len(content) <= LARGEST else None

@@ -1,0 +1,307 @@
+"""History: the memory folder as a git repository of its own."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from datetime import datetime
+from pathlib import Path
+
+from kimi_memory.domain.health import Finding, Severity
+from kimi_memory.errors import HistoryError
+from kimi_memory.store.files.stat import Stats
+from kimi_memory.store.git import attributes, read
+from kimi_memory.store.git.arrivals import arrivals, head_at
+from kimi_memory.store.git.cache import CacheFile
+from kimi_memory.store.git.command import SAFE, Git
+from kimi_memory.store.git.commit import Committer, Where
+from kimi_memory.store.git.files import IGNORED
+from kimi_memory.store.git.health import examine, read_settings
+from kimi_memory.store.git.locks import remove_stale
+from kimi_memory.store.git.log import Commit, idents, message
+from kimi_memory.store.git.repo_check import check_adoptable, check_owner, is_clone, settle_outside
+
+__all__ = ["Commit", "History"]
+
+MARK = "kimi.memory"
+
+
+class History:
+    """Commits of a memory folder.
+
+    Reading takes no lock. `init` and `commit` take the git lock themselves, so nobody
+    may call them while holding it.
+
+    Args:
+        root: the memory folder.
+        lock: gives the git lock of this memory.
+        clock: tells the time of commits.
+        enabled: False for a memory that keeps no history; then nothing is done.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        lock: Callable[[], AbstractContextManager[object]],
+        clock: Callable[[], datetime],
+        enabled: bool = True,
+    ) -> None:
+        self.root, self.enabled = root, enabled
+        self._lock, self._clock = lock, clock
+        self._side = root / ".kimi"
+        self._found: Git | None = None
+        self._unsettled = False
+        self._kept = CacheFile(self._side / "git-cache")
+        self._arrived: tuple[object, Mapping[str, frozenset[str]]] = None, {}
+
+    def init(self) -> list[str]:
+        """Make the folder a repository, or renew the settings of ours; return notes.
+
+        Raises:
+            HistoryError: git is missing, or another repository has a claim on the folder.
+        """
+        if not self.enabled:
+            return []
+        Git(self.root, None).run("version")
+        notes: list[str] = []
+        with self._holding() as since:
+            if not os.path.lexists(self.root / ".git"):
+                notes = settle_outside(self.root)
+            git, folder = self._make()
+            remove_stale({folder, git.common()}, self.root, since)
+            self._settle(git, folder)
+        return notes
+
+    def ready(self) -> bool:
+        """Whether there is a repository of ours here that can be used."""
+        try:
+            return self._git() is not None
+        except HistoryError:
+            return False
+
+    def commit(
+        self,
+        subject: str,
+        *,
+        trailers: Mapping[str, str] | None = None,
+        author: str = "",
+        only: Collection[str] | None = None,
+        looks: Stats | None = None,
+    ) -> str:
+        """Commit what is on disk; return the commit, an empty string when nothing changed.
+
+        Args:
+            subject: first line of the message.
+            trailers: machine-readable lines at its end, such as ``Job`` and ``Kind``.
+            author: on whose behalf; the name of an actor.
+            only: the paths to look at, where it is known that no other matters.
+            looks: how all files of truth look, where they were just looked at.
+
+        Raises:
+            HistoryError: no repository of ours, git refused, or a merge is under way.
+        """
+        if not self.enabled:
+            return ""
+        git = self._need()
+        with self._holding() as since:
+            folder = _folder_of(git)
+            check_owner(self.root, git.common())
+            remove_stale({folder, git.common()}, self.root, since)
+            self._renew(git, folder)
+            committer = Committer(git, folder, self._side, self._kept)
+            who = idents(author, self._clock())
+            return committer.commit(message(subject, trailers or {}), who, Where(only, looks))
+
+    def close(self) -> None:
+        """Keep what is known of the last commit for the next process."""
+        try:
+            self._kept.save()
+        except HistoryError:
+            return  # Without it, the next process asks git.
+
+    def log(
+        self, *, limit: int = 20, path: str = "", since: datetime | None = None
+    ) -> list[Commit]:
+        """Return the newest commits, newest first; of a path or since a moment where given."""
+        git = self._git()
+        return [] if git is None else read.read_log(git, limit, path, since)
+
+    def find(self, trailer: str, value: str) -> Commit | None:
+        """Return the newest commit that carries this trailer with this value."""
+        git = self._git()
+        return None if git is None else read.find_trailer(git, trailer, value)
+
+    def diff(self, old: str = "HEAD", new: str = "", path: str = "") -> str:
+        """Return the diff of two commits, or of one and the disk when `new` is empty."""
+        return read.read_diff(self._need(), self._side, old, new, path)
+
+    def content(self, commit: str, path: str) -> bytes | None:
+        """Return a file's bytes in a commit; None where it is not in it."""
+        return read.read_content(self._need(), commit, path)
+
+    def changed(self, commit: str) -> list[tuple[str, str]]:
+        """Return what a commit changed against its first parent: A, M or D, and the path."""
+        return read.read_changed(self._need(), commit)
+
+    def versions(self, *folders: str) -> list[read.Version]:
+        """Return what each commit made of the files in some folders, newest first."""
+        return read.read_versions(self._need(), folders)
+
+    def arrivals(self, since: float) -> Mapping[str, frozenset[str]]:
+        """Return the blobs that pulls and merges brought since a moment, by path."""
+        git = self._git()
+        if git is None:
+            return {}
+        folder = _folder_of(git)
+        state = _state_of(folder)
+        if self._arrived[0] != (since, state):
+            self._arrived = (since, state), arrivals(git, folder, since)
+        return self._arrived[1]
+
+    def content_at(self, moment: float, path: str) -> bytes | None:
+        """Return a file as the commit had it that was current at a moment of the system clock."""
+        git = self._git()
+        commit = "" if git is None else head_at(_folder_of(git), moment)
+        return read.read_content(self._need(), commit, path) if commit else None
+
+    def blobs(self, ids: Iterable[str]) -> dict[str, bytes]:
+        """Return the content of files by the name of their blobs."""
+        return read.read_blobs(self._need(), ids)
+
+    def head(self) -> str:
+        """Return the current commit, an empty string before the first."""
+        git = self._git()
+        return "" if git is None else read.read_head(git)
+
+    def check(self) -> list[Finding]:
+        """Return what is wrong with the history."""
+        if not self.enabled:
+            return []
+        try:
+            git = self._need()
+            check_owner(self.root, git.common())
+            return examine(git, _folder_of(git))
+        except HistoryError as error:
+            said, _, remedy = str(error).partition(". ")
+            return [Finding("history", Severity.ERROR, said, remedy)]
+
+    @contextmanager
+    def _holding(self) -> Iterator[float]:
+        with self._lock():
+            # Ages of lock files are by the system's clock, whatever ours says.
+            yield time.time()
+
+    def _need(self) -> Git:
+        git = self._git()
+        if git is None:
+            why = "no history here" if self.enabled else "history is switched off"
+            raise HistoryError(f"There is {why}. Run 'kimi-memory init' to start one.")
+        return git
+
+    def _git(self) -> Git | None:
+        """Return git over our repository, or over a clone of one; None when there is none."""
+        if not self.enabled or not (self.root / ".git").exists():
+            return None
+        if self._found is None:
+            git = self._open()
+            if git.call("config", "--local", "--get", "--type=bool", MARK).text == "true":
+                self._found = git
+            elif is_clone(git):
+                self._found, self._unsettled = git, True
+        return self._found
+
+    def _open(self) -> Git:
+        """Return git over whatever repository has its root here."""
+        place = self.root / ".git"
+        if place.is_symlink():
+            raise HistoryError(f"{place} is a symbolic link. Replace it by the folder it names.")
+        if place.is_file():
+            shown = Git(self.root, None).run("rev-parse", "--absolute-git-dir")
+            place = Path(os.fsdecode(shown.removesuffix(b"\n")))
+        return Git(self.root, place)
+
+    def _make(self) -> tuple[Git, Path]:
+        place = self.root / ".git"
+        if not os.path.lexists(place):
+            self._create(Git(self.root, place))
+        git = self._open()
+        folder = _folder_of(git)
+        check_owner(self.root, git.common())
+        if git.call("rev-parse", "--git-dir").code != 0:
+            self._create(git)
+        if self._git() is None:
+            self._adopt(git)
+        elif self._unsettled:
+            git.run("config", MARK, "true")
+            self._unsettled = False
+        return git, folder
+
+    def _create(self, git: Git) -> None:
+        git.run("init", "--quiet", "--template=", "--initial-branch=main", "--object-format=sha1")
+        git.run("config", MARK, "true")
+
+    def _adopt(self, git: Git) -> None:
+        if (self.root / ".git").is_file():
+            raise HistoryError(
+                f"{self.root} is a submodule or a worktree of another repository. "
+                "Make the memory in a folder of its own."
+            )
+        check_adoptable(git)
+        git.run("config", MARK, "true")
+
+    def _renew(self, git: Git, folder: Path) -> None:
+        """Give a clone, or a repository of an earlier version, the settings of ours."""
+        if self._unsettled:
+            git.run("config", MARK, "true")
+            self._unsettled = False
+        elif not attributes.are_old(self.root):
+            return
+        self._settle(git, folder)
+
+    def _settle(self, git: Git, folder: Path) -> None:
+        present = read_settings(git)
+        for name, value in SAFE.items():
+            if present.get(name.lower()) != value:
+                git.run("config", "--replace-all", name, value)
+        git.run("config", "--replace-all", attributes.DRIVER, attributes.driver())
+        exclude = git.common() / "info" / "exclude"
+        exclude.parent.mkdir(exist_ok=True)
+        _write_absent(exclude, "/.kimi/\n")
+        _write_absent(self.root / ".gitignore", IGNORED)
+        _write_absent(self.root / attributes.NAME, attributes.CONTENT)
+        attributes.renew(self.root)
+        _sync(git.common(), folder)
+
+
+def _state_of(folder: Path) -> tuple[tuple[int, int], ...]:
+    """Return what is another one after HEAD moved, or a merge began or went on."""
+    found = (folder / name for name in ("logs/HEAD", "MERGE_HEAD", "index"))
+    looks = (path.stat() if path.exists() else None for path in found)
+    return tuple((look.st_mtime_ns, look.st_size) if look else (0, 0) for look in looks)
+
+
+def _folder_of(git: Git) -> Path:
+    return git.folder or git.root / ".git"
+
+
+def _write_absent(path: Path, text: str) -> None:
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+    except FileExistsError:
+        return
+
+
+def _sync(common: Path, folder: Path) -> None:
+    """Bring to disk what git init leaves to chance: without HEAD and config all is lost."""
+    for path in (folder / "HEAD", common / "config", common / "info", common, common.parent):
+        opened = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)

@@ -1,0 +1,88 @@
+"""Commits as values: their messages with trailers, written and read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from kimi_memory.store.git.command import EMAIL, NAME
+
+FORMAT = "%H%x00%aI%x00%an%x00%s%x00%(trailers:only=true,unfold=true)%x00"
+_FIELDS = 5
+_LONGEST_SUBJECT = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One commit of the history."""
+
+    hash: str
+    at: datetime
+    subject: str
+    author: str
+    trailers: Mapping[str, str]
+
+
+def one_line(text: str) -> str:
+    """Return text that fits on one line of a commit message."""
+    sound = text.encode("utf-8", "replace").decode("utf-8")
+    return " ".join("".join(c if c.isprintable() else " " for c in sound).split())
+
+
+def message(subject: str, trailers: Mapping[str, str]) -> bytes:
+    """Return a commit message; trailers without a value are left out."""
+    title = one_line(subject)[:_LONGEST_SUBJECT] or "Update memory"
+    lines = [f"{trailer_name(name)}: {value}" for name, value in _plain(trailers)]
+    return "\n".join([title, *([""] if lines else []), *lines, ""]).encode()
+
+
+def _plain(trailers: Mapping[str, str]) -> list[tuple[str, str]]:
+    return [(name, one_line(value)) for name, value in trailers.items() if one_line(value)]
+
+
+def trailer_name(name: str) -> str:
+    """Return a name git recognises as that of a trailer."""
+    return re.sub(r"[^A-Za-z0-9-]+", "-", name).strip("-") or "Note"
+
+
+class Idents(NamedTuple):
+    """Who made a commit, as git's objects have it: name, address, seconds, zone."""
+
+    author: bytes
+    committer: bytes
+
+
+def idents(author: str, at: datetime) -> Idents:
+    """Return author and committer of a commit at a moment."""
+    name = re.sub(r"[<>]", "", one_line(author)).strip(" .,:;\"'\\") or NAME
+    # Git knows no moment before its epoch, and no zone with seconds.
+    zone = f"{at.astimezone(at.tzinfo):%z}"[:5]
+    rest = f"<{EMAIL}> {max(0, int(at.timestamp()))} {zone}"
+    return Idents(f"{name} {rest}".encode(), f"{NAME} {rest}".encode())
+
+
+def parse_log(output: bytes) -> list[Commit]:
+    """Return the commits that git listed in FORMAT."""
+    fields = output.decode("utf-8", "replace").split("\0")
+    whole = len(fields) // _FIELDS
+    return [_commit(fields[n * _FIELDS : (n + 1) * _FIELDS]) for n in range(whole)]
+
+
+def _commit(fields: list[str]) -> Commit:
+    name, at, author, subject, trailers = fields
+    return Commit(name.strip(), _moment(at), subject, author, _trailers(trailers))
+
+
+def _moment(text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return datetime.fromtimestamp(0, UTC)
+
+
+def _trailers(text: str) -> dict[str, str]:
+    pairs = (line.partition(":") for line in text.splitlines() if ":" in line)
+    return {name.strip(): value.strip() for name, _, value in pairs}

@@ -1,0 +1,137 @@
+"""Questions to the history that change nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from kimi_memory.errors import HistoryError
+from kimi_memory.store.git.command import Git, decode, encode
+from kimi_memory.store.git.commit import disk_tree
+from kimi_memory.store.git.index import EMPTY_TREE, differences
+from kimi_memory.store.git.log import FORMAT, Commit, one_line, parse_log, trailer_name
+
+
+class Version(NamedTuple):
+    """A file as one commit made it."""
+
+    commit: str
+    path: str
+    blob: str
+
+
+def resolve(git: Git, commit: str) -> str:
+    """Return the full name of a commit.
+
+    Raises:
+        HistoryError: there is no such commit.
+    """
+    wanted = f"{commit}^{{commit}}"
+    result = git.call("rev-parse", "-q", "--verify", "--end-of-options", wanted)
+    if result.code != 0 or not commit:
+        raise HistoryError(f"No commit {commit!r} here. List them with 'kimi-memory log'.")
+    return result.text
+
+
+def read_head(git: Git) -> str:
+    """Return the current commit, empty before the first."""
+    return git.call("rev-parse", "-q", "--verify", "HEAD^{commit}").text
+
+
+def read_log(git: Git, limit: int, path: str, since: datetime | None) -> list[Commit]:
+    """Return the newest commits, of a path or since a moment where given."""
+    options = [f"--max-count={limit}"]
+    if since is not None:
+        options.append(f"--since={since.isoformat()}")
+    return _list(git, options, [encode(path)] if path else [])
+
+
+def find_trailer(git: Git, trailer: str, value: str) -> Commit | None:
+    """Return the newest commit that carries a trailer with this value."""
+    name, wanted = trailer_name(trailer), one_line(value)
+    commits = _list(git, ["--fixed-strings", f"--grep={name}: {wanted}"], [])
+    return next((commit for commit in commits if commit.trailers.get(name) == wanted), None)
+
+
+def _list(git: Git, options: list[str], paths: list[bytes]) -> list[Commit]:
+    if not read_head(git):
+        return []
+    form = f"--format={FORMAT}"
+    return parse_log(
+        git.run("rev-list", "--no-commit-header", form, *options, "HEAD", "--", *paths)
+    )
+
+
+def read_content(git: Git, commit: str, path: str) -> bytes | None:
+    """Return a file's bytes in a commit; None where it is not in it."""
+    row = git.run("ls-tree", "-z", "--full-tree", resolve(git, commit), "--", encode(path))
+    about, _, found = row.removesuffix(b"\0").partition(b"\t")
+    if found != encode(path) or b" blob " not in about:
+        return None
+    return git.run("cat-file", "blob", about.split(b" ")[2])
+
+
+def read_changed(git: Git, commit: str) -> list[tuple[str, str]]:
+    """Return what a commit changed against its first parent: A, M or D, and the path."""
+    full = resolve(git, commit)
+    parent = git.call("rev-parse", "-q", "--verify", f"{full}^1").text
+    return [
+        ("A" if d.old is None else "D" if d.new is None else "M", d.path)
+        for d in differences(git, parent, full)
+    ]
+
+
+def read_versions(git: Git, folders: Sequence[str]) -> list[Version]:
+    """Return what each commit made of the files in some folders, newest first.
+
+    A merge is listed with what it has otherwise than any of its parents.
+    """
+    if not read_head(git):
+        return []
+    commits = git.run("rev-list", "HEAD")
+    plain = ("--stdin", "-r", "-m", "--root", "--no-renames", "--no-abbrev", "-z")
+    words = iter(git.run("diff-tree", *plain, "--", *folders, feed=commits).split(b"\0")[:-1])
+    found, commit = [], ""
+    for word in words:
+        if not word.startswith(b":"):
+            commit = word.decode("ascii")
+            continue
+        path, blob = decode(next(words)), word.split(b" ")[3].decode("ascii")
+        if blob.strip("0"):
+            found.append(Version(commit, path, blob))
+    return found
+
+
+def read_blobs(git: Git, ids: Iterable[str]) -> dict[str, bytes]:
+    """Return the content of files by the name of their blobs."""
+    feed = "".join(f"{id}\n" for id in ids).encode()
+    objects = parse_objects(git.run("cat-file", "--batch", feed=feed))
+    return {id.decode("ascii"): content for id, _, content in objects}
+
+
+def parse_objects(out: bytes) -> Iterator[tuple[bytes, str, bytes]]:
+    """Yield id, kind and content of the answers of ``git cat-file --batch``."""
+    at = 0
+    while at < len(out):
+        end = out.index(b"\n", at)
+        id, kind, size = out[at:end].split(b" ")
+        at = end + 1 + int(size)
+        yield id, kind.decode("ascii"), out[end + 1 : at]
+        at += 1
+
+
+def read_diff(git: Git, side: Path, old: str, new: str, path: str) -> str:
+    """Return a diff for people; an empty `new` is the disk."""
+    first = EMPTY_TREE if old == "HEAD" and not read_head(git) else resolve(git, old)
+    if new:
+        return _diff(git, first, resolve(git, new), path)
+    with disk_tree(git, side) as (aside, tree):
+        return _diff(aside, first, tree, path)
+
+
+def _diff(git: Git, old: str, new: str, path: str) -> str:
+    only = [encode(path)] if path else []
+    plain = ("-r", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color")
+    return git.run("diff-tree", *plain, old, new, "--", *only).decode("utf-8", "replace")

@@ -1,0 +1,189 @@
+"""A memory folder and the repositories it may lie in or already be."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from kimi_memory.errors import HistoryError
+from kimi_memory.store.git.command import Git, decode, encode
+
+_PLAIN_SECTIONS = ("core.", "user.", "remote.", "branch.", "init.", "kimi.", "submodule.", "gc.")
+_PLAIN_MERGE = (
+    *("merge.conflictstyle", "merge.renames", "merge.directoryrenames"),
+    # Whatever it says, ours is written over it before anybody merges.
+    "merge.kimi-memory.driver",
+)
+_RISKY_CORE = (
+    "core.fsmonitor",
+    "core.hookspath",
+    "core.sshcommand",
+    "core.editor",
+    "core.pager",
+    "core.gitproxy",
+    "core.attributesfile",
+    "core.alternaterefscommand",
+    "core.askpass",
+)
+_RISKY_REMOTE = (".uploadpack", ".receivepack", ".vcs", ".promisor", ".proxy")
+_OF_A_MEMORY = re.compile(
+    r"\.git(ignore|attributes)|memory\.toml|[^/]*\.md|LICENSE|\.obsidian|short-term|episodic"
+    r"|mid-term|semantic|long-term|conflicts|review|\.trash|attachments|assets"
+)
+ELSEWHERE = "Choose a folder outside of it, or set 'git = false' under [history] in memory.toml."
+
+
+def check_owner(root: Path, folder: Path) -> None:
+    """Refuse a repository of another user unless git was told to trust it.
+
+    Raises:
+        HistoryError: somebody else owns it.
+    """
+    if folder.stat().st_uid == os.geteuid():
+        return
+    # Git's own check does not happen when the repository is named, as we do.
+    asked = Git(Path("/"), None).call(
+        "config", "--global", "--get-all", "safe.directory", GIT_CONFIG_GLOBAL=_global()
+    )
+    trusted = {line.rstrip("/") for line in asked.text.splitlines()}
+    if trusted.isdisjoint({"*", str(root), str(root.resolve())}):
+        raise HistoryError(
+            f"{folder} belongs to another user. Run as its owner, or trust it with "
+            f"'git config --global --add safe.directory {root}'."
+        )
+
+
+def _global() -> str:
+    return str(Path(os.path.expanduser("~")) / ".gitconfig")  # noqa: PTH111  may lack a home
+
+
+def risky_settings(git: Git) -> list[str]:
+    """Return the settings of a repository that name programs, or that we do not know."""
+    rows = git.run("config", "--local", "--includes", "--list", "--name-only", "-z").split(b"\0")
+    return sorted({name for name in map(decode, rows[:-1]) if _is_risky(name)})
+
+
+def _is_risky(name: str) -> bool:
+    known = name.startswith((*_PLAIN_SECTIONS, "maintenance.", *_PLAIN_MERGE, "pull."))
+    if name.startswith("extensions."):
+        return name != "extensions.worktreeconfig"
+    return not known or name in _RISKY_CORE or name.endswith(_RISKY_REMOTE)
+
+
+def check_adoptable(git: Git) -> None:
+    """Refuse an existing repository that is not one of a memory.
+
+    A fresh one and a clone of a memory are taken; a project's is not.
+
+    Raises:
+        HistoryError: it holds something else, or settings that run programs.
+    """
+    risky = risky_settings(git)
+    if risky:
+        raise HistoryError(
+            f"The repository in {git.root} has settings we do not know or that may run programs "
+            f"({', '.join(risky[:3])}). Remove them with 'git config --unset', or move .git away."
+        )
+    top = _top_level(git)
+    foreign = [name for name in top if not _OF_A_MEMORY.fullmatch(name)]
+    if foreign or (top and "memory.toml" not in top):
+        raise HistoryError(
+            f"{git.root} is a repository with other content ({', '.join([*foreign, *top][:3])}). "
+            "Make the memory in a folder of its own, or, if every file here belongs to the "
+            "memory, run 'git config kimi.memory 1' there and retry."
+        )
+
+
+def is_clone(git: Git) -> bool:
+    """Whether this is a clone of a memory that nobody has settled yet, and that may be used."""
+    folder = git.folder or git.root / ".git"
+    if not folder.is_dir() or git.call("rev-parse", "--verify", "-q", "HEAD").code != 0:
+        return False
+    try:
+        check_adoptable(git)
+    except HistoryError:
+        return False  # 'kimi-memory init' says why.
+    return True
+
+
+def _top_level(git: Git) -> list[str]:
+    if git.call("rev-parse", "--verify", "-q", "HEAD").code == 0:
+        rows = git.run("ls-tree", "-z", "--name-only", "--full-tree", "HEAD")
+        return [decode(row) for row in rows.split(b"\0")[:-1]]
+    staged = git.run("ls-files", "-z").split(b"\0")[:-1]
+    return sorted({decode(row).partition("/")[0] for row in staged})
+
+
+def kept_outside(root: Path, *, own: bool) -> str:
+    """Return the repository around a memory that holds files of it, empty where none does.
+
+    Args:
+        root: the memory folder.
+        own: whether the memory has a repository of its own, which is not looked at.
+    """
+    place = root.parent if own else root
+    outer = Git(place, None)
+    top = outer.call("-c", "safe.bareRepository=all", "rev-parse", "--show-toplevel")
+    if top.code != 0 or not top.out:
+        return ""
+    folder = Path(os.fsdecode(top.out.removesuffix(b"\n")))
+    inside = encode(os.path.relpath(root, folder))
+    tracked = outer.call("-C", str(folder), "ls-files", "-z", "--", inside).out
+    past = outer.call("-C", str(folder), "rev-list", "--all", "--max-count=1", "--", inside).out
+    return str(folder) if tracked or past else ""
+
+
+def settle_outside(root: Path) -> list[str]:
+    """Prepare for a repository of its own at `root`; return notes for the person.
+
+    Raises:
+        HistoryError: another repository has a claim on the folder.
+    """
+    outer = Git(root, None)
+    asked = outer.call(
+        "-c", "safe.bareRepository=all", "rev-parse", "--is-inside-work-tree", "--show-prefix"
+    )
+    if asked.code != 0:
+        return _unseen(root, asked.err)
+    inside, _, rest = asked.out.partition(b"\n")
+    if inside != b"true":
+        raise HistoryError(f"{root} lies inside a repository's own files. {ELSEWHERE}")
+    return _nest(outer, rest.removesuffix(b"\n"))
+
+
+def _unseen(root: Path, err: str) -> list[str]:
+    if "not a git repository" in err:
+        return []
+    said = next((line for line in err.splitlines() if line.startswith("fatal:")), err.strip())
+    return [f"A repository around {root} could not be read ({said}); exclude the memory there."]
+
+
+def _nest(outer: Git, prefix: bytes) -> list[str]:
+    top = decode(outer.run("rev-parse", "--show-toplevel").removesuffix(b"\n"))
+    if outer.run("ls-files", "-z"):
+        raise HistoryError(
+            f"The repository {top} already tracks files in {outer.root}. Let it forget them "
+            f"with 'git rm -r --cached', or keep it so without history. {ELSEWHERE}"
+        )
+    nested = f"Nested inside the repository {top}; it does not see this memory"
+    if outer.call("check-ignore", "-q", "--", "./", GIT_LITERAL_PATHSPECS="0").code == 0:
+        return [f"{nested} (it already ignored the folder)."]
+    shown = outer.run("rev-parse", "--path-format=absolute", "--git-path", "info/exclude")
+    exclude = Path(decode(shown.removesuffix(b"\n")))
+    return [_exclude(exclude, prefix.removesuffix(b"/"), nested)]
+
+
+def _exclude(exclude: Path, prefix: bytes, nested: str) -> str:
+    if b"\n" in prefix:
+        return f"{nested.partition(';')[0]}; its name cannot be ignored there, never add it."
+    pattern = re.sub(rb"([\\*?\[ ])", rb"\\\1", prefix)
+    try:
+        exclude.parent.mkdir(parents=True, exist_ok=True)
+        with exclude.open("a+b") as file:
+            file.seek(0)
+            gap = b"" if (b"\n" + file.read()).endswith(b"\n") else b"\n"
+            file.write(gap + b"/" + pattern + b"/\n")
+    except OSError as error:
+        return f"{nested.partition(';')[0]}; add it to {exclude} yourself ({error.strerror})."
+    return f"{nested} (ignored through {exclude})."

@@ -1,0 +1,1 @@
+"""Notes in the store: found by id and key, read once, with their tombstones."""

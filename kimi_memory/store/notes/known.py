@@ -1,0 +1,286 @@
+"""What is known of the user, their projects and the last sessions, as points of a brief."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import islice
+from typing import TypeVar
+
+from kimi_memory.domain.brief import Point, Section, rank_of, section_of
+from kimi_memory.domain.card import Card
+from kimi_memory.domain.digest import Digest, DigestLine, Part
+from kimi_memory.domain.note import Lang, Note
+from kimi_memory.domain.origin import Origin
+from kimi_memory.domain.pages import Project
+from kimi_memory.domain.plan_step import Step
+from kimi_memory.domain.scope import SHARED
+from kimi_memory.domain.status import Status
+from kimi_memory.domain.tombstone import Stones
+from kimi_memory.errors import FormatError, NotFoundError
+from kimi_memory.formats import codec
+from kimi_memory.formats.card_header import Head
+from kimi_memory.formats.frontmatter import decode
+from kimi_memory.formats.marks import split_mark
+from kimi_memory.formats.page_lines import labelled
+from kimi_memory.nlp.basic.normalize import bare
+from kimi_memory.nlp.dates.zone import Zone, in_zone
+from kimi_memory.nlp.rules.changed_later import Changes
+from kimi_memory.nlp.rules.lasting import is_lasting, worth_of
+from kimi_memory.nlp.rules.strip_code import headline
+from kimi_memory.store.notes.notes import Shelf
+from kimi_memory.store.notes.tombstones import read_stones
+
+N = TypeVar("N", bound=Note)
+
+DATES = "user.dates."
+"""Keys of plans and events whose day was named begin so."""
+SESSIONS = 12
+"""So many of the last sessions are looked at."""
+RECENT = 5
+"""So many of them are told of as the last days."""
+_SECTIONS = {
+    Part.ORDERED: Section.HOW,
+    Part.DECIDED: Section.DECISIONS,
+    Part.TOLD: Section.WHO,
+    Part.OPEN: Section.OPEN,
+}
+_HELD = frozenset({Status.ACTIVE, Status.CONFLICTED})
+_OVER = frozenset({Status.SUPERSEDED, Status.ARCHIVED})
+_LEAST = {Section.WHO: 3.0, Section.LATELY: 2.0}
+"""What tells less of somebody, or of a day, is left to its digest."""
+_AFTER_ORDERS = 0.5
+"""Orders of digests come after the cards of orders, before preferences."""
+_LATER = 3.0
+"""Lines of digests come after the cards of their section."""
+
+
+@dataclass(frozen=True, slots=True)
+class Whose:
+    """What may stand in a brief."""
+
+    scopes: Collection[str] | None = (SHARED,)
+    """Whose notes are shown; None for all."""
+    project: str = ""
+    """Only what is of this project or of none; empty for all."""
+    now: datetime | None = None
+    """What ended before this moment is left out."""
+    ids: Collection[str] | None = None
+    """Ids of the cards, projects and turns that may be shown; None for all."""
+
+    def sees(self, note: Head | Digest) -> bool:
+        """Whether a note is theirs, and of the project."""
+        mine = self.scopes is None or note.scope in self.scopes
+        mine = mine and (not self.project or note.project in ("", self.project))
+        return mine and (self.ids is None or any(id in self.ids for id in _units_of(note)))
+
+    def holds(self, head: Head) -> bool:
+        """Whether a card has not ended yet."""
+        ends = (end for end in (head.expires, head.valid_to) if end is not None)
+        return self.now is None or all(end > self.now for end in ends)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """All that a brief is made of."""
+
+    heads: tuple[Head, ...]
+    projects: tuple[Project, ...] = ()
+    digests: tuple[Digest, ...] = ()
+    """Of the last sessions, newest first."""
+    over: Mapping[tuple[str, int], tuple[str, ...]] = field(default_factory=dict)
+    """Words that do not hold any more, by session and turn."""
+    stones: Stones = field(default_factory=lambda: Stones(()))
+    """What was forgotten on purpose."""
+
+    @classmethod
+    def of(
+        cls, shelf: Shelf, *, heads: Iterable[Head] | None = None, steps: Sequence[Step] = ()
+    ) -> Known:
+        """Return what is known once some steps are done.
+
+        Args:
+            shelf: the notes as they are.
+            heads: all cards as they will be; as they are if not given.
+            steps: what is going to be.
+        """
+        new = {step.note.id: step.note for step in steps}
+        cards = tuple(_heads(shelf, new) if heads is None else heads)
+        projects = tuple(p for p in _notes(shelf, Project, new) if not p.finished)
+        digests = tuple(last_digests(shelf, new))
+        stones = read_stones(shelf.store)
+        return cls(cards, projects, digests, _over(shelf, new, digests), stones)
+
+    def points(self, lang: Lang, zone: Zone, whose: Whose | None = None) -> Iterator[Point]:
+        """Yield all that could stand in a brief.
+
+        Args:
+            lang: the language of the words around them.
+            zone: the zone of their days.
+            whose: what may be shown; what is everybody's if not given.
+        """
+        whose = whose or Whose()
+        for head in self.heads:
+            if whose.sees(head) and whose.holds(head) and _is_shown(head):
+                yield _card_point(head, zone)
+        for project in self.projects:
+            if whose.project in ("", project.name) and (
+                whose.ids is None or project.id in whose.ids
+            ):
+                yield _project_point(project, lang)
+        own = [digest for digest in self.digests if whose.sees(digest)]
+        changes = Changes((-age, line.text) for age, line in _said(own))
+        for age, digest in enumerate(own):
+            yield from self._digest_points(digest, age, zone, changes)
+
+    def _digest_points(
+        self, digest: Digest, age: int, zone: Zone, changes: Changes
+    ) -> Iterator[Point]:
+        day = f"{in_zone(digest.at, zone):%Y-%m-%d}"
+        for number, line in enumerate(digest.lines):
+            section = _section_of(line)
+            if section in (Section.LATELY, Section.OPEN) and age >= RECENT:
+                continue
+            # Who somebody is stands, whatever they change of their plans in the same breath.
+            changed = not is_lasting(line.text) and changes.after(-age, line.text)
+            if changed or self._is_over(digest, line):
+                continue
+            text = f"{line.who}: {line.text}" if line.who else line.text
+            id = f"turn-{digest.id[-4:]}-{number}"  # short, as it costs room
+            agent = str(Origin.AGENT) if line.part is Part.FOUND else ""
+            plain = labelled(text, (agent, day), digest.lang)
+            worth = worth_of(line.text)
+            if line.part is not Part.FOUND and worth < _LEAST.get(section, worth):
+                continue
+            first = _AFTER_ORDERS if line.part is Part.ORDERED else _LATER
+            rank, place = (first, -worth, age), (first, age, number)
+            yield Point(section, id, text, f"{plain} ^{id}", rank, plain, place)
+
+    def _is_over(self, digest: Digest, line: DigestLine) -> bool:
+        scopes = {"memory", f"session:{digest.session}", f"project:{digest.project}", digest.scope}
+        if self.stones and self.stones.silence(line.text, scopes - {""}) != line.text:
+            return True
+        words = bare(line.text)
+        turns = range(line.first, line.last + 1)
+        told = [old for n in turns for old in self.over.get((digest.session, n), ())]
+        # A long line says more than the one thing in it that changed.
+        return any(words in old or (old in words and 2 * len(old) >= len(words)) for old in told)
+
+
+def _said(digests: Sequence[Digest]) -> Iterator[tuple[int, DigestLine]]:
+    """Yield what people said, with the age of its session, the oldest first."""
+    for age, digest in reversed(list(enumerate(digests))):
+        yield from ((age, line) for line in digest.lines if line.part is not Part.FOUND)
+
+
+def _units_of(note: Head | Digest) -> Iterator[str]:
+    """Yield the ids of the units that a note is, or that a digest quotes."""
+    yield note.id
+    if isinstance(note, Digest):
+        yield from (f"session:{note.session}#{line.first}" for line in note.lines)
+
+
+def _section_of(line: DigestLine) -> Section:
+    """Return where a line belongs; who comes with a request often says who they are."""
+    if line.part is Part.ASKED and line.last != line.first:
+        return Section.DECISIONS  # with what the agent says it did about it
+    if line.part in (Part.ASKED, Part.DECIDED) and is_lasting(line.text):
+        return Section.WHO
+    return _SECTIONS.get(line.part, Section.LATELY)
+
+
+def _is_shown(head: Head) -> bool:
+    """Whether a card is held to be so, or is a person's own that waits for a word."""
+    mine = head.status is Status.CANDIDATE and head.trust is Origin.HUMAN and not head.sourced
+    return head.status in _HELD or mine or (head.status is Status.STALE and head.stands)
+
+
+def _card_point(head: Head, zone: Zone) -> Point:
+    unsure = head.status is Status.CANDIDATE
+    section = Section.UNSURE if unsure else section_of(head.type, head.key)
+    rank = rank_of(head.type, head.confidence, head.importance, head.since.timestamp())
+    if head.key.startswith(DATES):  # beside what sessions tell of the same people
+        rank = (_LATER, -worth_of(head.text), -head.since.timestamp())
+    plain = labelled(head.text, head.labels(zone), head.lang)
+    return Point(section, head.id, head.text, head.line(zone), rank, plain)
+
+
+_GOAL = ("目标", "goal")
+_STATE = ("现状", "state")
+_NEXT = ("下一步", "next")
+
+
+def _project_point(project: Project, lang: Lang) -> Point:
+    """Return the line of a project: its goal, where it stands, and what comes next."""
+    side = lang is Lang.EN
+    open_todos = [todo.text for todo in project.todos if not todo.done]
+    stands = split_mark((*project.state[:1], *project.progress[-1:], "")[0])[0]
+    parts = [
+        f"{_GOAL[side]}: {project.goal}" if project.goal else "",
+        f"{_STATE[side]}: {headline(stands)}" if stands else "",
+        f"{_NEXT[side]}: {'; '.join(open_todos[:3])}" if open_todos else "",
+    ]
+    text = f"**{project.name}**: {' · '.join(part for part in parts if part)}".removesuffix(": ")
+    rank = (-project.updated.timestamp(),)
+    plain = labelled(text, (), lang)
+    return Point(Section.PROJECTS, project.id, text, f"{plain} ^{project.id}", rank, plain)
+
+
+def _heads(shelf: Shelf, new: Mapping[str, Note]) -> Iterator[Head]:
+    """Yield the heads of all cards as they will be."""
+    for head in shelf.heads():
+        if head.id not in new:
+            yield head
+    yield from (Head.of(note) for note in new.values() if isinstance(note, Card))
+
+
+def _notes(shelf: Shelf, kind: type[N], new: Mapping[str, Note]) -> Iterator[N]:
+    known = (filed.note for filed in shelf.notes(kind.kind, lambda entry: entry.id not in new))
+    for note in (*known, *new.values()):
+        if isinstance(note, kind) and note.status not in _OVER:
+            yield note
+
+
+def last_digests(shelf: Shelf, new: Mapping[str, Note]) -> list[Digest]:
+    """Return the digests of the last sessions, newest first; of the others no file is read."""
+    entries = [e for e in shelf.entries().values() if e.kind == Digest.kind and e.id not in new]
+    newest = sorted(entries, key=lambda entry: (entry.at, entry.path), reverse=True)
+    read = (_read(shelf, entry.path) for entry in islice(newest, SESSIONS))
+    found = [note for note in (*new.values(), *read) if isinstance(note, Digest)]
+    live = (digest for digest in found if digest.status not in _OVER)
+    return sorted(live, key=lambda digest: (digest.at, digest.id), reverse=True)[:SESSIONS]
+
+
+def _over(
+    shelf: Shelf, new: Mapping[str, Note], digests: Sequence[Digest]
+) -> dict[tuple[str, int], tuple[str, ...]]:
+    """Return the words of these sessions that cards rest on which do not hold any more."""
+    sessions = {digest.session for digest in digests}
+    found: dict[tuple[str, int], list[str]] = defaultdict(list)
+    for card in _cards_over(shelf, new, sessions):
+        for quote in card.quotes:
+            found[quote.session, quote.n].append(bare(quote.text))
+    return {turn: tuple(words) for turn, words in found.items()}
+
+
+def _cards_over(shelf: Shelf, new: Mapping[str, Note], sessions: set[str]) -> Iterator[Card]:
+    gone = [
+        entry
+        for entry in shelf.entries().values()
+        if entry.kind == Card.kind and entry.status in _OVER and entry.id not in new
+    ]
+    near = (e for e in gone if any(mark.split("#", 1)[0] in sessions for mark in e.quotes))
+    for note in (*new.values(), *(_read(shelf, entry.path) for entry in near)):
+        if isinstance(note, Card) and note.status in _OVER:
+            yield note
+
+
+def _read(shelf: Shelf, path: str) -> Note | None:
+    """Return the note of a file; a broken one says nothing."""
+    try:
+        text = shelf.survey.fact(path, "text", lambda content: decode(content, path), served=True)
+        return codec.parse(text, path)
+    except (FormatError, NotFoundError):
+        return None

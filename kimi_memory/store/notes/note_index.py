@@ -1,0 +1,207 @@
+"""The register: which notes there are, carried on from one survey of a store to the next."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+from kimi_memory.domain.card import Card
+from kimi_memory.domain.pages import IDENTITY_HEAD, IDENTITY_PATH, Identity
+from kimi_memory.errors import FormatError
+from kimi_memory.formats import codec
+from kimi_memory.formats.card_header import Head
+from kimi_memory.formats.frontmatter import decode
+from kimi_memory.store.files.paths import is_conflict_copy
+from kimi_memory.store.files.stat import UNKNOWN, Stat, Stats
+from kimi_memory.store.notes.file_cache import Survey
+from kimi_memory.store.store import Store
+
+_FIELD = re.compile(rb"^(id|kind|key|status|at): *[\"']?([^\"'\r\n]*)", re.MULTILINE)
+_QUOTE = re.compile(rb"session:([^\s\"'#]+#\d+)(?:-\d+)? \w+ ([0-9a-f]{12})")
+_HEAD = 8192
+
+
+class Entry(NamedTuple):
+    """What the head of a note says."""
+
+    # One is made for every note whenever one is looked for, hence no dataclass.
+    path: str
+    id: str
+    kind: str
+    key: str
+    status: str
+    at: str = ""
+    """When an event was, as it is written there."""
+    quotes: tuple[str, ...] = ()
+    """Marks of the quotes it rests on, see `kimi_memory.store.notes.notes.mark`."""
+
+
+class Listing(NamedTuple):
+    """The notes of one survey; it stays as it is when the register goes on."""
+
+    entries: dict[str, Entry]
+    """By id; where two files share one, the first path has it."""
+    cards: dict[str, frozenset[str]]
+    """The paths of cards by ``key <key>`` and by the marks of their quotes."""
+    doubles: tuple[tuple[str, str], ...] = ()
+    """The paths that have the id of another, each with that other."""
+
+
+class Register:
+    """The notes of one store; only files that look otherwise than last time are asked."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._looks: dict[str, Stat] = {}
+        self._entries: dict[str, Entry] = {}
+        self._cards: dict[str, frozenset[str]] = {}
+        self._heads: dict[str, Head | None] = {}
+        self._last: Listing | None = None
+        self._read_of: Stats | None = None
+        """The looks that all this is of."""
+        self._unsure: list[str] = []
+        """The paths among them of which it is not known whether they still look so."""
+
+    @classmethod
+    def of(cls, store: Store) -> Register:
+        """Return the register of a store; all that ask get the same."""
+        with _OPENING:
+            return _REGISTERS.setdefault(store, cls())
+
+    def read(self, survey: Survey) -> Listing:
+        """Return the notes there are according to a survey."""
+        with self._guard:
+            return self._read(survey)
+
+    def heads(self, survey: Survey) -> list[Head]:
+        """Return the heads of all cards in order of path; broken files are left out."""
+        with self._guard:
+            entries = self._read(survey).entries.values()
+            paths = sorted(entry.path for entry in entries if entry.kind == Card.kind)
+            for path in (path for path in paths if path not in self._heads):
+                self._heads[path] = survey.fact(
+                    path, "head", _head_in(path), Head.read, served=True
+                )
+            found = map(self._heads.__getitem__, paths)
+            return [head for head in found if head is not None]
+
+    def _read(self, survey: Survey) -> Listing:
+        for path in self._changed(survey.looks):
+            self._take(path, survey.looks[path], survey)
+        if self._last is None:
+            self._last = self._listing()
+        return self._last
+
+    def _changed(self, looks: Stats) -> list[str]:
+        """Forget what is gone; return the paths that may say something else now."""
+        if looks is not self._read_of:
+            for path in self._looks.keys() - looks.keys():
+                self._drop(path)
+            self._unsure = [path for path, look in looks.items() if look == UNKNOWN]
+            self._read_of, known = looks, self._looks.get
+            found = [path for path, look in looks.items() if known(path) != look]
+            return list(dict.fromkeys([*found, *self._unsure]))
+        return self._unsure
+
+    def _drop(self, path: str) -> None:
+        """Forget a path."""
+        del self._looks[path]
+        self._heads.pop(path, None)
+        entry = self._entries.pop(path, None)
+        if entry is not None:
+            self._last = None
+        for name in _names(entry):
+            rest = self._cards[name] - {path}
+            if rest:
+                self._cards[name] = rest
+            else:
+                del self._cards[name]
+
+    def _take(self, path: str, look: Stat, survey: Survey) -> None:
+        """Take over what a file says now."""
+        entry = None
+        if may_be_note(path):
+            make = partial(read_entry, path)
+            entry = survey.fact(path, "entry", make, _entry_of, served=True)
+        if path in self._looks:
+            self._drop(path)
+        self._looks[path] = look
+        if entry is not None:
+            self._entries[path], self._last = entry, None
+        for name in _names(entry):
+            self._cards[name] = self._cards.get(name, frozenset()) | {path}
+
+    def _listing(self) -> Listing:
+        entries = [self._entries[path] for path in sorted(self._entries)]
+        found = dict(zip([entry.id for entry in entries], entries, strict=True))
+        if len(found) == len(entries):
+            return Listing(found, dict(self._cards))
+        found = {}
+        for entry in entries:
+            found.setdefault(entry.id, entry)
+        doubles = ((e.path, found[e.id].path) for e in entries if found[e.id] is not e)
+        return Listing(found, dict(self._cards), tuple(doubles))
+
+
+_REGISTERS: WeakKeyDictionary[Store, Register] = WeakKeyDictionary()
+_OPENING = threading.Lock()
+
+
+def _names(entry: Entry | None) -> set[str]:
+    """Return the names under which a card is found."""
+    if entry is None or entry.kind != Card.kind:
+        return set()
+    return {f"key {entry.key}", *entry.quotes}
+
+
+def may_be_note(path: str) -> bool:
+    """Whether a note of a path counts: no page of a session, no copy a sync tool left."""
+    return (
+        path.endswith(".md")
+        and not path.startswith("episodic/sessions/")
+        and not is_conflict_copy(path)
+    )
+
+
+def read_entry(path: str, content: bytes) -> Entry | None:
+    """Return what the head of a file says, None where it is no note with an id."""
+    head = content[:_HEAD]
+    block = head.split(b"\n---", 1)[0] if head.startswith((b"---", b"\xef\xbb\xbf---")) else b""
+    fields = {
+        name: value.decode("utf-8", "replace").strip() for name, value in _FIELD.findall(block)
+    }
+    id = fields.get(b"id", "")
+    if not id:
+        # A person's own page of the identity needs no head.
+        own = path == IDENTITY_PATH and content.strip()
+        return Entry(path, str(IDENTITY_HEAD["id"]), Identity.kind, "", "active") if own else None
+    quotes = (f"{turn.decode()} {hash.decode()}" for turn, hash in _QUOTE.findall(block))
+    return Entry(
+        path,
+        id,
+        fields.get(b"kind", ""),
+        fields.get(b"key", ""),
+        fields.get(b"status", "active"),
+        fields.get(b"at", ""),
+        tuple(dict.fromkeys(quotes)),
+    )
+
+
+def _entry_of(row: list[Any]) -> Entry:
+    path, id, kind, key, status, at, quotes = row
+    return Entry(path, id, kind, key, status, at, tuple(quotes))
+
+
+def _head_in(path: str) -> Callable[[bytes], Head | None]:
+    def read(content: bytes) -> Head | None:
+        try:
+            note = codec.parse(decode(content, path), path)
+        except FormatError:
+            return None
+        return Head.of(note) if isinstance(note, Card) else None
+
+    return read

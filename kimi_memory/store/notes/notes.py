@@ -1,0 +1,161 @@
+"""The shelf: which note lies where, by id and by key, read from the heads of files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from kimi_memory.domain.card import Card
+from kimi_memory.domain.note import Note
+from kimi_memory.domain.source import Quote
+from kimi_memory.errors import (
+    AmbiguousIdError,
+    ChangedOnDiskError,
+    FormatError,
+    NotFoundError,
+    UnsafePathError,
+    WaitingError,
+)
+from kimi_memory.formats import codec
+from kimi_memory.formats.card_header import Head
+from kimi_memory.formats.frontmatter import decode
+from kimi_memory.store.notes.file_cache import Catalog, Survey
+from kimi_memory.store.notes.note_index import Entry, Listing, Register, may_be_note, read_entry
+from kimi_memory.store.store import Store
+
+
+def mark(quote: Quote) -> str:
+    """Return what makes a quote the same one: its turn and its words."""
+    return f"{quote.session}#{quote.n} {quote.hash}"
+
+
+@dataclass(frozen=True, slots=True)
+class Filed:
+    """A note read whole: where it lies and its text."""
+
+    path: str
+    text: str
+    note: Note
+
+
+class Shelf:
+    """The notes of a store as they are at one moment."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    @cached_property
+    def survey(self) -> Survey:
+        """The files as they looked when the first of them was asked for."""
+        return Catalog.of(self.store).survey()
+
+    def entries(self) -> dict[str, Entry]:
+        """Return every note with an id; where two files share one, the first path has it."""
+        return self._listing.entries
+
+    def doubles(self) -> tuple[tuple[str, str], ...]:
+        """Return the paths whose id another note has, each with the path of that one."""
+        return self._listing.doubles
+
+    @cached_property
+    def _listing(self) -> Listing:
+        return Register.of(self.store).read(self.survey)
+
+    def find(self, id: str, paths: Iterable[str] = ()) -> Entry:
+        """Return a note by its id or a unique prefix of it.
+
+        Args:
+            id: the id, or the beginning of one.
+            paths: where it may lie; all files are looked at only when it does not lie there.
+
+        Raises:
+            NotFoundError: there is none.
+            AmbiguousIdError: the prefix fits several.
+        """
+        for path in paths:
+            entry = self._entry_at(path)
+            if entry is not None and entry.id == id:
+                return entry
+        entries = self.entries()
+        if id in entries:
+            return entries[id]
+        near = [entry for known, entry in entries.items() if id and known.startswith(id)]
+        if len(near) > 1:
+            raise AmbiguousIdError(id, [entry.id for entry in near])
+        if not near:
+            raise NotFoundError("note", id)
+        return near[0]
+
+    def _entry_at(self, path: str) -> Entry | None:
+        """Return the note that a path holds now, None where it holds none."""
+        try:
+            served = self.store.served(path) if may_be_note(path) else None
+            return read_entry(path, served.usable) if served is not None else None
+        except (NotFoundError, UnsafePathError):
+            return None
+
+    def file(self, path: str) -> Filed:
+        """Read a note, in the last version that somebody vouches for.
+
+        Raises:
+            FormatError: it cannot be parsed, or waits for a person's word.
+        """
+        served = self.store.served(path)
+        if not served.usable and served.why:
+            raise WaitingError(path, served.why)
+        text = decode(served.usable, path)
+        return Filed(path, text, codec.parse(text, path))
+
+    def notes(
+        self, kind: str, wanted: Callable[[Entry], bool] = lambda entry: True
+    ) -> Iterator[Filed]:
+        """Yield the wanted notes of a kind in order of path; broken files are left out."""
+        found = (entry for entry in self.entries().values() if entry.kind == kind)
+        for entry in sorted(filter(wanted, found), key=lambda entry: entry.path):
+            try:
+                yield self.file(entry.path)
+            except FormatError:
+                continue
+
+    def cards(self, key: str | Collection[str], quotes: frozenset[str] = frozenset()) -> list[Card]:
+        """Return the cards of a key or keys, or that rest on one of these quotes, by path."""
+        keys = {key} if isinstance(key, str) else set(key)
+        names = (*(f"key {one}" for one in keys), *quotes)
+        listed = self._listing.cards
+        found = {path for name in names for path in listed.get(name, ())}
+        notes = [self.file(path).note for path in sorted(found)]
+        return [note for note in notes if isinstance(note, Card)]
+
+    def heads(self) -> list[Head]:
+        """Return the heads of all cards in order of path; broken files are left out."""
+        return self._heads
+
+    @cached_property
+    def _heads(self) -> list[Head]:
+        return Register.of(self.store).heads(self.survey)
+
+    def card(self, head: Head) -> Card:
+        """Read the card of a head.
+
+        Raises:
+            ChangedOnDiskError: it is not there any more.
+        """
+        path = self.entries()[head.id].path
+        try:
+            note = self.file(path).note
+        except (NotFoundError, FormatError, UnsafePathError) as error:
+            raise ChangedOnDiskError(path) from error
+        if not isinstance(note, Card) or note.id != head.id:
+            raise ChangedOnDiskError(path)
+        return note
+
+    def keep(self) -> None:
+        """Save what was read of the files, when it is much, for the next process.
+
+        The heads of cards that nobody asked for yet are read with the rest, so that
+        the first daily job after many cards came in need not wait for them.
+        """
+        if self.survey.due:
+            self.heads()
+            self.survey.keep()

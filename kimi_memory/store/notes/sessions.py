@@ -1,0 +1,187 @@
+"""Where sessions lie: open ones in short-term memory, ended ones in the archive."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+
+from kimi_memory.domain.origin import Origin, least_trusted
+from kimi_memory.domain.session import Session, Transcript
+from kimi_memory.errors import NotFoundError, WaitingError
+from kimi_memory.formats.checksum import is_whole, unseal
+from kimi_memory.formats.jsonl import context_of, read_transcript_lines, turn_of
+from kimi_memory.store.files.merge_marks import has_marks
+from kimi_memory.store.files.paths import is_conflict_copy
+from kimi_memory.store.store import Store
+
+SHORT = "short-term"
+ARCHIVE = "episodic/sessions"
+_NAME = re.compile(r"session_(?P<id>.+)\.jsonl")
+_FIRST_LINE = 65536
+"""A file of so many bytes has its first line."""
+_MOMENT = 10.0
+"""Seconds that a process on a busy machine needs at most between making a file and writing it."""
+_PART = re.compile(r"(?P<root>.+)\.(?P<part>[2-9]|[1-9]\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One session file."""
+
+    id: str
+    path: str
+
+    @property
+    def open(self) -> bool:
+        """Whether the session still takes turns."""
+        return self.path.startswith(f"{SHORT}/")
+
+    @property
+    def root(self) -> str:
+        """The id without the number of the continuation."""
+        return split_part(self.id)[0]
+
+
+def split_part(id: str) -> tuple[str, int]:
+    """Return the root id and the part: ``("a", 2)`` for ``a.2``, ``("a", 1)`` for ``a``."""
+    found = _PART.fullmatch(id)
+    return (found["root"], int(found["part"])) if found else (id, 1)
+
+
+def places(store: Store) -> Iterator[Place]:
+    """Yield every session file, archived ones first, in order of path."""
+    yield from _places_in(store, ARCHIVE)
+    yield from _places_in(store, SHORT)
+
+
+def _places_in(store: Store, under: str) -> Iterator[Place]:
+    for path in store.files(under):
+        found = _NAME.fullmatch(PurePosixPath(path).name)
+        if found is not None and not is_conflict_copy(path) and not is_begun(store, path):
+            yield Place(found["id"], path)
+
+
+def is_begun(store: Store, path: str) -> bool:
+    """Whether another process is about to write the first line of an open session.
+
+    Such a file is as good as not there yet, and so is an empty one that a process left which
+    was killed before its first line. One that had its line, or stays cut in it, is damaged:
+    `read` says so.
+    """
+    if not path.startswith(f"{SHORT}/"):
+        return False
+    try:
+        look = (store.root / path).lstat()
+        fresh = look.st_size < _FIRST_LINE and 0 <= time.time() - look.st_mtime < _MOMENT
+        unlined = (fresh or not look.st_size) and b"\n" not in store.read(path)
+        return unlined and not store.journal.known().get(path)
+    except (FileNotFoundError, NotFoundError):
+        return False
+
+
+def parts(store: Store, root: str) -> list[Place]:
+    """Return the files of one conversation, its continuations in order."""
+    found = [place for place in places(store) if place.root == root]
+    return sorted(found, key=_number)
+
+
+def next_part(store: Store, session: Session) -> Session:
+    """Return the header under which more turns of a session are to be written.
+
+    That is the open part of the session; a new continuation when all have ended;
+    the session itself when there is none.
+    """
+    here = [place for place in _places_in(store, SHORT) if place.root == session.id]
+    last = max(here, key=_number, default=None)
+    if last is not None and not _has_ended(store, last):
+        return replace(session, id=last.id)
+    ended = parts(store, session.id)
+    if not ended:
+        return session
+    id = f"{session.id}.{_number(ended[-1]) + 1}"
+    return _heir(
+        replace(session, id=id, continues=ended[-1].id), read(store, ended[-1].path).session
+    )
+
+
+def _heir(session: Session, before: Session) -> Session:
+    """Return a continuation: what goes on with somebody's own is theirs too."""
+    if session.area or not before.area:
+        return session
+    return replace(session, area=before.area, agent=before.agent, user=before.user)
+
+
+def _has_ended(store: Store, place: Place) -> bool:
+    """Whether a session in short-term memory takes no more turns."""
+    content = store.read(place.path)
+    lines = content.splitlines()
+    # Nothing is added to a file that a merge has torn: what is said goes on in another one.
+    ended = bool(lines) and lines[-1].startswith(b'{"kind":"end"')
+    return ended or has_marks(place.path, content)
+
+
+def _number(place: Place) -> int:
+    return split_part(place.id)[1]
+
+
+def find(store: Store, id: str) -> Place:
+    """Return the file of a session, also by a unique prefix of its id.
+
+    Raises:
+        NotFoundError: there is none.
+    """
+    direct = f"{SHORT}/session_{id}.jsonl"
+    if store.exists(direct) and not is_begun(store, direct):
+        return Place(id, direct)
+    near = [place for place in places(store) if place.id.startswith(id)]
+    exact = [place for place in near if place.id == id]
+    if exact or len(near) == 1:
+        return (exact or near)[0]
+    raise NotFoundError("session", id)
+
+
+def read(store: Store, path: str) -> Transcript:
+    """Read a session file whole; what waits for a person's word is nobody's but its bringer's.
+
+    Raises:
+        FormatError: it cannot be parsed.
+    """
+    served = store.served(path)
+    if not served.usable and served.why and served.cap is None:
+        raise WaitingError(path, served.why)
+    found = read_transcript_lines(served.content.splitlines(keepends=True), path)
+    return found if served.cap is None else capped(found, served.cap)
+
+
+def capped(transcript: Transcript, cap: Origin) -> Transcript:
+    """Return a session whose turns are trusted no more than that."""
+    turns = (replace(t, origin=least_trusted([t.origin, cap])) for t in transcript.turns)
+    return replace(transcript, turns=tuple(turns))
+
+
+def chain_problems(store: Store, path: str) -> list[str]:
+    """Return what shows that a session file is no longer what was written.
+
+    That is a file without its header, a line without its own sum, or a turn that does not
+    follow from the others.
+
+    Raises:
+        ValueError: a line is no record.
+    """
+    lines = store.read(path).splitlines(keepends=True)
+    if not lines or b'"kind":"session"' not in lines[0]:
+        return ["it does not begin with its session, so something was cut off"]
+    problems, context, last = [], "", 0
+    for number, line in enumerate(lines, 1):
+        if not is_whole(line):
+            problems.append(f"line {number} was changed after it was written")
+        if b'"kind":"turn"' not in line:
+            continue
+        turn = turn_of(unseal(line))
+        if turn.context != context or (last and turn.n != last + 1):
+            problems.append(f"turn {turn.n} (line {number}) does not follow from those before it")
+        context, last = context_of(context, line), turn.n
+    return problems

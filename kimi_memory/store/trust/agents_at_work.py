@@ -1,0 +1,82 @@
+"""Agents at work: which session was active at a moment, told by its turns."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+from kimi_memory.domain.origin import Role
+from kimi_memory.errors import KimiMemoryError
+from kimi_memory.formats.jsonl import read_transcript_lines
+from kimi_memory.store.notes import sessions
+from kimi_memory.store.store import Store
+
+LINGERS = timedelta(hours=1)
+"""So long after its last answer an agent may still be at work."""
+ANSWERING = timedelta(hours=2)
+"""So long it may work on an answer that is due."""
+_TICK = timedelta(milliseconds=20)
+"""The times of files are of a clock that may be so far behind."""
+OWN_HOSTS = frozenset({"remember", "by hand"})
+"""Hosts of sessions that our own commands keep."""
+
+
+class _Session(NamedTuple):
+    id: str
+    moments: list[datetime]
+    """Of its start and its turns, ascending."""
+    due: list[bool]
+    """Whether the agent's answer was due then."""
+    ended: datetime | None
+
+    def was_active(self, moment: datetime) -> bool:
+        if self.ended is not None and self.ended < moment:
+            return False
+        at = bisect_right(self.moments, moment + _TICK) - 1
+        if at < 0:
+            return False
+        return moment - self.moments[at] <= (ANSWERING if self.due[at] else LINGERS)
+
+
+class AgentsAtWork:
+    """The sessions of agents in one memory; one that was forgotten open is not active."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._known: dict[str, tuple[float, _Session | None]] = {}
+
+    def at(self, moment: datetime) -> str:
+        """Return the id of an agent's session that was active at a moment, else nothing."""
+        active = (one.id for one in self._since(moment - ANSWERING) if one.was_active(moment))
+        return next(active, "")
+
+    def _since(self, moment: datetime) -> Iterator[_Session]:
+        for place in sessions.places(self._store):
+            try:
+                changed = (self._store.root / place.path).stat().st_mtime
+            except OSError:
+                continue  # It was archived meanwhile, and is listed there the next time.
+            if datetime.fromtimestamp(changed, UTC) < moment:
+                continue  # Its last turn is older, so it need not be read.
+            at, known = self._known.get(place.path, (0.0, None))
+            if at != changed:
+                known = self._read(place.path)
+                self._known[place.path] = changed, known
+            if known is not None:
+                yield known
+
+    def _read(self, path: str) -> _Session | None:
+        try:
+            lines = self._store.read(path).splitlines(keepends=True)
+            transcript = read_transcript_lines(lines, path)
+        except KimiMemoryError:
+            return None
+        header = transcript.session
+        if header.host in OWN_HOSTS:
+            return None
+        told = [(turn.at, turn.role is Role.USER) for turn in transcript.turns]
+        told.sort(key=lambda one: one[0])
+        moments = [header.started, *(at for at, _ in told)]
+        return _Session(header.id, moments, [False, *(due for _, due in told)], transcript.ended)

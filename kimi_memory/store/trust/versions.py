@@ -1,0 +1,86 @@
+"""Earlier versions of files, by what they hold; what git gave is kept beside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from kimi_memory.domain.change import digest
+from kimi_memory.errors import HistoryError, KimiMemoryError
+from kimi_memory.store.files.merge_marks import has_marks
+from kimi_memory.store.files.paths import PRIVATE
+
+if TYPE_CHECKING:
+    from kimi_memory.store.git.history import History
+    from kimi_memory.store.store import Store
+
+FOLDER = f"{PRIVATE}/cache/vetted"
+
+
+class Versions:
+    """Finds versions of the files of one store.
+
+    Args:
+        store: the files.
+        history: returns the commits.
+    """
+
+    def __init__(self, store: Store, history: Callable[[], History]) -> None:
+        self._store, self._history = store, history
+        self._sound: dict[tuple[str, str], bytes] = {}
+
+    def of_mark(self, path: str, mark: str) -> bytes | None:
+        """Return the version of a file that has a content mark; None where nothing has it.
+
+        Args:
+            path: the file.
+            mark: SHA-256 of its bytes; empty for the version that lay there when the
+                journal was begun.
+        """
+        try:
+            if not mark:
+                return self._history().content_at(self._store.journal.born() / 1e9, path)
+            return self._kept(mark) or self._committed(self._history(), path, mark)
+        except HistoryError:
+            return None
+
+    def without_marks(self, path: str) -> bytes:
+        """Return the newest committed version without marks of a merge; empty if there is none."""
+        history = self._history()
+        try:
+            head = history.head()
+            if not head:
+                return b""
+            if (path, head) not in self._sound:
+                found = (one for one in _contents(history, path) if not has_marks(path, one))
+                self._sound[path, head] = next(found, b"")
+            return self._sound[path, head]
+        except HistoryError:
+            return b""
+
+    def _kept(self, mark: str) -> bytes | None:
+        try:
+            content = self._store.read(f"{FOLDER}/{mark}")
+        except KimiMemoryError:
+            return None
+        return content if digest(content) == mark else None
+
+    def _committed(self, history: History, path: str, mark: str) -> bytes | None:
+        for content in _contents(history, path):
+            if digest(content) == mark:
+                self._keep(mark, content)
+                return content
+        return None
+
+    def _keep(self, mark: str, content: bytes) -> None:
+        try:
+            self._store.view(f"{FOLDER}/{mark}", content)
+        except KimiMemoryError:
+            return  # Without it, git is asked again.
+
+
+def _contents(history: History, path: str) -> Iterator[bytes]:
+    """Yield what the commits made of a file, newest first."""
+    blobs = dict.fromkeys(version.blob for version in history.versions(path))
+    contents = history.blobs(blobs)
+    yield from (contents[blob] for blob in blobs if blob in contents)

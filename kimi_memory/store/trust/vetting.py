@@ -1,0 +1,211 @@
+"""Vetting: which files of a memory count as a person's word, and which wait for it.
+
+What the store wrote counts. What came from outside is judged once, by the moment it was
+written and the way it came; the journal keeps the judgement, and so the answer follows
+from the files and the journal alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from os import stat_result
+from time import time_ns
+from typing import TYPE_CHECKING, Literal
+
+from kimi_memory.domain.card import Card
+from kimi_memory.domain.change import digest
+from kimi_memory.domain.origin import Origin, least_trusted
+from kimi_memory.domain.status import Status
+from kimi_memory.errors import FormatError, HistoryError
+from kimi_memory.formats import codec
+from kimi_memory.formats.frontmatter import decode
+from kimi_memory.store.files.merge_marks import WHY, has_marks
+from kimi_memory.store.git.arrivals import blob_of
+from kimi_memory.store.standing import SETTINGS, WAITS, Served, Standing, Waiting, is_judged, told
+from kimi_memory.store.trust.agents_at_work import AgentsAtWork
+from kimi_memory.store.trust.versions import Versions
+from kimi_memory.store.wal.append_log import is_mark
+from kimi_memory.store.wal.contents import EXTERNAL
+from kimi_memory.store.wal.entries import Entry
+from kimi_memory.store.wal.last_records import Record
+
+if TYPE_CHECKING:
+    from kimi_memory.store.git.history import History
+    from kimi_memory.store.store import Store
+
+Rule = Literal["auto", "trust", "review"]
+_APART_NS = 3_000_000_000
+"""Who writes a file sets both of its times; so far apart, it was brought."""
+_YOUNG_NS = 10_000_000_000
+"""So shortly after it was written, a file may be one of ours that is not journaled yet."""
+_LIVE = frozenset({Status.ACTIVE, Status.STALE, Status.CONFLICTED})
+
+
+class Vetting:
+    """Judges the files of one store.
+
+    Args:
+        store: the files and the journal.
+        rule: the setting ``consolidation.external_edits``.
+        history: returns the history, which tells what came by a pull.
+    """
+
+    def __init__(self, store: Store, rule: Rule, history: Callable[[], History]) -> None:
+        self._store, self._rule, self._history = store, rule, history
+        self._versions = Versions(store, history)
+        self._work = AgentsAtWork(store)
+        self._made: tuple[object, frozenset[str]] = None, frozenset()
+
+    def served(self, path: str) -> Served:
+        """Return a file as agents and jobs get it.
+
+        That is the last version that counts, where this one waits or a merge left its marks
+        in it. A card without one is a candidate.
+
+        Raises:
+            NotFoundError: there is none.
+        """
+        content = self._store.read(path)
+        if not is_judged(path):
+            return Served(content)
+        if has_marks(path, content):
+            sound = self._versions.without_marks(path)
+            return Served(sound, None, WHY)
+        found = self.standing(path, content)
+        if found.cap is None:
+            return Served(content, passing=found.passing)
+        old = self._versions.of_mark(path, found.vetted) if path.endswith(".md") else None
+        if old is not None:
+            return Served(old, None, found.why, found.passing)
+        candidate = _candidate(path, content, found.cap)
+        shown = candidate or content
+        return Served(shown, found.cap, found.why, found.passing, bool(candidate))
+
+    def standing(self, path: str, content: bytes) -> Standing:
+        """Return what the content of a file counts for."""
+        if not is_judged(path):
+            return Standing()
+        last = self._store.journal.last(path)
+        known = told(last, content)
+        if known is not None:
+            return known
+        try:
+            look = (self._store.root / path).stat()
+        except OSError:
+            return Standing()
+        if last is None and self._is_adopted(path, content, look):
+            return Standing()
+        cap, why = self.judge(path, content, look)
+        young = time_ns() - look.st_ctime_ns < _YOUNG_NS
+        vetted = self.vetted_before(last, path) if cap else ""
+        return Standing(cap, why, vetted, passing=young and cap is not None)
+
+    def judge(self, path: str, content: bytes, look: stat_result) -> tuple[Origin | None, str]:
+        """Return how much a content from outside is trusted at most, and why; None for a person's.
+
+        Args:
+            path: the file.
+            content: what was written there.
+            look: of the file.
+        """
+        if not is_judged(path) or self._trusts_all(path):
+            return None, ""
+        brought = self._brought(path, content, look)
+        if brought:
+            return (None, "") if self._wrote(digest(content)) else (Origin.REMOTE, brought)
+        if path.endswith(".jsonl"):
+            return None, ""  # A turn that nobody's journal accounts for is for `verify` to name.
+        for at in (look.st_ctime, look.st_mtime):
+            session = self._work.at(datetime.fromtimestamp(at, UTC))
+            if session:
+                return Origin.AGENT, f"written while session {session} was open"
+        if self._rule == "review":
+            return Origin.AGENT, "external_edits is set to review"
+        return None, ""
+
+    def came(self, path: str) -> bool:
+        """Whether a session was begun elsewhere and grew here, without a person's word on it."""
+        if path not in self._arrivals():
+            return False
+        records = (one for one in self._store.journal.records() if one.get("path") == path)
+        found = [(one.get("op"), one.get("actor"), one.get("before")) for one in records]
+        begun_here = bool(found) and found[0][1] != EXTERNAL and not found[0][2]
+        return not begun_here and all(op != "confirmed" for op, _, _ in found)
+
+    def entry(self, entry: Entry, content: bytes, look: stat_result) -> Entry:
+        """Return a record of a change from outside with what it is judged to be."""
+        cap, why = self.judge(entry.path, content, look)
+        if cap is None:
+            return entry
+        vetted = self.vetted_before(self._store.journal.last(entry.path), entry.path)
+        return entry._replace(origin=f"{EXTERNAL}:{cap}", why=why, vetted=vetted or entry.before)
+
+    def vetted_before(self, last: Record | None, path: str) -> str:
+        """Return the mark of the last version that counted, by the record of what was there."""
+        if last is None:
+            return self._store.seen_mark(path)
+        return last.vetted if last.origin in WAITS else last.mark
+
+    def waiting(self, path: str) -> Waiting | None:
+        """Return a file that waits for a person's word; None for one that does not."""
+        content = self._store.read(path)
+        found = self.standing(path, content)
+        if found.cap is None:
+            return None
+        at = (self._store.root / path).stat().st_mtime
+        return Waiting(path, found, content, datetime.fromtimestamp(at, UTC))
+
+    def version(self, path: str, mark: str) -> bytes | None:
+        """Return an earlier content of a file by its mark; None where nothing has it."""
+        return self._versions.of_mark(path, mark)
+
+    def _trusts_all(self, path: str) -> bool:
+        """Whether the setting says so, in a settings file that does not wait itself."""
+        if self._rule != "trust" or path == SETTINGS:
+            return False
+        return self.standing(SETTINGS, self._store.read(SETTINGS)).cap is None
+
+    def _is_adopted(self, path: str, content: bytes, look: stat_result) -> bool:
+        """Whether a file lay there when the journal was begun."""
+        if look.st_ctime_ns < (self._store.journal.born() or time_ns()):
+            return True
+        return self._store.seen_mark(path) == digest(content)
+
+    def _brought(self, path: str, content: bytes, look: stat_result) -> str:
+        """Return how a file came here that was written elsewhere; empty for one written here."""
+        if blob_of(content) in self._arrivals().get(path, ()):
+            return "a pull or a merge brought it"
+        if abs(look.st_ctime_ns - look.st_mtime_ns) > _APART_NS:
+            return "it was written elsewhere and copied here"
+        return ""
+
+    def _arrivals(self) -> Mapping[str, frozenset[str]]:
+        try:
+            return self._history().arrivals(self._store.journal.born() / 1e9)
+        except HistoryError:
+            return {}
+
+    def _wrote(self, mark: str) -> bool:
+        """Whether this content counted here before, wherever it lay."""
+        extent = self._store.journal.extent()
+        if self._made[0] != extent:
+            records = self._store.journal.records()
+            made = (str(one.get("after")) for one in records if one.get("origin") not in WAITS)
+            self._made = extent, frozenset(mark for mark in made if not is_mark(mark))
+        return mark in self._made[1]
+
+
+def _candidate(path: str, content: bytes, cap: Origin) -> bytes:
+    """Return a card as the candidate that it is; nothing for what is no card."""
+    try:
+        text = decode(content, path)
+        note = codec.parse(text, path) if path.endswith(".md") else None
+    except FormatError:
+        return b""
+    if not isinstance(note, Card):
+        return b""
+    status = Status.CANDIDATE if note.status in _LIVE else note.status
+    trust = least_trusted([note.trust, cap])
+    return codec.patch(text, note, replace(note, status=status, trust=trust), path).encode()

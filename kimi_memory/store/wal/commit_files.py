@@ -1,0 +1,241 @@
+"""Putting staged files in their place, so that doing it twice is doing it once."""
+
+from __future__ import annotations
+
+import os
+from contextlib import AbstractContextManager
+from errno import ENOENT
+
+from kimi_memory.domain.change import Effect
+from kimi_memory.errors import UnsafePathError
+from kimi_memory.store.files.tree import Place, Tree
+from kimi_memory.store.wal.append_log import append_whole
+from kimi_memory.store.wal.entries import Entry
+from kimi_memory.store.wal.plan import Step
+from kimi_memory.store.wal.preimages import FOLDER as UNDO
+from kimi_memory.store.wal.preimages import Keeper, undo_name
+from kimi_memory.store.wal.rollback import revert
+
+_SWAPS = 16
+
+
+class Outcome:
+    """What came of some steps."""
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+        self.effects: list[Effect] = []
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """Conflict copies that were made."""
+        return tuple(entry.path for entry in self.entries if entry.op == "conflict")
+
+
+class Placer:
+    """Carries out the steps of one transaction.
+
+    Args:
+        tree: the memory.
+        keeper: where losers of a race and replaced files go.
+        mark: names the transaction in the undo area.
+        resumed: whether an earlier process may have done some of it.
+    """
+
+    def __init__(self, tree: Tree, keeper: Keeper, mark: str, *, resumed: bool = False) -> None:
+        self._tree, self._disk = tree, tree.disk
+        self._keeper, self._mark, self._resumed = keeper, mark, resumed
+        self._count = 0
+        self._touched: set[str] = set()
+        self._placed: list[tuple[Step, str]] = []
+        self.outcome = Outcome()
+
+    def settle(self) -> None:
+        """Make all names that were changed durable."""
+        for path in sorted(self._touched):
+            with self._tree.folder(path) as folder:
+                self._disk.fsync(folder)
+
+    def revert(self) -> bool:
+        """Take back what was placed; return whether the files are as they were."""
+        return not self.outcome.kept and revert(self._tree, self._placed)
+
+    def place(self, step: Step, slot: Place) -> None:
+        """Carry out one step; `slot` is its staged file, if it has one."""
+        self._count += 1
+        match step.kind:
+            case "create":
+                self._create(step, slot)
+            case "update":
+                self._update(step, slot)
+            case "append":
+                self._append(step, slot)
+            case "move":
+                self._move(step)
+            case _:
+                self._delete(step)
+
+    def _done(self, step: Step, undo: str = "") -> None:
+        entry = Entry(step.kind, step.to or step.path, step.before, step.after, undo=undo)
+        if step.kind == "move":
+            entry = Entry("move", step.to, step.before, step.after, was=step.path)
+        self.outcome.entries.append(entry)
+        self.outcome.effects += step.effects
+
+    def _lost(self, entry: Entry) -> None:
+        self.outcome.entries.append(entry)
+        self.outcome.effects.append(Effect(entry.path, "", entry.after))
+
+    def _digest(self, place: Place) -> str:
+        """Hash whatever is there; what is no plain file is like nothing we know."""
+        try:
+            return self._tree.digest(place, place.name)
+        except UnsafePathError:
+            return "?"
+
+    def _touching(self, path: str, *, make: bool = False) -> AbstractContextManager[Place]:
+        self._touched.add(path.rpartition("/")[0])
+        return self._tree.place(path, make=make)
+
+    def _undo_name(self, step: Step, *, deleted: bool) -> str:
+        mark = f"{self._mark}-{self._count}"
+        return undo_name(mark, step.before, step.path, deleted=deleted)
+
+    def _create(self, step: Step, slot: Place) -> None:
+        with self._touching(step.path, make=True) as place:
+            try:
+                self._disk.rename_noreplace(slot.name, slot.folder, place.name, place.folder)
+                self._placed.append((step, ""))
+            except FileExistsError:
+                if not self._resumed or self._digest(place) != step.after:
+                    self._lost(self._keeper.keep_beside(slot, step.path))
+                    return
+                self._disk.unlink(slot.name, slot.folder)
+            except FileNotFoundError:
+                if not self._resumed:
+                    raise
+        self._done(step)
+
+    def _update(self, step: Step, slot: Place) -> None:
+        put, expect = step.after, step.before
+        if self._resumed:
+            with self._tree.place(step.path, make=True) as place:
+                put, expect = self._resume(step, slot, place)
+        with (
+            self._tree.folder(UNDO, make=True) as undo,
+            self._touching(step.path) as place,
+        ):
+            if put:
+                put, expect = self._swap(slot, place, put, expect)
+            if put in {"", step.after}:
+                name = self._undo_name(step, deleted=False)
+                self._retire(slot, place, Place(undo, name))
+                self._placed.append((step, name))
+                self._done(step, name)
+            else:
+                self._keep_loser(step, slot, expect)
+
+    def _resume(self, step: Step, slot: Place, place: Place) -> tuple[str, str]:
+        """Return what lies in the slot and what is expected in place; empty when all is done."""
+        staged = self._digest(slot)
+        if staged in {"", step.before}:
+            return "", ""
+        if staged != step.after:
+            return staged, step.after
+        if self._digest(place) == step.after:
+            self._disk.unlink(slot.name, slot.folder)
+            return "", ""
+        return step.after, step.before
+
+    def _swap(self, slot: Place, place: Place, put: str, expect: str) -> tuple[str, str]:
+        """Swap slot and place until what comes out is what the last swap put in.
+
+        Whoever saves meanwhile thus ends up in place. Returns what is in place and
+        what is in the slot.
+        """
+        for _ in range(_SWAPS):
+            try:
+                self._disk.exchange(slot.name, slot.folder, place.name, place.folder)
+            except FileNotFoundError:
+                return "gone", put
+            try:
+                out = self._digest(slot)
+            except OSError:
+                self._disk.exchange(slot.name, slot.folder, place.name, place.folder)
+                raise
+            if out == expect:
+                break
+            put, expect = out, put
+        return put, expect
+
+    def _retire(self, slot: Place, place: Place, spot: Place) -> None:
+        try:
+            self._disk.rename(slot.name, slot.folder, spot.name, spot.folder)
+        except OSError as error:
+            if not self._resumed or error.errno != ENOENT:
+                self._disk.exchange(slot.name, slot.folder, place.name, place.folder)
+                raise
+
+    def _keep_loser(self, step: Step, slot: Place, held: str) -> None:
+        """Keep our version beside; the person's is in place."""
+        if held != step.after and step.content is not None:
+            self._lost(self._keeper.write_beside(step.content, step.path))
+        self._lost(self._keeper.keep_beside(slot, step.path))
+
+    def _append(self, step: Step, slot: Place) -> None:
+        added = self._tree.read_place(slot, step.path) if step.content is None else step.content
+        with self._tree.place(step.path, make=True) as place:
+            flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
+            fd = self._tree.open_file(place, flags, step.path)
+            try:
+                self._grow(fd, added, step.offset)
+                self._placed.append((step, ""))
+            finally:
+                self._disk.close(fd)
+        self._done(step)
+
+    def _grow(self, fd: int, added: bytes, offset: int) -> None:
+        size = os.fstat(fd).st_size
+        tail = self._disk.read_at(fd, max(0, size - offset), offset)
+        if added in tail:
+            self._disk.fdatasync(fd)
+            return
+        if tail and added.startswith(tail):
+            self._disk.truncate(fd, offset)
+            size = offset
+        append_whole(self._disk, fd, added, size)
+
+    def _move(self, step: Step) -> None:
+        with self._touching(step.to, make=True) as new, self._touching(step.path, make=True) as old:
+            try:
+                self._disk.rename_noreplace(old.name, old.folder, new.name, new.folder)
+                self._placed.append((step, ""))
+            except (FileNotFoundError, FileExistsError):
+                if not self._resumed or self._digest(new) != step.after:
+                    return  # somebody moved, deleted or made one of the two: theirs stands
+                if self._digest(old) == step.before:
+                    self._disk.unlink(old.name, old.folder)
+        self._done(step)
+
+    def _delete(self, step: Step) -> None:
+        name = self._undo_name(step, deleted=True)
+        with self._tree.folder(UNDO, make=True) as folder, self._touching(step.path) as place:
+            try:
+                self._disk.rename_noreplace(place.name, place.folder, name, folder)
+            except (FileNotFoundError, FileExistsError):
+                self._done(step, name)  # gone already, by an earlier try or by somebody else
+                return
+            self._placed.append((step, name))
+            if self._digest(Place(folder, name)) == step.before:
+                self._touched.add(UNDO)
+                self._done(step, name)
+            else:
+                self._put_back(step, Place(folder, name), place)
+
+    def _put_back(self, step: Step, taken: Place, place: Place) -> None:
+        """Undo a deletion that met a person's edit."""
+        try:
+            self._disk.rename_noreplace(taken.name, taken.folder, place.name, place.folder)
+            self._placed.pop()
+        except FileExistsError:
+            self._lost(self._keeper.keep_beside(taken, step.path))

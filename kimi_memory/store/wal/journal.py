@@ -1,0 +1,386 @@
+"""The journal: who changed which file when, as a chain nobody edits unseen.
+
+One sealed record per change in ``.kimi/journal/YYYY-MM-DD.jsonl``. Each carries the
+hash of the line before it and an HMAC under a key that does not lie in the memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from kimi_memory.domain.actor import Actor
+from kimi_memory.formats.checksum import encode, is_whole, seal_bytes
+from kimi_memory.store.files.locks import Locks, boot_id
+from kimi_memory.store.files.paths import PRIVATE
+from kimi_memory.store.files.tree import Place, Tree
+from kimi_memory.store.wal.append_log import append_whole, mend
+from kimi_memory.store.wal.contents import EXTERNAL, Contents
+from kimi_memory.store.wal.entries import Entry, inherited
+from kimi_memory.store.wal.hash_chain import (
+    hash_of,
+    misfits,
+    number_of,
+    of_another_key,
+    parsed,
+    whole_lines,
+)
+from kimi_memory.store.wal.last_records import LastRecords, Reach, Record
+
+if TYPE_CHECKING:
+    from kimi_memory.domain.json_value import Json
+
+FOLDER = f"{PRIVATE}/journal"
+_TICK_NS = 3_000_000_000
+"""Longer than the coarsest clock of a file system needs to go on."""
+
+
+Extent = tuple[str, int]
+"""Last segment and its size: as long as they are the same, nothing was journaled."""
+
+
+class _Cursor(NamedTuple):
+    """How far the journal was read: a segment, and the bytes of it."""
+
+    segment: str = ""
+    inode: int = 0
+    offset: int = 0
+    seq: int = 0
+    last: str = ""
+    """Hash of the last line read."""
+
+
+class Journal:
+    """The journal of one memory, shared by all its processes."""
+
+    def __init__(self, tree: Tree, locks: Locks, key: bytes, clock: Callable[[], datetime]) -> None:
+        self._tree, self._locks, self._clock = tree, locks, clock
+        self._signer = hmac.new(key, digestmod=hashlib.sha256)
+        self._guard = threading.Lock()
+        self._head = _Cursor()
+        self._read = _Cursor()
+        self._contents = Contents()
+        self._last, self._listed = "", (0, 0)
+        self._file = (0, -1)
+        self._tail = LastRecords()
+
+    def start(self) -> None:
+        """Cut a torn tail off into lost+found; begin a chain where there is none."""
+        with self._alone(), self._tree.folder(FOLDER, make=True) as folder:
+            self._find_head(folder)
+
+    def close(self) -> None:
+        """Close the segment that is written to."""
+        file, self._file = self._file, (0, -1)
+        if file[1] >= 0:
+            self._tree.disk.close(file[1])
+
+    def add(
+        self, entries: Sequence[Entry], actor: Actor, *, txn: str = "", sync: bool = True
+    ) -> None:
+        """Write records for some changes in one piece."""
+        if not entries:
+            return
+        entries = inherited(entries, self.last)
+        with self._alone():
+            folder = self._tree.kept(FOLDER)
+            seq, last = self._find_head(folder)
+            records = []
+            for entry in entries:
+                seq += 1
+                records.append(self._record(entry, actor, txn, (seq, last)))
+                last = hash_of(records[-1])
+            self._write(folder, records, (seq, last), sync=sync)
+
+    def head(self, *, sync: bool = False) -> tuple[int, str]:
+        """Return number and hash of the last record, which `sync` makes durable before."""
+        with self._alone(), self._tree.folder(FOLDER, make=True) as folder:
+            found = self._find_head(folder)
+            if sync:
+                self._tree.disk.fdatasync(self._opened(Place(folder, self._head.segment)))
+            return found
+
+    def extent(self) -> Extent:
+        """Return how far the journal goes, without waiting for anybody who writes to it."""
+        try:
+            with self._tree.folder(FOLDER) as folder:
+                names = self._segments_in(folder)
+                size = self._tree.disk.stat(names[-1], folder).st_size if names else 0
+                return names[-1] if names else "", size
+        except FileNotFoundError:
+            return "", 0
+
+    def known(self) -> Mapping[str, str]:
+        """Return the content mark each journaled path has now, empty for deleted ones."""
+        with self._guard:
+            self._catch_up()
+            return dict(self._contents.marks)
+
+    def mark_of(self, path: str) -> str | None:
+        """Return the content mark a path has now; None if it was never journaled."""
+        with self._guard:
+            self._catch_up()
+            return self._contents.marks.get(path)
+
+    def origin_of(self, path: str) -> str:
+        """Return where the present content of a path comes from; empty if not journaled."""
+        with self._guard:
+            self._catch_up()
+            return self._contents.origins.get(path, "")
+
+    def last(self, path: str) -> Record | None:
+        """Return the last record of a path; no more of the journal is read than that takes."""
+        with self._guard:
+            return self._tail.find(path, self._segments(), self._lines_beyond)
+
+    def edited(self) -> Mapping[str, str]:
+        """Return the paths whose present content is an edit from outside, with the mark before."""
+        with self._guard:
+            self._catch_up()
+            return self._contents.edited()
+
+    def has(self, txn: str) -> bool:
+        """Whether a transaction was journaled."""
+        return any(record.get("txn") == txn for record in self.records())
+
+    def born(self) -> int:
+        """Return when the chain began, in nanoseconds of the system clock."""
+        first = next(self.records(), {})
+        return int(str(first.get("after"))) if first.get("op") == "genesis" else 0
+
+    def records(self, after: Extent = ("", 0)) -> Iterator[dict[str, Json]]:
+        """Yield all records that can be read, oldest first; or those after an extent."""
+        first, size = after
+        for segment in self._segments():
+            if segment < first:
+                continue
+            for line in self._lines(segment, size if segment == first else 0):
+                record = parsed(line)
+                if record is not None:
+                    yield record
+
+    def since(self, seq: int) -> list[dict[str, Json]]:
+        """Return the records after a number, oldest first; older segments stay unread."""
+        found: list[dict[str, Json]] = []
+        for segment in reversed(self._segments()):
+            for line in reversed(self._lines(segment)):
+                record = parsed(line)
+                if number_of(record, seq + 1) <= seq:
+                    return found[::-1]
+                found += [record] if record else []
+        return found[::-1]
+
+    def verify(self, checkpoints: Iterable[tuple[int, str]] = ()) -> list[str]:
+        """Return what is wrong with the chain; an empty list when nothing is.
+
+        Args:
+            checkpoints: earlier heads, kept where the journal's editor could not reach
+                them; they show that the end of the chain was cut off.
+        """
+        problems: list[str] = []
+        foreign, total, last, seq = 0, 0, "", 0
+        missing = set(checkpoints)
+        for where, line in self._placed_lines():
+            total += 1
+            record = parsed(line)
+            if record is None or not is_whole(line):
+                problems.append(f"{where}: the line is not whole")
+            if record is not None:
+                problems += misfits(record, where, seq + 1, last)
+                foreign += not self._is_ours(record)
+            seq, last = number_of(record, seq + 1), hash_of(line)
+            missing.discard((seq, last))
+        problems += of_another_key(foreign, total)
+        if missing:
+            shown = f"record {min(missing)[0]} of a checkpoint is missing or altered"
+            problems.append(f"{shown}, of {len(missing)} checkpoints")
+        return problems
+
+    def _is_ours(self, record: Mapping[str, Json]) -> bool:
+        body = {name: value for name, value in record.items() if name not in {"mac", "sum"}}
+        return hmac.compare_digest(self._mac(encode(body)), str(record.get("mac")).encode())
+
+    def sign(self, body: bytes) -> bytes:
+        """Return the mark this machine's key gives to what is derived from the files."""
+        return self._mac(b"derived\0" + body)
+
+    def _mac(self, body: bytes) -> bytes:
+        signer = self._signer.copy()
+        signer.update(body)
+        return signer.hexdigest().encode()
+
+    def _record(self, entry: Entry, actor: Actor, txn: str, at: tuple[int, str]) -> bytes:
+        body: dict[str, Json] = {
+            "seq": at[0],
+            "at": self._clock().isoformat(),
+            "mono": time.monotonic_ns(),
+            "boot": boot_id(),
+            "actor": actor.name,
+            "origin": entry.origin or _origin(actor),
+            "session": actor.session,
+            "job": actor.job,
+            "op": entry.op,
+            "path": entry.path,
+            "before": entry.before,
+            "after": entry.after,
+            "txn": txn,
+            "prev": at[1],
+        }
+        more = {"was": entry.was, "undo": entry.undo, "of": entry.of}
+        more |= {"why": entry.why, "vetted": entry.vetted}
+        body |= {name: value for name, value in more.items() if value}
+        signed = encode(body)
+        return seal_bytes(b'%b,"mac":"%b"}' % (signed[:-1], self._mac(signed)))
+
+    def _alone(self) -> AbstractContextManager[None]:
+        return self._locks.hold("journal", op="journal")
+
+    def _find_head(self, folder: int) -> tuple[int, str]:
+        """Return number and hash of the last record, after mending a torn tail."""
+        segment = self._last_segment(folder)
+        if not segment:
+            self._head = _Cursor()
+            born = Entry("genesis", "", after=str(time.time_ns()))
+            line = self._record(born, Actor(name="store"), "", (1, ""))
+            self._write(folder, [line], (1, hash_of(line)), sync=True)
+            return 1, hash_of(line)
+        head, place = self._head, Place(folder, segment)
+        found = self._tree.disk.stat(place.name, place.folder)
+        now = (place.name, found.st_ino, found.st_size)
+        if now != (head.segment, head.inode, head.offset):
+            self._head = self._read_head(place)
+        return self._head.seq, self._head.last
+
+    def _last_segment(self, folder: int) -> str:
+        """Return the name of the segment that is written to, empty where there is none."""
+        looked = time.time_ns()
+        found = os.fstat(folder)
+        now = found.st_ino, found.st_mtime_ns
+        if now != self._listed:
+            names = self._segments_in(folder)
+            self._last = names[-1] if names else ""
+            # What was made in the same tick of the clock would not show in the time.
+            self._listed = now if looked - found.st_mtime_ns > _TICK_NS else (0, 0)
+        return self._last
+
+    def _read_head(self, place: Place) -> _Cursor:
+        stamp = f"{self._clock():%Y%m%dT%H%M%SZ}"
+        fd = self._tree.open_file(place, os.O_RDWR | os.O_APPEND, place.name)
+        try:
+            size, line = mend(self._tree, fd, f"journal-{place.name}", stamp)
+            inode = os.fstat(fd).st_ino
+        finally:
+            self._tree.disk.close(fd)
+        seq, last = number_of(parsed(line), 0), hash_of(line)
+        if not line:
+            seq, last = self._end_before(place.name)
+        return _Cursor(place.name, inode, size, seq, last)
+
+    def _end_before(self, segment: str) -> tuple[int, str]:
+        """Return the head as of the segments before one that holds nothing whole."""
+        seq, last = 0, ""
+        for other in self._segments():
+            for line in self._lines(other) if other < segment else ():
+                seq, last = number_of(parsed(line), seq + 1), hash_of(line)
+        return seq, last
+
+    def _write(
+        self, folder: int, lines: Sequence[bytes], end: tuple[int, str], *, sync: bool
+    ) -> None:
+        disk = self._tree.disk
+        # A clock that was set back must not open a segment before the last one.
+        segment = max(f"{self._clock().date()}.jsonl", self._head.segment)
+        fd = self._opened(Place(folder, segment))
+        found = os.fstat(fd)
+        append_whole(disk, fd, b"".join(lines), found.st_size, sync=sync)
+        if segment != self._head.segment:
+            disk.fsync(folder)
+        size = found.st_size + sum(map(len, lines))
+        self._head = _Cursor(segment, found.st_ino, size, *end)
+
+    def _opened(self, place: Place) -> int:
+        """Return a descriptor of a segment, which stays open for the next record.
+
+        The head was just found, so its file is the one that is at its path now.
+        """
+        head, (inode, fd) = self._head, self._file
+        # A backup may have given the open file a second name since.
+        if (place.name, inode) != (head.segment, head.inode) or os.fstat(fd).st_nlink > 1:
+            flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
+            fd = self._tree.open_file(place, flags, place.name)
+            self.close()
+            self._file = os.fstat(fd).st_ino, fd
+        return fd
+
+    def _segments(self) -> list[str]:
+        try:
+            with self._tree.folder(FOLDER) as folder:
+                return self._segments_in(folder)
+        except FileNotFoundError:
+            return []
+
+    def _segments_in(self, folder: int) -> list[str]:
+        names = self._tree.disk.names(folder)
+        return sorted(name for name in names if name.endswith(".jsonl"))
+
+    def _lines(self, segment: str, offset: int = 0) -> list[bytes]:
+        return whole_lines(self._tree.read(f"{FOLDER}/{segment}")[offset:])
+
+    def _lines_beyond(self, segment: str, known: Reach) -> tuple[Reach, bool, list[bytes]]:
+        """Return how far a segment goes, whether it goes on from there, and the lines since."""
+        with self._tree.place(f"{FOLDER}/{segment}") as place:
+            found = self._tree.disk.stat(place.name, place.folder)
+            if Reach(found.st_ino, found.st_size) == known:
+                return known, True, []
+            fd = self._tree.open_file(place, os.O_RDONLY, place.name)
+            try:
+                found = os.fstat(fd)
+                goes_on = found.st_ino == known.inode and found.st_size >= known.end
+                start = known.end if goes_on else 0
+                content = self._tree.disk.read_at(fd, found.st_size - start, start)
+            finally:
+                self._tree.disk.close(fd)
+        lines = whole_lines(content)
+        return Reach(found.st_ino, start + sum(map(len, lines))), goes_on, lines
+
+    def _placed_lines(self) -> Iterator[tuple[str, bytes]]:
+        for segment in self._segments():
+            content = self._tree.read(f"{FOLDER}/{segment}")
+            for number, line in enumerate(content.splitlines(keepends=True), 1):
+                yield f"{segment}:{number}", line
+
+    def _catch_up(self) -> None:
+        """Read what was added to the journal since the last time."""
+        segments = self._segments()
+        if self._read.segment and not self._goes_on():
+            self._read, self._contents = _Cursor(), Contents()
+        for segment in segments:
+            if segment >= self._read.segment:
+                self._catch_up_in(segment)
+
+    def _goes_on(self) -> bool:
+        """Whether what was read of the last segment is still what it begins with."""
+        try:
+            with self._tree.place(f"{FOLDER}/{self._read.segment}") as place:
+                found = self._tree.disk.stat(place.name, place.folder)
+        except FileNotFoundError:
+            return False
+        return found.st_ino == self._read.inode and found.st_size >= self._read.offset
+
+    def _catch_up_in(self, segment: str) -> None:
+        offset = self._read.offset if segment == self._read.segment else 0
+        reach, _, lines = self._lines_beyond(segment, Reach(self._read.inode, offset))
+        for line in lines:
+            self._contents.learn(parsed(line) or {})
+        self._read = _Cursor(segment, *reach)
+
+
+def _origin(actor: Actor) -> str:
+    return EXTERNAL if actor.name == EXTERNAL else str(actor.origin)

@@ -1,0 +1,257 @@
+"""Reconciling: what changed in the folder without the store being asked."""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from os import stat_result
+from typing import Literal, NamedTuple
+
+from kimi_memory.domain.actor import Actor
+from kimi_memory.domain.change import digest
+from kimi_memory.errors import UnsafePathError
+from kimi_memory.store.files.cache_files import worth_writing
+from kimi_memory.store.files.locks import Locks
+from kimi_memory.store.files.paths import PRIVATE
+from kimi_memory.store.files.stat import Stat, Stats, signature
+from kimi_memory.store.files.tree import Tree
+from kimi_memory.store.wal.append_log import is_mark, mark_of
+from kimi_memory.store.wal.contents import EXTERNAL
+from kimi_memory.store.wal.entries import Entry
+from kimi_memory.store.wal.journal import Journal
+from kimi_memory.store.wal.scan import Looks
+
+SNAPSHOT = f"{PRIVATE}/snapshot.json"
+_RACY_NS = 50_000_000
+_OUTSIDER = Actor(name=EXTERNAL)
+ADOPTED = "adopted"
+"""Stands for the content of a file that was there before the journal."""
+
+BATCH = 500
+"""So many files are looked at before others get their turn: a tenth of a second or so."""
+Progress = Callable[[int, int], None]
+"""Told how many of how many are done."""
+
+Kind = Literal["created", "edited", "renamed", "deleted"]
+Seen = tuple[int, int, int, str]
+"""Size, ctime in ns, inode, and SHA-256 of a file when it was last looked at.
+
+An editor, or whoever wants to go unseen, can set the time of modification back.
+"""
+
+
+class External(NamedTuple):
+    """A change that came from outside: an editor, a sync tool, git."""
+
+    path: str
+    kind: Kind
+    before: str
+    after: str
+    was: str = ""
+    """The path it had, where it was renamed."""
+    flag: str = ""
+    """``sync-conflict`` for the losing copy a sync tool leaves beside a file."""
+
+
+class _Run:
+    """What a comparison of the folder has come to so far."""
+
+    def __init__(self, old: Mapping[str, Seen], at_ns: int, total: int, born: int) -> None:
+        self.old, self.at_ns, self.total, self.done = old, at_ns, total, 0
+        self.born = born
+        """When the journal was begun: what was there before is taken as it is."""
+        self.found: list[External] = []
+        self.lost: dict[str, External] = {}
+        """Files that are gone, by what they held: one that is new may be one of them."""
+        self.new: dict[str, Seen] = {}
+
+    def expected(self, path: str, marks: Mapping[str, str]) -> str:
+        """Return the content mark a file should have, empty where it should not be there."""
+        seen = self.old.get(path)
+        return marks.get(path, seen[3] if seen is not None else "")
+
+
+class Reconciler:
+    """Compares the folder with what the store last saw and wrote itself."""
+
+    def __init__(
+        self,
+        tree: Tree,
+        locks: Locks,
+        journal: Journal,
+        save: Callable[[str, bytes], None],
+        look: Callable[[], Looks],
+        *,
+        judge: Callable[[Entry, bytes, stat_result], Entry] = lambda entry, content, look: entry,
+    ) -> None:
+        self._tree, self._locks, self._journal, self._save = tree, locks, journal, save
+        self._look_around, self._judge = look, judge
+        self._seen: dict[str, Seen] | None = None
+        self._news = 0
+
+    def run(self, progress: Progress = lambda done, total: None) -> list[External]:
+        """Return and journal what changed from outside since the last run.
+
+        The lock is let go between batches, so that nobody waits for all of a large copy.
+
+        Args:
+            progress: told how many files of how many were looked at.
+        """
+        with self._locks.hold("reconcile", op="reconcile"):
+            old, seen = self._load(), self._look_around()
+            pending = sorted(_otherwise(old, seen.files))
+            gone = [path for path in old if path not in seen.files]
+            known = self._journal.known().items()
+            gone += [p for p, mark in known if mark and p not in seen.files and p not in old]
+            if not pending and not gone:
+                return []
+            run = _Run(old, seen.at_ns, len(pending) + len(gone), self._journal.born())
+            # What is gone comes first: a file that is new may be one of these, renamed.
+            first, *more = [*batched(sorted(gone), BATCH), *batched(pending, BATCH)]
+            self._batch(run, first)
+        for paths in more:
+            progress(run.done, run.total)
+            with self._locks.hold("reconcile", op="reconcile"):
+                self._batch(run, paths)
+        with self._locks.hold("reconcile", op="reconcile"):
+            self._finish(run, (*pending, *gone))
+        progress(run.total, run.total)
+        return run.found
+
+    def seen_mark(self, path: str) -> str:
+        """Return the hash a file had at the last comparison, empty if unknown."""
+        seen = self._load().get(path)
+        return seen[3] if seen is not None else ""
+
+    def _batch(self, run: _Run, paths: Sequence[str]) -> None:
+        """Look at some files while nobody else of us can write them."""
+        with self._locks.writing(paths, op="reconcile"):
+            marks = self._journal.known()
+            found = [self._examine(path, run, marks) for path in paths]
+            changed = [one for one in found if one is not None and one.kind != "deleted"]
+            self._note(changed)
+        run.found += changed
+        run.lost |= {one.before: one for one in found if one is not None and one.kind == "deleted"}
+        run.done += len(paths)
+
+    def _finish(self, run: _Run, looked_at: Iterable[str]) -> None:
+        """Journal what is gone for good, and keep how the files looked."""
+        marks = self._journal.known()
+        # Between two batches another process may have noted it, or written the file anew.
+        lost = [one for one in run.lost.values() if run.expected(one.path, marks) == one.before]
+        self._note(lost)
+        run.found += lost
+        self._seen = dict(self._load())
+        for path in looked_at:
+            self._seen.pop(path, None)
+        self._seen |= {path: _steady(look, run.at_ns) for path, look in run.new.items()}
+        self._news += run.total
+        if not run.old or worth_writing(self._news, len(run.old)):
+            body = json.dumps(self._seen, ensure_ascii=False).encode()
+            self._save(SNAPSHOT, self._journal.sign(body) + b"\n" + body)
+            self._news = 0
+
+    def _examine(self, path: str, run: _Run, marks: Mapping[str, str]) -> External | None:
+        seen = run.old.get(path)
+        look, content = self._content(path)
+        before = run.expected(path, marks)
+        if path not in marks and seen is None and look is not None:
+            before = ADOPTED if look.st_ctime_ns < run.born else ""
+        after = "" if content is None else digest(content)
+        if content is not None and look is not None:
+            run.new[path] = (*_look(signature(look)), after)
+        if (content is None and not before) or _matches(content, before, seen):
+            return None
+        external = _judge(path, before, after)
+        if external.kind != "created":
+            return external
+        twin = run.lost.pop(after, None) or run.lost.pop(mark_of(content or b""), None)
+        if twin is None:
+            return external
+        return External(path, "renamed", twin.before, after, twin.path, external.flag)
+
+    def _content(self, path: str) -> tuple[stat_result | None, bytes | None]:
+        try:
+            with self._tree.place(path) as place:
+                look = self._tree.disk.stat(place.name, place.folder)
+                return look, self._tree.read_place(place, path)
+        except (FileNotFoundError, UnsafePathError):
+            return None, None
+
+    def _note(self, found: Sequence[External]) -> None:
+        self._journal.add([self._entry(one) for one in found], _OUTSIDER)
+
+    def _entry(self, one: External) -> Entry:
+        """Return the record of a change, with what its content counts for."""
+        entry = Entry(one.kind, one.path, one.before, one.after, was=one.was)
+        last = self._journal.last(one.was) if one.was else None
+        if last is not None:
+            return entry._replace(origin=last.origin)  # What waits goes on waiting.
+        look, content = self._content(one.path)
+        if look is None or content is None or digest(content) != one.after:
+            return entry
+        return self._judge(entry, content, look)
+
+    def _load(self) -> dict[str, Seen]:
+        if self._seen is None:
+            try:
+                mark, _, body = self._tree.read(SNAPSHOT).partition(b"\n")
+            except (FileNotFoundError, UnsafePathError):
+                mark, body = b"", b""
+            ours = hmac.compare_digest(mark, self._journal.sign(body))
+            document = json.loads(body) if ours else {}
+            self._seen = {path: _row(seen) for path, seen in document.items()}
+        return self._seen
+
+
+def batched(paths: Sequence[str], size: int) -> Iterator[Sequence[str]]:
+    """Yield paths in pieces of a size."""
+    for first in range(0, len(paths), size):
+        yield paths[first : first + size]
+
+
+def _row(seen: list[int | str]) -> Seen:
+    size, changed, inode, content = seen
+    return int(size), int(changed), int(inode), str(content)
+
+
+def _otherwise(seen: Mapping[str, Seen], found: Stats) -> list[str]:
+    """Return the files that do not look as they were seen."""
+    # Nearly all do, and there are many: no call for each.
+    return [
+        path
+        for path, look in found.items()
+        if (was := seen.get(path)) is None
+        or was[1] != look[2]
+        or was[0] != look[0]
+        or was[2] != look[3]
+    ]
+
+
+def _look(found: Stat) -> tuple[int, int, int]:
+    size, _, changed, inode = found
+    return size, changed, inode
+
+
+def _steady(seen: Seen, begun: int) -> Seen:
+    """Return what is safe to compare with: a file this fresh may change within its time stamp."""
+    return (seen[0], -1, *seen[2:]) if seen[1] > begun - _RACY_NS else seen
+
+
+def _matches(content: bytes | None, before: str, seen: Seen | None) -> bool:
+    if content is None:
+        return False
+    if before == ADOPTED:
+        return True
+    if not is_mark(before):
+        return digest(content) == before
+    whole = seen is None or seen[0] > len(content) or digest(content[: seen[0]]) == seen[3]
+    return whole and mark_of(content) == before
+
+
+def _judge(path: str, before: str, after: str) -> External:
+    flag = "sync-conflict" if ".sync-conflict-" in path else ""
+    if not after:
+        return External(path, "deleted", before, "", flag=flag)
+    return External(path, "edited" if before else "created", before, after, flag=flag)

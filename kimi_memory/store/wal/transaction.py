@@ -1,0 +1,224 @@
+"""Transactions: many files change together or not at all.
+
+Everything is staged and synced in ``.kimi/txn/<id>.tmp``; renaming that folder to
+``.commit`` is the moment the transaction happens. What a crash leaves half placed is
+placed again at the next start. A single change needs no such folder: putting one
+file in its place is one step of the system.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Callable
+from datetime import datetime
+from typing import NamedTuple
+
+from kimi_memory.domain.actor import Actor
+from kimi_memory.domain.origin import Origin
+from kimi_memory.store.files.disk import SyncError
+from kimi_memory.store.files.locks import owner
+from kimi_memory.store.files.paths import PRIVATE
+from kimi_memory.store.files.tree import TEMPORARIES, Place, Tree
+from kimi_memory.store.wal.commit_files import Outcome, Placer
+from kimi_memory.store.wal.journal import Journal
+from kimi_memory.store.wal.plan import Step
+from kimi_memory.store.wal.preimages import Keeper
+
+FOLDER = f"{PRIVATE}/txn"
+MANIFEST = "manifest.json"
+_SEALED = b"txn\0"
+_SWAP, _SPARE = ".swap", ".spare"
+_WRITTEN = tuple(name for name in Step._fields if name != "content")
+
+
+class Intent(NamedTuple):
+    """What a transaction is to do, and for whom."""
+
+    id: str
+    steps: tuple[Step, ...]
+    actor: Actor
+
+
+class Transactions:
+    """Carries out intents, one at a time per set of paths."""
+
+    def __init__(self, tree: Tree, journal: Journal, clock: Callable[[], datetime]) -> None:
+        self._tree, self._disk, self._journal = tree, tree.disk, journal
+        self.keeper = Keeper(tree, clock)
+        self.owes = False
+        """Whether something of this process waits for recovery."""
+
+    def run(self, intent: Intent) -> Outcome:
+        """Stage, place and journal an intent; it is durable when this returns."""
+        # A move touches two folders, and a crash may keep one of them as it was.
+        if len(intent.steps) == 1 and intent.steps[0].kind != "move":
+            return self._run_one(intent)
+        name = f"{intent.id}.{owner()}"
+        with self._tree.folder(FOLDER, make=True) as folder:
+            self._stage(folder, name, intent)
+            self._commit(folder, name)
+        try:
+            return self.complete(f"{name}.commit", intent)
+        except OSError:
+            self.owes = True
+            raise
+
+    def complete(self, name: str, intent: Intent, *, resumed: bool = False) -> Outcome:
+        """Place the files of a committed transaction, journal it and clear it away.
+
+        A journaled transaction was placed; placing it again would undo what came later.
+        """
+        placer = Placer(self._tree, self.keeper, intent.id, resumed=resumed)
+        if not (resumed and self._journal.has(intent.id)):
+            try:
+                self._place_all(name, intent, placer)
+            except SyncError:
+                raise  # what the disk holds is unknown: the next start finishes
+            except OSError:
+                if not resumed and placer.revert():
+                    self._clear(name)
+                raise
+        self._clear(name)
+        return placer.outcome
+
+    def _commit(self, folder: int, name: str) -> None:
+        try:
+            self._disk.rename(f"{name}.tmp", folder, f"{name}.commit", folder)
+        except OSError:
+            self._abandon(f"{name}.tmp")
+            raise
+        try:
+            self._disk.fsync(folder)
+        except OSError:
+            self._clear(f"{name}.commit")
+            raise
+
+    def _place_all(self, name: str, intent: Intent, placer: Placer) -> None:
+        with self._tree.folder(f"{FOLDER}/{name}") as staged:
+            for number, step in enumerate(intent.steps):
+                placer.place(step, Place(staged, str(number)))
+        placer.settle()
+        self._journal.add(placer.outcome.entries, intent.actor, txn=intent.id)
+
+    def read(self, name: str) -> Intent:
+        """Return the intent of a committed transaction that this machine made.
+
+        Raises:
+            ValueError: it is damaged, or came with a folder from elsewhere.
+        """
+        body, _, seal = self._tree.read(f"{FOLDER}/{name}/{MANIFEST}").rpartition(b"\n")
+        if not hmac.compare_digest(self._journal.sign(_SEALED + body), seal):
+            raise ValueError("no transaction of this machine")
+        return _parse(body)
+
+    def is_swap(self, name: str) -> bool:
+        """Whether a temporary is one of this machine that was to be swapped with a file."""
+        whole = name.removesuffix(_SPARE)
+        begin, _, seal = whole.removesuffix(_SWAP).rpartition("-")
+        return whole.endswith(_SWAP) and hmac.compare_digest(
+            self._swap_seal(begin).encode(), seal.encode("utf-8", "surrogateescape")
+        )
+
+    def holds_ours(self, place: Place) -> bool:
+        """Whether a temporary holds nothing but our bytes, or those they replaced."""
+        if not self.is_swap(place.name):
+            return True
+        marks = place.name.split(".")[2].split("-")[:2]
+        return self._tree.digest(place, place.name)[:16] in marks
+
+    def _swap_seal(self, begin: str) -> str:
+        told = begin.encode("utf-8", "surrogateescape")
+        return self._journal.sign(b"swap\0" + told)[:16].decode()
+
+    def drop(self, name: str) -> None:
+        """Remove a staging folder of which nothing was placed, or all."""
+        with self._tree.folder(FOLDER) as folder:
+            with self._tree.folder(f"{FOLDER}/{name}") as staged:
+                for file in self._disk.names(staged):
+                    self._disk.unlink(file, staged)
+            self._disk.rmdir(name, folder)
+
+    def _clear(self, name: str) -> None:
+        """Remove a finished transaction, now or, if the system refuses, before the next write."""
+        done = name.removesuffix(".commit") + ".done"
+        try:
+            with self._tree.folder(FOLDER) as folder:
+                self._disk.rename(name, folder, done, folder)
+            self.drop(done)
+        except OSError:
+            self.owes = True
+
+    def _stage(self, folder: int, name: str, intent: Intent) -> None:
+        self._disk.mkdir(f"{name}.tmp", folder)
+        try:
+            with self._tree.folder(f"{FOLDER}/{name}.tmp") as staged:
+                for number, step in enumerate(intent.steps):
+                    if step.content is not None:
+                        slot = Place(staged, str(number))
+                        self._tree.write(slot, step.content, mode=step.mode)
+                body = _render(intent)
+                seal = self._journal.sign(_SEALED + body)
+                self._tree.write(Place(staged, MANIFEST), body + b"\n" + seal)
+                self._disk.fsync(staged)
+        except OSError:
+            self._abandon(f"{name}.tmp")
+            raise
+
+    def _abandon(self, name: str) -> None:
+        try:
+            self.drop(name)
+        except OSError:
+            self.owes = True
+
+    def _run_one(self, intent: Intent) -> Outcome:
+        placer = Placer(self._tree, self.keeper, intent.id)
+        try:
+            self._place_one(intent, placer)
+            placer.settle()
+            self._journal.add(placer.outcome.entries, intent.actor, txn=intent.id)
+        except SyncError:
+            raise
+        except OSError:
+            placer.revert()
+            raise
+        return placer.outcome
+
+    def _place_one(self, intent: Intent, placer: Placer) -> None:
+        (step,) = intent.steps
+        with self._tree.folder(TEMPORARIES, make=True) as folder:
+            slot = Place(folder, f"{intent.id}.{owner()}.part")
+            try:
+                if step.content is not None and step.kind != "append":
+                    self._tree.write(slot, step.content, mode=step.mode)
+                if step.kind == "update":
+                    slot = self._mark(slot, step)
+                placer.place(step, slot)
+            except OSError:
+                if self.holds_ours(slot):
+                    self._tree.discard(slot)
+                raise
+
+    def _mark(self, slot: Place, step: Step) -> Place:
+        """Name a staged file so that recovery can tell what came out of a swap."""
+        begin = f"{slot.name.removesuffix('.part')}.{step.before[:16]}-{step.after[:16]}"
+        swap = Place(slot.folder, f"{begin}-{self._swap_seal(begin)}{_SWAP}")
+        self._disk.rename(slot.name, slot.folder, swap.name, swap.folder)
+        return swap
+
+
+def _render(intent: Intent) -> bytes:
+    actor = intent.actor
+    document = {
+        "id": intent.id,
+        "actor": [actor.name, str(actor.origin), actor.session, actor.job],
+        "steps": [{name: getattr(step, name) for name in _WRITTEN} for step in intent.steps],
+    }
+    return json.dumps(document, ensure_ascii=False).encode()
+
+
+def _parse(content: bytes) -> Intent:
+    document = json.loads(content)
+    name, origin, session, job = document["actor"]
+    steps = tuple(Step(**step) for step in document["steps"])
+    return Intent(document["id"], steps, Actor(name, Origin(origin), session, job))

@@ -1,1 +1,0 @@
-"""Surfaces: how people and programs reach a memory."""

@@ -1,0 +1,136 @@
+"""The first thing a hook runs, as the program runs it: a process with JSON on its input."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from kimi_memory import Memory, Opening
+from kimi_memory.agent_hooks import spool
+
+HEAVY = {"pathlib", "dataclasses", "argparse", "typing", "pluggy", "tomllib", "subprocess", "re"}
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> dict[str, str]:
+    config = tmp_path / "home/.config/kimi_memory"
+    config.mkdir(parents=True)
+    (config / "config.toml").write_text('server = "never"\n', encoding="utf-8")
+    return {"PATH": os.environ["PATH"], "HOME": str(tmp_path / "home"), "KIMI_MEMORY_DEBUG": "1"}
+
+
+@pytest.fixture
+def root(tmp_path: Path, opening: Opening) -> Path:
+    with Memory.create(tmp_path / "记忆", opening=opening) as memory:
+        memory.remember("The staging database listens on port 6543.")
+    return tmp_path / "记忆"
+
+
+def hook(
+    user: dict[str, str], payload: object, *words: str, host: str = "claude"
+) -> subprocess.CompletedProcess[str]:
+    argv = [sys.executable, "-m", "kimi_memory", "hook", "run", "--host", host, *words]
+    text = payload if isinstance(payload, str) else json.dumps(payload)
+    return subprocess.run(
+        argv, input=text, env=user, capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def event(name: str, **more: object) -> dict:
+    return {"session_id": "s1", "cwd": "/tmp", "hook_event_name": name, **more}
+
+
+def test_a_prompt_is_answered_without_a_server(user: dict[str, str], root: Path) -> None:
+    asked = event("UserPromptSubmit", prompt="Which port is staging on?")
+    done = hook(user, asked, "--memory", str(root))
+    assert "6543" in json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
+    assert done.returncode == 0
+
+
+def test_the_memory_above_the_working_directory_is_used(user: dict[str, str], root: Path) -> None:
+    below = root / "notes/deep"
+    below.mkdir(parents=True)
+    done = hook(user, event("UserPromptSubmit", prompt="Which port?") | {"cwd": str(below)})
+    assert "6543" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("payload", "words"),
+    [
+        ("", ()),
+        ("not json", ()),
+        ("[]", ()),
+        (event("UserPromptSubmit", prompt="Which port?"), ("--memory", "/nowhere")),
+        (event("PostToolUse"), ()),
+        (event("UserPromptSubmit", prompt="ok"), ()),
+        ({"hook_event_name": "UserPromptSubmit", "prompt": {"a": 1}}, ()),
+    ],
+)
+def test_whatever_comes_the_program_goes_on(
+    user: dict[str, str], root: Path, payload: object, words: tuple[str, ...]
+) -> None:
+    done = hook(user | {"KIMI_MEMORY": str(root)}, payload, *words)
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_an_unknown_program_harms_nothing(user: dict[str, str], root: Path) -> None:
+    done = hook(user, event("Stop"), "--memory", str(root), host="nobody")
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_what_memory_itself_starts_has_no_hooks(user: dict[str, str], root: Path) -> None:
+    asked = event("UserPromptSubmit", prompt="Which port is staging on?")
+    done = hook(user | {"KIMI_MEMORY_CHILD": "1"}, asked, "--memory", str(root))
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_the_end_of_a_turn_only_leaves_a_note(user: dict[str, str], root: Path) -> None:
+    path = root.parent / "s1.jsonl"
+    secret = "the words of the conversation"
+    stop = event("Stop", transcript_path=str(path), last_assistant_message=secret)
+    assert hook(user, stop, "--memory", str(root)).stdout == ""
+    ((file, left),) = spool.take(str(root))
+    assert left["payload"]["transcript_path"] == str(path)
+    assert secret not in Path(file).read_text(encoding="utf-8")
+
+
+def test_the_end_of_a_session_starts_the_work_and_does_not_wait(
+    user: dict[str, str], root: Path
+) -> None:
+    end = event("SessionEnd", transcript_path=str(root / "none.jsonl"), reason="other")
+    assert hook(user, end, "--memory", str(root)).returncode == 0
+    deadline = time.monotonic() + 60
+    while spool.take(str(root)):
+        assert time.monotonic() < deadline, "nobody worked the spool off"
+        time.sleep(0.1)
+
+
+def test_leaving_a_note_loads_hardly_anything(user: dict[str, str], root: Path) -> None:
+    code = (
+        "import os, sys, io; before = set(sys.modules); os._exit = sys.exit\n"
+        "from kimi_memory.__main__ import main\n"
+        f"sys.argv = {['kimi-memory', 'hook', 'run', '--host', 'claude', '--memory', str(root)]}\n"
+        f"sys.stdin = io.TextIOWrapper(io.BytesIO({json.dumps(event('Stop')).encode()!r}))\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    assert end.code == 0\n"
+        "print('\\n'.join(sorted(set(sys.modules) - before)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", f"import sys; sys.path[:0] = {sys.path!r}\n{code}"],
+        env=user,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    loaded = set(done.stdout.split())
+    assert "kimi_memory.agent_hooks.entrypoint" in loaded
+    assert not {
+        name for name in loaded if name.startswith(("kimi_memory.api", "kimi_memory.domain"))
+    }
+    assert not loaded & (HEAVY - {"re"})
+    assert spool.take(str(root))

@@ -1,0 +1,37 @@
+"""``audit``: from the command line, as a table and as JSON."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from kimi_memory.cli import run
+from tests.cli.test_cli import answer, folder  # noqa: F401  a fixture
+
+
+def test_a_folder_is_measured(tmp_path: Path, capsys) -> None:
+    lines = [f"- 小李喜欢第 {n} 种绿茶，不是第 {n + 1} 种" for n in range(30)]
+    text = "\n".join([*lines, *lines])
+    (tmp_path / "MEMORY.md").write_text(text, encoding="utf-8")
+    (tmp_path / "link.md").symlink_to("MEMORY.md")
+    assert run(["audit", str(tmp_path)]) == 0
+    shown = capsys.readouterr().out
+    assert "60 statements (60 markdown)" in shown
+    assert re.search(r"duplicate +30 +50\.0 %", shown)
+    assert "more: --all or --json shows them" in shown
+    assert "not read: link.md: a link" in shown
+    assert run(["audit", str(tmp_path), "--all"]) == 0
+    assert "more: --all" not in capsys.readouterr().out
+    report = answer(capsys, "audit", str(tmp_path))
+    assert report["counts"]["duplicate"] == 30
+    assert len(report["findings"]) >= 30
+
+
+def test_without_a_path_the_memory_is_measured(folder, capsys) -> None:  # noqa: F811  the fixture
+    assert answer(capsys, "audit")["root"] == str(folder)
+
+
+def test_wrong_words_have_exit_codes(tmp_path: Path, capsys) -> None:
+    assert run(["audit", str(tmp_path / "none")]) == 2
+    assert run(["audit", str(tmp_path), "--stale-days", "-1"]) == 2
+    assert "does not exist" in capsys.readouterr().err

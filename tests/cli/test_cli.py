@@ -1,0 +1,417 @@
+"""The command line as a whole: help, errors, exit codes, finding the memory."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from argparse import ArgumentParser, _SubParsersAction
+from collections.abc import Callable, Iterator
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from kimi_memory import __version__
+from kimi_memory.cli import COMMANDS, parser, run
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> Path:
+    """A memory made by ``init``, found through the environment."""
+    path = tmp_path / "memory"
+    assert run(["init", str(path), "--name", "测试", "--language", "zh"]) == 0
+    capsys.readouterr()
+    monkeypatch.setenv("KIMI_MEMORY", str(path))
+    return path
+
+
+def answer(capsys, *words: str) -> object:
+    """Run a command with --json and return what it printed."""
+    assert run([words[0], "--json", *words[1:]]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def detach(folder: Path) -> None:
+    head = (folder / ".git/HEAD").read_text().split()[1]
+    (folder / ".git/HEAD").write_text((folder / ".git" / head).read_text())
+
+
+def merge(folder: Path) -> None:
+    head = (folder / ".git/HEAD").read_text().split()[1]
+    (folder / ".git/MERGE_HEAD").write_text((folder / ".git" / head).read_text())
+
+
+def rebase(folder: Path) -> None:
+    (folder / ".git/rebase-merge").mkdir()
+
+
+def take_git_away(folder: Path) -> None:
+    os.environ["PATH"] = str(folder)
+
+
+@pytest.mark.parametrize("break_history", [detach, merge, rebase, take_git_away])
+def test_what_is_stored_is_answered_as_stored_where_history_cannot_be_written(
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    break_history: Callable[[Path], None],
+) -> None:
+    monkeypatch.setenv("PATH", os.environ["PATH"])
+    assert run(["remember", "The staging port is 6543."]) == 0
+    break_history(folder)
+    assert run(["session", "turn", "s", "We decided to use SQLite as the database."]) == 0
+    assert "session:s#1" in capsys.readouterr().out
+    assert run(["remember", "The production port is 7654."]) == 0
+    assert "history is behind" in capsys.readouterr().out
+    assert run(["session", "end", "s"]) == 0
+    for asked in (["recall", "production port"], ["context", "production port"], ["status"]):
+        assert run(asked) == 0
+    shown = capsys.readouterr().out
+    assert "7654" in shown
+    assert list(folder.glob("episodic/sessions/*/session_s.jsonl"))
+
+
+def test_what_waited_for_history_is_committed_once_it_can_be(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rebase(folder)
+    assert run(["remember", "The production port is 7654."]) == 0
+    assert "history is behind" in capsys.readouterr().out
+    (folder / ".git/rebase-merge").rmdir()
+    assert run(["remember", "The staging port is 6543."]) == 0
+    shown = subprocess.run(
+        ["git", "-C", str(folder), "status", "--porcelain"], capture_output=True, check=True
+    )
+    assert shown.stdout == b""
+
+
+def test_settings_that_cannot_be_read_are_one_line(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "memory.toml").unlink()
+    (folder / "memory.toml").symlink_to("/proc/self/mem")
+    assert run(["recall", "port"]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert "memory.toml cannot be read" in line
+
+
+def test_every_command_has_help_and_json() -> None:
+    actions = next(a for a in parser()._actions if a.dest == "command").choices
+    assert actions is not None
+    assert set(COMMANDS) <= set(actions)
+    for name, sub in actions.items():
+        assert "--json" in sub.format_help(), name
+        assert sub.description.endswith("."), name
+
+
+def all_parsers(name: str, parser: ArgumentParser) -> Iterator[tuple[str, ArgumentParser]]:
+    """Yield every parser of the command line with the words that lead to it."""
+    yield name, parser
+    for action in parser._actions:
+        if isinstance(action, _SubParsersAction):
+            for step, below in action.choices.items():
+                yield from all_parsers(f"{name} {step}", below)
+
+
+def test_memory_and_json_are_taken_at_every_depth() -> None:
+    found = dict(all_parsers("", parser()))
+    assert {" session start", " hook status", " serve token add"} <= set(found)
+    for name, each in found.items():
+        assert {"--json", "--memory"} <= set(each._option_string_actions), name
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["session", "start", "s1", "--json", "--memory", "PATH"],
+        ["session", "--json", "start", "s1", "--memory", "PATH"],
+        ["session", "--memory", "PATH", "start", "s1", "--json"],
+        ["--memory", "PATH", "--json", "session", "start", "s1"],
+    ],
+    ids=["after the step", "around it", "before it", "before the command"],
+)
+def test_memory_and_json_mean_the_same_wherever_they_stand(
+    folder: Path, capsys, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    monkeypatch.setenv("KIMI_MEMORY", str(folder / "elsewhere"))
+    assert run([str(folder) if word == "PATH" else word for word in words]) == 0
+    assert json.loads(capsys.readouterr().out)["id"] == "s1"
+
+
+def test_the_commands_of_the_shipped_skill_work(folder: Path, capsys) -> None:
+    text = files("kimi_memory.integrations").joinpath("plugin/skills/kimi-memory/SKILL.md")
+    said = re.findall(r"`kimi-memory ([^`]*)`", text.read_text(encoding="utf-8"))
+    kept = answer(capsys, "remember", "The cat is called Miau.")
+    note = kept[0]["operations"][0]["target"]
+    place = next((folder / "semantic").rglob("*.md")).relative_to(folder)
+    for line in said:
+        filled = line.replace("NOTE", note).replace("semantic/trailhead/note.md", place.as_posix())
+        assert run(shlex.split(filled)) == 0, line
+    assert {"undo", "undo --dry-run"} <= set(said)
+
+
+def test_init_makes_the_five_tiers_and_a_repository(folder: Path) -> None:
+    for tier in ("short-term", "episodic", "mid-term", "semantic", "long-term"):
+        assert (folder / tier).is_dir()
+    for page in ("MEMORY.md", "USER.md", "PROJECT.md", "long-term/IDENTITY.md", "memory.toml"):
+        assert (folder / page).is_file()
+    assert "关于使用者" in (folder / "USER.md").read_text(encoding="utf-8")
+    log = subprocess.run(
+        ["git", "-C", folder, "log", "--oneline"], capture_output=True, text=True, check=True
+    )
+    assert "A new memory" in log.stdout
+
+
+def test_init_twice_changes_nothing(folder: Path, capsys) -> None:
+    before = (folder / "memory.toml").read_bytes()
+    assert run(["init", str(folder), "--name", "other"]) == 0
+    assert (folder / "memory.toml").read_bytes() == before
+
+
+def test_the_main_job_by_hand(folder: Path, capsys) -> None:
+    assert answer(capsys, "session", "start", "s1", "--project", "菜谱")["id"] == "s1"
+    turn = answer(capsys, "session", "turn", "s1", "我们决定用 SQLite 当数据库，因为部署简单。")
+    assert turn["n"] == 1
+    answer(capsys, "session", "turn", "s1", "好的。", "--role", "assistant")
+    [report] = answer(capsys, "session", "end", "s1")
+    assert report["kind"] == "distil"
+    assert [r["subject"] for r in answer(capsys, "consolidate", "daily")]
+    assert answer(capsys, "consolidate", "weekly")
+    hits = answer(capsys, "recall", "数据库用什么")["hits"]
+    assert any("SQLite" in hit["snippet"] for hit in hits)
+    card = next(hit["unit"]["id"] for hit in hits if hit["unit"]["kind"] == "card")
+    trace = answer(capsys, "trace", card)
+    assert [evidence["verified"] for evidence in trace["evidence"]] == [True]
+    kinds = {commit["trailers"].get("Kind") for commit in answer(capsys, "log")}
+    assert {"init", "distil", "daily", "weekly"} <= kinds
+    assert answer(capsys, "undo", report["id"], "--dry-run")["id"] == report["id"]
+
+
+def test_what_is_said_in_an_area_has_its_scope(folder: Path, capsys) -> None:
+    start = ["session", "start", "s1", "--agent", "kimi", "--user", "小李"]
+    assert answer(capsys, *start, "--area", "user")["area"] == "user"
+    assert answer(capsys, "session", "turn", "s1", "我喜欢喝乌龙茶。")["n"] == 1
+    whose = ["--agent", "kimi", "--area", "agent", "--key", "web.port"]
+    [report] = answer(capsys, "remember", "端口是 8443。", *whose)
+    assert report["paths"][0] == "semantic/general/web.port.agent-kimi.md"
+    found = answer(capsys, "recall", "user:小李 乌龙茶")["hits"]
+    assert [hit["scope"] for hit in (one["unit"] for one in found)][:1] == ["user:小李"]
+    assert run(["session", "start", "s2", "--area", "agent"]) == 2
+    assert "area of an agent needs its name" in capsys.readouterr().err
+
+
+def test_an_open_tag_takes_nothing_along_and_what_is_left_out_is_said(folder: Path, capsys) -> None:
+    run(["session", "start", "s1"])
+    capsys.readouterr()
+    text = "Q?\n<system-reminder>\nWe decided to use Redis."
+    assert answer(capsys, "session", "turn", "s1", text)["text"] == text
+    closed = "Q?\n<system-reminder>old news</system-reminder>\nWe decided to use Redis."
+    assert run(["session", "turn", "s1", closed]) == 0
+    assert "43 characters of injected blocks left out" in capsys.readouterr().out
+
+
+def test_search_is_recall(folder: Path, capsys) -> None:
+    run(["remember", "The train to Oslo leaves at nine.", "--key", "train.oslo"])
+    capsys.readouterr()
+    assert run(["search", "train", "Oslo"]) == 0
+    assert "train.oslo" in capsys.readouterr().out
+
+
+def test_a_question_without_an_answer_says_so(folder: Path, capsys) -> None:
+    assert run(["recall", "zzzunknownzzz"]) == 0
+    assert capsys.readouterr().out == "Nothing found.\n"
+
+
+def test_get_prints_lines_of_a_file_and_notes_by_short_id(folder: Path, capsys) -> None:
+    assert run(["get", "memory.toml", "--from", "4", "--lines", "1"]) == 0
+    assert capsys.readouterr().out == "[memory]\n"
+    report = answer(capsys, "remember", "端口是 8080", "--key", "port.web", "--type", "fact")
+    card = report[0]["operations"][0]["target"] if isinstance(report, list) else ""
+    assert run(["get", card[:-2]]) == 0
+    assert "端口是 8080" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "why"),
+    [
+        (["get", "no-such-thing"], 11, "No note or file"),
+        (["get", "../../etc/passwd"], 21, "not a safe place"),
+        (["get", "MEMORY.md", "--from", "0"], 2, "counted from 1"),
+        (["trace", "card-nothing"], 11, "No note"),
+        (["undo", "distil-nothing"], 11, "No job"),
+        (["recall", "x", "--limit", "-1"], 2, "below zero"),
+        (["recall", "x", "--since", "someday"], 2, "is no date"),
+        (["context", "x", "--budget", "-5"], 2, "below zero"),
+        (["session", "end", "nothing"], 11, "No session"),
+        (["session", "state", "s", "--task", "[1]"], 2, "Not an object"),
+        (["session", "state", "s", "--task", "{"], 2, "Not JSON"),
+        (["ingest", "nowhere.jsonl"], 2, "does not exist"),
+        (["consolidate", "daily", "--date", "2026-13-01"], 2, "is no date"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_mistakes_are_one_line_with_a_remedy_and_an_exit_code(
+    folder: Path, capsys, words: list[str], code: int, why: str
+) -> None:
+    assert run(words) == code
+    error = capsys.readouterr().err
+    assert why in error
+    assert error.count("\n") == 1
+    assert error.startswith("kimi-memory: ")
+
+
+def test_a_broken_settings_file_is_named_with_its_line(folder: Path, capsys) -> None:
+    (folder / "memory.toml").write_text("[memory]\nlanguage = 'fr'\n", encoding="utf-8")
+    assert run(["status"]) == 20
+    assert "memory.language is 'fr'. Choose one of auto, zh, en." in capsys.readouterr().err
+
+
+def test_without_a_memory_the_remedy_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    monkeypatch.delenv("KIMI_MEMORY", raising=False)
+    monkeypatch.chdir(tmp_path)
+    assert run(["status"]) == 10
+    assert "kimi-memory init" in capsys.readouterr().err
+
+
+def test_the_nearest_folder_above_is_found(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    monkeypatch.delenv("KIMI_MEMORY")
+    monkeypatch.chdir(folder / "semantic")
+    assert answer(capsys, "status")["root"] == str(folder)
+
+
+def test_control_characters_never_reach_the_terminal(folder: Path, capsys) -> None:
+    page = folder / "semantic/evil.md"
+    page.write_text("# evil \u202egnp.exe\u009b31m page\n", encoding="utf-8")
+    run(["recall", "evil page"])
+    out = capsys.readouterr().out
+    assert "\u202e" not in out
+    assert "\u009b" not in out
+    assert "evil" in out
+
+
+def test_status_verify_and_doctor_agree_that_all_is_well(folder: Path, capsys) -> None:
+    run(["remember", "我住在成都", "--key", "me.city"])
+    capsys.readouterr()
+    assert answer(capsys, "status")["notes"]["card"] == {"fact": 1}
+    assert run(["verify"]) == 0
+    assert run(["doctor"]) == 0
+    assert "✗" not in capsys.readouterr().out
+
+
+def test_doctor_finds_an_edited_quote_and_a_broken_note(folder: Path, capsys) -> None:
+    run(["remember", "我住在成都", "--key", "me.city"])
+    card = next((folder / "semantic").rglob("*.md"))
+    card.write_text(
+        card.read_text(encoding="utf-8").replace("> 我住在成都", "> 我住在北京"), encoding="utf-8"
+    )
+    (folder / "semantic/bad.md").write_text("---\nid: card-x\nid: card-y\n---\n", encoding="utf-8")
+    capsys.readouterr()
+    assert run(["doctor"]) == 1
+    out = capsys.readouterr().out
+    assert "a quote does not stand in" in out
+    assert "semantic/bad.md" in out
+
+
+def test_ingest_reads_standard_input_in_a_real_process(folder: Path) -> None:
+    chat = json.dumps(
+        {"id": "c", "messages": [{"role": "user", "content": "我叫林夏，住在成都。"}]}
+    )
+    command = [sys.executable, "-m", "kimi_memory", "ingest", "--json"]
+    done = subprocess.run(command, input=chat.encode(), capture_output=True, check=True)
+    report = json.loads(done.stdout)
+    assert [(s["spoken"], s["stored"]) for s in report["sessions"]] == [(1, 1)]
+    again = json.loads(
+        subprocess.run(command, input=chat.encode(), capture_output=True, check=True).stdout
+    )
+    assert [(s["spoken"], s["stored"]) for s in again["sessions"]] == [(1, 0)]
+
+
+def test_files_no_reader_knows_are_named_and_the_rest_is_stored(
+    folder: Path, tmp_path: Path, capsys
+) -> None:
+    files = tmp_path / "in"
+    files.mkdir()
+    (files / "a.json").write_text(
+        '{"id": "a", "messages": [{"role": "user", "content": "hello there"}]}'
+    )
+    (files / "b.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    report = answer(capsys, "ingest", str(files))
+    assert [s["stored"] for s in report["sessions"]] == [1]
+    assert "b.png" in report["failed"][0]
+
+
+def test_ingest_can_leave_sessions_open_or_undistilled(
+    folder: Path, tmp_path: Path, capsys
+) -> None:
+    for id in ("a", "b"):
+        (tmp_path / f"{id}.json").write_text(
+            json.dumps({"id": id, "messages": [{"role": "user", "content": f"hello {id}"}]})
+        )
+    answer(capsys, "ingest", str(tmp_path / "a.json"), "--open")
+    assert answer(capsys, "session", "list") == ["a"]
+    answer(capsys, "ingest", str(tmp_path / "b.json"), "--no-distill")
+    assert [r["subject"] for r in answer(capsys, "distill")] == ["b"]
+    assert answer(capsys, "distill") == []
+
+
+def test_plugins_are_told_to_programs_by_name(capsys) -> None:
+    assert run(["plugins", "--json"]) == 0
+    told = {plugin["name"]: plugin for plugin in json.loads(capsys.readouterr().out)}
+    assert told["words"] == {
+        "name": "words",
+        "origin": "bundled",
+        "hooks": ["split_words"],
+        "skipped": "",
+    }
+
+
+def test_plugins_lists_where_each_comes_from(capsys) -> None:
+    assert run(["plugins"]) == 0
+    out = capsys.readouterr().out
+    assert "words" in out
+    assert "bundled" in out
+
+
+def test_the_version_is_told(capsys) -> None:
+    with pytest.raises(SystemExit) as stop:
+        run(["--version"])
+    assert stop.value.code == 0
+    assert __version__ in capsys.readouterr().out
+
+
+def test_a_closed_pipe_is_no_error(folder: Path) -> None:
+    command = f"{sys.executable} -m kimi_memory plugins | head -1"
+    done = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, check=False
+    )
+    assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("locale", "options", "first"),
+    [
+        ("zh_CN.UTF-8", [], "# 记忆"),
+        ("en_GB.UTF-8", [], "# Memory"),
+        ("", ["--name", "小灶"], "# 小灶"),
+        ("zh_TW", ["--language", "en"], "# Memory"),
+    ],
+)
+def test_first_pages_speak_the_language_of_the_terminal(
+    tmp_path, monkeypatch, locale: str, options: list[str], first: str
+) -> None:
+    for name in ("LC_ALL", "LC_MESSAGES"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("LANG", locale)
+    assert run(["init", str(tmp_path / "m"), *options]) == 0
+    text = (tmp_path / "m/MEMORY.md").read_text("utf-8")
+    assert first in text
+    who = (tmp_path / "m/long-term/IDENTITY.md").read_text("utf-8")
+    assert ("我是谁" in who) is (first != "# Memory")

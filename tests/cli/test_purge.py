@@ -1,0 +1,71 @@
+"""``purge``: preview by default, destruction by request, plain words about both."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+
+import pytest
+
+from kimi_memory.cli import run
+from tests.cli.test_cli import answer, folder  # noqa: F401  a fixture
+
+TEXT = "蓝鲸七号码头"
+
+
+@pytest.fixture
+def told(folder, capsys):  # noqa: F811  the fixture
+    run(["remember", f"开会的地方是{TEXT}。", "--key", "meeting.place"])
+    capsys.readouterr()
+    return folder
+
+
+def test_without_yes_it_only_shows(told, capsys) -> None:
+    assert run(["purge", "--text", TEXT]) == 0
+    shown = capsys.readouterr().out
+    assert "Would be destroyed" in shown
+    assert "add --yes" in shown
+    assert answer(capsys, "recall", TEXT)["hits"]
+
+
+def test_with_yes_it_is_gone(told, capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{TEXT}\n"))
+    subprocess.run(["git", "-C", told, "remote", "add", "origin", "/nowhere"], check=True)
+    report = answer(capsys, "purge", "--text", "-", "--yes")
+    assert report["done"]
+    assert report["notes"]
+    shown = run(["purge", "--text", TEXT, "--yes"])
+    printed = capsys.readouterr()
+    assert (shown, printed.out[:9]) == (0, "Not found")
+    objects = subprocess.run(
+        ["git", "-C", told, "cat-file", "--batch-all-objects", "--batch"],
+        capture_output=True,
+        check=True,
+    )
+    assert TEXT.encode() not in objects.stdout
+    assert answer(capsys, "log")[0]["trailers"]["Job"] == report["id"]
+
+
+def test_remotes_are_warned_of(told, capsys) -> None:
+    subprocess.run(["git", "-C", told, "remote", "add", "origin", "/nowhere"], check=True)
+    assert run(["purge", "--text", TEXT, "--yes"]) == 0
+    printed = capsys.readouterr()
+    assert "proven" in printed.out
+    assert "'origin'" in printed.err
+
+
+def test_too_little_is_refused(told, capsys) -> None:
+    assert run(["purge", "--text", "的", "--yes"]) == 2
+    assert "too short" in capsys.readouterr().err
+    assert run(["purge", "--yes"]) == 2
+    assert run(["purge", "--session", "none"]) == 11
+
+
+def test_a_repository_around_the_memory_is_warned_of(told, capsys) -> None:
+    (told / ".git").rename(told.parent / "own")
+    person = ["-c", "user.name=Li", "-c", "user.email=li@example.org"]
+    for step in (["init", "-q"], ["add", told.name], ["commit", "-qm", "All"]):
+        subprocess.run(["git", "-C", told.parent, *person, *step], check=True)
+    (told.parent / "own").rename(told / ".git")
+    assert run(["purge", "--text", TEXT, "--yes"]) == 0
+    assert f"the repository {told.parent}, which holds files" in capsys.readouterr().err

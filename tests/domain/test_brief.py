@@ -1,0 +1,72 @@
+"""A brief: sections in order, orders first, nothing twice, within its budget."""
+
+from __future__ import annotations
+
+import pytest
+
+from kimi_memory.domain.brief import Point, Section, choose, rank_of, section_of
+from kimi_memory.domain.card import CardType
+from kimi_memory.nlp.basic.tokens import estimate
+
+LONG = "It has seven doors, and the key of each of them hangs behind the next one"
+
+
+def point(section: Section, text: str, id: str = "", *rank: float) -> Point:
+    return Point(section, id or f"card-{text}", text, f"- {text}", rank)
+
+
+@pytest.mark.parametrize(
+    ("type", "key", "section"),
+    [
+        (CardType.FACT, "user.home", Section.WHO),
+        (CardType.FACT, "garage.code", Section.ALSO),
+        (CardType.RULE, "", Section.HOW),
+        (CardType.PREFERENCE, "", Section.HOW),
+        (CardType.DECISION, "db", Section.DECISIONS),
+        (CardType.GOTCHA, "", Section.LESSONS),
+        (CardType.TASK_STATE, "", Section.OPEN),
+    ],
+)
+def test_each_sort_of_card_has_its_section(type: CardType, key: str, section: Section) -> None:
+    assert section_of(type, key) is section
+
+
+def test_orders_come_first_then_weight_then_the_newest() -> None:
+    order = rank_of(CardType.RULE, 0.5, 0.5, 1)
+    heavy, new = (
+        rank_of(CardType.PREFERENCE, 0.9, 0.9, 1),
+        rank_of(CardType.PREFERENCE, 0.5, 0.5, 2),
+    )
+    old = rank_of(CardType.PREFERENCE, 0.5, 0.5, 1)
+    assert sorted([old, new, heavy, order]) == [order, heavy, new, old]
+
+
+def test_sections_stand_in_the_order_of_a_page() -> None:
+    points = [point(section, f"line {number}") for number, section in enumerate(Section)]
+    assert [one.section for one in choose(reversed(points), 1000)] == list(Section)
+
+
+def test_what_a_card_says_is_not_said_again_by_a_longer_line() -> None:
+    card = point(Section.HOW, "Never push to main", "card-a", 1)
+    line = point(Section.DECISIONS, "ok. never push to main!", "turn-a-1", 0)
+    other = point(Section.DECISIONS, "use SQLite", "turn-a-2", 1)
+    assert choose([line, card, other], 1000) == [card, other]
+
+
+def test_room_that_a_section_does_not_need_goes_to_the_others() -> None:
+    points = [point(Section.ALSO, f"{LONG} {number}.", "", number) for number in range(40)]
+    chosen = choose(points, 200)
+    assert [one.rank for one in chosen] == [(float(n),) for n in range(len(chosen))]
+    used = sum(estimate(one.shown) + 1 for one in chosen)
+    assert 200 - 25 < used <= 200
+
+
+def test_no_section_takes_the_room_of_another() -> None:
+    many = [point(Section.HOW, f"{LONG} {number}.", "", number) for number in range(40)]
+    chosen = choose([*many, point(Section.DECISIONS, "use SQLite")], 200)
+    assert chosen[-1].text == "use SQLite"
+
+
+def test_without_room_there_is_nothing() -> None:
+    assert choose([point(Section.HOW, LONG)], 3) == []
+    assert choose([], 100) == []

@@ -1,0 +1,378 @@
+"""Hypothesis strategies for every value of the model, with nasty bilingual text."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from kimi_memory.domain.card import Card, CardType, Link, LinkRel
+from kimi_memory.domain.change import Effect
+from kimi_memory.domain.digest import Digest, DigestLine, Part
+from kimi_memory.domain.event import Event, EventType
+from kimi_memory.domain.ids import derived_id
+from kimi_memory.domain.job import Job, Op, Operation
+from kimi_memory.domain.note import Lang, Note
+from kimi_memory.domain.origin import Origin, Role
+from kimi_memory.domain.pages import Agent, Day, Identity, Project, Proposal, Todo
+from kimi_memory.domain.session import Session, Transcript
+from kimi_memory.domain.source import Quote, Rel, Source
+from kimi_memory.domain.status import Status
+from kimi_memory.domain.tombstone import Tombstone
+from kimi_memory.domain.turn import Turn
+from kimi_memory.formats import codec
+
+NASTY = (
+    "# heading",
+    "## 我的使命",
+    "\\## escaped",
+    "### deep",
+    "- item",
+    "- 结果: 假的",
+    "- [x] done",
+    "[ ] box",
+    "* star",
+    "1. one",
+    "> quote",
+    "— [[session_01j]] #3",
+    "---",
+    "***",
+    "```",
+    "~~~python",
+    "| a | b |",
+    "key: value",
+    "值：冒号",
+    "Lesson: nothing",
+    "**定义**: 粗体",
+    "'single' \"double\"",
+    "back\\slash \\n \\u4e2d",
+    "<!-- comment -->",
+    "&anchor *alias !tag",
+    "{a: [1, 2}",
+    "%YAML 1.2",
+    "no",
+    "yes",
+    "null",
+    "~",
+    "0123",
+    "12:30",
+    "1.10",
+    "-0",
+    "1e5",
+    "2026-02-27",
+    "=",
+    "<<",
+    "@at `tick`",
+    "a #not a comment",
+    "\u3000全角空格\u3000",
+    "tab\there",
+    "emoji 🙂👨‍👩‍👧",
+    "零宽\u200b字",
+    "\ufeffmark",
+    "\u2028separator",
+    "carriage\rreturn",
+    "bell\x07",
+    "    indented code",
+    "  two",
+    "<<<<<<< HEAD",
+)
+
+
+def examples(count: int) -> settings:
+    """Settings for a law: so many examples, more under a thorough profile."""
+    return settings(max_examples=count * max(1, settings.default.max_examples // 100))
+
+
+_CHARS = st.text(st.characters(codec="utf-8"), max_size=12)
+
+
+def texts() -> st.SearchStrategy[str]:
+    """Text of a few lines, any of which may look like Markdown or YAML."""
+    line = st.one_of(st.sampled_from(NASTY), _CHARS)
+    return st.lists(line, max_size=3).map("\n".join)
+
+
+def words() -> st.SearchStrategy[str]:
+    """One line of such text."""
+    return st.one_of(st.sampled_from(NASTY), _CHARS)
+
+
+def moments() -> st.SearchStrategy[datetime]:
+    """Moments in UTC, some with fractions of a second."""
+    return st.datetimes(datetime(1990, 1, 1), datetime(2100, 1, 1)).map(
+        lambda at: at.replace(tzinfo=UTC)
+    )
+
+
+def session_ids() -> st.SearchStrategy[str]:
+    return st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,20}", fullmatch=True)
+
+
+def quotes() -> st.SearchStrategy[Quote]:
+    return st.builds(Quote, session_ids(), st.integers(1, 10**6), texts())
+
+
+@st.composite
+def sources(draw: st.DrawFn) -> Source:
+    first = draw(st.integers(0, 1000))
+    last = first + draw(st.integers(0, 5))
+    quote = draw(st.sampled_from(["", "0123456789ab"]))
+    return Source(draw(session_ids()), first, last, draw(st.sampled_from(Rel)), quote)
+
+
+def links() -> st.SearchStrategy[Link]:
+    weight = st.integers(0, 100).map(lambda hundredths: hundredths / 100)
+    to = st.integers(1, 99).map(lambda n: f"card-{n}")
+    return st.builds(Link, to, st.sampled_from(LinkRel), weight, words())
+
+
+def _several(of: st.SearchStrategy) -> st.SearchStrategy:
+    return st.lists(of, max_size=3).map(tuple)
+
+
+def _share() -> st.SearchStrategy[float]:
+    return st.floats(0, 1)
+
+
+def _common(kind: str) -> dict:
+    start = datetime(2026, 2, 27, tzinfo=UTC)
+    return {
+        "id": words().map(lambda seed: derived_id(kind, start, repr(seed))),
+        "created": moments(),
+        "updated": moments(),
+        "tags": _several(words()),
+        "status": st.sampled_from(Status),
+        "sources": _several(sources()),
+        "lang": st.sampled_from(Lang),
+    }
+
+
+def scopes() -> st.SearchStrategy[str]:
+    """Scopes of notes: mostly everybody's."""
+    return st.just("") | st.sampled_from(["agent:a", "user:小李", "session:s1"]) | words()
+
+
+def events() -> st.SearchStrategy[Event]:
+    """Clean events."""
+    return st.builds(
+        Event,
+        **_common("event"),
+        title=words(),
+        type=st.sampled_from(EventType),
+        at=moments(),
+        participants=_several(words()),
+        content=texts(),
+        outcome=texts(),
+        lesson=texts(),
+        quotes=_several(quotes()),
+        key=words(),
+        importance=_share(),
+        project=words(),
+        scope=scopes(),
+    ).map(codec.clean)
+
+
+@st.composite
+def digest_lines(draw: st.DrawFn) -> DigestLine:
+    first = draw(st.integers(0, 10**6))
+    last = first + draw(st.integers(0, 5))
+    return DigestLine(draw(st.sampled_from(Part)), draw(texts()), first, last, draw(words()))
+
+
+def digests() -> st.SearchStrategy[Digest]:
+    """Clean digests."""
+    return st.builds(
+        Digest,
+        **_common("digest"),
+        title=words(),
+        session=session_ids(),
+        at=moments(),
+        participants=_several(words()),
+        lines=_several(digest_lines()),
+        project=words(),
+        scope=scopes(),
+    ).map(codec.clean)
+
+
+def cards() -> st.SearchStrategy[Card]:
+    """Clean cards."""
+    maybe = st.none() | moments()
+    return st.builds(
+        Card,
+        **_common("card"),
+        title=words(),
+        type=st.sampled_from(CardType),
+        key=words().map(lambda key: f"k{key}"),
+        value=texts(),
+        applies=texts(),
+        usage=texts(),
+        caveats=texts(),
+        quotes=_several(quotes()),
+        category=words(),
+        project=words(),
+        scope=scopes(),
+        confidence=_share(),
+        importance=_share(),
+        trust=st.sampled_from(Origin),
+        verified=maybe,
+        valid_from=maybe,
+        valid_to=maybe,
+        expires=maybe,
+        supersedes=_several(words()),
+        links=_several(links()),
+        temperature=st.floats(0, 10),
+    ).map(codec.clean)
+
+
+def projects() -> st.SearchStrategy[Project]:
+    """Clean projects."""
+    return st.builds(
+        Project,
+        **_common("project"),
+        name=words(),
+        finished=st.booleans(),
+        progress=_several(texts()),
+        todos=_several(st.builds(Todo, texts(), st.booleans())),
+        decisions=_several(texts()),
+        preferences=_several(texts()),
+    ).map(codec.clean)
+
+
+def agents() -> st.SearchStrategy[Agent]:
+    """Clean agents."""
+    return st.builds(
+        Agent,
+        **_common("agent"),
+        name=words(),
+        persona=texts(),
+        state=_several(texts()),
+        skills=_several(texts()),
+        relationships=_several(texts()),
+    ).map(codec.clean)
+
+
+def identities() -> st.SearchStrategy[Identity]:
+    """Clean identities."""
+    return st.builds(
+        Identity,
+        **_common("identity"),
+        name=words(),
+        who=texts(),
+        beliefs=_several(texts()),
+        mission=texts(),
+        abilities=_several(texts()),
+        growth=_several(texts()),
+    ).map(codec.clean)
+
+
+def days() -> st.SearchStrategy[Day]:
+    """Clean daily pages."""
+    return st.builds(
+        Day,
+        **_common("day"),
+        date=st.dates(),
+        sessions=_several(texts()),
+        events=_several(texts()),
+        knowledge=_several(texts()),
+    ).map(codec.clean)
+
+
+def proposals() -> st.SearchStrategy[Proposal]:
+    """Clean proposals."""
+    return st.builds(
+        Proposal,
+        **_common("proposal"),
+        title=words(),
+        target=st.sampled_from(["long-term/IDENTITY.md", "long-term/原则.md"]),
+        section=st.sampled_from(["beliefs", "growth", ""]),
+        text=texts(),
+        reason=texts(),
+    ).map(codec.clean)
+
+
+KINDS: dict[str, st.SearchStrategy[Note]] = {
+    "event": events(),
+    "digest": digests(),
+    "card": cards(),
+    "project": projects(),
+    "agent": agents(),
+    "identity": identities(),
+    "day": days(),
+    "proposal": proposals(),
+}
+
+
+def notes() -> st.SearchStrategy[Note]:
+    """Clean notes of any kind."""
+    return st.one_of(*KINDS.values())
+
+
+def turns(n: st.SearchStrategy[int] | None = None) -> st.SearchStrategy[Turn]:
+    """Turns with any text that UTF-8 can hold."""
+    return st.builds(
+        Turn,
+        n=n or st.integers(1, 10**6),
+        at=moments(),
+        role=st.sampled_from(Role),
+        text=texts(),
+        speaker=words(),
+        origin=st.sampled_from(Origin),
+        importance=_share(),
+        tags=_several(words()),
+        context=st.sampled_from(["", "0123456789ab"]),
+        ref=words(),
+        masked=st.integers(0, 9),
+    )
+
+
+def sessions() -> st.SearchStrategy[Session]:
+    text = words()
+    return st.builds(
+        Session,
+        *(session_ids(), moments(), text, text, text, text, text, session_ids(), text),
+        area=st.sampled_from(["", "agent", "user", "session"]),
+    )
+
+
+def json_tables() -> st.SearchStrategy[dict]:
+    """Objects that JSON can hold."""
+    leaf = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | words()
+    tree = st.recursive(
+        leaf,
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words(), inner, max_size=3),
+        max_leaves=6,
+    )
+    return st.dictionaries(words(), tree, max_size=3)
+
+
+@st.composite
+def transcripts(draw: st.DrawFn) -> Transcript:
+    said = draw(st.lists(turns(), max_size=14))
+    return Transcript(
+        draw(sessions()),
+        tuple(said),
+        draw(json_tables()),
+        draw(json_tables()),
+        draw(st.none() | moments()),
+    )
+
+
+def tombstones() -> st.SearchStrategy[Tombstone]:
+    scope = st.sampled_from(["memory", "project:雅典娜", "agent:a", "user:小李"])
+    return st.builds(Tombstone, scope, words(), texts(), moments(), words(), texts(), st.booleans())
+
+
+def jobs() -> st.SearchStrategy[Job]:
+    return st.builds(
+        Job,
+        id=st.just("job-1"),
+        kind=st.sampled_from(["distil", "daily"]),
+        at=moments(),
+        inputs=words(),
+        subject=words(),
+        model=words(),
+        prompt=words(),
+        operations=_several(st.builds(Operation, st.sampled_from(Op), words(), words(), texts())),
+        effects=_several(st.builds(Effect, st.just("a/b.md"), words(), words())),
+    )

@@ -1,0 +1,354 @@
+"""Laws and examples of the text form of notes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+
+from kimi_memory.domain.card import Card, CardType
+from kimi_memory.domain.event import Event, EventType
+from kimi_memory.domain.note import Lang
+from kimi_memory.domain.pages import Day, Identity, Project, Todo
+from kimi_memory.domain.source import Quote, Rel, Source
+from kimi_memory.domain.status import Status
+from kimi_memory.errors import FormatError
+from kimi_memory.formats import codec
+from tests.formats.strategies import KINDS, examples, notes
+
+AT = datetime(2026, 2, 27, 9, 10, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_rendered_parses_back(kind):
+    @examples(30)
+    @given(KINDS[kind])
+    def law(note):
+        text = codec.render(note)
+        assert codec.parse(text, "x.md") == note
+        assert codec.render(codec.parse(text, "x.md")) == text
+
+    law()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_patched_file_says_what_it_should(kind):
+    @examples(20)
+    @given(KINDS[kind], KINDS[kind])
+    def law(old, new):
+        new = replace(new, id=old.id)
+        text = codec.render(old)
+        assert codec.parse(codec.patch(text, old, new, "x.md"), "x.md") == new
+
+    law()
+
+
+@examples(20)
+@given(notes())
+def test_patching_with_the_same_note_changes_no_byte(note):
+    text = codec.render(note)
+    assert codec.patch(text, note, note, "x.md") == text
+
+
+def test_the_documents_event_is_read(doc):
+    """
+    ---
+    id: event-1
+    kind: event
+    type: decision
+    created: 2026-02-27T17:10:00+08:00
+    at: 2026-02-27T09:10
+    tags: "#数据库, 选型"
+    participants: 小李
+    sources: session:01j#3-4
+    ---
+    # 事件：选用 PostgreSQL
+
+    - 时间：今天上午
+    - 类型：决策
+    - **教训**：先做基准测试
+    - 内容：比较了两种数据库，
+      写了报告
+    继续的一行
+    * Outcome: settled
+    """
+    event = codec.parse(doc, "x.md")
+    assert event == Event(
+        id="event-1",
+        created=AT,
+        updated=AT,
+        lang=Lang.ZH,
+        tags=("数据库", "选型"),
+        sources=(Source("01j", 3, 4),),
+        title="选用 PostgreSQL",
+        type=EventType.DECISION,
+        at=AT,
+        participants=("小李",),
+        content="比较了两种数据库，\n写了报告\n继续的一行",
+        outcome="settled",
+        lesson="先做基准测试",
+    )
+
+
+def test_the_documents_identity_is_read_in_english_and_chinese(doc):
+    """
+    ---
+    id: identity-1
+    kind: identity
+    created: 2026-02-27
+    ---
+    # Core Identity: Kimi Claw
+
+    Some words of a person.
+
+    ## Who I Am
+    An agent.
+
+    With two paragraphs.
+
+    ## 我相信什么
+    - honesty
+    1. 清晰
+
+    ## My own section
+    - kept, not read
+
+    ## 我的成长
+    Born in February.
+    """
+    identity = codec.parse(doc, "x.md")
+    assert isinstance(identity, Identity)
+    assert identity.name == "Kimi Claw"
+    assert identity.who == "An agent.\n\nWith two paragraphs."
+    assert identity.beliefs == ("honesty", "清晰")
+    assert identity.growth == ("Born in February.",)
+    assert identity.mission == ""
+
+
+def test_of_two_quotes_that_are_the_same_one_may_be_changed():
+    quotes = (Quote("01a", 1, "we use tabs"), Quote("01a", 1, "we use tabs"))
+    old = Event(
+        id="event-1", title="tabs", created=AT, updated=AT, lang=Lang.EN,
+        type=EventType.DECISION, at=AT, quotes=quotes,
+    )  # fmt: skip
+    new = replace(old, quotes=(Quote("01c", 1, "we use tabs"), quotes[1]))
+    assert codec.parse(codec.patch(codec.render(old), old, new, "x.md"), "x.md") == new
+
+
+def test_a_persons_words_survive_a_patch(doc):
+    """
+    ---
+    # keep me
+    id: project-1
+    kind: project
+    created: 2026-02-27T09:10:00   # by hand
+    my_key: [1, 2]
+    ---
+    # 项目: 雅典娜
+
+    我的随笔。
+
+    ## 进度
+
+    * 第一步
+      很长
+    * 第二步
+
+    旁注：这也是一条
+
+    ## 我的笔记
+
+    - 不是进度
+
+    ## 待办
+    - [ ] 写测试
+    - [x] 写代码
+    """
+    project = codec.parse(doc, "x.md")
+    assert project.progress == ("第一步\n很长", "第二步", "旁注：这也是一条")
+    new = replace(
+        project,
+        status=Status.ARCHIVED,
+        finished=True,
+        progress=(*project.progress[:2], "第三步", project.progress[2]),
+        todos=(Todo("写测试", done=True), Todo("写代码", done=True), Todo("发布")),
+        decisions=("用 Python",),
+    )
+    result = codec.patch(doc, project, new, "x.md")
+    assert codec.parse(result, "x.md") == new
+    expected = doc.replace("my_key: [1, 2]\n", "my_key: [1, 2]\nstatus: archived\nfinished: true\n")
+    expected = expected.replace("* 第二步\n", "* 第二步\n* 第三步\n")
+    expected = expected.replace("- [ ] 写测试", "- [x] 写测试") + "- [ ] 发布\n"
+    assert result == expected + "\n## 决策\n\n- 用 Python\n"
+
+
+def test_a_field_is_changed_added_and_taken_away_in_place(doc):
+    """
+    ---
+    id: card-1
+    kind: card
+    type: fact
+    key: db.choice
+    created: 2026-02-27T09:10:00
+    ---
+    # Database
+
+    My remark stays.
+
+    - **Definition**: We use MySQL
+      for now.
+    - Caveats： none
+    - Mine: a field of my own
+
+    ```sh
+    # a comment in code
+    ```
+    """
+    card = codec.parse(doc, "x.md")
+    new = replace(card, value="We use PostgreSQL", applies="always", caveats="", title="The store")
+    result = codec.patch(doc, card, new, "x.md")
+    expected = doc.replace("# Database", "# The store").replace("- Caveats： none\n", "")
+    expected = expected.replace(
+        "We use MySQL\n  for now.\n", "We use PostgreSQL\n- When to use: always\n"
+    )
+    assert result == expected
+    assert codec.parse(codec.patch(result, new, card, "x.md"), "x.md") == card
+
+
+def test_newlines_and_a_missing_last_one_are_kept():
+    card = Card(
+        id="card-1", created=AT, updated=AT, title="T", type=CardType.FACT, key="k", value="v"
+    )
+    text = "\ufeff" + codec.render(card).removesuffix("\n").replace("\n", "\r\n")
+    new = replace(card, value="w", quotes=(Quote("01j", 3, "a\n\nb"),))
+    result = codec.patch(text, card, new, "x.md")
+    assert codec.parse(result, "x.md") == new
+    assert result.count("\n") == result.count("\r\n")
+    assert codec.patch(result, new, replace(new, quotes=()), "x.md") == (
+        text.replace("Definition: v", "Definition: w") + "\r\n"
+    )
+
+
+def test_quotes_are_shown_with_their_turn():
+    quote = Quote("01j", 3, "我们用 PostgreSQL\n> 引用")
+    event = Event(
+        id="event-1",
+        created=AT,
+        updated=AT,
+        lang=Lang.ZH,
+        title="选型",
+        type=EventType.DECISION,
+        at=AT,
+        quotes=(quote,),
+        sources=(Source.of(quote, Rel.UPDATES),),
+    )
+    text = codec.render(event)
+    assert "\n## 证据\n\n> 我们用 PostgreSQL\n> > 引用\n\n— [[session_01j]] #3\n" in text
+    assert codec.parse(text, "x.md") == event
+
+
+@pytest.mark.parametrize(
+    ("lines", "line", "why"),
+    [
+        ("id: x", 1, "no 'kind'"),
+        ("kind: poem", 2, "unknown kind 'poem'"),
+        ("kind: card", 1, "'created' is missing"),
+        ("kind: card\ncreated: gestern", 3, "not a date and time"),
+        ("kind: card\ncreated: 0001-01-01T00:00:00+08:00", 3, "not a date and time"),
+        ("kind: card\ncreated: [2026-02-27]", 3, "one line of text"),
+        ("kind: card\ncreated: 2026-02-27", 1, "'id' is missing"),
+        ("kind: card\ncreated: 2026-02-27\nid: ../x", 4, "no id"),
+        ("kind: card\ncreated: 2026-02-27\nid: a", 1, "'type' is missing"),
+        ("kind: card\ncreated: 2026-02-27\nid: a\ntype: poem", 5, "not one of concept, pattern"),
+        ("kind: card\ncreated: 2026-02-27\nid: a\ntype: fact", 1, "'key' is missing"),
+        ("kind: card\ncreated: 2026-02-27\nid: a\nsources: [x]", 5, "not a source"),
+        ("kind: card\ncreated: 2026-02-27\nid: a\ntags: [[x]]", 5, "list of text"),
+        (
+            "kind: card\ncreated: 2026-02-27\nid: a\ntype: fact\nkey: k\nconfidence: high",
+            7,
+            "number",
+        ),
+        (
+            "kind: card\ncreated: 2026-02-27\nid: a\ntype: fact\nkey: k\nconfidence: true",
+            7,
+            "number",
+        ),
+        ("kind: card\ncreated: 2026-02-27\nid: a\ntype: fact\nkey: k\nlinks: a B", 7, "'B'"),
+        ("kind: project\ncreated: 2026-02-27\nid: a\nfinished: maybe", 5, "true or false"),
+        ("kind: day\ncreated: 2026-02-27\nid: a\ndate: monday", 5, "'date'"),
+    ],
+)
+def test_a_broken_note_names_line_and_cause(lines, line, why):
+    with pytest.raises(FormatError) as caught:
+        codec.parse(f"---\n{lines}\n---\n# T\n", "x.md")
+    assert str(caught.value).startswith(f"x.md:{line}: ")
+    assert why in caught.value.why
+
+
+@examples(40)
+@given(notes())
+def test_every_note_has_a_place_in_the_memory(note):
+    place = codec.place(note)
+    assert place.endswith(".md")
+    assert ".." not in place.split("/")
+    assert not place.startswith("/")
+
+
+def test_places_are_those_of_the_memory_folder():
+    shared = {"id": "x-1", "created": AT, "updated": AT}
+    card = Card(**shared, title="T", type=CardType.FACT, key="db.choice", value="", category="工具")
+    event = Event(**shared, title="选用 PostgreSQL", type=EventType.DECISION, at=AT)
+    assert codec.place(card) == "semantic/工具/db.choice.md"
+    assert codec.place(event) == "episodic/20260227_选用-postgresql.md"
+    assert codec.place(Project(**shared, name="雅典娜")) == "mid-term/projects/雅典娜.md"
+    finished = Project(**shared, name="雅典娜", finished=True)
+    assert codec.place(finished) == "mid-term/projects/archive/雅典娜.md"
+    assert codec.place(Day(**shared, date=AT.date())) == "episodic/daily/2026-02-27.md"
+
+
+def test_the_example_of_the_contract_is_what_we_write():
+    page = Path(__file__).parents[2] / "docs" / "file-format.md"
+    start = "```markdown\n---\n"
+    text = "---\n" + page.read_text(encoding="utf-8").split(start)[1].split("```")[0]
+    event = codec.parse(text, "x.md")
+    assert isinstance(event, Event)
+    assert event.content == "比较了两种数据库，\n选了 PostgreSQL。"
+    assert codec.render(event) == text
+
+
+def test_a_text_that_was_read_is_known_and_a_broken_one_is_told_again() -> None:
+    card = Card(
+        id="card-a", created=AT, updated=AT, title="Tea", type=CardType.FACT,
+        key="tea", value="Tea is green.",
+    )  # fmt: skip
+    text = codec.render(card)
+    assert codec.parse(text, "semantic/tea.md") is codec.parse(text, "semantic/tea.md")
+    assert codec.parse(text.replace("green", "black"), "semantic/tea.md") != card
+    for _ in range(2):
+        with pytest.raises(FormatError, match=r"other\.md"):
+            codec.parse(text.replace("kind: card", "kind: cart"), "other.md")
+
+
+def test_the_page_of_the_identity_needs_no_head(doc):
+    """
+    # 核心身份: Kimi Claw
+
+    ## 我是谁
+    替林夏写后端的助手。
+
+    ## 我的成长
+    2026-02 第一次独立上线。
+    """
+    identity = codec.parse(doc, "long-term/IDENTITY.md")
+    assert isinstance(identity, Identity)
+    assert (identity.id, identity.name, identity.lang) == ("identity", "Kimi Claw", Lang.ZH)
+    assert identity.growth == ("2026-02 第一次独立上线。",)
+    grown = replace(identity, growth=(*identity.growth, "这一周：1 个决策"), updated=AT)
+    text = codec.patch(doc, identity, grown, "long-term/IDENTITY.md")
+    assert text.endswith(f"{doc.rstrip()}\n- 这一周：1 个决策\n")
+    assert codec.parse(text, "long-term/IDENTITY.md") == grown
+    with pytest.raises(FormatError):
+        codec.parse(doc, "x.md")

@@ -1,0 +1,103 @@
+"""Lines of overview pages: written, read back, and read as people leave them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kimi_memory.domain.card import Card, CardType
+from kimi_memory.domain.note import Lang
+from kimi_memory.formats.page_lines import read_page, shown, strangers, type_of, written
+
+NOW = datetime(2026, 2, 27, 9, tzinfo=UTC)
+
+
+def card(value: str, key: str = "db.choice", lang: Lang = Lang.EN, id: str = "card-01a") -> Card:
+    return Card(
+        id=id, created=NOW, updated=NOW, title="", type=CardType.FACT, key=key, value=value,
+        lang=lang,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("lang", "value"), [(Lang.EN, "we use SQLite"), (Lang.ZH, "用 SQLite")])
+def test_a_line_gives_back_value_confidence_and_id(lang: Lang, value: str) -> None:
+    [line] = read_page(written(card(value, lang=lang))).lines.values()
+    assert line.key_and_value("db.choice") == ("db.choice", value)
+    assert line.key_and_value() == ("", value)
+    assert (line.confidence, line.id) == ("0.50", "card-01a")
+
+
+@given(st.text(max_size=80), st.text(max_size=20))
+def test_any_card_shows_as_one_line_that_is_read_as_its_own(value: str, key: str) -> None:
+    shows = card(value, f"k{key}")
+    page = read_page(f"## Facts\n\n{written(shows)}\n")
+    assert list(page.lines) == [shows.id]
+    assert not page.fresh
+    assert page.lines[shows.id].text == shown(shows).text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "* [0.50] we use SQLite ^card-01a",
+        "1. [0.50] we use SQLite ^card-01a",
+        "- [0.50] we use\n  SQLite ^card-01a",
+        "- [0.50] we use\nSQLite ^card-01a",
+        "  - [0.50]   we  use SQLite ^card-01a  ",
+        "- [0.50] we use SQLite ^card-01a\r\n\r\nmore",
+    ],
+    ids=["star", "number", "wrapped", "lazy", "spaces", "windows"],
+)
+def test_what_editors_do_to_a_line_changes_nothing(text: str) -> None:
+    assert read_page(text).lines["card-01a"].text == shown(card("we use SQLite")).text
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "number"),
+    [
+        ("- we use SQLite (2026-02-27, 0.80) ^card-01a", "we use SQLite", "0.80"),
+        ("- 用 SQLite（2026-02-27，0.80，有争议） ^card-01a", "用 SQLite", "0.80"),
+        ("- dinner (at 7) (2026-02-27, 1) ^card-01a", "dinner (at 7)", "1"),
+        ("- [0.80] we use SQLite ^card-01a", "we use SQLite", "0.80"),
+        ("- the wedding is on Monday (2026-05-12)", "the wedding is on Monday (2026-05-12)", ""),
+    ],
+    ids=["en", "zh", "brackets", "earlier", "own date"],
+)
+def test_what_stands_behind_a_line_is_not_what_it_says(text: str, said: str, number: str) -> None:
+    page = read_page(text)
+    [line] = [*page.lines.values(), *page.fresh]
+    assert (line.text, line.confidence) == (said, number)
+
+
+def test_lines_without_an_id_are_fresh_and_know_their_section() -> None:
+    page = read_page("## Rules\n\n- never on Friday\n\n## 决策\n\n- db.pool：二十个连接\n")
+    assert [(line.text, type_of(line.section)) for line in page.fresh] == [
+        ("never on Friday", CardType.RULE),
+        ("db.pool：二十个连接", CardType.DECISION),
+    ]
+    assert page.fresh[1].key_and_value() == ("db.pool", "二十个连接")
+    assert page.fresh[0].key_and_value() == ("", "never on Friday")
+
+
+def test_a_second_line_of_the_same_id_is_fresh() -> None:
+    page = read_page("- a ^card-01a\n- b ^card-01a\n")
+    assert page.lines["card-01a"].text == "a"
+    assert [line.text for line in page.fresh] == ["b"]
+
+
+def test_notes_at_the_end_are_the_readers_own_and_kept_as_they_are() -> None:
+    page = read_page("intro\n\n- a ^card-01a\n\n## 备注\n\n# 我的\n\n- 一行\n\n    code\n")
+    assert page.notes == "# 我的\n\n- 一行\n\n    code"
+    assert not page.fresh
+    moved = read_page("## Notes\n\n- a ^card-01a\nmine\n")
+    assert list(moved.lines) == ["card-01a"]
+    assert moved.notes == "mine"
+
+
+def test_added_prose_is_told_from_what_the_page_had() -> None:
+    base = read_page("# Memory\n\nintro\n\n## Facts\n\n- a ^card-01a\n")
+    page = read_page("# Memory\n\nintro\n\nmy words\n\n## Facts\n\n## Mine\n\n- a ^card-01a\n")
+    assert strangers(page, base, ["Facts"]) == ["my words", "## Mine"]

@@ -1,0 +1,74 @@
+"""The page of a day: what a person changed on it stays when the daily job runs again."""
+
+from __future__ import annotations
+
+from kimi_memory import Memory
+from kimi_memory.domain.origin import Role
+from kimi_memory.operations.forget import Wanted, forget
+from tests.jobs.test_import_edits import page, write
+from tests.jobs.test_runner import talk
+
+PATH = "episodic/daily/2026-02-27.md"
+
+
+def again(memory: Memory, id: str) -> None:
+    """A further session on the same day, and the daily job once more."""
+    session = memory.session(id)
+    session.turn(Role.USER, "We decided to use Vite for the frontend because it is fast.")
+    session.turn(Role.ASSISTANT, "ok")
+    session.end()
+    memory.consolidate("daily", memory.clock().date())
+
+
+def test_lines_added_and_taken_out_stay_so(memory: Memory) -> None:
+    talk(memory)
+    memory.distil("s")
+    memory.consolidate("daily")
+    lines = page(memory, PATH).splitlines(keepends=True)
+    out = next(line for line in lines if "MongoDB" in line)
+    heading = next(n for n, line in enumerate(lines) if "当日事件" in line)
+    lines.insert(heading + 2, "- 09:30 和小王吃了早饭\n")
+    lines.remove(out)
+    write(memory, "".join(lines), PATH)
+    for id in ("t", "u"):
+        again(memory, id)
+        text = page(memory, PATH)
+        assert "Vite" in text and f"[[session_{id}]]" in text
+        assert "- 09:30 和小王吃了早饭" in text
+        assert out not in text
+
+
+def test_a_line_that_was_forgotten_does_not_come_back(memory: Memory) -> None:
+    memory.remember("My dentist is Doctor Abernathy in Oslo.", key="health.dentist")
+    talk(memory)
+    memory.distil("s")
+    memory.consolidate("daily")
+    lines = page(memory, PATH).splitlines(keepends=True)
+    heading = next(n for n, line in enumerate(lines) if "新增知识" in line)
+    lines.insert(heading + 2, "- 我自己写的：My dentist is Doctor Abernathy in Oslo.\n")
+    write(memory, "".join(lines), PATH)
+    again(memory, "t")
+    assert "我自己写的" in page(memory, PATH)
+    forget(memory, Wanted(key="health.dentist"))
+    assert "Abernathy" not in page(memory, PATH)
+    again(memory, "u")
+    assert "Abernathy" not in page(memory, PATH)
+
+
+def test_a_page_nobody_edited_is_what_the_job_makes_of_the_day(memory: Memory) -> None:
+    talk(memory)
+    memory.distil("s")
+    memory.consolidate("daily")
+    before = page(memory, PATH)
+    again(memory, "t")
+    assert set(before.splitlines()) < set(page(memory, PATH).splitlines())
+
+
+def test_a_page_that_cannot_be_read_is_not_rewritten(memory: Memory) -> None:
+    talk(memory)
+    memory.distil("s")
+    memory.consolidate("daily")
+    broken = page(memory, PATH).replace("kind: day", "kind: [day")
+    write(memory, broken, PATH)
+    again(memory, "t")
+    assert page(memory, PATH) == broken

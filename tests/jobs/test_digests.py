@@ -1,0 +1,117 @@
+"""Digests in the life of a memory: filed with the session, cut when words are forgotten."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from kimi_memory import Memory
+from kimi_memory.domain.digest import Digest, DigestLine, Part
+from kimi_memory.domain.origin import Role
+from kimi_memory.domain.session import Session, Transcript
+from kimi_memory.domain.turn import Turn
+from kimi_memory.jobs.digests import is_quoted
+from kimi_memory.jobs.forget import Wanted
+from kimi_memory.operations.forget import forget
+from kimi_memory.store.notes.notes import Shelf
+
+NOON = datetime(2026, 2, 27, 12, 0, tzinfo=UTC)
+EN = (
+    "I'm restoring a 1974 sailboat in Kiel with my uncle.",
+    "The mast came from Doctor Abernathy in Oslo, it is spruce.",
+)
+ZH = ("我在青岛开了一家花店，叫小满。", "房租每月四千，房东姓孙。")
+
+
+def digests(memory: Memory) -> list[Digest]:
+    return [
+        filed.note
+        for filed in Shelf(memory.store).notes(Digest.kind)
+        if isinstance(filed.note, Digest)
+    ]
+
+
+def talk(memory: Memory, *said: str, **about: str) -> None:
+    session = memory.session(**about)
+    for text in said:
+        session.turn(Role.USER, text)
+        session.turn(Role.ASSISTANT, "Good.")
+    session.end()
+
+
+@pytest.mark.parametrize("said", [EN, ZH], ids=["en", "zh"])
+def test_a_session_that_ends_has_a_digest(memory: Memory, said: tuple[str, str]) -> None:
+    talk(memory, *said, project="boats")
+    (digest,) = digests(memory)
+    assert [line.text for line in digest.lines] == list(said)
+    assert [line.first for line in digest.lines] == [1, 3]
+    assert digest.project == "boats"
+    text = (memory.root / memory.get(digest.id).path).read_text("utf-8")
+    assert f"- {said[0]} #1\n" in text
+
+
+def test_small_talk_has_none(memory: Memory) -> None:
+    talk(memory, "hello!", "thanks, bye")
+    assert digests(memory) == []
+
+
+def test_an_undone_session_leaves_no_digest(memory: Memory) -> None:
+    session = memory.session()
+    for text in EN:
+        session.turn(Role.USER, text)
+    report = session.end()
+    assert digests(memory)
+    memory.undo(report.id)
+    assert digests(memory) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "rest"), [("Doctor Abernathy in Oslo", [EN[0]]), ("sailboat", [EN[1]])]
+)
+def test_forgotten_words_leave_the_digest(memory: Memory, words: str, rest: list[str]) -> None:
+    talk(memory, *EN)
+    forget(memory, Wanted(query=words))
+    (digest,) = digests(memory)
+    assert [line.text for line in digest.lines] == rest
+    assert words not in digest.title
+
+
+def test_a_forgotten_session_has_no_digest_left(memory: Memory) -> None:
+    talk(memory, *EN)
+    (digest,) = digests(memory)
+    forget(memory, Wanted(session=digest.session))
+    assert digests(memory)[0].status == "archived"
+
+
+def test_what_was_forgotten_stays_out_of_later_digests(memory: Memory) -> None:
+    memory.remember(EN[1], key="boat.mast")
+    forget(memory, Wanted(key="boat.mast"))
+    talk(memory, *EN)
+    (digest,) = digests(memory)
+    assert [line.text for line in digest.lines] == [EN[0]]
+
+
+def test_a_secret_never_stands_in_a_digest(memory: Memory) -> None:
+    talk(memory, EN[0], "The router at my uncle's has the password: tr0ub4dor-Kiel-77")
+    (digest,) = digests(memory)
+    assert [line.text for line in digest.lines] == [EN[0]]
+
+
+@pytest.mark.parametrize(
+    ("text", "quoted"),
+    [
+        ("I sold the van", True),
+        ("I sold the van … to a baker", True),
+        ("bold offer → I sold the van", True),
+        ("I bought the van", False),
+        ("…", False),
+    ],
+)
+def test_a_line_must_stand_in_its_turns(text: str, quoted: bool) -> None:
+    turns = (
+        Turn(1, NOON, Role.ASSISTANT, "A **bold** offer"),
+        Turn(2, NOON, Role.USER, "I sold the van, cheaply, to a baker"),
+    )
+    transcript = Transcript(Session("s", NOON), turns)
+    assert is_quoted(DigestLine(Part.TOLD, text, 1, 2), transcript) is quoted

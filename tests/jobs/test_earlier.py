@@ -1,0 +1,108 @@
+"""What a later session changes of what no card held so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from kimi_memory import Memory, Opening
+from kimi_memory.domain.card import Card
+from kimi_memory.domain.status import Status
+from kimi_memory.store.notes.notes import Shelf
+
+Talks = Callable[..., dict[str, Card]]
+
+
+@pytest.fixture
+def talks(tmp_path: Path) -> Talks:
+    """Return what holds sessions of one person, three weeks apart, and gives the cards."""
+    now = [datetime(2026, 3, 2, 10, tzinfo=UTC)]
+    opening = Opening(clock=lambda: now[0], background=False)
+    Memory.create(tmp_path / "m", opening=opening).close()
+
+    def run(*sessions: list[str]) -> dict[str, Card]:
+        with Memory.open(tmp_path / "m", opening) as memory:
+            for number, said in enumerate(sessions):
+                session = memory.session(f"s{number}")
+                for text in said:
+                    session.turn("user", text)
+                    session.turn("assistant", "understood, thank you")
+                session.end()
+                now[0] += timedelta(days=21)
+            shelf = Shelf(memory.store)
+            return {card.value: card for card in shelf.cards([h.key for h in shelf.heads()])}
+
+    return run
+
+
+def test_what_was_so_is_kept_as_a_card_of_the_past(talks: Talks) -> None:
+    cards = talks(
+        ["we take the slow boat with the blue cabins to Naxos", "the dog stays with my aunt Vera"],
+        ["the slow boat to Naxos is cancelled, so we take a plane from Athens instead"],
+    )
+    (new,) = (card for value, card in cards.items() if "plane" in value)
+    (old,) = (card for value, card in cards.items() if "blue cabins" in value)
+    assert (new.status, old.status) == (Status.ACTIVE, Status.SUPERSEDED)
+    assert new.supersedes == (old.id,)
+    assert old.valid_to is not None
+    assert old.quotes[0].session == "s0"
+
+
+def test_another_matter_is_left_alone(talks: Talks) -> None:
+    cards = talks(
+        ["we take the slow boat with the blue cabins to Naxos"],
+        ["the concert of the twins in Lille is cancelled, we go to the lake instead"],
+    )
+    assert not any(card.status is Status.SUPERSEDED for card in cards.values())
+
+
+def test_what_holds_for_years_is_not_ended_by_a_change_of_plans(talks: Talks) -> None:
+    cards = talks(
+        ["my nephew Olle is allergic to walnut cake from the market stall"],
+        ["no walnut cake from the market stall after all, we bake plum cake with Olle instead"],
+    )
+    assert not any(
+        "allergic" in value and c.status is Status.SUPERSEDED for value, c in cards.items()
+    )
+
+
+def test_a_permission_ends_an_order(talks: Talks) -> None:
+    cards = talks(
+        ["from now on never show me diagrams, my screen is tiny"],
+        ["diagrams are fine now, i have a new screen"],
+    )
+    states = {value: card.status for value, card in cards.items()}
+    assert Status.SUPERSEDED in {s for v, s in states.items() if v.startswith("from now on")}
+    assert Status.ACTIVE in {s for v, s in states.items() if v.startswith("diagrams are fine")}
+
+
+def test_what_is_done_ends_its_plan(talks: Talks) -> None:
+    cards = talks(
+        ["the new bridge gate must be open by 4 may, i promised the mayor"],
+        ["the bridge gate is open since 2 may, no queue at all"],
+    )
+    states = {value: card.status for value, card in cards.items()}
+    assert Status.SUPERSEDED in {s for v, s in states.items() if "must be open" in v}
+
+
+def test_what_has_a_name_of_its_own_is_not_ended_by_a_change_of_something_else(
+    talks: Talks,
+) -> None:
+    cards = talks(
+        ["remember that the owner of Heron is Odile", "remember: the mascot of Heron is an otter"],
+        ["we moved the region of Heron from Lille to Ghent after all, Odile agreed"],
+    )
+    ended = [value for value, card in cards.items() if card.status is Status.SUPERSEDED]
+    assert not any("owner" in value or "mascot" in value for value in ended)
+
+
+def test_a_name_in_chinese_is_one_thing(talks: Talks) -> None:
+    cards = talks(
+        ["青鸾项目的展台五月三号搭，在二号馆"],
+        ["青鸾项目的海报改成竖版了，印刷厂已经知道"],
+    )
+    ended = [value for value, card in cards.items() if card.status is Status.SUPERSEDED]
+    assert not any("展台" in value for value in ended)

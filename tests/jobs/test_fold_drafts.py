@@ -1,0 +1,203 @@
+"""Folding drafts: never a duplicate, never without proof, the newest word wins."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from kimi_memory import Memory
+from kimi_memory.domain.card import Card, CardType, LinkRel
+from kimi_memory.domain.draft import Draft
+from kimi_memory.domain.event import Event, EventType
+from kimi_memory.domain.job import Op
+from kimi_memory.domain.note import Lang
+from kimi_memory.domain.origin import Origin
+from kimi_memory.domain.plan_step import Step
+from kimi_memory.domain.source import Quote
+from kimi_memory.domain.status import Status
+from kimi_memory.jobs.fold_drafts import Fold
+from kimi_memory.jobs.gates import DraftGate
+from kimi_memory.store.notes.notes import Shelf
+from kimi_memory.store.notes.tombstones import read_stones
+
+SAID: dict[tuple[str, int], str] = {}
+
+
+def at(day: int) -> datetime:
+    return datetime(2026, 2, day, 9, tzinfo=UTC)
+
+
+def draft(
+    text: str, *, day: int = 1, session: str = "s", key: str = "decision.database", **more
+) -> Draft:
+    n = len(SAID) + 1
+    SAID[session, n] = text
+    values = {
+        "type": CardType.DECISION,
+        "key": key,
+        "title": text[:40],
+        "value": text,
+        "quotes": (Quote(session, n, text),),
+        "at": at(day),
+        "lang": Lang.EN,
+    }
+    return Draft(**{**values, **more})
+
+
+def turn_text(quote: Quote) -> str | None:
+    return SAID.get((quote.session, quote.n))
+
+
+def fold(memory: Memory, *drafts: Draft) -> list[Step]:
+    gate = DraftGate(read_stones(memory.store), lambda text: bool(memory.screen.spans(text)))
+    folding = Fold(Shelf(memory.store), memory.host, gate, at(20), UTC)
+    for one in drafts:
+        folding.add(one, turn_text)
+    return folding.result().steps
+
+
+def left_out(memory: Memory, one: Draft) -> list[str]:
+    gate = DraftGate(read_stones(memory.store), lambda text: bool(memory.screen.spans(text)))
+    folding = Fold(Shelf(memory.store), memory.host, gate, at(20), UTC)
+    folding.add(one, turn_text)
+    assert folding.result().steps == []
+    return folding.result().left_out
+
+
+def cards(steps: list[Step]) -> list[Card]:
+    return [step.note for step in steps if isinstance(step.note, Card)]
+
+
+def test_new_knowledge_becomes_an_active_card_with_its_quote(memory: Memory) -> None:
+    [step] = fold(memory, draft("We use SQLite as the database."))
+    [card] = cards([step])
+    assert step.op is Op.ADD
+    assert card.status is Status.ACTIVE
+    assert card.quotes[0].hash == card.sources[0].quote
+    assert card.valid_from == at(1)
+
+
+def test_a_quote_that_nobody_said_is_not_proof(memory: Memory) -> None:
+    one = draft("We use SQLite.")
+    forged = Draft(
+        **{
+            **{f: getattr(one, f) for f in one.__slots__},
+            "quotes": (Quote("s", one.quotes[0].n, "We use Oracle."),),
+        }
+    )
+    assert left_out(memory, forged) == ["decision.database: no quote stands in a stored turn"]
+
+
+def test_a_secret_in_a_draft_is_held_back(memory: Memory) -> None:
+    key = "AKIA" + "IOSFODNN7EXAMPLQ"
+    found = left_out(memory, draft(f"Use the key {key} for the bucket."))
+    assert found == ["decision.database: it holds a secret"]
+
+
+def test_saying_the_same_again_raises_confidence_once_per_turn(memory: Memory) -> None:
+    first = draft("We use SQLite as the database.", day=1)
+    again = draft("We use SQLite as the database!", day=5, session="t")
+    steps = fold(memory, first, again)
+    [card] = cards(steps)
+    assert card.confidence == pytest.approx(1 - (1 - 0.6) * 0.7)
+    assert card.verified == at(5)
+    assert len(card.sources) >= 1
+    assert cards(fold(memory, first, again, again))[0].confidence == card.confidence
+
+
+def test_the_same_draft_twice_is_nothing_new(memory: Memory) -> None:
+    one = draft("We use SQLite as the database.")
+    assert fold(memory, one, one) == fold(memory, one)
+
+
+def test_a_reversal_supersedes_and_keeps_the_old_value(memory: Memory) -> None:
+    old = draft("We use MongoDB as the database.", day=1)
+    new = draft("We switch from MongoDB to SQLite.", day=3, reversal=True)
+    by_status = {card.status: card for card in cards(fold(memory, old, new))}
+    assert by_status[Status.SUPERSEDED].valid_to == at(3)
+    assert by_status[Status.ACTIVE].supersedes == (by_status[Status.SUPERSEDED].id,)
+    assert "SQLite" in by_status[Status.ACTIVE].value
+
+
+def test_an_older_transcript_that_comes_late_does_not_win(memory: Memory) -> None:
+    new = draft("We switch from MongoDB to SQLite.", day=3, reversal=True)
+    old = draft("We switch to MongoDB as the database.", day=1, reversal=True)
+    live = [card for card in cards(fold(memory, new, old)) if card.status is Status.ACTIVE]
+    assert [card.valid_from for card in live] == [at(3)]
+
+
+def test_contradiction_marks_both_and_keeps_both(memory: Memory) -> None:
+    one = draft("Backups run 3 times a day.", day=1, key="fact.backup", type=CardType.FACT)
+    two = draft("Backups run 7 times a day.", day=1, key="fact.backup", type=CardType.FACT)
+    found = cards(fold(memory, one, two))
+    assert {card.status for card in found} == {Status.CONFLICTED}
+    assert {link.rel for card in found for link in card.links} == {LinkRel.CONTRADICTS}
+    assert len(found) == 2
+
+
+def test_remote_words_stay_candidates_and_cannot_change_a_persons_card(memory: Memory) -> None:
+    remote = draft("We use Oracle as the database.", origin=Origin.REMOTE)
+    assert cards(fold(memory, remote))[0].status is Status.CANDIDATE
+    human = draft("We use SQLite as the database.", day=1)
+    poison = draft("We switch from SQLite to Oracle.", day=4, reversal=True, origin=Origin.REMOTE)
+    assert [c.value for c in cards(fold(memory, human, poison))] == [human.value]
+
+
+def test_an_event_is_made_beside_the_card(memory: Memory) -> None:
+    one = draft("We use SQLite.", event=EventType.DECISION, reason="one file is easy to copy")
+    events = [step.note for step in fold(memory, one) if isinstance(step.note, Event)]
+    assert [event.type for event in events] == [EventType.DECISION]
+    assert "Reason: one file is easy to copy" in events[0].content
+
+
+def test_chinese_reasons_read_as_chinese(memory: Memory) -> None:
+    one = draft("数据库用 SQLite。", lang=Lang.ZH, reason="一个文件好备份")
+    assert cards(fold(memory, one))[0].value == "数据库用 SQLite。（原因：一个文件好备份）"
+
+
+def test_the_same_quote_under_another_key_is_the_same_knowledge(memory: Memory) -> None:
+    one = draft("We never deploy on Friday.", key="rule.deploy")
+    other = Draft(**{**{f: getattr(one, f) for f in one.__slots__}, "key": "rule.friday"})
+    assert len(cards(fold(memory, one, other))) == 1
+
+
+def test_projects_keep_their_own_values_under_one_key(memory: Memory) -> None:
+    one = draft("We use SQLite as the database.", project="a")
+    other = draft("We use Postgres as the database.", project="b")
+    assert {c.status for c in cards(fold(memory, one, other))} == {Status.ACTIVE}
+
+
+def test_words_read_twice_neither_replace_nor_revive_their_own_card(memory: Memory) -> None:
+    one = draft("We use SQLite as the database.", day=1)
+    new = draft("We switched to PostgreSQL as the database.", day=3, reversal=True)
+    again = replace(one, quotes=(Quote("s", one.quotes[0].n, "We use SQLite"),), at=at(4))
+    once = cards(fold(memory, one, new))
+    assert cards(fold(memory, one, new, again)) == once
+    retold = replace(new, value="We switched to MySQL.", quotes=(*new.quotes, *one.quotes))
+    [kept] = [c for c in cards(fold(memory, one, new, retold)) if c.status is Status.ACTIVE]
+    assert kept.supersedes == (once[0].id,)
+
+
+@pytest.mark.parametrize(
+    ("text", "zone", "end"),
+    [
+        ("The freeze holds until 25 November.", "Asia/Shanghai", "2026-11-25T16:00"),
+        ("封版到 11 月 25 日为止。", "Asia/Kolkata", "2026-11-25T18:30"),
+        ("The freeze holds until 5 April.", "Europe/Berlin", "2027-04-05T22:00"),
+        ("The freeze holds until 25 November.", "UTC", "2026-11-26T00:00"),
+    ],
+)
+def test_days_people_name_are_those_of_their_zone(
+    memory: Memory, text: str, zone: str, end: str
+) -> None:
+    gate = DraftGate(read_stones(memory.store), lambda _: False)
+    night = datetime(2026, 11, 22, 18, 36, tzinfo=UTC)
+    folding = Fold(Shelf(memory.store), memory.host, gate, night, ZoneInfo(zone))
+    folding.add(draft(text, at=night), turn_text)
+    [step] = folding.result().steps
+    assert isinstance(step.note, Card)
+    assert step.note.valid_to == datetime.fromisoformat(f"{end}:00+00:00")
+    assert step.note.valid_from == night

@@ -1,0 +1,101 @@
+"""Scrubbing: a file without the text is still a file of its kind."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+from kimi_memory.domain.change import digest
+from kimi_memory.domain.origin import Role
+from kimi_memory.domain.session import Session
+from kimi_memory.domain.tombstone import hash_of
+from kimi_memory.domain.turn import Turn
+from kimi_memory.formats.checksum import is_whole, unseal
+from kimi_memory.formats.jsonl import context_of, session_line, state_line, turn_line
+from kimi_memory.jobs.purge_file import Scrub, Targets, literals_of
+
+KEYED = hash_of
+"""A hash with no key is one, too."""
+NOW = datetime(2026, 2, 27, 9, 0, tzinfo=UTC)
+
+
+def session_file(*texts: str) -> bytes:
+    lines, context = [session_line(Session("s", NOW, title="老地方"))], ""
+    for n, text in enumerate(texts, 1):
+        line = turn_line(Turn(n=n, at=NOW, role=Role.USER, text=text, context=context))
+        context = context_of(context, line)
+        lines.append(line)
+    return b"".join([*lines, state_line({"name": "x"}, {"a": 1})])
+
+
+def test_turns_before_the_text_keep_their_bytes_and_later_ones_their_chain() -> None:
+    before = session_file("one", "two 老地方 two", "three")
+    after = Scrub(Targets(("老地方 two",)), KEYED).content("short-term/session_s.jsonl", before)
+    assert after.splitlines()[:2] == before.splitlines()[:2]
+    context = ""
+    for line in after.splitlines(keepends=True):
+        assert is_whole(line)
+        if b'"kind":"turn"' in line:
+            assert unseal(line).get("context", "") == context
+            context = context_of(context, line)
+    assert "two ⟦purged⟧" in after.decode()
+
+
+def test_what_does_not_hold_the_text_keeps_its_bytes() -> None:
+    scrub = Scrub(Targets(("nowhere",)), KEYED)
+    odd = b'{"a": 1,   "b":2}\n'
+    files = {"a.json": odd, "b.jsonl": odd + b"torn", "c.md": b"\xff\r\nx"}
+    assert {path: scrub.content(path, content) for path, content in files.items()} == files
+
+
+def test_a_line_that_was_edited_by_hand_is_not_vouched_for() -> None:
+    before = session_file("one", "two").replace(b"one", b"0ne 1234567")
+    after = Scrub(Targets(("1234567",)), KEYED).content("short-term/session_s.jsonl", before)
+    assert b"1234567" not in after
+    assert not is_whole(after.splitlines(keepends=True)[1])
+
+
+def test_every_word_of_a_session_goes_and_its_marks_stay() -> None:
+    scrub = Scrub(Targets(sessions=frozenset({"s"})), KEYED)
+    lines = scrub.content("episodic/sessions/2026-02/session_s.jsonl", session_file("one", "two"))
+    records = [unseal(line) for line in lines.splitlines()]
+    assert [r["text"] for r in records if r["kind"] == "turn"] == ["⟦purged⟧"] * 2
+    assert (records[0]["title"], records[-1]["task"]) == ("⟦purged⟧", {})
+    view = {"session_id": "s", "context": [{"n": 1, "text": "one"}], "temp_vars": {"a": 1}}
+    shown = json.loads(scrub.content("short-term/session_s.json", json.dumps(view).encode()))
+    assert (shown["context"], shown["temp_vars"]) == ([{"n": 1, "text": "⟦purged⟧"}], {})
+    page = b"---\nid: s\n---\n\n# Session: secret\n\n### #1 user\n\n> one\n> more\n"
+    clean = scrub.content("episodic/sessions/2026-02/session_s.md", page).decode()
+    assert clean.endswith("# Session: ⟦purged⟧\n\n### #1 user\n\n> ⟦purged⟧\n")
+
+
+def test_a_note_that_rests_on_a_purged_session_alone_is_emptied() -> None:
+    scrub = Scrub(Targets(sessions=frozenset({"s"})), KEYED)
+    one = b"---\nid: card-1\nsources:\n  - session:s#1 supports\n---\n\n# x\n"
+    two = one.replace(b"---\n\n", b"  - session:t#1 supports\n---\n\n")
+    assert scrub.content("semantic/a/b.md", one) == b""
+    assert scrub.content("semantic/a/b.md", two) == two
+
+
+def test_a_job_names_the_new_hashes_of_what_it_wrote() -> None:
+    scrub = Scrub(Targets(("secret",)), KEYED)
+    scrub.learn(b"a secret", b"a gap")
+    job = json.dumps({"effects": [{"path": "a.md", "after": digest(b"a secret")}]}).encode()
+    clean = json.loads(scrub.content("mid-term/jobs/distil-1.json", job))
+    assert clean["effects"][0]["after"] == digest(b"a gap")
+
+
+def test_paths_get_a_hash_in_place_of_the_text() -> None:
+    scrub = Scrub(Targets(("Violet Harbor",), ids={"violet-harbor": "purged-1"}), KEYED)
+    name = scrub.name("semantic/violet_harbor/about-Violet Harbor.md")
+    assert "iolet" not in name
+    assert name.startswith("semantic/purged-")
+    assert name.endswith(".md")
+    assert scrub.name("semantic/a/b.md") == "semantic/a/b.md"
+    assert scrub.words(b"session:violet-harbor#1") == b"session:purged-1#1"
+
+
+def test_small_talk_is_no_trace() -> None:
+    assert literals_of(["ok", " a whole sentence that was said "], 24) == (
+        "a whole sentence that was said",
+    )

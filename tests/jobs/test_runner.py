@@ -1,0 +1,135 @@
+"""Jobs: dry run, one commit, nothing twice, gates before bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from pathlib import Path
+
+import pytest
+
+from kimi_memory import Memory
+from kimi_memory.domain.card import Card
+from kimi_memory.domain.origin import Role
+from kimi_memory.domain.status import Status
+from kimi_memory.errors import GateError, NotFoundError
+from kimi_memory.jobs.runner import JobReport
+from kimi_memory.store.notes.notes import Shelf
+from tests.conftest import Clock
+
+
+def talk(memory: Memory, id: str = "s", project: str = "菜谱") -> None:
+    session = memory.session(id, project=project)
+    session.turn(Role.USER, "数据库我们决定用 MongoDB，因为免费额度够用。")
+    session.turn(Role.ASSISTANT, "好的。")
+    session.turn(Role.USER, "规矩：周五不要发版。")
+    session.turn(Role.USER, "教训：上次部署失败是因为没有备份，下次部署之前一定先备份。")
+    memory.mark_ended(id)
+
+
+def tree(root: Path) -> dict[str, str]:
+    """Return the hash of every file but MEMORY.md, which is made anew of the others."""
+    return {
+        str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(root.rglob("*"))
+        if path.is_file() and not {".git", ".kimi", "MEMORY.md"} & set(path.parts)
+    }
+
+
+def test_a_dry_run_writes_no_byte(memory: Memory) -> None:
+    talk(memory)
+    before = tree(memory.root)
+    report = memory.distil("s", dry_run=True)
+    assert report.id
+    assert "+value" in report.diff or "MongoDB" in report.diff
+    assert tree(memory.root) == before
+
+
+def test_a_job_is_one_commit_with_trailers(memory: Memory) -> None:
+    talk(memory)
+    report = memory.distil("s")
+    [newest, *_] = memory.history.log(limit=1)
+    assert newest.hash == report.commit
+    assert newest.trailers["Job"] == report.id
+    assert newest.trailers["Kind"] == "distil"
+    assert newest.trailers["Model"] == "rules"
+    assert newest.trailers["Ops"].startswith("ADD ")
+    assert len(newest.trailers["Inputs"]) == 64
+
+
+def test_the_same_inputs_give_nothing_to_do(memory: Memory) -> None:
+    talk(memory)
+    first = memory.distil("s")
+    before = tree(memory.root)
+    assert first.id
+    assert memory.distil("s") == JobReport("", "distil", "s")
+    assert tree(memory.root) == before
+
+
+def test_a_gate_stops_a_job_before_the_first_byte(memory: Memory, tmp_path: Path) -> None:
+    toml = memory.root / "memory.toml"
+    toml.write_text(toml.read_text(encoding="utf-8") + "[gates]\nmax_files = 2\n", encoding="utf-8")
+    with Memory.open(memory.root, _like(memory)) as strict:
+        talk(strict)
+        before = tree(memory.root)
+        with pytest.raises(GateError, match="files would change, 2 may"):
+            strict.distil("s")
+        assert tree(memory.root) == before
+
+
+def _like(memory: Memory):
+    from kimi_memory import Opening
+    from kimi_memory.api.user_dirs import Home
+    from kimi_memory.hooks.host import Host
+
+    base = memory.root.parent
+    return Opening(
+        home=Home(base / "config", base / "state"),
+        clock=memory.clock,
+        host=Host(entry_points=False),
+        background=False,
+    )
+
+
+def test_two_runners_run_a_job_once(memory: Memory) -> None:
+    talk(memory)
+    with Memory.open(memory.root, _like(memory)) as other:
+        reports: list[JobReport] = []
+        threads = [
+            threading.Thread(target=lambda m=m: reports.append(m.distil("s")))
+            for m in (memory, other)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+    assert sorted(bool(report.id) for report in reports) == [False, True]
+    assert [c.trailers.get("Kind") for c in memory.history.log()].count("distil") == 1
+
+
+def test_an_unknown_job_is_named(memory: Memory) -> None:
+    with pytest.raises(NotFoundError, match="No job 'distil-nothing'"):
+        memory.jobs.load("distil-nothing")
+
+
+def test_a_job_can_be_named_by_its_beginning(memory: Memory) -> None:
+    talk(memory)
+    report = memory.distil("s")
+    assert memory.jobs.load(report.id[:9]).id == report.id
+
+
+def test_a_session_that_changes_its_mind_is_distilled(memory: Memory, clock: Clock) -> None:
+    earlier = memory.session("a")
+    earlier.turn(Role.USER, "I prefer SQLite as the database.")
+    earlier.end()
+    later = memory.session("b")
+    for said in ("Remember: we use MySQL", "I prefer SQLite", "I prefer MySQL"):
+        clock.move(seconds=7)
+        later.turn(Role.USER, f"{said} as the database.")
+    report = later.end()
+    assert report.id
+    assert memory.waiting() == []
+    notes = (filed.note for filed in Shelf(memory.store).notes("card"))
+    said = {note.value: note.status for note in notes if isinstance(note, Card)}
+    # Nobody said that anything changed: both wait for a person.
+    assert said["I prefer SQLite as the database."] is Status.CONFLICTED

@@ -1,0 +1,82 @@
+"""Drafts by the strength of their acts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from kimi_memory import Memory
+from kimi_memory.domain.card import Card, CardType
+from kimi_memory.domain.draft import Draft
+from kimi_memory.domain.note import Lang
+from kimi_memory.domain.origin import Origin, Role
+from kimi_memory.domain.source import Quote
+from kimi_memory.jobs.strength import graded
+from kimi_memory.store.notes.notes import Shelf
+
+NOON = datetime(2026, 2, 27, 12, 0, tzinfo=UTC)
+
+
+def draft(text: str, **rest: object) -> Draft:
+    made = Draft(
+        type=CardType.FACT,
+        key="note.x",
+        title=text,
+        value=text,
+        quotes=(Quote("s", 1, text),),
+        at=NOON,
+        lang=Lang.EN,
+    )
+    return replace(made, **rest)
+
+
+def test_what_states_nothing_is_left_out_and_said_so() -> None:
+    kept, left_out = graded([draft("is the kitchen ready?")])
+    assert (kept, left_out) == ([], ["note.x: it states nothing"])
+
+
+def test_what_is_weak_is_marked() -> None:
+    (kept,), _ = graded([draft("maybe we should sell the caravan", type=CardType.DECISION)])
+    assert kept.weak
+
+
+def test_what_ends_something_or_is_imported_is_left_alone() -> None:
+    whole = [
+        draft("forget that", gone=True),
+        draft("call the bank?", type=CardType.TASK_STATE),
+        draft("ok?", origin=Origin.IMPORT),
+    ]
+    assert graded(whole) == (whole, [])
+
+
+def test_an_answer_is_read_with_what_it_answers() -> None:
+    quotes = (Quote("s", 1, "Where is your shop?"), Quote("s", 2, "In Ghent."))
+    (kept,), _ = graded([draft("The shop is in Ghent.", quotes=quotes, key="user.shop")])
+    assert not kept.weak
+
+
+def cards(memory: Memory) -> list[Card]:
+    return [f.note for f in Shelf(memory.store).notes("card") if isinstance(f.note, Card)]
+
+
+def test_feelings_become_no_cards_and_orders_do(memory: Memory) -> None:
+    session = memory.session()
+    session.turn(Role.USER, "心里总算定下来了")
+    session.turn(Role.ASSISTANT, "那就好。")
+    session.turn(Role.USER, "以后推荐餐馆都要带地址")
+    session.turn(Role.ASSISTANT, "好的。")
+    session.end()
+    assert [(card.type, card.value, card.status) for card in cards(memory)] == [
+        (CardType.RULE, "以后推荐餐馆都要带地址", "active")
+    ]
+
+
+def test_among_several_people_a_card_names_who_said_it(memory: Memory) -> None:
+    session = memory.session()
+    session.turn(Role.USER, "I prefer contemporary dance to ballet.", speaker="Jon")
+    session.turn(Role.USER, "I prefer the sea to the mountains.", speaker="Gina")
+    session.end()
+    assert sorted(card.value for card in cards(memory)) == [
+        "Gina: I prefer the sea to the mountains.",
+        "Jon: I prefer contemporary dance to ballet.",
+    ]

@@ -1,0 +1,129 @@
+"""Undo: every byte as it was, or a refusal that names what is in the way."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from kimi_memory import Memory
+from kimi_memory.domain.origin import Role
+from kimi_memory.errors import GateError, HistoryError, NotFoundError
+from kimi_memory.jobs.runner import JobReport
+from kimi_memory.operations.undo_many import undo_day
+from tests.conftest import Clock
+from tests.jobs.test_runner import talk, tree
+
+
+def test_undoing_a_distil_restores_the_tree(memory: Memory) -> None:
+    talk(memory)
+    before = tree(memory.root)
+    assert "short-term/session_s.json" in before
+    report = memory.distil("s")
+    assert tree(memory.root) != before
+    memory.undo(report.id)
+    assert tree(memory.root) == before
+
+
+def test_undoing_a_daily_job_restores_updated_pages(memory: Memory) -> None:
+    talk(memory, "s")
+    memory.distil("s")
+    memory.consolidate("daily")
+    talk(memory, "t")
+    memory.distil("t")
+    before = tree(memory.root)
+    [report] = [report for report in memory.consolidate("daily") if report.id]
+    assert tree(memory.root) != before
+    memory.undo(report.id)
+    assert tree(memory.root) == before
+
+
+def test_an_undone_job_can_run_again_with_the_same_result(memory: Memory) -> None:
+    talk(memory)
+    first = memory.distil("s")
+    after = tree(memory.root)
+    memory.undo(first.id)
+    again = memory.distil("s")
+    assert again.id == first.id
+    assert tree(memory.root) == after
+
+
+def test_undo_leaves_a_commit_that_says_so(memory: Memory) -> None:
+    talk(memory)
+    report = memory.distil("s")
+    memory.undo(report.id)
+    assert memory.history.log(limit=1)[0].trailers["Undoes"] == report.id
+    with pytest.raises(NotFoundError):
+        memory.undo(report.id)
+
+
+def test_a_file_edited_since_is_not_overwritten(memory: Memory) -> None:
+    talk(memory)
+    report = memory.distil("s")
+    path = next(p for p in report.paths if p.startswith("semantic/"))
+    file = memory.root / path
+    file.write_text(file.read_text(encoding="utf-8") + "\nmy own line\n", encoding="utf-8")
+    before = tree(memory.root)
+    with pytest.raises(GateError, match=f"{path} changed since"):
+        memory.undo(report.id)
+    assert tree(memory.root) == before
+
+
+def test_without_history_undo_says_why_it_cannot(memory: Memory) -> None:
+    from tests.jobs.test_runner import _like
+
+    toml = memory.root / "memory.toml"
+    toml.write_text(toml.read_text(encoding="utf-8") + "[history]\ngit = false\n", encoding="utf-8")
+    with Memory.open(memory.root, _like(memory)) as plain:
+        talk(plain)
+        report = plain.distil("s")
+        assert report.id
+        with pytest.raises(HistoryError):
+            plain.undo(report.id)
+
+
+def live_through(memory: Memory, clock: Clock) -> list[JobReport]:
+    """Live through two days that each decide about one thing; return their daily jobs."""
+    jobs = []
+    days = (("MongoDB", "orders", "deploy failed"), ("Redis", "cache", "invoice import broke"))
+    for name, use, what in days:
+        session = memory.session(f"s-{use}", project="shop")
+        session.turn(Role.USER, f"We decided to use {name} for the {use} store, as it is fast.")
+        why = f"of missing backups of {name}; always back up first."
+        session.turn(Role.USER, f"Lesson: the {what} because {why}")
+        session.end()
+        jobs += memory.consolidate("daily")
+        clock.move(days=1)
+    return jobs
+
+
+def test_a_daily_job_is_undone_after_the_next_one_ran(memory: Memory, clock: Clock) -> None:
+    first, second = live_through(memory, clock)
+    page = memory.root / "mid-term/projects/shop.md"
+    page.write_text(f"{page.read_text()}\nA line of mine.\n", encoding="utf-8")
+    memory.undo(first.id)
+    text = page.read_text()
+    assert "MongoDB" not in text
+    assert "Redis" in text
+    assert "A line of mine." in text
+    assert not (memory.root / "episodic/daily/2026-02-27.md").exists()
+    assert "MongoDB" in (memory.root / "semantic/shop.md").read_text(), "its cards stand"
+    memory.undo(second.id)
+    assert "Redis" not in page.read_text()
+
+
+def test_a_day_is_undone_after_the_next_one_ran(memory: Memory, clock: Clock) -> None:
+    first, _ = live_through(memory, clock)
+    assert first.id in {job.id for job in undo_day(memory, date(2026, 2, 27))}
+    assert "Redis" in (memory.root / "mid-term/projects/shop.md").read_text()
+
+
+def test_a_project_page_that_cannot_be_read_is_no_reason_to_lose_it(
+    memory: Memory, clock: Clock
+) -> None:
+    first, _ = live_through(memory, clock)
+    page = memory.root / "mid-term/projects/shop.md"
+    page.write_text("---\nid: [\n", encoding="utf-8")
+    with pytest.raises(GateError, match=r"mid-term/projects/shop\.md changed since"):
+        memory.undo(first.id)
+    assert page.read_text() == "---\nid: [\n"

@@ -1,0 +1,83 @@
+"""Rules and model together: added, said better, joined, refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from kimi_memory.domain.card import CardType
+from kimi_memory.domain.draft import Draft
+from kimi_memory.domain.note import Lang
+from kimi_memory.domain.source import Quote
+from kimi_memory.llm.proposals.proposal import Act, Proposal
+from kimi_memory.llm.proposals.united import unite
+
+START = datetime(2026, 5, 2, 9, 0, tzinfo=UTC)
+
+
+def draft(value: str, said: str = "", **more: object) -> Draft:
+    made = Draft(
+        type=CardType.FACT,
+        key="user.roof",
+        title=value[:20],
+        value=value,
+        quotes=(Quote("s1", 1, said or value),),
+        at=START,
+        lang=Lang.EN,
+    )
+    return replace(made, **more)  # type: ignore[arg-type]  # fields of a draft
+
+
+def act(kind: Act, *targets: int) -> Proposal:
+    return Proposal(act=kind, targets=targets, value="x", why="small talk")
+
+
+RULE = draft("the roof is slate, laid in 1931")
+BETTER = draft(
+    "The user's roof is of slate and was laid in 1931.", "the roof is slate", title="Slate"
+)
+POORER = draft("The roof is slate.", "the roof is slate")
+OTHER = draft("The cellar is dry.")
+ORDER = draft("never call after nine", type=CardType.RULE, key="rule.call")
+
+
+def test_what_says_all_of_it_takes_the_place_of_the_rules_words() -> None:
+    (found,), told = unite([RULE], [(act(Act.ADD), BETTER)])
+    assert (found.value, found.title, found.key) == (BETTER.value, "Slate", "user.roof")
+    assert found.quotes == (*RULE.quotes, *BETTER.quotes)
+    assert found.stated
+    assert not told
+
+
+def test_what_says_less_stands_beside_and_nothing_twice() -> None:
+    found, _ = unite(
+        [RULE], [(act(Act.ADD), POORER), (act(Act.ADD), POORER), (act(Act.ADD), OTHER)]
+    )
+    assert found == [RULE, POORER, OTHER]
+
+
+def test_rules_are_rewritten_and_joined() -> None:
+    (found,), _ = unite([RULE], [(act(Act.REWRITE, 1), BETTER)])
+    assert found.value == BETTER.value
+    (joined,), _ = unite([RULE, OTHER], [(act(Act.MERGE, 1, 2), BETTER)])
+    assert joined.value == BETTER.value
+    assert unite([RULE], [(act(Act.REWRITE, 7), BETTER)])[0] == [RULE]
+    assert unite([RULE, ORDER], [(act(Act.MERGE, 1, 2), BETTER)])[0][1] == ORDER
+
+
+def test_a_veto_refuses_what_code_doubts_and_makes_candidates_of_the_rest() -> None:
+    found, told = unite([RULE, OTHER], [(act(Act.VETO, 2), None)], {2})
+    assert found == [RULE]
+    assert told == ["user.roof: left out, as the model says: small talk"]
+    found, told = unite([RULE, ORDER], [(act(Act.VETO, 2), None)])
+    assert found == [RULE, replace(ORDER, weak=True)]
+    assert "made a candidate" in told[0]
+    gone = replace(ORDER, gone=True)
+    assert unite([gone], [(act(Act.VETO, 1), None)]) == ([gone], [])
+
+
+def test_a_model_that_refuses_most_is_not_believed() -> None:
+    rules = [RULE, OTHER, ORDER]
+    found, told = unite(rules, [(act(Act.VETO, 1, 2), None), (act(Act.VETO, 3), None)])
+    assert found == rules
+    assert told == ["the model would refuse most of what rules found: it is not believed"]

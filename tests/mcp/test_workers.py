@@ -1,0 +1,102 @@
+"""A client that is bound to a project or an agent: every tool keeps the rest from it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kimi_memory import Memory, Opening
+from kimi_memory.errors import KimiMemoryError
+from kimi_memory.mcp.workers import Desk
+from kimi_memory.server.principal import Namespace
+
+SECRET = ("Valparaiso", "marigold", "海燕")
+"""Words of another project and another agent."""
+SPACES = {
+    "project": Namespace("apollo"),
+    "agent": Namespace("", "scout"),
+    "both": Namespace("apollo", "scout"),
+    "user": Namespace(user="lin"),
+    "session": Namespace(session="s-apollo"),
+    "shared": Namespace("apollo", "scout", shared=True),
+}
+Ask = Callable[[Desk, dict[str, str]], Any]
+OPEN: dict[str, Ask] = {
+    "search": lambda desk, hidden: desk.search("Valparaiso marigold 海燕 harbour 船坞", 50),
+    "context": lambda desk, hidden: desk.context("live", "Valparaiso marigold 海燕", 9000),
+    "start": lambda desk, hidden: desk.context("start", "", 9000),
+}
+CLOSED: dict[str, Ask] = {
+    "search elsewhere": lambda desk, hidden: desk.search(
+        "project:hermes agent:clerk user:bo session:s-hermes harbour"
+    ),
+    "get a note": lambda desk, hidden: desk.get(hidden["id"]),
+    "get a file": lambda desk, hidden: desk.get(hidden["path"]),
+    "get a session": lambda desk, hidden: desk.get("short-term/session_s-hermes.jsonl"),
+    "get the overview": lambda desk, hidden: desk.get("MEMORY.md"),
+    "trace": lambda desk, hidden: desk.trace(hidden["id"]),
+    "remember elsewhere": lambda desk, hidden: desk.remember("We ship, too.", project="hermes"),
+    "remember for another user": lambda desk, hidden: desk.remember("We ship.", user="bo"),
+    "remember in another area": lambda desk, hidden: desk.remember(
+        "We ship.", area="agent" if not desk._space.agent else "user"
+    ),
+    "forget": lambda desk, hidden: desk.forget(note=hidden["id"], dry_run=False),
+    "forget a key": lambda desk, hidden: desk.forget(key="harbour", dry_run=False),
+    "count": lambda desk, hidden: desk.state(),
+    "review": lambda desk, hidden: desk.waiting(),
+    "graph": lambda desk, hidden: desk.entities().__enter__(),
+}
+
+
+@pytest.fixture
+def hidden(tmp_path: Path, opening: Opening) -> dict[str, str]:
+    """A memory of two projects and two agents, and a card that is not to be told."""
+    with Memory.create(tmp_path / "记忆", opening=opening) as memory:
+        memory.remember(
+            "Hermes always ships from the harbour of Valparaiso, 船坞是海燕.",
+            key="harbour", type="rule", project="hermes", agent="clerk",
+        )  # fmt: skip
+        memory.session("s-hermes", project="hermes", agent="clerk").turn("user", "It is marigold.")
+        own = memory.session("s-apollo", project="apollo", agent="scout", user="lin")
+        own.turn("user", "锚链已换。")
+        card = next(h.unit for h in memory.recall("kind:card harbour").hits)
+        return {"root": str(memory.root), "id": card.id, "path": card.path}
+
+
+@pytest.mark.parametrize("space", SPACES)
+def test_a_bound_client_is_told_and_changes_its_own_only(
+    hidden: dict[str, str], space: str
+) -> None:
+    desk = Desk(Path(hidden["root"]), space=SPACES[space])
+    try:
+        for name, ask in OPEN.items():
+            told = json.dumps(ask(desk, hidden), ensure_ascii=False)
+            assert not [word for word in SECRET if word in told], name
+        # What a client is not bound to it may say; what it says is still its own.
+        closed = {
+            name: ask
+            for name, ask in CLOSED.items()
+            if (SPACES[space].project or name != "remember elsewhere")
+            and (SPACES[space].user or name != "remember for another user")
+        }
+        for name, ask in closed.items():
+            with pytest.raises(KimiMemoryError):
+                ask(desk, hidden)
+                pytest.fail(f"{name} was let in")
+        assert desk.search("锚链")["results"]
+        assert desk.remember("我们的船体用钛合金。", key="hull")["job"]
+    finally:
+        desk.close()
+    with Memory.open(hidden["root"]) as memory:
+        assert memory.get(hidden["id"]).note.status == "active"
+        session = next(h.unit for h in memory.recall("kind:turn 钛合金").hits)
+        bound = SPACES[space]
+        if bound.session:
+            assert session.session == bound.session
+        else:
+            whose = (session.project, session.agent, session.user)
+            assert whose == (bound.project, bound.agent, bound.user)

@@ -1,0 +1,169 @@
+"""What a session says first and changes later."""
+
+from __future__ import annotations
+
+import pytest
+
+from kimi_memory.nlp.rules.changed_later import (
+    Changes,
+    is_directive,
+    may_replace,
+    replaces,
+    sets_free,
+    tells_change,
+)
+
+
+@pytest.mark.parametrize(
+    ("first", "later"),
+    [
+        ("We take the night ferry to Bergen", "no night ferry after all, we drive to Bergen"),
+        ("The workshop in Ghent is in June", "they postponed the workshop in Ghent"),
+        ("蛋糕订了芒果味的", "蛋糕改成草莓味，不要芒果味了"),
+        ("展会住青山宾馆", "青山宾馆取消了"),
+    ],
+)
+def test_a_change_is_seen_by_what_it_shares(first: str, later: str) -> None:
+    changes = Changes([(1, first), (3, later)])
+    assert changes.after(1, first)
+    assert not changes.after(3, later)
+
+
+@pytest.mark.parametrize(
+    ("first", "later"),
+    [
+        ("We take the night ferry to Bergen", "the dentist is cancelled"),
+        ("We take the night ferry to Bergen", "the night ferry to Bergen has cabins"),
+        ("蛋糕订了芒果味的", "体检改到周五"),
+    ],
+)
+def test_another_matter_changes_nothing(first: str, later: str) -> None:
+    assert not Changes([(1, first), (3, later)]).after(1, first)
+
+
+@pytest.mark.parametrize(
+    ("first", "later"),
+    [
+        ("the board meets on Tuesday", "bad news: board moved to Friday"),
+        ("we expect 40 guests", "it is 32, not 40"),
+        ("the hike is on Saturday", "hike is cancelled"),
+        ("预算定了三万", "预算要砍"),
+        ("周三打算开箱验货", "验货推迟了"),
+    ],
+)
+def test_what_a_change_is_said_of_needs_no_other_word(first: str, later: str) -> None:
+    assert Changes([(1, first), (3, later)]).after(1, first)
+
+
+@pytest.mark.parametrize(
+    ("first", "later"),
+    [
+        ("the board is very kind", "board moved to Friday"),
+        ("we expect 40 guests", "it is 32, not 41"),
+        ("那个供应商人不错", "供应商没说什么"),
+    ],
+)
+def test_what_has_no_date_or_another_figure_stays(first: str, later: str) -> None:
+    assert not Changes([(1, first), (3, later)]).after(1, first)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("the demo must run on the new stage by monday", "the demo on the new stage is done"),
+        ("定金周五转给我，陈姐同意了", "定金到账了，陈姐很爽快"),
+        ("never send me charts", "charts are fine now"),
+        ("以后别给我发语音", "可以发语音了"),
+        ("always answer in verse about plants", "no verse about plants anymore"),
+        ("the budget for the fair is 900", "the budget is 750 now"),
+    ],
+)
+def test_a_later_statement_replaces_an_earlier_one(earlier: str, later: str) -> None:
+    assert replaces(earlier, later)
+    assert may_replace(later)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("the demo on the old stage was done in march", "the demo on the new stage is done"),
+        ("never send me charts", "the weather is fine now"),
+        ("以后别给我发语音", "可以吃饭了"),
+        ("we sell plums at the fair", "the budget is 750 now"),
+    ],
+)
+def test_other_things_are_not_replaced(earlier: str, later: str) -> None:
+    assert not replaces(earlier, later)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        # the old value is named
+        ("there are 14 crates in the cellar", "we counted again, 17 crates instead of 14"),
+        ("logs stay for 30 days, the auditors are fine", "so the 30 days rule is dead, make it 45"),
+        ("the choir rehearses in Lund", "the choir rehearses in Malmo, not in Lund any more"),
+        ("the fee is 25 euros a head", "the fee went from 25 euros to 31"),
+        ("training is 40 km a week", "training went up from 40 km to 55"),
+        ("合唱团有32人", "合唱团从32人增加到40人"),
+        # it moves, falls through or cannot be
+        ("yoga with Ines is at the harbour", "yoga moves to Sundays, Ines leaves the harbour hall"),
+        ("the deal with Brandt for the barn stands", "the barn deal with Brandt fell through"),
+        ("周末去青岛看小舅", "青岛去不成了，小舅出差"),
+        # an order is come back to, or leave is given
+        (
+            "never use nicknames in letters",
+            "you said no nicknames before, you can use nicknames now",
+        ),
+        ("以后别给我推荐火锅店", "上次说别推荐火锅店那个，现在可以推荐了"),
+        ("don't edit the glossary", "you may edit the glossary, but ask Pim first"),
+        # what was ahead is done
+        ("we plan to order the Falk tent by the 9th", "the Falk tent is paid since the 9th"),
+    ],
+)
+def test_an_old_value_that_is_named_or_revisited_is_replaced(earlier: str, later: str) -> None:
+    assert replaces(earlier, later)
+    assert may_replace(later)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        # the change names another old value
+        ("the printer image is on java 8 and crashes", "found 9 java images instead of 6"),
+        ("the choir rehearses in Lund with Ines", "the choir sings in Malmo, not in Oslo"),
+        # only figures, units and times are shared
+        ("2 hours on monday for the tax papers", "2 hours of fear, so we fly after all on monday"),
+        ("glovebox 2 was at 18 ppm for a week in december", "8 weeks now, so no more trains at 8"),
+        ("租约2年，8月到期", "咖啡机8月坏了2次，改到店里喝"),
+        # leave for another thing, or with another verb
+        ("don't edit the glossary", "you may edit the index"),
+        ("don't translate the glossary", "you can print the glossary"),
+        ("以后别给我推荐火锅店", "上次说的青岛，可以坐船"),
+        # a list of orders is not ended by one of them
+        ("1) never use nicknames 2) always sign", "you said no nicknames before, you can now"),
+        # ranges are no changes
+        ("the shop in Lund has 9 shelves", "the shop is open from 9 to 5"),
+    ],
+)
+def test_what_names_something_else_replaces_nothing(earlier: str, later: str) -> None:
+    assert not replaces(earlier, later)
+
+
+def test_the_same_day_is_one_thing_that_both_name() -> None:
+    plan = "the regatta must be paid by 4 june, said Odo"
+    assert replaces(plan, "we paid the regatta on the 4th")
+    assert not replaces(plan, "we paid the dentist on the 5th")
+
+
+@pytest.mark.parametrize("text", ["never answer in verse", "不要写表格", "以后都先说结论"])
+def test_what_tells_how_to_act_is_a_directive(text: str) -> None:
+    assert is_directive(text)
+    assert not is_directive("the tent is green")
+
+
+def test_words_of_leave_and_change_are_told_apart() -> None:
+    assert sets_free("tables are ok again for the reports")
+    assert not sets_free("the tables are long")
+    assert tells_change("we take the hut instead")
+    assert not tells_change("we take the hut")

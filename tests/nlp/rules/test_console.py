@@ -1,0 +1,93 @@
+"""What a program printed, pasted without a fence."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kimi_memory.nlp.rules.console import printed
+from kimi_memory.nlp.rules.documents import split_lines
+from kimi_memory.nlp.rules.pasted import own_sentences
+
+
+def shown(text: str) -> list[str]:
+    lines = split_lines(text)
+    return [
+        text[lines[n][0] : lines[n][1]]
+        for first, last in printed(text, lines)
+        for n in range(first, last + 1)
+    ]
+
+
+OUTPUT = {
+    "prompt": "➜  shop git:(main) ✗ npm test\nall suites are run in watch mode",
+    "prompt with host": "(env) mia@desk:~/shop$ make\nnothing to be done for all",
+    "windows prompt": "PS C:\\work> dotnet build\nBuild succeeded with a few warnings",
+    "npm": "npm error code ERESOLVE\nnpm error unable to resolve the tree",
+    "build tool": "web:lint: cache miss, executing 2f45\nThere was a problem with your setup",
+    "python": 'Traceback (most recent call last):\n  File "a.py", line 3\nValueError: bad thing',
+    "node": "[Error: Cannot find module 'x'] {\n  code: 'MODULE_NOT_FOUND',\n}",
+    "class of an error": "TypeError: x is not a function\n    at run (/srv/a.js:3:4)",
+    "rust": "error[E0502]: cannot borrow it\n --> src/main.rs:4:5",
+    "git": "fatal: not a git repository\nUse --git-dir to say where it is",
+    "log": "2026-01-02 10:00:01 starting the worker\nListening for connections",
+    "clock": "[21:27:36.028] Running build in Oregon\nYou can learn more by visiting it",
+    "docker": "#12 [build 3/6] RUN npm ci\n==> Building the image",
+    "http": "GET /api/v1/files?limit=20 200 in 568ms\nwaiting for more",
+    "diff": "@@ -1,3 +1,4 @@\n-old line of text\n+new line of text",
+    "code": "const a = load({\n  name: 'x',\n  kind: 'y',\n});",
+    "settings": "  with:\n    path: tap\n    clean: true\n    lfs: false",
+    "progress": "Syncing the files..........\nDone with everything",
+    "a job": "Restore cache failed: no file\nSupported pattern: go.sum",
+}
+
+
+@pytest.mark.parametrize("style", OUTPUT)
+def test_output_is_found_to_its_end(style: str) -> None:
+    assert "\n".join(shown(OUTPUT[style])) == OUTPUT[style]
+
+
+@pytest.mark.parametrize("style", OUTPUT)
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I get this when I build the shop.",
+        "We never deploy on Fridays.",
+        "我在构建的时候看到这个错误。",
+    ],
+)
+def test_who_pastes_is_heard_before_and_after(style: str, said: str) -> None:
+    text = f"{said}\n{OUTPUT[style]}\n{said}"
+    assert [text[a:b] for a, b in own_sentences(text)] == [said, said]
+
+
+TALK = [
+    "Error handling matters to me: never swallow an exception.",
+    "From now on (always) use tabs.",
+    "Warning: my mother is coming on Sunday.",
+    "note: I moved to Lisbon",
+    "My plan: run at 7, eat at 8, work at 9.",
+    "let me know what you think :)",
+    "We pay 300 a month; the rest is saved;\nthe car is paid off;\nthe house is not;",
+    "Shopping:\n- milk\n- eggs\n- 2 kg of flour",
+    "1. Sum insured: 600,000;\n2. Term: 20 years;\n3. Start: May;",
+    "周五 10:30 开会，别忘了带合同。\n下周一去上海。",
+    "提醒：需要准备一份申请材料。",
+    "At 10:00 I meet Ann: bring the keys.",
+]
+
+
+@pytest.mark.parametrize("text", TALK)
+def test_talk_is_no_output(text: str) -> None:
+    assert shown(text) == []
+
+
+@given(st.text(max_size=200))
+def test_blocks_are_in_order_and_apart(text: str) -> None:
+    lines = split_lines(text)
+    found = list(printed(text, lines))
+    assert all(0 <= first <= last < len(lines) for first, last in found)
+    assert all(one[1] < other[0] for one, other in pairwise(found))

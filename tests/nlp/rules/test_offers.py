@@ -1,0 +1,105 @@
+"""Offers, and the answers that pick one of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from kimi_memory.nlp.rules.offers import assents, offers_in, picked, proposal_in
+
+THREE = """There are three ways:
+
+**Option A: Paint it** – cheap, takes a weekend.
+**Option B: Wallpaper** – dearer, hides the cracks.
+**Option C: Leave it** – nothing to do.
+"""
+NUMBERED = "You could:\n1. rent a van\n2. hire movers\n3. ask friends\nWhich one?"
+HAN = "两个思路：\n\n**方案一：先租房**，慢慢看。\n**方案二：直接买**，一步到位。"
+
+
+@pytest.mark.parametrize(
+    ("text", "labels"),
+    [(THREE, ["a", "b", "c"]), (NUMBERED, ["1", "2", "3"]), (HAN, ["1", "2"]), ("1. only one", [])],
+)
+def test_offers_have_labels(text: str, labels: list[str]) -> None:
+    assert [offer.label for offer in offers_in(text)] == labels
+
+
+@pytest.mark.parametrize(
+    ("text", "answer", "labels"),
+    [
+        (THREE, "B please", ["b"]),
+        (THREE, "yes, do A. i'll ask dad", ["a"]),
+        (THREE, "the second one", ["b"]),
+        (THREE, "B, and put the money into paint", ["b"]),
+        (THREE, "option C i think", ["c"]),
+        (NUMBERED, "1 and 3", ["1", "3"]),
+        (NUMBERED, "go with 2", ["2"]),
+        (NUMBERED, "the first", ["1"]),
+        (HAN, "第二个吧", ["2"]),
+        (HAN, "方案一稳一点，就这么办", ["1"]),
+        (HAN, "选二", ["2"]),
+        (THREE, "we have been here for 2 hours", []),
+        (NUMBERED, "no idea, it is late", []),
+        (HAN, "再想想", []),
+    ],
+)
+def test_a_short_answer_names_options(text: str, answer: str, labels: list[str]) -> None:
+    assert [offer.label for offer in picked(answer, offers_in(text))] == labels
+
+
+@pytest.mark.parametrize(
+    "answer", ["yes please", "sounds good", "ok, do it", "好的，就这样", "行吧"]
+)
+def test_a_yes_is_heard(answer: str) -> None:
+    assert assents(answer)
+
+
+@pytest.mark.parametrize("answer", ["no, not that", "why?", "i'd rather wait", "不行", "等等"])
+def test_no_yes_is_made_up(answer: str) -> None:
+    assert not assents(answer)
+
+
+def test_a_proposal_is_the_last_thing_recommended() -> None:
+    text = "Both fit. I'd suggest the smaller pump. It is quieter. Shall I order it?"
+    assert proposal_in(text) == "I'd suggest the smaller pump."
+    assert proposal_in("Both fit.") == ""
+    assert proposal_in("我建议先修屋顶。您看呢？") == "我建议先修屋顶。"
+
+
+REVIEW = """Review:
+- (3) ⚠️ The lock is held too long.
+- (12) ⚠️ The name shadows a module.
+- (14) ❓ Is the flag needed?
+
+1. Shorten the lock
+2. Rename the module
+"""
+
+
+@pytest.mark.parametrize(
+    ("answer", "labels"),
+    [
+        ("address 3 and 14", ["3", "14"]),
+        ("Fix 12, leave the rest", ["12"]),
+        ("Adress 3", ["3"]),
+        ("is 3 right?", []),
+        ("what are you thinking? 3?", []),
+    ],
+)
+def test_the_numbers_of_a_review_are_picked(answer: str, labels: list[str]) -> None:
+    assert [offer.label for offer in picked(answer, offers_in(REVIEW))] == labels
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1. Removed the old shell variations\n2. Added one path with poetry",
+        "1. Wait a few minutes for the agents, then run:\n2. Open the console and log in",
+        "- Optionally update the name\n- Optionally update the content",
+        "1. 已删除旧配置\n2. 已新增说明",
+        "1. 打开控制台\n2. 运行脚本",
+    ],
+)
+def test_what_was_done_and_steps_to_take_are_no_choice(text: str) -> None:
+    assert picked("2", offers_in(text)) == []
+    assert picked("a", offers_in(text)) == []

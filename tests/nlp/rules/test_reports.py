@@ -1,0 +1,97 @@
+"""What an agent at work reports, without its running commentary."""
+
+from __future__ import annotations
+
+import pytest
+
+from kimi_memory.nlp.rules.reports import reports_in
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Renamed `load_all` to `load_batch` in both workers.",
+        "The root cause is that the queue drops messages after 30 seconds.",
+        "I've moved the retry logic into `client.py`.",
+        "The parser fails on tabs because `split` only knows spaces.",
+        "已经把缓存改成了 Redis，测试全部通过。",
+        "原因是时区没有带上，所以日期差了一天。",
+    ],
+)
+def test_findings_and_deeds_are_reported(text: str) -> None:
+    assert [report.text for report in reports_in(text)] == [text]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Let me look at the queue first.",
+        "Now I'll update the tests.",
+        "Would you like me to push it?",
+        "Here's a summary of the changes:",
+        "## Summary",
+        "| file | change |",
+        "让我先看看日志。",
+        "需要我继续修复吗？",
+    ],
+)
+def test_commentary_is_left_out(text: str) -> None:
+    assert reports_in(text) == []
+
+
+def test_code_is_no_report() -> None:
+    assert reports_in("```python\nadded = fixed(because)\n```") == []
+
+
+def test_a_nod_before_a_report_is_cut_off() -> None:
+    found = reports_in("Done. Added the flag `--dry` to `sync`.")
+    assert [report.text for report in found] == ["Added the flag `--dry` to `sync`."]
+
+
+def test_a_cause_with_names_outweighs_a_plain_deed() -> None:
+    plain, rich = reports_in(
+        "Updated the notes a bit more.\nFixed `ETL-4`: the job failed because `cron.yml` was empty."
+    )
+    assert rich.worth > plain.worth
+
+
+def test_a_list_stands_below_its_lead() -> None:
+    found = reports_in(
+        "Done. Added `test_retry` with 3 cases:\n\n"
+        "- the server answers late\n- The server answers twice because of `retry`\n\nAll good."
+    )
+    assert [(one.above, one.text) for one in found] == [
+        ("Added `test_retry` with 3 cases", "the server answers late"),
+        ("Added `test_retry` with 3 cases", "The server answers twice because of `retry`"),
+    ]
+
+
+def test_a_heading_that_names_a_file_stands_above_its_changes() -> None:
+    found = reports_in("### `src/queue.py`\n- Moved the lock into `Worker`\n\n## Summary\n")
+    assert [(one.above, one.text) for one in found] == [
+        ("`src/queue.py`", "Moved the lock into `Worker`")
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- (4) ✅ Needed because `join` builds the path.",
+        "✅ Good - the flag is validated. It never fails.",
+        "Nice separation of reading and writing, never mixed.",
+        "1103→+ return Error{Message: failed}",
+        "Now add the `lock` call because the test fails.",
+        "I need to fix `lock` because it fails.",
+        "Must be a tab issue because it fails.",
+        "The index is unused (wait, let me check because it fails).",
+    ],
+)
+def test_praise_listings_and_intentions_are_no_findings(text: str) -> None:
+    assert reports_in(text) == []
+
+
+def test_a_nod_needs_its_mark() -> None:
+    (found,) = reports_in(
+        "Good defaults are missing because `conf` is empty.\nFixed the `a.py` one."
+    )
+    assert found.text == "Fixed the `a.py` one."

@@ -1,0 +1,84 @@
+"""What a message takes back itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from kimi_memory.nlp.rules.pasted import own_sentences
+
+TAKEN_BACK = [
+    "Let's use Redis for the cache. Actually no, scrap that.",
+    "We decided to use Redis. Wait, no, we didn't decide that.",
+    "I prefer tea. Just kidding.",
+    "We'll go with Redis for the queue. Hmm, on second thought, no.",
+    "From now on always use tabs. Never mind.",
+    "Let's use Redis. It's fast and small. Forget that.",
+    "We decided to use Redis. I changed my mind.",
+    "I moved to Redistown. No wait, ignore what I just said.",
+    "We use Redis now. That was a mistake.",
+    "Let's go with Redis — no, scratch that",
+    "我们决定用 Redis 做缓存。算了，当我没说。",
+    "以后都用 Redis 吧。开玩笑的。",
+    "我们统一用 Redis。不对，还没定。",
+    "数据库用 Redis。等等，我改主意了。",
+    "就用 Redis 吧。它很快。还是算了。",
+    "我喜欢 Redis。收回刚才的话。",
+    "以后一律用 Redis。忘了刚才说的吧。",
+    "我们决定用 Redis，哦不，还是算了",
+    "缓存定在 Redis 上。取消吧。",
+    "我们改用 Redis 了。逗你的。",
+    "We decided to use Redis. No, forget that, we do not.",
+    "Let's use Redis for sessions. Scratch that, we won't.",
+    "From now on always use Redis. Never mind, we don't.",
+    "We decided to use Redis. No, we do not.",
+    "I moved to Redistown. Forget it, I didn't.",
+    "We go with Redis. Actually scrap that, it isn't decided yet.",
+    "We settled on Redis. Cancel that, we are not going to.",
+    "We use Redis for everything. Ignore that, I was wrong.",
+    "我们决定用 Redis 做缓存。不，算了，我们不用了。",
+    "数据库定为 Redis。不对，忘了刚才说的，还没定。",
+    "以后都用 Redis。收回这句，我们不用。",
+    "我们用 Redis 做队列。取消，不这么定了。",
+]
+STANDS = [
+    "Let's use Redis for the cache. Never mind the old cache.",
+    "I won't give up. We decided to use Redis.",
+    "I don't like tabs. We use Redis.",
+    "Forget the old server, we use Redis now.",
+    "Thanks! Scrap the old plan, we decided to use Redis.",
+    "No, I haven't tried Redis yet.",
+    "It's tough, but don't forget we use Redis.",
+    "I changed my mind about MySQL: we use Redis.",
+    "不要放弃。我们决定用 Redis。",
+    "算了一下账，我们决定用 Redis。",
+    "旧方案取消了，我们改用 Redis。",
+    "我没开玩笑，我们决定用 Redis。",
+    "We decided to use Redis. Forget it, we won't discuss that once more.",
+    "We use Redis. Never mind, it is not slow.",
+    "We use Redis for the queue. No, we do not need a second one, thanks to its speed.",
+    "Never mind the rumours, they are not true: we use Redis.",
+    "Scratch that itch: we use Redis, and we do not look back.",
+    "我们决定用 Redis。不用担心性能。",
+    "我们用 Redis。取消旧的订单，不用通知他们。",
+    "以后都用 Redis。别的不要了，我们也没有时间。",
+]
+
+
+@pytest.mark.parametrize("text", TAKEN_BACK)
+def test_what_is_taken_back_in_the_same_message_is_not_kept(text: str) -> None:
+    assert not [text[a:b] for a, b in own_sentences(text) if "Redis" in text[a:b]]
+
+
+@pytest.mark.parametrize("text", STANDS)
+def test_what_only_sounds_like_it_stands(text: str) -> None:
+    assert any("Redis" in text[a:b] for a, b in own_sentences(text))
+
+
+def test_only_what_was_taken_back_goes() -> None:
+    text = "I moved to Porto. Let's use Redis. Scrap that. We use Postgres."
+    assert [text[a:b] for a, b in own_sentences(text)] == ["I moved to Porto.", "We use Postgres."]
+
+
+def test_a_request_to_forget_alone_is_kept_for_what_was_said_before() -> None:
+    for text in ("Please forget that again.", "Thank you! Forget that again."):
+        assert any("orget that" in text[a:b] for a, b in own_sentences(text))

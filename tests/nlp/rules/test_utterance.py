@@ -1,0 +1,185 @@
+"""What the clauses of a turn do, in Chinese and English."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kimi_memory.nlp.rules.utterance import Act, act_of, clauses, is_order
+
+
+@pytest.mark.parametrize(
+    ("text", "act"),
+    [
+        ("how much is a ferry to Dover", Act.QUESTION),
+        ("which of the two is cheaper in winter?", Act.QUESTION),
+        ("do we need a permit for that", Act.QUESTION),
+        ("any tips for a rainy weekend", Act.QUESTION),
+        ("i don't know which socket fits", Act.QUESTION),
+        ("这种灯一般用几瓦合适", Act.QUESTION),
+        ("阳台要不要封", Act.QUESTION),
+        ("快递什么时候能到", Act.QUESTION),
+        ("can you draw up a shopping list", Act.REQUEST),
+        ("please write the landlord a letter", Act.REQUEST),
+        ("show me the last three invoices", Act.REQUEST),
+        ("帮我查一下明天的车次", Act.REQUEST),
+        ("你先列个提纲", Act.REQUEST),
+        ("from now on answer in French", Act.ORDER),
+        ("never book anything before nine", Act.ORDER),
+        ("whenever i send a draft, check the spelling first", Act.ORDER),
+        ("please don't use emojis", Act.ORDER),
+        ("以后回答都用中文", Act.ORDER),
+        ("别再给我推荐咖啡了", Act.ORDER),
+        ("凡是超过一百块的都要先问我", Act.ORDER),
+        ("Thanks a lot!", Act.REMARK),
+        ("ok, got it", Act.REMARK),
+        ("好的，谢谢", Act.REMARK),
+        ("哈哈哈", Act.REMARK),
+        ("we moved to Graz in March", Act.STATEMENT),
+        ("where we live there is no bus", Act.STATEMENT),
+        ("what i like is the smell", Act.STATEMENT),
+        ("my sister is a baker", Act.STATEMENT),
+        ("我们上个月搬到了苏州", Act.STATEMENT),
+        ("我爸每天早上六点去钓鱼", Act.STATEMENT),
+        ("i've always wanted a boat", Act.STATEMENT),
+        ("it never rains here in May", Act.STATEMENT),
+    ],
+)
+def test_a_clause_does_one_thing(text: str, act: Act) -> None:
+    assert act_of(text) is act
+
+
+def test_a_request_beside_a_statement_is_cut_off() -> None:
+    found = clauses("I keep my recipes in Notion, can you help me sort them?")
+    assert [(one.act, one.text) for one in found] == [
+        (Act.STATEMENT, "I keep my recipes in Notion"),
+        (Act.QUESTION, "can you help me sort them?"),
+    ]
+
+
+def test_sentences_may_begin_in_lower_case() -> None:
+    found = clauses("the boiler is from 2009. where do i get parts for it")
+    assert [one.act for one in found] == [Act.STATEMENT, Act.QUESTION]
+
+
+def test_nothing_begins_inside_of_code() -> None:
+    text = "the call `make(a, what is b)` panics in the worker"
+    assert [one.text for one in clauses(text)] == [text]
+
+
+def test_directions_of_programs_are_not_spoken() -> None:
+    assert clauses("[shares a photo of a dog]") == []
+    assert [one.text for one in clauses("We got a puppy! [shares a photo]")] == ["We got a puppy!"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["i never said that", "they always come late", "以后再说吧", "i'm always tired in winter"],
+)
+def test_what_always_was_is_no_order(text: str) -> None:
+    assert not is_order(text)
+
+
+@given(st.text(max_size=300))
+def test_clauses_are_parts_of_the_text_in_order(text: str) -> None:
+    at = 0
+    for clause in clauses(text):
+        assert clause.start >= at
+        assert text[clause.start : clause.end] == clause.text
+        at = clause.end
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "when i ask about trains, give the platform",
+        "If I send a photo, describe it first",
+        "mark peanuts in every menu you suggest",
+        "keep your answers under a page",
+        "stop suggesting new frameworks",
+        "you don't need to repeat the disclaimer every time",
+        "can you always list the sources?",
+        "from now on, can you reply in Dutch?",
+        'label tables in the form "Tab. 2 | Name. Unit.", always',
+        "leave the lunch hour free, always",
+        "要是我问起房租，你先提醒我押二付一",
+        "你推荐的菜都要标热量",
+        "回答短一点，用大白话就行，回答尽量简短",
+        "你不用每次都道歉",
+        "以后能不能先给结论再解释？",
+    ],
+)
+def test_orders_come_in_many_forms(text: str) -> None:
+    assert Act.ORDER in {clause.act for clause in clauses(text)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "when i ask my boss, he shrugs",
+        "if I send it by post, how long does it take?",
+        "every train you take is late",
+        "keep the change",
+        "it will not stop raining",
+        "he doesn't need to come every time",
+        "can you list the sources?",
+        '"from now on all staff wear badges", says the notice',
+        "there is always a queue",
+        "要是我妈问起，我就说不知道",
+        "菜都凉了",
+        "她回答得很短",
+        "以后可能会搬家，要不要先租？",
+        "不用再挤地铁了",
+        "你周五提醒我交电费",
+    ],
+)
+def test_what_only_sounds_like_an_order_is_none(text: str) -> None:
+    assert Act.ORDER not in {clause.act for clause in clauses(text)}
+
+
+def test_nothing_begins_inside_of_a_quotation() -> None:
+    (one,) = clauses('the sign said "No entry. Always ring." in red')
+    assert one.act is Act.STATEMENT
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "put the address into a variable in case we want another one in the future",
+        "clean up my git so that going forward we don't have them any more",
+        "we might need a second server in the future",
+        "don't implement the plan yet",
+        "don't touch the tests for now",
+    ],
+)
+def test_what_may_come_and_what_waits_is_no_order_for_always(text: str) -> None:
+    assert act_of(text) is not Act.ORDER
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "in the future, put the address into a variable",
+        "going forward, use small commits",
+        "please sort the imports in the future",
+        "don't push to main without asking",
+        "never deploy on a Friday",
+    ],
+)
+def test_what_holds_from_now_on_is_an_order(text: str) -> None:
+    assert act_of(text) is Act.ORDER
+
+
+def test_what_is_said_to_the_program_is_nobodys_clause() -> None:
+    said = "/drop src/a.py /add src/b.py\n/model some/model\n/clear\n/ask I want one class, not two"
+    assert [clause.text for clause in clauses(said)] == ["I want one class, not two"]
+    assert [clause.text for clause in clauses("use /tmp or /var for it")] == [
+        "use /tmp or /var for it"
+    ]
+
+
+def test_a_question_may_be_announced() -> None:
+    for text in ["honest question do you think I should go", "caffeine question: I have 2 a day"]:
+        assert act_of(text) is Act.QUESTION
+    assert act_of("the open question is settled") is Act.STATEMENT

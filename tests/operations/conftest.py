@@ -1,0 +1,15 @@
+"""Memories that people correct."""
+
+from __future__ import annotations
+
+import pytest
+
+from kimi_memory import Memory
+from tests.jobs.test_import_edits import TEXTS, fill
+
+
+@pytest.fixture
+def paged(memory: Memory) -> Memory:
+    """A memory with four cards and its pages."""
+    fill(memory, TEXTS)
+    return memory

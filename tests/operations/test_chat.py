@@ -1,0 +1,62 @@
+"""A chat as messages: what it costs, where it is cut, what is a summary."""
+
+from __future__ import annotations
+
+import pytest
+
+from kimi_memory.errors import UsageError
+from kimi_memory.nlp.basic.prompt_fence import fence
+from kimi_memory.operations.chat import LABEL, Limits, Message, cost_of, cut, is_gist, text_of
+
+
+def said(*texts: str, role: str = "user") -> list[Message]:
+    return [{"role": role, "content": text} for text in texts]
+
+
+@pytest.mark.parametrize("wrong", [(0, 0.6, 5), (100, 0.0, 5), (100, 1.1, 5), (100, 0.5, 0)])
+def test_limits_out_of_range_are_refused(wrong: tuple[int, float, int]) -> None:
+    with pytest.raises(UsageError, match="window above 0"):
+        Limits(*wrong)
+
+
+def test_parts_and_calls_cost_too() -> None:
+    plain = cost_of(said("你好"))
+    parts: Message = {"role": "user", "content": [{"type": "text", "text": "你好"}]}
+    call: Message = {"role": "assistant", "content": "你好", "tool_calls": [{"id": "c1"}]}
+    assert cost_of([]) == 0
+    assert cost_of([parts]) > plain
+    assert cost_of([call]) > plain
+
+
+def test_words_of_parts_are_joined() -> None:
+    parts = [{"type": "text", "text": "a"}, {"type": "tool_result", "content": "b"}, {"type": "x"}]
+    assert text_of({"role": "user", "content": [*parts, "loose"]}) == "a\nb"
+    assert text_of({"role": "user"}) == ""
+
+
+def test_system_messages_in_front_stay_if_they_fit() -> None:
+    chat = [*said("be kind", role="system"), *said(*"abcdefgh")]
+    head, middle, tail = cut(chat, Limits(1000))
+    assert [text_of(m) for m in (*head, *tail)] == ["be kind", *"defgh"]
+    assert len(middle) == 3
+    huge = [*said("rule " * 900, role="system"), *said(*"abcdefgh")]
+    assert cut(huge, Limits(1000))[0] == []
+
+
+def test_an_answer_of_a_tool_keeps_its_call() -> None:
+    call: Message = {"role": "assistant", "content": "", "tool_calls": [{"id": "c"}]}
+    answer = said("42", role="tool")
+    chat = [*said("a", "b"), call, *answer, *said(*"cdef")]
+    assert cut(chat, Limits(1000))[2][0] is call
+    result: Message = {"role": "user", "content": [{"type": "tool_result", "content": "4"}]}
+    chat = [*said("a", "b"), call, result, *said(*"cdef")]
+    assert cut(chat, Limits(1000))[2][0] is call
+    assert cut(chat, Limits(80, keep=5))[2][0] is result
+
+
+def test_only_our_own_block_is_a_summary() -> None:
+    made = fence(["Decisions:", "- x"], "0123456789abcdef", LABEL)
+    recalled = fence(["- x"], "0123456789abcdef")
+    assert is_gist({"role": "user", "content": made})
+    assert not is_gist({"role": "user", "content": recalled})
+    assert not is_gist({"role": "user", "content": f"see {made}"})

@@ -1,0 +1,250 @@
+"""Exports: a graph other programs read, cards by type, an index, JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+import networkx
+import pytest
+
+from kimi_memory import Memory, Opening
+from kimi_memory.domain.card import Card, CardType, Link, LinkRel
+from kimi_memory.domain.source import Source
+from kimi_memory.domain.status import Status
+from kimi_memory.errors import UsageError
+from kimi_memory.operations.export import export_cards, export_graph, export_index, export_json
+from kimi_memory.operations.import_memories import import_store
+from kimi_memory.store.notes.notes import Shelf
+from tests.jobs.notes import card, event, put
+
+
+def some(memory: Memory) -> None:
+    put(
+        memory,
+        card(
+            "a", "我们用 PostgreSQL <数据库> & 备份", type=CardType.DECISION, key="db.choice",
+            links=(
+                Link("card-b", LinkRel.DEPENDS_ON, 0.9, "原因 \"<&>\""),
+                Link("card-b", LinkRel.SIMILAR_TO, 0.8, "suggested: 0.80 alike"),
+                Link("card-gone"),
+            ),
+            sources=(Source("s1", 1, 1),),
+        ),
+        card("b", "Back up before [any] migration", type=CardType.GOTCHA),
+        card("old", "Was MySQL", status=Status.SUPERSEDED),
+        event("e", "See [[db.choice]]"),
+    )  # fmt: skip
+    (memory.root / "semantic/broken.md").write_text("---\nid: x\n---\n", encoding="utf-8")
+
+
+def test_networkx_reads_the_graph_with_every_attribute(memory: Memory, tmp_path: Path) -> None:
+    some(memory)
+    path = tmp_path / "out/graph.graphml"
+    done = export_graph(memory, path)
+    graph = networkx.read_graphml(path, force_multigraph=True)
+    assert (done.notes, done.edges) == (4, 5)
+    kinds = {id for id, node in graph.nodes(data=True) if node["kind"] != "identity"}
+    assert kinds == {"card-a", "card-b", "event-e", "card-gone", "session:s1"}
+    node = graph.nodes["card-a"]
+    assert node["label"] == "我们用 PostgreSQL <数据库> & 备份"
+    assert (node["kind"], node["type"], node["confidence"]) == ("card", "decision", 0.5)
+    assert graph.nodes["session:s1"]["kind"] == "session"
+    assert graph.nodes["card-gone"]["kind"] == "missing"
+    edges = {(s, t, d["rel"]): d for s, t, d in graph.edges(data=True)}
+    edge = edges["card-a", "card-b", "DEPENDS_ON"]
+    assert (edge["weight"], edge["reason"], edge["inverse"]) == (0.9, '原因 "<&>"', "NEEDED_BY")
+    assert (edge["suggested"], edges["card-a", "card-b", "SIMILAR_TO"]["suggested"]) == (
+        False,
+        True,
+    )
+    assert edges["event-e", "card-a", "RELATES_TO"]["derived"] == "wikilink"
+    assert networkx.shortest_path(graph.to_undirected(), "session:s1", "event-e") == [
+        "session:s1",
+        "card-a",
+        "event-e",
+    ]
+
+
+def test_the_past_is_exported_on_request_alone(memory: Memory, tmp_path: Path) -> None:
+    some(memory)
+    export_graph(memory, tmp_path / "all.graphml", past=True)
+    assert "card-old" in networkx.read_graphml(tmp_path / "all.graphml").nodes
+
+
+def test_characters_that_xml_cannot_hold_do_not_break_the_graph(
+    memory: Memory, tmp_path: Path
+) -> None:
+    put(memory, card("a", "odd \ufffe character", title="odd \ufffe title"))
+    export_graph(memory, tmp_path / "g.graphml")
+    graph = networkx.read_graphml(tmp_path / "g.graphml")
+    assert graph.nodes["card-a"]["label"] == "odd \ufffd title"
+
+
+def test_cards_are_exported_by_type_byte_for_byte_with_an_index(
+    memory: Memory, tmp_path: Path
+) -> None:
+    some(memory)
+    put(memory, card("twin", "Another of that file name", key="db.choice", category="other"))
+    put(memory, card("third", "同名", key="db.choice", category="third", type=CardType.DECISION))
+    out = tmp_path / "cards"
+    done = export_cards(memory, out)
+    files = sorted(path.relative_to(out).as_posix() for path in out.rglob("*.md"))
+    assert files == [
+        "decision/db.choice-rd-third.md",
+        "decision/db.choice.md",
+        "fact/db.choice.md",
+        "gotcha/k.b.md",
+        "index.md",
+    ]
+    assert (done.files, done.notes) == (5, 4)
+    original = (memory.root / memory.get("card-a").path).read_bytes()
+    assert (out / "decision/db.choice.md").read_bytes() == original
+    index = (out / "index.md").read_text(encoding="utf-8")
+    assert "4 张卡片" in index and "## 决策" in index
+    assert "[Back up before (any) migration](<gotcha/k.b.md>)" in index
+
+
+def test_an_english_memory_has_an_english_index(memory: Memory, tmp_path: Path) -> None:
+    put(memory, card("a", "Back up first", type=CardType.RULE))
+    export_index(memory, tmp_path / "index.md")
+    text = (tmp_path / "index.md").read_text(encoding="utf-8")
+    assert "1 cards, exported on 2026-02-27." in text and "## Rules" in text
+    assert f"<{memory.get('card-a').path}>" in text
+
+
+def test_json_holds_all_of_a_card(memory: Memory, tmp_path: Path) -> None:
+    some(memory)
+    assert export_json(memory, tmp_path / "cards.json").notes == 2
+    first = json.loads((tmp_path / "cards.json").read_text(encoding="utf-8"))["cards"][0]
+    assert (first["id"], first["key"], first["type"]) == ("card-a", "db.choice", "decision")
+    assert first["links"][0] == {
+        "to": "card-b", "rel": "DEPENDS_ON", "weight": 0.9, "reason": '原因 "<&>"',
+    }  # fmt: skip
+    assert first["sources"] == ["session:s1#1 supports"]
+    assert first["valid_to"] is None
+
+
+@pytest.mark.parametrize("export", [export_graph, export_index, export_json])
+def test_nothing_is_overwritten_unasked(memory: Memory, tmp_path: Path, export) -> None:
+    some(memory)
+    path = tmp_path / "there"
+    path.write_text("mine", encoding="utf-8")
+    with pytest.raises(UsageError, match="there already"):
+        export(memory, path)
+    assert path.read_text(encoding="utf-8") == "mine"
+    export(memory, path, force=True)
+    assert path.read_text(encoding="utf-8") != "mine"
+
+
+def test_a_folder_in_use_is_left_alone(memory: Memory, tmp_path: Path) -> None:
+    some(memory)
+    (tmp_path / "used").mkdir()
+    (tmp_path / "used/mine.md").write_text("mine", encoding="utf-8")
+    with pytest.raises(UsageError, match="not empty"):
+        export_cards(memory, tmp_path / "used")
+    export_cards(memory, tmp_path / "used", force=True)
+    assert (tmp_path / "used/mine.md").read_text(encoding="utf-8") == "mine"
+
+
+def test_a_memory_is_not_exported_into_itself(memory: Memory, tmp_path: Path) -> None:
+    some(memory)
+    for export in (export_cards, export_json):
+        with pytest.raises(UsageError, match="in the memory itself"):
+            export(memory, memory.root / "export")
+    (tmp_path / "file").write_text("x", encoding="utf-8")
+    with pytest.raises(UsageError, match="cannot be written"):
+        export_json(memory, tmp_path / "file/cards.json")
+
+
+def shape(memory: Memory) -> list[tuple[object, ...]]:
+    """Return what of its live cards a memory must not lose on the way through an export."""
+    notes = [filed.note for filed in Shelf(memory.store).notes("card")]
+    cards = [note for note in notes if isinstance(note, Card)]
+    live = [card for card in cards if card.status is not Status.SUPERSEDED]
+    keys = {c.id: c.key for c in live}
+    return sorted(
+        (
+            c.key,
+            str(c.type),
+            "\n".join(filter(None, (c.value, c.applies, c.usage, c.caveats))),
+            c.project,
+            c.scope,
+            str(c.lang),
+            tuple(sorted(tag for tag in c.tags if not tag.startswith("from/"))),
+            tuple(sorted((keys[to.to], str(to.rel), to.weight) for to in c.links if to.to in keys)),
+        )
+        for c in live
+    )
+
+
+@pytest.fixture
+def varied(memory: Memory) -> Memory:
+    put(
+        memory,
+        card("a", "我们用 PostgreSQL。", type=CardType.DECISION, key="db.choice", project="小灶"),
+        replace(
+            card("b", "Back up first.", type=CardType.GOTCHA, key="db.backup"),
+            applies="before any migration",
+            caveats="not while it runs",
+            tags=("db", "安全"),
+            links=(Link("card-a", LinkRel.DEPENDS_ON, 0.9, "why"),),
+        ),
+        replace(card("c", "只有助理知道的事。", key="own.thing"), scope="agent:scout"),
+        card("old", "Was MySQL", status=Status.SUPERSEDED),
+    )
+    return memory
+
+
+@pytest.mark.parametrize("form", ["cards", "json"])
+def test_an_export_comes_back_whole(
+    varied: Memory, tmp_path: Path, opening: Opening, form: str
+) -> None:
+    place = tmp_path / ("out" if form == "cards" else "out.json")
+    {"cards": export_cards, "json": export_json}[form](varied, place)
+    with Memory.create(tmp_path / "other", opening=opening) as other:
+        found = import_store(other, place)
+        assert (found.seen, found.skipped) == (3, ())
+        assert shape(other) == shape(varied)
+    # In the memory it came from every card is known.
+    before = shape(varied)
+    import_store(varied, place)
+    assert shape(varied) == before
+
+
+@pytest.mark.parametrize("form", ["index", "graphml"])
+def test_an_export_for_reading_says_so_when_it_is_imported(
+    varied: Memory, tmp_path: Path, form: str
+) -> None:
+    place = tmp_path / ("out.md" if form == "index" else "out.graphml")
+    {"index": export_index, "graphml": export_graph}[form](varied, place)
+    found = import_store(varied, place)
+    assert found.seen == 0
+    assert "index and graphml are for reading only" in found.skipped[-1]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_memory_folder_without_words_of_anyone_has_nothing_to_import(
+    tmp_path: Path, opening: Opening, language: Literal["en", "zh"]
+) -> None:
+    """Template lines of its pages are nobody's facts."""
+    with Memory.create(tmp_path / "a", name="小李", language=language, opening=opening):
+        pass
+    with Memory.create(tmp_path / "b", opening=opening) as other:
+        assert import_store(other, tmp_path / "a").seen == 0
+        mine = tmp_path / "a/USER.md"
+        text = mine.read_text("utf-8") + "- My sister lives in Trondheim.\n"
+        mine.write_text(text, encoding="utf-8")
+        assert import_store(other, tmp_path / "a").seen == 1
+
+
+def test_a_json_export_that_is_cut_off_is_named(varied: Memory, tmp_path: Path) -> None:
+    place = tmp_path / "out.json"
+    export_json(varied, place)
+    for content in (place.read_text("utf-8")[:-40], place.read_text("utf-8").replace("0.9", '"x"')):
+        place.write_text(content, encoding="utf-8")
+        found = import_store(varied, place)
+        assert found.seen == 0
+        assert "no whole JSON export" in found.skipped[0]

@@ -1,0 +1,255 @@
+"""What is known: cards that hold, lines of the last digests, projects."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from kimi_memory import Memory
+from kimi_memory.domain.brief import Section
+from kimi_memory.domain.card import Card, CardType
+from kimi_memory.domain.change import Append, Create
+from kimi_memory.domain.digest import Digest, DigestLine, Part
+from kimi_memory.domain.job import Op
+from kimi_memory.domain.note import Lang, Note
+from kimi_memory.domain.origin import Origin
+from kimi_memory.domain.pages import Project, Todo
+from kimi_memory.domain.plan_step import Step
+from kimi_memory.domain.source import Quote, Source
+from kimi_memory.domain.status import Status
+from kimi_memory.domain.tombstone import Tombstone
+from kimi_memory.formats.card_header import Head
+from kimi_memory.formats.codec import place, render
+from kimi_memory.formats.jsonl import tombstone_line
+from kimi_memory.store.files.paths import TOMBSTONES
+from kimi_memory.store.notes.known import RECENT, SESSIONS, Known, Whose
+from kimi_memory.store.notes.notes import Shelf
+
+AT = datetime(2026, 2, 20, 9, tzinfo=UTC)
+
+
+def card(id: str, value: str = "", **more: object) -> Card:
+    base = Card(
+        id=f"card-{id}", created=AT, updated=AT, title=id, type=CardType.DECISION,
+        key=f"k.{id}", value=value or f"it is {id}", trust=Origin.HUMAN,
+    )  # fmt: skip
+    return replace(base, **more)
+
+
+def digest(id: str, *lines: DigestLine, at: datetime = AT, **more: object) -> Digest:
+    base = Digest(
+        id=f"digest-{id}", created=at, updated=at, title=f"of {id}", session=id, at=at,
+        lines=lines,
+    )  # fmt: skip
+    return replace(base, **more)
+
+
+def line(part: Part, text: str, n: int = 1, who: str = "") -> DigestLine:
+    return DigestLine(part, text, n, n, who)
+
+
+def keep(memory: Memory, *notes: Note) -> None:
+    memory.store.apply([Create(place(n), render(n).encode()) for n in notes], memory.actor)
+
+
+def known(memory: Memory, *steps: Note) -> Known:
+    planned = [Step(Op.ADD, note, "") for note in steps]
+    return Known.of(Shelf(memory.store), steps=planned)
+
+
+def said(of: Known, **whose: object) -> dict[str, Section]:
+    points = of.points(Lang.EN, UTC, Whose(**whose) if whose else None)
+    return {point.text: point.section for point in points}
+
+
+def test_cards_that_hold_are_shown_and_others_are_not(memory: Memory) -> None:
+    mine = {"status": Status.CANDIDATE, "trust": Origin.HUMAN}
+    passing = {"status": Status.STALE, "type": CardType.TASK_STATE}
+    keep(
+        memory, card("a"), card("b", status=Status.CONFLICTED), card("c", status=Status.SUPERSEDED),
+        card("d", status=Status.ARCHIVED), card("e", **mine), card("f", status=Status.STALE),
+        card("g", **passing), card("h", **{**mine, "trust": Origin.AGENT}),
+        card("i", **mine, sources=(Source.of(Quote("s", 1, "it is i")),)),
+        card("j", scope="user:x"),
+    )  # fmt: skip
+    shown = said(known(memory))
+    assert set(shown) == {"it is a", "it is b", "it is e", "it is f"}
+    assert shown["it is e"] is Section.UNSURE
+    assert set(said(known(memory), scopes=("user:x",))) == {"it is j"}
+    assert {"it is a", "it is j"} < set(said(known(memory), scopes=None))
+
+
+def test_of_one_project_only_that_and_what_is_of_none_is_shown(memory: Memory) -> None:
+    common = {"created": AT, "updated": AT}
+    of = known(
+        memory, card("a", project="atlas"), card("b", project="billing"), card("c"),
+        Project(id="project-a", name="atlas", **common),
+        Project(id="project-b", name="billing", **common),
+        digest("s", line(Part.TOLD, "I told Ann of atlas."), project="atlas"),
+        digest("t", line(Part.TOLD, "I told Ann of billing."), project="billing"),
+    )  # fmt: skip
+    assert set(said(of, project="atlas")) == {
+        "it is a",
+        "it is c",
+        "**atlas**",
+        "I told Ann of atlas.",
+    }
+
+
+def test_what_has_ended_is_left_out_at_a_moment(memory: Memory) -> None:
+    soon = AT + timedelta(days=1)
+    of = known(memory, card("a", valid_to=soon), card("b", expires=soon), card("c"))
+    assert set(said(of, now=AT)) == {"it is a", "it is b", "it is c"}
+    assert set(said(of, now=soon)) == {"it is c"}
+    assert any("until 2026-02-21" in point.shown for point in of.points(Lang.EN, UTC))
+
+
+def test_words_that_were_forgotten_are_left_out(memory: Memory) -> None:
+    keep(memory, digest("s", line(Part.TOLD, "My daughter is called Ida."),
+                        line(Part.TOLD, "I live in Leeds.")))  # fmt: skip
+    stone = Tombstone("memory", "", "my daughter is called ida.", AT, "me")
+    memory.store.apply([Append(TOMBSTONES, (tombstone_line(stone),))], memory.actor)
+    assert set(said(known(memory))) == {"I live in Leeds."}
+
+
+def test_what_no_person_said_names_its_origin(memory: Memory) -> None:
+    of = known(memory, card("a", trust=Origin.IMPORT), digest("s", line(Part.FOUND, "It works.")))
+    plain = {point.plain for point in of.points(Lang.EN, UTC)}
+    assert plain == {"- it is a (import, 2026-02-20, 0.50)", "- It works. (agent, 2026-02-20)"}
+
+
+def test_a_disputed_card_says_so(memory: Memory) -> None:
+    of = known(memory, card("b", status=Status.CONFLICTED))
+    [point] = of.points(Lang.EN, UTC)
+    assert point.shown == "- it is b (2026-02-20, 0.50, disputed) ^card-b"
+
+
+def test_steps_count_as_done(memory: Memory) -> None:
+    old = card("a", "We use Redis.")
+    keep(memory, old, digest("s", line(Part.DECIDED, "We use Redis.")))
+    assert set(said(known(memory))) == {"We use Redis."}
+    new = replace(old, value="We use SQS.")
+    assert "We use SQS." in said(known(memory, new))
+    quoted = replace(
+        old, status=Status.SUPERSEDED, quotes=(Quote("s", 1, "so we use redis"),),
+        sources=(Source.of(Quote("s", 1, "so we use redis")),),
+    )  # fmt: skip
+    assert not said(known(memory, quoted))
+    gone = replace(digest("s"), status=Status.ARCHIVED)
+    assert set(said(known(memory, gone, quoted))) == set()
+
+
+def test_heads_may_be_given(memory: Memory) -> None:
+    keep(memory, card("a"))
+    given = Known.of(Shelf(memory.store), heads=[Head.of(card("z"))])
+    assert set(said(given)) == {"it is z"}
+
+
+def test_words_that_a_replaced_card_rests_on_are_left_out(memory: Memory) -> None:
+    quotes = (Quote("s", 3, "We use Redis."),)
+    sources = (Source.of(quotes[0]),)
+    keep(
+        memory,
+        card("a", status=Status.SUPERSEDED, quotes=quotes, sources=sources),
+        card("b", status=Status.SUPERSEDED, sources=(Source.of(Quote("other", 3, "no")),)),
+        digest("s", line(Part.DECIDED, "We use Redis.", 3), line(Part.DECIDED, "We use Redis.", 4)),
+    )  # fmt: skip
+    [point] = known(memory).points(Lang.EN, UTC)
+    assert point.id.endswith("-1")
+
+
+def test_lines_of_digests_have_their_sections(memory: Memory) -> None:
+    of = known(memory, digest("s", *(line(part, f"My aunt Ann {part} it.") for part in Part),
+                             line(Part.ASKED, "I'm a vet, help me.")))  # fmt: skip
+    assert said(of) == {
+        "My aunt Ann asked it.": Section.LATELY,
+        "My aunt Ann ordered it.": Section.HOW,
+        "My aunt Ann decided it.": Section.DECISIONS,
+        "My aunt Ann told it.": Section.WHO,
+        "My aunt Ann found it.": Section.LATELY,
+        "My aunt Ann open it.": Section.OPEN,
+        "I'm a vet, help me.": Section.WHO,
+    }  # fmt: skip
+
+
+def test_small_talk_is_left_to_its_digest(memory: Memory) -> None:
+    lines = line(Part.TOLD, "that's so good to hear!"), line(Part.ASKED, "off to eat", 3)
+    assert not said(known(memory, digest("s", *lines)))
+
+
+def test_a_line_says_whose_it_is_and_when(memory: Memory) -> None:
+    late = datetime(2026, 11, 22, 18, 36, tzinfo=UTC)
+    of = known(
+        memory,
+        digest("s", line(Part.TOLD, "I run 3 marathons in Leeds.", who="Ann"), at=late),
+    )
+    [point] = of.points(Lang.EN, ZoneInfo("Asia/Shanghai"))
+    assert point.shown == "- Ann: I run 3 marathons in Leeds. (2026-11-23) ^turn-st-s-0"
+
+
+def test_only_the_last_sessions_are_read(memory: Memory) -> None:
+    keep(memory, *(
+        digest(f"s{n:02d}", line(Part.ASKED, f"asked Ann for {n} flights"),
+               line(Part.TOLD, f"I told Mum {n} tales"), at=AT + timedelta(days=n))
+        for n in range(SESSIONS + 3)
+    ))  # fmt: skip
+    shown = said(known(memory))
+    assert sum(text.startswith("I told") for text in shown) == SESSIONS
+    assert sum(text.startswith("asked") for text in shown) == RECENT
+    assert f"I told Mum {SESSIONS + 2} tales" in shown
+    assert "I told Mum 1 tales" not in shown
+
+
+def test_a_project_is_one_line(memory: Memory) -> None:
+    todos = (Todo("write"), Todo("sleep", done=True), Todo("read"))
+    full = Project(
+        id="project-a", created=AT, updated=AT, name="Atlas", progress=("2026-02-20 began",),
+        todos=todos,
+    )  # fmt: skip
+    bare = Project(id="project-b", created=AT, updated=AT, name="Bare")
+    done = Project(id="project-c", created=AT, updated=AT, name="Done", finished=True)
+    keep(memory, full, bare, done)
+    assert set(said(known(memory))) == {
+        "**Atlas**: state: 2026-02-20 began · next: write; read", "**Bare**",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["digest", "card"])
+def test_a_file_that_cannot_be_read_is_left_out(memory: Memory, kind: str) -> None:
+    quotes = (Quote("s", 3, "We use Redis."),)
+    gone = card("a", status=Status.SUPERSEDED, quotes=quotes, sources=(Source.of(quotes[0]),))
+    keep(memory, gone, digest("s", line(Part.DECIDED, "We use Redis.", 3)))
+    broken = gone if kind == "card" else digest("s")
+    path = next(e.path for e in Shelf(memory.store).entries().values() if e.id == broken.id)
+    file = memory.root / path
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace("created: ", "created: never, or "), encoding="utf-8")
+    memory.store.reconcile()
+    assert set(said(known(memory))) == ({"We use Redis."} if kind == "card" else set())
+
+
+def test_of_a_digest_the_lines_that_name_most_come_first(memory: Memory) -> None:
+    small = line(Part.TOLD, "I slept 3 nights in Ghent", 1)
+    great = line(Part.TOLD, "My sister Ada sold the bakery in Ghent in March", 3)
+    keep(memory, digest("a", small, great))
+    points = [p for p in known(memory).points(Lang.EN, UTC) if p.section is Section.WHO]
+    assert [p.text for p in sorted(points, key=lambda p: p.rank)] == [great.text, small.text]
+
+
+@pytest.mark.parametrize(
+    ("asked", "section"),
+    [
+        (DigestLine(Part.ASKED, "I work on boats in Kiel", 1, 1), Section.WHO),
+        (DigestLine(Part.ASKED, "how boats of 3 tons float in Kiel", 1, 1), Section.LATELY),
+        (DigestLine(Part.ASKED, "Write UTF-8 → `export.py` writes UTF-8", 1, 5), Section.DECISIONS),
+    ],
+)
+def test_what_was_asked_stands_where_it_tells_most(
+    memory: Memory, asked: DigestLine, section: Section
+) -> None:
+    keep(memory, digest("a", asked))
+    (point,) = known(memory).points(Lang.EN, UTC)
+    assert point.section is section

@@ -1,0 +1,55 @@
+"""Agents at work: a session is active for a while after its turns, and no longer once it ended."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime, timedelta
+
+from kimi_memory import Memory
+from kimi_memory.domain.origin import Role
+from kimi_memory.store.trust.agents_at_work import AgentsAtWork
+
+
+def test_a_session_is_active_between_its_start_and_a_while_after(memory: Memory, clock) -> None:
+    now = datetime.now(UTC)
+    clock.set(now)
+    memory.session("a", host="claude").turn(Role.USER, "Good morning, let us begin.")
+    clock.move(minutes=10)
+    memory.session("a").turn(Role.ASSISTANT, "Good morning.")
+    work = AgentsAtWork(memory.store)
+    minutes = (-1, 0, 9, 11, 69, 71)
+    active = [work.at(now + timedelta(minutes=n)) for n in minutes]
+    assert active == ["", "a", "a", "a", "a", ""]
+    clock.move(minutes=5)
+    memory.end("a")
+    assert work.at(now + timedelta(minutes=12)) == "a"
+    assert not work.at(now + timedelta(minutes=20))
+
+
+def test_a_session_that_was_not_written_for_long_is_not_read(memory: Memory, clock) -> None:
+    clock.set(datetime.now(UTC))
+    memory.session("a", host="claude").turn(Role.USER, "Good morning, let us begin.")
+    work = AgentsAtWork(memory.store)
+    assert work.at(clock()) == "a"
+    place = next((memory.root / "short-term").glob("session_a.jsonl"))
+    os.utime(place, (1, 1))
+    assert not work.at(clock())
+
+
+def test_sessions_of_our_own_commands_and_broken_ones_are_nobodys_work(
+    memory: Memory, clock
+) -> None:
+    clock.set(datetime.now(UTC))
+    memory.remember("The owner of Atlas is Dana.", key="atlas.owner")
+    broken = memory.root / "short-term" / "session_b.jsonl"
+    broken.write_text("no record\n", encoding="utf-8")
+    assert not AgentsAtWork(memory.store).at(clock())
+
+
+def test_a_session_that_goes_meanwhile_is_passed_by(memory: Memory, clock, monkeypatch) -> None:
+    from kimi_memory.store.notes import sessions
+
+    clock.set(datetime.now(UTC))
+    gone = [sessions.Place("gone", "short-term/session_gone.jsonl")]
+    monkeypatch.setattr(sessions, "places", lambda store: gone)
+    assert not AgentsAtWork(memory.store).at(clock())

@@ -1,0 +1,265 @@
+"""Reconciling: what people and programs did without the store."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from kimi_memory.domain.actor import Actor
+from kimi_memory.domain.change import Append, Create, Delete, Move, Update, digest
+from kimi_memory.domain.origin import Origin
+from kimi_memory.formats.checksum import seal
+from kimi_memory.store.store import Store
+from kimi_memory.store.wal.reconcile import BATCH, External
+
+KEY = b"a key of this machine"
+ONE = "第一版\n".encode()
+TWO = b"second\n"
+LINE = seal({"n": 1})
+LINE2 = seal({"n": 2, "text": "你好"})
+
+
+def test_our_own_writes_are_not_external(store: Store, actor: Actor) -> None:
+    assert store.reconcile() == []
+    store.apply([Create("a.md", ONE), Create("b.md", ONE), Create("c.md", ONE)], actor)
+    store.append("short-term/s.jsonl", [LINE], actor)
+    store.view("short-term/s.json", b"{}")
+    assert store.reconcile() == []
+    store.append("short-term/s.jsonl", [LINE2], actor)
+    store.apply([Update("a.md", digest(ONE), TWO), Append("log.jsonl", (LINE,))], actor)
+    store.apply([Move("b.md", "d/b.md", digest(ONE)), Delete("c.md", digest(ONE))], actor)
+    assert store.reconcile() == []
+    assert store.reconcile() == []
+
+
+def test_an_edit_is_noticed_and_journaled_once(store: Store, folder: Path, actor: Actor) -> None:
+    store.apply([Create("a.md", ONE)], actor)
+    for look in range(2):
+        if look:
+            store.reconcile()
+        (folder / "a.md").write_bytes(TWO * (look + 1))
+        before = digest(TWO if look else ONE)
+        after = digest(TWO * (look + 1))
+        assert store.reconcile() == [External("a.md", "edited", before, after)]
+        assert store.reconcile() == []
+        assert store.journal.mark_of("a.md") == after
+        assert store.journal.origin_of("a.md") == "external"
+    assert list(store.journal.records())[-1]["actor"] == "external"
+    assert store.journal.verify() == []
+
+
+def test_an_edit_upon_an_edit_tells_what_was_there_first(
+    store: Store, folder: Path, actor: Actor
+) -> None:
+    store.apply([Create("a.md", ONE), Create("b.md", ONE)], actor)
+    assert store.journal.edited() == {}
+    for content in (TWO, TWO * 2):
+        (folder / "a.md").write_bytes(content)
+        store.reconcile()
+    assert store.journal.edited() == {"a.md": digest(ONE)}
+    store.apply([Update("a.md", digest(TWO * 2), ONE)], actor)
+    assert store.journal.edited() == {}
+    # What an undo gives back is the edit again.
+    store.apply([Update("a.md", digest(ONE), TWO * 2)], actor)
+    assert store.journal.edited() == {"a.md": digest(ONE)}
+    (folder / "a.md").unlink()
+    store.reconcile()
+    assert store.journal.edited() == {}
+
+
+def test_an_edit_of_the_same_size_and_moment_is_noticed(
+    store: Store, folder: Path, actor: Actor
+) -> None:
+    store.apply([Create("a.md", ONE)], actor)
+    store.reconcile()
+    path = folder / "a.md"
+    was = path.stat()
+    path.write_bytes(ONE[::-1])
+    os.utime(path, ns=(was.st_atime_ns, was.st_mtime_ns))
+    (found,) = store.reconcile()
+    assert found.kind == "edited"
+
+
+def test_an_edit_that_sets_an_old_time_back_is_noticed(
+    store: Store, folder: Path, actor: Actor
+) -> None:
+    store.apply([Create("a.md", ONE)], actor)
+    path = folder / "a.md"
+    for content in (ONE, ONE[::-1]):
+        path.write_bytes(content)
+        os.utime(path, ns=(1, 1))
+        while time.time_ns() - path.stat().st_ctime_ns < 100_000_000:
+            pass  # Until a file this fresh is not looked at for that alone.
+        found = store.reconcile()
+    assert [one.kind for one in found] == ["edited"]
+
+
+def test_new_and_lost_files_are_noticed(store: Store, folder: Path, actor: Actor) -> None:
+    store.apply([Create("a.md", ONE), Create("b.md", TWO)], actor)
+    store.reconcile()
+    store.apply([Create("c.md", b"c")], actor)
+    for name in ("a.md", "c.md"):
+        (folder / name).unlink()
+    (folder / "新.md").write_bytes(b"new")
+    (folder / "b.sync-conflict-20260101-120000-ABC.md").write_bytes(b"other")
+    conflict = "b.sync-conflict-20260101-120000-ABC.md"
+    assert sorted(store.reconcile(), key=lambda external: external.path) == [
+        External("a.md", "deleted", digest(ONE), ""),
+        External(conflict, "created", "", digest(b"other"), flag="sync-conflict"),
+        External("c.md", "deleted", digest(b"c"), ""),
+        External("新.md", "created", "", digest(b"new")),
+    ]
+    assert store.reconcile() == []
+
+
+def test_a_rename_keeps_the_origin(store: Store, folder: Path) -> None:
+    tool = Actor("claude", Origin.TOOL)
+    store.apply([Create("a.md", ONE), Create("b.md", TWO)], tool)
+    store.append("mid-term/log.jsonl", [LINE], tool)
+    for at in range(2):
+        if at:
+            store.reconcile()
+        names = (("a.md", "b.md", "mid-term/log.jsonl"), ("x.md", "y.md", "mid-term/old.jsonl"))
+        for old, new in zip(names[at], names[1 - at], strict=True):
+            (folder / old).rename(folder / new)
+        found = store.reconcile()
+        assert {(e.kind, e.was, e.path) for e in found} == {
+            ("renamed", old, new) for old, new in zip(names[at], names[1 - at], strict=True)
+        }
+        assert store.journal.origin_of(names[1 - at][0]) == "tool"
+        assert store.journal.mark_of(names[at][0]) == ""
+
+
+def test_a_rewritten_log_is_noticed(store: Store, folder: Path, actor: Actor) -> None:
+    store.append("short-term/s.jsonl", [LINE, LINE2], actor)
+    store.reconcile()
+    path = folder / "short-term/s.jsonl"
+    path.write_bytes(LINE.replace(b"1", b"7", 1) + LINE2)
+    (found,) = store.reconcile()
+    assert found.kind == "edited"
+    store.append("short-term/s.jsonl", [LINE2], actor)
+    assert store.reconcile() == []
+    path.write_bytes(LINE2)
+    assert [e.kind for e in store.reconcile()] == ["edited"]
+    with path.open("ab") as file:
+        file.write(LINE)
+    assert [e.kind for e in store.reconcile()] == ["edited"]
+    path.write_bytes(b"")
+    store.append("short-term/s.jsonl", [LINE], actor)
+    path.write_bytes(b"")
+    assert [e.kind for e in store.reconcile()] == ["edited"]
+
+
+def test_files_from_before_the_journal_are_adopted(
+    store: Store, folder: Path, actor: Actor
+) -> None:
+    store.apply([Create("a.md", ONE), Create("b.md", TWO)], actor)
+    store.close()
+    shutil.rmtree(folder / ".kimi")
+    with Store.open(folder, key=KEY) as again:
+        (folder / "later.md").write_bytes(b"x")
+        assert [(e.path, e.kind) for e in again.reconcile()] == [("later.md", "created")]
+        (folder / "a.md").write_bytes(TWO)
+        assert [(e.path, e.kind, e.before) for e in again.reconcile()] == [
+            ("a.md", "edited", digest(ONE))
+        ]
+        (folder / "b.md").unlink()
+        assert [(e.path, e.kind) for e in again.reconcile()] == [("b.md", "deleted")]
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"[]", b"not json", b'{"a.md":5}', b'{"a.md":[1,2]}', None]
+)
+def test_a_damaged_snapshot_is_made_anew(
+    content: bytes | None, store: Store, folder: Path, actor: Actor
+) -> None:
+    store.apply([Create("a.md", ONE)], actor)
+    store.reconcile()
+    (folder / ".kimi/snapshot.json").unlink()
+    if content is not None:
+        (folder / ".kimi/snapshot.json").write_bytes(content)
+    with Store.open(folder, key=KEY) as again:
+        assert again.reconcile() == []
+        seal, body = (folder / ".kimi/snapshot.json").read_bytes().split(b"\n")
+        assert json.loads(body)["a.md"][3] == digest(ONE)
+        assert seal == again.journal.sign(body)
+
+
+def test_a_snapshot_is_read_by_the_next_process(store: Store, folder: Path, actor: Actor) -> None:
+    store.apply([Create("a.md", ONE)], actor)
+    os.utime(folder / "a.md", ns=(0, 0))
+    store.reconcile()
+    with Store.open(folder, key=KEY) as again:
+        (folder / "a.md").write_bytes(TWO)
+        assert [e.before for e in again.reconcile()] == [digest(ONE)]
+
+
+def test_a_file_that_becomes_a_link_is_gone(store: Store, folder: Path, actor: Actor) -> None:
+    store.apply([Create("a.md", ONE), Create("b.md", TWO)], actor)
+    store.reconcile()
+    (folder / "a.md").unlink()
+    (folder / "a.md").symlink_to("b.md")
+    (folder / "hard.md").hardlink_to(folder / "b.md")
+    assert {(e.path, e.kind) for e in store.reconcile()} == {
+        ("a.md", "deleted"),
+        ("hard.md", "created"),
+    }
+
+
+def test_writes_during_a_reconcile_are_ours(store: Store, folder: Path, actor: Actor) -> None:
+    stop = threading.Event()
+
+    def work() -> None:
+        with Store.open(folder, key=KEY) as other:
+            n = 0
+            while not stop.is_set():
+                n += 1
+                other.apply([Create(f"w/{n}.md", b"%d" % n)], actor)
+                other.apply([Update(f"w/{n}.md", digest(b"%d" % n), b"x%d" % n)], actor)
+                other.append("short-term/s.jsonl", [seal({"n": n})], actor)
+                if n % 2:
+                    other.apply([Delete(f"w/{n}.md", digest(b"x%d" % n))], actor)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        found = [external for _ in range(25) for external in store.reconcile()]
+    finally:
+        stop.set()
+        thread.join()
+    assert found == []
+    assert store.reconcile() == []
+
+
+def test_of_many_files_each_is_noted_once_and_others_have_their_turn(
+    store: Store, folder: Path, actor: Actor
+) -> None:
+    store.apply([Create("moved.md", b"It moves.\n"), Create("gone.md", ONE)], actor)
+    store.reconcile()
+    (folder / "gone.md").unlink()
+    (folder / "moved.md").rename(folder / "zz-moved.md")
+    for n in range(2 * BATCH):
+        (folder / f"n{n:05}.md").write_bytes(b"%d\n" % n)
+    told: list[tuple[int, int]] = []
+    mine: list[External] = []
+
+    def turn_of_another(done: int, total: int) -> None:
+        told.append((done, total))
+        if len(told) == 1:
+            with Store.open(folder, key=KEY, timeout_seconds=5.0) as other:
+                mine.extend(other.reconcile())
+
+    found = store.reconcile(turn_of_another)
+    assert told[-1] == (2 * BATCH + 3, 2 * BATCH + 3)
+    assert len(told) >= 3
+    noted = [(one.path, one.kind) for one in (*mine, *found)]
+    assert len(noted) == len(set(noted)) == 2 * BATCH + 2
+    assert {("gone.md", "deleted"), ("zz-moved.md", "renamed")} <= set(noted)
+    assert store.reconcile() == []
+    assert store.journal.verify() == []
