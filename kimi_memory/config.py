@@ -73,7 +73,7 @@ class RecallTable(NamedTuple):
     """Hits returned when nothing is asked for."""
     min_score: float = 0.0
     """Hits below are dropped."""
-    min_relevance: float = 0.5
+    min_relevance: float = 0.65
     """A block for an agent is empty where the memory has to do with the prompt with less
     likelihood, 0 to 1; 0 always shows the nearest lines."""
     snippet_chars: int = 700

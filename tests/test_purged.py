@@ -24,6 +24,7 @@ from kimi_memory.domain.ids import derived_id
 from kimi_memory.domain.note import Lang
 from kimi_memory.domain.origin import Role
 from kimi_memory.domain.pages import Proposal
+from kimi_memory.domain.source import HAND
 from kimi_memory.domain.status import Status
 from kimi_memory.domain.tombstone import PURGED, Tombstone, hash_of
 from kimi_memory.formats import codec
@@ -41,6 +42,7 @@ from kimi_memory.operations.forget import Doomed, Wanted, forget, purge
 from kimi_memory.proxy.chat import _link
 from kimi_memory.proxy.conversation import Asker, candidates
 from kimi_memory.server.principal import Caller
+from kimi_memory.store.notes.sessions import places
 from kimi_memory.store.wal.keyed_hashes import hashes_in
 from tests.jobs.test_purge import every_byte, traces
 
@@ -340,6 +342,24 @@ def test_edits_of_a_page_are_not_known_by_its_words(memory: Memory, clock) -> No
         jobs.append(report.id)
         memory.undo(report.id)
     assert all(jobs) and jobs[0] != jobs[1], "the same words, and another job"
+
+
+def test_an_edit_of_a_page_on_which_the_code_stood_is_renamed(memory: Memory) -> None:
+    page = memory.root / "MEMORY.md"
+    text = page.read_text(encoding="utf-8")
+    assert CODE in text
+    page.write_text(f"{text}\n- boat.name: the boat is called Fram\n", "utf-8")
+    assert memory.take_edits().id
+    (before,) = (one.id for one in places(memory.store) if one.id.startswith(HAND))
+    assert purge(memory, Doomed((CODE,)), yes=True).done
+    (after,) = (one.id for one in places(memory.store) if one.id.startswith(HAND))
+    assert before != after
+    assert not [name for name, content in every_byte(memory.root) if before.encode() in content]
+    (hit,) = memory.recall("What is the boat called?", limit=1).hits
+    assert "Fram" in hit.unit.text
+    proofs = [one for one in memory.trace(hit.unit.id).evidence if one.source.session == after]
+    assert proofs and all(one.verified for one in proofs)
+    assert not [one for one in verify(memory) if one.severity is Severity.ERROR]
 
 
 def test_what_was_purged_is_not_taken_in_again(memory: Memory) -> None:

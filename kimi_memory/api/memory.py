@@ -332,7 +332,6 @@ class Memory(Parts):
         """
         from kimi_memory.recall.context import build
         from kimi_memory.recall.request import Request
-        from kimi_memory.recall.start import build_start
 
         request = Request(
             purpose, budget or self.settings.recall.context_tokens, lettered(secrets.token_hex(8)),
@@ -340,6 +339,8 @@ class Memory(Parts):
             zone=self.zone, bound=narrowed,
         )  # fmt: skip
         if purpose == "start":
+            from kimi_memory.recall.start import build_start
+
             built = build_start(self.store, request, self.clock(), self._recall.ids)
         else:
             built = build(self._recall, request)

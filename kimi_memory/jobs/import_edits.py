@@ -102,9 +102,11 @@ class Twoway:
             return Plan(kind=self.kind, subject="", inputs="")
         cards = [f.note for f in shelf.notes("card") if isinstance(f.note, Card)]
         edited = [*waiting, *(t.path for t in touches), *(p.path for p in projects)]
-        # The words of the pages must not be found by trying, so the journal tells edits apart.
+        # The words of the pages must not be found by trying, so the journal tells jobs apart.
         marks = digest_of([self.kind, str(self._store.journal.head()[0]), *edited, *stale])
-        hand = Hand(self._rules.now, marks, self._store.exists)
+        # Two copies that take in one edit make one session; a purge of any words renames it.
+        words = digest_of([self.kind, *map(self._text, edited)])
+        hand = Hand(self._rules.now, words, self._store.exists)
         pages, edits = Pages(self._store, shelf, self._settings), Edits(cards, self._rules, hand)
         desk = _Desk(edits, shelf, pages.texts(cards, {}) if waiting else {})
         for card in back:
@@ -150,6 +152,9 @@ class Twoway:
         old = replace(card, value=before.value, title=before.title)
         at = f"{touch.path}:{touch.line}" if touch.line else touch.path
         desk.edits.rewrite(old, card.value, at)
+
+    def _text(self, path: str) -> str:
+        return self._store.read(path).decode("utf-8", "replace")
 
     def _waits(self, path: str) -> str:
         """Return why the edits of a page go to review; empty when they are taken."""

@@ -57,6 +57,7 @@ class Traces:
         self._jobs: list[Job] = []
         self._gists: list[Event] = []
         self._held: set[str] = set()
+        self._by_hand: set[str] = set()
         self.ids: dict[str, str] = {}
         """Ids that were made of a text, each with another."""
 
@@ -97,6 +98,9 @@ class Traces:
 
     def look_at(self, path: str, content: bytes) -> None:
         """Take note of what may turn out to be made of the text, though it does not hold it."""
+        session = SESSION.fullmatch(path)
+        if session and session["id"].startswith(HAND):
+            self._by_hand |= set(hashes_in(session["id"].replace("-", " ")))
         if path.startswith(f"{FOLDER}/"):
             with suppress(ValueError, FormatError):
                 self._jobs.append(job_of(content))
@@ -108,6 +112,9 @@ class Traces:
     def follow(self) -> None:
         """Note the ids of summaries of what held the text, and what jobs over it are known by."""
         days: set[str] = set()
+        if self._held:  # They were made of whole pages, on which the text may have stood.
+            for digits in self._by_hand:
+                self._marks[digits] = keyed_digits(digits, self._keyed)
         for event in self._gists:
             if self._held & {source.session for source in event.sources}:
                 self.add_note(event.id, event, ())

@@ -19,10 +19,7 @@ from kimi_memory.domain.change import digest
 from kimi_memory.domain.origin import Origin, least_trusted
 from kimi_memory.domain.status import Status
 from kimi_memory.errors import FormatError, HistoryError
-from kimi_memory.formats import codec
-from kimi_memory.formats.frontmatter import decode
 from kimi_memory.store.files.merge_marks import WHY, has_marks
-from kimi_memory.store.git.arrivals import blob_of
 from kimi_memory.store.standing import SETTINGS, WAITS, Served, Standing, Waiting, is_judged, told
 from kimi_memory.store.trust.agents_at_work import AgentsAtWork
 from kimi_memory.store.trust.versions import Versions
@@ -175,6 +172,8 @@ class Vetting:
 
     def _brought(self, path: str, content: bytes, look: stat_result) -> str:
         """Return how a file came here that was written elsewhere; empty for one written here."""
+        from kimi_memory.store.git.arrivals import blob_of
+
         if blob_of(content) in self._arrivals().get(path, ()):
             return "a pull or a merge brought it"
         if abs(look.st_ctime_ns - look.st_mtime_ns) > _APART_NS:
@@ -199,6 +198,9 @@ class Vetting:
 
 def _candidate(path: str, content: bytes, cap: Origin) -> bytes:
     """Return a card as the candidate that it is; nothing for what is no card."""
+    from kimi_memory.formats import codec
+    from kimi_memory.formats.frontmatter import decode
+
     try:
         text = decode(content, path)
         note = codec.parse(text, path) if path.endswith(".md") else None
