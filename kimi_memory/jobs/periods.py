@@ -15,7 +15,7 @@ from kimi_memory.domain.event import Event
 from kimi_memory.domain.job import Op
 from kimi_memory.domain.moment import moment
 from kimi_memory.domain.note import Lang, Note
-from kimi_memory.domain.pages import Agent, Day, Identity, Project
+from kimi_memory.domain.pages import Agent, Day, Identity, Project, Proposal
 from kimi_memory.domain.plan_step import DayView, Spoken, Step, WeekView
 from kimi_memory.domain.scope import SHARED
 from kimi_memory.domain.session import speaker_of
@@ -159,6 +159,7 @@ class Periods:
             step
             for scope in _scopes(heads, events)
             for step in self._gathered("consolidate_week", scope, week=_week_of(view, scope))
+            if not _waits_already(step, shelf)
         )
         return Plan(
             kind="weekly",
@@ -235,6 +236,20 @@ def _notes(shelf: Shelf, kind: type[T]) -> Iterable[T]:
     for filed in shelf.notes(kind.kind):
         if isinstance(filed.note, kind):
             yield filed.note
+
+
+def _waits_already(step: Step, shelf: Shelf) -> bool:
+    """Whether a step proposes what waits for a person already, who is not asked anew."""
+    entry = shelf.entries().get(step.note.id)
+    if entry is None or not isinstance(step.note, Proposal):
+        return False
+    old = shelf.file(entry.path).note
+    # What it rests on and how sure it is may differ by now; what it asks is the same.
+    return isinstance(old, Proposal) and (old.target, old.section, old.text) == (
+        step.note.target,
+        step.note.section,
+        step.note.text,
+    )
 
 
 def _emptied(shelf: Shelf, day: date) -> Iterator[Step]:

@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from kimi_memory import Memory, Opening, hookimpl
+from kimi_memory.domain.card import Link, LinkRel
+from kimi_memory.domain.event import EventType
 from kimi_memory.domain.job import Op
 from kimi_memory.domain.origin import Role
-from kimi_memory.domain.pages import Day, Identity, Project
+from kimi_memory.domain.pages import Day, Identity, Project, Proposal
 from kimi_memory.domain.plan_step import DayView, Step
 from kimi_memory.domain.status import Status
 from kimi_memory.formats import codec
@@ -19,7 +21,7 @@ from kimi_memory.store.files import cache_files
 from kimi_memory.store.notes.file_cache import FILE
 from kimi_memory.store.notes.notes import Shelf
 from tests.conftest import Clock
-from tests.jobs.notes import card, put
+from tests.jobs.notes import card, event, put
 from tests.jobs.test_runner import talk, tree
 
 
@@ -92,6 +94,46 @@ def test_the_weekly_job_appends_growth_and_proposes_beliefs(lived: Memory) -> No
     assert len(identity.growth) == 1
     assert identity.growth[0].startswith("2026-02-23")
     assert any(path.startswith("review/") for path in report.paths)
+
+
+def test_a_proposal_that_waits_is_not_made_again_as_the_week_goes_on(
+    lived: Memory, clock: Clock
+) -> None:
+    lived.consolidate("weekly")
+    [path] = lived.store.files("review")
+    before = lived.store.read(path)
+    clock.move(minutes=7)
+    put(lived, event("new", "The build ran for the first time.", type=EventType.SUCCESS))
+    [report] = lived.consolidate("weekly")
+    assert [step.op for step in report.operations] == [Op.REFINE]  # The line of growth.
+    assert lived.store.read(path) == before
+
+
+def test_a_proposal_follows_its_card_while_it_waits(lived: Memory, clock: Clock) -> None:
+    lived.consolidate("weekly")
+    [path] = lived.store.files("review")
+    clock.move(minutes=7)
+    [filed] = [f for f in Shelf(lived.store).notes("card") if "周五不要发版" in f.text]
+    (lived.root / filed.path).write_text(filed.text.replace("周五", "周六"), encoding="utf-8")
+    lived.take_edits()
+    session = lived.session("later", project="菜谱")
+    session.turn("user", "编辑器我们决定用 VS Code，因为快捷键都背熟了。")
+    session.end()
+    lived.consolidate("weekly")
+    [found] = [filed.note for filed in Shelf(lived.store).notes("proposal") if filed.path == path]
+    assert isinstance(found, Proposal)
+    assert "周六不要发版" in found.text
+
+
+def test_confirming_a_link_leaves_the_rest_of_the_week_alone(lived: Memory, clock: Clock) -> None:
+    tied = Link("card-b", LinkRel.SIMILAR_TO, 0.9, "suggested: 0.90 alike")
+    put(lived, card("a", "Eleven desks stand there.", links=(tied,)), card("b", "Chairs, too."))
+    [report] = lived.consolidate("weekly")
+    assert Op.LINK in {step.op for step in report.operations}
+    before = tree(lived.root)
+    clock.move(minutes=7)
+    lived.consolidate("weekly")
+    assert tree(lived.root) == before
 
 
 def _identity(memory: Memory) -> Identity:
