@@ -79,6 +79,8 @@ def world(place: Path, name: str, lang: str, opening: Opening, clock: Clock) -> 
     if not kept.exists():
         with Memory.create(here / "memory", opening=opening) as memory:
             TABLE[name].prepare(World(memory, clock, WORDS[lang]))
+            # Pages follow the notes, also those that a row put there by hand.
+            memory.jobs.refresh_pages(memory.actor, ())
             memory.batch.flush("Prepared")
             memory.store.reconcile()
         shutil.move(here, kept)
@@ -118,6 +120,8 @@ def act(world: World, row: Row) -> list[Job]:
     row.act(world)
     order = [c.trailers.get("Job", "") for c in world.memory.history.log(limit=50)][::-1]
     fresh = [job for path, job in jobs(world.memory).items() if path not in before]
+    # A purge renames records of earlier jobs whose ids were made of its words.
+    fresh = [job for job in fresh if row.undoes or job.kind == row.kind]
     return sorted(fresh, key=lambda job: order.index(job.id))
 
 

@@ -51,6 +51,18 @@ def test_pages_in_chinese_are_made_anew_for_who_speaks_english(tmp_path: Path) -
         assert texts(memory.root)["USER.md"].startswith("# About the person\n")
 
 
+def test_undo_leaves_them_in_the_language_of_what_is_left(folder: Path) -> None:
+    before = texts(folder)
+    with Memory.open(folder) as memory:
+        first = memory.remember(CHINESE)
+        chinese = texts(folder)
+        second = memory.remember("数据库端口是 5432。", key="db.port")
+        memory.undo(second.id)
+        assert texts(folder) == chinese != before
+        memory.undo(first.id)
+        assert texts(folder) == before
+
+
 def test_what_somebody_wrote_on_a_page_stays_as_it_is(folder: Path) -> None:
     wrote = {path: f"{text}\n- Mine.\n" for path, text in texts(folder).items()}
     for path, text in wrote.items():
