@@ -60,7 +60,8 @@ def repeats_claim(text: str, claim: str) -> bool:
     figures = [{word for word in words if word[0].isdigit()} for words in (said, wanted)]
     turned = [sum(words[word] for word in _TURNS) % 2 for words in (said, wanted)]
     same = figures[0] == figures[1] and turned[0] == turned[1]
-    return same and set(wanted) - _TURNS <= set(said)
+    # "main for the main branch" is not said by "stable for the main branch".
+    return same and all(said[word] >= n for word, n in wanted.items() if word not in _TURNS)
 
 
 def _fold(text: str) -> str:

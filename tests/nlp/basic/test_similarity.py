@@ -94,3 +94,9 @@ def test_a_claim_is_repeated_in_other_words(text: str, claim: str) -> None:
 )
 def test_another_claim_repeats_nothing(text: str, claim: str) -> None:
     assert not repeats_claim(text, claim)
+
+
+def test_a_word_that_a_claim_says_twice_is_said_twice_by_what_repeats_it() -> None:
+    claim = "we'll go with main for the main branch."
+    assert not repeats_claim("We'll go with stable for the main branch.", claim)
+    assert repeats_claim("We'll go with main for the main branch of the shop.", claim)
