@@ -32,7 +32,7 @@ from kimi_memory.server.schema import Given
 from kimi_memory.store.git.log import Commit
 from kimi_memory.store.notes import sessions
 
-_NO_FILTERS = ("text", "limit", "hops", "min_relevance", "vector_weight", "fusion", "turn_days")
+_NO_FILTERS = ("text", "limit", "hops", "min_relevance", "vector_weight", "fusion")
 FILTERS = tuple(f.name for f in fields(Query) if f.name not in _NO_FILTERS)
 _REVISION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/~^-]{0,200}|")
 _READABLE = re.compile(r".+\.md|(?:.+/)?session_[^/]+\.jsonl")

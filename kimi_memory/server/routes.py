@@ -18,6 +18,7 @@ from kimi_memory.server.principal import Scope
 from kimi_memory.server.schema import Field, Route, Special
 from kimi_memory.store.git.log import Commit
 
+MOST_DAYS = 36_500
 MOST_HITS = 100
 MOST_TOKENS = 50_000
 MOST_COMMITS = 1000
@@ -72,6 +73,13 @@ def _filters() -> tuple[Field, ...]:
             default=-1,
             least=-1,
             most=2,
+        ),
+        Field(
+            name="turn_days",
+            kind="int",
+            help="Turns of so many last days alone; 0 for the memory's own",
+            least=0,
+            most=MOST_DAYS,
         ),
         Field(
             name="vector_weight",

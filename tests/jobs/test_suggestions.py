@@ -34,6 +34,8 @@ def suggest(memory: Memory, lang: str, weight: float, rel: LinkRel = LinkRel.SIM
     one, two = TEXTS[lang]
     link = Link("card-b", rel, weight, f"suggested: {weight:.2f} alike")
     put(memory, card("a", one, links=(link,)), card("b", two))
+    # Pages follow the notes, also those that were put there by hand.
+    memory.jobs.refresh_pages(memory.actor, ())
 
 
 @pytest.mark.parametrize("lang", TEXTS)
