@@ -60,6 +60,8 @@ _MOST = 80
 """More points of a section than could ever have room are not looked at."""
 _ORDER = {CardType.RULE: 0}
 _SELF = "user."
+NAME = "user.name"
+"""The key of how somebody is called, which is said first."""
 
 
 class Point(NamedTuple):
@@ -81,7 +83,7 @@ class Point(NamedTuple):
 
 def section_of(type: CardType, key: str) -> Section:
     """Return where a card belongs."""
-    if type is CardType.FACT and key.startswith(_SELF):
+    if type in (CardType.FACT, CardType.ENTITY) and key.startswith(_SELF):
         return Section.WHO
     return _SECTIONS.get(type, Section.ALSO)
 

@@ -19,6 +19,8 @@ def point(section: Section, text: str, id: str = "", *rank: float) -> Point:
     ("type", "key", "section"),
     [
         (CardType.FACT, "user.home", Section.WHO),
+        (CardType.ENTITY, "user.name", Section.WHO),
+        (CardType.ENTITY, "karl", Section.PEOPLE),
         (CardType.FACT, "garage.code", Section.ALSO),
         (CardType.RULE, "", Section.HOW),
         (CardType.PREFERENCE, "", Section.HOW),

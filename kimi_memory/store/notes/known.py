@@ -9,7 +9,7 @@ from datetime import datetime
 from itertools import islice
 from typing import TypeVar
 
-from kimi_memory.domain.brief import Point, Section, rank_of, section_of
+from kimi_memory.domain.brief import NAME, Point, Section, rank_of, section_of
 from kimi_memory.domain.card import Card
 from kimi_memory.domain.digest import Digest, DigestLine, Part
 from kimi_memory.domain.note import Lang, Note
@@ -51,6 +51,7 @@ _HELD = frozenset({Status.ACTIVE, Status.CONFLICTED})
 _OVER = frozenset({Status.SUPERSEDED, Status.ARCHIVED})
 _LEAST = {Section.WHO: 3.0, Section.LATELY: 2.0}
 """What tells less of somebody, or of a day, is left to its digest."""
+_FIRST = -1.0
 _AFTER_ORDERS = 0.5
 """Orders of digests come after the cards of orders, before preferences."""
 _LATER = 3.0
@@ -203,6 +204,8 @@ def _card_point(head: Head, zone: Zone) -> Point:
     rank = rank_of(head.type, head.confidence, head.importance, head.since.timestamp())
     if head.key.startswith(DATES):  # beside what sessions tell of the same people
         rank = (_LATER, -worth_of(head.text), -head.since.timestamp())
+    if head.key == NAME:
+        rank = (_FIRST, *rank)
     plain = labelled(head.text, head.labels(zone), head.lang)
     return Point(section, head.id, head.text, head.line(zone), rank, plain)
 

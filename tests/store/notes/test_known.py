@@ -253,3 +253,11 @@ def test_what_was_asked_stands_where_it_tells_most(
     keep(memory, digest("a", asked))
     (point,) = known(memory).points(Lang.EN, UTC)
     assert point.section is section
+
+
+def test_who_the_user_is_begins_with_the_name(memory: Memory) -> None:
+    name = card("a", "I am called Ida", type=CardType.ENTITY, key="user.name")
+    home = card("b", "I live in Graz", type=CardType.FACT, key="user.home", confidence=1.0)
+    points = list(known(memory, home, name).points(Lang.EN, UTC))
+    assert {point.section for point in points} == {Section.WHO}
+    assert min(points, key=lambda point: point.rank).text == "I am called Ida"
