@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import keyword
 import sys
-from argparse import SUPPRESS, ArgumentParser
+from argparse import OPTIONAL, PARSER, SUPPRESS, ArgumentParser
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -73,6 +73,26 @@ class Parser(ArgumentParser):
             metavar="PATH",
             help="the memory folder; else KIMI_MEMORY, else the nearest one above",
         )
+        self._is_mixing = False
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """Read arguments; those that may be left out may stand behind options, too.
+
+        argparse gives an optional argument its default as soon as an option follows the
+        argument before it; ``turn ID --role user TEXT`` would end in an error.
+        """
+        steps = any(action.nargs == PARSER for action in self._actions)
+        if (
+            steps
+            or self._is_mixing
+            or not any(action.nargs == OPTIONAL for action in self._actions)
+        ):
+            return super().parse_known_args(args, namespace)
+        self._is_mixing = True  # It asks for this method again, for options and for the rest.
+        try:
+            return super().parse_known_intermixed_args(args, namespace)
+        finally:
+            self._is_mixing = False
 
 
 def parser(only: str = "") -> ArgumentParser:

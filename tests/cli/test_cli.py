@@ -415,3 +415,18 @@ def test_first_pages_speak_the_language_of_the_terminal(
     assert first in text
     who = (tmp_path / "m/long-term/IDENTITY.md").read_text("utf-8")
     assert ("我是谁" in who) is (first != "# Memory")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("s1", "--role", "assistant", "Tea is fine."),
+        ("s1", "Tea is fine.", "--role", "assistant"),
+        ("--role", "assistant", "s1", "Tea is fine."),
+        ("--role", "assistant", "s1", "--", "Tea is fine."),
+    ],
+)
+def test_options_may_stand_between_arguments(folder: Path, capsys, words: tuple[str, ...]) -> None:
+    answer(capsys, "session", "start", "s1")
+    turn = answer(capsys, "session", "turn", *words)
+    assert (turn["role"], turn["text"]) == ("assistant", "Tea is fine.")
