@@ -12,8 +12,8 @@ import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
-from typing import IO, cast
+from pathlib import Path, PurePosixPath
+from typing import IO, Any, cast
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.config import MARKER
@@ -97,12 +97,24 @@ def restore(path: Path, folder: Path) -> Backup:
         raise UsageError(f"{path} is damaged: {found.problems[0]}. Nothing was restored.")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} is not empty. Name a new folder.")
-    folder.mkdir(parents=True, exist_ok=True)
     with tarfile.open(path, "r:gz") as archive:
         members = [one for one in archive if one.name != LIST]
-        # The filter refuses members that leave the folder, and devices: an archive may be forged.
-        archive.extractall(folder, members, filter="data")
+        for one in members:
+            if not _is_plain(one):
+                raise UsageError(
+                    f"{path}: {one.name} is no file of a memory. Nothing was restored."
+                )
+        folder.mkdir(parents=True, exist_ok=True)
+        # Python before 3.11.4 has no filter, which refuses the same once more.
+        safe: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+        archive.extractall(folder, members, **safe)  # noqa: S202  plain files alone
     return found
+
+
+def _is_plain(one: tarfile.TarInfo) -> bool:
+    """Whether a member is a file below the folder; a forged archive may hold other things."""
+    path = PurePosixPath(one.name)
+    return one.isfile() and not path.is_absolute() and ".." not in path.parts
 
 
 class _Summing:

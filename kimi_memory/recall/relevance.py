@@ -69,7 +69,7 @@ class Weights(NamedTuple):
     world: float = -4.3
     stranger: float = -4.3
     size: float = -3.5
-    few: float = 18.0
+    few: float = 22.0
     """Set by hand: what was said once or twice is no topic yet, so only cover can tell."""
     bias: float = -10.6
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import tarfile
@@ -130,3 +131,22 @@ def test_backup_from_the_command_line(filled: Memory, tmp_path: Path, capsys) ->
     changed(Path(path), "changed")
     assert run(["backup", path, "--verify"]) == 1
     assert "damaged: USER.md" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["../planted.md", "/tmp/planted.md", "a/../../planted.md"])
+def test_a_forged_archive_writes_nothing_outside(filled: Memory, tmp_path: Path, name: str) -> None:
+    path = tmp_path / "a.tar.gz"
+    back_up(filled, path)
+    with tarfile.open(path, "r:gz") as archive:
+        members = {m.name: archive.extractfile(m) for m in archive}
+        contents = {one: file.read() for one, file in members.items() if file}
+    listed = json.loads(contents[LIST]) | {name: hashlib.sha256(b"x").hexdigest()}
+    contents |= {name: b"x", LIST: json.dumps(listed).encode()}
+    with tarfile.open(path, "w:gz") as archive:
+        for one, content in contents.items():
+            info = tarfile.TarInfo(one)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    with pytest.raises(UsageError, match=r"planted\.md is no file of a memory"):
+        restore(path, tmp_path / "again")
+    assert not list(tmp_path.rglob("planted.md"))
