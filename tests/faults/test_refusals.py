@@ -191,7 +191,7 @@ def test_a_folder_we_may_not_write_is_read(tmp_path: Path) -> None:
     for path in (root, *root.rglob("*")):
         path.chmod(0o555 if path.is_dir() else 0o444)
     for path in tmp_path.parents:
-        if str(path).startswith(("/tmp/pytest", "/var/tmp/pytest")):
+        if any(part.startswith("pytest-of-") for part in path.parts):
             path.chmod(0o755)
     tmp_path.chmod(0o755)
     assert run_all([work]) == [0]
