@@ -40,6 +40,8 @@ class LastRecords:
 
     def __init__(self) -> None:
         self._days: dict[str, tuple[Reach, dict[str, Record]]] = {}
+        self._whole: set[str] = set()
+        """Segments that were read since a newer one was begun."""
 
     def find(self, path: str, segments: Sequence[str], lines: _Lines) -> Record | None:
         """Return the last record of a path, None where no segment has one.
@@ -57,7 +59,7 @@ class LastRecords:
         return None
 
     def _read(self, segment: str, lines: _Lines, *, newest: bool) -> dict[str, Record]:
-        if segment in self._days and not newest:
+        if segment in self._whole and not newest:
             return self._days[segment][1]
         reach, last = self._days.get(segment, (Reach(), {}))
         reach, goes_on, added = lines(segment, reach)
@@ -65,6 +67,8 @@ class LastRecords:
         for line in added:
             _learn(parsed(line) or {}, last)
         self._days[segment] = reach, last
+        if not newest:
+            self._whole.add(segment)
         return last
 
 

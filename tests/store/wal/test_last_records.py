@@ -47,3 +47,18 @@ def test_what_grew_waits_if_what_it_grew_from_did() -> None:
     found = LastRecords().find("s.jsonl", ["1"], lambda segment, known: (Reach(1, 9), False, rows))
     assert found is not None
     assert (found.mark, found.origin, found.why) == ("2", "external:remote", "a pull")
+
+
+def test_what_a_day_gained_before_the_next_began_is_read() -> None:
+    days = {"1.jsonl": [line("a.md", "one")]}
+
+    def lines(segment: str, known: Reach) -> tuple[Reach, bool, list[bytes]]:
+        return Reach(1, len(days[segment])), known.inode == 1, days[segment][known.end :]
+
+    records = LastRecords()
+    found = records.find("a.md", sorted(days), lines)
+    assert found and found.mark == "one"
+    days["1.jsonl"].append(line("a.md", "two"))
+    days["2.jsonl"] = [line("b.md", "b")]
+    found = records.find("a.md", sorted(days), lines)
+    assert found and found.mark == "two"
