@@ -41,6 +41,11 @@ class Benchmark:
 
 BENCHMARKS = (
     Benchmark(
+        name="house",
+        module="house",
+        what="lines, names, imports, and the files that a command enters",
+    ),
+    Benchmark(
         name="turn",
         module="turn",
         what="one durable turn against a bare append and sync",

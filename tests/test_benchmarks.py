@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import knowledge, quiet, replies, session, standing
+from benchmarks import house, knowledge, quiet, replies, session, standing
 from benchmarks.__main__ import BENCHMARKS, Place, chosen_of
 from benchmarks.gold.matching import Words
 from benchmarks.gold.prompts import FOLDER, read_lines, read_prompts
@@ -224,3 +224,23 @@ def test_session_sets_its_end_and_blocks_against_peers(capsys: pytest.CaptureFix
     assert all(row["turns"] == 30 and row["ms"] > 0 < row["peer_ms"] for row in found.values())
     session.main(["--turns", "30", "--runs", "1"])
     assert len(capsys.readouterr().out.splitlines()) == 3
+
+
+def test_figures_of_a_package_are_counted_as_it_runs(tmp_path: Path) -> None:
+    package = tmp_path / "house"
+    package.mkdir()
+    (package / "__init__.py").write_text("# why\nfrom house import door\n", "utf-8")
+    (package / "door.py").write_text(
+        "from typing import TYPE_CHECKING\n"
+        "if TYPE_CHECKING:\n    from house import key\n"
+        "def open_door(self):\n    from .key import turn\n    import json\n",
+        "utf-8",
+    )
+    (package / "key.py").write_text("def _turn():\n    ...\n", "utf-8")
+    found = house.measure_sources([package])
+    assert (found["files"], found["lines"]) == (3, 10)
+    assert found["imports a module"] == round(2 / 3, 2)
+    assert found["imports inside functions"] == 2
+    assert found["words a function name, mean"] == 1.5
+    assert found["letters a function name, median"] == 6.5
+    assert found["comment lines, %"] == 10.0
