@@ -26,11 +26,10 @@ if TYPE_CHECKING:
     from kimi_memory.capture.ingest import Ingested
     from kimi_memory.capture.log import Captured
     from kimi_memory.domain.draft import Draft
-    from kimi_memory.domain.job import Job
+    from kimi_memory.domain.job import Job, JobReport
+    from kimi_memory.domain.plan import Plan
     from kimi_memory.domain.screen import TranscriptFile
     from kimi_memory.jobs.periods import Period
-    from kimi_memory.jobs.plan import Plan
-    from kimi_memory.jobs.runner import JobReport
     from kimi_memory.jobs.trace import Trace
     from kimi_memory.recall import Answer
     from kimi_memory.recall.context import Context

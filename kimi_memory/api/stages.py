@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from kimi_memory.capture.remember import explicit_draft, remembered_in, wanted
     from kimi_memory.capture.screen import Screen
     from kimi_memory.capture.views import Views
+    from kimi_memory.domain.job import JobReport
     from kimi_memory.domain.origin import Role
     from kimi_memory.domain.session import Session
     from kimi_memory.jobs.distil import Distil
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from kimi_memory.jobs.periods import Periods
     from kimi_memory.jobs.rekeying import rekey
     from kimi_memory.jobs.remember import Remember
-    from kimi_memory.jobs.runner import JobReport, Jobs
+    from kimi_memory.jobs.runner import Jobs
     from kimi_memory.jobs.strength import graded
     from kimi_memory.jobs.trace import Tracer
     from kimi_memory.jobs.undo import Undo
@@ -58,7 +59,7 @@ _HOMES = {
     "SessionLog": "capture.log",
     "Distil": "jobs.distil",
     "DraftGate": "jobs.gates",
-    "JobReport": "jobs.runner",
+    "JobReport": "domain.job",
     "Jobs": "jobs.runner",
     "Periods": "jobs.periods",
     "Remember": "jobs.remember",

@@ -9,7 +9,7 @@ from kimi_memory.cli.shared import day_argument, finish_reports, open_memory, sh
 
 if TYPE_CHECKING:
     from kimi_memory.api.memory import Memory
-    from kimi_memory.jobs.runner import JobReport
+    from kimi_memory.domain.job import JobReport
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -14,8 +14,8 @@ from kimi_memory.cli.shared import (
     show,
     show_report,
 )
+from kimi_memory.domain.job import JobReport
 from kimi_memory.jobs.forget import Wanted
-from kimi_memory.jobs.runner import JobReport
 from kimi_memory.operations.forget import forget
 
 

@@ -23,7 +23,7 @@ from kimi_memory.nlp.dates.zone import Zone, day_in, from_clocks
 from kimi_memory.operations.unknown_settings import unknown_settings
 
 if TYPE_CHECKING:
-    from kimi_memory.jobs.runner import JobReport
+    from kimi_memory.domain.job import JobReport
 
 PERSON = Actor("cli", Origin.HUMAN)
 

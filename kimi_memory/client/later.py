@@ -9,10 +9,9 @@ from typing import Any, Literal, Self, TypeVar
 import httpx
 
 from kimi_memory.client import asks, wire
-from kimi_memory.domain.job import Job
+from kimi_memory.domain.job import Job, JobReport
 from kimi_memory.domain.search_types import Query
 from kimi_memory.domain.session import Session
-from kimi_memory.jobs.runner import JobReport
 from kimi_memory.operations.forget import Wanted
 from kimi_memory.operations.review_queue import Waiting
 from kimi_memory.recall.context import Context

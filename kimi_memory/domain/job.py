@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -66,3 +68,29 @@ class Job:
     spent: Spent = NOTHING
     operations: tuple[Operation, ...] = ()
     effects: tuple[Effect, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class JobReport:
+    """What a job did, or with a dry run would do."""
+
+    id: str
+    """Empty when there was nothing to do."""
+    kind: str
+    subject: str
+    operations: tuple[Operation, ...] = ()
+    paths: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    diff: str = ""
+    """Unified diff, with a dry run only."""
+    commit: str = ""
+    model: str = "rules"
+    spent: Spent = NOTHING
+    """What asking a model cost."""
+    failed: str = ""
+    """Why nothing was done, where one of several jobs failed."""
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """How many operations of each type."""
+        return dict(Counter(str(operation.op) for operation in self.operations))

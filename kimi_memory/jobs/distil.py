@@ -14,6 +14,7 @@ from kimi_memory.domain.change import Change, Create, Delete, digest
 from kimi_memory.domain.draft import BY_WORDS, Draft
 from kimi_memory.domain.note import Lang
 from kimi_memory.domain.origin import Origin
+from kimi_memory.domain.plan import Plan, digest_of
 from kimi_memory.domain.plan_step import Step
 from kimi_memory.domain.scope import scope_of
 from kimi_memory.domain.session import Transcript
@@ -27,7 +28,6 @@ from kimi_memory.jobs.earlier import Earlier
 from kimi_memory.jobs.fold_drafts import Fold
 from kimi_memory.jobs.gates import DraftGate
 from kimi_memory.jobs.listed import apart
-from kimi_memory.jobs.plan import Plan, digest_of
 from kimi_memory.jobs.revisions import revisions
 from kimi_memory.jobs.stated_links import with_links
 from kimi_memory.jobs.strength import graded, with_holder

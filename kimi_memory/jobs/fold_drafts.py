@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from kimi_memory.domain.card import Card, CardType, Link, LinkRel
@@ -22,7 +22,6 @@ from kimi_memory.hooks.host import Host
 from kimi_memory.jobs.gates import DraftGate, content_of
 from kimi_memory.jobs.matching import LIVE, Matching
 from kimi_memory.jobs.new_cards import card_id, disputed, new_card, seed_of, with_evidence
-from kimi_memory.jobs.plan import Folded
 from kimi_memory.jobs.retract import WHY, let_go
 from kimi_memory.nlp.basic.normalize import normalise
 from kimi_memory.nlp.dates.validity import until
@@ -45,6 +44,16 @@ _SENTENCE = 300
 _ENTROPY = 16
 """Letters of an id that tell what a note came from; those before tell the moment."""
 _FIGURE = re.compile(r"\d+(?:[.:/-]\d+)*")
+
+
+@dataclass(slots=True)
+class Folded:
+    """What folding drafts into notes has come to so far."""
+
+    steps: list[Step] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    gone: tuple[Card, ...] = ()
+    """Cards that a person took back in words."""
 
 
 class Fold:

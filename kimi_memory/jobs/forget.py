@@ -16,6 +16,7 @@ from kimi_memory.domain.event import Event
 from kimi_memory.domain.job import Op
 from kimi_memory.domain.note import Note
 from kimi_memory.domain.pages import Agent, Day, Project
+from kimi_memory.domain.plan import Plan, digest_of
 from kimi_memory.domain.plan_step import Step
 from kimi_memory.domain.source import Rel, Source
 from kimi_memory.domain.status import Status
@@ -26,7 +27,6 @@ from kimi_memory.jobs.digests import cut_digests, lines_about
 from kimi_memory.jobs.evidence import supporting
 from kimi_memory.jobs.page_cuts import page_lines_of, without_lines, without_turns
 from kimi_memory.jobs.pages import Pages
-from kimi_memory.jobs.plan import Plan, digest_of
 from kimi_memory.nlp.basic.normalize import bare, normalise
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.notes import sessions

@@ -14,6 +14,7 @@ from kimi_memory.domain.ids import derived_id
 from kimi_memory.domain.job import Op
 from kimi_memory.domain.note import Lang
 from kimi_memory.domain.pages import Proposal
+from kimi_memory.domain.plan import Plan, digest_of
 from kimi_memory.domain.status import Status
 from kimi_memory.errors import FormatError
 from kimi_memory.formats.frontmatter import BOM, decode, read
@@ -36,7 +37,6 @@ from kimi_memory.jobs.manual_edits import Hand
 from kimi_memory.jobs.overview import PAGE, is_generated, sign_of
 from kimi_memory.jobs.page_edits import Edits, Rules, says_same
 from kimi_memory.jobs.pages import Pages
-from kimi_memory.jobs.plan import Plan, digest_of
 from kimi_memory.jobs.project_edits import edited_projects, take_project
 from kimi_memory.jobs.reader_notes import SECTION, confirmed_notes, unconfirmed_lines
 from kimi_memory.jobs.tombstone_gate import Barred

@@ -15,6 +15,7 @@ from kimi_memory.domain.event import Event
 from kimi_memory.domain.graph import REJECTED, SHARED_NAME, SUGGESTED, Graph
 from kimi_memory.domain.job import Op
 from kimi_memory.domain.origin import Origin
+from kimi_memory.domain.plan import Plan, digest_of
 from kimi_memory.domain.plan_step import Verdict
 from kimi_memory.domain.status import Status
 from kimi_memory.errors import FormatError
@@ -23,7 +24,6 @@ from kimi_memory.jobs.graph import derive
 from kimi_memory.jobs.introspect_state import LIVE, Ledger, Summary
 from kimi_memory.jobs.merge import Pair, mergeable, pairs, ranked, verdict
 from kimi_memory.jobs.pages import Pages
-from kimi_memory.jobs.plan import Plan, digest_of
 from kimi_memory.jobs.temperature import Band, Heat, band_of, counted, heats
 from kimi_memory.jobs.usage import USAGE, Usage
 from kimi_memory.nlp.dates.zone import day_in

@@ -9,9 +9,9 @@ from kimi_memory.domain.card import Card
 from kimi_memory.domain.change import Change
 from kimi_memory.domain.event import Event
 from kimi_memory.domain.note import Note
+from kimi_memory.domain.plan import Plan
 from kimi_memory.errors import GateError
 from kimi_memory.jobs.gates import JobGates
-from kimi_memory.jobs.plan import Plan
 from kimi_memory.jobs.render import Render
 
 Read = Callable[[list[Change]], Mapping[str, bytes]]

@@ -10,6 +10,7 @@ from itertools import count
 from kimi_memory.domain.card import Card
 from kimi_memory.domain.change import Change, Create
 from kimi_memory.domain.origin import Origin, Role
+from kimi_memory.domain.plan import digest_of
 from kimi_memory.domain.scope import in_scope
 from kimi_memory.domain.session import Session, Transcript
 from kimi_memory.domain.source import HAND, Quote, Rel, Source
@@ -23,7 +24,6 @@ from kimi_memory.formats.jsonl import (
     turn_line,
 )
 from kimi_memory.jobs.distil import BY_HAND, language
-from kimi_memory.jobs.plan import digest_of
 from kimi_memory.nlp.basic.normalize import normalise
 from kimi_memory.nlp.basic.similarity import repeats_claim
 

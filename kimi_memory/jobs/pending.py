@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from kimi_memory.config import Settings
 from kimi_memory.domain.event import Event
 from kimi_memory.domain.pages import Day
+from kimi_memory.domain.plan import digest_of
 from kimi_memory.domain.scope import scope_of
 from kimi_memory.domain.session import Session
 from kimi_memory.domain.source import HAND
@@ -20,7 +21,6 @@ from kimi_memory.formats import codec
 from kimi_memory.formats.card_header import Head
 from kimi_memory.formats.frontmatter import decode
 from kimi_memory.formats.jsonl import read_transcript_lines
-from kimi_memory.jobs.plan import digest_of
 from kimi_memory.jobs.tombstone_gate import LIVE
 from kimi_memory.nlp.dates.zone import day_in
 from kimi_memory.store.notes import sessions

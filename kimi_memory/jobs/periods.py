@@ -16,6 +16,7 @@ from kimi_memory.domain.job import Op
 from kimi_memory.domain.moment import moment
 from kimi_memory.domain.note import Lang, Note
 from kimi_memory.domain.pages import Agent, Day, Identity, Project, Proposal
+from kimi_memory.domain.plan import Plan, digest_of
 from kimi_memory.domain.plan_step import DayView, Spoken, Step, WeekView
 from kimi_memory.domain.scope import SHARED
 from kimi_memory.domain.session import speaker_of
@@ -25,7 +26,6 @@ from kimi_memory.formats.card_header import Cards, Head
 from kimi_memory.hooks.host import Host
 from kimi_memory.jobs.pages import Pages
 from kimi_memory.jobs.pending import News, is_early, monday_of, name_of
-from kimi_memory.jobs.plan import Plan, digest_of
 from kimi_memory.jobs.tombstone_gate import Barred
 from kimi_memory.jobs.usage import Usage
 from kimi_memory.nlp.dates.zone import day_in

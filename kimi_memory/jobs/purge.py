@@ -18,6 +18,7 @@ from kimi_memory.domain.ids import safe_session_id
 from kimi_memory.domain.job import Job, Op, Operation
 from kimi_memory.domain.note import Note
 from kimi_memory.domain.pages import Proposal
+from kimi_memory.domain.plan import digest_of
 from kimi_memory.domain.tombstone import Tombstone, hash_of, keyed_hash
 from kimi_memory.errors import FormatError, NotFoundError, UsageError
 from kimi_memory.formats import codec
@@ -26,7 +27,6 @@ from kimi_memory.formats.jsonl import job_json, read_transcript_lines, tombstone
 from kimi_memory.jobs.forget import without_evidence
 from kimi_memory.jobs.overview import is_generated
 from kimi_memory.jobs.pages import Pages, is_page
-from kimi_memory.jobs.plan import digest_of
 from kimi_memory.jobs.purge_file import Scrub, Targets, literals_of
 from kimi_memory.jobs.runner import FOLDER, job_path
 from kimi_memory.jobs.traces import SESSION, Traces, is_bound, texts_with, turns_with

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from kimi_memory.domain.actor import Actor
 from kimi_memory.domain.change import Change, Create, Delete, Update, digest
 from kimi_memory.domain.json_value import Json
+from kimi_memory.domain.plan import digest_of
 from kimi_memory.domain.tombstone import KEYED, Keyed, keyed_hash
 from kimi_memory.formats.checksum import seal, unseal
-from kimi_memory.jobs.plan import digest_of
 from kimi_memory.jobs.runner import FOLDER, job_path
 from kimi_memory.jobs.usage import RECALLS
 from kimi_memory.store.files.paths import TOMBSTONES

@@ -7,12 +7,12 @@ from datetime import datetime
 
 from kimi_memory.config import Settings
 from kimi_memory.domain.draft import Draft
+from kimi_memory.domain.plan import Plan, digest_of
 from kimi_memory.domain.source import Quote
 from kimi_memory.hooks.host import Host
 from kimi_memory.jobs import retract
 from kimi_memory.jobs.fold_drafts import Fold
 from kimi_memory.jobs.gates import DraftGate
-from kimi_memory.jobs.plan import Plan, digest_of
 from kimi_memory.jobs.stated_links import with_links
 from kimi_memory.llm.usage import unasked
 from kimi_memory.store.notes.notes import Shelf

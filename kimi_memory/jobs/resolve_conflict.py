@@ -12,6 +12,7 @@ from kimi_memory.domain.ids import derived_id
 from kimi_memory.domain.job import Op
 from kimi_memory.domain.note import Lang
 from kimi_memory.domain.origin import Origin
+from kimi_memory.domain.plan import Plan, digest_of
 from kimi_memory.domain.plan_step import Step
 from kimi_memory.domain.source import Rel, Source
 from kimi_memory.domain.status import Status
@@ -19,7 +20,6 @@ from kimi_memory.errors import AmbiguousIdError, NotFoundError, UsageError
 from kimi_memory.jobs.conflict_pages import Dispute, disputes
 from kimi_memory.jobs.manual_edits import Hand
 from kimi_memory.jobs.pages import Pages
-from kimi_memory.jobs.plan import Plan, digest_of
 from kimi_memory.nlp.basic.language import language_of
 from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.store.store import Store

@@ -13,6 +13,7 @@ from kimi_memory.domain.job import Op
 from kimi_memory.domain.note import Note
 from kimi_memory.domain.origin import Origin
 from kimi_memory.domain.pages import Proposal, Todo
+from kimi_memory.domain.plan import Plan, digest_of
 from kimi_memory.domain.plan_step import Step
 from kimi_memory.domain.status import Status
 from kimi_memory.domain.tombstone import Tombstone
@@ -23,7 +24,6 @@ from kimi_memory.jobs.forget import Forget, Wanted
 from kimi_memory.jobs.manual_edits import Hand
 from kimi_memory.jobs.page_edits import Edits, Rules
 from kimi_memory.jobs.pages import Pages, is_page
-from kimi_memory.jobs.plan import Plan, digest_of
 from kimi_memory.jobs.reader_notes import SECTION as NOTES
 from kimi_memory.jobs.reader_notes import confirmed_notes
 from kimi_memory.jobs.suggestions import PREFIX, suggestions

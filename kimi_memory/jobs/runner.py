@@ -6,7 +6,7 @@ import difflib
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from kimi_memory.config import Settings
@@ -14,8 +14,9 @@ from kimi_memory.domain.actor import Actor
 from kimi_memory.domain.card import Card
 from kimi_memory.domain.change import Append, Change, Create, Delete, Effect, Update, digest
 from kimi_memory.domain.digest import Digest
-from kimi_memory.domain.job import NOTHING, Job, Operation, Spent
+from kimi_memory.domain.job import Job, JobReport, Spent
 from kimi_memory.domain.pages import Day, Project
+from kimi_memory.domain.plan import Plan, operations
 from kimi_memory.domain.plan_step import Step
 from kimi_memory.domain.search_types import ChunkSizes
 from kimi_memory.errors import (
@@ -35,7 +36,6 @@ from kimi_memory.jobs.gates import JobGates
 from kimi_memory.jobs.job_parts import split_off_held
 from kimi_memory.jobs.overview import PAGE
 from kimi_memory.jobs.pages import Pages, is_page
-from kimi_memory.jobs.plan import Plan, operations
 from kimi_memory.jobs.render import Render
 from kimi_memory.jobs.screening import Mask, screen_changes, screen_plan
 from kimi_memory.jobs.tombstone_gate import Barred
@@ -54,32 +54,6 @@ _BEHIND = "history is behind, and this job cannot be undone yet"
 _URGENT = frozenset({"remember", "distil"})
 """Jobs that keep what was just said; they do not wait for a history that cannot be written."""
 _LIVE = {"active", "stale", "candidate", "conflicted"}
-
-
-@dataclass(frozen=True, slots=True)
-class JobReport:
-    """What a job did, or with a dry run would do."""
-
-    id: str
-    """Empty when there was nothing to do."""
-    kind: str
-    subject: str
-    operations: tuple[Operation, ...] = ()
-    paths: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
-    diff: str = ""
-    """Unified diff, with a dry run only."""
-    commit: str = ""
-    model: str = "rules"
-    spent: Spent = NOTHING
-    """What asking a model cost."""
-    failed: str = ""
-    """Why nothing was done, where one of several jobs failed."""
-
-    @property
-    def counts(self) -> Mapping[str, int]:
-        """How many operations of each type."""
-        return dict(Counter(str(operation.op) for operation in self.operations))
 
 
 def job_path(id: str) -> str:

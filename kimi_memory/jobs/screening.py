@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from kimi_memory.domain.change import Append, Change, Create, Update
 from kimi_memory.domain.json_value import Json
+from kimi_memory.domain.plan import Plan
 from kimi_memory.formats.checksum import seal, unseal
-from kimi_memory.jobs.plan import Plan
 from kimi_memory.store.files.paths import TOMBSTONES
 
 Mask = Callable[[str, str], str]

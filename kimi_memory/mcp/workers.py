@@ -11,11 +11,11 @@ from pathlib import Path
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Opening
 from kimi_memory.domain.actor import Actor
+from kimi_memory.domain.job import JobReport
 from kimi_memory.domain.origin import Origin
 from kimi_memory.domain.search_types import Hit
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.jobs.forget import Wanted
-from kimi_memory.jobs.runner import JobReport
 from kimi_memory.mcp import responses
 from kimi_memory.nlp.basic.citation import split_citation
 from kimi_memory.operations.doctor import status

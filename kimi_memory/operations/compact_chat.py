@@ -14,19 +14,18 @@ from kimi_memory.capture.screen import MASK
 from kimi_memory.domain.actor import Actor
 from kimi_memory.domain.event import Event, EventType
 from kimi_memory.domain.ids import derived_id, safe_session_id
-from kimi_memory.domain.job import Op
+from kimi_memory.domain.job import JobReport, Op
 from kimi_memory.domain.json_value import Json
 from kimi_memory.domain.note import Lang
 from kimi_memory.domain.origin import Role
+from kimi_memory.domain.plan import Plan, digest_of
 from kimi_memory.domain.plan_step import Step
 from kimi_memory.domain.session import Transcript
 from kimi_memory.domain.source import Quote, Source
 from kimi_memory.domain.turn import Turn
 from kimi_memory.errors import UsageError
 from kimi_memory.jobs.gates import DraftGate
-from kimi_memory.jobs.plan import Plan, digest_of
 from kimi_memory.jobs.remember import Remember
-from kimi_memory.jobs.runner import JobReport
 from kimi_memory.llm.usage import metered
 from kimi_memory.nlp.basic.normalize import normalise
 from kimi_memory.nlp.basic.prompt_fence import fence

@@ -7,9 +7,9 @@ from dataclasses import replace
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.actor import Actor
 from kimi_memory.domain.card import Card
+from kimi_memory.domain.job import JobReport
 from kimi_memory.jobs.conflict_pages import Dispute, disputes
 from kimi_memory.jobs.resolve_conflict import Choice, Resolve
-from kimi_memory.jobs.runner import JobReport
 from kimi_memory.store.notes.notes import Shelf
 
 __all__ = ["Choice", "Dispute", "conflicts", "resolve"]

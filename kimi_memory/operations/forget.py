@@ -9,14 +9,14 @@ from itertools import chain, combinations_with_replacement
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.actor import Actor
-from kimi_memory.domain.job import Op
+from kimi_memory.domain.job import JobReport, Op
 from kimi_memory.errors import ReadOnlyError, StoreError, UsageError
 from kimi_memory.index.files import INDEX
 from kimi_memory.jobs.forget import Forget, Wanted
 from kimi_memory.jobs.purge import Doomed, Purge, Removal, subject_of
 from kimi_memory.jobs.purge_file import Scrub, Targets
 from kimi_memory.jobs.rekeying import rekey
-from kimi_memory.jobs.runner import JobReport, job_path
+from kimi_memory.jobs.runner import job_path
 from kimi_memory.store.checkpoints import checkpoint
 from kimi_memory.store.git.repo_check import kept_outside
 from kimi_memory.store.git.rewrite import SIDE, Found, Rewrite

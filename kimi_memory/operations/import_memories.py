@@ -18,7 +18,7 @@ from kimi_memory.api.scaffold import starter_lines
 from kimi_memory.domain.actor import Actor
 from kimi_memory.domain.foreign_note import Memo
 from kimi_memory.domain.ids import derived_id
-from kimi_memory.jobs.runner import JobReport
+from kimi_memory.domain.job import JobReport
 from kimi_memory.operations.foreign_stores import Skipped, read_store
 from kimi_memory.operations.import_notes import Adopt, Offer
 from kimi_memory.store.notes import sessions

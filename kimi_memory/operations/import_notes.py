@@ -15,6 +15,7 @@ from kimi_memory.domain.foreign_note import Memo
 from kimi_memory.domain.job import Op
 from kimi_memory.domain.note import Lang
 from kimi_memory.domain.origin import Origin, Role
+from kimi_memory.domain.plan import Plan, digest_of
 from kimi_memory.domain.plan_step import Step, Verdict
 from kimi_memory.domain.session import Session
 from kimi_memory.domain.source import Quote, Rel, Source
@@ -24,7 +25,6 @@ from kimi_memory.hooks.host import Host
 from kimi_memory.jobs.distil import IMPORTED
 from kimi_memory.jobs.gates import DraftGate
 from kimi_memory.jobs.manual_edits import archive
-from kimi_memory.jobs.plan import Plan, digest_of
 from kimi_memory.nlp.basic.language import language_of
 from kimi_memory.nlp.basic.normalize import normalise
 from kimi_memory.nlp.basic.slug import slug

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.actor import Actor
+from kimi_memory.domain.job import JobReport
 from kimi_memory.errors import GateError
 from kimi_memory.jobs.introspect import Introspect
 from kimi_memory.jobs.introspect_state import Summary
-from kimi_memory.jobs.runner import JobReport
 
 
 @dataclass(frozen=True, slots=True)

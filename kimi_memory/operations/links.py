@@ -10,14 +10,13 @@ from kimi_memory.domain.actor import Actor
 from kimi_memory.domain.card import Card, Link, LinkRel
 from kimi_memory.domain.graph import MUTUAL, REJECTED, SUGGESTED, Edge
 from kimi_memory.domain.health import Finding, Severity
-from kimi_memory.domain.job import Op
+from kimi_memory.domain.job import JobReport, Op
 from kimi_memory.domain.note import Note
+from kimi_memory.domain.plan import Plan, digest_of
 from kimi_memory.domain.plan_step import Step
 from kimi_memory.domain.scope import SHARED
 from kimi_memory.errors import FormatError, UsageError
 from kimi_memory.jobs.graph import derive, missing
-from kimi_memory.jobs.plan import Plan, digest_of
-from kimi_memory.jobs.runner import JobReport
 from kimi_memory.store.notes.notes import Filed, Shelf
 
 KIND = "link"

@@ -7,13 +7,12 @@ from dataclasses import replace
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.actor import Actor
-from kimi_memory.domain.job import Op
+from kimi_memory.domain.job import JobReport, Op
 from kimi_memory.domain.pages import Project
+from kimi_memory.domain.plan import Plan, digest_of
 from kimi_memory.domain.plan_step import Step
 from kimi_memory.domain.status import Status
 from kimi_memory.errors import NotFoundError
-from kimi_memory.jobs.plan import Plan, digest_of
-from kimi_memory.jobs.runner import JobReport
 from kimi_memory.store.notes.notes import Shelf
 
 _KIND = "project"

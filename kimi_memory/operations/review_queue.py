@@ -8,11 +8,11 @@ from datetime import datetime
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.actor import Actor
 from kimi_memory.domain.card import Card
+from kimi_memory.domain.job import JobReport
 from kimi_memory.domain.pages import Proposal
 from kimi_memory.errors import KimiMemoryError, UsageError
 from kimi_memory.jobs.pages import is_page
 from kimi_memory.jobs.review import Answer, Review, waiting
-from kimi_memory.jobs.runner import JobReport
 from kimi_memory.jobs.suggestions import MOST, Suggestion, suggestions
 from kimi_memory.jobs.trace import Tracer
 from kimi_memory.operations.confirming import (

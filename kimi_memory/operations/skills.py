@@ -11,8 +11,10 @@ from kimi_memory.domain.actor import Actor
 from kimi_memory.domain.card import CardType
 from kimi_memory.domain.change import Create
 from kimi_memory.domain.draft import Draft
+from kimi_memory.domain.job import JobReport
 from kimi_memory.domain.note import Lang
 from kimi_memory.domain.origin import Origin
+from kimi_memory.domain.plan import Plan, digest_of
 from kimi_memory.domain.scope import scope_of
 from kimi_memory.domain.session import Transcript
 from kimi_memory.errors import FormatError, NotFoundError
@@ -21,9 +23,7 @@ from kimi_memory.formats.jsonl import job_of
 from kimi_memory.formats.templates import fill
 from kimi_memory.jobs.distil import BY_HAND, IMPORTED
 from kimi_memory.jobs.gates import DraftGate
-from kimi_memory.jobs.plan import Plan, digest_of
 from kimi_memory.jobs.runner import FOLDER as JOBS
-from kimi_memory.jobs.runner import JobReport
 from kimi_memory.nlp.basic.language import language_of
 from kimi_memory.nlp.basic.regex import regex
 from kimi_memory.nlp.basic.slug import slug

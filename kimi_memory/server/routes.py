@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kimi_memory.domain.card import CardType
-from kimi_memory.domain.job import Job
+from kimi_memory.domain.job import Job, JobReport
 from kimi_memory.domain.scope import AREAS
 from kimi_memory.domain.session import Session
-from kimi_memory.jobs.runner import JobReport
 from kimi_memory.operations.review_queue import Waiting
 from kimi_memory.recall.context import Context
 from kimi_memory.recall.engine import Answer

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kimi_memory.cli.shared import show_report
-from kimi_memory.domain.job import Spent
-from kimi_memory.jobs.runner import JobReport
+from kimi_memory.domain.job import JobReport, Spent
 
 
 def test_a_report_tells_which_model_took_part_and_what_it_cost(

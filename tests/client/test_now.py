@@ -8,9 +8,9 @@ import pytest
 from fakes.served import Served
 
 from kimi_memory.client import Client
+from kimi_memory.domain.job import JobReport
 from kimi_memory.domain.search_types import Query
 from kimi_memory.errors import GateError, NotFoundError, ServerError, UnsafePathError, UsageError
-from kimi_memory.jobs.runner import JobReport
 from kimi_memory.operations.forget import Wanted
 
 

@@ -6,11 +6,11 @@ import pytest
 
 from kimi_memory import Memory
 from kimi_memory.domain.actor import Actor
+from kimi_memory.domain.job import JobReport
 from kimi_memory.domain.origin import Origin
+from kimi_memory.domain.plan import Plan
 from kimi_memory.errors import GateError, UsageError
 from kimi_memory.jobs.circuit_breaker import Breaker
-from kimi_memory.jobs.plan import Plan
-from kimi_memory.jobs.runner import JobReport
 from kimi_memory.operations.doctor import fix, status
 from kimi_memory.store.notes.notes import Shelf
 from tests.conftest import Clock

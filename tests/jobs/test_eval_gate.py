@@ -12,10 +12,10 @@ from kimi_memory.domain.actor import Actor
 from kimi_memory.domain.card import Card
 from kimi_memory.domain.job import Op
 from kimi_memory.domain.note import Note
+from kimi_memory.domain.plan import Plan, digest_of
 from kimi_memory.domain.plan_step import Step
 from kimi_memory.domain.status import Status
 from kimi_memory.errors import GateError
-from kimi_memory.jobs.plan import Plan, digest_of
 from tests.jobs.notes import card, put
 from tests.jobs.test_introspect import tree
 

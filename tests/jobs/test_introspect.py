@@ -12,12 +12,12 @@ from kimi_memory import Memory, Opening
 from kimi_memory.domain.actor import Actor
 from kimi_memory.domain.card import Card, CardType, Link, LinkRel
 from kimi_memory.domain.event import Event
+from kimi_memory.domain.job import JobReport
 from kimi_memory.domain.origin import Origin
 from kimi_memory.domain.source import Quote, Source
 from kimi_memory.domain.status import Status
 from kimi_memory.formats.checksum import seal
 from kimi_memory.jobs.introspect import Introspect
-from kimi_memory.jobs.runner import JobReport
 from kimi_memory.jobs.usage import USAGE
 from tests.conftest import Clock
 from tests.jobs.notes import NOW, card, event, put

@@ -11,10 +11,10 @@ from kimi_memory.domain.actor import Actor
 from kimi_memory.domain.change import Create
 from kimi_memory.domain.job import Op
 from kimi_memory.domain.origin import Origin
+from kimi_memory.domain.plan import Plan
 from kimi_memory.domain.plan_step import Step
 from kimi_memory.domain.status import Status
 from kimi_memory.errors import GateError
-from kimi_memory.jobs.plan import Plan
 from tests.jobs.notes import card, put
 
 ACTOR = Actor("job:test", Origin.HUMAN, job="test")

@@ -24,6 +24,7 @@ from kimi_memory.api.user_dirs import Home
 from kimi_memory.domain.card import Card, CardType, LinkRel
 from kimi_memory.domain.digest import Digest
 from kimi_memory.domain.draft import Draft
+from kimi_memory.domain.job import JobReport
 from kimi_memory.domain.note import Lang
 from kimi_memory.domain.origin import Origin, Role
 from kimi_memory.domain.plan_step import Verdict
@@ -34,7 +35,6 @@ from kimi_memory.domain.status import Status
 from kimi_memory.domain.turn import Turn
 from kimi_memory.errors import UsageError
 from kimi_memory.hooks.host import Host
-from kimi_memory.jobs.runner import JobReport
 from kimi_memory.llm.usage import metered
 from kimi_memory.nlp.basic.tokens import estimate
 from kimi_memory.operations.chat import Limits, Message

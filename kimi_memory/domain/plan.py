@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from kimi_memory.domain.card import Card
 from kimi_memory.domain.change import Change
@@ -38,16 +38,6 @@ class Plan:
     def empty(self) -> bool:
         """Whether there is nothing to write."""
         return not self.steps and not self.changes
-
-
-@dataclass(slots=True)
-class Folded:
-    """What folding drafts into notes has come to so far."""
-
-    steps: list[Step] = field(default_factory=list)
-    left_out: list[str] = field(default_factory=list)
-    gone: tuple[Card, ...] = ()
-    """Cards that a person took back in words."""
 
 
 def digest_of(parts: Iterable[str]) -> str:
