@@ -16,7 +16,7 @@ from kimi_memory.domain.card import CardType
 from kimi_memory.domain.draft import CHANGE, DATED, ORDER, Draft
 from kimi_memory.domain.event import EventType
 from kimi_memory.domain.note import Lang
-from kimi_memory.domain.origin import Origin, Role
+from kimi_memory.domain.origin import Role
 from kimi_memory.domain.session import Session, Transcript
 from kimi_memory.domain.source import Quote
 from kimi_memory.domain.turn import Turn
@@ -28,15 +28,13 @@ from kimi_memory.nlp.rules import cues, hypotheticals, updates
 from kimi_memory.nlp.rules.changed_later import SHARED, Changes, sets_free, tells_change
 from kimi_memory.nlp.rules.lasting import is_lasting
 from kimi_memory.nlp.rules.offers import offers_in, picked
-from kimi_memory.nlp.rules.pasted import foreign_spans
+from kimi_memory.nlp.rules.own_clauses import own_clauses, widen
 from kimi_memory.nlp.rules.salience import traits_of, weight_of
 from kimi_memory.nlp.rules.slots import slot_of
 from kimi_memory.nlp.rules.strip_code import headline
 from kimi_memory.nlp.rules.subjects import is_named, key_of
-from kimi_memory.nlp.rules.utterance import Act, Clause, clauses, of_work
+from kimi_memory.nlp.rules.utterance import Act, Clause, of_work
 
-MAX_TURN = 1500
-"""A longer turn of a person is a paste or a template, not speech."""
 MAX_VALUE = 300
 """Most characters of an order with what stands around it."""
 _LEARNED = frozenset({CardType.GOTCHA, CardType.PATTERN})
@@ -51,6 +49,7 @@ FREEING, TELLING, CHANGING, WEIGHTY = 1.0, 3.0, 3.4, 4.4
 MAX_ANSWER = 160
 """An answer that picks an offer is no longer."""
 
+_BESIDE = (Act.STATEMENT,)
 _WORK = regex(r"^\W*(?:please |let'?s )?(?:add?ress|fix|handle|resolve|tackle|skip|ignore)\b", 2)
 
 _UNDECIDED = regex(
@@ -60,10 +59,6 @@ _UNDECIDED = regex(
 )
 _WEIGHED = {cues.Bar.HYPOTHETICAL, cues.Bar.PLAN}
 """A change that is only thought of, proposed or asked not to be made is none."""
-_LOOSE = regex(
-    r"^\W*(?:instead|otherwise|these|those|that|this|it|they|he|she)\b|^(?:算了|那个|这个|它)", 2
-)
-"""A card that begins so says nothing without the sentence before it."""
 _UNSETTLED = (cues.JOKE, cues.HEARSAY, _UNDECIDED)
 
 
@@ -110,7 +105,7 @@ def _names(draft: Draft) -> bool:
 
 
 def _changes(transcript: Transcript) -> Changes:
-    return Changes((turn.n, turn.text) for turn in transcript.turns if _is_spoken(turn))
+    return Changes((turn.n, turn.text) for turn in transcript.turns if turn.is_speech)
 
 
 def _is_changed(act: Draft, changes: Changes) -> bool:
@@ -146,32 +141,16 @@ def _is_same(draft: Draft, acts: dict[tuple[str, int], Draft]) -> bool:
 
 
 def _acts(transcript: Transcript) -> Iterator[Draft]:
-    people = {turn.speaker for turn in transcript.turns if turn.role is Role.USER}
-    named = len(people - {""}) > 1
+    named = transcript.has_several_people()
     at_work = transcript.has_agent_at_work()
     before: Turn | None = None
     for turn in transcript.turns:
-        if _is_spoken(turn) and not at_work:
+        if turn.is_speech and not at_work:
             yield from _told(transcript.session, turn, named=named)
-        if _is_spoken(turn) and not named:
+        if turn.is_speech and not named:
             yield from _orders(transcript.session, turn, at_work=at_work)
             yield from _choice(transcript.session, before, turn)
         before = turn if turn.role in (Role.USER, Role.ASSISTANT) else before
-
-
-def _is_spoken(turn: Turn) -> bool:
-    """Whether a person said a turn in their own words."""
-    mine = turn.role is Role.USER and turn.origin is Origin.HUMAN
-    return mine and len(turn.text) <= MAX_TURN
-
-
-def _own_clauses(turn: Turn) -> list[Clause]:
-    foreign = foreign_spans(turn.text)
-    return [
-        clause
-        for clause in clauses(turn.text)
-        if not any(a < clause.end and clause.start < b for a, b in foreign)
-    ]
 
 
 def _told(session: Session, turn: Turn, *, named: bool) -> Iterator[Draft]:
@@ -180,9 +159,9 @@ def _told(session: Session, turn: Turn, *, named: bool) -> Iterator[Draft]:
     Among people only what turns somebody's life is kept: they tell each other every day's
     small things, too.
     """
-    own = _own_clauses(turn)
+    own = own_clauses(turn.text)
     done = 0
-    for clause in own:
+    for at, clause in enumerate(own):
         freed = not named and sets_free(clause.text)
         change = freed or (not named and tells_change(clause.text))
         weighed = cues.bars_of(clause.text) & (_WEIGHED if change else {cues.Bar.HYPOTHETICAL})
@@ -193,9 +172,9 @@ def _told(session: Session, turn: Turn, *, named: bool) -> Iterator[Draft]:
             continue
         start, done = clause.start, clause.end
         if not named:
-            start, done = _around(own, [clause], MAX_DATED)
+            start, done = widen(own, at, at, MAX_DATED, _BESIDE)
         words = turn.text[start:done].strip()
-        if _LOOSE.search(words):
+        if cues.NEEDS_LEAD.search(words):
             continue
         name = slug(headline(words), 40)
         draft = _draft(session, turn, words, f"user.dates.{name}")
@@ -226,12 +205,13 @@ def _is_plain(clause: Clause, *, named: bool, least: float) -> bool:
 
 
 def _orders(session: Session, turn: Turn, *, at_work: bool) -> Iterator[Draft]:
-    own = _own_clauses(turn)
+    own = own_clauses(turn.text)
     own = of_work(own) if at_work else own
     orders = [clause for clause in own if clause.act is Act.ORDER and not _keeps(clause.text)]
     if not orders or max(traits_of(one.text).words for one in orders) < 3:
         return
-    start, end = _around(own, orders)
+    first, last = own.index(orders[0]), own.index(orders[-1])
+    start, end = widen(own, first, last, MAX_VALUE, _BESIDE)
     words = turn.text[start:end]
     yield _draft(session, turn, words, key_of("rule", orders[0].text, session.project))
 
@@ -240,23 +220,6 @@ def _keeps(text: str) -> bool:
     """Whether an order is about what is held to be so: to leave it, or to let go of it."""
     low = cues.fold_case(text)
     return hypotheticals.REFUSAL.search(low) is not None or updates.takes_back(text)
-
-
-def _around(own: list[Clause], orders: list[Clause], most: int = MAX_VALUE) -> tuple[int, int]:
-    """Return the span of some clauses of a turn with the statements beside them, if short."""
-    first, last = orders[0], orders[-1]
-    start, end = first.start, last.end
-    at = own.index(first)
-    while at and own[at - 1].act is Act.STATEMENT and end - own[at - 1].start <= most:
-        at -= 1
-        start = own[at].start
-    at = own.index(last)
-    while (
-        at + 1 < len(own) and own[at + 1].act is Act.STATEMENT and own[at + 1].end - start <= most
-    ):
-        at += 1
-        end = own[at].end
-    return start, end
 
 
 def _draft(session: Session, turn: Turn, words: str, key: str) -> Draft:

@@ -27,10 +27,11 @@ from kimi_memory.nlp.rules.console import is_printed
 from kimi_memory.nlp.rules.lasting import is_lasting
 from kimi_memory.nlp.rules.long_requests import request_in
 from kimi_memory.nlp.rules.offers import assents, offers_in, picked, proposal_in
+from kimi_memory.nlp.rules.own_clauses import own_clauses
 from kimi_memory.nlp.rules.pasted import foreign_spans
 from kimi_memory.nlp.rules.reports import reports_in
 from kimi_memory.nlp.rules.salience import Traits, traits_of, weight_of
-from kimi_memory.nlp.rules.utterance import Act, Clause, clauses, of_work
+from kimi_memory.nlp.rules.utterance import Act, Clause, of_work
 
 BUDGET = 400
 """Most tokens of a digest."""
@@ -134,8 +135,7 @@ class _Reader:
     def __init__(self, transcript: Transcript) -> None:
         spoken = {Role.USER, Role.ASSISTANT}
         self._turns = [turn for turn in transcript.turns if turn.role in spoken]
-        names = {turn.speaker for turn in self._turns if turn.role is Role.USER and turn.speaker}
-        self._named = len(names) > 1
+        self._named = transcript.has_several_people()
         own = [turn for turn in self._turns if turn.role is Role.USER and len(turn.text) <= LONG]
         self._changes = Changes((turn.n, _own_words(turn.text)) for turn in own)
         self._kind = (
@@ -174,7 +174,7 @@ class _Reader:
         asker: Turn | None = None
         answers: list[Turn] = []
         for turn in self._turns:
-            if turn.role is Role.USER and turn.origin is Origin.HUMAN:
+            if turn.by_person:
                 if asker or answers:
                     yield asker, answers
                 asker, answers = turn, []
@@ -213,13 +213,10 @@ class _Reader:
         wanted = {Act.STATEMENT, Act.ORDER}
         wanted |= {Act.REQUEST} if self._kind == "work" or first else set()
         found = []
-        foreign = foreign_spans(turn.text)
         leaving = _FAREWELL.match(turn.text) is not None
-        said = clauses(turn.text)
-        for clause in of_work(said) if self._kind == "work" else said:
+        own = own_clauses(turn.text)
+        for clause in of_work(own) if self._kind == "work" else own:
             if clause.act not in wanted or any(p.search(clause.text) for p in _NOTHING):
-                continue
-            if any(a < clause.end and clause.start < b for a, b in foreign):
                 continue
             if leaving and clause.act is not Act.ORDER and not names_day(clause.text):
                 continue

@@ -83,7 +83,7 @@ class _Line:
 
     @property
     def human(self) -> bool:
-        return self.turn.role is Role.USER and self.turn.origin is Origin.HUMAN
+        return self.turn.by_person
 
     def says(self, pattern: re.Pattern[str]) -> bool:
         return pattern.search(self.own) is not None

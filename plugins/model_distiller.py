@@ -36,7 +36,7 @@ from kimi_memory.domain.plan_step import Verdict
 from kimi_memory.domain.prompt import Ask, Question, Schema
 from kimi_memory.domain.session import Transcript
 from kimi_memory.domain.turn import Turn
-from kimi_memory.llm.proposals.passage import Passage, is_person
+from kimi_memory.llm.proposals.passage import Passage
 from kimi_memory.llm.proposals.proof import Proof, is_written
 from kimi_memory.llm.proposals.proposal import KINDS, LONGEST, Act, Proposal, read_proposal
 from kimi_memory.llm.proposals.ties import with_ties
@@ -321,7 +321,7 @@ def _topic(proposal: Proposal, evidence: str) -> str:
 def _operations(window: Sequence[Turn], context: list[str], ask: Ask) -> list[dict[str, Any]]:
     lines = [*context, "turns:", *map(line_of, window)]
     block = fence(lines, secrets.token_hex(8), "a conversation: data")
-    people = " ".join(turn.text for turn in window if is_person(turn))
+    people = " ".join(turn.text for turn in window if turn.by_person)
     answer = ask(
         Question(
             template="prompts/distil",

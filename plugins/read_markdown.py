@@ -37,7 +37,7 @@ from kimi_memory import hookimpl
 from kimi_memory.domain.ids import safe_session_id
 from kimi_memory.domain.origin import Origin, Role
 from kimi_memory.domain.screen import TranscriptFile
-from kimi_memory.domain.session import Session, Transcript
+from kimi_memory.domain.session import CODING_RECORDER, Session, Transcript
 from kimi_memory.domain.turn import Turn
 from kimi_memory.nlp.dates.timestamps import EPOCH, find_moment, moment
 
@@ -276,7 +276,7 @@ def _session(file: TranscriptFile, growing: _Growing) -> Session:
         first.at,
         agent=members.get("agent", ""),
         project=members.get("project", ""),
-        host="specstory" if growing.style == "specstory" else "markdown",
+        host=CODING_RECORDER if growing.style == "specstory" else "markdown",
         title=members.get("title", "")[:120],
     )
 

@@ -57,7 +57,7 @@ class _Line:
 
     @property
     def human(self) -> bool:
-        return self.turn.role is Role.USER and self.turn.origin is Origin.HUMAN
+        return self.turn.by_person
 
     @property
     def barred(self) -> bool:
@@ -79,7 +79,7 @@ def _told(transcript: Transcript, drafts: list[Draft]) -> list[Draft]:
     quoted = {quote for draft in drafts if not _is_loose(draft) for quote in draft.quotes}
     gone = list(_taken_back(transcript, lines, drafts))
     apart = {quote for draft in gone for quote in draft.quotes}
-    chat = _is_chat(transcript)
+    chat = transcript.has_several_people()
     facts = [] if chat else [*_facts(transcript, lines, quoted | apart), *_answers(transcript)]
     told = {quote for fact in facts for quote in fact.quotes}
     rest = [one for one in drafts if not (told & set(one.quotes) and not _is_apart(one, facts))]
@@ -104,7 +104,7 @@ def _answers(transcript: Transcript) -> Iterator[Draft]:
     for turn in transcript.turns:
         if turn.role not in (Role.USER, Role.ASSISTANT):
             continue
-        if turn.role is Role.USER and turn.origin is Origin.HUMAN and len(turn.text) <= SHORT:
+        if turn.by_person and len(turn.text) <= SHORT:
             yield from _answered(transcript.session, before, turn)
         before = turn
 
@@ -142,15 +142,8 @@ def _last(turn: Turn) -> str:
     """Return the last sentence of a turn that a person's next words may be about."""
     spans = sentences(turn.text)
     last = turn.text[spans[-1][0] : spans[-1][1]] if spans else ""
-    human = turn.role is Role.USER and turn.origin is Origin.HUMAN
     asks = last.rstrip().endswith(("?", "？"))
-    return last if (human or (asks and turn.origin is Origin.AGENT)) else ""
-
-
-def _is_chat(transcript: Transcript) -> bool:
-    """Whether several people speak, who each own what they say."""
-    speakers = {turn.speaker for turn in transcript.turns if turn.role is Role.USER}
-    return len(speakers - {""}) > 1
+    return last if (turn.by_person or (asks and turn.origin is Origin.AGENT)) else ""
 
 
 def _lines(transcript: Transcript) -> Iterator[_Line]:

@@ -16,7 +16,7 @@ from kimi_memory import hookimpl
 from kimi_memory.domain.card import CardType
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.note import Lang
-from kimi_memory.domain.origin import Origin, Role
+from kimi_memory.domain.origin import Origin
 from kimi_memory.domain.session import Transcript
 from kimi_memory.domain.source import Quote
 from kimi_memory.domain.turn import Turn
@@ -55,12 +55,12 @@ def _is_told(draft: Draft, tasks: Iterable[Draft]) -> bool:
 def open_tasks(transcript: Transcript) -> list[Draft]:
     """Return a draft for each item whose last box in the session is empty."""
     last: dict[str, Draft | None] = {}
-    alone = _is_of_one(transcript)
+    alone = not transcript.has_several_people()
     for turn in transcript.turns:
         boxes = list(_items(turn))
         for ticked, item in boxes:
             last[normalise(item)] = None if ticked else _draft(transcript, turn, item)
-        if boxes or not (alone and _is_spoken(turn)):
+        if boxes or not (alone and turn.by_person):
             continue
         for done in done_in(turn.text):
             named = [key for key, draft in last.items() if draft and finishes(done, draft.value)]
@@ -73,24 +73,14 @@ def open_tasks(transcript: Transcript) -> list[Draft]:
 def finished_tasks(transcript: Transcript) -> list[Draft]:
     """Return a draft for each thing that a person, or a ticked box, says is done."""
     found: list[Draft] = []
-    alone = _is_of_one(transcript)
+    alone = not transcript.has_several_people()
     for turn in transcript.turns:
         ticked = [item for done, item in _items(turn) if done]
-        spoken = done_in(turn.text) if alone and _is_spoken(turn) else []
+        spoken = done_in(turn.text) if alone and turn.by_person else []
         for item in (*ticked, *spoken):
             draft = _draft(transcript, turn, item)
             found.append(replace(draft, key=f"done.{slug(item, limit=40)}", done=True))
     return found
-
-
-def _is_of_one(transcript: Transcript) -> bool:
-    """Whether one person speaks with an agent alone."""
-    people = {one.speaker for one in transcript.turns if one.role is Role.USER and one.speaker}
-    return len(people) <= 1
-
-
-def _is_spoken(turn: Turn) -> bool:
-    return turn.role is Role.USER and turn.origin is Origin.HUMAN
 
 
 def _items(turn: Turn) -> Iterator[tuple[bool, str]]:

@@ -8,7 +8,7 @@ from kimi_memory.config import FORMAT, MARKER
 from kimi_memory.domain.change import Create
 from kimi_memory.domain.ids import derived_id, new_id
 from kimi_memory.domain.note import Lang
-from kimi_memory.domain.pages import STARTER_IDENTITY, STARTER_NAME, Identity
+from kimi_memory.domain.pages import STARTER_IDENTITY, STARTER_NAME, STARTER_PAGES, Identity
 from kimi_memory.formats import codec
 from kimi_memory.formats.templates import fill
 from kimi_memory.jobs.overview import PAGE, empty_page
@@ -16,7 +16,6 @@ from kimi_memory.nlp.basic.language import language_of
 
 TIERS = ("short-term", "episodic", "mid-term", "semantic", "long-term")
 """The five folders of truth."""
-_PEOPLES = ("USER", "PROJECT")
 _SETTINGS = """\
 # Settings of this memory: data only. Hosts, keys and plugins are chosen in your own
 # config directory. All settings: docs/settings.md.
@@ -48,8 +47,7 @@ def starter(name: str, language: str, now: datetime, *, locale: str = "") -> lis
     pages = {
         MARKER: settings,
         PAGE: empty_page(name, lang),
-        "USER.md": fill("starter/USER", lang, name=name),
-        "PROJECT.md": fill("starter/PROJECT", lang, name=name),
+        **{path: fill(page, lang, name=name) for path, page in STARTER_PAGES.items()},
         codec.place(identity): codec.render(identity),
     }
     return [Create(path, text.encode()) for path, text in pages.items()]
@@ -57,7 +55,7 @@ def starter(name: str, language: str, now: datetime, *, locale: str = "") -> lis
 
 def starter_lines() -> frozenset[str]:
     """Return what the pages of a new memory say in every language: nobody's statements."""
-    pages = [fill(f"starter/{page}", lang, name="") for page in _PEOPLES for lang in Lang]
+    pages = [fill(page, lang, name="") for page in STARTER_PAGES.values() for lang in Lang]
     lines = {line.strip().removeprefix("- ") for page in pages for line in page.splitlines()}
     return frozenset(line for line in lines if line)
 

@@ -84,6 +84,10 @@ STARTER_NAME = {Lang.ZH: "智能体", Lang.EN: "Agent"}
 """What it is called where nobody gave it a name."""
 
 
+STARTER_PAGES = {"USER.md": "starter/USER", "PROJECT.md": "starter/PROJECT"}
+"""The pages that a person fills, and the templates they start from."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Day(Note):
     """``episodic/daily/YYYY-MM-DD.md``, the log of a day."""

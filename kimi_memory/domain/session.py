@@ -74,6 +74,10 @@ class Transcript:
         runs = sum(one is other is Role.ASSISTANT for one, other in pairs)
         return runs > max(2, len(pairs) // 5)
 
+    def has_several_people(self) -> bool:
+        """Whether several named people speak, who each own what they say."""
+        return len({t.speaker for t in self.turns if t.role is Role.USER} - {""}) > 1
+
     def turn(self, n: int) -> Turn | None:
         """Return turn number `n`, or None."""
         return next((turn for turn in self.turns if turn.n == n), None)

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from kimi_memory.domain.json_value import Json
 
 
+MAX_SPEECH = 1500
+"""A longer turn of a person is a paste or a template, not speech."""
+
+
 @dataclass(frozen=True, slots=True)
 class Turn:
     """One screened turn as it stands in a session's JSONL file."""
@@ -38,3 +42,13 @@ class Turn:
     """How many characters were left out: blocks that programs put into prompts."""
     tool_calls: tuple[Json, ...] = field(default=(), hash=False)
     """What the turn had tools do, as its program wrote it; kept, and no part of what is said."""
+
+    @property
+    def by_person(self) -> bool:
+        """Whether a person wrote the turn, not a program in a person's place."""
+        return self.role is Role.USER and self.origin is Origin.HUMAN
+
+    @property
+    def is_speech(self) -> bool:
+        """Whether a person said the turn, rather than pasted a text."""
+        return self.by_person and len(self.text) <= MAX_SPEECH

@@ -11,8 +11,7 @@ from kimi_memory.domain.card import Card, CardType
 from kimi_memory.domain.digest import Digest
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.note import Lang
-from kimi_memory.domain.origin import Origin, Role
-from kimi_memory.domain.session import Transcript
+from kimi_memory.domain.origin import Origin
 from kimi_memory.domain.source import Quote
 from kimi_memory.domain.turn import Turn
 from kimi_memory.errors import FormatError, NotFoundError
@@ -21,20 +20,18 @@ from kimi_memory.nlp.basic.regex import regex
 from kimi_memory.nlp.basic.slug import slug
 from kimi_memory.nlp.rules.changed_later import may_replace, replaces
 from kimi_memory.nlp.rules.lasting import is_lasting
-from kimi_memory.nlp.rules.pasted import foreign_spans
+from kimi_memory.nlp.rules.own_clauses import own_clauses
 from kimi_memory.nlp.rules.salience import specific_words, traits_of
 from kimi_memory.nlp.rules.strip_code import headline
-from kimi_memory.nlp.rules.utterance import Act, Clause, clauses
+from kimi_memory.nlp.rules.utterance import Act, Clause
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.known import last_digests
 from kimi_memory.store.notes.notes import Shelf
 
 RARE = 4
 """A word that more turns hold does not tell which of them a change means."""
-MAX_TURN = 1500
-"""A longer turn of a person is a paste or a template, not speech."""
-MAX_VALUE, MAX_PAST = 200, 160
-"""Most characters of a statement with those beside it, now and in the past."""
+MAX_PAST = 160
+"""Most characters of a statement with the one behind it."""
 LONG = 24
 """A statement of more words mostly tells of other things, too."""
 _PART = regex(r"[^,，;；。!?！？]+[,，;；。!?！？]?")
@@ -127,45 +124,9 @@ class Earlier:
             transcript = sessions.read(self._shelf.store, place.path)
         except (NotFoundError, FormatError):
             return []
-        if _is_shared(transcript):
+        if transcript.has_several_people():
             return []
-        return [said for turn in transcript.turns if is_speech(turn) for said in _in(digest, turn)]
-
-
-def is_speech(turn: Turn) -> bool:
-    """Whether a person said a turn in their own words."""
-    mine = turn.role is Role.USER and turn.origin is Origin.HUMAN
-    return mine and len(turn.text) <= MAX_TURN
-
-
-def own_clauses(text: str) -> list[Clause]:
-    """Return the clauses of a turn that are its speaker's own words."""
-    foreign = foreign_spans(text)
-    return [
-        clause
-        for clause in clauses(text)
-        if not any(start < clause.end and clause.start < end for start, end in foreign)
-    ]
-
-
-def around(own: list[Clause], at: int, text: str) -> str:
-    """Return a clause of a turn with the statements beside it, as far as both are short."""
-    start, end = own[at].start, own[at].end
-    for before in reversed(own[:at]):
-        if before.act not in _SAID or end - before.start > MAX_VALUE:
-            break
-        start = before.start
-    for after in own[at + 1 :]:
-        if after.act not in _SAID or after.end - start > MAX_VALUE:
-            break
-        end = after.end
-    return text[start:end].strip()
-
-
-def _is_shared(transcript: Transcript) -> bool:
-    """Whether several people speak, who each own what they say."""
-    people = {turn.speaker for turn in transcript.turns if turn.role is Role.USER}
-    return len(people - {""}) > 1
+        return [said for turn in transcript.turns if turn.is_speech for said in _in(digest, turn)]
 
 
 def _in(digest: Digest, turn: Turn) -> Iterator[Said]:

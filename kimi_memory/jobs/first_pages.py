@@ -8,13 +8,17 @@ from dataclasses import replace
 
 from kimi_memory.domain.change import Change
 from kimi_memory.domain.note import Lang
-from kimi_memory.domain.pages import IDENTITY_PATH, STARTER_IDENTITY, STARTER_NAME, Identity
+from kimi_memory.domain.pages import (
+    IDENTITY_PATH,
+    STARTER_IDENTITY,
+    STARTER_NAME,
+    STARTER_PAGES,
+    Identity,
+)
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec
 from kimi_memory.formats.templates import fill
 from kimi_memory.jobs.render import Render
-
-_PEOPLES = {"USER.md": "starter/USER", "PROJECT.md": "starter/PROJECT"}
 
 
 def translate_first_pages(render: Render, lang: Lang) -> Iterator[Change]:
@@ -22,7 +26,7 @@ def translate_first_pages(render: Render, lang: Lang) -> Iterator[Change]:
 
     `init` knows the language of the machine at best; what is said tells that of the person.
     """
-    for path, template in _PEOPLES.items():
+    for path, template in STARTER_PAGES.items():
         if render.exists(path) and render.text(path) in _others(template, lang):
             yield from render.replace_file(path, fill(template, lang, name="").encode())
     if render.exists(IDENTITY_PATH):

@@ -17,7 +17,7 @@ from kimi_memory.nlp.basic.normalize import normalise
 
 
 def page_lines_of(note: Note) -> Iterator[str]:
-    """Yield what pages show of a note; they show nothing that is somebody's own."""
+    """Yield what pages show of a note; of a private note they show nothing."""
     if getattr(note, "scope", SHARED):
         return
     if isinstance(note, Card):

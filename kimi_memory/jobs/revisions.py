@@ -16,7 +16,7 @@ from kimi_memory.domain.note import Lang
 from kimi_memory.domain.session import Session, Transcript
 from kimi_memory.domain.source import Quote
 from kimi_memory.domain.turn import Turn
-from kimi_memory.jobs.earlier import Earlier, around, is_speech, own_clauses
+from kimi_memory.jobs.earlier import Earlier
 from kimi_memory.nlp.basic.language import language_of
 from kimi_memory.nlp.basic.regex import regex
 from kimi_memory.nlp.basic.slug import slug
@@ -28,6 +28,7 @@ from kimi_memory.nlp.rules.changed_later import (
     revisits,
     sets_free,
 )
+from kimi_memory.nlp.rules.own_clauses import own_clauses, widen
 from kimi_memory.nlp.rules.salience import traits_of
 from kimi_memory.nlp.rules.strip_code import headline
 from kimi_memory.nlp.rules.utterance import Act, Clause
@@ -38,12 +39,11 @@ _OPEN = regex(
     r"|在考虑|没定|没想好|再说|要不要",
     2,
 )
-_LOOSE = regex(
-    r"^\W*(?:instead|otherwise|these|those|that|this|it|they|he|she)\b|^(?:算了|那个|这个|它)", 2
-)
-"""A card that begins so says nothing without the sentence before it."""
 _UNSETTLED = (cues.JOKE, cues.HEARSAY, _OPEN)
 _THOUGHT = {cues.Bar.HYPOTHETICAL, cues.Bar.PLAN}
+MAX_VALUE = 200
+"""Most characters of a statement with those beside it."""
+_SAID = (Act.STATEMENT, Act.ORDER)
 _LEAST = 2
 """Things that a statement names at least."""
 
@@ -62,11 +62,11 @@ def revisions(
         earlier: finds what was said in earlier sessions.
         replaces: whether a draft takes the place of a live card.
     """
-    if len({turn.speaker for turn in transcript.turns if is_speech(turn)}) > 1:
+    if transcript.has_several_people():
         return
     taken = [(quote.n, quote.text) for draft in drafts for quote in draft.quotes]
     at_work = transcript.has_agent_at_work()
-    for turn in filter(is_speech, transcript.turns):
+    for turn in (turn for turn in transcript.turns if turn.is_speech):
         for draft, value in _candidates(transcript.session, turn, taken, at_work=at_work):
             olds = list(earlier.statements(draft))
             if draft.type is CardType.RULE:
@@ -86,8 +86,9 @@ def _candidates(
     for at, clause in enumerate(own):
         if any(n == turn.n and (clause.text in q or q in clause.text) for n, q in taken):
             continue
-        wide = around(own, at, turn.text)
-        if not _may_change(clause, at_work=at_work) or _LOOSE.search(wide):
+        start, end = widen(own, at, at, MAX_VALUE, _SAID)
+        wide = turn.text[start:end].strip()
+        if not _may_change(clause, at_work=at_work) or cues.NEEDS_LEAD.search(wide):
             continue
         for type in _types(clause):
             yield _draft(session, turn, clause.text, type), wide
@@ -95,7 +96,7 @@ def _candidates(
 
 def _may_change(clause: Clause, *, at_work: bool) -> bool:
     text = clause.text
-    if clause.act not in (Act.STATEMENT, Act.ORDER) and not revisits(text):
+    if clause.act not in _SAID and not revisits(text):
         return False
     # While an agent works, words of change mostly tell it what to do next.
     if not may_replace(text) or (at_work and not names_old(text)):

@@ -91,11 +91,12 @@ def _people(searcher: Searcher, request: Request) -> Iterator[Line]:
     rows = np.flatnonzero(searcher.column("tier").among(frozenset({"page"})) & searcher.alive)
     if not len(rows):
         return
-    from kimi_memory.recall.people_pages import PEOPLE_PAGES, written_lines
+    from kimi_memory.domain.pages import STARTER_PAGES
+    from kimi_memory.recall.people_pages import written_lines
 
     held = _held(searcher, request)
     there = {searcher.path(row) for row in rows.tolist() if held[row]}
-    for path in (path for path in PEOPLE_PAGES if path in there):
+    for path in (path for path in STARTER_PAGES if path in there):
         written = written_lines(path, lambda path: searcher.files.served(path).usable)
         lines = list(_of_people(path, written))
         if sum(estimate(under(line, "")) + 1 for line in lines) <= PEOPLE_SHARE * request.budget:

@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kimi_memory.domain.note import Lang
+from kimi_memory.domain.pages import STARTER_PAGES
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.formats.frontmatter import decode, read
 from kimi_memory.formats.sanitize import lines_of
 from kimi_memory.nlp.basic.regex import regex
 from kimi_memory.nlp.basic.tokens import estimate
 
-PEOPLE_PAGES = {"USER.md": "starter/USER", "PROJECT.md": "starter/PROJECT"}
-"""The pages, and their templates."""
 _UNFILLED = regex(
     r"^\s*(?:<!--.*|[*_](?![*_\s])[^*_]+[*_]|[-*+]?\s*(?:\*\*)?[^*:：]{1,40}[:：]\s*(?:\*\*)?\s*|-{3,})$"
 )
@@ -38,7 +37,7 @@ def people_lines(path: str, content: Callable[[str], bytes], budget: int) -> lis
     """Return the first written lines of a page that fit a budget of tokens.
 
     Args:
-        path: one of `PEOPLE_PAGES`.
+        path: one of `STARTER_PAGES`.
         content: reads a file as agents get it.
         budget: most tokens.
     """
@@ -58,7 +57,7 @@ def written_lines(path: str, content: Callable[[str], bytes]) -> Iterator[PageLi
         front = read(text, path)
     except (KimiMemoryError, OSError):
         return  # There is none, or it cannot be read, which `doctor` tells.
-    given = _given(PEOPLE_PAGES[path])
+    given = _given(STARTER_PAGES[path])
     above = len(lines_of(text)) - len(lines_of(front.body))
     heading: PageLine | None = None
     for number, line in enumerate(lines_of(front.body), above + 1):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from kimi_memory.domain.brief import Choice, Point
 from kimi_memory.domain.note import Lang
-from kimi_memory.domain.pages import STARTER_IDENTITY, Identity
+from kimi_memory.domain.pages import STARTER_IDENTITY, STARTER_PAGES, Identity
 from kimi_memory.domain.scope import SHARED
 from kimi_memory.domain.search_types import Query
 from kimi_memory.formats.page_lines import BRIEF_TITLES
@@ -17,7 +17,7 @@ from kimi_memory.nlp.basic.prompt_fence import fence
 from kimi_memory.nlp.basic.sentences import sentences
 from kimi_memory.nlp.basic.tokens import estimate
 from kimi_memory.recall.context import Context
-from kimi_memory.recall.people_pages import PEOPLE_PAGES, people_lines
+from kimi_memory.recall.people_pages import people_lines
 from kimi_memory.recall.request import Request
 from kimi_memory.store.notes.known import Known, Whose
 from kimi_memory.store.notes.notes import Shelf
@@ -108,7 +108,7 @@ def _first(text: str) -> str:
 
 def _people(shelf: Shelf, budget: int, ids: Collection[str] | None) -> Iterator[_Line]:
     """Yield what a person wrote on their own pages, without what the template said."""
-    for path in PEOPLE_PAGES:
+    for path in STARTER_PAGES:
         if ids is None or path in ids:
             for line in people_lines(
                 path, lambda path: shelf.store.served(path).usable, round(budget * PEOPLE_SHARE)

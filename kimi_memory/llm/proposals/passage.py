@@ -90,7 +90,7 @@ class Passage:
     @property
     def by_person(self) -> bool:
         """Whether a person said them."""
-        return is_person(self.turn)
+        return self.turn.by_person
 
     @property
     def words(self) -> str:
@@ -212,15 +212,10 @@ class Passage:
         return any(start <= self.start and self.end <= end for start, end in marks)
 
 
-def is_person(turn: Turn) -> bool:
-    """Whether a person said a turn."""
-    return turn.role is Role.USER and turn.origin is Origin.HUMAN
-
-
 def is_heard(turn: Turn) -> bool:
     """Whether a turn was spoken by a person or their agent, and is no paste."""
     agent = turn.role is Role.ASSISTANT and turn.origin in (Origin.HUMAN, Origin.AGENT)
-    return agent or (is_person(turn) and len(turn.text) <= TURN_CHARS)
+    return agent or (turn.by_person and len(turn.text) <= TURN_CHARS)
 
 
 def own_words(turn: Turn) -> str:

@@ -17,7 +17,7 @@ from functools import cached_property
 from kimi_memory.domain.digest import DigestLine
 from kimi_memory.domain.session import Transcript
 from kimi_memory.domain.source import Quote
-from kimi_memory.llm.proposals.passage import Passage, is_heard, is_person, names_of, own_words
+from kimi_memory.llm.proposals.passage import Passage, is_heard, names_of, own_words
 from kimi_memory.llm.proposals.proposal import Proposal
 from kimi_memory.nlp.basic.language import language_of
 from kimi_memory.nlp.basic.normalize import normalise
@@ -61,11 +61,11 @@ class Proof:
     def __init__(self, transcript: Transcript) -> None:
         self._session = transcript.session
         self.turns = [turn for turn in transcript.turns if is_heard(turn)]
-        people = [turn for turn in self.turns if is_person(turn)]
+        people = [turn for turn in self.turns if turn.by_person]
         self._own = {turn.n: own_words(turn) for turn in people}
         self._changes = Changes(self._own.items())
         pairs = list(zip(self.turns, self.turns[1:], strict=False))
-        runs = sum(not is_person(a) and not is_person(b) for a, b in pairs)
+        runs = sum(not a.by_person and not b.by_person for a, b in pairs)
         self._works = runs > max(2, len(pairs) // 5)
 
     def find(self, quotes: Iterable[tuple[int, str]]) -> list[Passage]:
@@ -169,10 +169,7 @@ class Proof:
             return ""
         last, words = max(one.turn.n for one in found), specific_words(proposal.value)
         later = (
-            r.text
-            for t in self.turns
-            if t.n > last and not is_person(t)
-            for r in reports_in(t.text)
+            r.text for t in self.turns if t.n > last and not t.by_person for r in reports_in(t.text)
         )
         done = any(len(words & specific_words(text)) >= 2 for text in later)
         return "which the session settles later" if done else ""
@@ -180,7 +177,7 @@ class Proof:
     def _closes(self, one: Passage) -> bool:
         """Whether words tell something of the work in the last message of an exchange."""
         at = self.turns.index(one.turn)
-        if at + 1 < len(self.turns) and not is_person(self.turns[at + 1]):
+        if at + 1 < len(self.turns) and not self.turns[at + 1].by_person:
             return False
         reports = [report.text for report in reports_in(one.turn.text)]
         traits = traits_of(one.sentence)
@@ -194,7 +191,7 @@ class Proof:
         for one in own:
             at = self.turns.index(one.turn)
             before = self.turns[at - 1] if at else None
-            if before is None or is_person(before):
+            if before is None or before.by_person:
                 continue
             chosen = picked(one.turn.text, offers_in(before.text))
             if chosen:

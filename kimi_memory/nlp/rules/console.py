@@ -42,12 +42,10 @@ _SURE = regex(
 _SURE_INSIDE = regex(
     r"\x1b\[|\[\d{1,2}m|\w\.{6,}|^\s{0,4}[A-Z][\w -]{3,40} failed: |(?:\s--?[a-z][\w-]{1,40}(?:=\S{1,80})?){4,}| error TS\d{3,5}:|\bline \d{1,6}, in \S"
 )
-_LIKELY = regex(
+_CODE = regex(
     r"\s{2,}\S|\t|\s*(?:[{}\[\]()]{1,4}[,;]?\s*$|[\"'][\w./@ -]{1,60}[\"']: |[}\])]|</?\w|//|/\*|\*/|#include|#!|\.{3}\s?$|[>•|+=] )"
     r"|[\w.-]{1,40}: {0,2}(?:[\d\"'\[{]|true\b|false\b|null\b|none\b)|[A-Z][A-Z\d]{1,30}_[A-Z\d_]{1,40}=|[\w.]{1,40}\s?=\s?\S"
-    r"|(?:import|export|const|let|var|def|class|function|return|public|private|async|await|struct|func|fn|package|using|select|insert|update|create|alter|from \S{1,60} import)\b[^\n]{0,250}[;{(:]\s*$"
-    r"|(?:added|removed|changed|audited|found|compiled|collecting|downloading|downloaded|installing|installed|cloning|resolving|building|built|running|using|loading|fetching|starting|watching|creating|generating|linting|up to date|successfully|requirement already|created|image size)\b[^\n]{0,250}(?:\d|\.{3}|:\s*$|…)"
-    r"|/\S{3,200}\s*$|https?://\S{1,250}\s*$|[\w@/.-]{1,60}@\d{1,4}\.\d",
+    r"|(?:import|export|const|let|var|def|class|function|return|public|private|async|await|struct|func|fn|package|using|select|insert|update|create|alter|from \S{1,60} import)\b[^\n]{0,250}[;{(:]\s*$",
     2,
 )
 _ENDS = regex(r"(?:[;{}]|=>|\)\s?[:{]|\\|,)\s*$")
@@ -100,13 +98,13 @@ def _is_heap(text: str, lines: Sequence[Span], at: int) -> bool:
     """Whether several lines in a row are code or data."""
     heap = [_line(text, lines, n) for n in range(at, min(at + _FEW, len(lines)))]
     return len(heap) == _FEW and all(
-        _MEMBER.match(one) or (_LIKELY.match(one) and _ENDS.search(one)) for one in heap
+        _MEMBER.match(one) or (_CODE.match(one) and _ENDS.search(one)) for one in heap
     )
 
 
 def _is_person(line: str) -> bool:
     """Whether a person speaks in a line."""
-    if is_printed(line) or (_LIKELY.match(line) and _ENDS.search(line)):
+    if is_printed(line) or (_CODE.match(line) and _ENDS.search(line)):
         return False
     return bool(_PERSON.match(line)) and len(_WORDS.findall(line)) > 1
 

@@ -359,6 +359,12 @@ def own_words(sentence: str) -> str:
     return _QUOTED.sub(lambda found: " " * len(found[0]), fold_case(sentence))
 
 
+NEEDS_LEAD = regex(
+    r"^\W*(?:instead|otherwise|these|those|that|this|it|they|he|she)\b|^(?:算了|那个|这个|它)", 2
+)
+"""A sentence that begins so says nothing without the one before it."""
+
+
 def clean(sentence: str) -> str:
     """Return a sentence without the words people warm up with."""
     text = sentence.strip()

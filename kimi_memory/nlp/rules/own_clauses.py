@@ -1,0 +1,41 @@
+"""The clauses of a turn that are its speaker's own words, and what stands around one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from kimi_memory.nlp.basic.sentences import Span
+from kimi_memory.nlp.rules.pasted import foreign_spans
+from kimi_memory.nlp.rules.utterance import Act, Clause, clauses
+
+
+def own_clauses(text: str) -> list[Clause]:
+    """Return the clauses of a turn that are its speaker's own words."""
+    foreign = foreign_spans(text)
+    return [
+        clause
+        for clause in clauses(text)
+        if not any(start < clause.end and clause.start < end for start, end in foreign)
+    ]
+
+
+def widen(own: Sequence[Clause], first: int, last: int, limit: int, acts: Collection[Act]) -> Span:
+    """Return the span of some clauses with those beside them, as far as all of it is short.
+
+    Args:
+        own: the clauses of one turn, in order.
+        first: the number of the first clause, from 0.
+        last: the number of the last one.
+        limit: most characters of the span once it is widened.
+        acts: what a clause beside them may be to be taken in.
+    """
+    start, end = own[first].start, own[last].end
+    for before in reversed(own[:first]):
+        if before.act not in acts or end - before.start > limit:
+            break
+        start = before.start
+    for after in own[last + 1 :]:
+        if after.act not in acts or after.end - start > limit:
+            break
+        end = after.end
+    return start, end
