@@ -12,7 +12,7 @@ TEXT = "We moved to Basel in May. The rent is lower here. Always answer in Germa
 
 def test_what_is_quoted_is_not_the_speakers() -> None:
     text = 'I like the plan. He wrote: "you must never call me before nine in the morning".'
-    assert [one.text for one in own_clauses(text)][0].startswith("I like the plan")
+    assert next(one.text for one in own_clauses(text)).startswith("I like the plan")
     assert all("never call me" not in one.text for one in own_clauses(text))
 
 
