@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import logging
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from kimi_memory.store.trust.vetting import Vetting
 
 _VIEW_SECONDS = 0.25
-log = logging.getLogger("kimi_memory")
 
 
 class Parts:
@@ -176,7 +174,10 @@ class Parts:
             try:
                 self.batch.flush()
             except KimiMemoryError as error:
-                log.warning("history is behind: %s", error)  # The batch stays pending.
+                import logging  # Most processes have nothing to say there.
+
+                # The batch stays pending.
+                logging.getLogger("kimi_memory").warning("history is behind: %s", error)
         if "index" in self.__dict__:
             self.index.close()
         if "history" in self.__dict__:

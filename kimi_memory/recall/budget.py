@@ -34,6 +34,8 @@ BAND = 0.97
 """Factor of a value for each step of priority down."""
 LOOSE_TOKENS = 12
 """By so much a block may cost less than its lines one by one: 3 tokens for each cut."""
+HEADING_TOKENS = 4
+"""By so much the headings of a block may cost less once another line is shown."""
 
 Split = Callable[[str], Iterable[str]]
 
@@ -152,7 +154,11 @@ class _Choice:
 
     def _may_fit(self, line: Line) -> bool:
         """Whether it pays to count the whole block, which takes longer than all else here."""
-        return self._spent + self._more(line) <= self._budget + LOOSE_TOKENS
+        room, more = self._budget - self._spent, self._more(line)
+        if abs(more - room) > LOOSE_TOKENS:
+            return more < room
+        # A whole line has no cuts; one of a file that is named may change the lines above it.
+        return self._file(line).cost > 0 or _tokens(alone(line)) <= room + HEADING_TOKENS
 
     def _gain(self, line: Line) -> float:
         """Return what a line adds for each token."""

@@ -2,26 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from kimi_memory.store.git.command import Git, decode
-
-_MOST = 200
-"""So many of the last movements of HEAD are looked at."""
-_LINE = re.compile(rb"([0-9a-f]{40}) ([0-9a-f]{40}) .*?> (\d+) [+-]\d{4}\t?(.*)")
-_HERE = re.compile(rb"kimi_memory: |clone:|[Bb]ranch:|commit(?: \((?:initial|amend)\))?:")
-"""What moves HEAD without bringing anything: our commits, and a person's own."""
-_MERGED = b"commit (merge)"
-_UNDER_WAY = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REBASE_HEAD")
-
-
-def blob_of(content: bytes) -> str:
-    """Return the name git gives to the content of a file."""
-    return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()  # noqa: S324  git's own
+from kimi_memory.store.git.head_log import UNDER_WAY, movements
 
 
 def arrivals(git: Git, folder: Path, since: float) -> Mapping[str, frozenset[str]]:
@@ -33,7 +19,7 @@ def arrivals(git: Git, folder: Path, since: float) -> Mapping[str, frozenset[str
         since: a moment of the system clock; earlier movements are left out.
     """
     found: dict[str, set[str]] = defaultdict(set)
-    for old, new, by_hand in [*_moved(folder, since), *_under_way(git, folder)]:
+    for old, new, by_hand in [*movements(folder, since), *_under_way(git, folder)]:
         changed = _changed(git, f"{new} {old}")
         # What differs from both sides of a merge that a person committed, they have settled.
         settled = {path for path, _ in _changed(git, new, "-c")} if by_hand else set()
@@ -47,33 +33,9 @@ def arrivals(git: Git, folder: Path, since: float) -> Mapping[str, frozenset[str
     return {path: frozenset(blobs) for path, blobs in found.items()}
 
 
-def head_at(folder: Path, moment: float) -> str:
-    """Return the commit HEAD was at, at a moment of the system clock; empty if it is not told."""
-    second = int(moment)  # Of what happened in that one, only a clone is sure to be older.
-    log = [one for one in _log(folder) if int(one[3]) <= second]
-    past = [one[2].decode() for one in log if int(one[3]) < second or one[4].startswith(b"clone:")]
-    return past[-1] if past and past[-1].strip("0") else ""
-
-
-def _log(folder: Path) -> list[re.Match[bytes]]:
-    try:
-        lines = (folder / "logs" / "HEAD").read_bytes().splitlines()
-    except OSError:
-        return []
-    return [found for line in lines if (found := _LINE.fullmatch(line))]
-
-
-def _moved(folder: Path, since: float) -> Iterator[tuple[str, str, bool]]:
-    """Yield the movements of HEAD that brought something, and whether a person settled them."""
-    known = [line for line in _log(folder) if int(line[3]) >= int(since)]
-    known = [line for line in known if line[1].strip(b"0") and not _HERE.match(line[4])]
-    for line in known[-_MOST:]:
-        yield line[1].decode(), line[2].decode(), line[4].startswith(_MERGED)
-
-
 def _under_way(git: Git, folder: Path) -> Iterator[tuple[str, str, bool]]:
     """Yield what a merge that is not finished brings."""
-    for name in _UNDER_WAY:
+    for name in UNDER_WAY:
         if (folder / name).exists():
             sides = git.call("rev-parse", "HEAD^{commit}", f"{name}^{{commit}}")
             if sides.code == 0:

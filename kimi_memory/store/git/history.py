@@ -13,11 +13,12 @@ from kimi_memory.domain.health import Finding, Severity
 from kimi_memory.errors import HistoryError
 from kimi_memory.store.files.stat import Stats
 from kimi_memory.store.git import attributes, read
-from kimi_memory.store.git.arrivals import arrivals, head_at
+from kimi_memory.store.git.arrivals import arrivals
 from kimi_memory.store.git.cache import CacheFile
 from kimi_memory.store.git.command import SAFE, Git
 from kimi_memory.store.git.commit import Committer, Where
 from kimi_memory.store.git.files import IGNORED
+from kimi_memory.store.git.head_log import head_at, read_state
 from kimi_memory.store.git.health import examine, read_settings
 from kimi_memory.store.git.locks import remove_stale
 from kimi_memory.store.git.log import Commit, idents, message
@@ -156,7 +157,7 @@ class History:
         if git is None:
             return {}
         folder = _folder_of(git)
-        state = _state_of(folder)
+        state = read_state(folder)
         if self._arrived[0] != (since, state):
             self._arrived = (since, state), arrivals(git, folder, since)
         return self._arrived[1]
@@ -274,13 +275,6 @@ class History:
         _write_absent(self.root / attributes.NAME, attributes.CONTENT)
         attributes.renew(self.root)
         _sync(git.common(), folder)
-
-
-def _state_of(folder: Path) -> tuple[tuple[int, int], ...]:
-    """Return what is another one after HEAD moved, or a merge began or went on."""
-    found = (folder / name for name in ("logs/HEAD", "MERGE_HEAD", "index"))
-    looks = (path.stat() if path.exists() else None for path in found)
-    return tuple((look.st_mtime_ns, look.st_size) if look else (0, 0) for look in looks)
 
 
 def _folder_of(git: Git) -> Path:

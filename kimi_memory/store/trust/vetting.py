@@ -20,6 +20,7 @@ from kimi_memory.domain.origin import Origin, least_trusted
 from kimi_memory.domain.status import Status
 from kimi_memory.errors import FormatError, HistoryError
 from kimi_memory.store.files.merge_marks import WHY, has_marks
+from kimi_memory.store.git.head_log import blob_of, brought_nothing
 from kimi_memory.store.standing import SETTINGS, WAITS, Served, Standing, Waiting, is_judged, told
 from kimi_memory.store.trust.agents_at_work import AgentsAtWork
 from kimi_memory.store.trust.versions import Versions
@@ -172,8 +173,6 @@ class Vetting:
 
     def _brought(self, path: str, content: bytes, look: stat_result) -> str:
         """Return how a file came here that was written elsewhere; empty for one written here."""
-        from kimi_memory.store.git.arrivals import blob_of
-
         if blob_of(content) in self._arrivals().get(path, ()):
             return "a pull or a merge brought it"
         if abs(look.st_ctime_ns - look.st_mtime_ns) > _APART_NS:
@@ -181,8 +180,11 @@ class Vetting:
         return ""
 
     def _arrivals(self) -> Mapping[str, frozenset[str]]:
+        since = self._store.journal.born() / 1e9
+        if brought_nothing(self._store.root / ".git", since):
+            return {}
         try:
-            return self._history().arrivals(self._store.journal.born() / 1e9)
+            return self._history().arrivals(since)
         except HistoryError:
             return {}
 

@@ -70,6 +70,7 @@ class Journal:
         self._last, self._listed = "", (0, 0)
         self._file = (0, -1)
         self._tail = LastRecords()
+        self._born = 0, 0, 0
 
     def start(self) -> None:
         """Cut a torn tail off into lost+found; begin a chain where there is none."""
@@ -152,8 +153,19 @@ class Journal:
 
     def born(self) -> int:
         """Return when the chain began, in nanoseconds of the system clock."""
-        first = next(self.records(), {})
-        return int(str(first.get("after"))) if first.get("op") == "genesis" else 0
+        try:
+            with self._tree.folder(FOLDER) as folder:
+                names = self._segments_in(folder)
+                look = self._tree.disk.stat(names[0], folder)
+        except (FileNotFoundError, IndexError):
+            return 0
+        inode, size, _ = self._born
+        # Segments only grow: the first record stays what it was.
+        if inode != look.st_ino or look.st_size < size:
+            first = next(self.records(), {})
+            born = int(str(first.get("after"))) if first.get("op") == "genesis" else 0
+            self._born = look.st_ino, look.st_size, born
+        return self._born[2]
 
     def records(self, after: Extent = ("", 0)) -> Iterator[dict[str, Json]]:
         """Yield all records that can be read, oldest first; or those after an extent."""

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from kimi_memory.store.git.arrivals import arrivals, blob_of, head_at
+from kimi_memory.store.git.arrivals import arrivals
 from kimi_memory.store.git.command import Git
+from kimi_memory.store.git.head_log import blob_of
 from tests.test_copies import git
 
 
@@ -99,28 +100,12 @@ def test_without_a_log_or_its_commits_nothing_is_told(pair: tuple[Path, Path]) -
     assert found(a) == {}
     shutil.rmtree(a / ".git" / "logs")
     assert found(a) == {}
-    assert head_at(a / ".git", 4e9) == ""
 
 
 def test_a_merge_of_nothing_that_is_there_is_passed_by(pair: tuple[Path, Path]) -> None:
     a, _ = pair
     (a / ".git" / "MERGE_HEAD").write_text("no commit\n", encoding="ascii")
     assert found(a) == {}
-
-
-def test_the_commit_of_a_moment_is_found(pair: tuple[Path, Path]) -> None:
-    a, _ = pair
-    zero, one, two = "0" * 40, "1" * 40, "2" * 40
-    who = "Li <li@example.org>"
-    lines = [
-        f"{zero} {one} {who} 100 +0000\tclone: from somewhere",
-        f"{one} {two} {who} 200 +0000\tpull: Fast-forward",
-        "no line of a log",
-    ]
-    log = a / ".git" / "logs" / "HEAD"
-    log.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    at = {moment: head_at(a / ".git", moment) for moment in (99.5, 100.5, 200.5, 201)}
-    assert at == {99.5: "", 100.5: one, 200.5: one, 201: two}
 
 
 def test_where_git_fails_nothing_was_brought(pair: tuple[Path, Path], tmp_path: Path) -> None:

@@ -1,0 +1,69 @@
+"""The log of HEAD: where it moved and by what; read from files, without a call of git."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+_MOST = 200
+"""So many of the last movements of HEAD are looked at."""
+_LINE = re.compile(rb"([0-9a-f]{40}) ([0-9a-f]{40}) .*?> (\d+) [+-]\d{4}\t?(.*)")
+_HERE = re.compile(rb"kimi_memory: |clone:|[Bb]ranch:|commit(?: \((?:initial|amend)\))?:")
+"""What moves HEAD without bringing anything: our commits, and a person's own."""
+_MERGED = b"commit (merge)"
+UNDER_WAY = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REBASE_HEAD")
+"""Files that stand in a repository while a merge, or the like, is not finished."""
+
+State = tuple[tuple[int, int], ...]
+
+
+def blob_of(content: bytes) -> str:
+    """Return the name git gives to the content of a file."""
+    return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()  # noqa: S324  git's own
+
+
+def read_state(folder: Path) -> State:
+    """Return what is another one after HEAD moved, or a merge began or went on."""
+    found = (folder / name for name in ("logs/HEAD", *UNDER_WAY, "index"))
+    looks = (path.stat() if path.exists() else None for path in found)
+    return tuple((look.st_mtime_ns, look.st_size) if look else (0, 0) for look in looks)
+
+
+def brought_nothing(folder: Path, since: float) -> bool:
+    """Whether surely nothing came with commits since a moment of the system clock."""
+    if folder.is_symlink() or not folder.is_dir():
+        return not folder.exists()
+    return _is_quiet(folder, since, read_state(folder))
+
+
+@lru_cache(maxsize=8)
+def _is_quiet(folder: Path, since: float, _: State) -> bool:
+    merging = any((folder / name).exists() for name in UNDER_WAY)
+    return not merging and not any(True for _ in movements(folder, since))
+
+
+def movements(folder: Path, since: float) -> Iterator[tuple[str, str, bool]]:
+    """Yield the movements of HEAD that brought something, and whether a person settled them."""
+    known = [line for line in _log(folder) if int(line[3]) >= int(since)]
+    known = [line for line in known if line[1].strip(b"0") and not _HERE.match(line[4])]
+    for line in known[-_MOST:]:
+        yield line[1].decode(), line[2].decode(), line[4].startswith(_MERGED)
+
+
+def head_at(folder: Path, moment: float) -> str:
+    """Return the commit HEAD was at, at a moment of the system clock; empty if it is not told."""
+    second = int(moment)  # Of what happened in that one, only a clone is sure to be older.
+    log = [one for one in _log(folder) if int(one[3]) <= second]
+    past = [one[2].decode() for one in log if int(one[3]) < second or one[4].startswith(b"clone:")]
+    return past[-1] if past and past[-1].strip("0") else ""
+
+
+def _log(folder: Path) -> list[re.Match[bytes]]:
+    try:
+        lines = (folder / "logs" / "HEAD").read_bytes().splitlines()
+    except OSError:
+        return []
+    return [found for line in lines if (found := _LINE.fullmatch(line))]
