@@ -13,6 +13,10 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import usearch
+from usearch.index import Index
+
 from kimi_memory import hookimpl
 from kimi_memory.errors import ModelError
 
@@ -55,8 +59,6 @@ class UsearchIndex:
     @property
     def name(self) -> str:
         """Engine, version and format."""
-        import usearch
-
         return f"usearch {usearch.__version__} {FORMAT} {self._dimensions}"
 
     def search(
@@ -69,8 +71,6 @@ class UsearchIndex:
             limit: most pairs.
             among: the only keys that count, in any order.
         """
-        import numpy as np
-
         size, row = len(self._index), self._rows([vector])[0]
         if not size or (among is not None and not len(among)):
             return []
@@ -108,8 +108,6 @@ class UsearchIndex:
 
     def _taken(self, pairs: Iterator[tuple[int, Sequence[float]]]) -> tuple[Any, Any] | None:
         """Return the next few keys and vectors as arrays; None when there are no more."""
-        import numpy as np
-
         taken = list(islice(pairs, BATCH))
         keys = np.asarray([key for key, _ in taken], dtype=np.uint64)
         return (keys, self._rows([vector for _, vector in taken])) if taken else None
@@ -121,8 +119,6 @@ class UsearchIndex:
         self._index.reset()
 
     def _made(self) -> Any:
-        from usearch.index import Index
-
         return Index(
             ndim=self._dimensions,
             metric="cos",
@@ -145,8 +141,6 @@ class UsearchIndex:
         keys = [int(key) for key in self._index.keys]
         old, self._index, self._churn = self._index, self._made(), 0
         if keys:
-            import numpy as np
-
             array = np.asarray(keys, dtype=np.uint64)
             self._index.add(array, np.asarray(old.get(array, np.float32)))
 
@@ -159,8 +153,6 @@ class UsearchIndex:
 
     def _scanned(self, row: Any, among: Ints) -> tuple[Any, Any]:
         """Return the keys that have a vector, and the cosine of each."""
-        import numpy as np
-
         keys = among[self._index.contains(among.astype(np.uint64))]
         if not len(keys):
             return keys, np.empty(0)
@@ -170,8 +162,6 @@ class UsearchIndex:
         return keys, near.astype(np.float64)
 
     def _rows(self, vectors: Sequence[Sequence[float]]) -> Any:
-        import numpy as np
-
         try:
             rows = np.asarray(vectors, dtype=np.float32).reshape(-1, self._dimensions)
         except ValueError:

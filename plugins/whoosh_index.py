@@ -8,22 +8,70 @@ itself and only needs postings, which come out of a block as whole arrays.
 from __future__ import annotations
 
 import mmap
+import sys
 import warnings
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from heapq import merge
+from importlib import import_module
 from io import BytesIO
 from itertools import chain, groupby, islice
 from operator import sub
 from pathlib import Path
 from pickle import dumps, load, loads
 from struct import Struct
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from kimi_memory import hookimpl
-from kimi_memory.hooks.deferred_import import postponed
+
+
+class _Unread(ModuleType):
+    """Stands for a module that Whoosh imports a function of, which it never calls.
+
+    With ``urllib.request`` come ssl, http and email, a quarter of all that is loaded.
+    """
+
+    urlretrieve = None
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what another thread wants that imported the module meanwhile."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if sys.modules.get(self.__name__) is self:
+            del sys.modules[self.__name__]
+        return getattr(import_module(self.__name__), name)
+
+
+@contextmanager
+def _left_unread(name: str) -> Iterator[None]:
+    """Keep a module from being loaded by what is imported inside of the block."""
+    if name in sys.modules:
+        yield
+        return
+    package, _, last = name.rpartition(".")
+    unread = vars(import_module(package))[last] = sys.modules[name] = _Unread(name)
+    try:
+        yield
+    finally:
+        if sys.modules.get(name) is unread:
+            del sys.modules[name]
+
+
+with warnings.catch_warnings(), _left_unread("urllib.request"):
+    # Whoosh 2.7.4 has escapes that later Pythons warn about when they compile it.
+    warnings.simplefilter("ignore", SyntaxWarning)
+    warnings.simplefilter("ignore", DeprecationWarning)
+    from whoosh import columns, fields, formats, versionstring
+    from whoosh.codec.whoosh3 import W3Codec
+    from whoosh.filedb import compound
+    from whoosh.filedb.filestore import FileStorage
+    from whoosh.filedb.structfile import BufferFile
+    from whoosh.reading import TermNotFound
 
 _FIELD, _TERM = Struct("!H"), Struct("!BfIBBfII")
 """The number of a field; what a term's entry says of it before the place of its postings."""
@@ -56,64 +104,38 @@ def open_keywords(folder: Path) -> KeywordIndex:
     return WhooshIndex(folder)
 
 
-def _whoosh() -> Any:
-    # Whoosh 2.7.4 has escapes that later Pythons warn about when they compile it, and imports a
-    # function that it never calls: with that come ssl, http and email, a quarter of all it loads.
-    with warnings.catch_warnings(), postponed("urllib.request", "urlretrieve"):
-        warnings.simplefilter("ignore", SyntaxWarning)
-        warnings.simplefilter("ignore", DeprecationWarning)
-        import whoosh
-        import whoosh.codec.whoosh3
-        import whoosh.columns
-        import whoosh.fields
-        import whoosh.filedb.filestore
-        import whoosh.formats
-        import whoosh.index
-    _read_in_place(whoosh)
-    return whoosh
+class _Mapped(BufferFile):  # type: ignore[misc]  # Whoosh has no types
+    """A part of a mapped file; Whoosh would copy each into memory whole."""
+
+    def __init__(self, buf: Any, name: str | None = None, onclose: Any = None) -> None:
+        self._buf, self._name, self.onclose = memoryview(buf), name, onclose
+        self._at = 0
+        self.file = self
+        self.is_real = self.is_closed = False
+
+    def read(self, size: int = -1) -> bytes:
+        end = len(self._buf) if size < 0 else self._at + size
+        found = bytes(self._buf[self._at : end])
+        self._at += len(found)
+        return found
+
+    def readline(self) -> bytes:
+        return self.read(bytes(self._buf[self._at :]).find(b"\n") + 1)
+
+    def seek(self, where: int, whence: int = 0) -> None:
+        self._at = where + (0, self._at, len(self._buf))[whence]
+
+    def tell(self) -> int:
+        return self._at
+
+    def subset(self, position: int, length: int, name: str | None = None) -> Any:
+        return _Mapped(self._buf[position : position + length], name or self._name)
+
+    def close(self) -> None:
+        self.is_closed = True
 
 
-def _read_in_place(whoosh: Any) -> None:
-    """Have segments read where they are mapped; Whoosh would copy each into memory whole."""
-    from whoosh.filedb import compound
-    from whoosh.filedb.structfile import BufferFile
-
-    if compound.BufferFile is BufferFile:
-        compound.BufferFile = _mapped(BufferFile)
-
-
-def _mapped(kind: Any) -> Any:
-    class Mapped(kind):  # type: ignore[misc]  # Whoosh has no types
-        """A part of a mapped file."""
-
-        def __init__(self, buf: Any, name: str | None = None, onclose: Any = None) -> None:
-            self._buf, self._name, self.onclose = memoryview(buf), name, onclose
-            self._at = 0
-            self.file = self
-            self.is_real = self.is_closed = False
-
-        def read(self, size: int = -1) -> bytes:
-            end = len(self._buf) if size < 0 else self._at + size
-            found = bytes(self._buf[self._at : end])
-            self._at += len(found)
-            return found
-
-        def readline(self) -> bytes:
-            return self.read(bytes(self._buf[self._at :]).find(b"\n") + 1)
-
-        def seek(self, where: int, whence: int = 0) -> None:
-            self._at = where + (0, self._at, len(self._buf))[whence]
-
-        def tell(self) -> int:
-            return self._at
-
-        def subset(self, position: int, length: int, name: str | None = None) -> Any:
-            return Mapped(self._buf[position : position + length], name or self._name)
-
-        def close(self) -> None:
-            self.is_closed = True
-
-    return Mapped
+compound.BufferFile = _Mapped
 
 
 class _Pool:
@@ -168,8 +190,6 @@ def _content(ids: array[int], weights: array[float]) -> bytes:
 def _deltas(ids: array[int]) -> Any:
     if len(ids) < SHORT:
         return tuple(map(sub, ids, chain((0,), ids)))
-    import numpy as np
-
     deltas = np.diff(np.frombuffer(ids, dtype=np.uint32), prepend=np.uint32(0))
     return _Packed("I", deltas.tobytes())
 
@@ -195,8 +215,7 @@ class WhooshIndex:
     """One index folder, read as it was when opened or last written."""
 
     def __init__(self, folder: Path) -> None:
-        self._whoosh = _whoosh()
-        storage = self._whoosh.filedb.filestore.FileStorage(str(folder))
+        storage = FileStorage(str(folder))
         self._index = (
             storage.open_index() if storage.index_exists() else storage.create_index(self._schema())
         )
@@ -206,19 +225,15 @@ class WhooshIndex:
     @property
     def name(self) -> str:
         """Engine, version and format."""
-        return f"whoosh {self._whoosh.versionstring()} {FORMAT}"
+        return f"whoosh {versionstring()} {FORMAT}"
 
     def keys(self) -> Ints:
         """Return the key of each row; -1 where the unit was removed."""
-        import numpy as np
-
         found = [_keys(leaf) for leaf, _ in self._leaves()]
         return np.concatenate([*found, np.empty(0, dtype=np.int64)])
 
     def postings(self, word: str) -> tuple[Ints, Floats]:
         """Return the rows that hold `word`, ascending, and how often each does."""
-        import numpy as np
-
         rows, counts = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.float64)]
         for leaf, offset in self._leaves():
             for ids, weights in _blocks(leaf, word):
@@ -256,9 +271,8 @@ class WhooshIndex:
         self._index.close()
 
     def _schema(self) -> Any:
-        fields, columns = self._whoosh.fields, self._whoosh.columns
         words = fields.KEYWORD(scorable=False)
-        words.format = self._whoosh.formats.Existence()
+        words.format = formats.Existence()
         return fields.Schema(
             **{FIELD: words, KEY: fields.COLUMN(columns.NumericColumn("i", default=-1))}
         )
@@ -269,13 +283,11 @@ class WhooshIndex:
         return list(self._reader.leaf_readers())
 
     def _rows(self, keys: Iterable[int]) -> list[int]:
-        import numpy as np
-
         wanted = np.fromiter(keys, dtype=np.int64)
         return [int(row) for row in np.flatnonzero(np.isin(self.keys(), wanted))]
 
     def _commit(self, add: Sequence[tuple[int, Sequence[str]]], remove: Sequence[int]) -> None:
-        codec = self._whoosh.codec.whoosh3.W3Codec(blocklimit=BLOCK, compression=0)
+        codec = W3Codec(blocklimit=BLOCK, compression=0)
         writer = self._index.writer(codec=codec, compound=True, limitmb=256)
         pool, fields = _Pool(), writer.fieldwriter
         fields.add_postings = lambda schema, _, merged: pool.write(fields, schema, merged)
@@ -303,8 +315,6 @@ def _add(writer: Any, pool: _Pool, key: int, words: Sequence[str]) -> None:
 
 def _keys(leaf: Any) -> Ints:
     """Return the keys of a segment; the column's bytes are big-endian 32-bit numbers."""
-    import numpy as np
-
     count = leaf.doc_count_all()
     if not count:
         return np.empty(0, dtype=np.int64)
@@ -330,8 +340,6 @@ def _release(leaf: Any) -> None:
 
 
 def _blocks(leaf: Any, word: str) -> Iterator[tuple[Ints, Floats]]:
-    from whoosh.reading import TermNotFound
-
     terms = getattr(leaf, "_terms", None)
     if terms is None:
         try:
@@ -347,8 +355,6 @@ def _raw(terms: Any, word: str) -> Iterator[tuple[Ints, Floats]]:
 
     Whoosh's own matcher makes the same of them with a dozen calls a block.
     """
-    import numpy as np
-
     try:
         place, size = terms._tindex.range_for_key(terms._keycoder(FIELD, word.encode()))
     except KeyError:
@@ -374,8 +380,6 @@ def _raw(terms: Any, word: str) -> Iterator[tuple[Ints, Floats]]:
 
 def _walk(matcher: Any) -> tuple[Ints, Floats]:
     """Read through the public interface: short postings that stand in the term table."""
-    import numpy as np
-
     rows, counts = [], []
     while matcher.is_active():
         rows.append(matcher.id())

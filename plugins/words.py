@@ -11,15 +11,13 @@ import unicodedata
 from collections.abc import Iterable
 from functools import cache, lru_cache
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING
+
+from Stemmer import Stemmer
 
 from kimi_memory import hookimpl
 from kimi_memory.nlp.basic.cjk import HAN, is_han, simplify
 from kimi_memory.nlp.basic.regex import regex
 from kimi_memory.nlp.dates.date_terms import date_words
-
-if TYPE_CHECKING:
-    from Stemmer import Stemmer
 
 # Scripts that are written without spaces, Korean among them for its endings.
 _PAIRED = (
@@ -148,7 +146,5 @@ def _stem(word: str) -> str:
 
 @cache
 def _stemmer() -> Stemmer:
-    from Stemmer import Stemmer
-
     # The words are cached here already, in the form they come in.
     return Stemmer("english", 0)

@@ -50,7 +50,7 @@ PUBLIC = tuple(
     f"kimi_memory.{name}"
     for name in (
         *("domain", "formats", "nlp", "errors"),
-        *("llm.remote", "llm.proposals", "hooks.deferred_import"),
+        *("llm.remote", "llm.proposals"),
     )
 )
 """What a plugin may import besides the names in ``kimi_memory.__all__``."""

@@ -172,3 +172,32 @@ def test_opening_an_index_loads_nothing_of_the_network(tmp_path: Path) -> None:
         "assert not {'ssl', 'http.client', 'email', 'urllib.request'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+WAITING = """
+import sys, urllib
+from kimi_memory.plugins.whoosh_index import _left_unread
+assert "urllib.request" not in sys.modules
+with _left_unread("urllib.request"):
+    from urllib.request import urlretrieve
+    import urllib.request as early
+assert "ssl" not in sys.modules and "http.client" not in sys.modules and urlretrieve is None
+"""
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import urllib.request; assert urllib.request.Request('http://a.b').host == 'a.b'",
+        "assert urllib.request is early and early.Request('http://a.b').host == 'a.b'\n"
+        "assert urllib.request is not early and 'ssl' in sys.modules\n"
+        "assert not hasattr(early, '__wrapped__')",
+        "import urllib.request as real\n"
+        "with _left_unread('urllib.request'):\n"
+        "    from urllib.request import urlretrieve as found\n"
+        "assert found is real.urlretrieve and sys.modules['urllib.request'] is real",
+    ],
+    ids=["afterwards", "meanwhile", "before"],
+)
+def test_who_wants_the_module_that_was_left_unread_has_it_whole(code: str) -> None:
+    subprocess.run([sys.executable, "-c", WAITING + code], check=True)
