@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from kimi_memory import __version__
 from kimi_memory.cli.locate import ahead
 from kimi_memory.domain.command import Command
 from kimi_memory.errors import DiskError, KimiMemoryError
@@ -56,6 +57,8 @@ COMMANDS: dict[str, str] = {
     "plugins": "list plugins: loaded, from where, skipped and why",
 }
 """Every built-in command and what it does."""
+_OVERVIEWS = ("", "-h", "--help", "--version")
+"""First words that want no command: its name and what it does are enough."""
 ALIASES = {"search": "recall", "distil": "distill", "dream": "consolidate introspect"}
 
 
@@ -95,29 +98,33 @@ class Parser(ArgumentParser):
             self._is_mixing = False
 
 
-def parser(only: str = "") -> ArgumentParser:
+def parser(only: str = "", *, overview: bool = False) -> ArgumentParser:
     """Return the parser of the command line.
 
     Args:
         only: a command whose arguments are all that is needed; all if empty.
+        overview: whether names will do; else the module of each command is imported.
     """
     top = Parser(
         prog="kimi-memory",
         description="Git for beliefs: an agent's memory as a folder of Markdown you own.",
     )
-    top.add_argument("--version", action="version", version=_version())
+    version = f"kimi-memory {__version__}"
+    top.add_argument("--version", action="version", version=version)
     top.set_defaults(json=False, memory=None)
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, help in COMMANDS.items():
-        if only in ("", name):
-            _add(commands, builtin(name, help))
+        if overview:
+            commands.add_parser(name, help=help)
+        elif only in ("", name):
+            _add(commands, _import_command(name, help))
     if only not in COMMANDS:
         for command in _from_plugins():
             _add(commands, command)
     return top
 
 
-def builtin(name: str, help: str) -> Command:
+def _import_command(name: str, help: str) -> Command:
     """Return a built-in command; its module is imported now."""
     # A word of Python cannot name a module.
     stem = f"{name}_" if keyword.iskeyword(name) else name
@@ -133,7 +140,8 @@ def run(arguments: Sequence[str]) -> int:
     first = words[0] if words else ""
     try:
         with ahead(words):
-            chosen = parser(first if first in COMMANDS else "").parse_args(words)
+            only = first if first in COMMANDS else ""
+            chosen = parser(only, overview=first in _OVERVIEWS).parse_args(words)
             return int(chosen.run(chosen))
     except KimiMemoryError as error:
         print(f"kimi-memory: {printable(str(error))}", file=sys.stderr)
@@ -168,9 +176,3 @@ def _from_plugins() -> list[Command]:
 
     gathered = user_host(Home.of_user()).gather("register_commands")
     return [command for found in gathered for command in found]
-
-
-def _version() -> str:
-    from kimi_memory import __version__
-
-    return f"kimi-memory {__version__}"

@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kimi_memory.api.options import user_host
+from kimi_memory.api.user_dirs import Home
 from kimi_memory.cli.locate import find_memory
 from kimi_memory.cli.shared import plain, show, show_json
 from kimi_memory.errors import UsageError
@@ -31,9 +33,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Measure and print; finding rot is no failure."""
-    from kimi_memory.api.options import user_host
-    from kimi_memory.api.user_dirs import Home
-
     if arguments.stale_days < 0:
         raise UsageError("--stale-days is below zero. Give a number of days.")
     root = arguments.path or find_memory(arguments)

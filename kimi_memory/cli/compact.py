@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from kimi_memory.cli.shared import open_memory, plain
 from kimi_memory.errors import UsageError
+from kimi_memory.operations.chat import Limits
+from kimi_memory.operations.compact_chat import compact, window
 
 if TYPE_CHECKING:
     from kimi_memory.operations.chat import Message
@@ -33,9 +35,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Read a JSON list of messages from standard input, print the list to go on with."""
-    from kimi_memory.operations.chat import Limits
-    from kimi_memory.operations.compact_chat import compact, window
-
     limits = Limits(arguments.window, arguments.share, arguments.keep)
     if arguments.resume:
         if not arguments.session:

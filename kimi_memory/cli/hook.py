@@ -5,7 +5,10 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser, Namespace
 
-from kimi_memory.agent_hooks import agent_protocols
+from kimi_memory.agent_hooks import agent_protocols, entrypoint
+from kimi_memory.agent_hooks.inline import drain_here
+from kimi_memory.agent_hooks.install import settle
+from kimi_memory.agent_hooks.server import serve
 from kimi_memory.cli.locate import find_memory
 from kimi_memory.cli.shared import show, show_json
 
@@ -51,15 +54,11 @@ def run(arguments: Namespace) -> int:
 
 
 def _run(arguments: Namespace) -> int:
-    from kimi_memory.agent_hooks import entrypoint
-
     named = ["--memory", str(arguments.memory)] if arguments.memory else []
     return entrypoint.main(["--host", arguments.host, "--event", arguments.event, *named])
 
 
 def _drain(arguments: Namespace) -> int:
-    from kimi_memory.agent_hooks.inline import drain_here
-
     count = drain_here(find_memory(arguments))
     if arguments.json:
         show_json({"events": count})
@@ -69,8 +68,6 @@ def _drain(arguments: Namespace) -> int:
 
 
 def _serve(arguments: Namespace) -> int:
-    from kimi_memory.agent_hooks.server import serve
-
     if serve(find_memory(arguments), idle_seconds=arguments.idle):
         return 0
     print("kimi-memory: another server has this memory open.", file=sys.stderr)
@@ -78,8 +75,6 @@ def _serve(arguments: Namespace) -> int:
 
 
 def _settle(arguments: Namespace) -> int:
-    from kimi_memory.agent_hooks.install import settle
-
     report = settle(
         arguments.step,
         arguments.host,

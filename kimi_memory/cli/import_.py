@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from kimi_memory.cli.shared import open_memory, show, show_json, show_report
 from kimi_memory.operations.foreign_stores import SYSTEMS
+from kimi_memory.operations.import_memories import import_store
 
 if TYPE_CHECKING:
     from kimi_memory.operations.import_memories import Imported
@@ -31,8 +32,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Import what is new and changed at the source, as jobs that undo can take back."""
-    from kimi_memory.operations.import_memories import import_store
-
     system = "" if arguments.system == "auto" else arguments.system
     name = arguments.name or _name(arguments.path)
     with open_memory(arguments) as memory:

@@ -7,6 +7,7 @@ from argparse import ArgumentParser, Namespace
 from kimi_memory.cli.locate import find_memory
 from kimi_memory.cli.namespace import add_space, space_of
 from kimi_memory.errors import UsageError
+from kimi_memory.mcp.server import serve
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 GRAPH = "server-memory"
@@ -32,7 +33,6 @@ def run(arguments: Namespace) -> int:
             f"{arguments.host} can be reached from outside, and this server asks nobody who they "
             "are. Use 127.0.0.1."
         )
-    from kimi_memory.mcp.server import serve
 
     serve(
         find_memory(arguments).resolve(),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kimi_memory.domain.ids import safe_session_id
 from kimi_memory.errors import UsageError
+from kimi_memory.server.principal import Namespace as Bound
 
 if TYPE_CHECKING:
     from kimi_memory.server.principal import Namespace as Space
@@ -27,8 +28,6 @@ def space_of(arguments: Namespace) -> Space:
     Raises:
         UsageError: it is to see what is shared and has nothing of its own.
     """
-    from kimi_memory.server.principal import Namespace as Bound
-
     if arguments.shared and not (arguments.agent or arguments.user):
         raise UsageError("--shared goes with --agent or --user: without, nothing is its own.")
     session = safe_session_id(arguments.session) if arguments.session else ""

@@ -5,9 +5,15 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser, Namespace
 
+from kimi_memory.api.user_dirs import Home
 from kimi_memory.cli.locate import find_memory
 from kimi_memory.cli.shared import show
 from kimi_memory.errors import UsageError
+from kimi_memory.proxy.memory_bridge import Budgets
+from kimi_memory.proxy.server import Standing, proxy
+from kimi_memory.server.auth import Names
+from kimi_memory.server.principal import Namespace as Space
+from kimi_memory.server.server import Serving
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -42,12 +48,6 @@ def run(arguments: Namespace) -> int:
     """Stand there until asked to end."""
     if not 0 <= arguments.port <= 65535 or min(arguments.start_tokens, arguments.prompt_tokens) < 0:
         raise UsageError("--port, --start-tokens or --prompt-tokens is out of range.")
-    from kimi_memory.api.user_dirs import Home
-    from kimi_memory.proxy.memory_bridge import Budgets
-    from kimi_memory.proxy.server import Standing, proxy
-    from kimi_memory.server.auth import Names
-    from kimi_memory.server.principal import Namespace as Space
-    from kimi_memory.server.server import Serving
 
     names = Names(
         bound="127.0.0.1" if arguments.host == "localhost" else arguments.host,

@@ -15,7 +15,12 @@ from kimi_memory.domain.search_types import Hit, Query, Related, Unit
 from kimi_memory.errors import KimiMemoryError, UsageError
 from kimi_memory.formats import codec
 from kimi_memory.formats.frontmatter import decode
+from kimi_memory.nlp.basic.snippet import marks
 from kimi_memory.nlp.basic.terminal import printable
+from kimi_memory.recall.citations import quoting
+from kimi_memory.recall.engine import SUMMANDS
+from kimi_memory.recall.filters import holding
+from kimi_memory.recall.query_parser import boundary, check, parse
 
 if TYPE_CHECKING:
     from kimi_memory.api.memory import Memory
@@ -86,8 +91,6 @@ def run(arguments: Namespace) -> int:
 
 
 def _query(arguments: Namespace, memory: Memory) -> Query:
-    from kimi_memory.recall.query_parser import check, parse
-
     if arguments.limit < 0:
         raise UsageError("--limit is below zero. Give how many hits you want.")
     now, line = memory.now(), " ".join(arguments.query)
@@ -113,8 +116,6 @@ def _query(arguments: Namespace, memory: Memory) -> Query:
 
 
 def _dates(arguments: Namespace, query: Query, now: datetime) -> dict[str, datetime | None]:
-    from kimi_memory.recall.query_parser import boundary
-
     found = {"since": query.since, "until": query.until, "as_of": query.as_of}
     for name in found:
         value, option = getattr(arguments, name), name.replace("_", "-")
@@ -125,9 +126,6 @@ def _dates(arguments: Namespace, query: Query, now: datetime) -> dict[str, datet
 
 def _quoting(memory: Memory, query: Query, answer: Answer) -> Mapping[str, tuple[Related, ...]]:
     """Return the notes that rest on each turn, those of the moment that was asked for."""
-    from kimi_memory.recall.citations import quoting
-    from kimi_memory.recall.filters import holding
-
     searcher, asked = memory.index.searcher(), Query(text="", as_of=query.as_of)
     return quoting(searcher, answer.hits, holding(searcher, asked))
 
@@ -199,7 +197,6 @@ class _Found:
         """Return a text safe to print, its words in bold on a terminal."""
         if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
             return printable(text)
-        from kimi_memory.nlp.basic.snippet import marks
 
         shown, at = [], 0
         for first, last in marks(text, self._words):
@@ -221,8 +218,6 @@ def _sessions(memory: Memory, unit: Unit) -> list[str]:
 
 def _split(hit: Hit) -> tuple[dict[str, float], dict[str, float]]:
     """Return the parts of a score that add up, and those that multiply."""
-    from kimi_memory.recall.engine import SUMMANDS
-
     summands = {name: value for name, value in hit.parts.items() if name in SUMMANDS}
     return summands, {n: value for n, value in hit.parts.items() if n not in SUMMANDS}
 

@@ -5,10 +5,18 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser, Namespace
 
+from kimi_memory.api.memory import Memory
+from kimi_memory.api.options import Opening, utcnow
+from kimi_memory.api.user_dirs import Home
 from kimi_memory.cli.locate import find_memory
 from kimi_memory.cli.namespace import add_space, space_of
 from kimi_memory.cli.shared import show, show_json
 from kimi_memory.errors import UsageError
+from kimi_memory.server.auth import Names
+from kimi_memory.server.principal import Scope
+from kimi_memory.server.rate_limit import Limits
+from kimi_memory.server.server import Serving, serve
+from kimi_memory.server.tokens import Tokens, hidden
 
 _SCOPES = ("read", "write", "admin")
 
@@ -64,11 +72,6 @@ def run(arguments: Namespace) -> int:
 
 
 def _serve(arguments: Namespace) -> None:
-    from kimi_memory.api.user_dirs import Home
-    from kimi_memory.server.auth import Names
-    from kimi_memory.server.rate_limit import Limits
-    from kimi_memory.server.server import Serving, serve
-
     names = Names(
         bound="127.0.0.1" if arguments.host == "localhost" else arguments.host,
         hosts=tuple(arguments.allow_host),
@@ -91,10 +94,6 @@ def _serve(arguments: Namespace) -> None:
 
 
 def _tokens(arguments: Namespace):  # type: ignore[no-untyped-def]  # noqa: ANN202  imported when needed
-    from kimi_memory.api.memory import Memory
-    from kimi_memory.api.options import Opening
-    from kimi_memory.api.user_dirs import Home
-    from kimi_memory.server.tokens import Tokens
 
     home = Home.of_user()
     with Memory.open(find_memory(arguments), Opening(home=home, background=False)) as memory:
@@ -102,10 +101,6 @@ def _tokens(arguments: Namespace):  # type: ignore[no-untyped-def]  # noqa: ANN2
 
 
 def _add(arguments: Namespace) -> int:
-    from kimi_memory.api.options import utcnow
-    from kimi_memory.server.principal import Scope
-    from kimi_memory.server.tokens import hidden
-
     scopes = [Scope(one) for one in arguments.scope or ("read", "write")]
     space = space_of(arguments)
     token, secret = _tokens(arguments).add(arguments.name, scopes, space, utcnow())
@@ -118,8 +113,6 @@ def _add(arguments: Namespace) -> int:
 
 
 def _list(arguments: Namespace) -> int:
-    from kimi_memory.server.tokens import hidden
-
     found = _tokens(arguments).all()
     if arguments.json:
         show_json([hidden(token) for token in found])

@@ -6,8 +6,10 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
 from kimi_memory.cli.findings import show_findings
+from kimi_memory.cli.progress import Progress
 from kimi_memory.cli.shared import open_memory, show, show_json
 from kimi_memory.operations.doctor import verify
+from kimi_memory.operations.verify_index import rebuild
 
 if TYPE_CHECKING:
     from kimi_memory.operations.verify_index import Rebuilt, Side
@@ -35,9 +37,6 @@ def run(arguments: Namespace) -> int:
 
 def _rebuild(arguments: Namespace) -> int:
     """Compare the index with one built anew; the other checks are not part of this."""
-    from kimi_memory.cli.progress import Progress
-    from kimi_memory.operations.verify_index import rebuild
-
     with open_memory(arguments) as memory, Progress("units") as progress:
         found = rebuild(memory, progress.set)
     if arguments.json:
