@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from kimi_memory.errors import FormatError
+from kimi_memory.formats import frontmatter_fast
 from kimi_memory.nlp.basic.regex import regex
 
 if TYPE_CHECKING:
@@ -154,9 +155,8 @@ def _load_block(text: str, block: Block, path: str) -> frontmatter_yaml.Tree:
     if found := _CONFLICT.search(inner):
         line = line_at(text, block.start + found.start())
         raise FormatError(path, line, "a merge left a conflict marker", "Resolve the conflict")
-    from kimi_memory.formats.frontmatter_foreign import (
-        load_tree,  # Few files need a whole YAML reader.
-    )
+    # Few files need a whole YAML reader.
+    from kimi_memory.formats.frontmatter_foreign import load_tree
 
     return load_tree(text, block[:3], path, line_at(text, block.start))
 
@@ -168,8 +168,6 @@ def _is_large(inner: str) -> bool:
 def _values(
     text: str, block: Block, path: str
 ) -> tuple[dict[str, Value], Mapping[str, int]] | None:
-    from kimi_memory.formats import frontmatter_fast
-
     inner = text[block.start : block.end]
     if not _is_large(inner) and (quick := frontmatter_fast.load(inner, first=2)) is not None:
         return quick

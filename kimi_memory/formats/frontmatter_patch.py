@@ -7,11 +7,14 @@ from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from typing import TYPE_CHECKING
 
 from kimi_memory.errors import FormatError
 from kimi_memory.formats.frontmatter import BOM, Block, find_block, load_block, read
-from kimi_memory.formats.frontmatter_yaml import Place
 from kimi_memory.formats.scalar import Value, after_key, entry, same, written
+
+if TYPE_CHECKING:
+    from kimi_memory.formats.frontmatter_yaml import Place
 
 _ITEM = re.compile(r"[ \t]*-[ \t]+")
 _NEWLINE = re.compile("\r\n|\n|\r")

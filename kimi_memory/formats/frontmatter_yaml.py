@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+
+import yaml
 
 from kimi_memory.errors import FormatError
 from kimi_memory.formats.scalar import Value, typed
-
-if TYPE_CHECKING:
-    import yaml
 
 MAX_DEPTH = 20
 
@@ -50,8 +48,6 @@ def load(block: str, path: str, first: int) -> Tree:
     Raises:
         FormatError: The block is not strict YAML.
     """
-    import yaml
-
     try:
         return _Builder(block, path, first).document()
     except yaml.YAMLError as error:
@@ -72,8 +68,6 @@ class _Builder:
     """Builds values from events; lives for one block."""
 
     def __init__(self, block: str, path: str, first: int) -> None:
-        import yaml
-
         loader: type = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
         self._events: Iterator[yaml.Event] = yaml.parse(block, Loader=loader)
         self._path, self._first = path, first
@@ -81,8 +75,6 @@ class _Builder:
         self._spans: tuple[tuple[int, int], ...] = ()
 
     def document(self) -> Tree:
-        import yaml
-
         self._next()
         start = self._next()
         if isinstance(start, yaml.StreamEndEvent):
@@ -101,8 +93,6 @@ class _Builder:
         return self._last
 
     def _root(self, event: yaml.Event) -> None:
-        import yaml
-
         self._check(event, 1)
         if isinstance(event, yaml.MappingStartEvent):
             self._tree.flow = bool(event.flow_style)
@@ -111,8 +101,6 @@ class _Builder:
             self._tree.values = {}
 
     def _value(self, event: yaml.Event, depth: int) -> Value:
-        import yaml
-
         self._check(event, depth)
         if isinstance(event, yaml.ScalarEvent):
             return str(event.value) if event.style else typed(event.value)
@@ -121,8 +109,6 @@ class _Builder:
         return self._mapping(depth)
 
     def _sequence(self, depth: int) -> list[Value]:
-        import yaml
-
         items: list[Value] = []
         spans: list[tuple[int, int]] = []
         while not isinstance(event := self._next(), yaml.SequenceEndEvent):
@@ -133,8 +119,6 @@ class _Builder:
         return items
 
     def _mapping(self, depth: int) -> dict[str, Value]:
-        import yaml
-
         found: dict[str, Value] = {}
         while not isinstance(event := self._next(), yaml.MappingEndEvent):
             self._check(event, depth)
@@ -152,8 +136,6 @@ class _Builder:
         return found
 
     def _check(self, event: yaml.Event, depth: int) -> None:
-        import yaml
-
         if depth > MAX_DEPTH:
             raise self._refusal(event, f"nested more than {MAX_DEPTH} levels deep")
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
@@ -174,8 +156,6 @@ def _span(first: yaml.Event, last: yaml.Event) -> tuple[int, int]:
 
 
 def _shape(event: yaml.Event) -> str:
-    import yaml
-
     if isinstance(event, yaml.ScalarEvent):
         return {"": "plain", "|": "block", ">": "block"}.get(event.style or "", "quoted")
     if getattr(event, "flow_style", False):

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, TemplateError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from kimi_memory.errors import UsageError
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
 
 
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
-    from jinja2 import PackageLoader, StrictUndefined
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
-
     env = ImmutableSandboxedEnvironment(
         loader=PackageLoader("kimi_memory.templates", ""),
         undefined=StrictUndefined,
@@ -35,8 +31,6 @@ def source(template: str, lang: str) -> str:
     Raises:
         UsageError: there is no such template.
     """
-    from jinja2 import TemplateError
-
     env = _environment()
     try:
         assert env.loader is not None  # it was made with one
@@ -56,8 +50,6 @@ def fill(template: str, lang: str, /, **values: object) -> str:
     Raises:
         UsageError: there is no such template, or a value is missing.
     """
-    from jinja2 import TemplateError
-
     try:
         return _environment().get_template(f"{template}.{lang}.md.j2").render(values)
     except TemplateError as error:
