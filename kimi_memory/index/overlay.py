@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from kimi_memory.domain.search_types import Unit
 from kimi_memory.index.files import Stat
 from kimi_memory.index.rows import FileRow
@@ -58,7 +60,5 @@ class Overlay:
 
     def postings(self, word: str) -> tuple[Ints, Floats]:
         """Return the rows that hold `word`, ascending, and how often each does."""
-        import numpy as np
-
         rows, counts = self._postings.get(word, ((), ()))
         return np.asarray(rows, dtype=np.int64), np.asarray(counts, dtype=np.float64)

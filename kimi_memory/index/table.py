@@ -10,9 +10,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from kimi_memory.domain.search_types import Unit
+from kimi_memory.index.columns import Coded, Numbers
 from kimi_memory.index.files import Stat
 from kimi_memory.index.rows import FileRow
+from kimi_memory.index.segment import dump, put_coded, put_texts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -113,20 +117,14 @@ class Table:
 
     def counts(self) -> Ints:
         """Return the number of rows of each file."""
-        import numpy as np
-
         return np.asarray([file.rows for file in self.files], dtype=np.int64)
 
     def words(self) -> Ints:
         """Return the number of words of each row."""
-        import numpy as np
-
         return np.asarray(self.lengths, dtype=np.int64)
 
     def places(self) -> Ints:
         """Return the key of each row in the engines, ascending."""
-        import numpy as np
-
         return np.asarray(self.keys, dtype=np.int64)
 
     def gone(self, paths: Collection[str]) -> list[int]:
@@ -135,11 +133,6 @@ class Table:
 
     def dump(self) -> bytes:
         """Return the table as a segment file; columns of nothing but defaults are left out."""
-        import numpy as np
-
-        from kimi_memory.index.columns import Coded
-        from kimi_memory.index.segment import dump, put_coded, put_texts
-
         arrays: dict[str, NDArray[Any]] = {
             "keys": np.asarray(self.keys, dtype="<i8"),
             "lengths": np.asarray(self.lengths, dtype="<i4"),
@@ -210,14 +203,10 @@ class Segment:
 
     @cached_property
     def _starts(self) -> Ints:
-        import numpy as np
-
         return np.cumsum([0, *self.counts().tolist()])
 
     def faults(self) -> list[int]:
         """Return the ordinals of files that could not be parsed."""
-        import numpy as np
-
         return [int(n) for n in np.flatnonzero(np.diff(self._arrays.array("why.at")))]
 
     def column(self, name: str) -> Column:
@@ -227,10 +216,6 @@ class Segment:
         return self._columns[name]
 
     def _column(self, name: str) -> Column:
-        import numpy as np
-
-        from kimi_memory.index.columns import Coded, Numbers
-
         read = _taken if name in LISTS else None
         if self._arrays.has(f"{name}.code"):
             return Coded(self._arrays.array(f"{name}.code"), self._arrays.texts(name), read)
@@ -286,8 +271,6 @@ class Segment:
 
         Columns of nothing but defaults are in neither.
         """
-        from kimi_memory.index.columns import Coded
-
         has, common, readers = self._arrays.has, dict[str, Any](), []
         for name in COLUMNS:
             if has(name) or has(f"{name}.code"):
@@ -328,10 +311,6 @@ def merged(segments: Sequence[Segment], dead: Collection[int]) -> Table:
 
 
 def _column(name: str, values: Sequence[Any]) -> Column:
-    import numpy as np
-
-    from kimi_memory.index.columns import Coded, Numbers
-
     if name in TIMES:
         found = [np.nan if value is None else value for value in values]
         return Numbers(np.asarray(found, dtype=np.float64), missing=True)

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import combinations
 
+import numpy as np
+
 from kimi_memory.domain.card import Card, Link, LinkRel
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.engine import Embedding
@@ -108,8 +110,6 @@ def _neighbours(group: list[int], texts: Sequence[str]) -> Iterator[tuple[int, i
 
 def _likeness(cards: Sequence[Card], met: Sequence[tuple[int, int]], host: Host) -> list[float]:
     """Return the cosine of each pair of rows; none where nothing embeds texts."""
-    import numpy as np
-
     rows = sorted({row for pair in met for row in pair})
     vectors: list[Sequence[float]] = []
     for at in range(0, len(rows), BATCH):
