@@ -342,7 +342,8 @@ class Memory(Parts):
 
             built = build_start(self.store, request, self.clock(), self._recall.ids)
         else:
-            built = build(self._recall, request)
+            with self.index.hold():
+                built = build(self._recall, request)
         self._receipts.add(query, built.lines, self.actor)
         nonce = self._nonce(purpose, session or beside, built.text.replace(request.nonce, ""))
         return replace(built, text=built.text.replace(request.nonce, nonce))

@@ -75,6 +75,7 @@ class Index:
         self._searcher: tuple[object, Searcher] | None = None
         self.guard = threading.RLock()
         """Held while the engines are read: their files have one position for all threads."""
+        self._mine = threading.local()
 
     def refresh(
         self, *, full: bool = False, progress: Progress | None = None, embed: bool = True
@@ -130,12 +131,26 @@ class Index:
             self._open()
             return self._view(Difference({}, {})) if self._base else None
 
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Look at the folder but once until the end of the block, in this thread."""
+        outer = getattr(self._mine, "view", None)
+        self._mine.view = outer or self.searcher()
+        try:
+            yield
+        finally:
+            self._mine.view = outer
+
     def searcher(self) -> Searcher:
         """Return a view of the files as they are now.
 
         Many changes are written to disk first, where that is possible at once.
         """
         with self.guard:
+            held = getattr(self._mine, "view", None)
+            # Another thread may have opened another index, which closed the files of this one.
+            if held is not None and self._searcher is not None and held is self._searcher[1]:
+                return held
             self._scan_while_opening()
             differing = self._sync.survey(self._table)
             if len(differing) > FLUSH_UNITS and self._flush():
@@ -212,7 +227,6 @@ class Index:
         """Remove the index from disk; the next search works without, the next refresh builds."""
         with self.guard:
             self._close()
-            self._searcher = None
             self._shelf.drop()
             self._build.embedder.cache.drop()
 
@@ -220,7 +234,6 @@ class Index:
         """Release the files of the index."""
         with self.guard:
             self._close()
-            self._searcher = None
 
     def _split(self, text: str) -> list[Chunk]:
         return list(self._host.answer("split_note", text=text, sizes=self._sizes) or ())
@@ -294,7 +307,7 @@ class Index:
     def _close(self) -> None:
         if self._base is not None:
             self._base.close()
-        self._base = None
+        self._base = self._searcher = None
 
     def _view(self, found: Difference) -> Searcher:
         mark = (self._base.generation.name if self._base else "", found.version)

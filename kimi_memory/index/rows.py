@@ -47,6 +47,9 @@ class Rows(Protocol):
     def path(self, file: int) -> str:
         """Return the path of a file by its ordinal."""
 
+    def number(self, path: str) -> int:
+        """Return the ordinal of a file by its path, -1 where there is none."""
+
     def state(self, file: int) -> tuple[int, int, int]:
         """Return size, time and inode a file had when it was read."""
 

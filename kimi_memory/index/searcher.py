@@ -255,6 +255,13 @@ class Searcher:
         number = bisect_right(self._files, file) - 1
         return self.parts[number].table.path(file - self._files[number])
 
+    def rows_of(self, path: str) -> Ints:
+        """Return the living rows of a file."""
+        tables = zip(self._files, (part.table for part in self.parts), strict=False)
+        found = ((first, table.number(path)) for first, table in tables)
+        files = [first + number for first, number in found if number >= 0]
+        return np.flatnonzero(np.isin(self.file, files) & self.alive)
+
     def text(self, row: int) -> str:
         """Return the text of a row as it was when it was read."""
         number = bisect_right(self._offsets, row) - 1

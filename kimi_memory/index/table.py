@@ -111,6 +111,10 @@ class Table:
         """Return the path of a file by its ordinal."""
         return self.files[file].path
 
+    def number(self, path: str) -> int:
+        """Return the ordinal of a file by its path, -1 where there is none."""
+        return next(iter(self.gone((path,))), -1)
+
     def state(self, file: int) -> tuple[int, int, int]:
         """Return size, time and inode a file had when it was read."""
         return self.files[file].stat

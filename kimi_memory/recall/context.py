@@ -13,8 +13,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from kimi_memory.domain.search_types import Query, Unit
 from kimi_memory.domain.status import Status
 from kimi_memory.errors import FormatError
@@ -88,15 +86,11 @@ def _always(recall: Recall, request: Request, found: Sequence[Line]) -> Iterator
 
 def _people(searcher: Searcher, request: Request) -> Iterator[Line]:
     """Yield what a person wrote on their own pages, each where all of it has room."""
-    rows = np.flatnonzero(searcher.column("tier").among(frozenset({"page"})) & searcher.alive)
-    if not len(rows):
-        return
     from kimi_memory.domain.pages import STARTER_PAGES
     from kimi_memory.recall.people_pages import written_lines
 
     held = _held(searcher, request)
-    there = {searcher.path(row) for row in rows.tolist() if held[row]}
-    for path in (path for path in STARTER_PAGES if path in there):
+    for path in (path for path in STARTER_PAGES if held[searcher.rows_of(path)].any()):
         written = written_lines(path, lambda path: searcher.files.served(path).usable)
         lines = list(_of_people(path, written))
         if sum(estimate(under(line, "")) + 1 for line in lines) <= PEOPLE_SHARE * request.budget:

@@ -82,7 +82,7 @@ def marked(searcher: Searcher, query: Query, mask: Bools) -> Floats:
         return np.where(mask, MARKED, 0.0)
     if query.text.strip() or query == _bare(query):
         return np.broadcast_to(0.0, len(searcher))
-    at = np.asarray([0.0 if at is None else at for at in searcher.column("at")])
+    at = np.nan_to_num(searcher.once("at", lambda: searcher.column("at").numbers()))
     moments, ages = np.unique(at[mask], return_inverse=True)
     listed = np.zeros(len(searcher))
     listed[mask] = (1 + ages) / max(1, len(moments))

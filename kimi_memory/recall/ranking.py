@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import reduce
+from heapq import heapify, heappop, heapreplace
 from itertools import groupby
 from math import inf
 from typing import NamedTuple
@@ -178,12 +179,19 @@ def _spread(searcher: Searcher, scores: Floats, rows: Sequence[int], over_time: 
     factor = np.ones(len(searcher))
     ids = searcher.column("id")
     sitting = {row: int(searcher.sitting[row]) for row in rows}
-    waiting = {row: (-float(scores[row]), ids.value(row)) for row in rows}
-    while waiting:
-        first = min(waiting, key=lambda row: (waiting[row][0] * factor[row], waiting[row][1]))
-        del waiting[first]
-        for row in waiting:
-            if sitting[row] == sitting[first] >= 0:
+    waiting = set(rows)
+    queue = [(-float(scores[row]), ids.value(row), row) for row in rows]
+    heapify(queue)
+    while queue:
+        worth, id, first = queue[0]
+        now = -float(scores[first]) * factor[first]
+        if worth < now:  # It lost to better rows since it was put there.
+            heapreplace(queue, (now, id, first))
+            continue
+        heappop(queue)
+        waiting.discard(first)
+        for row in waiting if sitting[first] >= 0 else ():
+            if sitting[row] == sitting[first]:
                 near = over_time and row // STRETCH == first // STRETCH
                 factor[row] *= SPREAD_OVER_TIME if near else SPREAD
     return factor

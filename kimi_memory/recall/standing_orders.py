@@ -21,7 +21,7 @@ from kimi_memory.recall.hit_lines import ORDERS, line_of, rests_on
 from kimi_memory.recall.render import Line, Section, alone
 
 if TYPE_CHECKING:
-    from kimi_memory.index.searcher import Searcher
+    from kimi_memory.index.searcher import Bools, Searcher
     from kimi_memory.recall.engine import Recall
     from kimi_memory.recall.request import Request
 
@@ -99,12 +99,7 @@ def _said(searcher: Searcher, request: Request) -> list[Unit]:
     from kimi_memory.recall.filters import allowed
     from kimi_memory.recall.replaced import replaced
 
-    person, _ = sides(searcher)
-    held = np.zeros(len(searcher), dtype=bool)
-    for word in searcher.words.split(" ".join(_CUES)):
-        if len(word) > 1:
-            held[searcher.postings(word)[0]] = True
-    mask = held & person
+    mask = searcher.once("order cues", lambda: _with_cues(searcher)) & sides(searcher)[0]
     if not mask.any():
         return []
     query = Query(text="", kind=("turn",), within=request.within, as_of=request.as_of)
@@ -120,3 +115,12 @@ def _said(searcher: Searcher, request: Request) -> list[Unit]:
         and (not request.beside or unit.session != request.beside)
         and orders_for_always(unit.text)
     ]
+
+
+def _with_cues(searcher: Searcher) -> Bools:
+    """Return the rows that hold a word that orders are made of."""
+    held = np.zeros(len(searcher), dtype=bool)
+    for word in searcher.words.split(" ".join(_CUES)):
+        if len(word) > 1:
+            held[searcher.postings(word)[0]] = True
+    return held

@@ -379,3 +379,21 @@ def test_other_sizes_of_chunks_make_another_index(folder: Folder) -> None:
     assert small.refresh().units > 4 * whole
     assert small.status().why == ""
     assert "words of another kind" in folder.index().status().why
+
+
+def test_a_held_view_is_made_once_and_lasts_as_long_as_its_index(folder: Folder) -> None:
+    fill(folder)
+    index = folder.index()
+    index.refresh()
+    with index.hold():
+        view = index.searcher()
+        folder.session("b", [*CHATS["b"], ("Bob", "The mascot is a capybara.")])
+        with index.hold():
+            assert index.searcher() is view
+        writer = threading.Thread(target=index.refresh)
+        writer.start()
+        writer.join()
+        # The files of the held view are closed, so it is not asked any more.
+        assert len(index.searcher()) > len(view)
+    assert index.searcher() is not view
+    assert folder.ask("capybara", index).hits[0].unit.id.startswith("session:b#")

@@ -11,7 +11,7 @@ from subprocess import Popen
 
 import numpy as np
 import pytest
-from folders import NOW, Folder
+from folders import CHATS, NOW, Folder, fill
 
 from kimi_memory.domain.search_types import Query
 from kimi_memory.index import Index, top
@@ -186,3 +186,17 @@ for n in range(8):
     index.refresh(full=n % 3 == 0)
 index.close()
 """
+
+
+def test_the_rows_of_a_file_are_found_by_its_path(folder: Folder) -> None:
+    fill(folder)
+    index = folder.index()
+    index.refresh()
+    path = "short-term/session_a.jsonl"
+    folder.session("a", [*CHATS["a"], ("Bob", "The mascot is a capybara.")])
+    folder.session("new", CHATS["b"])
+    view = index.searcher()
+    for one in (path, "short-term/session_new.jsonl", "USER.md"):
+        expected = [row for row in view.living() if view.path(row) == one]
+        assert view.rows_of(one).tolist() == expected
+    assert len(view.rows_of(path)) == len(CHATS["a"]) + 1

@@ -207,7 +207,7 @@ def _card_point(head: Head, zone: Zone) -> Point:
     if head.key == NAME:
         rank = (_FIRST, *rank)
     plain = labelled(head.text, head.labels(zone), head.lang)
-    return Point(section, head.id, head.text, head.line(zone), rank, plain)
+    return Point(section, head.id, head.text, f"{plain} ^{head.id}", rank, plain)
 
 
 _GOAL = ("目标", "goal")
