@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from kimi_memory.domain.note import Lang
+from kimi_memory.domain.pages import STARTER_PAGES
 from kimi_memory.errors import NotFoundError
 from kimi_memory.formats.templates import fill
-from kimi_memory.recall.people_pages import PEOPLE_PAGES, people_lines, written_lines
+from kimi_memory.recall.people_pages import people_lines, written_lines
 
 SEED = """# USER.md - User Profile
 
@@ -33,9 +34,9 @@ def texts(content: str, path: str = "USER.md") -> list[str]:
 
 
 @pytest.mark.parametrize("lang", list(Lang))
-@pytest.mark.parametrize("path", list(PEOPLE_PAGES))
+@pytest.mark.parametrize("path", list(STARTER_PAGES))
 def test_a_page_nobody_wrote_on_says_nothing(path: str, lang: Lang) -> None:
-    assert texts(fill(PEOPLE_PAGES[path], lang, name=""), path) == []
+    assert texts(fill(STARTER_PAGES[path], lang, name=""), path) == []
 
 
 def test_remarks_to_the_writer_and_empty_labels_are_left_out() -> None:
