@@ -24,8 +24,8 @@ from kimi_memory.api.options import utcnow
 from kimi_memory.config import RecallTable
 from kimi_memory.domain.search_types import Query
 from kimi_memory.hooks.host import Host
-from kimi_memory.index import Index
-from kimi_memory.recall import Recall
+from kimi_memory.index.index import Index
+from kimi_memory.recall.engine import Recall
 from kimi_memory.store.store import Store
 
 

@@ -173,9 +173,7 @@ class Ollama:
 
     def _asked(self, method: str, seconds: float, **arguments: Any) -> list[Any]:
         """Return the pieces of an answer; every way to fail becomes a ModelError."""
-        import ollama
-        from ollama._client import httpx  # type: ignore[attr-defined]  # raised unwrapped
-
+        ollama, httpx = _libraries()
         deadline = time.monotonic() + seconds
         try:
             answer = getattr(self._connected(seconds), method)(**arguments)
@@ -192,9 +190,7 @@ class Ollama:
             raise self._error(str(error) or type(error).__name__, passing=True) from error
 
     def _connected(self, seconds: float) -> Any:
-        import ollama
-        from ollama._client import httpx  # type: ignore[attr-defined]  # as above
-
+        ollama, httpx = _libraries()
         with self._lock:
             if seconds not in self._clients:
                 self._clients[seconds] = ollama.Client(
@@ -229,3 +225,11 @@ def _collected(pieces: Any, deadline: float) -> list[Any]:
             if time.monotonic() > deadline:
                 raise TimeoutError("it was still answering at the deadline")
     return found
+
+
+def _libraries() -> tuple[Any, Any]:
+    """Return the client and what it raises unwrapped; they take longer to load than a recall."""
+    import ollama
+    from ollama._client import httpx  # type: ignore[attr-defined]  # its own import
+
+    return ollama, httpx

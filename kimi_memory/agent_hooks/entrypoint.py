@@ -6,8 +6,10 @@ where something fails there is no output. Few modules are imported, because a pe
 
 from __future__ import annotations
 
+import gc
 import json
 import os
+import signal
 import sys
 import time
 
@@ -118,9 +120,6 @@ def _detach(root: str, step: str) -> None:
 
 
 def _answer(root: str, event: dict[str, Any]) -> str:
-    import gc
-    import signal
-
     gc.disable()  # The process ends before looking for cycles would free anything.
     # Only a signal ends a wait for a lock or a slow disk; what is half done is journaled.
     signal.signal(signal.SIGALRM, lambda *_: os._exit(0))

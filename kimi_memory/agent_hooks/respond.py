@@ -15,6 +15,7 @@ from kimi_memory.domain.origin import Origin
 from kimi_memory.domain.scope import named
 from kimi_memory.errors import FormatError, KimiMemoryError, NotFoundError, TranscriptError
 from kimi_memory.nlp.basic.prompt_fence import strip_injected
+from kimi_memory.store.notes import sessions
 
 if TYPE_CHECKING:
     from kimi_memory.api.memory import Memory
@@ -173,8 +174,6 @@ class Reply:
         return handle.store(role, text, ref=f"{number}:{role}" if number else "", origin=origin)[1]
 
     def _known(self, session: str) -> bool:
-        from kimi_memory.store.notes import sessions
-
         try:
             sessions.find(self._memory.store, session)
         except NotFoundError:
@@ -182,8 +181,6 @@ class Reply:
         return True
 
     def _end(self, session: str) -> None:
-        from kimi_memory.store.notes import sessions
-
         store = self._memory.store
         for place in sessions.parts(store, safe_session_id(session)):
             if place.open:
@@ -191,8 +188,6 @@ class Reply:
 
     def _silent(self) -> Iterator[str]:
         """Yield the sessions of agent programs that nobody spoke in for hours."""
-        from kimi_memory.store.notes import sessions
-
         now = self._memory.clock()
         for place in sessions.places(self._memory.store):
             if not place.open:

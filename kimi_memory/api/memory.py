@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from kimi_memory.domain.screen import TranscriptFile
     from kimi_memory.jobs.periods import Period
     from kimi_memory.jobs.trace import Trace
-    from kimi_memory.recall import Answer
     from kimi_memory.recall.context import Context
+    from kimi_memory.recall.engine import Answer
     from kimi_memory.store.notes.notes import Filed, Shelf
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 
 from kimi_memory.config import FORMAT, MARKER
@@ -62,8 +63,6 @@ def starter_lines() -> frozenset[str]:
 
 def _quoted(text: str) -> str:
     """Return a TOML basic string; JSON's escapes are valid TOML."""
-    import json
-
     return json.dumps(text, ensure_ascii=False)
 
 

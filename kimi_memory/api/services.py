@@ -20,12 +20,12 @@ from kimi_memory.nlp.dates.zone import in_zone
 if TYPE_CHECKING:
     from kimi_memory.capture.screen import Screen
     from kimi_memory.capture.views import Views
-    from kimi_memory.index import Index
+    from kimi_memory.index.index import Index
     from kimi_memory.jobs.distil import Distil
     from kimi_memory.jobs.gates import DraftGate
     from kimi_memory.jobs.runner import Jobs
     from kimi_memory.nlp.dates.zone import Zone
-    from kimi_memory.recall import Recall
+    from kimi_memory.recall.engine import Recall
     from kimi_memory.recall.receipts import Receipts
     from kimi_memory.store.git.autocommit import Batch
     from kimi_memory.store.git.history import History
@@ -121,7 +121,7 @@ class Parts:
     @cached_property
     def index(self) -> Index:
         """The indexes, opened when first asked for."""
-        from kimi_memory.index import Index
+        from kimi_memory.index.index import Index
 
         return Index(
             self.store,
@@ -134,7 +134,7 @@ class Parts:
 
     @cached_property
     def _recall(self) -> Recall:
-        from kimi_memory.recall import Recall
+        from kimi_memory.recall.engine import Recall
 
         return Recall(self.index, self.host, self.settings.recall, self.now)
 

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from kimi_memory import __version__
+from kimi_memory.api.options import user_host
+from kimi_memory.api.user_dirs import Home
 from kimi_memory.cli.locate import ahead
 from kimi_memory.domain.command import Command
 from kimi_memory.errors import DiskError, KimiMemoryError
@@ -171,8 +173,5 @@ def _sentence(help: str) -> str:
 
 
 def _from_plugins() -> list[Command]:
-    from kimi_memory.api.options import user_host
-    from kimi_memory.api.user_dirs import Home
-
     gathered = user_host(Home.of_user()).gather("register_commands")
     return [command for found in gathered for command in found]

@@ -197,14 +197,14 @@ class Host:
 
     def _culprit(self, hook: str, error: Exception) -> str:
         """Name the plugin whose implementation is the innermost in the traceback."""
-        import traceback  # Few processes have a plugin that fails.
-
         names = {
             getattr(inspect.unwrap(each.function), "__code__", None): each.plugin_name
             for each in getattr(self._manager.hook, hook).get_hookimpls()
         }
-        frames = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
-        return next((names[code] for code in reversed(frames) if code in names), "?")
+        culprit, at = "?", error.__traceback__
+        while at is not None:
+            culprit, at = names.get(at.tb_frame.f_code, culprit), at.tb_next
+        return culprit
 
     def _make(self, plugin: object, name: str) -> object:
         create: Callable[[Mapping[str, Any]], object] | None = getattr(plugin, "create", None)

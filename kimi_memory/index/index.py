@@ -16,6 +16,7 @@ from kimi_memory.index.base import Base, open_base
 from kimi_memory.index.files import INDEX
 from kimi_memory.index.generation import Generation, Shelf
 from kimi_memory.index.layout import Layout
+from kimi_memory.index.report import IndexReport, IndexStatus
 from kimi_memory.index.scout import is_out
 from kimi_memory.index.searcher import Part, Searcher
 from kimi_memory.index.stored import Stored
@@ -163,8 +164,6 @@ class Index:
     def status(self) -> IndexStatus:
         """Return how the index stands to the files."""
         with self.guard:
-            from kimi_memory.index.report import IndexStatus
-
             self._open()
             differing = self._sync.survey(self._table)
             # To read so many takes minutes, and the next refresh tells what they hold.
@@ -332,8 +331,6 @@ class Index:
         yield from ((path, read.why) for path, read in found.fresh.items() if read.why)
 
     def _report(self, made: Built | None) -> IndexReport:
-        from kimi_memory.index.report import IndexReport
-
         manifest = self._base.generation.manifest if self._base else None
         return IndexReport(
             added=made.added if made else 0,

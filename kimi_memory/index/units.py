@@ -12,7 +12,11 @@ from kimi_memory.domain.scope import owned, root_of, scope_of
 from kimi_memory.domain.search_types import Chunk, Unit
 from kimi_memory.domain.status import Status
 from kimi_memory.errors import FormatError
+from kimi_memory.formats.checksum import unseal
 from kimi_memory.formats.frontmatter import decode, read
+from kimi_memory.formats.joined_sessions import parts_of
+from kimi_memory.formats.jsonl import read_transcript_lines
+from kimi_memory.index.notes import read_note
 from kimi_memory.index.tiers import tier_of
 from kimi_memory.store.standing import Served
 
@@ -38,7 +42,6 @@ def read_units(path: str, content: bytes, split: Split) -> list[Unit]:
     head: dict[str, Any] = {"kind": "page", **_claims(matter.values)}
     if matter.values.get("id") and kind:
         # Most pages of people are no notes; what parses notes is loaded for the first one.
-        from kimi_memory.index.notes import read_note
 
         found = read_note(path, text)
         if isinstance(found, list):
@@ -75,15 +78,12 @@ def _turns(path: str, content: bytes) -> list[Unit]:
     lines = content.splitlines(keepends=True)
     if content.count(b'"kind":"session"') < 2:
         return list(_turns_of(path, lines, 1))
-    from kimi_memory.formats.joined_sessions import parts_of
 
     return [u for part in parts_of(lines) for u in _turns_of(path, part.lines, part.first)]
 
 
 def _turns_of(path: str, lines: list[bytes], start: int) -> Iterator[Unit]:
     """Yield the turns of one session, whose lines begin at one of the file."""
-    from kimi_memory.formats.jsonl import read_transcript_lines
-
     transcript = read_transcript_lines(lines, path)
     session = transcript.session
     common: dict[str, Any] = {
@@ -126,7 +126,6 @@ def _is_turn(line: bytes) -> bool:
         return True
     if b"turn" not in line:
         return False
-    from kimi_memory.formats.checksum import unseal
 
     try:
         return unseal(line).get("kind") == "turn"

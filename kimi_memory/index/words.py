@@ -12,6 +12,7 @@ from kimi_memory.hooks.host import Host
 from kimi_memory.nlp.basic.regex import regex
 from kimi_memory.nlp.dates.date_terms import date_words, day_words
 from kimi_memory.nlp.dates.zone import Zone, in_zone, mark_of
+from kimi_memory.nlp.rules.synonyms import tables
 
 if TYPE_CHECKING:
     from kimi_memory.nlp.rules.synonyms import Table
@@ -46,8 +47,6 @@ class Words:
     @cached_property
     def kinds(self) -> tuple[Table, ...]:
         """Words that others may stand for; the same for every view, as long as the plugins are."""
-        from kimi_memory.nlp.rules.synonyms import tables
-
         return tables(self.split)
 
     @property

@@ -17,6 +17,7 @@ from kimi_memory.jobs.purge import Doomed, Purge, Removal, subject_of
 from kimi_memory.jobs.purge_file import Scrub, Targets
 from kimi_memory.jobs.rekeying import rekey
 from kimi_memory.jobs.runner import job_path
+from kimi_memory.operations.agent_files import ROOT, says_forgotten
 from kimi_memory.store.checkpoints import checkpoint
 from kimi_memory.store.git.repo_check import kept_outside
 from kimi_memory.store.git.rewrite import SIDE, Found, Rewrite
@@ -103,8 +104,6 @@ def _is_hashed(memory: Memory, words: str) -> bool:
 
 def _noted(memory: Memory) -> Iterator[str]:
     """Yield a line for each note of an agent that still says what was forgotten."""
-    from kimi_memory.operations.agent_files import ROOT, says_forgotten
-
     for path in memory.store.files(ROOT):
         text = memory.store.read(path).decode("utf-8", "replace")
         if path.endswith(".md") and says_forgotten(memory, text):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -80,8 +81,6 @@ def _unknown(path: Path, line: int, name: str, near: Sequence[str]) -> Finding:
 
 
 def _nearest(name: str, known: Sequence[str] | Mapping[str, object]) -> list[str]:
-    import difflib  # Few settings are misspelt, and every command looks.
-
     return difflib.get_close_matches(name, list(known), n=1, cutoff=_LIKE)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from kimi_memory.proxy.app import Proxy, Station
 from kimi_memory.proxy.memory_bridge import Budgets
 from kimi_memory.proxy.upstream import Upstream
 from kimi_memory.server.principal import Namespace
@@ -41,8 +42,6 @@ def proxy(
     upstream = Upstream(standing.upstream)
 
     def made(desk: Desk, tokens: Tokens, stop: asyncio.Event) -> Any:
-        from kimi_memory.proxy.app import Proxy, Station
-
         return Proxy(
             Station(
                 desk=desk,

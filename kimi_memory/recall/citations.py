@@ -9,8 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kimi_memory.domain.card import Card
+from kimi_memory.domain.event import Event
 from kimi_memory.domain.search_types import Hit, Related, Unit
 from kimi_memory.errors import KimiMemoryError
+from kimi_memory.formats import codec
+from kimi_memory.formats.frontmatter import decode
 from kimi_memory.index.searcher import Bools, Searcher
 from kimi_memory.recall.filters import standing
 
@@ -74,11 +78,6 @@ class _Quotes:
 
     def _note(self, row: int) -> Card | Event | None:
         if row not in self._notes:
-            from kimi_memory.domain.card import Card
-            from kimi_memory.domain.event import Event
-            from kimi_memory.formats import codec
-            from kimi_memory.formats.frontmatter import decode
-
             path, note = self._searcher.path(row), None
             with suppress(OSError, KimiMemoryError):
                 note = codec.parse(decode(self._searcher.files.served(path).content, path), path)

@@ -13,15 +13,22 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kimi_memory.domain.pages import STARTER_PAGES
 from kimi_memory.domain.search_types import Query, Unit
+from kimi_memory.domain.session import last_rounds
 from kimi_memory.domain.status import Status
 from kimi_memory.errors import FormatError
+from kimi_memory.formats.jsonl import read_transcript_lines
 from kimi_memory.formats.labels import fold, spellings
 from kimi_memory.formats.page_lines import NOTES
 from kimi_memory.nlp.basic.tokens import estimate
+from kimi_memory.recall.budget import choose
+from kimi_memory.recall.filters import allowed
 from kimi_memory.recall.hit_lines import in_one_line, line_of, lines_of_hits
+from kimi_memory.recall.people_pages import written_lines
 from kimi_memory.recall.render import Line, Section, ordered, shown, under
 from kimi_memory.recall.request import Request
+from kimi_memory.recall.standing_orders import standing_orders
 
 if TYPE_CHECKING:
     from kimi_memory.domain.json_value import Json
@@ -59,8 +66,6 @@ class Context:
 
 def build(recall: Recall, request: Request) -> Context:
     """Choose the lines for a purpose and show those that fit the budget."""
-    from kimi_memory.recall.budget import choose
-
     found = list(_found(recall, request))
     standing = {line.id: line for line in _always(recall, request, found)}
     told = {line.path for line in standing.values() if line.path.endswith(".md")}
@@ -77,8 +82,6 @@ def _always(recall: Recall, request: Request, found: Sequence[Line]) -> Iterator
     if request.purpose == "live" and not request.beside:
         yield from _recent(recall.searcher(), request)
     if found and any(line.section is not Section.ORDERS for line in found):
-        from kimi_memory.recall.standing_orders import standing_orders
-
         yield from standing_orders(recall, request)
         if request.purpose == "task":
             yield from _people(recall.searcher(), request)
@@ -86,9 +89,6 @@ def _always(recall: Recall, request: Request, found: Sequence[Line]) -> Iterator
 
 def _people(searcher: Searcher, request: Request) -> Iterator[Line]:
     """Yield what a person wrote on their own pages, each where all of it has room."""
-    from kimi_memory.domain.pages import STARTER_PAGES
-    from kimi_memory.recall.people_pages import written_lines
-
     held = _held(searcher, request)
     for path in (path for path in STARTER_PAGES if held[searcher.rows_of(path)].any()):
         written = written_lines(path, lambda path: searcher.files.served(path).usable)
@@ -158,9 +158,6 @@ def _restates(unit: Unit) -> bool:
 
 def _recent(searcher: Searcher, request: Request) -> Iterator[Line]:
     """Yield the task, the variables and the last turns of the open session."""
-    from kimi_memory.domain.session import last_rounds
-    from kimi_memory.formats.jsonl import read_transcript_lines
-
     path = _open_session(searcher, request)
     if not path:
         return
@@ -187,8 +184,6 @@ def _recent(searcher: Searcher, request: Request) -> Iterator[Line]:
 
 def _held(searcher: Searcher, request: Request) -> Bools:
     """Return the rows that the caller may see and that nobody asked to forget."""
-    from kimi_memory.recall.filters import allowed
-
     return allowed(searcher, request.narrowed(Query(text="", within=request.within)))
 
 

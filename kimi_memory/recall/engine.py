@@ -19,6 +19,12 @@ from kimi_memory.index.index import Index
 from kimi_memory.index.words import Words
 from kimi_memory.nlp.basic.snippet import snippet
 from kimi_memory.nlp.dates.zone import in_zone
+from kimi_memory.recall.as_of import as_then
+from kimi_memory.recall.filters import allowed, holding, seen, told
+from kimi_memory.recall.fusion import VECTOR_SHARE, lane_weights, probe_of
+from kimi_memory.recall.ranking import candidates
+from kimi_memory.recall.redaction import audible
+from kimi_memory.recall.related import followed, with_related
 
 if TYPE_CHECKING:
     from kimi_memory.index.searcher import Searcher
@@ -100,8 +106,6 @@ class Recall:
 
     def ids(self, query: Query) -> frozenset[str]:
         """Return the ids of all units that pass the filters of a query, and their paths."""
-        from kimi_memory.recall.filters import allowed
-
         with self._index.guard:
             searcher = self._index.searcher()
             ids = searcher.column("id")
@@ -110,10 +114,6 @@ class Recall:
 
     def search(self, query: Query) -> Answer:
         """Return the best units for a question, best first; ties stand by id."""
-        from kimi_memory.recall.filters import told
-        from kimi_memory.recall.fusion import VECTOR_SHARE, lane_weights, probe_of
-        from kimi_memory.recall.ranking import candidates
-
         began = time.perf_counter()
         settings = _chosen(self._settings, query)
         query = query if query.turn_days else replace(query, turn_days=settings.turn_days)
@@ -185,8 +185,6 @@ class Recall:
 
     def _heard(self, searcher: Searcher, hits: list[Hit], query: Query, now: datetime) -> list[Hit]:
         """Return the hits and what they lead to, but for what recall keeps to itself."""
-        from kimi_memory.recall.redaction import audible
-
         heard = audible(searcher.files, self._linked(searcher, hits, query), query, now)
         # A file that changed since it was indexed may have become somebody's own.
         return [hit for hit in heard if visible(hit.unit.scope, query.within)]
@@ -223,8 +221,6 @@ class Recall:
         rels = relations_asked(query.text) if hops <= 0 else frozenset[str]()
         if hops <= 0 and not rels:
             return hits
-        from kimi_memory.recall.filters import allowed
-        from kimi_memory.recall.related import followed
 
         floor, hops = max(query.min_score, self._settings.min_score), min(max(hops, 1), HOPS)
         reached = followed(searcher, hits, allowed(searcher, query), hops, rels)
@@ -297,8 +293,6 @@ def _beside(searcher: Searcher, hits: list[Hit], query: Query) -> list[Hit]:
     """Return the hits, each with what it is linked with."""
     if not hits or not _any_links(searcher):
         return hits
-    from kimi_memory.recall.filters import holding, seen
-    from kimi_memory.recall.related import with_related
 
     asked = Query(text="", as_of=query.as_of, within=query.within)
     return with_related(searcher, hits, holding(searcher, asked) & seen(searcher, asked))
@@ -308,7 +302,6 @@ def _as_then(unit: Unit, query: Query) -> Unit:
     """Return a unit as it is weighed; what held at the moment that is asked for is live."""
     if query.as_of is None:
         return unit
-    from kimi_memory.recall.as_of import as_then
 
     return as_then(unit)
 

@@ -14,7 +14,9 @@ from kimi_memory.domain.search_types import Query
 from kimi_memory.domain.status import Status
 from kimi_memory.index.searcher import Bools, Floats, Searcher
 from kimi_memory.nlp.basic.normalize import normalise
+from kimi_memory.recall.as_of import held
 from kimi_memory.recall.forgotten_turns import forgotten
+from kimi_memory.recall.phrases import worded
 
 HIDDEN = frozenset({str(Status.SUPERSEDED), str(Status.ARCHIVED)})
 """What is not true any more is only found by who asks for it."""
@@ -36,8 +38,6 @@ def allowed(searcher: Searcher, query: Query) -> Bools:
     mask &= _named(searcher, query)
     mask &= _within(searcher, query.since, query.until)
     if query.phrases or query.excluded:
-        from kimi_memory.recall.phrases import worded
-
         mask = worded(searcher, query, mask)
     return mask
 
@@ -102,7 +102,6 @@ def holding(searcher: Searcher, query: Query) -> Bools:
     """Return the rows that hold as far as a query is concerned: now, or as of its moment."""
     if query.as_of is None:
         return standing(searcher, query.status)
-    from kimi_memory.recall.as_of import held
 
     mask = held(searcher, query.as_of)
     return mask & _among(searcher, "status", query.status) if query.status else mask

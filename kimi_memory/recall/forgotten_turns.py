@@ -12,6 +12,7 @@ import numpy as np
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.index.files import Files, state_of
 from kimi_memory.index.searcher import Bools, Searcher
+from kimi_memory.recall.tombstones import barred
 from kimi_memory.store.files.paths import TOMBSTONES
 
 
@@ -27,7 +28,6 @@ def _rows(searcher: Searcher) -> Bools:
     if not content:
         return np.zeros(len(searcher), dtype=bool)
     # Most memories have forgotten nothing, and need none of what reads it.
-    from kimi_memory.recall.tombstones import barred
 
     return barred(searcher, content)
 

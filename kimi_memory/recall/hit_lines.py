@@ -16,6 +16,7 @@ from kimi_memory.nlp.basic.snippet import snippet
 from kimi_memory.nlp.dates.zone import Zone, in_zone
 from kimi_memory.nlp.rules.framing import orders_for_always
 from kimi_memory.recall.render import Line, Section
+from kimi_memory.recall.replaced import successor
 
 if TYPE_CHECKING:
     from kimi_memory.index.searcher import Searcher
@@ -110,8 +111,6 @@ def _repeats(searcher: Searcher, unit: Unit, known: str, share: float) -> bool:
 
 def with_successor(searcher: Searcher, unit: Unit, line: Line) -> Line:
     """Return a line that says what holds instead, where it was replaced."""
-    from kimi_memory.recall.replaced import successor
-
     after = successor(searcher, unit.id)
     if after is None:
         return line

@@ -9,11 +9,16 @@ from datetime import datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from kimi_memory.domain.card import Card
 from kimi_memory.domain.search_types import Hit, Query, Unit
 from kimi_memory.domain.status import Status
+from kimi_memory.domain.tombstone import PURGED
 from kimi_memory.errors import KimiMemoryError
+from kimi_memory.formats import codec
+from kimi_memory.formats.frontmatter import decode
 from kimi_memory.index.files import Files
 from kimi_memory.recall.forgotten_turns import tombstones
+from kimi_memory.recall.tombstones import stones_in
 
 if TYPE_CHECKING:
     from kimi_memory.domain.tombstone import Stones
@@ -44,8 +49,6 @@ def stones_of(files: Files) -> Stones | None:
 
 @lru_cache(maxsize=4)
 def _stones(content: bytes, journal: Journal) -> Stones:
-    from kimi_memory.recall.tombstones import stones_in
-
     return stones_in(content, journal)
 
 
@@ -63,8 +66,6 @@ def _heard(hit: Hit, stones: Stones | None) -> Hit | None:
 
 
 def _is_washed(text: str) -> bool:
-    from kimi_memory.domain.tombstone import PURGED
-
     return PURGED in text
 
 
@@ -72,9 +73,6 @@ def _has_expired(files: Files, unit: Unit, now: datetime) -> bool:
     """Whether a card is past the moment from which nobody wants to see it."""
     if unit.kind != "card" or unit.valid_to is None or unit.valid_to >= now:
         return False
-    from kimi_memory.domain.card import Card
-    from kimi_memory.formats import codec
-    from kimi_memory.formats.frontmatter import decode
 
     with suppress(OSError, KimiMemoryError):
         card = codec.parse(decode(files.served(unit.path).content, unit.path), unit.path)

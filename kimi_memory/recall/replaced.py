@@ -14,8 +14,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from kimi_memory.domain.card import Card
+from kimi_memory.domain.event import Event
 from kimi_memory.domain.status import Status
 from kimi_memory.errors import KimiMemoryError
+from kimi_memory.formats import codec
+from kimi_memory.formats.frontmatter import decode
 from kimi_memory.index.searcher import Bools, Floats, Searcher
 
 if TYPE_CHECKING:
@@ -111,11 +115,6 @@ def _evidence(searcher: Searcher, row: int, kind: str) -> Sequence[str]:
 
 
 def _read(searcher: Searcher, row: int) -> Card | Event | None:
-    from kimi_memory.domain.card import Card
-    from kimi_memory.domain.event import Event
-    from kimi_memory.formats import codec
-    from kimi_memory.formats.frontmatter import decode
-
     path, note = searcher.path(row), None
     with suppress(OSError, KimiMemoryError):
         note = codec.parse(decode(searcher.files.served(path).content, path), path)

@@ -17,8 +17,11 @@ from kimi_memory.domain.status import Status
 from kimi_memory.nlp.basic.tokens import estimate
 from kimi_memory.nlp.rules.framing import orders_for_always
 from kimi_memory.nlp.rules.occasions import calls_for, suits
+from kimi_memory.recall.conversation import sides
+from kimi_memory.recall.filters import allowed
 from kimi_memory.recall.hit_lines import ORDERS, line_of, rests_on
 from kimi_memory.recall.render import Line, Section, alone
+from kimi_memory.recall.replaced import replaced
 
 if TYPE_CHECKING:
     from kimi_memory.index.searcher import Bools, Searcher
@@ -95,10 +98,6 @@ def _cards(recall: Recall, searcher: Searcher, request: Request) -> Iterator[Uni
 
 def _said(searcher: Searcher, request: Request) -> list[Unit]:
     """Return the turns in which a person gave an assistant an order for always."""
-    from kimi_memory.recall.conversation import sides
-    from kimi_memory.recall.filters import allowed
-    from kimi_memory.recall.replaced import replaced
-
     mask = searcher.once("order cues", lambda: _with_cues(searcher)) & sides(searcher)[0]
     if not mask.any():
         return []

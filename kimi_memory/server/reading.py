@@ -16,6 +16,7 @@ from kimi_memory.operations.review_queue import Waiting
 from kimi_memory.operations.review_queue import review as waiting
 from kimi_memory.recall.context import Context
 from kimi_memory.recall.engine import Answer
+from kimi_memory.recall.query_parser import parse
 from kimi_memory.server.principal import Caller
 from kimi_memory.server.responses import (
     Difference,
@@ -55,8 +56,6 @@ def query_of(memory: Memory, given: Given) -> Query:
     """Return the query of a request: a line, or plain words, and filters beside it."""
     limit = given["limit"] or memory.settings.recall.limit
     if given["query"]:
-        from kimi_memory.recall.query_parser import parse
-
         query = parse(given["query"], memory.now(), limit=limit)
     else:
         query = Query(text=given["text"], limit=limit)

@@ -22,6 +22,7 @@ from kimi_memory.operations.watcher import told
 from kimi_memory.server.auth import Names
 from kimi_memory.server.rate_limit import HEAD_SECONDS, Limits, Line, Lines
 from kimi_memory.server.tokens import Tokens
+from kimi_memory.server.workers import Desk
 
 if TYPE_CHECKING:
     from kimi_memory.server.workers import Desk
@@ -86,7 +87,6 @@ def serve_app(
     tokens = Tokens(serving.home, serving.root)
     _check(serving.names, tokens)
     uvicorn = _library()
-    from kimi_memory.server.workers import Desk
 
     with _listening(serving.names.bound, serving.port) as listener:
         desk = Desk(serving.root, serving.home, serving.limits.waiting)

@@ -10,6 +10,9 @@ from enum import Enum
 from pathlib import PurePath
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from kimi_memory.domain.change import Effect
+from kimi_memory.domain.search_types import Hit
+
 _PLAIN: Mapping[Any, dict[str, Any]] = {
     type(None): {"type": "null"},
     bool: {"type": "boolean"},
@@ -68,9 +71,6 @@ def _revived(kind: Any, value: Any) -> Any:
 
 def _hints(kind: Any) -> dict[str, Any]:
     """Return the types of a dataclass's fields, also those its module knows by name only."""
-    from kimi_memory.domain.change import Effect
-    from kimi_memory.domain.search_types import Hit
-
     return get_type_hints(kind, localns={"Effect": Effect, "Hit": Hit})
 
 

@@ -16,8 +16,8 @@ from kimi_memory.domain.turn import Turn
 from kimi_memory.formats.codec import render
 from kimi_memory.formats.jsonl import session_line, state_line, turn_line
 from kimi_memory.hooks.host import Host
-from kimi_memory.index import Index
-from kimi_memory.recall import Answer, Recall
+from kimi_memory.index.index import Index
+from kimi_memory.recall.engine import Answer, Recall
 from kimi_memory.store.store import Store
 
 NOW = datetime(2026, 2, 27, 9, 0, tzinfo=UTC)

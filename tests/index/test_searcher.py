@@ -14,7 +14,8 @@ import pytest
 from folders import CHATS, NOW, Folder, fill
 
 from kimi_memory.domain.search_types import Query
-from kimi_memory.index import Index, top
+from kimi_memory.index import top
+from kimi_memory.index.index import Index
 from kimi_memory.index.searcher import Searcher
 from kimi_memory.index.units import read_units
 from kimi_memory.recall.bm25_stats import K1, B

@@ -8,7 +8,7 @@ from folders import Folder
 from kimi_memory.domain.card import Link, LinkRel
 from kimi_memory.domain.search_types import Hit, Query
 from kimi_memory.domain.status import Status
-from kimi_memory.recall import Answer
+from kimi_memory.recall.engine import Answer
 
 
 def ids(answer: Answer) -> list[str]:

@@ -19,6 +19,7 @@ from kimi_memory.domain.change import digest
 from kimi_memory.domain.origin import Origin, least_trusted
 from kimi_memory.domain.status import Status
 from kimi_memory.errors import FormatError, HistoryError
+from kimi_memory.formats.frontmatter import decode
 from kimi_memory.store.files.merge_marks import WHY, has_marks
 from kimi_memory.store.git.head_log import blob_of, brought_nothing
 from kimi_memory.store.standing import SETTINGS, WAITS, Served, Standing, Waiting, is_judged, told
@@ -201,7 +202,6 @@ class Vetting:
 def _candidate(path: str, content: bytes, cap: Origin) -> bytes:
     """Return a card as the candidate that it is; nothing for what is no card."""
     from kimi_memory.formats import codec
-    from kimi_memory.formats.frontmatter import decode
 
     try:
         text = decode(content, path)
