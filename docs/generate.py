@@ -18,6 +18,7 @@ from typing import NamedTuple
 from unittest.mock import patch
 
 from kimi_memory import config, errors
+from kimi_memory.domain.job_registry import JOBS, JobEntry, scheduled
 from kimi_memory.hooks import specs
 from kimi_memory.hooks.host import Host
 from kimi_memory.nlp.rules.slot_list import DEFINITIONS
@@ -151,12 +152,29 @@ def settings_table(given: NamedTuple) -> list[str]:
     return table(["key", "type", "default", "meaning"], rows)
 
 
+def schedule_table() -> list[str]:
+    """Return the table of the times of jobs."""
+    rows = [
+        [f"`{job.name}`", "`str`", written(job.time), f"{job.summary}. {WHEN[job.span]}"]
+        for job in scheduled()
+    ]
+    return table(["key", "type", "default", "meaning"], rows)
+
+
+WHEN = {
+    "day": "A time of day, in the time of the machine.",
+    "week": "A day (mon to sun) and a time.",
+    "memory": "A time, with a day or for every day; never if empty.",
+}
+
+
 def settings() -> str:
     """Return the page of settings."""
     page = heading("Settings", "kimi_memory/config.py", plain(config.__doc__))
     page += ["## memory.toml", "", "Lies in the memory folder and travels with it.", ""]
     for name, given in config.Settings()._asdict().items():
-        page += [f"### [{name}]", "", *settings_table(given)]
+        rows = schedule_table() if name == "schedule" else settings_table(given)
+        page += [f"### [{name}]", "", *rows]
     page += ["## config.toml", "", "Lies in your own config directory, never in a memory.", ""]
     page += ["| setting |", "|---|"]
     page += [f"| {text} |" for _, text in meanings(config.UserConfig).values()]
@@ -236,6 +254,32 @@ def commands() -> str | None:
         return "\n".join([*page, *command(parser(), "kimi-memory", "")])
 
 
+# Jobs
+
+
+def started(job: JobEntry) -> str:
+    """Return what starts a job."""
+    own = f"`consolidate {job.name}`, {written(job.time)}" if job.time else ""
+    after = f"after `{job.after}`" if job.after else ""
+    return ", ".join(filter(None, (own, after))) or "on request"
+
+
+def jobs() -> str:
+    """Return the page of jobs."""
+    rows = [
+        [f"`{job.name}`", f"{job.summary}.", started(job), "yes" if job.dry_run else "no"]
+        for job in JOBS
+    ]
+    page = heading("Jobs", "kimi_memory/domain/job_registry.py", JOBS_ABOUT)
+    return "\n".join([*page, *table(["job", "what it does", "started by", "dry run"], rows)])
+
+
+JOBS_ABOUT = """A job plans typed operations over the notes as they are; gates check the plan; then
+its files change in one transaction, one commit and one record in `mid-term/jobs/`, and `undo`
+takes it back byte for byte. The same inputs are a job that is done already. How to run one from
+a program, and how to add one: [adding-jobs.md](adding-jobs.md)."""
+
+
 # Slots
 
 
@@ -283,6 +327,7 @@ PAGES: dict[str, Callable[[], str | None]] = {
     "settings.md": settings,
     "commands.md": commands,
     "slots.md": slots,
+    "jobs.md": jobs,
 }
 
 

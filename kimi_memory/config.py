@@ -14,6 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeVar
 
+from kimi_memory.domain.job_registry import scheduled
 from kimi_memory.errors import FormatError, UsageError
 from kimi_memory.nlp.dates.zone import MACHINE, Zone
 
@@ -199,15 +200,7 @@ class IntrospectTable(NamedTuple):
     """Events below this importance count as unimportant."""
 
 
-class ScheduleTable(NamedTuple):
-    """``[schedule]``"""
-
-    daily: str = "03:15"
-    """When ``schedule`` lets the daily job run, in the time of the machine."""
-    weekly: str = "sun 04:00"
-    """When it lets the weekly job run: a day (mon to sun) and a time."""
-    introspect: str = "sun 05:00"
-    """When it lets memory be introspected: a time, with a day or for every day; never if empty."""
+_TIMES = MappingProxyType({job.name: job.time for job in scheduled()})
 
 
 class Settings(NamedTuple):
@@ -223,7 +216,8 @@ class Settings(NamedTuple):
     consolidation: ConsolidationTable = ConsolidationTable()
     temperature: TemperatureTable = TemperatureTable()
     introspect: IntrospectTable = IntrospectTable()
-    schedule: ScheduleTable = ScheduleTable()
+    schedule: Mapping[str, str] = _TIMES
+    """``[schedule]``: when each scheduled job runs."""
 
     @property
     def zone(self) -> Zone:
@@ -300,7 +294,7 @@ def parse_settings(text: str, path: str = MARKER) -> Settings:
         consolidation=_table(ConsolidationTable, document, path, "consolidation"),
         temperature=_table(TemperatureTable, document, path, "temperature"),
         introspect=_table(IntrospectTable, document, path, "introspect"),
-        schedule=_table(ScheduleTable, document, path, "schedule"),
+        schedule=_times(document, path),
     )
     try:
         _zone_of(settings.memory.timezone)
@@ -374,6 +368,15 @@ def _table(kind: type[T], document: dict[str, Any], path: str, name: str) -> T:
     for key, value in chosen.items():
         _check(known[key].__forward_arg__, value, f"{name}.{key}", path)
     return kind(**chosen)
+
+
+def _times(document: dict[str, Any], path: str) -> Mapping[str, str]:
+    values = document.get("schedule", {})
+    if not isinstance(values, dict):
+        raise FormatError(path, 1, "schedule is not a table", "Write it as [schedule]")
+    for key, value in values.items():
+        _check("str", value, f"schedule.{key}", path)
+    return {**_TIMES, **values}
 
 
 def _check(type_name: str, value: object, key: str, path: str) -> None:

@@ -10,9 +10,9 @@ from pathlib import Path
 from kimi_memory import Memory
 from kimi_memory.domain.card import Card, Link, LinkRel
 from kimi_memory.domain.source import Quote, Source
+from kimi_memory.jobs.resolve_conflict import Choice, Resolve, conflicts
 from kimi_memory.operations.chat import Limits
 from kimi_memory.operations.compact_chat import compact, flush
-from kimi_memory.operations.conflicts import Choice, conflicts, resolve
 from kimi_memory.operations.forget import Doomed, Wanted, forget, purge
 from kimi_memory.operations.import_memories import import_store
 from kimi_memory.operations.introspect import introspect
@@ -202,7 +202,9 @@ def _disputed(world: World) -> None:
 def _resolved(world: World, *, dry_run: bool) -> object:
     found = conflicts(world.memory)
     side = found[0].sides[1].id if found else ""
-    return resolve(world.memory, "deploy.port", Choice(keep=side), dry_run=dry_run)
+    return world.memory.run(
+        Resolve(world.memory, "deploy.port", Choice(keep=side)), dry_run=dry_run
+    )
 
 
 def _edited(world: World) -> None:

@@ -20,7 +20,7 @@ from kimi_memory.domain.search_types import Query
 from kimi_memory.errors import KimiMemoryError, UsageError
 from kimi_memory.frameworks.talk import Talk as Conversation
 from kimi_memory.hooks.host import Host
-from kimi_memory.operations.conflicts import conflicts
+from kimi_memory.jobs.resolve_conflict import conflicts
 from kimi_memory.operations.forget import Wanted, forget
 from kimi_memory.operations.introspect import introspect
 from kimi_memory.operations.links import Wanted as Link

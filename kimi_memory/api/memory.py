@@ -18,6 +18,7 @@ from kimi_memory.api.user_dirs import Home
 from kimi_memory.config import MARKER
 from kimi_memory.domain.actor import Actor
 from kimi_memory.domain.ids import lettered, new_session_id, safe_session_id
+from kimi_memory.domain.job_registry import find_job
 from kimi_memory.domain.search_types import Query
 from kimi_memory.errors import KimiMemoryError, NotAMemoryError, StoreError, UsageError
 
@@ -27,13 +28,12 @@ if TYPE_CHECKING:
     from kimi_memory.capture.log import Captured
     from kimi_memory.domain.draft import Draft
     from kimi_memory.domain.job import Job, JobReport
-    from kimi_memory.domain.plan import Plan
     from kimi_memory.domain.screen import TranscriptFile
-    from kimi_memory.jobs.periods import Period
+    from kimi_memory.jobs.planner import Planner
     from kimi_memory.jobs.trace import Trace
     from kimi_memory.recall.context import Context
     from kimi_memory.recall.engine import Answer
-    from kimi_memory.store.notes.notes import Filed, Shelf
+    from kimi_memory.store.notes.notes import Filed
 
 
 class Memory(Parts):
@@ -214,7 +214,7 @@ class Memory(Parts):
         """Distil one session; nothing to do when it was distilled before."""
         place = stages.sessions.find(self.store, self.screen.pass_id(id))
         transcript = stages.sessions.read(self.store, place.path)
-        report = self._run(self._distil().plan(place.id), "distil", dry_run=dry_run)
+        report = self.run(stages.Distil(self, place.id), dry_run=dry_run)
         if report.id:
             self.host.notice(
                 "session_ended", session=transcript.session, turns=len(transcript.turns)
@@ -225,33 +225,33 @@ class Memory(Parts):
 
     def waiting(self) -> list[str]:
         """Return the ids of ended sessions that were not distilled yet."""
-        return self._distil().waiting(self.jobs.done)[0]
+        return stages.undistilled(self.store, self.jobs.done)[0]
 
     def distil_waiting(self, *, dry_run: bool = False) -> list[JobReport]:
         """Distil every session that waits, in order; one that fails keeps no other waiting."""
         with self.store.glance.hold():
-            waiting, damaged = self._distil().waiting(self.jobs.done)
+            waiting, damaged = stages.undistilled(self.store, self.jobs.done)
             tries = {id: partial(self.distil, id, dry_run=dry_run) for id in (*damaged, *waiting)}
             return self.jobs.each("distil", tries)
 
     def consolidate(
-        self, period: Period, day: date | None = None, *, dry_run: bool = False
+        self, period: str, day: date | None = None, *, dry_run: bool = False
     ) -> list[JobReport]:
-        """Run the daily or weekly job for one period, or for all that have news.
+        """Run a scheduled job for one period, or for all that have news.
 
         Args:
-            period: daily or weekly.
+            period: name of the job in `kimi_memory.domain.job_registry`: daily, weekly …
             day: the day, or any day of the week; if not given all periods in order, of which
                 one that fails is reported and the others are done.
             dry_run: report the diff and write nothing.
         """
+        job = find_job(period)
         if not dry_run and stages.rekey(self.store):
             self.batch.note()
         with self.store.glance.hold():
             edits = self.take_edits(dry_run=dry_run)
-            periods = stages.Periods(self.store, self.host, self.settings, self.clock())
-            plans = periods.plans(period, day, self.jobs.done)
-            runs = {n: partial(self._run, p, period, dry_run=dry_run) for n, p in plans.items()}
+            jobs = stages.planners_of(job, self, day, self.jobs.done)
+            runs = {name: partial(self.run, one, dry_run=dry_run) for name, one in jobs.items()}
             found = self.jobs.each(period, runs, alone=day is not None)
             reports = [one for one in found if day or one.id or one.failed or one.left_out]
         reports[:0] = [edits] if edits.id or edits.left_out else []
@@ -269,16 +269,26 @@ class Memory(Parts):
         with self.store.glance.hold():
             if not dry_run:
                 self.store.reconcile()
-            job = stages.Twoway.of(self.store, self.history, self.settings, self.clock())
-            plan = job.plan(lambda text: self.screen.pass_text(text).text, meant=meant)
-            return self._run(plan, job.kind, dry_run=dry_run)
+            return self.run(stages.ImportEdits(self, meant=meant), dry_run=dry_run)
+
+    def run(self, job: Planner, *, dry_run: bool = False) -> JobReport:
+        """Run one job: its plan, the gates, one transaction, one commit; `undo` takes it back.
+
+        Args:
+            job: its planner, such as ``Forget(memory, Wanted(note=id))``.
+            dry_run: report the diff and write nothing.
+
+        Raises:
+            GateError: a gate stopped it; memory is as it was.
+        """
+        actor = Actor(f"job:{job.kind}", self.actor.origin, job=job.kind)
+        return self.jobs.run(job.plan, actor, dry_run=dry_run)
 
     def undo(self, job: str) -> Job:
         """Take a job back: every file it changed is again what it was, byte for byte."""
         undone, _ = stages.Undo(self.store, self.history, self.jobs).job(job, self.actor)
-        self.host.notice(
-            "changes_applied", paths=[effect.path for effect in undone.effects], job=None
-        )
+        paths = [effect.path for effect in undone.effects]
+        self.host.notice("changes_applied", paths=paths, job=None)
         return undone
 
     # Recall
@@ -363,18 +373,6 @@ class Memory(Parts):
 
         return locate(self.root, self._key, id)
 
-    # Life
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        self.close()
-
-    def _run(self, plan: Callable[[Shelf], Plan], kind: str, *, dry_run: bool) -> JobReport:
-        actor = Actor(f"job:{kind}", self.actor.origin, job=kind)
-        return self.jobs.run(plan, actor, dry_run=dry_run)
-
     def _captured(self, captured: Sequence[Captured]) -> None:
         self.written()
         drafts, _ = stages.graded(stages.wanted(captured, self.settings.capture))
@@ -386,9 +384,7 @@ class Memory(Parts):
 
     def _remember(self, drafts: Sequence[Draft], captured: Sequence[Captured]) -> JobReport:
         texts = {one.turn.n: one.turn.text for one in captured}
-        job = stages.Remember(self.host, self.settings, self._draft_gate(), self.clock())
-        plan = job.plan(drafts, lambda quote: texts.get(quote.n))
-        return self._run(plan, "remember", dry_run=False)
+        return self.run(stages.Remember(self, drafts, texts))
 
     def written(self) -> None:
         """Note that files were written, so that a commit of them follows."""

@@ -7,7 +7,7 @@ import hmac
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from kimi_memory.api import stages
 from kimi_memory.api.options import Opening, open_store, read_settings, user_host
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from kimi_memory.capture.screen import Screen
     from kimi_memory.capture.views import Views
     from kimi_memory.index.index import Index
-    from kimi_memory.jobs.distil import Distil
-    from kimi_memory.jobs.gates import DraftGate
     from kimi_memory.jobs.runner import Jobs
     from kimi_memory.nlp.dates.zone import Zone
     from kimi_memory.recall.engine import Recall
@@ -145,13 +143,13 @@ class Parts:
         pause = PAUSE_SECONDS if self._background else 0.0
         return Receipts(self.store, self.clock, pause)
 
-    def _distil(self) -> Distil:
-        gate, now = self._draft_gate(), self.clock()
-        return stages.Distil(self.store, self.host, self.settings, gate, now)
+    def is_secret(self, text: str) -> bool:
+        """Whether a text holds what may not be stored."""
+        return bool(self.screen.spans(text))
 
-    def _draft_gate(self) -> DraftGate:
-        barred = stages.read_stones(self.store)
-        return stages.DraftGate(barred, lambda text: bool(self.screen.spans(text)))
+    def mask_secrets(self, text: str) -> str:
+        """Return a text without secrets and injected blocks."""
+        return self.screen.pass_text(text).text
 
     def _nonce(self, *about: str) -> str:
         """Return the mark of a block: another for each content, so that none can hold its own.
@@ -161,6 +159,12 @@ class Parts:
         told = "\0".join((str(self.root), f"{self.now():%Y-%m-%d}", *about))
         mark = hmac.new(self._key, told.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
         return lettered(mark[:16])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Commit what is pending (in a long-lived process) and let go of the folder."""

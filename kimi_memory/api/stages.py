@@ -16,10 +16,9 @@ if TYPE_CHECKING:
     from kimi_memory.domain.job import JobReport
     from kimi_memory.domain.origin import Role
     from kimi_memory.domain.session import Session
-    from kimi_memory.jobs.distil import Distil
-    from kimi_memory.jobs.gates import DraftGate
-    from kimi_memory.jobs.import_edits import Twoway
-    from kimi_memory.jobs.periods import Periods
+    from kimi_memory.jobs.distil import Distil, undistilled
+    from kimi_memory.jobs.import_edits import ImportEdits
+    from kimi_memory.jobs.planner import planners_of
     from kimi_memory.jobs.rekeying import rekey
     from kimi_memory.jobs.remember import Remember
     from kimi_memory.jobs.runner import Jobs
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from kimi_memory.store.known_copies import note_copy, other_copies
     from kimi_memory.store.notes import sessions
     from kimi_memory.store.notes.notes import Shelf
-    from kimi_memory.store.notes.tombstones import read_stones
     from kimi_memory.store.trust.vetting import Vetting
 
 _HOMES = {
@@ -51,20 +49,19 @@ _HOMES = {
     "lay": "store.files.create_folders",
     "note_copy": "store.known_copies",
     "other_copies": "store.known_copies",
-    "read_stones": "store.notes.tombstones",
     "rekey": "jobs.rekeying",
     "sessions": "store.notes.sessions",
     "Ingest": "capture.ingest",
     "Said": "capture.log",
     "SessionLog": "capture.log",
     "Distil": "jobs.distil",
-    "DraftGate": "jobs.gates",
+    "undistilled": "jobs.distil",
+    "planners_of": "jobs.planner",
     "JobReport": "domain.job",
     "Jobs": "jobs.runner",
-    "Periods": "jobs.periods",
     "Remember": "jobs.remember",
     "Tracer": "jobs.trace",
-    "Twoway": "jobs.import_edits",
+    "ImportEdits": "jobs.import_edits",
     "Undo": "jobs.undo",
     "explicit_draft": "capture.remember",
     "remembered_in": "capture.remember",
@@ -79,12 +76,11 @@ __all__ = [
     "TIERS",
     "Batch",
     "Distil",
-    "DraftGate",
     "History",
+    "ImportEdits",
     "Ingest",
     "JobReport",
     "Jobs",
-    "Periods",
     "Remember",
     "Role",
     "Said",
@@ -94,7 +90,6 @@ __all__ = [
     "SessionLog",
     "Shelf",
     "Tracer",
-    "Twoway",
     "Undo",
     "Vetting",
     "Views",
@@ -105,11 +100,12 @@ __all__ = [
     "lay",
     "note_copy",
     "other_copies",
-    "read_stones",
+    "planners_of",
     "rekey",
     "remembered_in",
     "sessions",
     "starter",
+    "undistilled",
     "wanted",
 ]
 

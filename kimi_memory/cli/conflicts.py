@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from kimi_memory.cli.shared import finish_reports, moment, open_memory, show, show_json
 from kimi_memory.errors import UsageError
+from kimi_memory.jobs.conflict_pages import Dispute
+from kimi_memory.jobs.resolve_conflict import Choice, Resolve, conflicts
 from kimi_memory.nlp.dates.zone import Zone, in_zone
-from kimi_memory.operations.conflicts import Choice, Dispute, conflicts, resolve
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -35,7 +36,8 @@ def run(arguments: Namespace) -> int:
         if arguments.since:
             choice = replace(choice, since=moment(arguments.since, memory.zone))
         if chosen:
-            report = resolve(memory, arguments.name, choice, dry_run=arguments.dry_run)
+            job = Resolve(memory, arguments.name, choice)
+            report = memory.run(job, dry_run=arguments.dry_run)
             return finish_reports(arguments, [report])
         found = [one for one in conflicts(memory) if _is_named(one, arguments.name)]
         zone = memory.zone

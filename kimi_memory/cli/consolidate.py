@@ -1,53 +1,38 @@
-"""``consolidate``: run the daily or weekly job, or introspect."""
+"""``consolidate``: run a scheduled job, such as the daily or weekly one, or introspect."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from typing import TYPE_CHECKING
 
 from kimi_memory.cli.shared import day_argument, finish_reports, open_memory, show
-
-if TYPE_CHECKING:
-    from kimi_memory.api.memory import Memory
-    from kimi_memory.domain.job import JobReport
+from kimi_memory.domain.job_registry import find_job, followers, scheduled
+from kimi_memory.errors import UsageError
+from kimi_memory.jobs.planner import load_planner
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("period", choices=["daily", "weekly", "introspect"], help="which job")
+    names = [job.name for job in scheduled()]
+    parser.add_argument("period", choices=names, help="which job")
     parser.add_argument("--date", default="", help="one day or week; default: all with news")
     parser.add_argument("--dry-run", action="store_true", help="show the diff, write nothing")
 
 
 def run(arguments: Namespace) -> int:
-    """Distil what waits, then consolidate."""
-    if arguments.period == "introspect":
+    """Distil what waits, then run the job and those that follow it."""
+    job, dry_run = find_job(arguments.period), arguments.dry_run
+    if job.span == "memory" and arguments.date:
+        raise UsageError(f"The job {job.name} looks at all of memory as it is. Leave out --date.")
+    if job.name == "introspect":
         from kimi_memory.cli.introspection import run_introspection
 
         return run_introspection(arguments)
     with open_memory(arguments) as memory:
         day = day_argument(arguments.date, memory.zone) if arguments.date else None
-        reports = []
-        if not arguments.dry_run:
-            reports += memory.distil_waiting()
-        reports += memory.consolidate(arguments.period, day, dry_run=arguments.dry_run)
-        if arguments.period == "weekly":
-            reports.append(_skills(memory, dry_run=arguments.dry_run))
-        if arguments.period == "weekly" and not arguments.date:
-            # What grows old does so without news, so no period asks for it.
-            reports.append(_introspected(memory, dry_run=arguments.dry_run))
+        reports = [] if dry_run else memory.distil_waiting()
+        reports += memory.consolidate(job.name, day, dry_run=dry_run)
+        for follower in followers(job.name, dated=day is not None):
+            reports.append(memory.run(load_planner(follower)(memory), dry_run=dry_run))
     if not reports and not arguments.json:
-        show(f"{arguments.period}: nothing to do")
+        show(f"{job.name}: nothing to do")
     return finish_reports(arguments, reports)
-
-
-def _introspected(memory: Memory, *, dry_run: bool) -> JobReport:
-    from kimi_memory.operations.introspect import introspect
-
-    return introspect(memory, dry_run=dry_run).job
-
-
-def _skills(memory: Memory, *, dry_run: bool) -> JobReport:
-    from kimi_memory.operations.skills import propose
-
-    return propose(memory, dry_run=dry_run)

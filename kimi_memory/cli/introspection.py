@@ -5,14 +5,11 @@ from __future__ import annotations
 from argparse import Namespace
 
 from kimi_memory.cli.shared import open_memory, show, show_json, show_report
-from kimi_memory.errors import UsageError
 from kimi_memory.operations.introspect import Introspection, introspect
 
 
 def run_introspection(arguments: Namespace) -> int:
     """Introspect and print what each phase did."""
-    if arguments.date:
-        raise UsageError("Introspection looks at all of memory as it is now. Leave out --date.")
     with open_memory(arguments) as memory:
         found = introspect(memory, dry_run=arguments.dry_run)
     if arguments.json:

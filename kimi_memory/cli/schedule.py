@@ -12,11 +12,17 @@ from kimi_memory.agent_hooks import user_files
 from kimi_memory.api.options import read_settings
 from kimi_memory.cli.locate import find_memory
 from kimi_memory.cli.shared import show, show_json
+from kimi_memory.domain.job_registry import scheduled
 from kimi_memory.errors import UsageError
 from kimi_memory.operations import schedule
 from kimi_memory.operations.schedule import Cluster
 
 _CLUSTER = Cluster()
+_HELP = {
+    "day": "time of the job, such as 03:15",
+    "week": "day and time, such as 'sun 04:00'",
+    "memory": "time, with a day or for every day; '' for never",
+}
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -28,9 +34,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     what.add_argument("--install", action="store_true", help="put the entries in place")
     what.add_argument("--remove", action="store_true", help="take them out again")
     parser.add_argument("--dry-run", action="store_true", help="only show what would change")
-    parser.add_argument("--daily", help="time of the daily job, such as 03:15")
-    parser.add_argument("--weekly", help="day and time, such as 'sun 04:00'")
-    parser.add_argument("--introspect", help="time, with a day or for every day; '' for never")
+    for job in scheduled():
+        parser.add_argument(f"--{job.name}", help=_HELP[job.span])
     parser.add_argument("--image", default=_CLUSTER.image, help="container image, for kubernetes")
     parser.add_argument("--claim", default=_CLUSTER.claim, help="volume claim, for kubernetes")
     parser.add_argument("--namespace", default="default", help="namespace, for kubernetes")
@@ -56,11 +61,10 @@ def run(arguments: Namespace) -> int:
     """Print the entries, or install or remove them."""
     kind = arguments.kind or _usual()
     root = find_memory(arguments).expanduser().resolve()
-    times = read_settings(root).schedule
-    given = {name: getattr(arguments, name) for name in times._fields}
-    times = times._replace(**{name: time for name, time in given.items() if time is not None})
+    given = {job.name: getattr(arguments, job.name) for job in scheduled()}
+    times = {name: time for name, time in given.items() if time is not None}
     program = (sys.executable, "-m", "kimi_memory")
-    found = schedule.entries(root, program, times)
+    found = schedule.entries(root, program, {**read_settings(root).schedule, **times})
     tag = schedule.tag_of(root)
     cluster = Cluster(arguments.image, arguments.claim, arguments.namespace, arguments.time_zone)
     files = _files(kind, found, tag, cluster)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import httpx
 
@@ -206,12 +206,12 @@ class Client:
 
     def consolidate(
         self,
-        period: Literal["daily", "weekly"],
+        period: str,
         day: date | None = None,
         *,
         dry_run: bool = False,
     ) -> list[JobReport]:
-        """Run the daily or weekly job."""
+        """Run a scheduled job, such as daily or weekly."""
         return self.send(asks.consolidate(period, day, dry_run=dry_run))
 
     def undo(self, job: str) -> Job:

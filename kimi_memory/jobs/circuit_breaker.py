@@ -10,11 +10,12 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 
 from kimi_memory.config import GatesTable
+from kimi_memory.domain.job_registry import scheduled
 from kimi_memory.errors import GateError, KimiMemoryError
 from kimi_memory.store.store import Store
 
 FOLDER = ".kimi/breaker"
-PERIODIC = frozenset({"daily", "weekly", "introspect"})
+PERIODIC = frozenset(job.name for job in scheduled())
 """Jobs that nobody waits for; what a person asks for is always tried."""
 
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime
 from typing import cast
 
-from kimi_memory.config import Settings
 from kimi_memory.domain.card import CardType
 from kimi_memory.domain.change import Change, Create, Delete, digest
 from kimi_memory.domain.draft import BY_WORDS, Draft
@@ -21,13 +19,13 @@ from kimi_memory.domain.session import Transcript
 from kimi_memory.domain.source import Quote
 from kimi_memory.errors import FormatError, WaitingError
 from kimi_memory.formats.jsonl import archive_path, transcript_markdown
-from kimi_memory.hooks.host import Host
 from kimi_memory.jobs import retract
 from kimi_memory.jobs.digests import digest_step
 from kimi_memory.jobs.earlier import Earlier
 from kimi_memory.jobs.fold_drafts import Fold
 from kimi_memory.jobs.gates import DraftGate
 from kimi_memory.jobs.listed import apart
+from kimi_memory.jobs.planner import JobContext
 from kimi_memory.jobs.revisions import revisions
 from kimi_memory.jobs.stated_links import with_links
 from kimi_memory.jobs.strength import graded, with_holder
@@ -48,49 +46,20 @@ class Distil:
     """Plans what becomes of a session.
 
     Args:
-        store: where sessions lie.
-        host: asked for the drafts.
-        settings: limits, and the zone of the days people speak of.
-        gate: holds drafts back.
-        now: the moment of the job.
+        context: the memory.
+        id: of the session.
     """
 
     kind = "distil"
 
-    def __init__(
-        self, store: Store, host: Host, settings: Settings, gate: DraftGate, now: datetime
-    ) -> None:
-        self._store, self._host, self._settings = store, host, settings.distil
-        self._zone = settings.zone
-        self._gate, self._now = gate, now
+    def __init__(self, context: JobContext, id: str) -> None:
+        self._store, self._host, self._id = context.store, context.host, id
+        self._settings, self._zone = context.settings.distil, context.settings.zone
+        self._gate, self._now = DraftGate.of(context), context.clock()
 
-    def plan(self, id: str) -> Callable[[Shelf], Plan]:
-        """Return the planner for one session."""
-        return lambda shelf: self._plan(sessions.find(self._store, id), shelf)
-
-    def waiting(self, done: Callable[[str, str], bool]) -> tuple[list[str], list[str]]:
-        """Return the ids of ended sessions that were not distilled yet, oldest first.
-
-        The ids of those that cannot be read come apart.
-
-        Args:
-            done: tells whether a job of a kind ran over inputs.
-        """
-        found, damaged = [], []
-        for place in sessions.places(self._store):
-            try:
-                transcript = sessions.read(self._store, place.path)
-            except FormatError:
-                damaged.append(place.id)
-                continue
-            ended = not place.open or transcript.ended is not None
-            # What was imported or written by hand has its cards already.
-            ended = ended and transcript.session.host not in (IMPORTED, BY_HAND)
-            if ended and not done(self.kind, inputs_of(transcript)):
-                found.append((transcript.session.started, place.id))
-        return [id for _, id in sorted(found)], damaged
-
-    def _plan(self, place: sessions.Place, shelf: Shelf) -> Plan:
+    def plan(self, shelf: Shelf) -> Plan:
+        """Return the plan over the notes as they are."""
+        place = sessions.find(self._store, self._id)
         transcript = sessions.read(self._store, place.path)
         if self._store.vetting is not None and self._store.vetting.came(place.path):
             transcript = sessions.capped(transcript, Origin.REMOTE)
@@ -160,6 +129,30 @@ class Distil:
         page = transcript_markdown(transcript, language(transcript)).encode()
         readable = f"{path.removesuffix('.jsonl')}.md"
         return [Create(path, content), Create(readable, page), Delete(place.path, digest(content))]
+
+
+def undistilled(store: Store, done: Callable[[str, str], bool]) -> tuple[list[str], list[str]]:
+    """Return the ids of ended sessions that were not distilled yet, oldest first.
+
+    The ids of those that cannot be read come apart.
+
+    Args:
+        store: where sessions lie.
+        done: tells whether a job of a kind ran over inputs.
+    """
+    found, damaged = [], []
+    for place in sessions.places(store):
+        try:
+            transcript = sessions.read(store, place.path)
+        except FormatError:
+            damaged.append(place.id)
+            continue
+        ended = not place.open or transcript.ended is not None
+        # What was imported or written by hand has its cards already.
+        ended = ended and transcript.session.host not in (IMPORTED, BY_HAND)
+        if ended and not done(Distil.kind, inputs_of(transcript)):
+            found.append((transcript.session.started, place.id))
+    return [id for _, id in sorted(found)], damaged
 
 
 def _in_zone(transcript: Transcript, zone: Zone) -> Transcript:

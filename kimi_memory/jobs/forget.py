@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeVar
 
-from kimi_memory.config import Settings
 from kimi_memory.domain.card import Card
 from kimi_memory.domain.change import Append, Change
 from kimi_memory.domain.digest import DigestLine
@@ -27,12 +26,12 @@ from kimi_memory.jobs.digests import cut_digests, lines_about
 from kimi_memory.jobs.evidence import supporting
 from kimi_memory.jobs.page_cuts import page_lines_of, without_lines, without_turns
 from kimi_memory.jobs.pages import Pages
+from kimi_memory.jobs.planner import JobContext
 from kimi_memory.nlp.basic.normalize import bare, normalise
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf, mark
 from kimi_memory.store.notes.tombstones import read_tombstones
-from kimi_memory.store.store import Store
 from kimi_memory.store.wal.keyed_hashes import keyed_by
 
 SHORTEST_WORDS = 8
@@ -116,37 +115,24 @@ class Forget:
     """Plans what is archived, with its tombstones.
 
     Args:
-        store: read for sessions and pages.
-        settings: name and language of the overview page.
-        by: who asks.
-        now: the moment of the job.
-        is_secret: whether a text holds what may not be stored; its tombstone is hashed.
+        context: the memory.
+        wanted: what is to be forgotten.
+
+    Raises:
+        UsageError: not exactly one thing is wanted.
     """
 
     kind = "forget"
 
-    def __init__(
-        self,
-        store: Store,
-        settings: Settings,
-        by: str,
-        now: datetime,
-        is_secret: Callable[[str], bool] = lambda text: False,
-    ) -> None:
-        self._store, self._settings, self._by, self._now = store, settings, by, now
-        self._is_secret = is_secret
-        self._keyed = keyed_by(store.journal)
-
-    def plan(self, wanted: Wanted) -> Callable[[Shelf], Plan]:
-        """Return the planner for what is wanted.
-
-        Raises:
-            UsageError: not exactly one thing is wanted.
-        """
+    def __init__(self, context: JobContext, wanted: Wanted) -> None:
         wanted.check()
-        return lambda shelf: self._plan(shelf, wanted)
+        self._context, self._wanted = context, wanted
+        self._store, self._now = context.store, context.clock()
+        self._keyed = keyed_by(context.store.journal)
 
-    def _plan(self, shelf: Shelf, wanted: Wanted) -> Plan:
+    def plan(self, shelf: Shelf) -> Plan:
+        """Return the plan over the notes as they are."""
+        wanted = self._wanted
         fall = self._chosen(shelf, wanted)
         why = wanted.why or "forgotten on request"
         steps = [Step(Op.FORGET, self._archived(note), why) for note in fall.gone]
@@ -272,9 +258,9 @@ class Forget:
 
     def _stone(self, wanted: Wanted, scope: str, key: str, value: str) -> Tombstone:
         words = normalise(value)
-        hashed = bool(words) and (wanted.hashed or self._is_secret(value))
+        hashed = bool(words) and (wanted.hashed or self._context.is_secret(value))
         words = keyed_hash(hash_of(bare(value)), self._keyed) if hashed else words
-        return Tombstone(scope, key, words, self._now, self._by, wanted.why, hashed)
+        return Tombstone(scope, key, words, self._now, self._context.actor.name, wanted.why, hashed)
 
     def _pages(
         self, shelf: Shelf, gone: Iterable[Note], lost: Callable[[str, DigestLine], bool]
@@ -291,7 +277,7 @@ class Forget:
         new = {step.note.id: step.note for step in steps}
         cards = [new.get(card.id, card) for card in _all(shelf, Card)]
         whole = [card for card in cards if isinstance(card, Card)]
-        return Pages(self._store, shelf, self._settings).changes(whole, steps=steps)
+        return Pages(self._store, shelf, self._context.settings).changes(whole, steps=steps)
 
     def _marks(self, shelf: Shelf, notes: Iterable[Note]) -> list[str]:
         """Return what tells this forgetting from an earlier one of the same notes."""

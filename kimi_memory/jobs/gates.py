@@ -15,9 +15,11 @@ from kimi_memory.domain.tombstone import PURGED, Tombstone
 from kimi_memory.errors import GateError
 from kimi_memory.jobs.overview import is_generated
 from kimi_memory.jobs.pages import is_page
+from kimi_memory.jobs.planner import JobContext
 from kimi_memory.jobs.retract import WHY
 from kimi_memory.jobs.tombstone_gate import Barred
 from kimi_memory.nlp.basic.normalize import normalise
+from kimi_memory.store.notes.tombstones import read_stones
 
 _ALLOW = "undo that job to allow it again"
 _LOSING = {Op.ARCHIVE, Op.FORGET}
@@ -36,6 +38,11 @@ class DraftGate:
     def __init__(self, tombstones: Iterable[Tombstone], is_secret: Callable[[str], bool]) -> None:
         self._barred = Barred(tombstones)
         self._is_secret = is_secret
+
+    @classmethod
+    def of(cls, context: JobContext) -> DraftGate:
+        """Return the gate of a memory as it is now."""
+        return cls(read_stones(context.store), context.is_secret)
 
     def objection(self, draft: Draft) -> str:
         """Return why a draft must not become a note, or an empty string."""

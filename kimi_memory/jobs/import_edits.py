@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
 from pathlib import PurePosixPath
 
-from kimi_memory.config import Settings
 from kimi_memory.domain.card import Card, CardType
 from kimi_memory.domain.ids import derived_id
 from kimi_memory.domain.job import Op
@@ -37,13 +35,12 @@ from kimi_memory.jobs.manual_edits import Hand
 from kimi_memory.jobs.overview import PAGE, is_generated, sign_of
 from kimi_memory.jobs.page_edits import Edits, Rules, says_same
 from kimi_memory.jobs.pages import Pages
+from kimi_memory.jobs.planner import JobContext
 from kimi_memory.jobs.project_edits import edited_projects, take_project
 from kimi_memory.jobs.reader_notes import SECTION, confirmed_notes, unconfirmed_lines
 from kimi_memory.jobs.tombstone_gate import Barred
-from kimi_memory.store.git.history import History
 from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.store.notes.tombstones import read_stones
-from kimi_memory.store.store import Store
 
 FEW = 8
 """Below so many lines a share says nothing."""
@@ -53,37 +50,21 @@ _OWN = (*TITLES.values(), *BRIEF_TITLES.values(), UNSURE, NOTES)
 _TITLES = [title for words in _OWN for title in words]
 
 
-class Twoway:
+class ImportEdits:
     """Plans what edited pages do to the cards, and writes the pages anew.
 
     Args:
-        store: the files.
-        history: where the page lies as it was generated.
-        settings: limits, and name and language of pages.
-        rules: what must not come in.
+        context: the memory.
+        meant: a person says that lines are gone on purpose, however many.
     """
 
     kind = "pages"
 
-    def __init__(self, store: Store, history: History, settings: Settings, rules: Rules) -> None:
-        self._store, self._history, self._settings = store, history, settings
-        self._rules = rules
-
-    @classmethod
-    def of(cls, store: Store, history: History, settings: Settings, now: datetime) -> Twoway:
-        """Return the stage over a memory as it is now."""
-        rules = Rules(Barred(read_stones(store)), lambda text: text, now)
-        return cls(store, history, settings, rules)
-
-    def plan(self, mask: Callable[[str], str], *, meant: bool = False) -> Callable[[Shelf], Plan]:
-        """Return the planner.
-
-        Args:
-            mask: returns a text without secrets.
-            meant: a person says that lines are gone on purpose, however many.
-        """
-        self._rules = replace(self._rules, mask=mask)
-        return lambda shelf: self._plan(shelf, meant=meant)
+    def __init__(self, context: JobContext, *, meant: bool = False) -> None:
+        self._store, self._history = context.store, context.history
+        self._settings, self._meant = context.settings, meant
+        barred = Barred(read_stones(context.store))
+        self._rules = Rules(barred, context.mask_secrets, context.clock())
 
     def waiting(self, shelf: Shelf) -> list[str]:
         """Return the pages whose edits were not taken over yet."""
@@ -93,7 +74,8 @@ class Twoway:
         """Return the cards whose own files were edited and that say something new since."""
         return list(touched(self._store, self._history, shelf))
 
-    def _plan(self, shelf: Shelf, *, meant: bool) -> Plan:
+    def plan(self, shelf: Shelf) -> Plan:
+        """Return the plan over the notes as they are."""
         waiting, back = self.waiting(shelf), list(self._rules.barred.returned(shelf))
         touches = [touch for touch in self.touched(shelf) if touch.before is not None]
         projects = list(edited_projects(self._store, self._history, shelf))
@@ -118,7 +100,7 @@ class Twoway:
         for project in projects:
             by_agent = bool(self._waits(project.path))
             take_project(project, edits, self._rules.now, ticks_only=by_agent)
-        taken = self._taken(waiting, desk, meant=meant)
+        taken = self._taken(waiting, desk)
         if not taken and not edits.steps and not stale:
             return Plan(kind=self.kind, subject="", inputs="", left_out=tuple(edits.left_out))
         changes, notes = pages.changes(edits.cards.values(), taken, steps=edits.steps)
@@ -134,12 +116,12 @@ class Twoway:
             asked=True,
         )
 
-    def _taken(self, waiting: list[str], desk: _Desk, *, meant: bool) -> dict[str, str]:
+    def _taken(self, waiting: list[str], desk: _Desk) -> dict[str, str]:
         """Apply the edits of the generated pages; return the reader's own notes on each."""
         taken: dict[str, str] = {}
         for path in waiting:
             try:
-                taken[path] = self._take(path, desk, meant=meant)
+                taken[path] = self._take(path, desk)
             except FormatError as error:
                 desk.edits.left_out.append(str(error))
         return taken
@@ -161,7 +143,7 @@ class Twoway:
         vetting = self._store.vetting
         return vetting.standing(path, self._store.read(path)).why if vetting else ""
 
-    def _take(self, path: str, desk: _Desk, *, meant: bool) -> str:
+    def _take(self, path: str, desk: _Desk) -> str:
         """Apply the edits of one page; return the reader's own notes on it.
 
         Raises:
@@ -171,7 +153,7 @@ class Twoway:
         page = self._read(text, path)
         generated = self._base(path, text, desk.generated.get(path, ""))
         base = read_page(read(generated, path).body) if generated else None
-        if base is not None and not meant:
+        if base is not None and not self._meant:
             self._guard(path, page, base, _plain(text), generated)
         review = self._waits(path)
         waits = _Review(desk, path, review, self._rules) if review else None

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from kimi_memory.config import Settings
 from kimi_memory.domain.card import Card, CardType, Link, LinkRel
 from kimi_memory.domain.change import Change
 from kimi_memory.domain.event import Event
@@ -19,17 +18,16 @@ from kimi_memory.domain.plan import Plan, digest_of
 from kimi_memory.domain.plan_step import Verdict
 from kimi_memory.domain.status import Status
 from kimi_memory.errors import FormatError
-from kimi_memory.hooks.host import Host
 from kimi_memory.jobs.graph import derive
 from kimi_memory.jobs.introspect_state import LIVE, Ledger, Summary
 from kimi_memory.jobs.merge import Pair, mergeable, pairs, ranked, verdict
 from kimi_memory.jobs.pages import Pages
+from kimi_memory.jobs.planner import JobContext
 from kimi_memory.jobs.temperature import Band, Heat, band_of, counted, heats
 from kimi_memory.jobs.usage import USAGE, Usage
 from kimi_memory.nlp.dates.zone import day_in
 from kimi_memory.nlp.rules.values import Relation, compare_claims, contradicts
 from kimi_memory.store.notes.notes import Filed, Shelf
-from kimi_memory.store.store import Store
 
 _AGAINST = (Verdict.CONFLICTS, Verdict.REPLACES)
 _OPPOSED = (Relation.OPPOSITE, Relation.SWAPPED, Relation.VALUE)
@@ -45,16 +43,14 @@ class Introspect:
     """Plans one introspection.
 
     Args:
-        store: the files.
-        host: splits, embeds and judges.
-        settings: thresholds and limits.
-        now: the moment of the job.
+        context: the memory.
     """
 
     kind = "introspect"
 
-    def __init__(self, store: Store, host: Host, settings: Settings, now: datetime) -> None:
-        self._store, self._host, self._settings, self._now = store, host, settings, now
+    def __init__(self, context: JobContext) -> None:
+        self._store, self._host = context.store, context.host
+        self._settings, self._now = context.settings, context.clock()
         self.summary = Summary()
 
     def plan(self, shelf: Shelf) -> Plan:

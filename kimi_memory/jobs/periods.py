@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import date, datetime, timedelta
-from typing import Literal, TypeVar
+from datetime import date, timedelta
+from functools import partial
+from typing import TypeVar
 
-from kimi_memory.config import Settings
 from kimi_memory.domain.card import Card
 from kimi_memory.domain.digest import Digest
 from kimi_memory.domain.event import Event
@@ -23,9 +23,9 @@ from kimi_memory.domain.session import speaker_of
 from kimi_memory.domain.status import Status
 from kimi_memory.errors import FormatError, NotFoundError
 from kimi_memory.formats.card_header import Cards, Head
-from kimi_memory.hooks.host import Host
 from kimi_memory.jobs.pages import Pages
 from kimi_memory.jobs.pending import News, is_early, monday_of, name_of
+from kimi_memory.jobs.planner import Done, JobContext, OneJob, Planner
 from kimi_memory.jobs.tombstone_gate import Barred
 from kimi_memory.jobs.usage import Usage
 from kimi_memory.nlp.dates.zone import day_in
@@ -33,66 +33,66 @@ from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.note_index import Entry
 from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.store.notes.tombstones import read_stones
-from kimi_memory.store.store import Store
 
 T = TypeVar("T", bound=Note)
-Period = Literal["daily", "weekly"]
+
+
+def daily_jobs(context: JobContext, day: date | None, done: Done) -> dict[str, Planner]:
+    """Return the jobs of a day, or of all days that have news, in order, by day.
+
+    Args:
+        context: the memory.
+        day: the day; None for all.
+        done: tells whether a job of a kind ran over inputs.
+    """
+    periods = Periods(context)
+    news = periods.news()
+    days = news.days() if day is None else [day]
+    ran = {one: done("daily", news.of_day(one)) for one in days}
+    return {
+        one.isoformat(): OneJob("daily", partial(periods.plan_day, one, ran[one]))
+        for one in days
+        if day is not None or not ran[one] or news.moved(one)
+    }
+
+
+def weekly_jobs(context: JobContext, day: date | None, done: Done) -> dict[str, Planner]:
+    """Return the jobs of the week of a day, or of all weeks that have news, in order, by week."""
+    periods = Periods(context)
+    news = periods.news()
+    weeks = news.weeks() if day is None else [monday_of(day)]
+    return {
+        name_of(one): OneJob("weekly", partial(periods.plan_week, one))
+        for one in weeks
+        if day is not None or not done("weekly", news.of_week(one))
+    }
 
 
 class Periods:
     """Plans the daily and the weekly job; days are those of the memory's zone, weeks are ISO weeks.
 
     Args:
-        store: the files.
-        host: asked what to do with the period.
-        settings: language, time zone and limits.
-        now: the moment of the job.
+        context: the memory.
     """
 
-    def __init__(self, store: Store, host: Host, settings: Settings, now: datetime) -> None:
-        self._store, self._host, self._settings, self._now = store, host, settings, now
-        self._zone = settings.zone
-        self._usage = Usage(store, self._zone)
+    def __init__(self, context: JobContext) -> None:
+        self._store, self._host = context.store, context.host
+        self._settings, self._now = context.settings, context.clock()
+        self._zone = context.settings.zone
+        self._usage = Usage(self._store, self._zone)
 
-    def plans(
-        self, period: Period, day: date | None, done: Callable[[str, str], bool]
-    ) -> dict[str, Callable[[Shelf], Plan]]:
-        """Return the planners of a day or week, or of all that have news, in order, by name.
+    def news(self) -> News:
+        """Return what is new, by day and week."""
+        return News(self._store, Shelf(self._store), self._now, self._settings)
 
-        Args:
-            period: daily or weekly.
-            day: the day, or any day of the week; None for all.
-            done: tells whether a job of a kind ran over inputs.
-        """
-        news = News(self._store, Shelf(self._store), self._now, self._settings)
-        if period == "daily":
-            days = news.days() if day is None else [day]
-            told = {one: done(period, news.of_day(one)) for one in days}
-            return {
-                one.isoformat(): self.day(one, again=told[one])
-                for one in days
-                if day is not None or not told[one] or news.moved(one)
-            }
-        weeks = news.weeks() if day is None else [monday_of(day)]
-        wanted = (w for w in weeks if day is not None or not done(period, news.of_week(w)))
-        return {name_of(one): self.week(one) for one in wanted}
-
-    def day(self, day: date, *, again: bool = False) -> Callable[[Shelf], Plan]:
-        """Return the planner of the daily job for one day.
+    def plan_day(self, day: date, again: bool, shelf: Shelf) -> Plan:
+        """Plan the daily job for one day.
 
         Args:
             day: the day.
             again: the job ran over the same; only sessions that moved are a reason for more.
+            shelf: the notes as they are.
         """
-        return lambda shelf: self._plan_day(shelf, day, again=again)
-
-    def week(self, monday: date) -> Callable[[Shelf], Plan]:
-        """Return the planner of the weekly job for the week that starts on `monday`."""
-        return lambda shelf: self._plan_week(shelf, monday)
-
-    def _plan_day(self, shelf: Shelf, day: date, *, again: bool) -> Plan:
-        events = tuple(self._events(shelf, day, day))
-        digests = tuple(self._digests(shelf, day, day))
         news = News(self._store, shelf, self._now, self._settings)
         heads = [
             head
@@ -100,26 +100,10 @@ class Periods:
             if head.status is not Status.ARCHIVED or is_early(head, self._now)
         ]
         cards = Cards(heads, shelf.card)
-        view = DayView(
-            date=day,
-            now=self._now,
-            zone=self._zone,
-            lang=self._lang((*events, *digests)),
-            events=events,
-            cards=cards,
-            projects=tuple(_notes(shelf, Project)),
-            sessions=news.ended(day),
-            digests=digests,
-            spoken=tuple(self._spoken(digests)),
-            agents=tuple(_notes(shelf, Agent)),
-            past=news.past,
-            usage=self._usage.of(day),
-            min_importance=self._settings.consolidation.daily_importance,
-            stale_days=self._settings.consolidation.stale_days,
-        )
+        view = self._view(shelf, day, cards, news)
         found = [
             step
-            for scope in _scopes(heads, events)
+            for scope in _scopes(heads, view.events)
             for step in self._gathered("consolidate_day", scope, day=_day_of(view, scope))
         ]
         if not any(isinstance(step.note, Day) for step in found):
@@ -139,7 +123,30 @@ class Periods:
             left_out=(*barred, *left_out),
         )
 
-    def _plan_week(self, shelf: Shelf, monday: date) -> Plan:
+    def _view(self, shelf: Shelf, day: date, cards: Cards, news: News) -> DayView:
+        """Return what the daily job may look at."""
+        events = tuple(self._events(shelf, day, day))
+        digests = tuple(self._digests(shelf, day, day))
+        return DayView(
+            date=day,
+            now=self._now,
+            zone=self._zone,
+            lang=self._lang((*events, *digests)),
+            events=events,
+            cards=cards,
+            projects=tuple(_notes(shelf, Project)),
+            sessions=news.ended(day),
+            digests=digests,
+            spoken=tuple(self._spoken(digests)),
+            agents=tuple(_notes(shelf, Agent)),
+            past=news.past,
+            usage=self._usage.of(day),
+            min_importance=self._settings.consolidation.daily_importance,
+            stale_days=self._settings.consolidation.stale_days,
+        )
+
+    def plan_week(self, monday: date, shelf: Shelf) -> Plan:
+        """Plan the weekly job for the week that starts on `monday`."""
         last = monday + timedelta(days=6)
         events, heads = tuple(self._events(shelf, monday, last)), shelf.heads()
         view = WeekView(

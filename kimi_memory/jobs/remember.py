@@ -2,48 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from datetime import datetime
+from collections.abc import Mapping, Sequence
 
-from kimi_memory.config import Settings
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.plan import Plan, digest_of
-from kimi_memory.domain.source import Quote
-from kimi_memory.hooks.host import Host
 from kimi_memory.jobs import retract
 from kimi_memory.jobs.fold_drafts import Fold
 from kimi_memory.jobs.gates import DraftGate
+from kimi_memory.jobs.planner import JobContext
 from kimi_memory.jobs.stated_links import with_links
 from kimi_memory.llm.usage import unasked
 from kimi_memory.store.notes.notes import Shelf
 
 
 class Remember:
-    """Plans cards from drafts whose turns are stored already."""
+    """Plans cards from drafts whose turns are stored already.
+
+    Args:
+        context: the memory.
+        drafts: what to remember.
+        texts: the stored texts of the turns that the drafts quote, by number.
+    """
 
     kind = "remember"
 
-    def __init__(self, host: Host, settings: Settings, gate: DraftGate, now: datetime) -> None:
-        self._host, self._zone, self._gate, self._now = host, settings.zone, gate, now
-
-    def plan(
-        self, drafts: Sequence[Draft], turn_text: Callable[[Quote], str | None]
-    ) -> Callable[[Shelf], Plan]:
-        """Return the planner for some drafts.
-
-        Args:
-            drafts: what to remember.
-            turn_text: gives the stored text of the turn a quote names.
-        """
-        return lambda shelf: self._plan(shelf, drafts, turn_text)
+    def __init__(
+        self, context: JobContext, drafts: Sequence[Draft], texts: Mapping[int, str]
+    ) -> None:
+        self._host, self._zone = context.host, context.settings.zone
+        self._gate, self._now = DraftGate.of(context), context.clock()
+        self._drafts, self._texts = drafts, texts
 
     @unasked()
-    def _plan(
-        self, shelf: Shelf, drafts: Sequence[Draft], turn_text: Callable[[Quote], str | None]
-    ) -> Plan:
+    def plan(self, shelf: Shelf) -> Plan:
+        """Return the plan over the notes as they are."""
+        drafts = self._drafts
         fold = Fold(shelf, self._host, self._gate, self._now, self._zone)
         for draft in drafts:
-            fold.add(draft, turn_text)
+            fold.add(draft, lambda quote: self._texts.get(quote.n))
         folded = fold.result()
         places = [f"{q.session}#{q.n} {q.hash}" for draft in drafts for q in draft.quotes]
         return Plan(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from kimi_memory.config import Settings
 from kimi_memory.domain.card import Card, LinkRel
 from kimi_memory.domain.ids import derived_id
 from kimi_memory.domain.job import Op
@@ -20,9 +19,9 @@ from kimi_memory.errors import AmbiguousIdError, NotFoundError, UsageError
 from kimi_memory.jobs.conflict_pages import Dispute, disputes
 from kimi_memory.jobs.manual_edits import Hand
 from kimi_memory.jobs.pages import Pages
+from kimi_memory.jobs.planner import JobContext
 from kimi_memory.nlp.basic.language import language_of
 from kimi_memory.store.notes.notes import Shelf
-from kimi_memory.store.store import Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,29 +48,31 @@ class Resolve:
     """Plans what a choice does to the sides of a dispute.
 
     Args:
-        store: the files.
-        settings: name and language of the pages.
-        now: the moment of the job.
+        context: the memory.
+        name: key of the dispute, or the id of a side or its beginning.
+        choice: what the person says.
+
+    Raises:
+        UsageError: not exactly one choice is made.
     """
 
     kind = "resolve"
 
-    def __init__(self, store: Store, settings: Settings, now: datetime) -> None:
-        self._store, self._settings, self._now = store, settings, now
-
-    def plan(self, name: str, choice: Choice) -> Callable[[Shelf], Plan]:
-        """Return the planner.
-
-        Args:
-            name: key of the dispute, or the id of a side or its beginning.
-            choice: what the person says.
-        """
+    def __init__(self, context: JobContext, name: str, choice: Choice) -> None:
         choice.check()
-        return lambda shelf: self._plan(shelf, name, choice)
+        self._store, self._settings = context.store, context.settings
+        self._now, self._name = context.clock(), name
+        self._choice = replace(choice, value=context.mask_secrets(choice.value))
 
-    def _plan(self, shelf: Shelf, name: str, choice: Choice) -> Plan:
+    def plan(self, shelf: Shelf) -> Plan:
+        """Return the plan over the notes as they are.
+
+        Raises:
+            NotFoundError: there is no such dispute, or no such side.
+        """
+        choice = self._choice
         cards = [f.note for f in shelf.notes("card") if isinstance(f.note, Card)]
-        dispute = find(disputes(cards), name)
+        dispute = find(disputes(cards), self._name)
         hand = Hand(self._now, f"{self._now} {self.kind} {dispute.key}", self._store.exists)
         steps = tuple(self._steps(dispute, choice, hand))
         new = {step.note.id: step.note for step in steps if isinstance(step.note, Card)}
@@ -148,6 +149,14 @@ class Resolve:
             links=(),
             supersedes=(),
         )
+
+
+def conflicts(context: JobContext) -> list[Dispute]:
+    """Return what waits for a choice, each with all of its sides."""
+    shelf = Shelf(context.store)
+    marked = (e for e in shelf.entries().values() if e.kind == "card" and e.status == "conflicted")
+    notes = [shelf.file(entry.path).note for entry in marked]
+    return disputes(note for note in notes if isinstance(note, Card))
 
 
 def weighed(won: Card, lost: Iterable[Card], now: datetime) -> Card:

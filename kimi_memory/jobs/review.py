@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 
-from kimi_memory.config import Settings
 from kimi_memory.domain.card import Card
 from kimi_memory.domain.change import Append, Change, Delete, digest
 from kimi_memory.domain.job import Op
@@ -24,6 +23,7 @@ from kimi_memory.jobs.forget import Forget, Wanted
 from kimi_memory.jobs.manual_edits import Hand
 from kimi_memory.jobs.page_edits import Edits, Rules
 from kimi_memory.jobs.pages import Pages, is_page
+from kimi_memory.jobs.planner import JobContext
 from kimi_memory.jobs.reader_notes import SECTION as NOTES
 from kimi_memory.jobs.reader_notes import confirmed_notes
 from kimi_memory.jobs.suggestions import PREFIX, suggestions
@@ -31,7 +31,6 @@ from kimi_memory.jobs.tombstone_gate import LIVE, Barred, page_scope, subject_of
 from kimi_memory.nlp.basic.normalize import normalise
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.notes.notes import Filed, Shelf
-from kimi_memory.store.store import Store
 
 NEW, LINE, STATUS = "new", "line", "status"
 """Sections of proposals that are about cards: a new one, its line, its status."""
@@ -51,27 +50,26 @@ class Review:
     """Plans what an answer does.
 
     Args:
-        store: the files.
-        settings: name and language of the pages.
-        by: who answers.
-        now: the moment of the job.
+        context: the memory.
+        id: of a proposal or a candidate card, or its beginning.
+        answer: what the person says.
     """
 
     kind = "review"
 
-    def __init__(self, store: Store, settings: Settings, by: str, now: datetime) -> None:
-        self._store, self._settings, self._by, self._now = store, settings, by, now
+    def __init__(self, context: JobContext, id: str, answer: Answer) -> None:
+        self._context, self._store, self._settings = context, context.store, context.settings
+        self._now, self._id = context.clock(), id
+        self._answer = replace(answer, text=context.mask_secrets(answer.text).strip())
 
-    def plan(self, id: str, answer: Answer) -> Callable[[Shelf], Plan]:
-        """Return the planner.
+    def plan(self, shelf: Shelf) -> Plan:
+        """Return the plan over the notes as they are.
 
-        Args:
-            id: of a proposal or a candidate card, or its beginning.
-            answer: what the person says.
+        Raises:
+            NotFoundError: nothing has that id.
+            UsageError: it does not wait, or cannot be applied.
         """
-        return lambda shelf: self._plan(shelf, id, answer)
-
-    def _plan(self, shelf: Shelf, id: str, answer: Answer) -> Plan:
+        id, answer = self._id, self._answer
         if id.startswith(PREFIX):
             return self._link(shelf, id, answer)
         filed = shelf.file(shelf.find(id).path)
@@ -96,8 +94,7 @@ class Review:
     def _candidate(self, shelf: Shelf, card: Card, answer: Answer) -> Plan:
         if not answer.accept:
             wanted = Wanted(note=card.id, why=answer.why or "rejected in review")
-            job = Forget(self._store, self._settings, self._by, self._now)
-            return replace(job.plan(wanted)(shelf), kind=self.kind)
+            return replace(Forget(self._context, wanted).plan(shelf), kind=self.kind)
         hand = Hand(self._now, f"{self._now} {self.kind} {card.id}", self._store.exists)
         sure = self._sure(card)
         if answer.text:
@@ -223,7 +220,7 @@ class Review:
             if isinstance(note, Card):
                 scope = f"project:{note.project}" if note.project else "memory"
                 key, value = Line(proposal.text).key_and_value(note.key)
-        return Tombstone(scope, key, normalise(value), self._now, self._by, why)
+        return Tombstone(scope, key, normalise(value), self._now, self._context.actor.name, why)
 
 
 def waiting(shelf: Shelf) -> Iterator[Filed]:

@@ -15,6 +15,7 @@ from kimi_memory.domain.card import Card
 from kimi_memory.domain.change import Append, Change, Create, Delete, Effect, Update, digest
 from kimi_memory.domain.digest import Digest
 from kimi_memory.domain.job import Job, JobReport, Spent
+from kimi_memory.domain.job_registry import JOBS
 from kimi_memory.domain.pages import Day, Project
 from kimi_memory.domain.plan import Plan, operations
 from kimi_memory.domain.plan_step import Step
@@ -51,8 +52,7 @@ from kimi_memory.store.store import Store
 FOLDER = "mid-term/jobs"
 _TRIES = 3
 _BEHIND = "history is behind, and this job cannot be undone yet"
-_URGENT = frozenset({"remember", "distil"})
-"""Jobs that keep what was just said; they do not wait for a history that cannot be written."""
+_URGENT = frozenset(job.name for job in JOBS if job.urgent)
 _LIVE = {"active", "stale", "candidate", "conflicted"}
 
 

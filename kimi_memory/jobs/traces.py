@@ -13,6 +13,7 @@ from kimi_memory.domain.card import Card, CardType
 from kimi_memory.domain.event import Event
 from kimi_memory.domain.ids import derived_id
 from kimi_memory.domain.job import Job
+from kimi_memory.domain.job_registry import JOBS
 from kimi_memory.domain.note import Note
 from kimi_memory.domain.pages import Proposal
 from kimi_memory.domain.source import HAND
@@ -34,10 +35,8 @@ _GIST = b"compaction"
 """The tag of summaries, whose ids are made of all they sum up."""
 _MADE_OF_WORDS = (HAND, "import-", "proxy-")
 """Ids of sessions that may end in a hash of words."""
-_PERIODS = frozenset({"daily", "weekly", "distil"})
-"""Jobs whose inputs are known by ids alone, or by the words of one session."""
-_OVER_ALL = frozenset({"introspect", "skills"})
-"""Jobs whose inputs are all there is."""
+_PERIODS = frozenset(job.name for job in JOBS if job.inputs == "ids")
+_OVER_ALL = frozenset(job.name for job in JOBS if job.inputs == "all")
 _MOMENT = datetime(2000, 1, 1, tzinfo=UTC)
 _ENTROPY = 16
 """Characters of an id that are not its moment."""

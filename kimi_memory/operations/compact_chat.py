@@ -11,7 +11,6 @@ from datetime import datetime
 from kimi_memory.api.memory import Memory
 from kimi_memory.capture.log import Captured, Said
 from kimi_memory.capture.screen import MASK
-from kimi_memory.domain.actor import Actor
 from kimi_memory.domain.event import Event, EventType
 from kimi_memory.domain.ids import derived_id, safe_session_id
 from kimi_memory.domain.job import JobReport, Op
@@ -25,6 +24,7 @@ from kimi_memory.domain.source import Quote, Source
 from kimi_memory.domain.turn import Turn
 from kimi_memory.errors import UsageError
 from kimi_memory.jobs.gates import DraftGate
+from kimi_memory.jobs.planner import OneJob
 from kimi_memory.jobs.remember import Remember
 from kimi_memory.llm.usage import metered
 from kimi_memory.nlp.basic.normalize import normalise
@@ -44,7 +44,6 @@ from kimi_memory.operations.summarize import (
 )
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
-from kimi_memory.store.notes.tombstones import read_stones
 
 _SUMMARY_SHARE = 0.25
 _QUOTES = 20
@@ -242,18 +241,12 @@ def _of_turns(parts: Sequence[Transcript], numbers: set[int]) -> list[Transcript
     return [part for part in chosen if part.turns]
 
 
-def _gate(memory: Memory) -> DraftGate:
-    return DraftGate(read_stones(memory.store), lambda text: bool(memory.screen.spans(text)))
-
-
 def _remember(memory: Memory, captured: Sequence[Captured]) -> Iterator[JobReport]:
     drafts = [draft for one in captured for draft in one.drafts]
     if not (drafts and memory.settings.capture.auto):
         return
     texts = {one.turn.n: one.turn.text for one in captured}
-    job = Remember(memory.host, memory.settings, _gate(memory), memory.clock())
-    actor = Actor(f"job:{job.kind}", memory.actor.origin, job=job.kind)
-    yield memory.jobs.run(job.plan(drafts, lambda quote: texts.get(quote.n)), actor)
+    yield memory.run(Remember(memory, drafts, texts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +280,7 @@ def _gist(
     carried = [p for m in dropped if is_gist(m) for p in points_in(text_of(m))]
     with metered():
         found = [*paragraph(memory.host, parts, lang), *points_of(memory.host, parts)]
-    good = allowed([*carried, *found], _gate(memory).objection)
+    good = allowed([*carried, *found], DraftGate.of(memory).objection)
     head = _head(parts, turns, lang)
     points = choose(good, max(0, room - estimate(head) - 60))
     text = "\n".join(lines_of(points, head, lang))
@@ -320,7 +313,7 @@ def _record(memory: Memory, parts: Sequence[Transcript], gist: _Gist) -> JobRepo
     def make(shelf: Shelf) -> Plan:
         return replace(plan, steps=()) if event.id in shelf.entries() else plan
 
-    return memory.jobs.run(make, Actor("job:compact", memory.actor.origin, job="compact"))
+    return memory.run(OneJob(plan.kind, make))
 
 
 def _event(parts: Sequence[Transcript], gist: _Gist, now: datetime) -> Event:

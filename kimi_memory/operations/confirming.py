@@ -97,9 +97,7 @@ def turn_away(memory: Memory, file: Waiting, why: str, *, dry_run: bool = False)
     note = _note(file)
     if old is None and isinstance(note, Card):
         wanted = Wanted(note=note.id, why=why or "rejected in review")
-        job = Forget(memory.store, memory.settings, memory.actor.name, memory.clock())
-        actor = Actor(f"job:{KIND}", memory.actor.origin, job=KIND)
-        return memory.jobs.run(job.plan(wanted), actor, dry_run=dry_run)
+        return memory.run(Forget(memory, wanted), dry_run=dry_run)
     base = digest(file.content)
     change: Change = Delete(file.path, base) if old is None else Update(file.path, base, old)
     if not dry_run:

@@ -81,15 +81,7 @@ def forget(memory: Memory, wanted: Wanted, *, dry_run: bool = False) -> JobRepor
     if not dry_run:
         # A page that holds an edit is not written anew, and would go on showing it.
         memory.take_edits()
-    job = Forget(
-        memory.store,
-        memory.settings,
-        memory.actor.name,
-        memory.clock(),
-        is_secret=lambda text: bool(memory.screen.spans(text)),
-    )
-    actor = Actor(f"job:{job.kind}", memory.actor.origin, job=job.kind)
-    report = memory.jobs.run(job.plan(wanted), actor, dry_run=dry_run)
+    report = memory.run(Forget(memory, wanted), dry_run=dry_run)
     return report if dry_run else replace(report, left_out=(*report.left_out, *_noted(memory)))
 
 

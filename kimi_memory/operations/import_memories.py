@@ -15,12 +15,11 @@ from pathlib import Path
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.scaffold import starter_lines
-from kimi_memory.domain.actor import Actor
 from kimi_memory.domain.foreign_note import Memo
 from kimi_memory.domain.ids import derived_id
 from kimi_memory.domain.job import JobReport
 from kimi_memory.operations.foreign_stores import Skipped, read_store
-from kimi_memory.operations.import_notes import Adopt, Offer
+from kimi_memory.operations.import_notes import Adopt, Offer, imported_from
 from kimi_memory.store.notes import sessions
 
 _NOTHING = (
@@ -66,24 +65,21 @@ def import_store(
     """
     skipped = Skipped()
     name = name or str(root.resolve())
-    tag = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     offers = list(_offers(memory, root, system, name, skipped))
     if not offers:
         skipped.lines.append(f"{root}: {_NOTHING}")
-    known = dict(_known(memory, tag))
+    known = dict(_known(memory, name))
     fresh = [one for one in offers if known.get(one.identity, ("", ""))[0] != one.hash]
     here = {one.identity for one in offers}
-    adopt = Adopt(memory.store, memory.host, memory.screen, memory.actor.origin, memory.clock())
-    actor = Actor(f"job:{adopt.kind}", memory.actor.origin, job=adopt.kind)
     batch = max(1, min(_BATCH, memory.settings.gates.max_files - _SPARE))
-    plans = [adopt.plan(name, tag, part, offers) for part in _parts(fresh, batch)]
+    jobs = [Adopt(memory, name, part, offers) for part in _parts(fresh, batch)]
     return Imported(
         name,
         len(offers),
         len(offers) - len(fresh),
         tuple(f"{identity} ({id})" for identity, (_, id) in known.items() if identity not in here),
         tuple(skipped.lines),
-        tuple(memory.jobs.run(plan, actor, dry_run=dry_run) for plan in plans),
+        tuple(memory.run(job, dry_run=dry_run) for job in jobs),
     )
 
 
@@ -114,11 +110,11 @@ def _card_id(name: str, identity: str) -> str:
     return derived_id("card", _ERA, "import", name, identity)
 
 
-def _known(memory: Memory, tag: str) -> Iterable[tuple[str, tuple[str, str]]]:
+def _known(memory: Memory, name: str) -> Iterable[tuple[str, tuple[str, str]]]:
     """Yield identity, hash and card of everything imported from a source, oldest first."""
     found = []
     for place in sessions.places(memory.store):
-        if place.id.startswith(f"import-{tag}-"):
+        if place.id.startswith(imported_from(name)):
             transcript = sessions.read(memory.store, place.path)
             found.append((transcript.session.started, place.id, transcript))
     for _, _, transcript in sorted(found, key=lambda one: one[:2]):

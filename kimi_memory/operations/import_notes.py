@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from kimi_memory.capture.screen import Screen
+from kimi_memory.api.memory import Memory
 from kimi_memory.capture.window import fits_window
 from kimi_memory.config import CaptureTable
 from kimi_memory.domain.card import Card, CardType, Link, LinkRel
@@ -30,8 +31,6 @@ from kimi_memory.nlp.basic.normalize import normalise
 from kimi_memory.nlp.basic.slug import slug
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
-from kimi_memory.store.notes.tombstones import read_stones
-from kimi_memory.store.store import Store
 
 _LIVE = {Status.CANDIDATE, Status.ACTIVE, Status.STALE, Status.CONFLICTED}
 _WIKILINK = "wikilink"
@@ -53,54 +52,50 @@ class Offer:
     at: datetime
 
 
+def imported_from(name: str) -> str:
+    """Return how the ids of the sessions of a source begin."""
+    tag = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"import-{tag}-"
+
+
 class Adopt:
     """Plans the cards and the session that an import makes.
 
     Args:
-        store: read for earlier imports and tombstones.
-        host: asked for keys, and to judge statements about something known.
-        screen: masks secrets.
-        by: on whose word; only a person's makes active cards.
-        now: the moment of the job.
+        memory: an open memory; only a person's makes active cards.
+        name: under which the source is known.
+        batch: new and changed memos.
+        offers: all memos of the source, which links may name.
     """
 
     kind = "import"
 
-    def __init__(self, store: Store, host: Host, screen: Screen, by: Origin, now: datetime) -> None:
-        self._store, self._host, self._screen = store, host, screen
-        self._status = Status.ACTIVE if by is Origin.HUMAN else Status.CANDIDATE
-        self._now = now
+    def __init__(
+        self, memory: Memory, name: str, batch: Sequence[Offer], offers: Sequence[Offer]
+    ) -> None:
+        self._memory, self._store, self._now = memory, memory.store, memory.clock()
+        human = memory.actor.origin is Origin.HUMAN
+        self._status = Status.ACTIVE if human else Status.CANDIDATE
+        self._name, self._batch, self._offers = name, batch, offers
 
-    def plan(
-        self, name: str, tag: str, batch: Sequence[Offer], offers: Sequence[Offer]
-    ) -> Callable[[Shelf], Plan]:
-        """Return the planner for some of the memos of a source.
-
-        Args:
-            name: under which the source is known.
-            tag: short form of the name, for ids.
-            batch: new and changed memos.
-            offers: all memos of the source, which links may name.
-        """
-        return lambda shelf: self._plan(shelf, name, tag, (batch, offers))
-
-    def _plan(
-        self, shelf: Shelf, name: str, tag: str, chosen: tuple[Sequence[Offer], Sequence[Offer]]
-    ) -> Plan:
-        batch, offers = chosen
+    def plan(self, shelf: Shelf) -> Plan:
+        """Return the plan over the notes as they are."""
+        name, batch, offers = self._name, self._batch, self._offers
         refs = [_ref(offer) for offer in batch]
         inputs = digest_of([self.kind, name, *refs])
         systems = " ".join(sorted({offer.memo.system for offer in batch}))
         session = Session(
-            f"import-{tag}-{inputs[:10]}",
+            f"{imported_from(name)}{inputs[:10]}",
             self._now,
             host=IMPORTED,
             channel=name,
             title=f"{systems}: {name}"[:120],
         )
         turns: list[Turn] = []
-        gate = DraftGate(read_stones(self._store), lambda text: bool(self._screen.spans(text)))
-        deal = _Deal(shelf, self._host, gate, (session, self._status, self._now), self._stands)
+        gate = DraftGate.of(self._memory)
+        deal = _Deal(
+            shelf, self._memory.host, gate, (session, self._status, self._now), self._stands
+        )
         for offer in batch:
             turn = self._turn(len(turns) + 1, offer)
             if turn.text:
@@ -122,7 +117,7 @@ class Adopt:
     def _turn(self, n: int, offer: Offer) -> Turn:
         memo = offer.memo
         whole = memo.text if memo.title in memo.text else f"{memo.title}\n\n{memo.text}"
-        screened = self._screen.pass_text(whole)
+        screened = self._memory.screen.pass_text(whole)
         # A tool's turn: nobody said it here, and it is not to be distilled a second time.
         return Turn(
             n,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.actor import Actor
 from kimi_memory.domain.job import JobReport
 from kimi_memory.errors import GateError
 from kimi_memory.jobs.introspect import Introspect
@@ -48,7 +47,6 @@ def _run(memory: Memory, *, dry_run: bool) -> Introspection:
             distilled.append(memory.distil(id, dry_run=dry_run))
         except GateError as error:
             stopped.append(f"{id}: {error}")
-    work = Introspect(memory.store, memory.host, memory.settings, memory.clock())
-    actor = Actor(f"job:{work.kind}", memory.actor.origin, job=work.kind)
-    report = memory.jobs.run(work.plan, actor, dry_run=dry_run)
-    return Introspection(tuple(distilled), report, work.summary, tuple(stopped))
+    job = Introspect(memory)
+    report = memory.run(job, dry_run=dry_run)
+    return Introspection(tuple(distilled), report, job.summary, tuple(stopped))

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.actor import Actor
 from kimi_memory.domain.card import Card, Link, LinkRel
 from kimi_memory.domain.graph import MUTUAL, REJECTED, SUGGESTED, Edge
 from kimi_memory.domain.health import Finding, Severity
@@ -17,6 +16,7 @@ from kimi_memory.domain.plan_step import Step
 from kimi_memory.domain.scope import SHARED
 from kimi_memory.errors import FormatError, UsageError
 from kimi_memory.jobs.graph import derive, missing
+from kimi_memory.jobs.planner import OneJob
 from kimi_memory.store.notes.notes import Filed, Shelf
 
 KIND = "link"
@@ -168,8 +168,7 @@ def _run(
             asked=True,
         )
 
-    actor = Actor(f"job:{KIND}", memory.actor.origin, job=KIND)
-    return memory.jobs.run(plan, actor, dry_run=dry_run)
+    return memory.run(OneJob(KIND, plan), dry_run=dry_run)
 
 
 def _ends(shelf: Shelf, wanted: Wanted, rel: LinkRel) -> tuple[Card, Note]:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.actor import Actor
 from kimi_memory.domain.job import JobReport, Op
 from kimi_memory.domain.pages import Project
 from kimi_memory.domain.plan import Plan, digest_of
 from kimi_memory.domain.plan_step import Step
 from kimi_memory.domain.status import Status
 from kimi_memory.errors import NotFoundError
+from kimi_memory.jobs.planner import OneJob
 from kimi_memory.store.notes.notes import Shelf
 
 _KIND = "project"
@@ -37,11 +36,6 @@ def finish_project(
     Raises:
         NotFoundError: there is none of that name.
     """
-    actor = Actor(f"job:{_KIND}", memory.actor.origin, job=_KIND)
-    return memory.jobs.run(_planner(memory, name, finished=finished), actor, dry_run=dry_run)
-
-
-def _planner(memory: Memory, name: str, *, finished: bool) -> Callable[[Shelf], Plan]:
     now = memory.clock()
 
     def plan(shelf: Shelf) -> Plan:
@@ -61,7 +55,7 @@ def _planner(memory: Memory, name: str, *, finished: bool) -> Callable[[Shelf], 
             asked=True,
         )
 
-    return plan
+    return memory.run(OneJob(_KIND, plan), dry_run=dry_run)
 
 
 def _all(shelf: Shelf) -> list[Project]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.actor import Actor
 from kimi_memory.domain.card import Card
 from kimi_memory.domain.job import JobReport
 from kimi_memory.domain.pages import Proposal
@@ -87,10 +86,7 @@ def answer(memory: Memory, id: str, said: Answer, *, dry_run: bool = False) -> J
     file = find_waiting(memory, id)
     if file is not None:
         return _answered(memory, file, said, dry_run=dry_run)
-    said = replace(said, text=memory.screen.pass_text(said.text).text.strip())
-    job = Review(memory.store, memory.settings, memory.actor.name, memory.clock())
-    actor = Actor(f"job:{job.kind}", memory.actor.origin, job=job.kind)
-    return memory.jobs.run(job.plan(id, said), actor, dry_run=dry_run)
+    return memory.run(Review(memory, id, said), dry_run=dry_run)
 
 
 def _answered(memory: Memory, file: Unvetted, said: Answer, *, dry_run: bool) -> JobReport:

@@ -15,12 +15,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kimi_memory.config import ScheduleTable
+from kimi_memory.domain.job_registry import scheduled
 from kimi_memory.errors import UsageError
 
 KINDS = ("cron", "systemd", "launchd", "kubernetes")
-_FORMS = {"daily": "04:00", "weekly": "sun 04:00", "introspect": "sun 05:00' or '04:30"}
-"""The jobs that are scheduled, and how their times are written."""
+FORMS = {"day": "04:00", "week": "sun 04:00", "memory": "sun 05:00' or '04:30"}
+"""How the times of jobs over days, weeks and the whole memory are written."""
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _TIME = re.compile(r"(?:(?P<day>[a-z]{3}) )?(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)")
 _LONGEST_CRON = 900
@@ -56,13 +56,14 @@ class Cluster:
     time_zone: str = "Etc/UTC"
 
 
-def entries(root: Path, program: Sequence[str], times: ScheduleTable) -> list[Entry]:
+def entries(root: Path, program: Sequence[str], times: Mapping[str, str]) -> list[Entry]:
     """Return what is to be run for a memory.
 
     Args:
         root: the memory folder.
         program: how the command line is started, by absolute path.
-        times: ``HH:MM``, ``day HH:MM``, and either of them for introspection.
+        times: of jobs by name: ``HH:MM`` for jobs over days, ``day HH:MM`` for jobs over
+            weeks, and either, or none, for others.
 
     Raises:
         UsageError: a time is none, or a path holds what no scheduler can be given.
@@ -70,19 +71,19 @@ def entries(root: Path, program: Sequence[str], times: ScheduleTable) -> list[En
     for word in (str(root), *program):
         _check(word)
     found = []
-    chosen = {"daily": times.daily, "weekly": times.weekly, "introspect": times.introspect}
-    for period, written in chosen.items():
-        form = _FORMS[period]
-        if period == "introspect" and not written.strip():
+    for job in scheduled():
+        written = times[job.name].strip()
+        if job.span == "memory" and not written:
             continue
-        time = _TIME.fullmatch(written.strip().lower())
+        time = _TIME.fullmatch(written.lower())
         day = time["day"] if time else None
-        fits = period == "introspect" or (day is not None) == (period == "weekly")
+        fits = job.span == "memory" or (day is not None) == (job.span == "week")
         if time is None or not fits or (day and day not in _DAYS):
-            raise UsageError(f"{written!r} is no {period} time. Write it like '{form}'.")
-        argv = (*program, "consolidate", period, "--memory", str(root))
+            form = FORMS[job.span]
+            raise UsageError(f"{written!r} is no {job.name} time. Write it like '{form}'.")
+        argv = (*program, "consolidate", job.name, "--memory", str(root))
         weekday = _DAYS.index(day) if day else None
-        found.append(Entry(period, argv, int(time["hour"]), int(time["minute"]), weekday))
+        found.append(Entry(job.name, argv, int(time["hour"]), int(time["minute"]), weekday))
     return found
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.actor import Actor
 from kimi_memory.domain.card import CardType
 from kimi_memory.domain.change import Create
 from kimi_memory.domain.draft import Draft
@@ -31,7 +30,6 @@ from kimi_memory.nlp.dates.timestamps import EPOCH
 from kimi_memory.operations.skill_mining import Procedure, outline, procedures
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
-from kimi_memory.store.notes.tombstones import read_stones
 
 FOLDER = "review/skills"
 """Where candidates wait for a person."""
@@ -60,8 +58,7 @@ def propose(memory: Memory, *, dry_run: bool = False) -> JobReport:
     One that was proposed before is not proposed again, even where a person deleted it;
     `Memory.undo` takes a proposal back.
     """
-    actor = Actor("job:skills", memory.actor.origin, job="skills")
-    return memory.jobs.run(_planner(memory), actor, dry_run=dry_run)
+    return memory.run(FindSkills(memory), dry_run=dry_run)
 
 
 def skills(memory: Memory) -> list[Skill]:
@@ -110,25 +107,35 @@ def _candidates(memory: Memory) -> Iterator[Skill]:
             yield Skill(parts[0], told, path, text, problems)
 
 
-def _planner(memory: Memory) -> Callable[[Shelf], Plan]:
-    def make(shelf: Shelf) -> Plan:
-        found, left_out = _fresh(memory)
+class FindSkills:
+    """Plans a file for each procedure that came up again and again.
+
+    Args:
+        memory: an open memory.
+    """
+
+    kind = "skills"
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    def plan(self, shelf: Shelf) -> Plan:
+        """Return the plan over the sessions as they are."""
+        found, left_out = _fresh(self._memory)
         names = [skill.name for skill in found]
         changes = [Create(skill.path, skill.text.encode()) for skill in found]
         return Plan(
-            kind="skills",
+            kind=self.kind,
             subject=", ".join(names)[:80],
-            inputs=digest_of(["skills", *(skill.text for skill in found)]),
+            inputs=digest_of([self.kind, *(skill.text for skill in found)]),
             changes=tuple(changes),
             left_out=tuple(left_out),
         )
 
-    return make
-
 
 def _fresh(memory: Memory) -> tuple[list[Skill], list[str]]:
     known = {*_proposed(memory), *memory.store.files(FOLDER)}
-    gate = DraftGate(read_stones(memory.store), lambda text: bool(memory.screen.spans(text)))
+    gate = DraftGate.of(memory)
     found: list[Skill] = []
     left_out = []
     for procedure in procedures(_told(memory)):

@@ -15,7 +15,7 @@ from kimi_memory.domain.health import Finding, Severity
 from kimi_memory.hooks.host import Host
 
 _TABLES: dict[str, tuple[str, ...]] = {
-    name: table._fields for name, table in Settings()._asdict().items()
+    name: getattr(table, "_fields", tuple(table)) for name, table in Settings()._asdict().items()
 }
 _USER = tuple(name for name in UserConfig._fields if name != "plugin_folder")
 _LIKE = 0.6

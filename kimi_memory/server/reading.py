@@ -10,7 +10,7 @@ from kimi_memory import __version__
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.search_types import Query
 from kimi_memory.errors import NotFoundError, ReadOnlyError, UsageError
-from kimi_memory.operations.conflicts import conflicts as disputed
+from kimi_memory.jobs.resolve_conflict import conflicts as disputed
 from kimi_memory.operations.doctor import status as count
 from kimi_memory.operations.review_queue import Waiting
 from kimi_memory.operations.review_queue import review as waiting

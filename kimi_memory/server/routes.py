@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from kimi_memory.domain.card import CardType
 from kimi_memory.domain.job import Job, JobReport
+from kimi_memory.domain.job_registry import periodic
 from kimi_memory.domain.scope import AREAS
 from kimi_memory.domain.session import Session
 from kimi_memory.operations.review_queue import Waiting
@@ -282,7 +283,8 @@ WRITING = (
         whole=True,
         fields=(
             Field(
-                name="period", help="Which job", required=True, choices=("daily", "weekly")
+                name="period", help="Which job", required=True,
+                choices=tuple(job.name for job in periodic()),
             ),
             Field(name="day", kind="day", help="One day or week; else all with news"),
             _DRY,

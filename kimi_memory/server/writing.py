@@ -121,7 +121,7 @@ def distil(memory: Memory, caller: Caller, given: Given) -> list[JobReport]:
 
 
 def consolidate(memory: Memory, caller: Caller, given: Given) -> list[JobReport]:
-    """Distil what waits, then run the daily or weekly job."""
+    """Distil what waits, then run a job over days or weeks."""
     dry_run = given["dry_run"]
     reports = [] if dry_run else memory.distil_waiting()
     return [*reports, *memory.consolidate(given["period"], given["day"], dry_run=dry_run)]

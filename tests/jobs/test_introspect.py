@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from kimi_memory import Memory, Opening
-from kimi_memory.domain.actor import Actor
 from kimi_memory.domain.card import Card, CardType, Link, LinkRel
 from kimi_memory.domain.event import Event
 from kimi_memory.domain.job import JobReport
@@ -25,8 +24,8 @@ from tests.nlp.rules.test_rewording import SAME as ONE_CLAIM
 
 
 def introspect(memory: Memory, *, dry_run: bool = False) -> tuple[JobReport, Introspect]:
-    work = Introspect(memory.store, memory.host, memory.settings, memory.clock())
-    return memory.jobs.run(work.plan, Actor("test"), dry_run=dry_run), work
+    work = Introspect(memory)
+    return memory.run(work, dry_run=dry_run), work
 
 
 def get(memory: Memory, id: str) -> Card:

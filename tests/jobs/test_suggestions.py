@@ -8,7 +8,7 @@ from kimi_memory import Memory
 from kimi_memory.domain.card import Card, Link, LinkRel
 from kimi_memory.domain.graph import REJECTED
 from kimi_memory.errors import NotFoundError
-from kimi_memory.operations.conflicts import conflicts
+from kimi_memory.jobs.resolve_conflict import conflicts
 from kimi_memory.operations.inbox import asking
 from kimi_memory.operations.introspect import introspect
 from kimi_memory.operations.review_queue import Answer, answer, review

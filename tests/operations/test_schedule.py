@@ -14,7 +14,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kimi_memory.config import ScheduleTable
+from kimi_memory.config import Settings
+from kimi_memory.domain.job_registry import find_job
 from kimi_memory.errors import UsageError
 from kimi_memory.operations.schedule import (
     Cluster,
@@ -37,12 +38,12 @@ HOSTILE = [
     "/tmp/back\\slash\\",
     "/tmp/%%",
 ]
-TIMES = ScheduleTable(introspect="")
+TIMES = {"introspect": ""}
 TAG = "0123abcd"
 
 
 def made(root: str, program: tuple[str, ...] = ("/bin/true",)) -> list:
-    return entries(Path(root), program, TIMES)
+    return entries(Path(root), program, {**Settings().schedule, **TIMES})
 
 
 @pytest.mark.parametrize("root", HOSTILE)
@@ -221,7 +222,7 @@ def test_a_command_that_cron_would_cut_is_refused() -> None:
 )
 def test_times_that_are_none_are_refused(daily: str, weekly: str) -> None:
     with pytest.raises(UsageError, match="Write it like"):
-        entries(Path("/m"), ("kmem",), ScheduleTable(daily, weekly))
+        entries(Path("/m"), ("kmem",), {"daily": daily, "weekly": weekly, "introspect": ""})
 
 
 LINES = st.lists(
@@ -257,10 +258,10 @@ def test_two_memories_have_entries_of_their_own() -> None:
 
 def test_introspection_runs_on_a_day_or_every_day_or_never() -> None:
     def lines(introspect: str) -> list[str]:
-        found = entries(Path("/m"), ("kmem",), ScheduleTable(introspect=introspect))
+        found = entries(Path("/m"), ("kmem",), {**Settings().schedule, "introspect": introspect})
         return [f"{one.cron_time} {' '.join(one.argv[1:3])}" for one in found][2:]
 
-    assert lines(ScheduleTable().introspect) == ["0 5 * * 0 consolidate introspect"]
+    assert lines(find_job("introspect").time) == ["0 5 * * 0 consolidate introspect"]
     assert lines("04:30") == ["30 4 * * * consolidate introspect"]
     assert lines("") == []
     with pytest.raises(UsageError, match="'25:00' is no introspect time"):

@@ -14,7 +14,8 @@ from kimi_memory.domain.source import Rel
 from kimi_memory.domain.status import Status
 from kimi_memory.errors import AmbiguousIdError, NotFoundError, UsageError
 from kimi_memory.formats.codec import patch
-from kimi_memory.operations.conflicts import Choice, Dispute, conflicts, resolve
+from kimi_memory.jobs.conflict_pages import Dispute
+from kimi_memory.jobs.resolve_conflict import Choice, Resolve, conflicts
 from tests.jobs.test_import_edits import cards
 from tests.jobs.test_runner import tree
 
@@ -65,7 +66,7 @@ def test_the_side_that_is_kept_is_sure_and_the_other_superseded(
 ) -> None:
     sides = only(torn).sides
     path = only(torn).path
-    report = resolve(torn, "deploy.port", Choice(keep=sides[kept].id))
+    report = torn.run(Resolve(torn, "deploy.port", Choice(keep=sides[kept].id)))
     assert report.counts == {"REFINE": 1, "SUPERSEDE": 1}
     won, lost = card(torn, sides[kept].id), card(torn, sides[1 - kept].id)
     assert (won.status, won.confidence, won.trust) == (Status.ACTIVE, 1.0, Origin.HUMAN)
@@ -80,7 +81,9 @@ def test_the_side_that_is_kept_is_sure_and_the_other_superseded(
 
 def test_undo_opens_it_again_byte_for_byte(torn: Memory) -> None:
     before = tree(torn.root)
-    report = resolve(torn, only(torn).sides[0].id, Choice(keep=only(torn).sides[0].id[-6:]))
+    report = torn.run(
+        Resolve(torn, only(torn).sides[0].id, Choice(keep=only(torn).sides[0].id[-6:]))
+    )
     torn.undo(report.id)
     assert tree(torn.root) == before
     assert len(only(torn).sides) == 2
@@ -90,7 +93,7 @@ def test_a_dry_run_writes_no_byte(torn: Memory) -> None:
     before = tree(torn.root)
     assert (
         "superseded"
-        in resolve(torn, "deploy.port", Choice(both=False, value="9"), dry_run=True).diff
+        in torn.run(Resolve(torn, "deploy.port", Choice(both=False, value="9")), dry_run=True).diff
     )
     assert tree(torn.root) == before
 
@@ -100,7 +103,7 @@ def test_reading_the_same_turns_again_does_not_open_it_again(
     torn: Memory, clock, kept: int
 ) -> None:
     sides = only(torn).sides
-    resolve(torn, "deploy.port", Choice(keep=sides[kept].id))
+    torn.run(Resolve(torn, "deploy.port", Choice(keep=sides[kept].id)))
     id = sides[0].quotes[0].session
     torn.end(id)
     torn.consolidate("daily")
@@ -111,7 +114,7 @@ def test_reading_the_same_turns_again_does_not_open_it_again(
 
 def test_neither_side_may_be_right(torn: Memory, clock) -> None:
     sides = only(torn).sides
-    report = resolve(torn, "deploy.port", Choice(value=" The port is 9090. "))
+    report = torn.run(Resolve(torn, "deploy.port", Choice(value=" The port is 9090. ")))
     assert report.counts == {"ADD": 1, "SUPERSEDE": 2}
     [won] = [c for c in cards(torn) if c.status is Status.ACTIVE]
     assert (won.value, won.key, won.confidence) == ("The port is 9090.", "deploy.port", 1.0)
@@ -122,7 +125,7 @@ def test_neither_side_may_be_right(torn: Memory, clock) -> None:
 
 
 def test_both_may_be_right_at_once(torn: Memory) -> None:
-    assert resolve(torn, "deploy.port", Choice(both=True)).counts == {"REFINE": 2}
+    assert torn.run(Resolve(torn, "deploy.port", Choice(both=True))).counts == {"REFINE": 2}
     assert {c.status for c in cards(torn)} == {Status.ACTIVE}
     assert not conflicts(torn)
 
@@ -130,7 +133,7 @@ def test_both_may_be_right_at_once(torn: Memory) -> None:
 def test_both_may_be_right_one_after_the_other(torn: Memory, clock) -> None:
     older, newer = only(torn).sides
     since = clock.move(days=-3)
-    resolve(torn, "deploy.port", Choice(both=True, since=since))
+    torn.run(Resolve(torn, "deploy.port", Choice(both=True, since=since)))
     assert card(torn, older.id).valid_to == since
     assert card(torn, older.id).status is Status.SUPERSEDED
     assert card(torn, newer.id).valid_from == since
@@ -139,7 +142,7 @@ def test_both_may_be_right_one_after_the_other(torn: Memory, clock) -> None:
 
 def test_a_secret_is_masked_in_a_persons_words(torn: Memory) -> None:
     words = "It is reached with ghp_16C7e42F292c6912E7710c838347Ae178B4a."
-    resolve(torn, "deploy.port", Choice(value=words))
+    torn.run(Resolve(torn, "deploy.port", Choice(value=words)))
     assert not [p for p in torn.store.files() if b"ghp_16C7" in torn.store.read(p)]
 
 
@@ -149,18 +152,18 @@ def test_a_secret_is_masked_in_a_persons_words(torn: Memory) -> None:
 )
 def test_exactly_one_choice_is_made(torn: Memory, choice: Choice) -> None:
     with pytest.raises(UsageError, match="Choose one"):
-        resolve(torn, "deploy.port", choice)
+        torn.run(Resolve(torn, "deploy.port", choice))
 
 
 def test_what_is_not_there_is_named(torn: Memory, clock) -> None:
     with pytest.raises(NotFoundError, match="no-such"):
-        resolve(torn, "no-such", Choice(both=True))
+        torn.run(Resolve(torn, "no-such", Choice(both=True)))
     with pytest.raises(NotFoundError, match="nobody"):
-        resolve(torn, "deploy.port", Choice(keep="nobody"))
+        torn.run(Resolve(torn, "deploy.port", Choice(keep="nobody")))
     with pytest.raises(AmbiguousIdError):
-        resolve(torn, "deploy.port", Choice(keep="card-"))
+        torn.run(Resolve(torn, "deploy.port", Choice(keep="card-")))
     with pytest.raises(UsageError, match="--both"):
-        resolve(torn, "deploy.port", Choice(keep="card-", since=clock()))
+        torn.run(Resolve(torn, "deploy.port", Choice(keep="card-", since=clock())))
 
 
 def test_three_sides_of_one_key_are_one_conflict(torn: Memory, clock) -> None:
@@ -172,7 +175,7 @@ def test_three_sides_of_one_key_are_one_conflict(torn: Memory, clock) -> None:
     text = patch(filed.text, filed.note, third, filed.path).replace(last.id, third.id)
     torn.store.apply([Create("semantic/general/third.md", text.encode())], torn.actor)
     assert len(only(torn).sides) == 3
-    resolve(torn, "deploy.port", Choice(keep="card-third"))
+    torn.run(Resolve(torn, "deploy.port", Choice(keep="card-third")))
     assert [c.id for c in cards(torn) if c.status is Status.ACTIVE] == ["card-third"]
 
 
@@ -181,5 +184,5 @@ def test_an_edited_conflict_page_is_a_persons_and_stays(torn: Memory) -> None:
     content = torn.store.read(found.path)
     mine = content + b"\nmy own thoughts\n"
     torn.store.apply([Update(found.path, digest(content), mine)], torn.actor)
-    resolve(torn, "deploy.port", Choice(both=True))
+    torn.run(Resolve(torn, "deploy.port", Choice(both=True)))
     assert torn.store.read(found.path) == mine
