@@ -33,7 +33,7 @@ from kimi_memory.nlp.rules.salience import traits_of, weight_of
 from kimi_memory.nlp.rules.slots import slot_of
 from kimi_memory.nlp.rules.strip_code import headline
 from kimi_memory.nlp.rules.subjects import is_named, key_of
-from kimi_memory.nlp.rules.utterance import Act, Clause, of_work
+from kimi_memory.nlp.rules.utterance import Act, Clause, act_of, clauses, of_work
 
 MAX_VALUE = 300
 """Most characters of an order with what stands around it."""
@@ -80,9 +80,17 @@ def distil_session(
 
 
 def _is_passing(draft: Draft) -> bool:
-    """Whether a fact about the person is one of the work at hand: "I have a problem with a.py"."""
-    own = draft.type is CardType.FACT and draft.key.startswith("user.")
-    return own and not (is_lasting(draft.value) or slot_of(draft.value, project=draft.project))
+    """Whether a draft is one of the work at hand: "I have a bug in a.py", 帮我改宽一点."""
+    slot = slot_of(draft.value, project=draft.project)
+    # 帮我把左侧区域改宽 names no region of a service: its holder is part of the request.
+    filled = slot is not None and act_of(slot.which) is not Act.REQUEST
+    if filled or is_lasting(draft.value):
+        return False
+    if draft.type is CardType.FACT:
+        return draft.key.startswith("user.")
+    asked = clauses(draft.value)[:1]
+    once = bool(asked) and asked[0].act in (Act.REQUEST, Act.QUESTION)
+    return once and draft.type is CardType.DECISION and len(draft.quotes) == 1
 
 
 def _is_read(act: Draft, drafts: list[Draft]) -> bool:

@@ -48,6 +48,8 @@ SHORT, BRIEF = 160, 48
 """An answer to an offer is no longer than so many characters; of a longer turn the beginning is."""
 LONG = 3000
 """A person's turn above this length is a document."""
+GOAL = 1.0
+"""What the first words of a session gain."""
 PAGE = 4.0
 """What it asks is worth so much."""
 _JOKE = regex(r"\b(?:haha\w*|hehe|lmao|just kidding|jk)\b|哈哈|嘿嘿|开个?玩笑|[😂🤣]", 2)
@@ -71,7 +73,9 @@ _FAREWELL = regex(
     r"|^(?:行了?|好了?|那)?(?:我|先)?(?:先|去)?(?:睡|撤|下线|下|溜|忙|闪)了|^(?:先这样|晚安|拜拜|回头聊)",
     2,
 )
-_NOTHING = (_JOKE, _PLACE, _GOSSIP)
+_ADDRESS = regex(r"^\W*(?:https?://|www\.|[A-Za-z]:\\|~?/)\S+\W*$")
+"""An address or a path alone."""
+_NOTHING = (_JOKE, _PLACE, _GOSSIP, _ADDRESS)
 _SELF = regex(r"\b(?:i|i['’](?:m|ve|d|ll)|im|my|me|mine|we|we['’](?:re|ve|d|ll))\b|我|咱", 2)
 """The speakers themselves: "it brings us together" is said of anybody."""
 _CHEER = regex(
@@ -205,8 +209,7 @@ class _Reader:
         words = request_in(turn.text) if self._kind == "work" else ""
         if _RESUMED.search(turn.text) or is_printed(words) or traits_of(words).words < 3:
             return None
-        part = Part.ASKED if first else Part.DECIDED
-        return _Choice(DigestLine(part, words, turn.n, turn.n), PAGE)
+        return _Choice(DigestLine(Part.ASKED, words, turn.n, turn.n), PAGE)
 
     def _kept(self, turn: Turn, *, first: bool) -> list[tuple[Clause, float]]:
         """Return the clauses of a turn that tell something, with their weights."""
@@ -229,6 +232,8 @@ class _Reader:
             lasting = clause.act is not Act.ORDER and is_lasting(clause.text)
             if not self._named and self._changes.after(turn.n, clause.text, lasting=lasting):
                 continue
+            # What a session is about is mostly said before its details.
+            weight += GOAL * (first and not found and not self._named)
             ordered = clause.act is Act.ORDER and traits.words >= 3 and not self._named
             if weight >= LEAST[self._kind] or ordered:
                 found.append((clause, weight))
@@ -261,7 +266,7 @@ class _Reader:
         if any(_OPEN.search(clause.text) for clause, _ in kept):
             return Part.OPEN
         if first or any(clause.act is Act.REQUEST for clause, _ in kept):
-            return Part.ASKED if first else Part.DECIDED
+            return Part.ASKED
         of_work = self._kind == "work" and not any(is_lasting(clause.text) for clause, _ in kept)
         return Part.ASKED if of_work else Part.TOLD
 

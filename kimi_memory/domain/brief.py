@@ -22,6 +22,8 @@ class Section(StrEnum):
     """Orders and preferences."""
     PROJECTS = "projects"
     DECISIONS = "decisions"
+    WORK = "work"
+    """What was asked of an agent at work, and what it did about it."""
     PEOPLE = "people"
     LESSONS = "lessons"
     OPEN = "open"
@@ -36,9 +38,10 @@ class Section(StrEnum):
 SHARES: dict[Section, float] = {
     Section.HOW: 0.24,
     Section.WHO: 0.24,
-    Section.DECISIONS: 0.24,
+    Section.DECISIONS: 0.20,
+    Section.WORK: 0.06,
     Section.PROJECTS: 0.08,
-    Section.LATELY: 0.08,
+    Section.LATELY: 0.06,
     Section.PEOPLE: 0.05,
     Section.LESSONS: 0.04,
     Section.OPEN: 0.02,

@@ -31,6 +31,7 @@ BRIEF_TITLES: dict[Section, tuple[str, str]] = {
     Section.HOW: ("用户偏好与要求", "User preferences"),
     Section.PROJECTS: ("项目", "Projects"),
     Section.DECISIONS: ("重要决定", "Important decisions"),
+    Section.WORK: ("做过的事", "Work done"),
     Section.PEOPLE: ("人物", "People"),
     Section.LESSONS: ("经验教训", "Lessons learned"),
     Section.OPEN: ("待办", "Still open"),

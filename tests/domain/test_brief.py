@@ -44,7 +44,7 @@ def test_orders_come_first_then_weight_then_the_newest() -> None:
 
 
 def test_sections_stand_in_the_order_of_a_page() -> None:
-    points = [point(section, f"line {number}") for number, section in enumerate(Section)]
+    points = [point(section, f"line {number:02}") for number, section in enumerate(Section)]
     assert [one.section for one in choose(reversed(points), 1000)] == list(Section)
 
 

@@ -218,6 +218,25 @@ def test_an_order_to_an_agent_at_work_stays_one(text: str) -> None:
     assert rule in text
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "帮我把左侧区域改为最宽，另外底部靠上一点",
+        "可以把背景改为透明吗 和整个框架一致就行",
+        "can you change the header to the smaller one, it was decided to be thin",
+    ],
+)
+def test_what_is_asked_of_an_agent_at_work_is_no_decision(text: str) -> None:
+    assert [draft for draft in work(text) if draft.type is CardType.DECISION] == []
+
+
+@pytest.mark.parametrize(
+    "text", ["We decided to use pnpm as the package manager.", "数据库改用 Postgres，已经定了。"]
+)
+def test_what_was_decided_is_kept_while_an_agent_works(text: str) -> None:
+    assert [draft.type for draft in work(text)] == [CardType.DECISION]
+
+
 def test_a_trouble_with_the_work_is_no_fact_about_the_person() -> None:
     found = work(
         "I have a problem with my Wheel.cs file.", "I have a daughter, she is 3 years old."

@@ -209,6 +209,26 @@ def test_what_is_said_to_an_agent_at_work_is_about_the_work() -> None:
     assert parts["I'm allergic to latin-1, and I work as a librarian in Graz."] is Part.TOLD
 
 
+def test_what_a_session_is_about_stands_before_its_details() -> None:
+    details = [f"The cellar of house {n} in Graz has {n} rooms with oak floors." for n in range(9)]
+    lines = digest(("user", "I want to rent out a house.\n" + "\n".join(details)))
+    assert lines[0].text.startswith("I want to rent out a house.")
+
+
+def test_an_address_alone_tells_nothing() -> None:
+    lines = digest(("user", "https://example.com/pages\nI built this shop for my aunt in 2019."))
+    assert [line.text for line in lines] == ["I built this shop for my aunt in 2019."]
+
+
+def test_a_later_request_to_an_agent_at_work_is_no_decision() -> None:
+    lines = digest(
+        ("user", "Build a shop for oak chairs in Graz."),
+        *[("agent", "Working."), ("agent", "Still working."), ("agent", "Done.")] * 2,
+        ("user", "Please add a search field for 3 kinds of oak to the header."),
+    )
+    assert {line.part for line in lines} == {Part.ASKED}
+
+
 def test_words_said_twice_in_a_turn_stand_once() -> None:
     (line,) = digest(("user", "I live in Graz with 2 cats.\nI live in Graz with 2 cats."))
     assert line.text == "I live in Graz with 2 cats."

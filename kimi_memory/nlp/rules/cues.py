@@ -50,6 +50,7 @@ SECRET = _any(
 QUESTION = _any(
     r"[?？][”」\"')）]?$",
     r"(?:吗|呢|么|对吧|是吧|好不好|行不行|要不要|是不是|能不能|可不可以)[。！!~]?$",
+    r"(?:吗|对吧|是吧)[\s，,；]|是不是(?:少|多|有|在|要|可以|应该|因为|没|不)",
     r"^(?:要不要|是不是|能不能|可不可以|该不该|为什么|怎么)",
     r"^(?:should|could|would|can|shall|will|do|does|did|is|are|what|why|how|when|where|who"
     r"|which)"
@@ -312,7 +313,7 @@ FILLER = regex(
     r"|ugh|yes|yeah"
     r"|sure|oops|found it|it did|guess what|thanks|thank you|sure thing|wow|look|hey|but"
     r"|great|good|one more rule|one more thing|another thing|lesson learned)"
-    r"(?:[,!.:…–-]+ +))",
+    r"(?:[,!.:…–-]+ +)|\d{1,2}[.、](?!\d)\s*)",
     re.IGNORECASE,
 )
 ADVICE = _any(

@@ -4,10 +4,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kimi_memory.nlp.basic.regex import regex
 from kimi_memory.nlp.basic.sentences import sentences
+from kimi_memory.nlp.rules.utterance import Act, Clause, clauses
 
 _LABEL = regex(
     r"^[ \t>#]{0,8}(?:[-*•] )?\**(?:(?:option|plan|choice|ending|variant|approach|route|version|style|idea)[ \t]*(?P<word>[A-Za-z]|\d{1,2})(?!\w)|方案[ \t]*(?P<han>[一二三四五六七八九A-Za-z\d])"
@@ -28,9 +30,13 @@ _ORDINALS = {
 }
 _PICK = regex(
     r"(?:^|\b(?:do|add?ress|fix|implement|apply|handle|resolve|tackle|improvements?|findings?|observations?|items?|issues?|points?|go (?:with|for)|take|pick|choose|want|with|use|like|prefer|option|plan|number|ending|choice|yes|ok|okay|the|and|approach|route|,)\s+)(?:(?:option|plan|number|ending|choice|approach|route|the) ){0,2}#?(?P<en>[a-e]|\d{1,3}|first|second|third|fourth|fifth|1st|2nd|3rd|4th)(?:(?<=\d)(?:st|nd|rd|th))?(?=$|[\s.,!;:)]|\b)(?! (?:of|(?:day|week|month|year|hour|minute|second|time|euro|dollar|person|people|kid)s?|to|pm|am|%)\b)"
-    r"|(?:方案|选|第|用|按|走|就|说|也|要|订|投)(?P<zh>[一二三四五六a-e\d])(?:个|种|套|号)?(?!点|月|天|年|号下|块|元)",
+    r"|(?:方案|选|用|按|走|就|说|也|要|订|投)(?P<zh>[一二三四五六a-e\d])(?:个|种|套|号)?(?!点|月|天|年|号下|块|元)"
+    # 第一个吧, but not 第一个选择框: that is the first of something else.
+    r"|第(?P<nth>[一二三四五六\d])(?:个|种|套|项|条)?(?=$|[\s,.!，。！、]|吧|方案|可以|好|行|就|更|比较|那|和|跟|最|不错)",
     2,
 )
+_ITEM = regex(r"^\s{0,3}\d{1,2}[.、)](?!\d)", 8)
+"""Two such lines are a list of the answer's own, not two picks."""
 _ASSENT = regex(
     r"^\W*(?:yes|yep|yeah|yup|ok(?:ay)?|sure|agreed|perfect|great|good|fine|deal|absolutely|definitely|correct|right|sounds (?:good|great|right)|do (?:it|that)|go (?:ahead|for it)|let'?s do (?:it|that|this)|that works|works for me|makes sense|proceed|please do|好的?|行|可以|同意|没问题|就这样|就这么(?:办|定|做)|听你的|按你说的|照你说的|成|中|嗯)(?:$|[\s,.!，。！]|吧|啊|的|，)",
     2,
@@ -43,7 +49,8 @@ _MARKUP = regex(r"\*\*|__|^[ \t>]*(?:[-*•]|#{1,6})\s+|^\s+")
 _NO_OPTION = regex(
     r"(?:[^:\n]{2,40}: ?)?(?:removed|added|updated|fixed|created|implemented|changed|replaced|moved|renamed|refactored|installed|configured|cleaned|improved|extracted|verified|tested)\b"
     r"|(?:wait|run|open|click|visit|type|enter|press|restart|reload|refresh|copy|paste|execute|download|log in|sign in|scroll|navigate|select|go to)\b"
-    r"|(?:[^：\n]{2,20}：)?(?:已经?|新增了|修复了|更新了|删除了|添加了|创建了)|(?:等待|运行|打开|点击|访问|输入|重启|刷新|复制|执行|下载|登录)",
+    r"|(?:[^：\n]{2,20}：)?(?:已经?|新增了|修复了|更新了|删除了|添加了|创建了)"
+    r"|(?:(?:先|再|立即|马上|然后|最后|继续|去|到|在|用|浏览器(?:里|中)?|终端(?:里|中)?)\s?){0,3}(?:等待|运行|打开|点击|访问|输入|重启|刷新|复制|粘贴|执行|下载|登录|验证|检查|确认|截图|查看|找到)|[^\n]{0,40}(?:贴|发|截图)给?我",
     2,
 )
 """What was done, and a step to take now, are nothing to choose between."""
@@ -78,9 +85,13 @@ def offers_in(text: str) -> list[Offer]:
 
 def picked(answer: str, offers: list[Offer]) -> list[Offer]:
     """Return the options that a short answer names; none where it names none, or asks back."""
-    if answer.rstrip().endswith(("?", "？")):
+    answer = answer.strip()
+    if answer.endswith(("?", "？")) or len(_ITEM.findall(answer)) > 1:
         return []
-    names = {_name(m["en"] or m["zh"] or "") for m in _PICK.finditer(answer.lower().strip())}
+    asked = [one for one in clauses(answer) if one.act is Act.QUESTION]
+    if asked:  # who quotes an option and asks about it has not picked it
+        offers = [offer for offer in offers if offer.text not in answer]
+    names = set(_named(answer, asked))
     if any(offer.bracketed for offer in offers):  # the numbers of a review go before its lists
         offers = [offer for offer in offers if offer.bracketed]
     letters = {offer.label for offer in offers}
@@ -89,6 +100,13 @@ def picked(answer: str, offers: list[Offer]) -> list[Offer]:
         order = [offer.label for offer in offers]
         names = {order[int(n) - 1] for n in names if n.isdigit() and 0 < int(n) <= len(order)}
     return [offer for offer in offers if offer.label in names and not _NO_OPTION.match(offer.text)]
+
+
+def _named(answer: str, asked: list[Clause]) -> Iterator[str]:
+    """Yield the labels that an answer names outside of its questions."""
+    for found in _PICK.finditer(answer.lower()):
+        if not any(one.start <= found.start() < one.end for one in asked):
+            yield _name(found["en"] or found["zh"] or found["nth"] or "")
 
 
 def assents(answer: str) -> bool:

@@ -123,7 +123,7 @@ _TABLE: tuple[tuple[str, str], ...] = (
     ("owner", r"\b(?:product |project |code )?(?:owner|maintainer|lead)\b|负责人|维护者"),
     ("budget", r"\bbudgets?\b|预算"),
     ("timeout", r"\btime-?outs?\b|超时(?:时间|时长)?"),
-    ("region", r"\b(?:cloud )?regions?\b|区域|可用区"),
+    ("region", r"\b(?:cloud )?regions?\b|(?:部署|机房|云|服务器?)(?:的)?区域|可用区|地域"),
     ("version", r"\bversion\b|版本号?"),
     ("domain", r"\bdomain(?: name)?\b|域名"),
     ("drink", r"\bcoffee\b|\btea\b|\bdrink(?:s|ing)?\b|咖啡|奶茶|喝"),

@@ -186,7 +186,7 @@ def _units_of(note: Head | Digest) -> Iterator[str]:
 def _section_of(line: DigestLine) -> Section:
     """Return where a line belongs; who comes with a request often says who they are."""
     if line.part is Part.ASKED and line.last != line.first:
-        return Section.DECISIONS  # with what the agent says it did about it
+        return Section.WORK
     if line.part in (Part.ASKED, Part.DECIDED) and is_lasting(line.text):
         return Section.WHO
     return _SECTIONS.get(line.part, Section.LATELY)

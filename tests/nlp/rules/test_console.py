@@ -23,6 +23,7 @@ def shown(text: str) -> list[str]:
 
 
 OUTPUT = {
+    "merge": "<<<<<<< Updated upstream\nthe one side",
     "prompt": "➜  shop git:(main) ✗ npm test\nall suites are run in watch mode",
     "prompt with host": "(env) mia@desk:~/shop$ make\nnothing to be done for all",
     "windows prompt": "PS C:\\work> dotnet build\nBuild succeeded with a few warnings",

@@ -29,6 +29,9 @@ from kimi_memory.nlp.rules.cues import Bar
         ("笑死我了。", Bar.JOKE),
         ("My password is hunter-fake.", Bar.SECRET),
         ("密码：Xz-fake。", Bar.SECRET),
+        ("可以改成透明的吗 和背景一样就行", Bar.QUESTION),
+        ("这样对吧，我先睡了", Bar.QUESTION),
+        ("我们的菜单是不是少了一项", Bar.QUESTION),
     ],
 )
 def test_a_bar_is_seen(sentence: str, bar: Bar) -> None:
@@ -43,6 +46,7 @@ def test_a_bar_is_seen(sentence: str, bar: Bar) -> None:
         "主要是因为断网也能看。",
         "Thursday is climbing night now.",
         "所有密钥都必须放在环境变量里。",
+        "他是不是本地人都一样收费。",
     ],
 )
 def test_a_plain_statement_has_no_bar(sentence: str) -> None:

@@ -15,6 +15,8 @@ THREE = """There are three ways:
 NUMBERED = "You could:\n1. rent a van\n2. hire movers\n3. ask friends\nWhich one?"
 HAN = "两个思路：\n\n**方案一：先租房**，慢慢看。\n**方案二：直接买**，一步到位。"
 
+STEPS = "接下来：\n1. 先打开控制台\n2. 立即验证本地系统正常\n3. 把截图发给我"
+
 
 @pytest.mark.parametrize(
     ("text", "labels"),
@@ -41,6 +43,14 @@ def test_offers_have_labels(text: str, labels: list[str]) -> None:
         (THREE, "we have been here for 2 hours", []),
         (NUMBERED, "no idea, it is late", []),
         (HAN, "再想想", []),
+        (HAN, "第一个方案可以", ["1"]),
+        (HAN, "第一个选择框在选中时显示不正常", []),
+        (HAN, "第二个对吗", []),
+        (HAN, "2.域名是在别处注册的，现在是不是正确的", ["2"]),
+        (NUMBERED, "1. I have a licence\n2. my back hurts", []),
+        (HAN, "1.终端这样显示了\n2.域名是在别处注册的", []),
+        (THREE, "Option B: Wallpaper – dearer, hides the cracks. How long does it take", []),
+        (STEPS, "2、", []),
     ],
 )
 def test_a_short_answer_names_options(text: str, answer: str, labels: list[str]) -> None:

@@ -132,6 +132,9 @@ def test_orders_come_in_many_forms(text: str) -> None:
         "以后可能会搬家，要不要先租？",
         "不用再挤地铁了",
         "你周五提醒我交电费",
+        "每次改菜单还要手动改两个文件",
+        "每次上线又要重新登录，太麻烦",
+        "下次开会才会定下来",
     ],
 )
 def test_what_only_sounds_like_an_order_is_none(text: str) -> None:
@@ -177,6 +180,40 @@ def test_what_is_said_to_the_program_is_nobodys_clause() -> None:
     assert [clause.text for clause in clauses("use /tmp or /var for it")] == [
         "use /tmp or /var for it"
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "这样对吧",
+        "这个能同步推送吧",
+        "现在这两个窗口可以关掉了吧",
+        "应该没问题吧",
+    ],
+)
+def test_who_wants_a_yes_asks(text: str) -> None:
+    assert clauses(text)[-1].act is Act.QUESTION
+
+
+@pytest.mark.parametrize("text", ["那就算了吧", "我们先去吃饭吧", "就用第二套吧", "还是坐火车吧"])
+def test_a_soft_word_is_no_question(text: str) -> None:
+    assert clauses(text)[-1].act is not Act.QUESTION
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("2.我在腾讯云注册的域名", ["我在腾讯云注册的域名"]),
+        (
+            "1. We moved to Basel.\n2) The rent is lower.",
+            ["We moved to Basel.", "The rent is lower."],
+        ),
+        ("3、端口用 6419", ["端口用 6419"]),
+        ("2.5 kg are enough", ["2.5 kg are enough"]),
+    ],
+)
+def test_the_number_of_a_list_is_no_part_of_a_clause(text: str, words: list[str]) -> None:
+    assert [clause.text for clause in clauses(text)] == words
 
 
 def test_a_question_may_be_announced() -> None:

@@ -244,7 +244,7 @@ def test_of_a_digest_the_lines_that_name_most_come_first(memory: Memory) -> None
     [
         (DigestLine(Part.ASKED, "I work on boats in Kiel", 1, 1), Section.WHO),
         (DigestLine(Part.ASKED, "how boats of 3 tons float in Kiel", 1, 1), Section.LATELY),
-        (DigestLine(Part.ASKED, "Write UTF-8 → `export.py` writes UTF-8", 1, 5), Section.DECISIONS),
+        (DigestLine(Part.ASKED, "Write UTF-8 → `export.py` writes UTF-8", 1, 5), Section.WORK),
     ],
 )
 def test_what_was_asked_stands_where_it_tells_most(
