@@ -215,7 +215,7 @@ class _Reader:
         """Return the clauses of a turn that tell something, with their weights."""
         wanted = {Act.STATEMENT, Act.ORDER}
         wanted |= {Act.REQUEST} if self._kind == "work" or first else set()
-        found = []
+        found: list[tuple[Clause, float]] = []
         leaving = _FAREWELL.match(turn.text) is not None
         own = own_clauses(turn.text)
         for clause in of_work(own) if self._kind == "work" else own:
