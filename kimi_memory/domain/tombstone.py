@@ -1,4 +1,4 @@
-"""Tombstones: values that must not come back, and what they silence."""
+"""Tombstones: values that must neither be stored again nor shown."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ class Tombstone:
         return self.scope in scopes or (bool(self.value) and self.scope.startswith(_PROJECT))
 
 
-class Stones:
-    """All tombstones of a memory, asked whether a text is barred or must not be shown.
+class Tombstones:
+    """All tombstones of a memory: they say whether a text may be stored or shown.
 
     Args:
         stones: the lines of the file.
@@ -74,7 +74,7 @@ class Stones:
         """Yield them in the order they were set."""
         return iter(self._stones)
 
-    def name(self, id: str) -> bool:
+    def names(self, id: str) -> bool:
         """Whether one of them names a note or a turn."""
         return id in self._about
 
@@ -93,8 +93,17 @@ class Stones:
         """Return the plain tombstones, whose values other words may repeat."""
         return [stone for stone in self._forms if stone.holds_in(scopes) and not stone.hashed]
 
-    def bar(self, scopes: Collection[str], key: str, texts: Iterable[str]) -> bool:
-        """Whether one of the texts, said under a key, is what must not come back."""
+    def bars(
+        self, scopes: Collection[str], key: str, texts: Iterable[str], quotes: Collection[str] = ()
+    ) -> bool:
+        """Whether what is said under a key must not be stored again.
+
+        Args:
+            scopes: where it is said.
+            key: what it is about.
+            texts: what is said, in one or several wordings.
+            quotes: the words it rests on; it falls if all of them are barred.
+        """
         said = [(text, self.forms(text)) for text in texts if text.strip()]
         for stone in self._stones:
             if not stone.holds_in(scopes):
@@ -108,10 +117,6 @@ class Stones:
                 for text, found in said
             ):
                 return True
-        return False
-
-    def rest_on_barred(self, scopes: Collection[str], key: str, quotes: Collection[str]) -> bool:
-        """Whether all the words that something rests on are barred."""
         held = {
             self._forms[stone]
             for stone in self._forms
@@ -119,7 +124,11 @@ class Stones:
         }
         return bool(quotes) and all(not held.isdisjoint(self.forms(quote)) for quote in quotes)
 
-    def silence(self, text: str, scopes: Collection[str]) -> str:
+    def hides(self, text: str, scopes: Collection[str]) -> bool:
+        """Whether a text says, even in a part, what must not be shown."""
+        return bool(self._stones) and self.redact(text, scopes) != text
+
+    def redact(self, text: str, scopes: Collection[str]) -> str:
         """Return a text without the sentences that say what was forgotten.
 
         Args:

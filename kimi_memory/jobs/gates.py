@@ -11,15 +11,15 @@ from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.job import Op, Spent
 from kimi_memory.domain.note import Lang
 from kimi_memory.domain.plan_step import Step
-from kimi_memory.domain.tombstone import PURGED, Tombstone
+from kimi_memory.domain.tombstone import PURGED, Tombstones
 from kimi_memory.errors import GateError
 from kimi_memory.jobs.overview import is_generated
 from kimi_memory.jobs.pages import is_page
 from kimi_memory.jobs.planner import JobContext
 from kimi_memory.jobs.retract import WHY
-from kimi_memory.jobs.tombstone_gate import Barred
+from kimi_memory.jobs.tombstone_gate import TombstoneGate
 from kimi_memory.nlp.basic.normalize import normalise
-from kimi_memory.store.notes.tombstones import read_stones
+from kimi_memory.store.notes.tombstones import read_tombstones
 
 _ALLOW = "undo that job to allow it again"
 _LOSING = {Op.ARCHIVE, Op.FORGET}
@@ -35,14 +35,14 @@ class DraftGate:
         is_secret: whether a text holds something that would be masked.
     """
 
-    def __init__(self, tombstones: Iterable[Tombstone], is_secret: Callable[[str], bool]) -> None:
-        self._barred = Barred(tombstones)
+    def __init__(self, tombstones: Tombstones, is_secret: Callable[[str], bool]) -> None:
+        self._stones, self._barred = tombstones, TombstoneGate(tombstones)
         self._is_secret = is_secret
 
     @classmethod
     def of(cls, context: JobContext) -> DraftGate:
         """Return the gate of a memory as it is now."""
-        return cls(read_stones(context.store), context.is_secret)
+        return cls(read_tombstones(context.store), context.is_secret)
 
     def objection(self, draft: Draft) -> str:
         """Return why a draft must not become a note, or an empty string."""
@@ -63,7 +63,7 @@ class DraftGate:
         """
         if why_not := self._unfit(text):
             return why_not
-        return "it was forgotten on purpose" if self._barred.text(text, scopes) else ""
+        return "it was forgotten on purpose" if self._stones.hides(text, scopes) else ""
 
     def _unfit(self, text: str) -> str:
         if "⟦redacted:" in text or self._is_secret(text):

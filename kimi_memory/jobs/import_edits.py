@@ -38,9 +38,9 @@ from kimi_memory.jobs.pages import Pages
 from kimi_memory.jobs.planner import JobContext
 from kimi_memory.jobs.project_edits import edited_projects, take_project
 from kimi_memory.jobs.reader_notes import SECTION, confirmed_notes, unconfirmed_lines
-from kimi_memory.jobs.tombstone_gate import Barred
+from kimi_memory.jobs.tombstone_gate import TombstoneGate
 from kimi_memory.store.notes.notes import Shelf
-from kimi_memory.store.notes.tombstones import read_stones
+from kimi_memory.store.notes.tombstones import read_tombstones
 
 FEW = 8
 """Below so many lines a share says nothing."""
@@ -63,7 +63,7 @@ class ImportEdits:
     def __init__(self, context: JobContext, *, meant: bool = False) -> None:
         self._store, self._history = context.store, context.history
         self._settings, self._meant = context.settings, meant
-        barred = Barred(read_stones(context.store))
+        barred = TombstoneGate(read_tombstones(context.store))
         self._rules = Rules(barred, context.mask_secrets, context.clock())
 
     def waiting(self, shelf: Shelf) -> list[str]:

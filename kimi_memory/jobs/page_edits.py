@@ -15,7 +15,7 @@ from kimi_memory.domain.plan_step import Step
 from kimi_memory.domain.status import Status
 from kimi_memory.formats.page_lines import Line, shown, type_of
 from kimi_memory.jobs.manual_edits import Hand
-from kimi_memory.jobs.tombstone_gate import LIVE, Barred
+from kimi_memory.jobs.tombstone_gate import LIVE, TombstoneGate
 from kimi_memory.nlp.basic.language import language_of
 from kimi_memory.nlp.basic.normalize import normalise
 from kimi_memory.nlp.basic.slug import slug
@@ -27,7 +27,7 @@ _TITLE = 60
 class Rules:
     """What edits are held against."""
 
-    barred: Barred
+    barred: TombstoneGate
     mask: Callable[[str], str]
     """Returns a text without secrets."""
     now: datetime

@@ -26,13 +26,13 @@ from kimi_memory.formats.card_header import Cards, Head
 from kimi_memory.jobs.pages import Pages
 from kimi_memory.jobs.pending import News, is_early, monday_of, name_of
 from kimi_memory.jobs.planner import Done, JobContext, OneJob, Planner
-from kimi_memory.jobs.tombstone_gate import Barred
+from kimi_memory.jobs.tombstone_gate import TombstoneGate
 from kimi_memory.jobs.usage import Usage
 from kimi_memory.nlp.dates.zone import day_in
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.note_index import Entry
 from kimi_memory.store.notes.notes import Shelf
-from kimi_memory.store.notes.tombstones import read_stones
+from kimi_memory.store.notes.tombstones import read_tombstones
 
 T = TypeVar("T", bound=Note)
 
@@ -111,7 +111,7 @@ class Periods:
         inputs = news.of_day(day)
         if again and news.moved(day):
             inputs = digest_of([inputs, "moved", self._now.isoformat()])
-        steps, barred = Barred(read_stones(self._store)).steps(found, shelf)
+        steps, barred = TombstoneGate(read_tombstones(self._store)).steps(found, shelf)
         known = _after(cards, steps)
         pages, left_out = Pages(self._store, shelf, self._settings).changes(known, steps=steps)
         return Plan(

@@ -15,7 +15,7 @@ from kimi_memory.domain.pages import Proposal, Todo
 from kimi_memory.domain.plan import Plan, digest_of
 from kimi_memory.domain.plan_step import Step
 from kimi_memory.domain.status import Status
-from kimi_memory.domain.tombstone import Tombstone
+from kimi_memory.domain.tombstone import Tombstone, Tombstones
 from kimi_memory.errors import FormatError, NotFoundError, UsageError
 from kimi_memory.formats.jsonl import tombstone_line
 from kimi_memory.formats.page_lines import Line
@@ -27,7 +27,7 @@ from kimi_memory.jobs.planner import JobContext
 from kimi_memory.jobs.reader_notes import SECTION as NOTES
 from kimi_memory.jobs.reader_notes import confirmed_notes
 from kimi_memory.jobs.suggestions import PREFIX, suggestions
-from kimi_memory.jobs.tombstone_gate import LIVE, Barred, page_scope, subject_of
+from kimi_memory.jobs.tombstone_gate import LIVE, TombstoneGate, page_scope, subject_of
 from kimi_memory.nlp.basic.normalize import normalise
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.notes.notes import Filed, Shelf
@@ -207,7 +207,9 @@ class Review:
 
     def _edits(self, shelf: Shelf, hand: Hand) -> Edits:
         cards = [f.note for f in shelf.notes("card") if isinstance(f.note, Card)]
-        return Edits(cards, Rules(Barred(()), lambda text: text, self._now), hand)
+        return Edits(
+            cards, Rules(TombstoneGate(Tombstones(())), lambda text: text, self._now), hand
+        )
 
     def _stone(self, shelf: Shelf, proposal: Proposal, answer: Answer) -> Tombstone:
         why = answer.why or "rejected in review"

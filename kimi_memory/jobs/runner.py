@@ -39,14 +39,14 @@ from kimi_memory.jobs.overview import PAGE
 from kimi_memory.jobs.pages import Pages, is_page
 from kimi_memory.jobs.render import Render
 from kimi_memory.jobs.screening import Mask, screen_changes, screen_plan
-from kimi_memory.jobs.tombstone_gate import Barred
+from kimi_memory.jobs.tombstone_gate import TombstoneGate
 from kimi_memory.jobs.waiting_files import without_waiting
 from kimi_memory.llm.usage import Meter, metered
 from kimi_memory.store.checkpoints import checkpoint
 from kimi_memory.store.git.autocommit import Batch
 from kimi_memory.store.git.history import History
 from kimi_memory.store.notes.notes import Shelf
-from kimi_memory.store.notes.tombstones import read_stones
+from kimi_memory.store.notes.tombstones import read_tombstones
 from kimi_memory.store.store import Store
 
 FOLDER = "mid-term/jobs"
@@ -217,7 +217,7 @@ class Jobs:
         plan = without_waiting(plan, shelf)
         if plan.asked:
             return plan
-        steps, left_out = Barred(read_stones(self._store)).steps(plan.steps, shelf)
+        steps, left_out = TombstoneGate(read_tombstones(self._store)).steps(plan.steps, shelf)
         kept: list[Step] = []
         for step in steps:
             try:

@@ -13,7 +13,7 @@ from kimi_memory.domain.pages import Proposal
 from kimi_memory.domain.plan_step import Step
 from kimi_memory.domain.scope import SHARED
 from kimi_memory.domain.status import Status
-from kimi_memory.domain.tombstone import Stones, Tombstone
+from kimi_memory.domain.tombstone import Tombstone, Tombstones
 from kimi_memory.nlp.basic.regex import regex
 from kimi_memory.nlp.basic.similarity import repeats_claim
 from kimi_memory.nlp.rules import cues
@@ -28,38 +28,32 @@ _INSTEAD = regex(r"\b(?:instead of|rather than|in place of)\b|而不是|代替|�
 _TOOL = regex(r"[a-z][a-z0-9+-]*(?:\.[a-z0-9]+)*")
 
 
-class Barred:
+class TombstoneGate:
     """Tells what was forgotten or rejected, however it is put."""
 
-    def __init__(self, stones: Iterable[Tombstone]) -> None:
-        self._stones = stones if isinstance(stones, Stones) else Stones(stones)
+    def __init__(self, stones: Tombstones) -> None:
+        self._stones = stones
 
     def draft(self, draft: Draft, texts: Iterable[str]) -> bool:
         """Whether a draft, which would say one of the texts, must not become a note."""
         if not self._stones:
             return False
         scopes = _scopes(draft, [quote.session for quote in draft.quotes])
-        if self._stones.bar(scopes, draft.key, texts):
-            return True
         # What was refined later is forgotten with the words it was first made of.
-        if self._stones.rest_on_barred(scopes, draft.key, [q.text for q in draft.quotes]):
+        if self._stones.bars(scopes, draft.key, texts, [quote.text for quote in draft.quotes]):
             return True
         return not draft.reversal and self._repeats(scopes, draft.key, draft.value)
-
-    def text(self, text: str, scopes: set[str]) -> bool:
-        """Whether a text repeats a sentence that was forgotten in one of the scopes."""
-        return bool(self._stones) and self._stones.silence(text, scopes) != text
 
     def note(self, note: Note) -> bool:
         """Whether a note says what must not come back."""
         if not self._stones:
             return False
-        if self._stones.name(note.id):
+        if self._stones.names(note.id):
             return True
         if isinstance(note, Proposal):
             scopes = {"memory", page_scope(note.target, note.section)}
             key = subject_of(note)
-            return self._stones.bar(scopes, key, [note.text]) or self._repeats(
+            return self._stones.bars(scopes, key, [note.text]) or self._repeats(
                 scopes, key, note.text
             )
         if not isinstance(note, Card | Event):
@@ -68,10 +62,8 @@ class Barred:
         sessions = [source.session for source in note.sources]
         scopes = _scopes(note, sessions)
         quotes = [quote.text for quote in note.quotes]
-        return (
-            self._stones.bar(scopes, note.key, [said])
-            or self._stones.rest_on_barred(scopes, note.key, quotes)
-            or (isinstance(note, Card) and self._repeats(scopes, note.key, note.value))
+        return self._stones.bars(scopes, note.key, [said], quotes) or (
+            isinstance(note, Card) and self._repeats(scopes, note.key, note.value)
         )
 
     def steps(self, steps: Iterable[Step], shelf: Shelf) -> tuple[list[Step], list[str]]:
@@ -94,7 +86,7 @@ class Barred:
             return
         keys = self._stones.keys()
         for entry in sorted(shelf.entries().values(), key=lambda entry: entry.path):
-            is_named = entry.key in keys or self._stones.name(entry.id)
+            is_named = entry.key in keys or self._stones.names(entry.id)
             if entry.kind == "card" and is_named and entry.status in LIVE:
                 note = shelf.file(entry.path).note
                 if isinstance(note, Card) and self.note(note):

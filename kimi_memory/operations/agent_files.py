@@ -24,7 +24,7 @@ from kimi_memory.formats.frontmatter_patch import patch_values
 from kimi_memory.formats.scalar import Value, entry
 from kimi_memory.nlp.basic.slug import slug
 from kimi_memory.store.files.paths import check
-from kimi_memory.store.notes.tombstones import read_stones
+from kimi_memory.store.notes.tombstones import read_tombstones
 
 ROOT = "mid-term/agents"
 _MARKED = re.compile(r".*-[0-9a-f]{10}")
@@ -36,9 +36,9 @@ def says_forgotten(memory: Memory, text: str, agent: str = "") -> bool:
     Raises:
         FormatError: a tombstone cannot be read.
     """
-    stones = read_stones(memory.store)
+    stones = read_tombstones(memory.store)
     scopes = {one.scope for one in stones if one.scope.startswith("project:")}
-    return stones.silence(text, scopes | {"memory", f"agent:{agent}"}) != text
+    return stones.hides(text, scopes | {"memory", f"agent:{agent}"})
 
 
 def file_name(label: str) -> str:

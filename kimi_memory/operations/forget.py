@@ -21,7 +21,7 @@ from kimi_memory.operations.agent_files import ROOT, says_forgotten
 from kimi_memory.store.checkpoints import checkpoint
 from kimi_memory.store.git.repo_check import kept_outside
 from kimi_memory.store.git.rewrite import SIDE, Found, Rewrite
-from kimi_memory.store.notes.tombstones import read_stones
+from kimi_memory.store.notes.tombstones import read_tombstones
 from kimi_memory.store.wal.keyed_hashes import keyed_by
 from kimi_memory.store.wipe_caches import places, restart_journal, wipe
 
@@ -87,7 +87,7 @@ def forget(memory: Memory, wanted: Wanted, *, dry_run: bool = False) -> JobRepor
 
 def _is_hashed(memory: Memory, words: str) -> bool:
     """Whether words, or some of them, were purged or forgotten but for a hash."""
-    stones = read_stones(memory.store)
+    stones = read_tombstones(memory.store)
     held = {one.value for one in stones if one.hashed}
     found = list(_WORD.finditer(words))[:_WORDS] if held else []
     parts = (words[a.start() : b.end()] for a, b in combinations_with_replacement(found, 2))

@@ -17,13 +17,12 @@ import numpy as np
 from kimi_memory.domain.card import Card
 from kimi_memory.domain.search_types import Unit
 from kimi_memory.domain.status import Status
-from kimi_memory.domain.tombstone import Stones
+from kimi_memory.domain.tombstone import Tombstones
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.formats import codec
 from kimi_memory.formats.frontmatter import decode
 from kimi_memory.index.searcher import Bools, Floats, Searcher
-from kimi_memory.recall.forgotten_turns import forgotten
-from kimi_memory.recall.redaction import stones_of
+from kimi_memory.recall.redaction import forgotten, tombstones_of
 
 _PAST = (str(Status.SUPERSEDED), str(Status.ARCHIVED))
 
@@ -34,7 +33,7 @@ def held(searcher: Searcher, moment: datetime) -> Bools:
     cards = searcher.once("cards", lambda: searcher.column("kind").among((Card.kind,)))
     started, ended = searcher.once("validity", lambda: _validity(searcher))
     gone = searcher.column("status").among(_PAST)
-    stones = stones_of(searcher.files)
+    stones = tombstones_of(searcher.files)
     back = searcher.once(f"back {id(stones)}", lambda: (stones, _may_come_back(searcher, stones)))
     found = (started <= at) & ~(ended <= at)
     return found & (~gone | (cards & back[1])) & ~forgotten(searcher)
@@ -72,7 +71,7 @@ def _successions(searcher: Searcher) -> dict[str, float]:
     return found
 
 
-def _may_come_back(searcher: Searcher, stones: Stones | None) -> Bools:
+def _may_come_back(searcher: Searcher, stones: Tombstones) -> Bools:
     """Return the cards that are live no more and yet may be shown as of when they were.
 
     What was archived comes back only where its end is known: it ran out. Without an end
@@ -87,12 +86,10 @@ def _may_come_back(searcher: Searcher, stones: Stones | None) -> Bools:
     return past & searcher.column("id").among(ids)
 
 
-def _is_barred(stones: Stones, card: Card) -> bool:
+def _is_barred(stones: Tombstones, card: Card) -> bool:
     scopes = {"memory", f"project:{card.project}", card.scope}
     quotes = [quote.text for quote in card.quotes]
-    return stones.bar(scopes, card.key, [card.value]) or stones.rest_on_barred(
-        scopes, card.key, quotes
-    )
+    return stones.bars(scopes, card.key, [card.value], quotes)
 
 
 def _cards(searcher: Searcher, mask: Bools) -> Iterator[Card]:

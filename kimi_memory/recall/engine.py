@@ -23,7 +23,7 @@ from kimi_memory.recall.as_of import as_then
 from kimi_memory.recall.filters import allowed, holding, seen, told
 from kimi_memory.recall.fusion import VECTOR_SHARE, lane_weights, probe_of
 from kimi_memory.recall.ranking import candidates
-from kimi_memory.recall.redaction import audible
+from kimi_memory.recall.redaction import redact_hits
 from kimi_memory.recall.related import followed, with_related
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ class Recall:
 
     def _heard(self, searcher: Searcher, hits: list[Hit], query: Query, now: datetime) -> list[Hit]:
         """Return the hits and what they lead to, but for what recall keeps to itself."""
-        heard = audible(searcher.files, self._linked(searcher, hits, query), query, now)
+        heard = redact_hits(searcher.files, self._linked(searcher, hits, query), query, now)
         # A file that changed since it was indexed may have become somebody's own.
         return [hit for hit in heard if visible(hit.unit.scope, query.within)]
 

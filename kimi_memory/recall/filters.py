@@ -15,8 +15,8 @@ from kimi_memory.domain.status import Status
 from kimi_memory.index.searcher import Bools, Floats, Searcher
 from kimi_memory.nlp.basic.normalize import normalise
 from kimi_memory.recall.as_of import held
-from kimi_memory.recall.forgotten_turns import forgotten
 from kimi_memory.recall.phrases import worded
+from kimi_memory.recall.redaction import forgotten
 
 HIDDEN = frozenset({str(Status.SUPERSEDED), str(Status.ARCHIVED)})
 """What is not true any more is only found by who asks for it."""

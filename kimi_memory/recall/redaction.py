@@ -1,34 +1,38 @@
-"""What recall keeps to itself: words that were forgotten, cards that have expired."""
+"""What recall does not show: what was forgotten, wherever it stands, and expired cards."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from kimi_memory.domain.card import Card
+from kimi_memory.domain.event import Event
+from kimi_memory.domain.scope import is_private
 from kimi_memory.domain.search_types import Hit, Query, Unit
 from kimi_memory.domain.status import Status
-from kimi_memory.domain.tombstone import PURGED
+from kimi_memory.domain.tombstone import PURGED, Tombstones
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.formats import codec
 from kimi_memory.formats.frontmatter import decode
-from kimi_memory.index.files import Files
-from kimi_memory.recall.forgotten_turns import tombstones
-from kimi_memory.recall.tombstones import stones_in
+from kimi_memory.index.files import Files, state_of
+from kimi_memory.index.searcher import Bools, Searcher
+from kimi_memory.store.files.paths import TOMBSTONES
+from kimi_memory.store.notes.tombstones import parse_tombstones
+from kimi_memory.store.wal.journal import Journal
+from kimi_memory.store.wal.keyed_hashes import keyed_by
 
-if TYPE_CHECKING:
-    from kimi_memory.domain.tombstone import Stones
-    from kimi_memory.store.wal.journal import Journal
-
-_NOTES = frozenset({"card", "event"})
+_NOTES = frozenset({Card.kind, Event.kind})
 """They have a status of their own, and forgetting sets it."""
+_NOTHING = Tombstones(())
 
 
-def audible(files: Files, hits: Iterable[Hit], query: Query, now: datetime) -> list[Hit]:
+def redact_hits(files: Files, hits: Iterable[Hit], query: Query, now: datetime) -> list[Hit]:
     """Return the hits that may be shown, without the sentences that were forgotten.
 
     A transcript that was taken in again, or a page of one's own, may repeat what somebody
@@ -36,45 +40,92 @@ def audible(files: Files, hits: Iterable[Hit], query: Query, now: datetime) -> l
     """
     if Status.ARCHIVED in query.status:
         return list(hits)
-    stones = stones_of(files)
+    stones = tombstones_of(files)
     kept = (hit for hit in hits if not _has_expired(files, hit.unit, now))
-    return [heard for hit in kept if (heard := _heard(hit, stones)) is not None]
+    return [shown for hit in kept if (shown := _redacted(hit, stones)) is not None]
 
 
-def stones_of(files: Files) -> Stones | None:
-    """Return the tombstones of a memory, None when it has forgotten nothing."""
-    content = tombstones(files)
-    return _stones(content, files.journal) if content else None
+def forgotten(searcher: Searcher) -> Bools:
+    """Return the rows of turns that were forgotten: of barred sessions, or under barred notes.
+
+    A tombstone keeps a forgotten value from being distilled again; the words themselves stay
+    in their session, as files and history are never cut but by a purge.
+    """
+    state = state_of(searcher.files.root, TOMBSTONES)
+    # They are only ever added to, or written anew as another file, so their state tells them.
+    return searcher.once(f"forgotten {state}", lambda: _forgotten_rows(searcher))
+
+
+def tombstones_of(files: Files) -> Tombstones:
+    """Return the tombstones that can be read; the gate of writing refuses the others."""
+    if state_of(files.root, TOMBSTONES) is None:
+        return _NOTHING  # which is told much sooner than to open what is not there
+    with suppress(OSError, KimiMemoryError):
+        return _parsed(files.read(TOMBSTONES), files.journal)
+    return _NOTHING
 
 
 @lru_cache(maxsize=4)
-def _stones(content: bytes, journal: Journal) -> Stones:
-    return stones_in(content, journal)
+def _parsed(content: bytes, journal: Journal) -> Tombstones:
+    return Tombstones(parse_tombstones(content, strict=False), keyed_by(journal))
 
 
-def _heard(hit: Hit, stones: Stones | None) -> Hit | None:
+def _redacted(hit: Hit, stones: Tombstones) -> Hit | None:
     unit = hit.unit
     if not stones or unit.kind in _NOTES:
         return hit
     session = unit.id.partition("#")[0] if unit.kind == "turn" else ""
-    if stones.name(unit.id) and not _is_washed(unit.text):
+    if stones.names(unit.id) and PURGED not in unit.text:
         return None  # Purged in another copy, and here not yet.
-    text = stones.silence(unit.text, {"memory", f"project:{unit.project}", session, unit.scope})
+    text = stones.redact(unit.text, {"memory", f"project:{unit.project}", session, unit.scope})
     if text == unit.text:
         return hit
     return replace(hit, unit=replace(unit, text=text)) if text else None
 
 
-def _is_washed(text: str) -> bool:
-    return PURGED in text
-
-
 def _has_expired(files: Files, unit: Unit, now: datetime) -> bool:
     """Whether a card is past the moment from which nobody wants to see it."""
-    if unit.kind != "card" or unit.valid_to is None or unit.valid_to >= now:
+    if unit.kind != Card.kind or unit.valid_to is None or unit.valid_to >= now:
         return False
-
     with suppress(OSError, KimiMemoryError):
         card = codec.parse(decode(files.served(unit.path).content, unit.path), unit.path)
         return isinstance(card, Card) and card.expires is not None and card.expires < now
     return False
+
+
+def _forgotten_rows(searcher: Searcher) -> Bools:
+    stones = tombstones_of(searcher.files)
+    if not stones:
+        return np.zeros(len(searcher), dtype=bool)
+    sessions = {stone.scope for stone in stones if not stone.value}
+    turns = set(_turns_under(searcher, stones))
+    ids, kinds = searcher.column("id"), searcher.column("kind")
+    found = [
+        id in turns or id.rpartition("#")[0] in sessions if kind == "turn" else stones.names(id)
+        for id, kind in zip(ids, kinds, strict=True)
+    ]
+    return np.asarray(found, dtype=bool)
+
+
+def _turns_under(searcher: Searcher, stones: Tombstones) -> Iterator[str]:
+    """Yield the turns quoted by archived notes of which a tombstone bars the words."""
+    private, values = defaultdict[str, set[str]](set), set[str]()
+    for stone in stones:
+        if stone.value:
+            (private[stone.scope] if is_private(stone.scope) else values).add(stone.value)
+    for note in _archived(searcher):
+        barred = values | private.get(note.scope, set())
+        for quote in note.quotes:
+            if not barred.isdisjoint(stones.forms(quote.text)):
+                yield f"session:{quote.session}#{quote.n}"
+
+
+def _archived(searcher: Searcher) -> Iterator[Card | Event]:
+    statuses, kinds = searcher.column("status"), searcher.column("kind")
+    for row in searcher.living():
+        if statuses[row] == Status.ARCHIVED and kinds[row] in _NOTES:
+            path = searcher.path(row)
+            with suppress(OSError, KimiMemoryError):
+                note = codec.parse(decode(searcher.files.served(path).content, path), path)
+                if isinstance(note, Card | Event):
+                    yield note

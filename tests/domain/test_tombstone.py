@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from kimi_memory.domain.tombstone import Stones, Tombstone, hash_of
+from kimi_memory.domain.tombstone import Tombstone, Tombstones, hash_of
 from kimi_memory.nlp.basic.normalize import bare, normalise
 
 NOW = datetime(2026, 2, 27, 9, tzinfo=UTC)
@@ -23,53 +23,53 @@ def stone(value: str, key: str = "", scope: str = "memory", *, hashed: bool = Fa
     "text", [ZH, "我的牙醫是奧斯陸的陳醫生", EN, "ＭＹ DENTIST is Doctor Abernathy, in Oslo"]
 )
 def test_a_value_is_barred_however_it_is_typed(text: str, hashed: bool) -> None:
-    stones = Stones([stone(ZH, "health.dentist", hashed=hashed), stone(EN, hashed=hashed)])
-    assert stones.bar({"memory"}, "health.dentist", [text])
-    assert stones.bar({"memory"}, "another.key", [text])
-    assert not stones.bar({"project:p"}, "health.dentist", [text])
+    stones = Tombstones([stone(ZH, "health.dentist", hashed=hashed), stone(EN, hashed=hashed)])
+    assert stones.bars({"memory"}, "health.dentist", [text])
+    assert stones.bars({"memory"}, "another.key", [text])
+    assert not stones.bars({"project:p"}, "health.dentist", [text])
 
 
 def test_a_hash_of_an_older_form_still_bars() -> None:
     old = Tombstone("memory", "", hash_of(normalise(EN)), NOW, "me", hashed=True)
-    assert Stones([old]).bar({"memory"}, "", [EN.upper()])
+    assert Tombstones([old]).bars({"memory"}, "", [EN.upper()])
 
 
 def test_a_short_value_is_barred_under_its_own_key_only() -> None:
-    stones = Stones([stone("blue", "colour")])
-    assert stones.bar({"memory"}, "colour", ["Blue."])
-    assert not stones.bar({"memory"}, "mood", ["Blue."])
+    stones = Tombstones([stone("blue", "colour")])
+    assert stones.bars({"memory"}, "colour", ["Blue."])
+    assert not stones.bars({"memory"}, "mood", ["Blue."])
 
 
 def test_a_stone_without_a_value_bars_its_key() -> None:
-    stones = Stones([Tombstone("memory", "health.dentist", "", NOW, "me")])
-    assert stones.bar({"memory"}, "health.dentist", ["anything"])
-    assert not stones.bar({"memory"}, "health.doctor", ["anything"])
+    stones = Tombstones([Tombstone("memory", "health.dentist", "", NOW, "me")])
+    assert stones.bars({"memory"}, "health.dentist", ["anything"])
+    assert not stones.bars({"memory"}, "health.doctor", ["anything"])
 
 
 @pytest.mark.parametrize("hashed", [False, True], ids=["plain", "hashed"])
 def test_a_sentence_that_was_forgotten_is_silenced_and_its_neighbours_are_not(
     hashed: bool,
 ) -> None:
-    stones = Stones([stone(EN, hashed=hashed), stone(ZH, hashed=hashed)])
+    stones = Tombstones([stone(EN, hashed=hashed), stone(ZH, hashed=hashed)])
     said = f"Hello there. {EN} It rains.\n今天下雨。{ZH}再见。"
-    left = stones.silence(said, {"memory"})
+    left = stones.redact(said, {"memory"})
     assert "Abernathy" not in left and "陈医生" not in left
     assert "It rains." in left and "今天下雨" in left and "再见" in left
-    assert stones.silence(said, {"project:p"}) == said
-    assert stones.silence(EN, {"memory"}) == ""
+    assert stones.redact(said, {"project:p"}) == said
+    assert stones.redact(EN, {"memory"}) == ""
 
 
 def test_what_runs_over_sentences_is_silenced_whole() -> None:
-    stones = Stones([stone("I met Bo. He lives in Turku.")])
-    assert stones.silence("I met Bo. He lives in Turku.", {"memory"}) == ""
+    stones = Tombstones([stone("I met Bo. He lives in Turku.")])
+    assert stones.redact("I met Bo. He lives in Turku.", {"memory"}) == ""
 
 
 def test_small_talk_is_never_silenced() -> None:
-    stones = Stones([stone("好的。"), stone("ok")])
-    assert stones.silence("好的，我们开始。ok", {"memory"}) == "好的，我们开始。ok"
+    stones = Tombstones([stone("好的。"), stone("ok")])
+    assert stones.redact("好的，我们开始。ok", {"memory"}) == "好的，我们开始。ok"
 
 
 def test_a_forgotten_session_says_nothing() -> None:
-    stones = Stones([Tombstone("session:s", "", "", NOW, "me")])
-    assert stones.silence("anything", {"memory", "session:s"}) == ""
-    assert stones.silence("anything", {"memory", "session:t"}) == "anything"
+    stones = Tombstones([Tombstone("session:s", "", "", NOW, "me")])
+    assert stones.redact("anything", {"memory", "session:s"}) == ""
+    assert stones.redact("anything", {"memory", "session:t"}) == "anything"

@@ -21,7 +21,7 @@ from kimi_memory.domain.status import Status
 from kimi_memory.jobs.fold_drafts import Fold
 from kimi_memory.jobs.gates import DraftGate
 from kimi_memory.store.notes.notes import Shelf
-from kimi_memory.store.notes.tombstones import read_stones
+from kimi_memory.store.notes.tombstones import read_tombstones
 
 SAID: dict[tuple[str, int], str] = {}
 
@@ -52,7 +52,7 @@ def turn_text(quote: Quote) -> str | None:
 
 
 def fold(memory: Memory, *drafts: Draft) -> list[Step]:
-    gate = DraftGate(read_stones(memory.store), lambda text: bool(memory.screen.spans(text)))
+    gate = DraftGate(read_tombstones(memory.store), lambda text: bool(memory.screen.spans(text)))
     folding = Fold(Shelf(memory.store), memory.host, gate, at(20), UTC)
     for one in drafts:
         folding.add(one, turn_text)
@@ -60,7 +60,7 @@ def fold(memory: Memory, *drafts: Draft) -> list[Step]:
 
 
 def left_out(memory: Memory, one: Draft) -> list[str]:
-    gate = DraftGate(read_stones(memory.store), lambda text: bool(memory.screen.spans(text)))
+    gate = DraftGate(read_tombstones(memory.store), lambda text: bool(memory.screen.spans(text)))
     folding = Fold(Shelf(memory.store), memory.host, gate, at(20), UTC)
     folding.add(one, turn_text)
     assert folding.result().steps == []
@@ -193,7 +193,7 @@ def test_words_read_twice_neither_replace_nor_revive_their_own_card(memory: Memo
 def test_days_people_name_are_those_of_their_zone(
     memory: Memory, text: str, zone: str, end: str
 ) -> None:
-    gate = DraftGate(read_stones(memory.store), lambda _: False)
+    gate = DraftGate(read_tombstones(memory.store), lambda _: False)
     night = datetime(2026, 11, 22, 18, 36, tzinfo=UTC)
     folding = Fold(Shelf(memory.store), memory.host, gate, night, ZoneInfo(zone))
     folding.add(draft(text, at=night), turn_text)

@@ -15,7 +15,7 @@ from kimi_memory.domain.job import Op, Spent
 from kimi_memory.domain.note import Lang
 from kimi_memory.domain.plan_step import Step
 from kimi_memory.domain.source import Quote
-from kimi_memory.domain.tombstone import Tombstone
+from kimi_memory.domain.tombstone import Tombstone, Tombstones
 from kimi_memory.errors import GateError
 from kimi_memory.jobs.gates import DraftGate, JobGates
 
@@ -52,7 +52,7 @@ def stone(**values: object) -> Tombstone:
 def test_a_tombstone_bars_its_value_under_its_key_in_its_scope(
     found: Tombstone, barred: bool
 ) -> None:
-    objection = DraftGate([found], lambda text: False).objection(DRAFT)
+    objection = DraftGate(Tombstones([found]), lambda text: False).objection(DRAFT)
     assert bool(objection) is barred
 
 

@@ -14,8 +14,8 @@ from kimi_memory.domain.pages import Proposal
 from kimi_memory.domain.plan_step import Step
 from kimi_memory.domain.source import Quote, Source
 from kimi_memory.domain.status import Status
-from kimi_memory.domain.tombstone import Tombstone
-from kimi_memory.jobs.tombstone_gate import Barred, page_scope
+from kimi_memory.domain.tombstone import Tombstone, Tombstones
+from kimi_memory.jobs.tombstone_gate import TombstoneGate, page_scope
 from kimi_memory.nlp.basic.normalize import normalise
 from kimi_memory.store.notes.notes import Shelf
 
@@ -30,8 +30,8 @@ def card(value: str, **parts: object) -> Card:
     return replace(base, **parts)
 
 
-def barred(value: str, key: str = "db.choice", scope: str = "memory") -> Barred:
-    return Barred([Tombstone(scope, key, normalise(value), NOW, "me")])
+def barred(value: str, key: str = "db.choice", scope: str = "memory") -> TombstoneGate:
+    return TombstoneGate(Tombstones([Tombstone(scope, key, normalise(value), NOW, "me")]))
 
 
 @pytest.mark.parametrize(
@@ -131,4 +131,4 @@ def test_steps_that_make_barred_notes_are_left_out_and_others_stay(memory: Memor
     kept, left_out = barred("we use mongodb").steps(steps, Shelf(memory.store))
     assert [step.note.id for step in kept] == ["card-b", "card-c"]
     assert left_out == ["card-a: it was forgotten or rejected on purpose"]
-    assert Barred(()).steps(steps, Shelf(memory.store)) == (steps, [])
+    assert TombstoneGate(Tombstones(())).steps(steps, Shelf(memory.store)) == (steps, [])

@@ -18,7 +18,7 @@ from kimi_memory.domain.pages import Project
 from kimi_memory.domain.plan_step import Step
 from kimi_memory.domain.scope import SHARED
 from kimi_memory.domain.status import Status
-from kimi_memory.domain.tombstone import Stones
+from kimi_memory.domain.tombstone import Tombstones
 from kimi_memory.errors import FormatError, NotFoundError
 from kimi_memory.formats import codec
 from kimi_memory.formats.card_header import Head
@@ -31,7 +31,7 @@ from kimi_memory.nlp.rules.changed_later import Changes
 from kimi_memory.nlp.rules.lasting import is_lasting, worth_of
 from kimi_memory.nlp.rules.strip_code import headline
 from kimi_memory.store.notes.notes import Shelf
-from kimi_memory.store.notes.tombstones import read_stones
+from kimi_memory.store.notes.tombstones import read_tombstones
 
 N = TypeVar("N", bound=Note)
 
@@ -93,7 +93,7 @@ class Known:
     """Of the last sessions, newest first."""
     over: Mapping[tuple[str, int], tuple[str, ...]] = field(default_factory=dict)
     """Words that do not hold any more, by session and turn."""
-    stones: Stones = field(default_factory=lambda: Stones(()))
+    stones: Tombstones = field(default_factory=lambda: Tombstones(()))
     """What was forgotten on purpose."""
 
     @classmethod
@@ -111,7 +111,7 @@ class Known:
         cards = tuple(_heads(shelf, new) if heads is None else heads)
         projects = tuple(p for p in _notes(shelf, Project, new) if not p.finished)
         digests = tuple(last_digests(shelf, new))
-        stones = read_stones(shelf.store)
+        stones = read_tombstones(shelf.store)
         return cls(cards, projects, digests, _over(shelf, new, digests), stones)
 
     def points(self, lang: Lang, zone: Zone, whose: Whose | None = None) -> Iterator[Point]:
@@ -161,7 +161,7 @@ class Known:
 
     def _is_over(self, digest: Digest, line: DigestLine) -> bool:
         scopes = {"memory", f"session:{digest.session}", f"project:{digest.project}", digest.scope}
-        if self.stones and self.stones.silence(line.text, scopes - {""}) != line.text:
+        if self.stones.hides(line.text, scopes - {""}):
             return True
         words = bare(line.text)
         turns = range(line.first, line.last + 1)

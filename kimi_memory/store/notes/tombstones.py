@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
-from kimi_memory.domain.tombstone import KEYED, Keyed, Stones, Tombstone, keyed_hash
+from kimi_memory.domain.tombstone import KEYED, Keyed, Tombstone, Tombstones, keyed_hash
 from kimi_memory.errors import FormatError
 from kimi_memory.formats.checksum import unseal
 from kimi_memory.formats.jsonl import tombstone_line, tombstone_of
@@ -13,24 +14,35 @@ from kimi_memory.store.store import Store
 from kimi_memory.store.wal.keyed_hashes import keyed_by
 
 
-def read_tombstones(store: Store) -> list[Tombstone]:
-    """Return all tombstones, in the order they were set.
+def parse_tombstones(content: bytes, *, strict: bool = True) -> Iterator[Tombstone]:
+    """Yield the tombstones of a file, in the order they were set.
+
+    Args:
+        content: the bytes of the file.
+        strict: a line that is none is an error; else it is passed over.
 
     Raises:
         FormatError: a line is none; nothing is written while one cannot be read,
             because it might bar what is about to be written.
     """
-    if not store.exists(TOMBSTONES):
-        return []
-    found = []
-    for number, line in enumerate(store.read(TOMBSTONES).splitlines(), 1):
+    for number, line in enumerate(content.splitlines(), 1):
         try:
-            found.append(tombstone_of(unseal(line)))
+            yield tombstone_of(unseal(line))
         except ValueError as error:
-            raise FormatError(
-                TOMBSTONES, number, f"not a tombstone: {error}", "Restore the line from git"
-            ) from error
-    return found
+            if strict:
+                raise FormatError(
+                    TOMBSTONES, number, f"not a tombstone: {error}", "Restore the line from git"
+                ) from error
+
+
+def read_tombstones(store: Store) -> Tombstones:
+    """Return all tombstones of a memory.
+
+    Raises:
+        FormatError: see `parse_tombstones`.
+    """
+    content = store.read(TOMBSTONES) if store.exists(TOMBSTONES) else b""
+    return Tombstones(parse_tombstones(content), keyed_by(store.journal))
 
 
 def keyed_line(line: bytes, keyed: Keyed) -> bytes:
@@ -39,12 +51,3 @@ def keyed_line(line: bytes, keyed: Keyed) -> bytes:
     if not stone.hashed or not stone.value or stone.value.startswith(KEYED):
         return line
     return tombstone_line(replace(stone, value=keyed_hash(stone.value, keyed)))
-
-
-def read_stones(store: Store) -> Stones:
-    """Return all tombstones, ready to be asked.
-
-    Raises:
-        FormatError: see `read_tombstones`.
-    """
-    return Stones(read_tombstones(store), keyed_by(store.journal))
