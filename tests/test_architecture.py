@@ -125,7 +125,7 @@ DOORS = {
     "kimi_memory/operations/agent_files.py": "notes of agents, refused where a secret is left",
     "kimi_memory/server/simple.py": "the line of a card, which remember has screened",
     "kimi_memory/recall/receipts.py": "ids of what was shown",
-    "kimi_memory/api/memory.py": "the pages a memory begins with",
+    "kimi_memory/api/scaffold.py": "the pages a memory begins with",
 }
 """Modules that may hand texts to the store, and why none of them lets a secret in."""
 
@@ -145,6 +145,24 @@ ENVIRONMENT = {
     "plugins/activity.py": "a path that a person gives may begin with ~",
 }
 """Modules that may read the environment, and why."""
+
+
+LATE_IMPORTS = 60
+"""Most import statements inside of functions: each defers a library, or a part of ours, that
+most processes never load. What a command loads anyway is imported at the head of a module."""
+
+NAMED_IMPORTS = {
+    "kimi_memory/__init__.py": "a name of the public face",
+    "kimi_memory/cli/__init__.py": "a command",
+    "kimi_memory/formats/codec.py": "a kind of note",
+    "kimi_memory/hooks/host.py": "a bundled plugin",
+    "kimi_memory/jobs/planner.py": "a job of the registry",
+    "kimi_memory/llm/remote/api_keys.py": "keyring, which need not be installed",
+    "kimi_memory/mcp/server.py": "a library that has another form in each of its versions",
+    "kimi_memory/recall/people_pages.py": "a folder of packaged files",
+    "plugins/whoosh_index.py": "a module of a library that stays unread",
+}
+"""Modules that import by a name which is data, and what it names."""
 
 
 def unit_of(name: str) -> str:
@@ -309,6 +327,35 @@ def libraries_are_known(found: list[Source]) -> Iterator[str]:
                 yield f"{source.path}:{line}: {top} is no listed library"
 
 
+def late_imports(source: Source) -> set[ast.stmt]:
+    """Return the import statements that stand inside of functions."""
+    functions = (
+        n for n in ast.walk(source.tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)
+    )
+    inner = (n for function in functions for n in ast.walk(function))
+    return {n for n in inner if isinstance(n, ast.Import | ast.ImportFrom)}
+
+
+def late_imports_are_few(found: list[Source]) -> Iterator[str]:
+    """Imports stand at the head of a module, but for few."""
+    late = {source.path: len(late_imports(source)) for source in found}
+    if (total := sum(late.values())) > LATE_IMPORTS:
+        most = sorted(late, key=late.__getitem__, reverse=True)[:5]
+        yield f"{total} imports inside functions, most in {', '.join(most)}"
+
+
+def imports_are_late_in_one_way(found: list[Source]) -> Iterator[str]:
+    """An import statement in a function is the one way; by name only what is data."""
+    for source in (s for s in found if not s.within(NAMED_IMPORTS)):
+        for node in source.tree.body:
+            if isinstance(node, ast.FunctionDef) and node.name == "__getattr__":
+                yield f"{source.path}:{node.lineno}: a module that finds its own names"
+        for node in ast.walk(source.tree):
+            called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+            if called.endswith(("import_module", "__import__", "LazyLoader", "exec_module")):
+                yield f"{source.path}:{node.lineno}: {called}"
+
+
 # Rules about the world outside
 
 _OS_WRITES = {
@@ -400,6 +447,8 @@ RULES: tuple[Rule, ...] = (
     plugins_are_not_imported,
     libraries_have_one_home,
     libraries_are_known,
+    late_imports_are_few,
+    imports_are_late_in_one_way,
     only_the_store_writes,
     only_the_edge_reads_the_environment,
     only_the_host_catches_all,
@@ -438,6 +487,9 @@ PLANTED: list[tuple[Rule, str, str]] = [
     (libraries_have_one_home, "store/a.py", "import yaml"),
     (libraries_have_one_home, "store/a.py", "import numpy as np"),
     (libraries_are_known, "store/a.py", "import requests"),
+    (late_imports_are_few, "store/a.py", "def f():\n" + "    import json\n" * (LATE_IMPORTS + 1)),
+    (imports_are_late_in_one_way, "store/a.py", "def __getattr__(name):\n    return 1"),
+    (imports_are_late_in_one_way, "store/a.py", "x = importlib.import_module('json')"),
     (only_the_store_writes, "capture/a.py", "open(path, 'a')"),
     (only_the_store_writes, "capture/a.py", "path.open(mode='wb')"),
     (only_the_store_writes, "capture/a.py", "path.replace(other)"),
@@ -468,7 +520,9 @@ def test_every_layer_exists() -> None:
 
 
 @pytest.mark.parametrize(
-    "listed", [WRITERS, DOORS, ENVIRONMENT], ids=["writers", "doors", "environment"]
+    "listed",
+    [WRITERS, DOORS, ENVIRONMENT, NAMED_IMPORTS],
+    ids=["writers", "doors", "environment", "named imports"],
 )
 def test_every_listed_module_exists(listed: dict[str, str]) -> None:
     assert not [path for path in listed if not any(s.within((path,)) for s in sources())]

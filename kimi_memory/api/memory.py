@@ -4,32 +4,32 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from datetime import date, datetime
-from functools import partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
-from kimi_memory.api import stages
-from kimi_memory.api.options import Opening, open_store, read_settings, user_host
+from kimi_memory.api.options import Opening
 from kimi_memory.api.services import Parts
-from kimi_memory.api.user_dirs import Home
 from kimi_memory.config import MARKER
-from kimi_memory.domain.actor import Actor
 from kimi_memory.domain.ids import lettered, new_session_id, safe_session_id
-from kimi_memory.domain.job_registry import find_job
 from kimi_memory.domain.search_types import Query
-from kimi_memory.errors import KimiMemoryError, NotAMemoryError, StoreError, UsageError
+from kimi_memory.domain.session import Session
+from kimi_memory.errors import NotAMemoryError, UsageError
+from kimi_memory.recall.request import Request
 
 if TYPE_CHECKING:
+    from kimi_memory.api.consolidation import Consolidation
     from kimi_memory.api.session import SessionHandle
+    from kimi_memory.api.turn_capture import TurnCapture
     from kimi_memory.capture.ingest import Ingested
     from kimi_memory.capture.log import Captured
     from kimi_memory.domain.draft import Draft
     from kimi_memory.domain.job import Job, JobReport
     from kimi_memory.domain.screen import TranscriptFile
     from kimi_memory.jobs.planner import Planner
+    from kimi_memory.jobs.runner import Jobs
     from kimi_memory.jobs.trace import Trace
     from kimi_memory.recall.context import Context
     from kimi_memory.recall.engine import Answer
@@ -77,27 +77,34 @@ class Memory(Parts):
         """
         root = Path(path).expanduser().resolve()
         opening = opening or Opening()
-        fresh = not (root / MARKER).is_file()
-        stages.lay(root, ())
-        # Where git may not be, nothing else is written either.
-        git = fresh or read_settings(root).history.git
-        history = stages.History(root, lock=nullcontext, clock=opening.clock, enabled=git)
-        notes = () if history.ready() else history.init()
-        if fresh:
-            stages.lay(root, stages.TIERS)
-            home = opening.home or Home.of_user()
-            screen = stages.Screen(opening.host or user_host(home), home.key())
-            files = stages.starter(screen.pass_name(name), language, opening.clock(), locale=locale)
-            with open_store(root, home, home.key(), opening.clock) as store:
-                store.apply([f for f in files if not store.exists(f.path)], opening.actor)
+        from kimi_memory.api.scaffold import lay_out
+
+        notes = lay_out(root, opening, name, language, locale)
         memory = cls(root, opening)
         memory.notes = notes
         if not memory.history.head():
             memory.history.commit("A new memory", trailers={"Kind": "init"})
         return memory
 
-    notes: Sequence[str] = ()
-    """What `create` has to tell, and gates that held an auto-captured card; one line each."""
+    @cached_property
+    def _capture(self) -> TurnCapture:
+        from kimi_memory.api.turn_capture import TurnCapture
+
+        return TurnCapture(self, self._keep, self.end)
+
+    @cached_property
+    def _consolidation(self) -> Consolidation:
+        from kimi_memory.api.consolidation import Consolidation
+
+        return Consolidation(self)
+
+    def _keep(self, drafts: Sequence[Draft], captured: Sequence[Captured]) -> JobReport:
+        return self._consolidation.keep(drafts, captured)
+
+    @property
+    def jobs(self) -> Jobs:
+        """What carries out plans and knows what was done."""
+        return self._consolidation.jobs
 
     # Capture
 
@@ -123,18 +130,10 @@ class Memory(Parts):
         """
         now = self.clock()
         root = safe_session_id(self.screen.pass_id(id)) if id else new_session_id(now)
-        header = stages.Session(
+        header = Session(
             root, now, agent=agent, user=user, project=project, host=host, title=title, area=area
         )
-        header = stages.sessions.next_part(self.store, header)
-        actor = self.actor._replace(session=header.id)
-        limits = self.settings.capture
-        log = stages.SessionLog(
-            self.store, self.host, self.screen, actor, self._views, limits=limits
-        )
-        log.start(header)
-        self.written()
-        return stages.SessionHandle(log, self.clock, self._captured, self.end)
+        return self._capture.start(header)
 
     def remember(  # noqa: PLR0913  what is said, and whose it is
         self,
@@ -164,34 +163,17 @@ class Memory(Parts):
             raise UsageError("There is nothing to remember. Give one statement.")
         if area == "session" and not session:
             raise UsageError("A statement has no session of its own. Name one, or another area.")
-        if not session:
-            now, copy = self.now(), self.copy_id
-            session = stages.remembered_in(now, copy, project, agent, user, area=area)
+        session = session or self._capture.id_of_statements(project, agent, user, area)
         handle = self.session(
             session, agent=agent, user=user, project=project, host="remember", area=area
         )
-        said = stages.Said(stages.Role.USER, text, self.clock(), origin=self.actor.origin)
-        captured = handle.log.add([said])
-        self.written()
-        if not captured:
-            raise UsageError("Nothing is left of that text once injected blocks are removed.")
-        key = self.screen.pass_name(key)
-        draft = stages.explicit_draft(captured[0], handle.header, key, type)
-        try:
-            return self._remember([draft], captured)
-        except StoreError as error:
-            why = f"session:{handle.id}#{captured[0].turn.n} is stored, its card is not: {error}"
-            return stages.JobReport("", "remember", draft.key, failed=why)
+        return self._capture.remember(handle, text, key, type)
 
     def ingest(
         self, files: Iterable[TranscriptFile], progress: Callable[[int], None] = lambda count: None
     ) -> Iterator[Ingested]:
         """Store the sessions of transcript files, each turn once; yields a report a session."""
-        limits = self.settings.capture
-        taking = stages.Ingest(self.store, self.host, self.screen, self.actor, limits)
-        for file in files:
-            yield from taking.take(file, progress)
-            self.written()
+        return self._capture.ingest(files, progress)
 
     # Consolidation
 
@@ -201,38 +183,19 @@ class Memory(Parts):
 
     def mark_ended(self, id: str) -> str:
         """End a session and leave it to a later `distil`; returns its whole id."""
-        place = stages.sessions.find(self.store, self.screen.pass_id(id))
-        transcript = stages.sessions.read(self.store, place.path)
-        if place.open and transcript.ended is None:
-            actor = self.actor._replace(session=place.id)
-            log = stages.SessionLog(self.store, self.host, self.screen, actor)
-            log.end(max(self.clock(), transcript.latest))
-            self.written()
-        return place.id
+        return self._capture.mark_ended(id)
 
     def distil(self, id: str, *, dry_run: bool = False) -> JobReport:
         """Distil one session; nothing to do when it was distilled before."""
-        place = stages.sessions.find(self.store, self.screen.pass_id(id))
-        transcript = stages.sessions.read(self.store, place.path)
-        report = self.run(stages.Distil(self, place.id), dry_run=dry_run)
-        if report.id:
-            self.host.notice(
-                "session_ended", session=transcript.session, turns=len(transcript.turns)
-            )
-        if place.open and not dry_run and not self.store.exists(place.path):
-            self.store.unview(place.path.removesuffix("l"))
-        return report
+        return self._consolidation.distil(id, dry_run=dry_run)
 
     def waiting(self) -> list[str]:
         """Return the ids of ended sessions that were not distilled yet."""
-        return stages.undistilled(self.store, self.jobs.done)[0]
+        return self._consolidation.waiting()
 
     def distil_waiting(self, *, dry_run: bool = False) -> list[JobReport]:
         """Distil every session that waits, in order; one that fails keeps no other waiting."""
-        with self.store.glance.hold():
-            waiting, damaged = stages.undistilled(self.store, self.jobs.done)
-            tries = {id: partial(self.distil, id, dry_run=dry_run) for id in (*damaged, *waiting)}
-            return self.jobs.each("distil", tries)
+        return self._consolidation.distil_waiting(dry_run=dry_run)
 
     def consolidate(
         self, period: str, day: date | None = None, *, dry_run: bool = False
@@ -245,19 +208,7 @@ class Memory(Parts):
                 one that fails is reported and the others are done.
             dry_run: report the diff and write nothing.
         """
-        job = find_job(period)
-        if not dry_run and stages.rekey(self.store):
-            self.batch.note()
-        with self.store.glance.hold():
-            edits = self.take_edits(dry_run=dry_run)
-            jobs = stages.planners_of(job, self, day, self.jobs.done)
-            runs = {name: partial(self.run, one, dry_run=dry_run) for name, one in jobs.items()}
-            found = self.jobs.each(period, runs, alone=day is not None)
-            reports = [one for one in found if day or one.id or one.failed or one.left_out]
-        reports[:0] = [edits] if edits.id or edits.left_out else []
-        if not dry_run:
-            self.store.drop_undo()
-        return reports
+        return self._consolidation.consolidate(period, day, dry_run=dry_run)
 
     def take_edits(self, *, meant: bool = False, dry_run: bool = False) -> JobReport:
         """Take over what a person changed on generated pages and in the files of cards.
@@ -266,10 +217,7 @@ class Memory(Parts):
             meant: lines that are gone are meant to be, however many they are.
             dry_run: report the diff and write nothing.
         """
-        with self.store.glance.hold():
-            if not dry_run:
-                self.store.reconcile()
-            return self.run(stages.ImportEdits(self, meant=meant), dry_run=dry_run)
+        return self._consolidation.take_edits(meant=meant, dry_run=dry_run)
 
     def run(self, job: Planner, *, dry_run: bool = False) -> JobReport:
         """Run one job: its plan, the gates, one transaction, one commit; `undo` takes it back.
@@ -281,15 +229,11 @@ class Memory(Parts):
         Raises:
             GateError: a gate stopped it; memory is as it was.
         """
-        actor = Actor(f"job:{job.kind}", self.actor.origin, job=job.kind)
-        return self.jobs.run(job.plan, actor, dry_run=dry_run)
+        return self._consolidation.run(job, dry_run=dry_run)
 
     def undo(self, job: str) -> Job:
         """Take a job back: every file it changed is again what it was, byte for byte."""
-        undone, _ = stages.Undo(self.store, self.history, self.jobs).job(job, self.actor)
-        paths = [effect.path for effect in undone.effects]
-        self.host.notice("changes_applied", paths=paths, job=None)
-        return undone
+        return self._consolidation.undo(job)
 
     # Recall
 
@@ -308,13 +252,11 @@ class Memory(Parts):
         Raises:
             UsageError: the line or the date cannot be understood; the place is named.
         """
-        if isinstance(query, str):
-            from kimi_memory.recall.query_parser import parse
+        from kimi_memory.recall.query_parser import looking_back, parse
 
+        if isinstance(query, str):
             query = parse(query, self.now(), limit=limit or self.settings.recall.limit)
         if as_of is not None:
-            from kimi_memory.recall.query_parser import looking_back
-
             query = replace(query, as_of=looking_back(as_of, self.now()))
         answer = self._recall.search(query)
         shown = {hit.unit.id: hit.score for hit in answer.hits}
@@ -340,7 +282,6 @@ class Memory(Parts):
             narrowed: bounds a query to what the caller may see; no bound if None.
         """
         from kimi_memory.recall.context import build
-        from kimi_memory.recall.request import Request
 
         request = Request(
             purpose, budget or self.settings.recall.context_tokens, lettered(secrets.token_hex(8)),
@@ -360,12 +301,16 @@ class Memory(Parts):
 
     def get(self, id: str) -> Filed:
         """Return a note by its id, or a unique prefix of it."""
-        shelf = stages.Shelf(self.store)
+        from kimi_memory.store.notes.notes import Shelf
+
+        shelf = Shelf(self.store)
         return shelf.file(shelf.find(id, self._indexed(id)).path)
 
     def trace(self, id: str) -> Trace:
         """Return where a note comes from: quotes, turns, session files, commits."""
-        return stages.Tracer(self.store, self.history).trace(id, self._indexed(id))
+        from kimi_memory.jobs.trace import Tracer
+
+        return Tracer(self.store, self.history).trace(id, self._indexed(id))
 
     def _indexed(self, id: str) -> Iterable[str]:
         """Return where the index has the note of an id; what the files say goes before it."""
@@ -373,21 +318,8 @@ class Memory(Parts):
 
         return locate(self.root, self._key, id)
 
-    def _captured(self, captured: Sequence[Captured]) -> None:
-        self.written()
-        drafts, _ = stages.graded(stages.wanted(captured, self.settings.capture))
-        if drafts:
-            try:
-                self._remember(drafts, captured)
-            except KimiMemoryError as error:
-                self.notes = (*self.notes, str(error))  # The turn is stored all the same.
-
-    def _remember(self, drafts: Sequence[Draft], captured: Sequence[Captured]) -> JobReport:
-        texts = {one.turn.n: one.turn.text for one in captured}
-        return self.run(stages.Remember(self, drafts, texts))
-
-    def written(self) -> None:
-        """Note that files were written, so that a commit of them follows."""
-        self.batch.note()
-        if self._background:
-            self.batch.start()
+    def close(self) -> None:
+        """Commit what is pending (in a long-lived process) and let go of the folder."""
+        if "_capture" in self.__dict__:
+            self._capture.close()
+        super().close()

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from contextlib import nullcontext
 from datetime import datetime
+from pathlib import Path
 
+from kimi_memory.api.options import Opening, open_store, read_settings, user_host
+from kimi_memory.api.user_dirs import Home
+from kimi_memory.capture.screen import Screen
 from kimi_memory.config import FORMAT, MARKER
 from kimi_memory.domain.change import Create
 from kimi_memory.domain.ids import derived_id, new_id
@@ -14,6 +20,8 @@ from kimi_memory.formats import codec
 from kimi_memory.formats.templates import fill
 from kimi_memory.jobs.overview import PAGE, empty_page
 from kimi_memory.nlp.basic.language import language_of
+from kimi_memory.store.files.create_folders import lay
+from kimi_memory.store.git.history import History
 
 TIERS = ("short-term", "episodic", "mid-term", "semantic", "long-term")
 """The five folders of truth."""
@@ -27,6 +35,28 @@ format = {format}
 name = {name}
 language = "{language}"
 """
+
+
+def lay_out(root: Path, opening: Opening, name: str, language: str, locale: str) -> Sequence[str]:
+    """Make the folder of a memory and its history, where they are not there; return notes.
+
+    Raises:
+        HistoryError: the folder lies where a repository of its own must not be.
+    """
+    fresh = not (root / MARKER).is_file()
+    lay(root, ())
+    # Where git may not be, nothing else is written either.
+    git = fresh or read_settings(root).history.git
+    history = History(root, lock=nullcontext, clock=opening.clock, enabled=git)
+    notes = () if history.ready() else history.init()
+    if fresh:
+        lay(root, TIERS)
+        home = opening.home or Home.of_user()
+        screen = Screen(opening.host or user_host(home), home.key())
+        files = starter(screen.pass_name(name), language, opening.clock(), locale=locale)
+        with open_store(root, home, home.key(), opening.clock) as store:
+            store.apply([f for f in files if not store.exists(f.path)], opening.actor)
+    return notes
 
 
 def starter(name: str, language: str, now: datetime, *, locale: str = "") -> list[Create]:

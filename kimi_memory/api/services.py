@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+from collections.abc import Sequence
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from kimi_memory.api import stages
 from kimi_memory.api.options import Opening, open_store, read_settings, user_host
 from kimi_memory.api.user_dirs import Home
 from kimi_memory.domain.ids import lettered
 from kimi_memory.domain.search_types import ChunkSizes
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.nlp.dates.zone import in_zone
+from kimi_memory.store.copy import copy_id
+from kimi_memory.store.known_copies import note_copy, other_copies
 
 if TYPE_CHECKING:
     from kimi_memory.capture.screen import Screen
-    from kimi_memory.capture.views import Views
     from kimi_memory.index.index import Index
-    from kimi_memory.jobs.runner import Jobs
     from kimi_memory.nlp.dates.zone import Zone
     from kimi_memory.recall.engine import Recall
     from kimi_memory.recall.receipts import Receipts
@@ -29,11 +29,12 @@ if TYPE_CHECKING:
     from kimi_memory.store.git.history import History
     from kimi_memory.store.trust.vetting import Vetting
 
-_VIEW_SECONDS = 0.25
-
 
 class Parts:
     """The parts of one memory folder: files, plugins, history, indexes."""
+
+    notes: Sequence[str] = ()
+    """What creating it has to tell, and gates that held an auto-captured card; one line each."""
 
     def __init__(self, root: Path, opening: Opening) -> None:
         home = opening.home or Home.of_user()
@@ -43,7 +44,7 @@ class Parts:
         self.host = opening.host or user_host(home)
         self.store = open_store(root, home, self._key, self.clock)
         self.store.vet(self._vetting)
-        self._background = opening.background
+        self.background = opening.background
         self.host.notice("memory_opened", root=root)
 
     @property
@@ -58,7 +59,9 @@ class Parts:
     @cached_property
     def history(self) -> History:
         """The commits of the folder."""
-        return stages.History(
+        from kimi_memory.store.git.history import History
+
+        return History(
             self.root,
             lock=lambda: self.store.lock("git"),
             clock=self.clock,
@@ -66,55 +69,44 @@ class Parts:
         )
 
     def _vetting(self) -> Vetting:
+        from kimi_memory.store.trust.vetting import Vetting
+
         edits = self.settings.consolidation.external_edits
-        return stages.Vetting(self.store, edits, lambda: self.history)
+        return Vetting(self.store, edits, lambda: self.history)
 
     @cached_property
     def batch(self) -> Batch:
         """What was written since the last commit."""
-        return stages.Batch(
+        from kimi_memory.store.checkpoints import checkpoint
+        from kimi_memory.store.git.autocommit import Batch
+
+        return Batch(
             self.root,
             lambda subject, trailers, looks: self.history.commit(
                 subject, trailers=trailers, looks=looks
             ),
             self.settings.history,
             clock=self.clock,
-            trailers=lambda: stages.checkpoint(self.store) if self.copy_id else {},
+            trailers=lambda: checkpoint(self.store) if self.copy_id else {},
         )
 
     @cached_property
     def copy_id(self) -> str:
         """Which of all copies of the memory this folder is; empty where nothing can be written."""
-        found = stages.copy_id(self.store)
-        stages.note_copy(self.home.state, self.settings.memory.id, self.root, found)
+        found = copy_id(self.store)
+        note_copy(self.home.state, self.settings.memory.id, self.root, found)
         return found
 
     def other_copies(self) -> list[str]:
         """Return the other folders on this machine that hold this memory."""
-        return stages.other_copies(self.home.state, self.settings.memory.id, self.root)
+        return other_copies(self.home.state, self.settings.memory.id, self.root)
 
     @cached_property
     def screen(self) -> Screen:
         """What takes secrets and injected blocks out of texts."""
-        return stages.Screen(self.host, self._key, self.settings.capture.max_turn_bytes)
+        from kimi_memory.capture.screen import Screen
 
-    @cached_property
-    def _views(self) -> Views:
-        return stages.Views(self.store, _VIEW_SECONDS if self._background else 0.0)
-
-    @cached_property
-    def jobs(self) -> Jobs:
-        """What carries out plans and knows what was done."""
-        clock, batch = self.clock, self.batch
-        return stages.Jobs(
-            self.store,
-            self.history,
-            self.host,
-            self.settings,
-            clock=clock,
-            batch=batch,
-            mask=self.screen.mask_new,
-        )
+        return Screen(self.host, self._key, self.settings.capture.max_turn_bytes)
 
     @cached_property
     def index(self) -> Index:
@@ -140,8 +132,14 @@ class Parts:
     def _receipts(self) -> Receipts:
         from kimi_memory.recall.receipts import PAUSE_SECONDS, Receipts
 
-        pause = PAUSE_SECONDS if self._background else 0.0
+        pause = PAUSE_SECONDS if self.background else 0.0
         return Receipts(self.store, self.clock, pause)
+
+    def written(self) -> None:
+        """Note that files were written, so that a commit of them follows."""
+        self.batch.note()
+        if self.background:
+            self.batch.start()
 
     def is_secret(self, text: str) -> bool:
         """Whether a text holds what may not be stored."""
@@ -170,11 +168,9 @@ class Parts:
         """Commit what is pending (in a long-lived process) and let go of the folder."""
         if "_receipts" in self.__dict__:
             self._receipts.close()
-        if "_views" in self.__dict__:
-            self._views.close()
-        if self._background or "batch" in self.__dict__:
+        if self.background or "batch" in self.__dict__:
             self.batch.close()
-        if self._background and self.batch.pending():
+        if self.background and self.batch.pending():
             try:
                 self.batch.flush()
             except KimiMemoryError as error:

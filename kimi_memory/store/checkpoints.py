@@ -7,10 +7,13 @@ it was written. Each copy has a journal of its own: a checkpoint names the copy 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from kimi_memory.store.copy import copy_id
-from kimi_memory.store.git.log import Commit
 from kimi_memory.store.store import Store
+
+if TYPE_CHECKING:
+    from kimi_memory.store.git.log import Commit
 
 TRAILER = "Checkpoint"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -18,6 +19,19 @@ from kimi_memory.domain.search_types import Query
 from kimi_memory.errors import FormatError, HistoryError, NotAMemoryError, UsageError
 from kimi_memory.store.notes.notes import Shelf
 from tests.jobs.test_runner import talk, tree
+
+_GIT = (
+    *("attributes", "cache", "command", "commit", "fast_import", "files", "health", "history"),
+    *("index", "locks", "log", "read", "rewrite", "tree"),
+)
+FORBIDDEN = (
+    "kimi_memory.jobs.",
+    "kimi_memory.capture.log",
+    "kimi_memory.capture.ingest",
+    "kimi_memory.capture.views",
+    *(f"kimi_memory.store.git.{name}" for name in _GIT),
+    "importlib.metadata",
+)
 
 
 def test_a_folder_without_settings_is_no_memory(tmp_path: Path, opening: Opening) -> None:
@@ -239,3 +253,17 @@ def test_a_block_has_a_mark_of_its_own_and_the_same_block_the_same(memory: Memor
     assert mark("live", "the train to Oslo") != first
     block = memory.context("live", "the train to Oslo").text
     assert block.endswith(f'</kimi-memory nonce="{mark("live", "the train to Oslo")}">')
+
+
+def test_recall_imports_no_stage(tmp_path: Path) -> None:
+    with Memory.create(tmp_path / "m") as memory:
+        memory.remember("数据库用 PostgreSQL。")
+    code = (
+        "import sys; from kimi_memory.cli import run\n"
+        f"assert run(['recall', '--memory', {str(tmp_path / 'm')!r}, '数据库']) == 0\n"
+        f"seen = [m for m in sys.modules if m.startswith({FORBIDDEN!r})]\n"
+        "assert not seen, seen"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "PostgreSQL" in done.stdout

@@ -1,0 +1,109 @@
+"""Consolidation of an opened memory: sessions distilled, scheduled jobs, edits taken in, undo."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from functools import partial
+
+from kimi_memory.api.services import Parts
+from kimi_memory.capture.log import Captured
+from kimi_memory.domain.actor import Actor
+from kimi_memory.domain.draft import Draft
+from kimi_memory.domain.job import Job, JobReport
+from kimi_memory.domain.job_registry import find_job
+from kimi_memory.jobs.distil import Distil, undistilled
+from kimi_memory.jobs.import_edits import ImportEdits
+from kimi_memory.jobs.planner import Planner, planners_of
+from kimi_memory.jobs.rekeying import rekey
+from kimi_memory.jobs.remember import Remember
+from kimi_memory.jobs.runner import Jobs
+from kimi_memory.jobs.undo import Undo
+from kimi_memory.store.notes import sessions
+
+
+class Consolidation:
+    """Runs the jobs of one memory.
+
+    Args:
+        parts: the memory.
+    """
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self.jobs = Jobs(
+            parts.store,
+            parts.history,
+            parts.host,
+            parts.settings,
+            clock=parts.clock,
+            batch=parts.batch,
+            mask=parts.screen.mask_new,
+        )
+
+    def run(self, job: Planner, *, dry_run: bool = False) -> JobReport:
+        """Run one job: its plan, the gates, one transaction, one commit."""
+        actor = Actor(f"job:{job.kind}", self._parts.actor.origin, job=job.kind)
+        return self.jobs.run(job.plan, actor, dry_run=dry_run)
+
+    def keep(self, drafts: Sequence[Draft], captured: Sequence[Captured]) -> JobReport:
+        """Make cards of drafts and of the stored turns that they quote."""
+        texts = {one.turn.n: one.turn.text for one in captured}
+        return self.run(Remember(self._parts, drafts, texts))
+
+    def distil(self, id: str, *, dry_run: bool = False) -> JobReport:
+        """Distil one session; nothing to do when it was distilled before."""
+        parts = self._parts
+        place = sessions.find(parts.store, parts.screen.pass_id(id))
+        transcript = sessions.read(parts.store, place.path)
+        report = self.run(Distil(parts, place.id), dry_run=dry_run)
+        if report.id:
+            turns = len(transcript.turns)
+            parts.host.notice("session_ended", session=transcript.session, turns=turns)
+        if place.open and not dry_run and not parts.store.exists(place.path):
+            parts.store.unview(place.path.removesuffix("l"))
+        return report
+
+    def waiting(self) -> list[str]:
+        """Return the ids of ended sessions that were not distilled yet."""
+        return undistilled(self._parts.store, self.jobs.done)[0]
+
+    def distil_waiting(self, *, dry_run: bool = False) -> list[JobReport]:
+        """Distil every session that waits, in order; one that fails keeps no other waiting."""
+        with self._parts.store.glance.hold():
+            waiting, damaged = undistilled(self._parts.store, self.jobs.done)
+            tries = {id: partial(self.distil, id, dry_run=dry_run) for id in (*damaged, *waiting)}
+            return self.jobs.each("distil", tries)
+
+    def consolidate(
+        self, period: str, day: date | None = None, *, dry_run: bool = False
+    ) -> list[JobReport]:
+        """Run a scheduled job for one period, or for all that have news."""
+        job, parts = find_job(period), self._parts
+        if not dry_run and rekey(parts.store):
+            parts.batch.note()
+        with parts.store.glance.hold():
+            edits = self.take_edits(dry_run=dry_run)
+            jobs = planners_of(job, parts, day, self.jobs.done)
+            runs = {name: partial(self.run, one, dry_run=dry_run) for name, one in jobs.items()}
+            found = self.jobs.each(period, runs, alone=day is not None)
+            reports = [one for one in found if day or one.id or one.failed or one.left_out]
+        reports[:0] = [edits] if edits.id or edits.left_out else []
+        if not dry_run:
+            parts.store.drop_undo()
+        return reports
+
+    def take_edits(self, *, meant: bool = False, dry_run: bool = False) -> JobReport:
+        """Take over what a person changed on generated pages and in the files of cards."""
+        with self._parts.store.glance.hold():
+            if not dry_run:
+                self._parts.store.reconcile()
+            return self.run(ImportEdits(self._parts, meant=meant), dry_run=dry_run)
+
+    def undo(self, job: str) -> Job:
+        """Take a job back: every file it changed is again what it was, byte for byte."""
+        parts = self._parts
+        undone, _ = Undo(parts.store, parts.history, self.jobs).job(job, parts.actor)
+        paths = [effect.path for effect in undone.effects]
+        parts.host.notice("changes_applied", paths=paths, job=None)
+        return undone

@@ -1,0 +1,111 @@
+"""Capture over an opened memory: sessions, statements and transcripts as they come in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+
+from kimi_memory.api.services import Parts
+from kimi_memory.api.session import SessionHandle
+from kimi_memory.capture.ingest import Ingest, Ingested
+from kimi_memory.capture.log import Captured, Said, SessionLog
+from kimi_memory.capture.remember import explicit_draft, remembered_in, wanted
+from kimi_memory.capture.views import Views
+from kimi_memory.domain.draft import Draft
+from kimi_memory.domain.job import JobReport
+from kimi_memory.domain.origin import Role
+from kimi_memory.domain.screen import TranscriptFile
+from kimi_memory.domain.session import Session
+from kimi_memory.errors import KimiMemoryError, StoreError, UsageError
+from kimi_memory.jobs.strength import graded
+from kimi_memory.store.notes import sessions
+
+_VIEW_SECONDS = 0.25
+Keep = Callable[[Sequence[Draft], Sequence[Captured]], JobReport]
+
+
+class TurnCapture:
+    """Stores what is said.
+
+    Args:
+        parts: the memory.
+        keep: makes cards at once of drafts and the turns that they quote.
+        end: ends and distils the session of an id.
+    """
+
+    def __init__(self, parts: Parts, keep: Keep, end: Callable[[str], JobReport]) -> None:
+        self._parts, self._keep, self._end = parts, keep, end
+
+    @cached_property
+    def _views(self) -> Views:
+        return Views(self._parts.store, _VIEW_SECONDS if self._parts.background else 0.0)
+
+    def start(self, header: Session) -> SessionHandle:
+        """Start a session, or go on with the open one of that id."""
+        parts = self._parts
+        header = sessions.next_part(parts.store, header)
+        actor = parts.actor._replace(session=header.id)
+        limits = parts.settings.capture
+        log = SessionLog(parts.store, parts.host, parts.screen, actor, self._views, limits=limits)
+        log.start(header)
+        parts.written()
+        return SessionHandle(log, parts.clock, self._keep_wanted, self._end)
+
+    def id_of_statements(self, project: str, agent: str, user: str, area: str) -> str:
+        """Return the id of the session that statements of this day are said in."""
+        now, copy = self._parts.now(), self._parts.copy_id
+        return remembered_in(now, copy, project, agent, user, area=area)
+
+    def remember(self, handle: SessionHandle, text: str, key: str, type: str) -> JobReport:
+        """Store a statement as a turn and as a card that quotes it."""
+        parts = self._parts
+        said = Said(Role.USER, text, parts.clock(), origin=parts.actor.origin)
+        captured = handle.log.add([said])
+        parts.written()
+        if not captured:
+            raise UsageError("Nothing is left of that text once injected blocks are removed.")
+        draft = explicit_draft(captured[0], handle.header, parts.screen.pass_name(key), type)
+        try:
+            return self._keep([draft], captured)
+        except StoreError as error:
+            why = f"session:{handle.id}#{captured[0].turn.n} is stored, its card is not: {error}"
+            return JobReport("", "remember", draft.key, failed=why)
+
+    def ingest(
+        self, files: Iterable[TranscriptFile], progress: Callable[[int], None]
+    ) -> Iterator[Ingested]:
+        """Store the sessions of transcript files, each turn once; yields a report a session."""
+        parts = self._parts
+        limits = parts.settings.capture
+        taking = Ingest(parts.store, parts.host, parts.screen, parts.actor, limits)
+        for file in files:
+            yield from taking.take(file, progress)
+            parts.written()
+
+    def mark_ended(self, id: str) -> str:
+        """End a session; returns its whole id."""
+        parts = self._parts
+        place = sessions.find(parts.store, parts.screen.pass_id(id))
+        transcript = sessions.read(parts.store, place.path)
+        if place.open and transcript.ended is None:
+            actor = parts.actor._replace(session=place.id)
+            log = SessionLog(parts.store, parts.host, parts.screen, actor)
+            log.end(max(parts.clock(), transcript.latest))
+            parts.written()
+        return place.id
+
+    def close(self) -> None:
+        """Write the views of sessions that wait."""
+        if "_views" in self.__dict__:
+            self._views.close()
+
+    def _keep_wanted(self, captured: Sequence[Captured]) -> None:
+        """Make cards of turns that ask for it."""
+        parts = self._parts
+        parts.written()
+        drafts, _ = graded(wanted(captured, parts.settings.capture))
+        if drafts:
+            try:
+                self._keep(drafts, captured)
+            except KimiMemoryError as error:
+                parts.notes = (*parts.notes, str(error))  # The turn is stored all the same.
