@@ -124,15 +124,9 @@ def _answer(root: str, event: dict[str, Any]) -> str:
     # Only a signal ends a wait for a lock or a slow disk; what is half done is journaled.
     signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
     signal.alarm(LIMIT_SECONDS)
-    from contextlib import nullcontext
+    from kimi_memory.agent_hooks.inline import answer_here, may_serve
 
-    from kimi_memory.index.scout import scouting
-
-    asks = event["moment"] in (agent_protocols.START, agent_protocols.PROMPT)
-    with scouting(root, os.environ) if asks else nullcontext():
-        from kimi_memory.agent_hooks.inline import answer_here, may_serve
-
-        said = answer_here(root, event)
+    said = answer_here(root, event)
     signal.alarm(0)
     if may_serve():
         _detach(root, "serve")  # The next one is answered sooner; it works off the spool too.

@@ -13,7 +13,6 @@ from typing import Any
 from kimi_memory import __version__
 from kimi_memory.api.options import user_host
 from kimi_memory.api.user_dirs import Home
-from kimi_memory.cli.locate import ahead
 from kimi_memory.domain.command import Command
 from kimi_memory.errors import DiskError, KimiMemoryError
 from kimi_memory.nlp.basic.terminal import printable
@@ -141,10 +140,9 @@ def run(arguments: Sequence[str]) -> int:
         words[:1] = ALIASES[words[0]].split()
     first = words[0] if words else ""
     try:
-        with ahead(words):
-            only = first if first in COMMANDS else ""
-            chosen = parser(only, overview=first in _OVERVIEWS).parse_args(words)
-            return int(chosen.run(chosen))
+        only = first if first in COMMANDS else ""
+        chosen = parser(only, overview=first in _OVERVIEWS).parse_args(words)
+        return int(chosen.run(chosen))
     except KimiMemoryError as error:
         print(f"kimi-memory: {printable(str(error))}", file=sys.stderr)
         return error.exit_code

@@ -144,7 +144,7 @@ class Build:
         removed: list[int] = []
         for batch, more in steps:
             # A path is in one batch alone, so whoever held it before is where we started.
-            gone = [path for path in batch if path in start.table.stats]
+            gone = [path for path in batch if start.table.number(path) >= 0]
             keys = [key for path in gone for key in _keys(start.table, path)]
             fresh = _fresh(table.next_key, batch)
             name = self._keywords(folder / WORDS, steps.told(_words(fresh, batch)), keys)

@@ -1,8 +1,8 @@
 """What was checked before: index files whose every byte held, and how they looked then.
 
 To hash the index of 100,000 notes takes longer than to answer from it, so a process does not
-repeat what one did today, as long as neither size, times nor inode of a file changed: its
-change time cannot be set back. Signed by this machine like the manifest, and good for a day:
+repeat what one did today, as long as neither size, change time nor inode of a file changed: that
+time cannot be set back. Signed by this machine like the manifest, and good for a day:
 what a disk forgets without being written is found then.
 """
 
@@ -74,7 +74,7 @@ class Checked:
         if folder != self._folder or not 0 <= self._now - at < GOOD_NS:
             return {}
         self._at = at
-        return {name: ((size, m, c, inode), digest) for name, size, m, c, inode, digest in rows}
+        return {name: ((size, at, inode), digest) for name, size, at, inode, digest in rows}
 
     def _mac(self, body: bytes) -> bytes:
-        return hmac.new(self._key, b"checked\n" + body, sha256).hexdigest().encode()
+        return hmac.new(self._key, b"checked 2\n" + body, sha256).hexdigest().encode()

@@ -9,30 +9,17 @@ is scanned every time, a large one when ten times as long has passed, or when to
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, MutableMapping
+from collections.abc import Iterable
 from pathlib import Path
 
-from kimi_memory.index.files import (
-    Listed,
-    Stat,
-    archived_twice,
-    changed_at,
-    is_searchable,
-    list_folder,
-    state_of,
-    traces,
-    walk,
-)
+from kimi_memory.index.files import archived_twice, changed_at, is_searchable, traces
 from kimi_memory.index.pause import uncollected
-from kimi_memory.index.scout import scouted
-from kimi_memory.index.seen import Seen
+from kimi_memory.store.files.stat import Listed, Stat, list_folder, state_of, walk
 
 CHEAP_SECONDS = 0.02
 """A whole scan up to this long is made at every look."""
 SHARE = 10
 """A look is made again when so many times its own duration has passed."""
-HEARD_SECONDS = 1.0
-"""What a scout saw holds so long: who sends one asks once, and ends."""
 RARER = 3
 """Folders are asked for their time so many times more seldom: every question would pay for it."""
 OPEN = "short-term/"
@@ -47,27 +34,17 @@ class Folder:
         self._listed: dict[str, Listed] = {}
         self._due = self._glance_due = 0.0
         self._traces: tuple[int, ...] = ()
-        self.stats: MutableMapping[str, Stat] = {}
+        self.stats: dict[str, Stat] = {}
         self.patience = 0.0
         """Seconds until all files are looked at again, where somebody tells what changes."""
 
     def scan(self) -> None:
-        """Look at every file, or hear what a scout saw there."""
+        """Look at every file."""
         self._glance_due = 0.0
         self._traces = traces(self._root)  # First: what is written from here on is seen later.
-        seen = scouted(self._root)
-        if seen is None:
-            self._walk()
-        else:
-            self.stats, self._listed = seen, {}
-            self._list(OPEN)
-            self._due = time.monotonic() + HEARD_SECONDS
-        self._settle()
-
-    def _walk(self) -> None:
         began = time.monotonic()
         with uncollected():
-            self._listed = dict(walk(self._root, ""))
+            self._listed = dict(walk(self._root, "", is_searchable))
             self.stats = {}
             for listed in self._listed.values():
                 self.stats.update(listed.files)
@@ -75,13 +52,13 @@ class Folder:
         cheap = now - began < CHEAP_SECONDS
         pause = max(self.patience, 0.0 if cheap else SHARE * (now - began))
         self._due = now + pause if pause else 0.0
+        self._settle()
 
     def look(self, hints: Iterable[str] = ()) -> set[str] | None:
         """Look again; return the paths that changed, None when any may have."""
         began = time.monotonic()
         written = self._written()
-        # What a scout saw stands for no listing that could be compared.
-        if began >= self._due or (written and isinstance(self.stats, Seen)):
+        if began >= self._due:
             self.scan()
             return None
         changed = {path for path in hints if self._ask(path)} | self._list(OPEN)
@@ -95,9 +72,7 @@ class Folder:
 
     def _settle(self) -> set[str]:
         """Pass by sessions that stand in two folders, but for their archived copy."""
-        seen = self.stats
-        paths = seen.sessions if isinstance(seen, Seen) else seen
-        twice = archived_twice(path for path in paths if path.endswith(".jsonl"))
+        twice = archived_twice(path for path in self.stats if path.endswith(".jsonl"))
         for path in twice:
             del self.stats[path]
         return twice
@@ -117,7 +92,7 @@ class Folder:
 
     def _list(self, folder: str) -> set[str]:
         """List a folder and those new in it; return paths that came, went or changed."""
-        listed = list_folder(self._root, folder)
+        listed = list_folder(self._root, folder, is_searchable)
         before = self._listed.get(folder)
         held = before.files if before else {}
         if listed is None:

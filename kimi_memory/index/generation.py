@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 from kimi_memory.errors import IndexDamagedError
 from kimi_memory.index import manifest as manifests
-from kimi_memory.index.files import CURRENT, TABLE, YOUNG_NS, Stat, state_of
+from kimi_memory.index.files import CURRENT, DEAD, TABLE
 from kimi_memory.index.manifest import Manifest
-from kimi_memory.index.walker import DEAD
+from kimi_memory.store.files.stat import UNKNOWN, settled, state_of
 
 WORDS = "words"
 VECTORS = "vectors"
@@ -50,7 +50,7 @@ class Shelf:
     def __init__(self, folder: Path, key: bytes) -> None:
         self.folder = folder
         self._key = key
-        self._named: tuple[Stat | None, str] = (None, "")
+        self._named = (UNKNOWN, "")
 
     def current_name(self) -> str:
         """Return the name of the current generation, empty when there is none.
@@ -59,8 +59,8 @@ class Shelf:
         """
         state = state_of(self.folder, CURRENT)
         if state is None or state != self._named[0]:
-            settled = state is not None and time.time_ns() - state.ctime_ns > YOUNG_NS
-            self._named = (state if settled else None, self._read_name())
+            known = UNKNOWN if state is None else settled(state, time.time_ns())
+            self._named = (known, self._read_name())
         return self._named[1]
 
     def _read_name(self) -> str:

@@ -17,7 +17,6 @@ from kimi_memory.index.files import INDEX
 from kimi_memory.index.generation import Generation, Shelf
 from kimi_memory.index.layout import Layout
 from kimi_memory.index.report import IndexReport, IndexStatus
-from kimi_memory.index.scout import is_out
 from kimi_memory.index.searcher import Part, Searcher
 from kimi_memory.index.stored import Stored
 from kimi_memory.index.sync import Difference, Progress, Sync
@@ -123,14 +122,6 @@ class Index:
         with self.guard:
             self._sync.scan()
             self.searcher()
-
-    def expected(self) -> Searcher | None:
-        """Return a view of the files as the index has them while a scout looks, else None."""
-        with self.guard:
-            if not is_out(str(self._store.root)):
-                return None
-            self._open()
-            return self._view(Difference({}, {})) if self._base else None
 
     @contextmanager
     def hold(self) -> Iterator[None]:
@@ -272,10 +263,6 @@ class Index:
         """Scan the folder while the index is checked: hashing leaves the interpreter free."""
         name = self._shelf.current_name()
         if self._is_open(name) or (not name and self._base is None):
-            return
-        if is_out(str(self._store.root)):
-            self._open()
-            self._sync.scan()
             return
         from concurrent.futures import ThreadPoolExecutor  # Few processes come here.
 

@@ -7,6 +7,8 @@ be out of date, so the caller reads the file and sees whether it is that note.
 
 from __future__ import annotations
 
+import json
+import sys
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
@@ -14,9 +16,8 @@ from itertools import accumulate
 from pathlib import Path
 
 from kimi_memory.errors import IndexDamagedError
-from kimi_memory.index.files import INDEX, TABLE
+from kimi_memory.index.files import DEAD, INDEX, MAGIC, TABLE
 from kimi_memory.index.generation import Shelf
-from kimi_memory.index.walker import DEAD, integers, read_arrays
 
 _FORMS = {1: "B", 2: "H", 4: "i"}
 """The form of a code by its size: a segment has the narrowest that holds all."""
@@ -39,19 +40,44 @@ def locate(root: Path, key: bytes, id: str) -> list[str]:
 
 def _paths(table: Path, id: str) -> Iterator[str]:
     """Yield the paths of living files with a unit of an id."""
-    gone = set(integers(next(read_arrays(str(table / DEAD), "files"))))
+    gone = set(_integers(next(_read_arrays(table / DEAD, "files"))))
     wanted, first = id.encode("utf-8", "surrogatepass"), 0
     for path in sorted(one for one in table.iterdir() if one.name != DEAD):
-        counts, ids, ends = read_arrays(str(path), "rows", "id.blob", "id.at")
-        starts = list(accumulate(integers(counts, "i"), initial=0))
-        code = _place(ids, integers(ends), wanted)
+        counts, ids, ends = _read_arrays(path, "rows", "id.blob", "id.at")
+        starts = list(accumulate(_integers(counts, "i"), initial=0))
+        code = _place(ids, _integers(ends), wanted)
         if code >= 0:
-            codes, paths, bounds = read_arrays(str(path), "id.code", "path.blob", "path.at")
-            at = integers(bounds)
-            for number in _files(integers(codes, _FORMS[len(codes) // starts[-1]]), code, starts):
+            codes, paths, bounds = _read_arrays(path, "id.code", "path.blob", "path.at")
+            at = _integers(bounds)
+            for number in _files(_integers(codes, _FORMS[len(codes) // starts[-1]]), code, starts):
                 if first + number not in gone:
                     yield paths[at[number] : at[number + 1]].decode("utf-8", "surrogatepass")
         first += len(starts) - 1
+
+
+def _read_arrays(path: Path, *names: str) -> Iterator[bytes]:
+    """Yield arrays of a segment as they lie in it.
+
+    Raises:
+        OSError, ValueError, LookupError: it cannot be read.
+    """
+    with path.open("rb") as file:
+        if file.read(len(MAGIC)) != MAGIC:
+            raise ValueError(path)
+        header = file.read(int.from_bytes(file.read(8), "little"))
+        base, places = file.tell(), json.loads(header)["arrays"]
+        for name in names:
+            kind, at, count = places[name]
+            file.seek(base + at)
+            yield file.read(count * int(kind[2:]))
+
+
+def _integers(raw: bytes, form: str = "q") -> array[int]:
+    """Return numbers of a file, in which the smallest byte comes first."""
+    found = array(form, raw)
+    if sys.byteorder == "big":  # pragma: no cover  no such machine is at hand
+        found.byteswap()
+    return found
 
 
 def _place(texts: bytes, ends: array[int], wanted: bytes) -> int:

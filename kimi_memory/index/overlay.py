@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kimi_memory.domain.search_types import Unit
-from kimi_memory.index.files import Stat
 from kimi_memory.index.rows import FileRow
 from kimi_memory.index.table import Table
+from kimi_memory.store.files.stat import Stat
 
 if TYPE_CHECKING:
     from kimi_memory.domain.engine import Floats, Ints

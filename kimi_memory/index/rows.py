@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from kimi_memory.domain.search_types import Unit
-from kimi_memory.index.files import Stat
+from kimi_memory.store.files.stat import Stat
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kimi_memory.index.columns import Blob, Coded
-from kimi_memory.index.walker import MAGIC
+from kimi_memory.index.files import MAGIC
 
 _ALIGNED = 8
 _SMALL, _MIDDLE = 1 << 8, 1 << 16

@@ -7,7 +7,7 @@ changes with a note is a small segment and the list of the dead, whatever the si
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate, chain
 from pathlib import Path
@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from kimi_memory.domain.search_types import Unit
 from kimi_memory.index.columns import Column, Joined
+from kimi_memory.index.files import DEAD
 from kimi_memory.index.rows import FileRow
 from kimi_memory.index.segment import dump, open_arrays
 from kimi_memory.index.table import SETTLED_ROWS, Segment, Table, merged
-from kimi_memory.index.walker import DEAD
+from kimi_memory.store.files.stat import Stat
 
 Ints = NDArray[np.int64]
-Stats = dict[str, tuple[int, int, int]]
 RELEASED = 64
 """So many units are read before the memory of the files is given back."""
 FEW = 64
@@ -123,28 +123,14 @@ class Stored:
         number = bisect_right(self._first, file) - 1
         return self.segments[number].paths[file - self._first[number]]
 
-    @cached_property
-    def stats(self) -> Stats:
-        """Size, time and inode of each living file by path."""
+    def stats(self) -> dict[str, Stat]:
+        """Return how each living file looked by path; all are read anew at each call."""
         paths = [path for segment in self.segments for path in segment.paths]
         stats = [stat for segment in self.segments for stat in segment.stats()]
         if not self.dead:
             return dict(zip(paths, stats, strict=True))
         both = enumerate(zip(paths, stats, strict=True))
         return dict(pair for number, pair in both if number not in self.dead)
-
-    @cached_property
-    def states(self) -> Ints:
-        """Size, time and inode of each file by its ordinal, of shape (files, 3)."""
-        empty = np.empty((0, 3), dtype=np.int64)
-        return np.concatenate([empty, *(segment.states() for segment in self.segments)])
-
-    def share(self, seen: Mapping[str, tuple[int, int, int]]) -> None:
-        """Use the texts and numbers of `seen` for what both hold: so many files need room."""
-        held = self.stats
-        same = {path: stat for path, stat in seen.items() if held.get(path) == stat}
-        other = {path: stat for path, stat in held.items() if path not in same}
-        self.stats = same | other
 
     @cached_property
     def ordinals(self) -> dict[str, int]:

@@ -9,17 +9,16 @@ from typing import NamedTuple
 
 from kimi_memory.domain.search_types import Unit
 from kimi_memory.errors import KimiMemoryError, NotFoundError
-from kimi_memory.index.files import Files, Stat
+from kimi_memory.index.files import Files
 from kimi_memory.index.folder import Folder
 from kimi_memory.index.overlay import Overlay
-from kimi_memory.index.seen import Seen
 from kimi_memory.index.stored import Stored
 from kimi_memory.index.units import Split, capped, guard
 from kimi_memory.index.words import Words
 from kimi_memory.store.files.paths import forget
+from kimi_memory.store.files.stat import UNKNOWN, Stat
 
 Progress = Callable[[int, int], None]
-_PASSING = Stat(-1, 0, 0)
 
 
 class Read(NamedTuple):
@@ -78,7 +77,8 @@ class Sync:
         self._table: Stored | None = None
         self._differing: set[str] | None = None
         self._known: dict[str, Read] = {}
-        self._same: dict[str, tuple[Stat, str]] = {}
+        self._same: dict[str, Stat] = {}
+        """How files look now that hold what the table has of them all the same."""
         self._last = Difference({}, {})
         self._laid: tuple[dict[str, Read], Overlay] = {}, Overlay()
         self._hints: set[str] = set()
@@ -115,13 +115,14 @@ class Sync:
         changed = None if self._scanned else self._folder.look(self._drain())
         self._scanned = False
         if self._table is not table:
-            self._table, self._differing = table, None
+            self._table, self._differing, self._same = table, None, {}
         if self._differing is None or changed is None:
             self._differing = differing(self._folder.stats, table)
         else:
-            held = table.stats if changed else {}
             for path in changed:
-                same = held.get(path) == self._folder.stats.get(path)
+                number = table.number(path)
+                held = table.state(number) if number >= 0 else None
+                same = held == self._folder.stats.get(path)
                 (self._differing.discard if same else self._differing.add)(path)
         return self._differing
 
@@ -168,15 +169,14 @@ class Sync:
 
     def load(self, path: str, stat: Stat, table: Stored) -> Read | None:
         """Read a changed file; None when its content is what the table holds."""
-        digest = table.digest(path)
-        if digest and self._same.get(path) == (stat, digest):
+        if table is self._table and self._same.get(path) == stat:
             return None
         before = self._known.get(path)
         if before is not None and before.stat == stat:
             return before
-        return self._loaded(path, stat, digest)
+        return self._loaded(path, stat, table)
 
-    def _loaded(self, path: str, stat: Stat, digest: str) -> Read | None:
+    def _loaded(self, path: str, stat: Stat, table: Stored) -> Read | None:
         before = self._known.get(path)
         try:
             served = self._files.served(path)
@@ -187,9 +187,10 @@ class Sync:
         content, cap = served.content, served.cap
         found = hashlib.sha256(content + (f"\0{cap}".encode() if cap else b"")).hexdigest()
         if served.passing:
-            stat = _PASSING  # No file looks like this, so it is read again at the next look.
-        if digest == found:
-            self._same[path] = (stat, digest)
+            stat = UNKNOWN  # No file looks like this, so it is read again at the next look.
+        if table.digest(path) == found:
+            if table is self._table:
+                self._same[path] = stat
             return None
         grows = before is not None and cap is None
         more = self._gained(path, content, before) if before is not None and grows else None
@@ -204,7 +205,7 @@ class Sync:
 
     def _gained(self, path: str, content: bytes, before: Read) -> list[Unit] | None:
         """Return what a session gained since it was read; None where it did more than grow."""
-        size = before.stat.size
+        size, _, _ = before.stat
         goes_on = size < len(content) and content[:size].endswith(b"\n") and not before.why
         if not (goes_on and path.endswith(".jsonl")):
             return None
@@ -224,10 +225,7 @@ class Sync:
 
 def differing(stats: Mapping[str, Stat], table: Stored) -> set[str]:
     """Return the paths whose state differs, or that stand on one side alone."""
-    if isinstance(stats, Seen):
-        return stats.differing(table)
-    table.share(stats)
-    held = table.stats
+    held = table.stats()
     if stats == held:
         return set()
     changed = {path for path, stat in stats.items() if held.get(path) != stat}

@@ -14,9 +14,9 @@ import numpy as np
 
 from kimi_memory.domain.search_types import Unit
 from kimi_memory.index.columns import Coded, Numbers
-from kimi_memory.index.files import Stat
 from kimi_memory.index.rows import FileRow
 from kimi_memory.index.segment import dump, put_coded, put_texts
+from kimi_memory.store.files.stat import Stat
 
 if TYPE_CHECKING:
     import numpy as np
@@ -191,7 +191,8 @@ class Segment:
 
     def stats(self) -> list[tuple[int, int, int]]:
         """Return size, time and inode of each file."""
-        return [(a, b, c) for a, b, c in self.states().tolist()]
+        sizes, times, inodes = self.states().T.tolist()
+        return list(zip(sizes, times, inodes, strict=True))
 
     def states(self) -> Ints:
         """Return the same as an array of three columns."""
@@ -199,11 +200,10 @@ class Segment:
 
     def file(self, number: int) -> FileRow:
         """Return a file by its ordinal; its first row is counted from this segment's."""
-        stat = Stat(*self.state(number))
         first, after = self._starts[number : number + 2].tolist()
         digest, why = self._arrays.texts("digest"), self._arrays.texts("why")
         path = self.paths[number]
-        return FileRow(path, stat, digest[number], first, after - first, why[number])
+        return FileRow(path, self.state(number), digest[number], first, after - first, why[number])
 
     @cached_property
     def _starts(self) -> Ints:

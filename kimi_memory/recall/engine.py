@@ -121,28 +121,20 @@ class Recall:
         now, embedding = self._moment(query), self._embed(query, settings)
         words = self._index.words.of_query(query, now)
 
-        def found(searcher: Searcher) -> tuple[Ranked, list[Hit], str, Mapping[str, float]]:
-            searcher = told(searcher, query)
-            probe, note = probe_of(embedding, searcher, settings, share)
-            ranked = candidates(searcher, query, words, probe, room=self._room(query), now=now)
-            return ranked, self._found(searcher, ranked, query, now), note, lane_weights(probe)
-
         with self._index.guard:
-            # While a scout looks: most often the files are still the same.
-            expected = self._index.expected()
-            answer = found(expected) if expected else None
             searcher = self._index.searcher()
-            if answer is None or searcher is not expected:
-                answer = found(searcher)
-            ranked, hits, note, weights = answer
+            view = told(searcher, query)
+            probe, note = probe_of(embedding, view, settings, share)
+            ranked = candidates(view, query, words, probe, room=self._room(query), now=now)
+            hits = self._found(view, ranked, query, now)
         # A server may take its time: nobody else waits for it.
         hits, said = self._reranked(query, hits)
         with self._index.guard:
-            best = _beside(told(searcher, query), hits[: query.limit], query)
+            best = _beside(view, hits[: query.limit], query)
         shown = tuple(self._shown(hit, words) for hit in best)
         notes = (*searcher.notes, *(one for one in (note, said) if one))
         took = (time.perf_counter() - began) * 1000
-        return Answer(shown, ranked.lanes, notes, took, weights)
+        return Answer(shown, ranked.lanes, notes, took, lane_weights(probe))
 
     def _looked_at_again(self) -> int:
         if not self._host.offers("rerank"):

@@ -20,9 +20,10 @@ from kimi_memory.domain.tombstone import PURGED, Tombstones
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.formats import codec
 from kimi_memory.formats.frontmatter import decode
-from kimi_memory.index.files import Files, state_of
+from kimi_memory.index.files import Files
 from kimi_memory.index.searcher import Bools, Searcher
 from kimi_memory.store.files.paths import TOMBSTONES
+from kimi_memory.store.files.stat import state_of
 from kimi_memory.store.notes.tombstones import parse_tombstones
 from kimi_memory.store.wal.journal import Journal
 from kimi_memory.store.wal.keyed_hashes import keyed_by

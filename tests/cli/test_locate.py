@@ -1,4 +1,4 @@
-"""Commands find their memory, and those that ask have it looked at before they are loaded."""
+"""Commands find their memory, and answer by its files as they are."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from pathlib import Path
 import pytest
 
 from kimi_memory.cli import run
-from kimi_memory.cli.locate import ahead, find_memory
+from kimi_memory.cli.locate import find_memory
 from kimi_memory.errors import NotAMemoryError
-from kimi_memory.index import scout
-from kimi_memory.index.files import scan
 from tests.index.test_folder import put
 
 
@@ -40,27 +38,9 @@ def test_a_memory_is_named_or_lies_above(root: Path, monkeypatch: pytest.MonkeyP
         find_memory(Namespace(memory=None))
 
 
-@pytest.mark.parametrize(
-    "words",
-    [["recall", "oolong", "--memory"], ["context", "--json", "--memory"], ["recall", "--mem"]],
-)
-def test_a_command_that_asks_sends_a_scout(root: Path, words: list[str]) -> None:
-    with ahead([*words, str(root)]):
-        assert dict(scout.scouted(str(root)) or {}) == scan(root) != {}
-
-
-@pytest.mark.parametrize(
-    "words", [[], ["status"], ["recall", "--memory"], ["recall", "x", "--memory", "/nowhere"]]
-)
-def test_others_send_none_that_tells_anything(
-    root: Path, words: list[str], monkeypatch: pytest.MonkeyPatch
+def test_a_command_answers_by_the_files_as_they_are(
+    root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(root.parent)
-    with ahead(words):
-        assert not scout.is_out(str(root))
-
-
-def test_what_a_scout_saw_is_what_is_found(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["recall", "oolong", "--json", "--memory", str(root)]
     for edit in ("We drink oolong.", "We never drank oolong.", "Oolong, always."):
         put(root, "notes/deep/茶.md", f"# Tea\n\n{edit}\n")

@@ -14,11 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kimi_memory.domain.search_types import Unit
-from kimi_memory.index.files import Stat
+from kimi_memory.index.files import DEAD
 from kimi_memory.index.rows import FileRow
 from kimi_memory.index.stored import RELEASED, Stored
 from kimi_memory.index.table import COLUMNS, Table
-from kimi_memory.index.walker import DEAD
 
 NOW = datetime(2026, 2, 27, 9, 0, tzinfo=UTC)
 
@@ -45,7 +44,7 @@ def grown(folder: Path, base: Stored, files: dict[str, list[Unit]], gone: list[s
     table = Table(next_key=base.next_key)
     for path, units in files.items():
         why = "" if units else "broken"
-        row = FileRow(path, Stat(len(units), 2**63 + 5, 7), path, 0, len(units), why)
+        row = FileRow(path, (len(units), 2**63 + 5, 7), path, 0, len(units), why)
         table.add(row, units, [3] * len(units))
     base.grow(folder, table, gone)
     return Stored.open(folder)
@@ -80,7 +79,7 @@ def test_a_table_holds_what_was_added_last(steps: list[list[tuple[int, int]]]) -
             table = grown(folder, table, fresh, gone)
             held = {path: units for path, units in held.items() if path not in chosen} | fresh
             assert living(table) == held
-            assert table.stats.keys() == held.keys()
+            assert table.stats() == {p: (len(u), 2**63 + 5, 7) for p, u in held.items()}
             assert table.keys == sorted(set(table.keys))
             assert table.living() == sum(map(len, held.values()))
             assert {row.path for row in table.faults()} == {p for p, u in held.items() if not u}
@@ -118,7 +117,7 @@ def test_many_small_updates_leave_few_segments(tmp_path: Path) -> None:
     chance, table = random.Random(1), Stored()
     for version in range(120):
         path = f"{chance.randrange(40)}.md"
-        gone = [path] if path in table.stats else []
+        gone = [path] if table.number(path) >= 0 else []
         table = grown(tmp_path, table, {path: made(path, 3, version)}, gone)
         assert len(table.segments) <= 8
     assert len(table) <= 2 * table.living()
@@ -161,18 +160,3 @@ def test_it_is_given_back_while_units_are_read(tmp_path: Path) -> None:
     before = resident(tmp_path)
     assert table.unit(RELEASED, "a.md", table.text(RELEASED)).first == RELEASED
     assert resident(tmp_path) < before / 2
-
-
-def test_files_that_did_not_change_are_held_once(tmp_path: Path) -> None:
-    files = {"a.md": made("a.md", 1, 1), "b.md": made("b.md", 2, 1)}
-    table = grown(tmp_path, Stored(), files, [])
-    before = dict(table.stats)
-    seen = {
-        "".join(["a", ".md"]): Stat(1, 2**63 + 5, 7),
-        "b.md": Stat(9, 9, 9),
-        "c.md": Stat(0, 0, 0),
-    }
-    table.share(seen)
-    assert table.stats == before
-    assert table.stats["a.md"] is seen["a.md"]
-    assert next(path for path in table.stats if path == "a.md") is next(iter(seen))

@@ -22,7 +22,7 @@ from kimi_memory.store.files.paths import (
     is_truth,
     open_folder,
 )
-from kimi_memory.store.files.stat import Stat, signature
+from kimi_memory.store.files.stat import Stat, walk
 
 TEMPORARIES = f"{PRIVATE}/tmp"  # noqa: S108  a folder of our own
 """Holds what is on its way to its place; what a crash leaves there is swept."""
@@ -251,17 +251,8 @@ class Tree:
 
     def walk(self, under: str = "") -> Iterator[tuple[str, Stat]]:
         """Yield path and signature of every plain file of truth with a safe path."""
-        pending = [under]
-        while pending:
-            folder = pending.pop()
-            try:
-                fd = os.open(self.root / folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            except _ABSENT:
-                continue
-            try:
-                yield from _walked(fd, f"{folder}/" if folder else "", pending)
-            finally:
-                os.close(fd)
+        for _, listed in walk(str(self.root), f"{under}/" if under else "", is_kept):
+            yield from listed.files.items()
 
     def strays(self) -> list[str]:
         """Return paths that hold no truth only because their name or kind is unsafe."""
@@ -286,22 +277,6 @@ class Tree:
                 continue
             pending += [prefix + one.name for one in seen if one.is_dir(follow_symlinks=False)]
             yield prefix, [one for one in seen if not one.is_dir(follow_symlinks=False)]
-
-
-def _walked(fd: int, prefix: str, pending: list[str]) -> Iterator[tuple[str, Stat]]:
-    """Yield the files of an open folder; folders in it are put behind those that are pending."""
-    # From its folder, the state of a file costs less than from its path.
-    with os.scandir(fd) as entries:
-        for entry in entries:
-            path = prefix + entry.name
-            if not entry.is_file(follow_symlinks=False):
-                if entry.name[0] != "." and entry.is_dir(follow_symlinks=False):
-                    pending.append(path)
-            elif is_kept(path):
-                try:
-                    yield path, signature(entry.stat(follow_symlinks=False))
-                except FileNotFoundError:
-                    continue  # It went while we looked.
 
 
 def same(one: os.stat_result, other: os.stat_result) -> bool:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from kimi_memory.store.files.cache_files import put, worth_writing
 from kimi_memory.store.files.stat import UNKNOWN, Stat, Stats, signature
 
-_FORMAT = 2
+_FORMAT = 3
 
 
 class Entry(NamedTuple):

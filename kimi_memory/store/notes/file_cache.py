@@ -19,7 +19,7 @@ from kimi_memory.store.wal.journal import Extent
 
 FILE = f"{PRIVATE}/cache/catalog"
 """Derived: it spares reading files that did not change, and may vanish at any moment."""
-_FORM = 5
+_FORM = 6
 """To be raised whenever something else is read from the same file."""
 
 T = TypeVar("T")
@@ -95,7 +95,7 @@ class Survey:
     Args:
         store: where they are read.
         catalog: knows what was read before.
-        looks: size, times and inode of each file, `UNKNOWN` for what may still be written.
+        looks: size, time and inode of each file, `UNKNOWN` for what may still be written.
         extent: of the journal, before that moment.
     """
 

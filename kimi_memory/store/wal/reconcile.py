@@ -14,7 +14,7 @@ from kimi_memory.errors import UnsafePathError
 from kimi_memory.store.files.cache_files import worth_writing
 from kimi_memory.store.files.locks import Locks
 from kimi_memory.store.files.paths import PRIVATE
-from kimi_memory.store.files.stat import Stat, Stats, signature
+from kimi_memory.store.files.stat import Stats, signature
 from kimi_memory.store.files.tree import Tree
 from kimi_memory.store.wal.append_log import is_mark, mark_of
 from kimi_memory.store.wal.contents import EXTERNAL
@@ -160,7 +160,7 @@ class Reconciler:
             before = ADOPTED if look.st_ctime_ns < run.born else ""
         after = "" if content is None else digest(content)
         if content is not None and look is not None:
-            run.new[path] = (*_look(signature(look)), after)
+            run.new[path] = (*signature(look), after)
         if (content is None and not before) or _matches(content, before, seen):
             return None
         external = _judge(path, before, after)
@@ -220,18 +220,8 @@ def _otherwise(seen: Mapping[str, Seen], found: Stats) -> list[str]:
     """Return the files that do not look as they were seen."""
     # Nearly all do, and there are many: no call for each.
     return [
-        path
-        for path, look in found.items()
-        if (was := seen.get(path)) is None
-        or was[1] != look[2]
-        or was[0] != look[0]
-        or was[2] != look[3]
+        path for path, look in found.items() if (was := seen.get(path)) is None or was[:3] != look
     ]
-
-
-def _look(found: Stat) -> tuple[int, int, int]:
-    size, _, changed, inode = found
-    return size, changed, inode
 
 
 def _steady(seen: Seen, begun: int) -> Seen:

@@ -80,16 +80,6 @@ def test_of_a_folder_that_is_gone_nothing_is_told(tree: Tree, folder: Path) -> N
     assert (list(tree.walk()), tree.strays()) == ([], [])
 
 
-def test_a_walk_leaves_out_what_goes_meanwhile(tree: Tree, folder: Path) -> None:
-    for number in range(9):
-        (folder / f"{number}.md").write_bytes(b"")
-    walk = tree.walk()
-    first, _ = next(walk)
-    for path in folder.glob("*.md"):
-        path.unlink()
-    assert [first, *(path for path, _ in walk)] == [first]
-
-
 def test_a_walk_leaves_out_what_has_an_unsafe_name(tree: Tree, folder: Path) -> None:
     for path in ("a/one.md", "a/-b/two.md", "a/-b/c/three.md", "a/-four.md", "other/five.md"):
         (folder / path).parent.mkdir(parents=True, exist_ok=True)

@@ -4,32 +4,13 @@ import hashlib
 
 import pytest
 
-from kimi_memory.store.files.stat import UNKNOWN, settled
+from kimi_memory.store.files.stat import UNKNOWN
 from kimi_memory.store.git.cache import Cache, CacheFile, Entry, behind, load_cache, save_cache
-
-NOW = 1_772_000_000_123_456_789
-
-
-@pytest.mark.parametrize(
-    ("modified", "changed", "known"),
-    [
-        (NOW - 60_000_000, NOW - 60_000_000, True),
-        (NOW - 40_000_000, NOW - 40_000_000, False),
-        (1, NOW - 40_000_000, False),
-        (NOW + 1, NOW + 1, False),
-        (1_771_999_999_000_000_000, 1_771_999_999_000_000_000, False),
-        (1_771_999_990_000_000_000, 1_771_999_990_000_000_000, True),
-    ],
-    ids=["old", "fresh", "forged", "future", "coarse clock", "coarse and old"],
-)
-def test_a_file_changed_a_moment_ago_is_not_known(modified, changed, known):
-    stat = (1, modified, changed, 7)
-    assert settled(stat, NOW) == (stat if known else UNKNOWN)
 
 
 def test_the_cache_comes_back_as_it_was_or_empty(tmp_path):
     path = tmp_path / ".kimi" / "git-cache"
-    cache = Cache("h", {"笔记\udce9.md": Entry("100644", "b", (1, 2, 3, 4))})
+    cache = Cache("h", {"笔记\udce9.md": Entry("100644", "b", (1, 2, 3))})
     save_cache(path, cache)
     assert load_cache(path) == cache
     body = bytearray(path.read_bytes())
@@ -48,7 +29,7 @@ def test_a_cache_of_another_format_is_empty(tmp_path):
 
 
 def entries(count):
-    return {f"{n}.md": Entry("100644", "b", (n, 2, 3, 4)) for n in range(count)}
+    return {f"{n}.md": Entry("100644", "b", (n, 2, 3)) for n in range(count)}
 
 
 def test_few_rows_are_kept_in_memory_until_there_are_more(tmp_path):
@@ -86,7 +67,7 @@ def test_what_another_process_wrote_or_removed_is_left_so(tmp_path):
 
 def test_what_may_differ_is_told_by_how_files_look():
     cache = Cache("h", {**entries(3), "new.md": Entry("100644", "b", UNKNOWN)})
-    looks = {"0.md": (0, 2, 3, 4), "1.md": (1, 9, 9, 4), "new.md": UNKNOWN, "more.md": (1, 2, 3, 4)}
+    looks = {"0.md": (0, 2, 3), "1.md": (1, 9, 3), "new.md": UNKNOWN, "more.md": (1, 2, 3)}
     assert behind(cache, looks) == {"1.md", "2.md", "new.md", "more.md"}
 
 
