@@ -5,10 +5,10 @@
 from __future__ import annotations
 
 from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.dates.vocabulary import MONTH
 
-_MONTH = r"(?:january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)"
 _DAY = regex(
-    rf"\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}\b|\b{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?\b|\b(?:in|by|until|before|since|end of|mid|early|late) {_MONTH}\b(?! (?:not|be|as|have|well|i|we|you)\b)"
+    rf"\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {MONTH}\b|\b{MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?\b|\b(?:in|by|until|before|since|end of|mid|early|late) {MONTH}\b(?! (?:not|be|as|have|well|i|we|you)\b)"
     r"|\b(?:on|next|this|last|by|every) (?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\bnext (?:week|month|year|weekend|summer|winter|spring|fall|autumn)\b|\b(?:last|this) (?:year|summer|winter|spring|fall|autumn)\b|\bthe \d{1,2}(?:st|nd|rd|th)\b|\b20\d\d-\d\d-\d\d\b|\b(?:in|since|by|until) (?:19|20)\d\d\b"
     r"|\d{1,2}月(?:\d{1,2}[号日]|[底初中]|份)|(?<!\d)\d{1,2}号(?!楼|线|院|门|店|机|位)|[下上这本]个?(?:周|月|星期)[一二三四五六日天]?|[明去后前]年|(?:19|20)\d\d年",
     2,

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from datetime import date, datetime
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+MONTH_NAMES = (
+    "january", "february", "march", "april", "may", "june",
+    "july", "august", "september", "october", "november", "december",
+)  # fmt: skip
+WEEKDAY_NAMES = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _HAN_WEEKDAYS = "一二三四五六日"
 _DIGITS = {ch: n for n, ch in enumerate("〇一二三四五六七八九")} | {
     "零": 0,
@@ -20,7 +23,7 @@ MONTH = (
 )
 """Pattern of an English month, for use with IGNORECASE."""
 WEEKDAY = (
-    r"\b(?:(?P<w>(?i:monday|tuesday|wednesday|thursday|friday|saturday|sunday)|"
+    r"\b(?:(?P<w>(?i:" + "|".join(WEEKDAY_NAMES) + r")|"
     r"Tues?(?!\w)|Thu(?:rs?)?(?!\w)|Fri(?!\w)|"
     r"(?:Mon|Wed|Sat|Sun)(?=[.,]? (?:\d|[A-Z][a-z]{2})))s?)\b"
 )
@@ -29,9 +32,9 @@ NUMERAL = (
     r"(?:\d{1,2}|[一二三]?十[一二三四五六七八九]?|廿[一二三四五六七八九]?|[一二两兩三四五六七八九])"
 )
 """Pattern of a number up to 99 in digits or Chinese."""
-MONTH_STARTS = _MONTHS
+MONTH_STARTS = tuple(name[:3] for name in MONTH_NAMES)
 """The first three letters of every English month."""
-WEEKDAY_STARTS = _WEEKDAYS
+WEEKDAY_STARTS = tuple(name[:3] for name in WEEKDAY_NAMES)
 """The first three letters of every English weekday."""
 
 
@@ -40,7 +43,7 @@ def day_words(moment: date) -> list[str]:
     return [
         f"d:{moment:%Y-%m-%d}",
         *month_words(moment.year, moment.month),
-        f"w:{_WEEKDAYS[moment.weekday()]}",
+        f"w:{WEEKDAY_STARTS[moment.weekday()]}",
         f"md:{moment:%m-%d}",
         week_word(moment),
     ]
@@ -59,7 +62,7 @@ def week_word(moment: date) -> str:
 
 def weekday_word(name: str) -> str:
     """Return the word of a weekday by its English name or its Chinese character."""
-    return f"w:{_WEEKDAYS[weekday_number(name)]}"
+    return f"w:{WEEKDAY_STARTS[weekday_number(name)]}"
 
 
 def weekday_number(name: str) -> int:
@@ -68,12 +71,12 @@ def weekday_number(name: str) -> int:
         return 6
     if name in _HAN_WEEKDAYS:
         return _HAN_WEEKDAYS.index(name)
-    return _WEEKDAYS.index(name[:3].lower())
+    return WEEKDAY_STARTS.index(name[:3].lower())
 
 
 def month_number(name: str) -> int:
     """Return 1 to 12 for an English month, whole or shortened."""
-    return _MONTHS.index(name[:3].lower()) + 1
+    return MONTH_STARTS.index(name[:3].lower()) + 1
 
 
 def number(text: str) -> int:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.dates.vocabulary import MONTH
 
 _FIGURE = regex(r"\d+(?:[.:/-]\d+)*")
 _THOUSANDS = regex(r"(?<=\d),(?=\d{3})")
@@ -32,10 +33,9 @@ _WORD = regex(r"\b(?:" + "|".join(_WORDS) + r")\b")
 _DIGITS = {char: value for value, char in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0}
 _HAN_NUMBER = regex(r"[零〇一二两三四五六七八九十百千]+")
 _WAN = regex(r"(?<!\d)(\d++(?:\.\d++)?)万(\d)?(?!\d)")
-_MONTH = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
 _DATED = regex(
-    rf"(\d{{1,2}})\s?(?:月|日|号|st\b|nd\b|rd\b|th\b|(?=(?:of )?{_MONTH}))"
-    rf"|\b{_MONTH}[a-z]{{0,6}}\.? (\d{{1,2}})\b"
+    rf"(\d{{1,2}})\s?(?:月|日|号|st\b|nd\b|rd\b|th\b|(?=(?:of )?{MONTH}))"
+    rf"|\b{MONTH}\.? (\d{{1,2}})\b"
 )
 _YEAR = 4
 """Digits of a year."""

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from kimi_memory.nlp.basic.regex import regex
 from kimi_memory.nlp.basic.result_cache import keep_results
 from kimi_memory.nlp.dates.calendar_words import names_day
+from kimi_memory.nlp.dates.vocabulary import MONTH, month_number
 from kimi_memory.nlp.rules.salience import specific_words, traits_of
 from kimi_memory.nlp.rules.utterance import is_order
 
@@ -56,10 +57,9 @@ _ALTERS = regex(
     r"\b(?:can|may|now|instead|but|except|ok|okay|fine|allowed|rather|only|too|also|no longer|any ?more)\b|改|可以|能|但是?|不过|除了|换|不用|别|也",
     2,
 )
-_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _NAMED_DAY = regex(
-    r"\b(?P<d1>\d{1,2})(?:st|nd|rd|th)?(?: of)? (?P<m1>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b"
-    r"|\b(?P<m2>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? (?P<d2>\d{1,2})(?:st|nd|rd|th)?\b"
+    rf"\b(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<m1>{MONTH})"
+    rf"|\b(?P<m2>{MONTH})\.? (?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\b"
     r"|\bthe (?P<d3>\d{1,2})(?:st|nd|rd|th)\b|(?:(?P<m4>\d{1,2})月)?(?P<d4>\d{1,2})[号日](?!楼|线|院|门|店|机|位)",
     2,
 )
@@ -253,7 +253,7 @@ def _days(text: str) -> list[tuple[str, str]]:
     for match in _NAMED_DAY.finditer(text.lower()):
         said = match.groupdict()
         name = said["m1"] or said["m2"]
-        month = str(_MONTHS.index(name) + 1) if name else said["m4"] or ""
+        month = str(month_number(name)) if name else said["m4"] or ""
         day = said["d1"] or said["d2"] or said["d3"] or said["d4"]
         found.append((month, day))
     return found

@@ -15,6 +15,7 @@ from itertools import pairwise
 from kimi_memory.nlp.basic.prompt_fence import opens_injected
 from kimi_memory.nlp.basic.regex import regex
 from kimi_memory.nlp.basic.sentences import Span
+from kimi_memory.nlp.dates.vocabulary import WEEKDAY_NAMES, WEEKDAY_STARTS
 
 _HEAD = 300
 """So much of a line tells what it is."""
@@ -143,20 +144,8 @@ _FIELDS = frozenset(
         "examples",
         "step",
         "steps",
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
-        "mon",
-        "tue",
-        "wed",
-        "thu",
-        "fri",
-        "sat",
-        "sun",
+        *WEEKDAY_NAMES,
+        *WEEKDAY_STARTS,
         "ps",
         "pps",
         "fyi",

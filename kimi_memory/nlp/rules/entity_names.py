@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.dates.vocabulary import MONTH_NAMES, WEEKDAY_NAMES
 from kimi_memory.nlp.rules.attribute_nouns import is_lexical
 from kimi_memory.nlp.rules.cues import fold_case
 
@@ -40,25 +41,8 @@ _NO_NAME = frozenset(
         "today",
         "yesterday",
         "tomorrow",
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
+        *WEEKDAY_NAMES,
+        *MONTH_NAMES,
         "everyone",
         "everybody",
         "somebody",

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from kimi_memory.nlp.basic.minhash import words_of
 from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.dates.vocabulary import MONTH_NAMES, WEEKDAY_NAMES
 from kimi_memory.nlp.rules.cues import split_reason
 
 ENOUGH = 0.6
@@ -49,11 +50,7 @@ _SMALL = frozenset(_SMALL_WORDS.split())
 _LATIN = regex(r"[A-Za-z][\w.+#/-]*\w")
 _MARKED = regex(r"[a-z][A-Z]|[A-Z]{2}|\d|\w[._#+]\w")
 _CAPITAL = regex(r"(?<=[\w,;:] )[A-Z][\w-]{2,}")
-_DAY_NAMES = (
-    "monday tuesday wednesday thursday friday saturday sunday january february march april may "
-    "june july august september october november december"
-)
-_DAYS = frozenset(_DAY_NAMES.split())
+_DAYS = frozenset((*WEEKDAY_NAMES, *MONTH_NAMES))
 
 
 class Says(StrEnum):

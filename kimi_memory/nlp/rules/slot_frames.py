@@ -15,6 +15,7 @@ from functools import lru_cache
 
 from kimi_memory.nlp.basic.literals import folded, literals
 from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.dates.vocabulary import MONTH
 from kimi_memory.nlp.rules.slot_list import DEFINITIONS
 
 KIN = {
@@ -44,7 +45,7 @@ _DISEASE = (
     r"|coeliac disease|celiac disease|crohn's|ibs|tinnitus|insomnia|sleep apn(?:o)?ea|scoliosis|a heart condition|glaucoma|lupus|hay fever"
 )
 _REMEDY = r"[^,;.]*?\b(?:vitamins?|medication|medicine|pills?|tablets?|insulin|metformin|ibuprofen|aspirin|paracetamol|statins?|antihistamines?|antibiotics|antidepressants?|beta blockers?|\d+ ?mg|supplements?|omeprazole|levothyroxine|lisinopril)\b.*"
-_DATE = r"(?:[a-z]+day|tomorrow|the \d+(?:st|nd|rd|th)?|(?:january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b|\d).*"
+_DATE = r"(?:[a-z]+day|tomorrow|the \d+(?:st|nd|rd|th)?|" + MONTH + r"|\d).*"
 _CITY = "|".join(
     "北京 上海 广州 深圳 杭州 成都 南京 武汉 西安 重庆 天津 苏州 长沙 青岛 郑州 厦门 宁波 无锡 合肥 福州 济南 大连 沈阳 昆明 贵阳 南宁 珠海 东莞 佛山 香港 澳门 台北 东京 大阪 首尔 新加坡 纽约 伦敦 巴黎 柏林 悉尼 国内 国外 海外".split()
 )
