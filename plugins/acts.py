@@ -180,9 +180,9 @@ def _told(session: Session, turn: Turn, *, named: bool) -> Iterator[Draft]:
             continue
         start, done = clause.start, clause.end
         if not named:
-            start, done = widen(own, at, at, MAX_DATED, _BESIDE)
+            start, done = widen(own, at, at, _room(turn.text), _BESIDE)
         words = turn.text[start:done].strip()
-        if cues.NEEDS_LEAD.search(words):
+        if cues.NEEDS_LEAD.search(words) or words.endswith((":", "：")):
             continue
         name = slug(headline(words), 40)
         draft = _draft(session, turn, words, f"user.dates.{name}")
@@ -194,6 +194,11 @@ def _told(session: Session, turn: Turn, *, named: bool) -> Iterator[Draft]:
             draft = replace(draft, type=CardType.RULE, key=f"rule.{name}")
             draft = replace(draft, event=None, tags=(ORDER, CHANGE))
         yield replace(draft, importance=0.6, confidence=0.8, stated=True)
+
+
+def _room(text: str) -> int:
+    """Return how many characters may stand around a day: a hanzi says as much as two letters."""
+    return MAX_DATED if language_of(text) == "zh" else 2 * MAX_DATED
 
 
 def _is_plain(clause: Clause, *, named: bool, least: float) -> bool:

@@ -82,6 +82,12 @@ _CHEER = regex(
     r"^\W*(?:and |so |but )?(?:let'?s (?:keep|stay|never|all|both|make|support|celebrate|do this)\b|here'?s to|keep )|\b(?:ups and downs|worth it|never (?:gonna )?give up|not (?:gonna|going to) (?:give up|quit)|one step at a time|follow (?:my|your|our) dreams?)\b",
     2,
 )
+_ASIDE = regex(
+    r"\b(?:(?:behind|proud of|rooting for|believe in|here for) you(?:rself)?|you(?:'ve| have)? got this|way to go|tap into)\b|^\W*(?:congrat\w*|well done|good (?:luck|for you)|happy for you|so glad)\b|恭喜|加油|为你(?:高兴|骄傲)|支持你"
+    r"|\bhere(?:'s| is| are) (?:a |an |the |my |our |one of |another |some |\w+ ){0,3}(?:pic|photo|picture|shot|snap|image|video)s?\b|\b(?:check (?:it|this|these|them) out|(?:have|take) a look at (?:this|these)|look at (?:this|these))\b|(?:busy|crazy|long|great|tough|rough) (?:week|day|month|weekend|few (?:days|weeks)) since\b|发(?:你|张|几张)[^，。]{0,6}(?:照片|图)|给你看(?:看|下)?",
+    2,
+)
+"""Praise, what goes with a picture, and what fills the time."""
 _OPEN = regex(
     r"\b(?:to-?dos?\b|still (?:need|have|must|torn|open|undecided|to do|waiting)|undecided|remaining|left to do|follow[- ]up|next steps?|not (?:yet )?(?:done|decided|booked|sorted|finished)|haven't (?:decided|booked|done|started)|need to (?:talk|decide|check|ask|book|call|find))\b"
     r"|待办|还没(?:定|想好|办|做|买|订|约|决定)|还(?:要|得|需要)(?:办|做|买|去|问|找|等)|没定下来|之后再(?:定|说)|下一步",
@@ -309,6 +315,7 @@ def _small_talk(text: str, traits: Traits) -> float:
     # A line that is about nobody is a wise saying; "let's" without a day is a cheer.
     wise = not (_SELF.search(text) or traits.kin or firm)
     cheer = not firm and _CHEER.search(text) is not None
+    cheer = cheer or _ASIDE.search(text) is not None
     return 1.2 * wise + 1.5 * cheer + 0.8 * traits.doubt
 
 

@@ -128,6 +128,22 @@ def test_a_plan_or_an_event_with_its_day_becomes_a_card(text: str) -> None:
     assert facts(drafts(text, "ok")) == [text]
 
 
+def test_what_is_told_with_a_day_is_kept_as_far_as_it_goes() -> None:
+    text = (
+        "On May 14 I tore my right calf in the evening game. The doctor in Graz wants six weeks "
+        "without running. Until then I row on Mondays and swim on Thursdays with my neighbour."
+    )
+    (kept,) = facts(drafts(text, "ok"))
+    assert kept == text
+
+
+def test_a_heading_without_what_stands_below_it_is_no_card() -> None:
+    assert (
+        facts(drafts("My list for the first-aid box, updated on March 15, is as follows:", "ok"))
+        == []
+    )
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+import pytest
+
 from kimi_memory.domain.digest import DigestLine, Part
 from kimi_memory.domain.origin import Origin, Role
 from kimi_memory.domain.session import Session, Transcript
@@ -171,6 +173,22 @@ def test_gossip_and_cheers_are_no_lines() -> None:
         ("Ben", "My sister Kim opened a bakery in Leeds last week."),
     )
     assert [line.who for line in cheers] == ["Ben"]
+
+
+@pytest.mark.parametrize(
+    "aside",
+    [
+        "Here's a photo of the harbour from last week.",
+        "Congrats on the deal with the brewery in Ghent!",
+        "Don't be afraid of it, I'm 100% behind you!",
+        "Been a busy month since we met at the market.",
+        "恭喜你们店拿下两个大订单！",
+    ],
+)
+def test_asides_of_friends_are_no_lines(aside: str) -> None:
+    told = "We sold our oak boat to my uncle in March."
+    lines = digest(("Ann", told), ("Ben", aside))
+    assert [line.text for line in lines] == [told]
 
 
 def test_an_offer_that_was_given_up_is_no_line() -> None:
