@@ -8,6 +8,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "activity": ("memory_opened", "session_ended", "changes_applied", "recalled"),
     "filesystem": ("check_health",),
     "demo": ("register_commands",),
+    "evals": ("register_commands",),
     "words": ("split_words trylast",),
     "markdown": ("split_note trylast",),
     "dates": ("expand_query",),

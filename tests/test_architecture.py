@@ -51,6 +51,8 @@ PUBLIC = tuple(
     for name in (
         *("domain", "formats", "nlp", "errors"),
         *("llm.remote", "llm.proposals"),
+        # what commands share, and how a block for a prompt is built
+        *("cli.shared", "recall.context", "recall.request"),
     )
 )
 """What a plugin may import besides the names in ``kimi_memory.__all__``."""

@@ -258,7 +258,7 @@ class Memory(Parts):
             query = parse(query, self.now(), limit=limit or self.settings.recall.limit)
         if as_of is not None:
             query = replace(query, as_of=looking_back(as_of, self.now()))
-        answer = self._recall.search(query)
+        answer = self.engine.search(query)
         shown = {hit.unit.id: hit.score for hit in answer.hits}
         self._receipts.add(query.text, shown, self.actor, looking=looking)
         self.host.notice("recalled", query=query, hits=answer.hits)
@@ -291,10 +291,10 @@ class Memory(Parts):
         if purpose == "start":
             from kimi_memory.recall.start import build_start
 
-            built = build_start(self.store, request, self.clock(), self._recall.ids)
+            built = build_start(self.store, request, self.clock(), self.engine.ids)
         else:
             with self.index.hold():
-                built = build(self._recall, request)
+                built = build(self.engine, request)
         self._receipts.add(query, built.lines, self.actor)
         nonce = self._nonce(purpose, session or beside, built.text.replace(request.nonce, ""))
         return replace(built, text=built.text.replace(request.nonce, nonce))

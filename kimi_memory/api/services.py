@@ -123,7 +123,8 @@ class Parts:
         )
 
     @cached_property
-    def _recall(self) -> Recall:
+    def engine(self) -> Recall:
+        """What answers questions; asked by itself, it leaves no receipts."""
         from kimi_memory.recall.engine import Recall
 
         return Recall(self.index, self.host, self.settings.recall, self.now)

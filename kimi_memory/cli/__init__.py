@@ -44,7 +44,6 @@ COMMANDS: dict[str, str] = {
     "verify": "check journal, notes, quotes and indexes",
     "status": "show what is in the memory",
     "doctor": "look for faults, and mend them",
-    "eval": "run the cases of evals/*.yaml, and fail when one fails",
     "backup": "write the memory and its history into one archive, and check it",
     "export": "write cards, an index, JSON or a graph for other programs",
     "schedule": "let the daily and weekly job and introspection run by themselves",
@@ -103,7 +102,7 @@ def parser(only: str = "", *, overview: bool = False) -> ArgumentParser:
     """Return the parser of the command line.
 
     Args:
-        only: a command whose arguments are all that is needed; all if empty.
+        only: a command whose arguments are all that is needed; all if none has that name.
         overview: whether names will do; else the module of each command is imported.
     """
     top = Parser(
@@ -114,14 +113,20 @@ def parser(only: str = "", *, overview: bool = False) -> ArgumentParser:
     top.add_argument("--version", action="version", version=version)
     top.set_defaults(json=False, memory=None)
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    if only in COMMANDS:
+        _add(commands, _import_command(only, COMMANDS[only]))
+        return top
+    from_plugins = _from_plugins()
+    if named := [command for command in from_plugins if command.name == only]:
+        _add(commands, named[0])
+        return top
     for name, help in COMMANDS.items():
         if overview:
             commands.add_parser(name, help=help)
-        elif only in ("", name):
+        else:
             _add(commands, _import_command(name, help))
-    if only not in COMMANDS:
-        for command in _from_plugins():
-            _add(commands, command)
+    for command in from_plugins:
+        _add(commands, command)
     return top
 
 
@@ -140,8 +145,7 @@ def run(arguments: Sequence[str]) -> int:
         words[:1] = ALIASES[words[0]].split()
     first = words[0] if words else ""
     try:
-        only = first if first in COMMANDS else ""
-        chosen = parser(only, overview=first in _OVERVIEWS).parse_args(words)
+        chosen = parser(first, overview=first in _OVERVIEWS).parse_args(words)
         return int(chosen.run(chosen))
     except KimiMemoryError as error:
         print(f"kimi-memory: {printable(str(error))}", file=sys.stderr)

@@ -1,26 +1,61 @@
-"""Evals of an opened memory: cases kept as files, run against recall and context."""
+"""The command ``eval``: cases kept as files, run against recall and context.
+
+Why it exists: whether a memory answers well is for its owner to say, and to check again after
+every change of words, weights or models.
+"""
 
 from __future__ import annotations
 
 import time
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
-from kimi_memory.api.memory import Memory
+from kimi_memory import Memory, hookimpl
+from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.domain.command import Command
 from kimi_memory.domain.search_types import Hit, Query
 from kimi_memory.errors import UsageError
 from kimi_memory.formats.eval_case import FOLDER, Case, hits_of, is_eval, is_id, read_cases
 from kimi_memory.formats.frontmatter import decode
 from kimi_memory.nlp.dates.zone import start_of
 from kimi_memory.recall.context import build
-from kimi_memory.recall.engine import Recall
 from kimi_memory.recall.request import Request
 
 ANSWERED = 0.5
 """From this part of a question's words in one hit on, memory claims to know the answer."""
 _NONCE = "evaluated0"
+
+
+@hookimpl
+def register_commands() -> list[Command]:
+    """Add ``eval``."""
+    help = "run the cases of evals/*.yaml, and fail when one fails"
+    return [Command("eval", help, _add_arguments, _evaluate)]
+
+
+def _add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("files", nargs="*", type=Path, help="default: evals/*.yaml of the memory")
+    parser.add_argument("--name", default="", help="only cases whose name has these words")
+
+
+def _evaluate(arguments: Namespace) -> int:
+    """Evaluate, print a table, and return 1 when a case failed."""
+    with open_memory(arguments) as memory:
+        report = evaluate(memory, arguments.files, arguments.name)
+    if arguments.json:
+        show_json(report)
+        return 1 if report.failed else 0
+    for result in report.results:
+        mark = "passed " if result.passed else "FAILED "
+        tokens = f"  {result.tokens} tokens" if result.tokens else ""
+        show(f"{mark}  {result.name}  ({result.path}, {result.took_ms:.0f} ms{tokens})")
+        for line in result.why:
+            show(f"        {line}")
+    show(f"{report.passed} passed, {report.failed} failed")
+    return 1 if report.failed else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +100,7 @@ def evaluate(memory: Memory, files: Sequence[Path] = (), name: str = "") -> Repo
     cases = [case for case in _cases(memory, files) if name.casefold() in case.name.casefold()]
     if not cases:
         raise UsageError(f"There is no case to run. Write {FOLDER}/<name>.yaml in the memory.")
-    recall = Recall(memory.index, memory.host, memory.settings.recall, memory.clock)
-    results = tuple(_Run(memory, recall, case).result() for case in cases)
+    results = tuple(_Run(memory, case).result() for case in cases)
     passed = sum(result.passed for result in results)
     return Report(results, passed, len(results) - passed)
 
@@ -88,7 +122,6 @@ class _Run:
     """One case against one memory."""
 
     memory: Memory
-    recall: Recall
     case: Case
 
     def result(self) -> Result:
@@ -96,7 +129,7 @@ class _Run:
         case = self.case
         began = time.perf_counter()
         query = self._query()
-        hits = self.recall.search(query).hits
+        hits = self.memory.engine.search(query).hits
         wrong = [*self._found(hits), *(self._abstained(query, hits) if case.abstain else ())]
         tokens, more = self._context(query) if case.budget else (0, [])
         return Result(
@@ -146,7 +179,7 @@ class _Run:
             query=self.case.query,
             as_of=query.as_of,
         )
-        context = build(self.recall, request)
+        context = build(self.memory.engine, request)
         shown = [(id, context.text) for id in context.lines] or [("", context.text)]
         wrong = []
         for word in self.case.expect:
