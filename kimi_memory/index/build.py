@@ -13,7 +13,7 @@ from kimi_memory.index.cache import FOLDER as CACHE
 from kimi_memory.index.cache import Cache
 from kimi_memory.index.embed import Embedded, Embedder
 from kimi_memory.index.files import TABLE
-from kimi_memory.index.generation import VECTORS, WORDS, Generation, Shelf
+from kimi_memory.index.generation import SYNONYMS, VECTORS, WORDS, Generation, Shelf
 from kimi_memory.index.manifest import Manifest
 from kimi_memory.index.pause import give_back
 from kimi_memory.index.rows import FileRow
@@ -133,6 +133,7 @@ class Build:
             self.sync.rest()
             give_back()
         done = self.embedder.run(folder / VECTORS, start.manifest, table, removed, ask=embed)
+        self.words.keep_synonyms(folder / SYNONYMS)
         self.shelf.publish(folder, self._manifest(name, start, done), last)
         return made
 

@@ -23,6 +23,8 @@ from kimi_memory.store.files.stat import UNKNOWN, settled, state_of
 
 WORDS = "words"
 VECTORS = "vectors"
+SYNONYMS = "synonyms.json"
+"""What words stand for each other, in the words of the splitter: the same for any memory."""
 _NAME = re.compile(r"g(\d{6,})-[0-9a-f]{8}")
 _TRIES = 5
 

@@ -14,7 +14,7 @@ from kimi_memory.errors import IndexDamagedError, KimiMemoryError, LockTimeoutEr
 from kimi_memory.hooks.host import Host
 from kimi_memory.index.base import Base, open_base
 from kimi_memory.index.files import INDEX
-from kimi_memory.index.generation import Generation, Shelf
+from kimi_memory.index.generation import SYNONYMS, Generation, Shelf
 from kimi_memory.index.layout import Layout
 from kimi_memory.index.report import IndexReport, IndexStatus
 from kimi_memory.index.searcher import Part, Searcher
@@ -287,6 +287,7 @@ class Index:
             generation = checked()
             if generation is not None:
                 self._base = open_base(generation, self._host, self.words.fingerprint)
+                self.words.kept = generation.folder / SYNONYMS
         except IndexDamagedError as error:
             self._why = str(error)
 

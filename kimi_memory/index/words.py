@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from datetime import UTC, datetime
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kimi_memory.domain.search_types import ChunkSizes, Query, Unit
@@ -12,7 +13,7 @@ from kimi_memory.hooks.host import Host
 from kimi_memory.nlp.basic.regex import regex
 from kimi_memory.nlp.dates.date_terms import date_words, day_words
 from kimi_memory.nlp.dates.zone import Zone, in_zone, mark_of
-from kimi_memory.nlp.rules.synonyms import tables
+from kimi_memory.nlp.rules.synonyms import dump_tables, load_tables, tables
 
 if TYPE_CHECKING:
     from kimi_memory.nlp.rules.synonyms import Table
@@ -43,11 +44,24 @@ class Words:
     def __init__(self, host: Host, zone: Zone = UTC, sizes: ChunkSizes | None = None) -> None:
         self._host, self._zone = host, zone
         self._sizes = "" if sizes in (None, ChunkSizes()) else str(sizes)
+        self.kept: Path | None = None
+        """The file of an index of these very words that has their synonyms; see `keep_synonyms`."""
 
     @cached_property
-    def kinds(self) -> tuple[Table, ...]:
+    def synonyms(self) -> tuple[Table, ...]:
         """Words that others may stand for; the same for every view, as long as the plugins are."""
-        return tables(self.split)
+        try:
+            content = self.kept.read_bytes() if self.kept else b""
+        except OSError:
+            content = b""  # Older indexes have none, and the next build removes a folder.
+        return load_tables(content) or tables(self.split)
+
+    def keep_synonyms(self, path: Path) -> None:
+        """Write the synonyms to a file, unless it holds them: to find them takes 4,500 splits."""
+        content = dump_tables(self.synonyms)
+        if not path.is_file() or path.read_bytes() != content:
+            path.unlink(missing_ok=True)  # It may be a link into the index before this one.
+            path.write_bytes(content)
 
     @property
     def fingerprint(self) -> str:

@@ -72,7 +72,7 @@ def read_question(
     known = searcher.once("speakers", lambda: _speakers(searcher))
     named = frozenset(name for name, parts in known.items() if parts.issubset(kept))
     own = frozenset(word for name in named for word in known[name])
-    memo = searcher.words.kinds
+    memo = searcher.words.synonyms
     terms = [Term(word, () if word in own else _echoes(word, kept, memo, broad)) for word in kept]
     spans = time_spans(text, now) if now else ()
     days = tuple(_stretch(span, now) for span in spans)

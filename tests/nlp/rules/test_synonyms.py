@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 from kimi_memory.plugins.words import split_words
 
-from kimi_memory.nlp.rules.synonyms import FORM, KIND, SYNONYM, tables
+from kimi_memory.nlp.rules import synonyms
+from kimi_memory.nlp.rules.synonyms import (
+    FORM,
+    KIND,
+    SYNONYM,
+    dump_tables,
+    load_tables,
+    tables,
+)
 
 
 @pytest.mark.parametrize(
@@ -38,3 +46,12 @@ def test_no_word_stands_for_itself() -> None:
 
 def test_a_splitter_that_finds_nothing_leaves_the_tables_empty() -> None:
     assert tables(lambda text: []) == ({}, {}, {})
+
+
+def test_tables_come_back_as_they_were_dumped(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = tables(split_words)
+    content = dump_tables(made)
+    assert load_tables(content) == made
+    assert load_tables(b"") == ()
+    monkeypatch.setattr(synonyms, "_KINDS", "tea: oolong")
+    assert load_tables(content) == ()
