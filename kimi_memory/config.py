@@ -193,7 +193,7 @@ class IntrospectTable(NamedTuple):
     """… and were shown less often than this."""
     keep_importance: float = 0.8
     """Cards from this importance on are never forgotten for being cold, nor are a person's
-    orders, preferences, and what they told of themselves."""
+    orders, preferences, and what they said of themselves."""
     prune_days: int = 90
     """Unimportant events are archived after so many days."""
     prune_importance: float = 0.6

@@ -150,7 +150,7 @@ class ChangedOnDiskError(StoreError):
 
 
 class LockTimeoutError(StoreError):
-    """Somebody else held the lock for longer than we were told to wait."""
+    """Somebody else held the lock for longer than we were allowed to wait."""
 
     exit_code = 32
 

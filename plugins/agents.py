@@ -80,7 +80,7 @@ def _grown(agent: Agent, sessions: Sequence[Session], day: DayView) -> Agent:
 
 
 def _state(old: tuple[str, ...], sessions: Sequence[Session], day: DayView) -> tuple[str, ...]:
-    """Return what the agent did last and what it left open, unless a later day told that."""
+    """Return what the agent did last and what it left open, unless a later day did that."""
     last = sessions[-1]
     digest = next((one for one in day.digests if one.session == last.id), None)
     if digest is None:

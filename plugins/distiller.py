@@ -257,7 +257,7 @@ class _Scribe:
         return replace(draft, reason=self._reason_after(at))
 
     def _people(self, line: _Line) -> list[Draft]:
-        """Return what a person tells of themselves; news may be told of a passing day."""
+        """Return what a person tells of themselves; news may be of a passing day."""
         told = people.introduced(line.text)
         return [
             self._person(line, known, words) for known, words in told if known.news or not line.bars

@@ -1,6 +1,6 @@
 """Cards whose time is over leave what is held to be so.
 
-Why it exists: some of what is told holds for a while and is of no use afterwards (a door
+Why it exists: some of what people say holds for a while and is of no use afterwards (a door
 code, a hotel room). A card with `expires` is archived by the first daily job past that
 moment; recall leaves it out from the moment on. What was said to hold "until June" was so
 until then: it is superseded at its `valid_to`, by nothing. What left in that way while the

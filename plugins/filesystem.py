@@ -57,7 +57,7 @@ def _warn(what: str, remedy: str) -> Finding:
 
 
 def filesystem_of(path: Path) -> str:
-    """Return the type of the mount that holds `path`; empty where it cannot be told."""
+    """Return the type of the mount that holds `path`; empty where it is not known."""
     try:
         lines = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

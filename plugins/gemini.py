@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 OFFICIAL = "https://generativelanguage.googleapis.com/v1beta"
 KEY_HEADER = "x-goog-api-key"
 THINKING_TOKENS = 4096
-"""Room for the thoughts of a model that cannot be told not to think: they count as answer."""
+"""Room for the thoughts of a model that cannot be switched off: they count as answer."""
 _PARTS = {"thinking": "thinkingConfig", "schema": "responseSchema", "mime": "responseMimeType"}
 """What a refusal names, and the part of the request that it means."""
 SETTINGS = (

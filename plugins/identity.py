@@ -74,7 +74,7 @@ _TAIL = regex(r",? from now on\W*$|[吧啦呗]\W*$", re.IGNORECASE)
 
 
 class _Said(NamedTuple):
-    """What a person told the agent about itself."""
+    """What a person said to the agent about itself."""
 
     section: str
     text: str

@@ -1,7 +1,7 @@
 """The weekly care of links without a model: suggestions settled, causes linked.
 
 Why it exists: a suggested link that is strong enough should not wait for a person for
-ever, one to an archived card leads nowhere, and a failure whose reason is told in words
+ever, one to an archived card leads nowhere, and a failure whose reason is said in words
 that another card or event holds should lead there. A suggested contradiction always
 waits: only a person may say that memory disagrees with itself.
 """

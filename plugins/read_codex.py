@@ -1,6 +1,6 @@
 """Sessions of the Codex command line, from its rollout JSONL files.
 
-Why it exists: a rollout holds what the host told the model, three times over. A
+Why it exists: a rollout holds what the host sent to the model, three times over. A
 *spoken turn* is a ``response_item`` line whose payload is a ``message`` of role
 ``user`` or ``assistant`` with text parts left after those the host wrote (`_MACHINE`).
 Files of the first versions have the payload as the line itself. Where a file has no

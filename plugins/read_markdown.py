@@ -78,7 +78,7 @@ _IMAGE = re.compile(r"^User provided an image \([\w/+.-]+\)\.\s*$", re.MULTILINE
 _TOOL_TURN = re.compile(r"Tool use: \*\*|\*\*Agent task list:\*\*|Result:\s*\n")
 """How older SpecStory files begin a turn that only shows what a tool did."""
 _SIDE = "sidechain"
-"""Marks what another agent was told and said."""
+"""Marks what another agent heard and said."""
 _RULE = re.compile(r"(?:\A|\n)[ \t]*(?:---+|\*\*\*+|___+)\s*\Z")
 _SESSION = re.compile(r"<!-- (?P<program>[\w ]+?) Session (?P<id>[\w.-]+)(?: \([^)]*\))? -->")
 _MEMBER = re.compile(

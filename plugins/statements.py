@@ -94,12 +94,12 @@ def _is_loose(draft: Draft) -> bool:
 
 
 def _is_apart(draft: Draft, facts: list[Draft]) -> bool:
-    """Whether a draft says something else than the facts told by the same words."""
+    """Whether a draft says something else than the facts in the same words."""
     return ".news." in draft.key or any(draft.key == fact.key for fact in facts)
 
 
 def _answers(transcript: Transcript) -> Iterator[Draft]:
-    """Yield what is told by a sentence that leaves its subject to the one before it."""
+    """Yield the statement of a sentence that leaves its subject to the one before it."""
     before: Turn | None = None
     for turn in transcript.turns:
         if turn.role not in (Role.USER, Role.ASSISTANT):

@@ -243,7 +243,7 @@ class WhooshIndex:
         return np.concatenate(rows), np.concatenate(counts)
 
     def _settle(self) -> None:
-        """Give back the memory of the files now and then: who asks keeps what it was told."""
+        """Give back the memory of the files now and then: a caller keeps what it was given."""
         self._told += 1
         if self._told > RELEASED:
             self._told = 0

@@ -24,6 +24,9 @@ VERBS = {
     *("these", "here", "create", "creates", "read", "reads", "write", "writes", "run", "runs"),
     *("build", "builds", "parse", "parses", "do", "does"),
 }
+RIDDLES = re.compile(r"\b(?:told|whoever|somebody's own|what is wanted)\b", re.IGNORECASE)
+"""Words that hide who does what: a caller, a user, an owner; says, shows, reports, is known."""
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 SUPPRESSION = re.compile(
     r"(noqa|type: ignore|pragma: no (?:cover|branch))"
     r"(\[[\w, -]+\]|: ?[A-Z]+\d+(?:, ?[A-Z]+\d+)*)?"
@@ -142,6 +145,20 @@ def nothing_is_unfinished(path: str, text: str) -> Iterator[str]:
         yield from (f"{path}:{number}: {mark}" for mark in marks if mark in line)
 
 
+def words_are_plain(path: str, text: str) -> Iterator[str]:
+    """Docstrings, comments and names say what is meant, in the words of docs/glossary.md."""
+    if not path.startswith(("kimi_memory/", "plugins/")):
+        return
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, DOCUMENTED) and (
+            found := RIDDLES.search(ast.get_docstring(node) or "")
+        ):
+            yield f"{path}:{getattr(node, 'lineno', 1)}: {found[0]!r} in a docstring"
+    for line, comment in comments(text):
+        if found := RIDDLES.search(comment):
+            yield f"{path}:{line}: {found[0]!r} in a comment"
+
+
 CHECKS: tuple[Check, ...] = (
     sizes_hold,
     parameters_are_few,
@@ -149,6 +166,7 @@ CHECKS: tuple[Check, ...] = (
     names_mean_something,
     suppressions_give_reasons,
     nothing_is_unfinished,
+    words_are_plain,
 )
 
 
@@ -181,6 +199,8 @@ PLANTED: list[tuple[Check, str]] = [
     (suppressions_give_reasons, "x = 1  # pragma: " + "no cover"),
     (nothing_is_unfinished, "x = 1  # TO" + "DO: later"),
     (nothing_is_unfinished, f"x = '{ROOT}/a'"),
+    (words_are_plain, '"""What whoever asks may see."""'),
+    (words_are_plain, "x = 1  # which is told of later"),
 ]
 
 

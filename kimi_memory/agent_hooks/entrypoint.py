@@ -27,7 +27,7 @@ OWNER = ".kimi/owner"
 LIMIT_SECONDS = 8
 """An answer that takes longer is not given; every program waits at least ten seconds."""
 NEWS_SECONDS = 0.5
-"""A server that is too busy to be told of news looks for them by itself."""
+"""A server that is too busy to be informed of news looks for them by itself."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -74,7 +74,7 @@ def _run(options: dict[str, str]) -> None:
 
 
 def _fresh_id() -> str:
-    """Return what names this event, whoever is asked to deal with it."""
+    """Return what names this event, independent of the process that handles it."""
     return f"{time.time_ns()}-{os.getpid()}"
 
 
@@ -100,9 +100,9 @@ def _say(text: str) -> None:
 
 
 def _leave(root: str, event: dict[str, Any]) -> None:
-    """Leave where the transcript is, and go; somebody works it off behind us.
+    """Queue the transcript path and exit; a background process ingests it.
 
-    It is on disk before anybody is told: programs kill hooks of a session's end after a
+    It is on disk before the answer: programs kill hooks of a session's end after a
     second or so, and a server may be killed at any time.
     """
     spool.put(root, event)

@@ -61,7 +61,7 @@ class _Server(socketserver.ThreadingUnixStreamServer):
         self._news = threading.Event()
         address = socket_protocol.address(str(memory.root))
         with contextlib.suppress(FileNotFoundError):
-            Path(address).unlink()  # We hold the lock, so whoever made it is gone.
+            Path(address).unlink()  # We hold the lock, so its maker is gone.
         super().__init__(address, _Line)
         Path(address).chmod(0o600)
         self._path = memory.root / socket_protocol.NAME
@@ -90,7 +90,7 @@ class _Server(socketserver.ThreadingUnixStreamServer):
         if request.get("ping"):
             return {"pid": os.getpid()}
         if request.get("news"):
-            self._news.set()  # It is on disk already: whoever kills this process loses no event.
+            self._news.set()  # It is on disk already: a kill of this process loses no event.
             return {"out": ""}
         with self._guard:
             return {"out": self._reply.to(request)}

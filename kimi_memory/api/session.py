@@ -22,7 +22,7 @@ class SessionHandle:
     log: SessionLog
     clock: Callable[[], datetime]
     captured: Callable[[Sequence[Captured]], None]
-    """Told of new turns once they are durable."""
+    """Informed of new turns once they are durable."""
     finish: Callable[[str], JobReport]
     """Ends and distils the session of an id."""
 

@@ -22,7 +22,7 @@ def find_files(paths: Iterable[Path], skipped: list[str] | None = None) -> Itera
 
     Args:
         paths: files and folders.
-        skipped: told what was passed over and might have been wanted.
+        skipped: called with what was passed over and might have been wanted.
 
     Raises:
         UsageError: a path does not exist.

@@ -31,7 +31,7 @@ PERSON = Actor("cli", Origin.HUMAN)
 def open_memory(arguments: Namespace, actor: Actor = PERSON) -> Memory:
     """Open the memory a command is about; history is committed by jobs and by `leave`.
 
-    A name in a settings file that no setting has is told each time: it changes nothing, so
+    A name in a settings file that no setting has is reported each time: it changes nothing, so
     nothing else would show it.
     """
     memory = Memory.open(find_memory(arguments), Opening(actor=actor, background=False))

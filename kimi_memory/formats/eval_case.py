@@ -81,7 +81,7 @@ def is_id(wanted: str) -> bool:
 
 
 def hits_of(wanted: str, texts: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Yield the ids of those among (id, text) pairs that are, or say, what is wanted."""
+    """Yield the ids of those among (id, text) pairs that a case expects, by id or by words."""
     for id, text in texts:
         if id == wanted or (not is_id(wanted) and found_in(text, wanted)):
             yield id

@@ -109,7 +109,7 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
 
 
 def _told(command: Callable[[], str]) -> str:
-    """Return the answer of a command; what went wrong is told to the model as it is."""
+    """Return the answer of a command; what went wrong is shown to the model as it is."""
     try:
         return command()
     except KimiMemoryError as error:

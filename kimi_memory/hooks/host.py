@@ -252,7 +252,7 @@ class Host:
             if name in self._disabled:
                 self._skip(name, "bundled", "disabled in your settings")
             elif name in self._settings:
-                # Imported now, so that a wrong setting is told at once.
+                # Imported now, so that a wrong setting is reported at once.
                 self.register(_bundled(name), name, "bundled")
             else:
                 made = stand_in(hooks, partial(self._find_bundled, name))

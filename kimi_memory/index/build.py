@@ -81,7 +81,7 @@ class Build:
 
         Args:
             start: what to add to.
-            progress: told how many of about how many units are written.
+            progress: called with how many of about how many units are written.
             embed: whether a model may be asked, which can take long.
 
         Raises:
@@ -144,7 +144,7 @@ class Build:
         made, table, last, name = Built(), start.table, start.generation, start.manifest.keywords
         removed: list[int] = []
         for batch, more in steps:
-            # A path is in one batch alone, so whoever held it before is where we started.
+            # A path is in one batch alone, so its earlier owner is where we started.
             gone = [path for path in batch if start.table.number(path) >= 0]
             keys = [key for path in gone for key in _keys(start.table, path)]
             fresh = _fresh(table.next_key, batch)

@@ -3,7 +3,7 @@
 A whole scan asks for every file. Between two of them, a folder whose own time stands
 still has lost and gained no file; what was edited in place there is found by the next
 scan. Looking takes at most a tenth of the time: a memory that is scanned in a moment
-is scanned every time, a large one when ten times as long has passed, or when told.
+is scanned every time, a large one when ten times as long has passed, or on request.
 """
 
 from __future__ import annotations

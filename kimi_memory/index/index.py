@@ -84,7 +84,7 @@ class Index:
 
         Args:
             full: build it anew instead of adding what changed.
-            progress: told how many of how many units are written.
+            progress: called with how many of how many units are written.
             embed: whether a model may be asked for vectors.
 
         Raises:

@@ -1,4 +1,4 @@
-"""Rows of units as whoever searches sees them, in memory or on disk."""
+"""Rows of units as the caller sees them, in memory or on disk."""
 
 from __future__ import annotations
 

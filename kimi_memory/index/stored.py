@@ -101,7 +101,7 @@ class Stored:
     def release(self) -> None:
         """Give back the memory of what was read of the files.
 
-        Whoever reads a page of a mapped file gets its neighbours too, so that some reading
+        Who reads a page of a mapped file gets its neighbours too, so that some reading
         here and there soon holds all of it.
         """
         self._told = 0

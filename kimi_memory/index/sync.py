@@ -111,7 +111,7 @@ class Sync:
         self._scanned = False
 
     def survey(self, table: Stored) -> set[str]:
-        """Return the files that are not as a table has them, told by their state alone."""
+        """Return the files that are not as a table has them, by their state alone."""
         changed = None if self._scanned else self._folder.look(self._drain())
         self._scanned = False
         if self._table is not table:

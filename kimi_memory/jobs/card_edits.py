@@ -28,7 +28,7 @@ class Touch:
     card: Card
     """As it stands there."""
     line: int
-    """Where its value begins; 0 where that cannot be told."""
+    """Where its value begins; 0 where that is not known."""
     before: Card | None
     """As it was; None where no history tells."""
 

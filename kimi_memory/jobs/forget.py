@@ -62,7 +62,7 @@ class Wanted:
 
     @property
     def subject(self) -> str:
-        """What is wanted, in a few words."""
+        """The request in a few words."""
         if self.since or self.until:
             return " to ".join(f"{at:%Y-%m-%d %H:%M}" if at else "…" for at in self._span)
         words = "words that are kept as a hash" if self.hashed else repr(self.query)
@@ -93,7 +93,7 @@ class Wanted:
 
 @dataclass(slots=True)
 class _Fall:
-    """What falls with what is wanted."""
+    """Everything a forget request removes."""
 
     subject: str
     gone: list[Note] = field(default_factory=list)

@@ -44,7 +44,7 @@ def derive(filed: Sequence[Filed]) -> Graph:
     for one in (one for one in filed if one.note.status is not Status.ARCHIVED):
         own = _scope(one.note)
         for edge in (*_stated(one, names[own]), *_evidence(one.note)):
-            # What is somebody's own is linked with their own alone.
+            # Private notes are linked with private notes of the same owner alone.
             if whose.get(edge.target, own) == own:
                 graph.add(edge)
     cards = [one.note for one in filed if isinstance(one.note, Card)]

@@ -36,7 +36,7 @@ _SUGGESTIONS = 3
 
 
 _SELF = "user."
-"""How the keys begin of what people told of themselves."""
+"""How the keys begin of what people said of themselves."""
 
 
 class Introspect:
@@ -201,7 +201,7 @@ def _connected(graph: Graph, ledger: Ledger, pair: Pair) -> bool:
 
 
 def _is_own(card: Card) -> bool:
-    """Whether a card says what a person is like, wants or told of themselves."""
+    """Whether a card says what a person is like, wants or said of themselves."""
     mine = card.type in (CardType.RULE, CardType.PREFERENCE) or card.key.startswith(_SELF)
     return card.trust is Origin.HUMAN and mine
 

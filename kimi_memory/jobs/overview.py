@@ -1,4 +1,4 @@
-"""Pages that show cards line by line: signed, so that an edit of them can be told."""
+"""Pages that show cards line by line: signed, so that an edit of them can be recognized."""
 
 from __future__ import annotations
 

@@ -162,7 +162,7 @@ class Pages:
 
     def _sheets(self, cards: list[Card | Head], steps: Sequence[Step] = ()) -> list[Sheet]:
         """Return the pages that show cards line by line; of two at one place the first."""
-        # What is somebody's own stands on no page that everybody reads.
+        # Private notes stand on no page that everybody reads.
         every = (card if type(card) is Head else Head.of(card) for card in cards)
         heads = [head for head in every if not head.scope]
         settings = self._settings

@@ -1,4 +1,4 @@
-"""What there is for the jobs of days and weeks to read, told apart without reading it again."""
+"""What there is for the jobs of days and weeks to read, distinguished without reading it again."""
 
 from __future__ import annotations
 

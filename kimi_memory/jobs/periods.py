@@ -221,8 +221,7 @@ class Periods:
     def _gathered(self, hook: str, scope: str, **view: DayView | WeekView) -> Iterator[Step]:
         """Yield what plugins do with what is in one scope.
 
-        What is somebody's own becomes nothing but cards and events of theirs: pages are
-        everybody's.
+        A private scope gets cards and events of its own but no pages, which everybody reads.
         """
         for step in (step for found in self._host.gather(hook, **view) for step in found):
             if scope == SHARED:

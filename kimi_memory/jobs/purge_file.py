@@ -185,7 +185,7 @@ class Scrub:
 
 
 def literals_of(texts: Sequence[str], shortest_bytes: int) -> tuple[str, ...]:
-    """Return the texts that are long enough to be told from small talk, each once."""
+    """Return the texts that are long enough to be distinguished from small talk, each once."""
     # Tombstones hold words in their normal form.
     forms = (form for text in texts for form in (text.strip(), normalise(text)))
     stripped = dict.fromkeys(forms)

@@ -81,7 +81,7 @@ class Render:
     def _free(self, note: Note) -> str:
         """Return the note's path, with a hash of its id, and a number, where others have it."""
         plain = PurePosixPath(codec.place(note))
-        # Ids of one key end alike, whoever derives them: only a hash tells them apart.
+        # Ids of one key end alike, whichever process derives them: only a hash distinguishes them.
         mark = hashlib.sha256(note.id.encode()).hexdigest()[:8]
         ends = chain(("", f"-{mark}"), (f"-{mark}-{n}" for n in count(2)))
         path = next(path for end in ends if self._is_free(path := _ending(plain, end)))

@@ -67,7 +67,7 @@ class Jobs:
     Args:
         store: the files.
         history: where a job becomes a commit.
-        host: told of what was applied.
+        host: informed of what was applied.
         settings: the limits of the gates.
         clock: tells the moment of a job.
         batch: what waits to be committed; it is, before a job changes anything.

@@ -20,7 +20,7 @@ _OPEN = "short-term/session_"
 
 
 def goes_on(path: str) -> bool:
-    """Whether jobs go on writing a file, so that one of them can be told apart later."""
+    """Whether jobs go on writing a file, so that one of them can be distinguished later."""
     return is_page(path) or path.startswith(PROJECTS)
 
 
@@ -109,7 +109,7 @@ class Undo:
         return [Update(effect.path, effect.after, content)]
 
     def _back_amid(self, effect: Effect, made: str, now: bytes) -> list[Change] | None:
-        """Take back a file that went on since, where what the job did can be told apart."""
+        """Take back a file that went on since, where what the job did can be distinguished."""
         if self._follows(effect.path):
             return []  # It is made anew.
         before = self._history.content(f"{made}^", effect.path) if effect.before else b""

@@ -92,7 +92,7 @@ class Usage:
     def _receipts(self) -> list[tuple[date, list[str], list[float], bytes, bool]]:
         """Return day, units, scores, line, and whether a person only looked around.
 
-        What they saw is not told: it was not used.
+        What they saw is not returned: it was not used.
         """
         if not self._store.exists(RECALLS):
             return []

@@ -17,7 +17,7 @@ from kimi_memory.llm.usage import Meter, running
 from kimi_memory.nlp.basic.json_repair import salvage, salvage_items
 
 TRIES = 2
-"""One answer, and one more that is told what was wrong with the first."""
+"""One answer, and one more that shows what was wrong with the first."""
 SHOWN_CHARS = 2000
 MAX_ITEMS = 40
 """Items of one answer that are looked at."""
@@ -29,7 +29,7 @@ class Ladder:
 
     Args:
         generate: asks the plugins; None when none has a model.
-        able: whether any plugin could have one, told without loading it.
+        able: whether any plugin could have one, known without loading it.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What the tools return: plain values with a schema that clients are told."""
+"""What the tools return: plain values with a schema that clients are shown."""
 
 from __future__ import annotations
 

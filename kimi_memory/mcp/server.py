@@ -133,7 +133,7 @@ def _result(told: Callable[[Any], str], value: Any) -> Any:
 def _guarded(
     function: Callable[..., Any], refuse: type[Exception], told: Callable[[Any], Any]
 ) -> Callable[..., Any]:
-    """Let a mistake of the caller be told in one line, as the errors of ours are."""
+    """Answer a mistake of the caller in one line, as the errors of ours are."""
 
     @wraps(function)
     def call(*arguments: Any, **named: Any) -> Any:

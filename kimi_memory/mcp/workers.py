@@ -117,7 +117,7 @@ class Desk:
             text: one statement.
             key: what it is about.
             type: what kind of knowledge it is.
-            whose: its project, its user and its area, where they are told.
+            whose: its project, its user and its area, where they are given.
         """
         area = whose.pop("area", "")
         space = self._space.within(**whose)

@@ -61,7 +61,7 @@ def read_store(root: Path, host: Host, skipped: Skipped, system: str = "") -> It
     Args:
         root: a file or a folder.
         host: asked for the memos in each file.
-        skipped: told what was passed over and might have been wanted.
+        skipped: called with what was passed over and might have been wanted.
         system: the one system to look for; any if empty.
 
     Raises:

@@ -2,7 +2,7 @@
 
 What was imported under which words stands in the sessions of imports, where each turn's
 ``ref`` is ``<path>#<id>@<hash>``. So a second import finds what is new, what changed and
-what is gone, and whoever undoes or purges an import takes that knowledge with it.
+what is gone, and an undo or a purge of an import takes that knowledge with it.
 """
 
 from __future__ import annotations

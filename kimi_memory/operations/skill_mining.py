@@ -121,7 +121,7 @@ def procedures(sessions: Iterable[tuple[str, Transcript]]) -> list[Procedure]:
             for run in _runs(plain):
                 runs[tuple(step.key for step in run)].setdefault(root, run)
     often = {keys: by for keys, by in runs.items() if len(by) >= LEAST_SESSIONS}
-    # What a longer procedure holds is told by that one.
+    # What a longer procedure holds is in that one.
     parts = {part for longer in often for part in (longer[1:], longer[:-1])}
     whole = [keys for keys in often if keys not in parts]
     made = [Procedure(next(iter(often[k].values())), tuple(often[k].values())) for k in whole]

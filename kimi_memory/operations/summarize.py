@@ -149,7 +149,7 @@ def choose(points: Iterable[Point], room: int) -> list[Point]:
     """Return the weightiest points that fit, each said once, in the order they were said.
 
     Args:
-        points: what could be told.
+        points: what could be said.
         room: tokens that all lines together may cost.
     """
     chosen: dict[str, Point] = {}

@@ -71,7 +71,7 @@ def watch(
     settle_ms: int = SETTLE_MS,
     every_seconds: float = EVERY_SECONDS,
 ) -> Generator[Batch]:
-    """Keep the index of a memory up to date until told to stop; yields what each look found.
+    """Keep the index of a memory up to date until asked to stop; yields what each look found.
 
     Args:
         memory: an open memory; nobody else may watch it meanwhile.
@@ -95,7 +95,7 @@ def watch(
 
 @contextmanager
 def told(memory: Memory) -> Iterator[None]:
-    """Have the index of a memory told what changes, so that no question looks at all files.
+    """Inform the index of a memory of what changes, so that no question looks at all files.
 
     For a process that is asked now and then: after a pause it would look at every file
     first. What the system does not report is found in a thread, by a look at the whole

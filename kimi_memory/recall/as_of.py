@@ -1,4 +1,4 @@
-"""The past: what the memory held to be true at a moment, told by validity, not by writing.
+"""The past: what the memory held to be true at a moment, by validity, not by the time of writing.
 
 A card counts from the moment it became true until it ceased to be, whatever became of it
 later; all else counts from the moment it was said or last written. What was forgotten or

@@ -130,9 +130,9 @@ class _Choice:
     def fill(self, found: Iterable[Line]) -> None:
         """Add lines, those first that add most for each token.
 
-        A gain falls as more is said, so one that was told before is a bound: only a line that
+        A gain falls as more is said, so one that was computed before is a bound: only a line that
         is first by its bound is looked at again. It rises when its file is named; then the
-        lines of that file are told anew, those that did not fit among them.
+        lines of that file are weighed anew, those that did not fit among them.
         """
         chosen = {line.id for line in self.lines}
         left = {line.id: line for line in found if line.id not in chosen}

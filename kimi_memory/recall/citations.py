@@ -70,7 +70,7 @@ class _Quotes:
                 yield Related(note.id, note.title, QUOTES, 1.0)
 
     def _alike(self, unit: Unit) -> Sequence[int]:
-        """Return the notes that share the most words with a turn: whoever quotes it is there."""
+        """Return the notes that share the most words with a turn: those that quote it do."""
         shared: Counter[int] = Counter()
         for word in set(self._searcher.words.split(unit.text)):
             shared.update(self._rows.intersection(map(int, self._searcher.postings(word)[0])))

@@ -121,7 +121,7 @@ def _found(recall: Recall, request: Request) -> Iterator[Line]:
     limit = min(most, max(least, request.budget // HIT_TOKENS))
     tier: tuple[str, ...] = TASK_TIERS if request.purpose == "task" else ()
     if tier and (request.beside or request.session):
-        # Without its name the running session cannot be told from other open ones.
+        # Without its name the running session cannot be distinguished from other open ones.
         tier = (*TASK_TIERS, "short-term")
     asked = Query(
         text=request.query,

@@ -178,7 +178,7 @@ class Recall:
     def _heard(self, searcher: Searcher, hits: list[Hit], query: Query, now: datetime) -> list[Hit]:
         """Return the hits and what they lead to, but for what recall keeps to itself."""
         heard = redact_hits(searcher.files, self._linked(searcher, hits, query), query, now)
-        # A file that changed since it was indexed may have become somebody's own.
+        # A file that changed since it was indexed may have become private.
         return [hit for hit in heard if visible(hit.unit.scope, query.within)]
 
     def _weigh(

@@ -43,7 +43,7 @@ def allowed(searcher: Searcher, query: Query) -> Bools:
 
 
 def told(searcher: Searcher, query: Query) -> Searcher:
-    """Return a view of what whoever asks may be told of, so that no score speaks of more.
+    """Restrict the searcher to rows the caller may see, so that hidden rows influence no score.
 
     How rare a word is, what else was said that day: whatever a score is made of is counted
     over these rows alone, as if there were no others.
@@ -68,7 +68,7 @@ def _of(searcher: Searcher, query: Query) -> Bools:
 
 
 def seen(searcher: Searcher, query: Query) -> Bools:
-    """Return the rows that whoever asks may see: what is shared, and what is their own."""
+    """Return the rows that the caller may see: the shared ones and their own."""
     if query.within is None:
         return np.broadcast_to(True, len(searcher))
     scopes = {SHARED, *query.within}

@@ -82,7 +82,7 @@ def nearness(
 ) -> tuple[Floats, float]:
     """Return how near each row is to the question, and the cosine of the nearest row of all.
 
-    Of all are those that whoever asks may see; every one where `seen` is not given.
+    Of all are those that the caller may see; every one where `seen` is not given.
 
     The nearest that counts is 1, those from the floor on are 0.
     """

@@ -2,7 +2,7 @@
 
 Postings only narrow the search; what decides is the text itself, because the words of
 the index are stems and single characters. A beginning is looked up in the sorted words of
-the index, so what it costs is told by how many words begin so, not by the size of the files.
+the index, so what it costs depends on how many words begin so, not by the size of the files.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _fold(text: str) -> str:
 
 
 def _near(searcher: Searcher, phrase: str, mask: Bools) -> Bools:
-    """Return the rows of a mask that may say a phrase, as far as can be told without parsing."""
+    """Return the rows of a mask that may say a phrase, as far as is known without parsing."""
     words = list(_words(searcher, phrase))
     for forms in words:
         held = np.zeros(len(searcher), dtype=bool)

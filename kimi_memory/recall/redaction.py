@@ -60,7 +60,7 @@ def forgotten(searcher: Searcher) -> Bools:
 def tombstones_of(files: Files) -> Tombstones:
     """Return the tombstones that can be read; the gate of writing refuses the others."""
     if state_of(files.root, TOMBSTONES) is None:
-        return _NOTHING  # which is told much sooner than to open what is not there
+        return _NOTHING  # which costs much less than to open what is not there
     with suppress(OSError, KimiMemoryError):
         return _parsed(files.read(TOMBSTONES), files.journal)
     return _NOTHING

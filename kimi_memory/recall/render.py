@@ -20,7 +20,7 @@ class Section(IntEnum):
     """The sections of a block, in the order they are shown."""
 
     ORDERS = 0
-    """What the person told the agent to do, or likes to have done."""
+    """What the person asked the agent to do, or likes to have done."""
     KNOWN = 1
     """Cards, events, pages."""
     SAID = 2

@@ -1,7 +1,7 @@
 """Standing orders: what a person wants done in every talk, or in those it applies to.
 
 Most are cards. One that was only said counts as well: it is found by words that orders are
-made of, and told by its form.
+made of, and recognized by its form.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A word that half of all rows hold adds little to each. Once the rarer words of a question are
 added up, rows that no rest could lift among the best are let go, and only the others are
 scored (MaxScore: Turtle and Flood 1995, "Query evaluation: strategies and optimizations").
-What is told of those is the same to the last bit as if all had been scored.
+Their scores are the same to the last bit as if all had been scored.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _weight(searcher: Searcher, frame: Frame, word: str) -> Weight:
         peak = float(frame.gain(rows, counts).max(initial=0.0))
         found = Weight(word, len(rows), frame.rarity(len(rows)), peak)
         if not len(rows):
-            return found  # Whoever asks may invent any number of these.
+            return found  # A caller may invent any number of these.
         if len(known) >= KNOWN:
             known.clear()
         known[word] = found

@@ -48,7 +48,7 @@ def status_of(error: KimiMemoryError) -> int:
 
 
 def body_of(error: KimiMemoryError, root: str) -> dict[str, Any]:
-    """Return what a client is told, without any place on this machine."""
+    """Return what a client is shown, without any place on this machine."""
     code = error.code if isinstance(error, ServerError) else code_of(type(error))
     told = str(error).replace(root, "the memory")
     split = _LAST.fullmatch(told)
@@ -57,7 +57,7 @@ def body_of(error: KimiMemoryError, root: str) -> dict[str, Any]:
 
 
 def raised(status: int, body: Any) -> KimiMemoryError:
-    """Return the error that a server told of, in the class the library raises it in."""
+    """Return the error that a server reported, in the class the library raises it in."""
     said = body.get("error") if isinstance(body, dict) else None
     told: Mapping[str, Any] = said if isinstance(said, dict) else {}
     message = " ".join(str(told[name]) for name in ("message", "remedy") if told.get(name))

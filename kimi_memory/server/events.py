@@ -1,4 +1,4 @@
-"""Events: what was stored and which jobs ran, told as they happen by whichever process.
+"""Events: what was stored and which jobs ran, reported as they happen by whichever process.
 
 They are read from the journal, from the place where a client stopped. Nobody who writes
 knows of the readers, so a slow one holds up nothing, and one that comes back misses nothing.

@@ -60,7 +60,7 @@ class Line:
     """One connection, with the deadline of the head that is awaited on it.
 
     Args:
-        leave: told when it ends.
+        leave: called when it ends.
     """
 
     def __init__(self, leave: Callable[[], None]) -> None:
@@ -87,7 +87,7 @@ class Line:
 
 
 class Pace:
-    """Counts requests of each client; who is too fast is told to wait.
+    """Counts requests of each client; a client that is too fast has to wait.
 
     Args:
         per_second: requests a second, on average; 0 for no limit.

@@ -52,7 +52,7 @@ def serve(serving: Serving, ready: Callable[[str, bool], None] = lambda url, gua
 
     Args:
         serving: what, where, for whom.
-        ready: told the address once it takes requests, and whether a token is needed.
+        ready: called with the address once it takes requests, and whether a token is needed.
 
     Raises:
         UsageError: the libraries are not installed, the address is taken, or it can be
@@ -79,7 +79,7 @@ def serve_app(
     Args:
         serving: what, where, for whom.
         made: makes the application; the event is set when it should come to an end.
-        ready: told the address once it takes requests, and whether a token is needed.
+        ready: called with the address once it takes requests, and whether a token is needed.
 
     Raises:
         UsageError: as `serve` does.

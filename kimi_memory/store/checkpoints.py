@@ -1,4 +1,4 @@
-"""Checkpoints: how far the journal of a copy went, told by the commits of the history.
+"""Checkpoints: how far the journal of a copy went, read from the commits of the history.
 
 The head of the journal binds all its records, and so the content that every file had when
 it was written. Each copy has a journal of its own: a checkpoint names the copy it is of.

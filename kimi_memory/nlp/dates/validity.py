@@ -40,8 +40,8 @@ def until(text: str, said: datetime) -> datetime | None:
     """Return the moment from which on a statement does not hold any more.
 
     Days are those of the zone of `said`; one that is named is the last on which it
-    holds, as is a month in Chinese. "Until June" ends as June begins. None where no
-    end is told, and where it was over when it was said.
+    holds, as is a month in Chinese. "Until June" ends as June begins. None where no end
+    is named, and where it was over when it was said.
     """
     plain = unicodedata.normalize("NFKC", text)
     today = said.date()

@@ -57,7 +57,7 @@ class Amounts:
     dated: frozenset[str]
     """Those that tell a month or a day."""
     relative: bool
-    """Whether a day is told by its distance from another."""
+    """Whether a day is named by its distance from another."""
 
 
 def amounts_in(text: str) -> Amounts:

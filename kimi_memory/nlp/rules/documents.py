@@ -1,6 +1,6 @@
 """What looks like a document rather than talk: mails, logs, articles, HTML, other chats.
 
-Two sorts are told apart: blocks that show where they end (a fence, a quotation, a tag)
+Two sorts are distinguished: blocks that show where they end (a fence, a quotation, a tag)
 and lines with which a document begins whose end nobody can see.
 """
 

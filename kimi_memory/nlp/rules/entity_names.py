@@ -1,4 +1,4 @@
-"""Names of things and people, told from other words in their place."""
+"""Names of things and people, distinguished from other words in their place."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """How a prompt is framed: about the one who writes it, or about the world at large.
 
 All readings are of form, never of topic. "Which editor do I use?", 我妈下次复查是什么时候 ask
-for what only somebody's own memory knows; "My printer is broken", 我想学小提琴 tell something
-and want advice; "explain …", 什么是…, 写一首… ask for what anybody could be told.
+for what only one's own memory knows; "My printer is broken", 我想学小提琴 tell something
+and want advice; "explain …", 什么是…, 写一首… ask for what anybody may know.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def asks_the_world(prompt: str) -> bool:
 
 @keep_results(4096)
 def orders_for_always(said: str) -> bool:
-    """Whether what a person told an agent has the form of a standing order.
+    """Whether what a person said to an agent has the form of a standing order.
 
     What they only quote is none of theirs.
     """

@@ -282,7 +282,7 @@ def _of_noun(said: dict[str, str | None], *, zh: bool) -> Slot | None:
 def _of_kin(
     definition: Definition, holder: str, said: dict[str, str | None], value: str
 ) -> Slot | None:
-    """Return the slot of a person or animal, which is told by its name only."""
+    """Return the slot of a person or animal, which is known by its name only."""
     named = (
         regex(r"(?:called|named|叫|名叫)", re.IGNORECASE).search(f"{said.get('c') or ''}")
         or value[:1].isupper()

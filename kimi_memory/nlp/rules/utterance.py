@@ -1,7 +1,7 @@
 """Utterances: the clauses of a spoken turn, and what each of them does.
 
 A sentence may state something and ask for something in one breath ("I prefer Trello for
-this, can you help me set it up?"), so acts are told apart clause by clause. Each act is
+this, can you help me set it up?"), so acts are distinguished clause by clause. Each act is
 recognised by its form (an auxiliary before its subject, an imperative, a particle), not
 by what it is about.
 """

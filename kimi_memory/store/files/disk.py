@@ -54,7 +54,7 @@ class Refusing:
 
     Args:
         path: what it is about.
-        stop: told why nothing more may be written, where the disk broke.
+        stop: called with the reason why nothing more may be written, where the disk broke.
     """
 
     __slots__ = ("_path", "_stop")

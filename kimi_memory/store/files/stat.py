@@ -1,4 +1,4 @@
-"""Whether files changed: how they look, told without reading them."""
+"""Whether files changed: their state, found without reading them."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def movements(folder: Path, since: float) -> Iterator[tuple[str, str, bool]]:
 
 
 def head_at(folder: Path, moment: float) -> str:
-    """Return the commit HEAD was at, at a moment of the system clock; empty if it is not told."""
+    """Return the commit HEAD was at, at a moment of the system clock; empty if it is not known."""
     second = int(moment)  # Of what happened in that one, only a clone is sure to be older.
     log = [one for one in _log(folder) if int(one[3]) <= second]
     past = [one[2].decode() for one in log if int(one[3]) < second or one[4].startswith(b"clone:")]

@@ -35,7 +35,7 @@ ELSEWHERE = "Choose a folder outside of it, or set 'git = false' under [history]
 
 
 def check_owner(root: Path, folder: Path) -> None:
-    """Refuse a repository of another user unless git was told to trust it.
+    """Refuse a repository of another user unless git was configured to trust it.
 
     Raises:
         HistoryError: somebody else owns it.

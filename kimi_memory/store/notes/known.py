@@ -40,7 +40,7 @@ DATES = "user.dates."
 SESSIONS = 12
 """So many of the last sessions are looked at."""
 RECENT = 5
-"""So many of them are told of as the last days."""
+"""So many of them are shown as the last days."""
 _SECTIONS = {
     Part.ORDERED: Section.HOW,
     Part.DECIDED: Section.DECISIONS,

@@ -108,7 +108,7 @@ def next_part(store: Store, session: Session) -> Session:
 
 
 def _heir(session: Session, before: Session) -> Session:
-    """Return a continuation: what goes on with somebody's own is theirs too."""
+    """Return a continuation: the continuation of a private session is private too."""
     if session.area or not before.area:
         return session
     return replace(session, area=before.area, agent=before.agent, user=before.user)

@@ -1,4 +1,4 @@
-"""Agents at work: which session was active at a moment, told by its turns."""
+"""Agents at work: which session was active at a moment, known by its turns."""
 
 from __future__ import annotations
 

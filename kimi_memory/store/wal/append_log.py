@@ -52,7 +52,7 @@ def last_line(disk: Disk, fd: int, size: int) -> bytes:
 def is_torn(line: bytes, path: str) -> bool:
     """Whether the last line of a file is the rest of a write that did not finish.
 
-    Only lines of JSON can be told apart; a person may leave a page without a newline.
+    Only lines of JSON can be distinguished; a person may leave a page without a newline.
     """
     if not line or not path.endswith(".jsonl") or is_whole(line.rstrip(b"\n") + b"\n"):
         return False

@@ -150,7 +150,7 @@ class Placer:
     def _swap(self, slot: Place, place: Place, put: str, expect: str) -> tuple[str, str]:
         """Swap slot and place until what comes out is what the last swap put in.
 
-        Whoever saves meanwhile thus ends up in place. Returns what is in place and
+        A writer that saves meanwhile thus ends up in place. Returns what is in place and
         what is in the slot.
         """
         for _ in range(_SWAPS):

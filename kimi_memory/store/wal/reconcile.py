@@ -31,13 +31,13 @@ ADOPTED = "adopted"
 BATCH = 500
 """So many files are looked at before others get their turn: a tenth of a second or so."""
 Progress = Callable[[int, int], None]
-"""Told how many of how many are done."""
+"""Called with how many of how many are done."""
 
 Kind = Literal["created", "edited", "renamed", "deleted"]
 Seen = tuple[int, int, int, str]
 """Size, ctime in ns, inode, and SHA-256 of a file when it was last looked at.
 
-An editor, or whoever wants to go unseen, can set the time of modification back.
+An editor, or an attacker, can set the time of modification back.
 """
 
 
@@ -96,7 +96,7 @@ class Reconciler:
         The lock is let go between batches, so that nobody waits for all of a large copy.
 
         Args:
-            progress: told how many files of how many were looked at.
+            progress: called with how many files of how many were looked at.
         """
         with self._locks.hold("reconcile", op="reconcile"):
             old, seen = self._load(), self._look_around()
