@@ -58,7 +58,7 @@ class Breaker:
             count = self.of(kind).count + 1
             found = Failures(kind, count, now.isoformat(timespec="seconds"), str(error)[:300])
             body = json.dumps(asdict(found), ensure_ascii=False).encode()
-            with suppress(KimiMemoryError):  # The failure itself must be reported, whatever the disk.
+            with suppress(KimiMemoryError):  # A full disk must not hide the failure itself.
                 self._store.view(_path(kind), self._store.journal.sign(body) + b"\n" + body)
 
     def worked(self, kind: str) -> None:
