@@ -9,6 +9,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "filesystem": ("check_health",),
     "demo": ("register_commands",),
     "evals": ("register_commands",),
+    "export": ("register_commands",),
     "words": ("split_words trylast",),
     "markdown": ("split_note trylast",),
     "dates": ("expand_query",),

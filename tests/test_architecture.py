@@ -53,6 +53,8 @@ PUBLIC = tuple(
         *("llm.remote", "llm.proposals"),
         # what commands share, and how a block for a prompt is built
         *("cli.shared", "recall.context", "recall.request"),
+        # notes and sessions as they are, and the graph over them
+        *("store.notes", "jobs.graph"),
     )
 )
 """What a plugin may import besides the names in ``kimi_memory.__all__``."""
@@ -101,7 +103,7 @@ WRITERS = {
     "kimi_memory/agent_hooks/user_files.py": (
         "a person's own files outside of memories, on their word"
     ),
-    "kimi_memory/operations/export.py": "files for other programs, outside of every memory folder",
+    "plugins/export.py": "files for other programs, outside of every memory folder",
     "kimi_memory/agent_hooks/spool.py": "notes under .kimi/spool, before the store is loaded",
     "kimi_memory/agent_hooks/socket_protocol.py": (
         "opens the folder of a socket, to name it in short"

@@ -45,7 +45,6 @@ COMMANDS: dict[str, str] = {
     "status": "show what is in the memory",
     "doctor": "look for faults, and mend them",
     "backup": "write the memory and its history into one archive, and check it",
-    "export": "write cards, an index, JSON or a graph for other programs",
     "schedule": "let the daily and weekly job and introspection run by themselves",
     "skills": "list, show and install procedures that came up again and again",
     "audit": "measure the rot in any store of memories, reading only",

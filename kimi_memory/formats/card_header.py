@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, overload
 
 from kimi_memory.domain.card import Card, CardType
 from kimi_memory.domain.graph import SUGGESTED
-from kimi_memory.domain.note import Lang
+from kimi_memory.domain.note import Lang, Note
 from kimi_memory.domain.origin import Origin
 from kimi_memory.domain.status import Status
 from kimi_memory.formats.page_lines import DISPUTED, UNTIL, said, tailed
@@ -187,3 +187,11 @@ class Cards(Sequence[Card]):
         if isinstance(index, slice):
             return Cards(self.heads[index], self._load)
         return self._load(self.heads[index])
+
+
+def page_language(chosen: str, notes: Iterable[Note | Head]) -> Lang:
+    """Return the language of a page about these notes, unless another is chosen."""
+    if chosen != "auto":
+        return Lang(chosen)
+    langs = [note.lang for note in notes if note.status is not Status.ARCHIVED]
+    return Lang.ZH if langs and langs.count(Lang.ZH) * 2 >= len(langs) else Lang.EN

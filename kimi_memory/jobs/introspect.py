@@ -17,7 +17,6 @@ from kimi_memory.domain.origin import Origin
 from kimi_memory.domain.plan import Plan, digest_of
 from kimi_memory.domain.plan_step import Verdict
 from kimi_memory.domain.status import Status
-from kimi_memory.errors import FormatError
 from kimi_memory.jobs.graph import derive
 from kimi_memory.jobs.introspect_state import LIVE, Ledger, Summary
 from kimi_memory.jobs.merge import Pair, mergeable, pairs, ranked, verdict
@@ -55,7 +54,7 @@ class Introspect:
 
     def plan(self, shelf: Shelf) -> Plan:
         """Return the plan over the notes as they are."""
-        filed = list(_readable(shelf))
+        filed = list(shelf.notes())
         ledger = Ledger(filed, self._settings, self._now)
         self.summary = ledger.summary
         self._consolidate(ledger, derive(filed))
@@ -229,12 +228,3 @@ def _coldness(card: Card, found: Mapping[str, Heat]) -> tuple[float, float, str]
 
 def _days(at: datetime, now: datetime) -> float:
     return max(0.0, (now - at).total_seconds() / 86400)
-
-
-def _readable(shelf: Shelf) -> Iterable[Filed]:
-    """Yield the notes that can be parsed, in order of path."""
-    for entry in sorted(shelf.entries().values(), key=lambda entry: entry.path):
-        try:
-            yield shelf.file(entry.path)
-        except FormatError:
-            continue

@@ -9,11 +9,9 @@ from functools import cached_property
 from kimi_memory.config import Settings
 from kimi_memory.domain.card import Card, CardType
 from kimi_memory.domain.change import Change, Delete, digest
-from kimi_memory.domain.digest import Digest
-from kimi_memory.domain.note import Lang
 from kimi_memory.domain.plan_step import Step
 from kimi_memory.domain.status import Status
-from kimi_memory.formats.card_header import Head
+from kimi_memory.formats.card_header import Head, page_language
 from kimi_memory.formats.note_format import slug
 from kimi_memory.formats.page_lines import read_page
 from kimi_memory.jobs.conflict_pages import FOLDER as CONFLICTS
@@ -170,13 +168,13 @@ class Pages:
         found = {PAGE: self._overview(Known.of(self._shelf, heads=heads, steps=steps))}
         for template, path, name, of in _collected(heads):
             if path not in found:
-                about = template, name, page_language(settings, of)
+                about = template, name, page_language(settings.memory.language, of)
                 found[path] = Sheet.of(path, about, of, room, settings.zone)
         return list(found.values())
 
     def _overview(self, known: Known) -> Sheet:
         shared = [head for head in known.heads if not head.scope]
-        lang = page_language(self._settings, [*shared, *known.digests])
+        lang = page_language(self._settings.memory.language, [*shared, *known.digests])
         return memory_sheet(known, self._settings, lang)
 
     def _text(self, sheet: Sheet, taken: Mapping[str, str]) -> str:
@@ -203,15 +201,6 @@ def _listed(content: bytes) -> list[str]:
     """Return the ids of the cards a page shows."""
     lines = read_page(content.decode("utf-8", "replace")).lines
     return [id for id in lines if id.startswith(f"{Card.kind}-")]
-
-
-def page_language(settings: Settings, cards: Iterable[Card | Head | Digest]) -> Lang:
-    """Return the language of a page about these notes."""
-    chosen = settings.memory.language
-    if chosen != "auto":
-        return Lang(chosen)
-    langs = [card.lang for card in cards if card.status is not Status.ARCHIVED]
-    return Lang.ZH if langs and langs.count(Lang.ZH) * 2 >= len(langs) else Lang.EN
 
 
 def is_page(path: str) -> bool:

@@ -14,10 +14,10 @@ from kimi_memory.domain.note import Note
 from kimi_memory.domain.plan import Plan, digest_of
 from kimi_memory.domain.plan_step import Step
 from kimi_memory.domain.scope import SHARED
-from kimi_memory.errors import FormatError, UsageError
+from kimi_memory.errors import UsageError
 from kimi_memory.jobs.graph import derive, missing
 from kimi_memory.jobs.planner import OneJob
-from kimi_memory.store.notes.notes import Filed, Shelf
+from kimi_memory.store.notes.notes import Shelf
 
 KIND = "link"
 
@@ -108,7 +108,7 @@ def related(memory: Memory, id: str, hops: int = 1) -> list[Neighbour]:
         NotFoundError: there is no such note.
     """
     shelf = Shelf(memory.store)
-    filed = {one.note.id: one for one in _readable(shelf)}
+    filed = {one.note.id: one for one in shelf.notes()}
     graph, start = derive(list(filed.values())), shelf.find(id).id
     reached = graph.near(start, hops)
     every = [
@@ -134,7 +134,7 @@ def related(memory: Memory, id: str, hops: int = 1) -> list[Neighbour]:
 
 def suggested(memory: Memory) -> list[Edge]:
     """Return the links that wait to be confirmed, heaviest first."""
-    graph = derive(list(_readable(Shelf(memory.store))))
+    graph = derive(list(Shelf(memory.store).notes()))
     waiting = [edge for edge in graph.edges.values() if edge.suggested]
     return sorted(waiting, key=lambda edge: (-edge.weight, edge.source, edge.target))
 
@@ -142,7 +142,7 @@ def suggested(memory: Memory) -> list[Edge]:
 def check_links(memory: Memory) -> Iterator[Finding]:
     """Yield the links that lead nowhere, and those that lead to archived notes."""
     pages = [path for path in memory.store.files() if path.endswith(".md")]
-    for one in missing(list(_readable(Shelf(memory.store))), pages):
+    for one in missing(list(Shelf(memory.store).notes()), pages):
         where = f"{one.target}, which is archived" if one.archived else f"{one.target!r}: no note"
         yield Finding(
             "links",
@@ -213,11 +213,3 @@ def _note(shelf: Shelf, id: str) -> Note:
 
 def _title(note: Note) -> str:
     return str(getattr(note, "title", "") or getattr(note, "name", "") or note.id)
-
-
-def _readable(shelf: Shelf) -> Iterator[Filed]:
-    for entry in shelf.entries().values():
-        try:
-            yield shelf.file(entry.path)
-        except FormatError:
-            continue

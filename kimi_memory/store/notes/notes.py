@@ -108,10 +108,10 @@ class Shelf:
         return Filed(path, text, codec.parse(text, path))
 
     def notes(
-        self, kind: str, wanted: Callable[[Entry], bool] = lambda entry: True
+        self, kind: str = "", wanted: Callable[[Entry], bool] = lambda entry: True
     ) -> Iterator[Filed]:
-        """Yield the wanted notes of a kind in order of path; broken files are left out."""
-        found = (entry for entry in self.entries().values() if entry.kind == kind)
+        """Yield the wanted notes of a kind, or all, in order of path; broken files are left out."""
+        found = (entry for entry in self.entries().values() if kind in ("", entry.kind))
         for entry in sorted(filter(wanted, found), key=lambda entry: entry.path):
             try:
                 yield self.file(entry.path)

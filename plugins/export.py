@@ -1,52 +1,86 @@
-"""Export of a memory for other programs: cards by type, an index page, JSON, a graph."""
+"""The command ``export``: cards by type, an index page, JSON, a graph, sessions.
+
+Why it exists: what a memory holds is its owner's, and other programs read other forms.
+"""
 
 from __future__ import annotations
 
 import json
 import re
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from xml.etree import ElementTree
 
-from kimi_memory.api.memory import Memory
+from kimi_memory import Memory, hookimpl
+from kimi_memory.cli.shared import open_memory, show, show_json
 from kimi_memory.domain.card import Card, CardType
+from kimi_memory.domain.command import Command
 from kimi_memory.domain.graph import Edge, seen_from
+from kimi_memory.domain.json_value import Json
+from kimi_memory.domain.moment import zulu
 from kimi_memory.domain.note import Lang, Note
+from kimi_memory.domain.session import Transcript
 from kimi_memory.domain.status import Status
+from kimi_memory.domain.turn import Turn
 from kimi_memory.errors import FormatError, UsageError
+from kimi_memory.formats.card_header import page_language
 from kimi_memory.formats.page_lines import TITLES
 from kimi_memory.formats.templates import fill
 from kimi_memory.jobs.graph import derive
-from kimi_memory.jobs.pages import page_language
+from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Filed, Shelf
 
 INDEX = "index.md"
 CARDS_FORMAT = "kimi_memory/cards/1"
 """Begins a JSON export, so that import knows it."""
+SESSION_FORMAT = "kimi_memory/session/1"
+"""Says that turns of tools are part of it, too; `read_session` looks for it."""
 _PAST = {Status.SUPERSEDED, Status.ARCHIVED}
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NODE_KEYS = {
-    "label": "string",
-    "kind": "string",
-    "type": "string",
-    "status": "string",
-    "project": "string",
-    "lang": "string",
-    "path": "string",
-    "created": "string",
-    "confidence": "double",
-    "importance": "double",
+    **dict.fromkeys(("label", "kind", "type", "status", "project", "lang", "path"), "string"),
+    **{"created": "string", "confidence": "double", "importance": "double"},
     "temperature": "double",
 }
 _EDGE_KEYS = {
-    "rel": "string",
-    "inverse": "string",
-    "weight": "double",
-    "reason": "string",
-    "derived": "string",
-    "suggested": "boolean",
+    **{"rel": "string", "inverse": "string", "weight": "double", "reason": "string"},
+    **{"derived": "string", "suggested": "boolean"},
 }
+
+
+@hookimpl
+def register_commands() -> list[Command]:
+    """Add ``export``."""
+    help = "write cards, an index, JSON or a graph for other programs"
+    return [Command("export", help, _add_arguments, _export)]
+
+
+def _add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "form",
+        choices=list(_FORMS),
+        help="cards by type or all as JSON, which import takes back; sessions as JSON, which "
+        "ingest takes back; for reading only: an index page, a graph",
+    )
+    parser.add_argument("path", type=Path, help="where to: a folder for cards and sessions")
+    parser.add_argument("--all", action="store_true", help="superseded and archived ones too")
+    parser.add_argument("--force", action="store_true", help="replace what is there")
+
+
+def _export(arguments: Namespace) -> int:
+    """Export and say how much."""
+    with open_memory(arguments) as memory:
+        export = _FORMS[arguments.form]
+        found = export(memory, arguments.path, past=arguments.all, force=arguments.force)
+    if arguments.json:
+        show_json(found)
+        return 0
+    edges = f" and {found.edges} links" if found.edges else ""
+    what = "sessions" if arguments.form == "sessions" else "notes"
+    show(f"{found.notes} {what}{edges} in {found.path} ({found.files} files)")
+    return 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +110,7 @@ def export_graph(
     filed = _filed(memory, past=past)
     edges = list(derive(filed).edges.values())
     document = _graphml(filed, edges)
-    write_outside(memory, path, document, force=force)
+    _write(memory, path, document, force=force)
     return Exported(path, 1, len(filed), len(edges))
 
 
@@ -90,7 +124,7 @@ def export_json(memory: Memory, path: Path, *, past: bool = False, force: bool =
         "cards": [_members(one) for one in filed],
     }
     text = json.dumps(content, ensure_ascii=False, indent=1) + "\n"
-    write_outside(memory, path, text.encode(), force=force)
+    _write(memory, path, text.encode(), force=force)
     return Exported(path, 1, len(filed))
 
 
@@ -100,7 +134,7 @@ def export_index(
     """Write a page that lists all cards by type; arguments as for the graph."""
     cards = _cards(memory, past=past)
     text = _index(memory, [(one, one.path) for one in cards])
-    write_outside(memory, path, text.encode(), force=force)
+    _write(memory, path, text.encode(), force=force)
     return Exported(path, 1, len(cards))
 
 
@@ -111,23 +145,46 @@ def export_cards(
 
     Arguments are those of the graph; the folder must be empty or new without `force`.
     """
-    prepare_folder(memory, folder, force=force)
+    _prepare_folder(memory, folder, force=force)
     placed = list(_placed(_cards(memory, past=past)))
     for one, path in placed:
-        write_outside(memory, folder / path, one.text.encode(), force=True)
-    write_outside(memory, folder / INDEX, _index(memory, placed).encode(), force=True)
+        _write(memory, folder / path, one.text.encode(), force=True)
+    _write(memory, folder / INDEX, _index(memory, placed).encode(), force=True)
     return Exported(folder, len(placed) + 1, len(placed))
+
+
+def export_sessions(
+    memory: Memory, folder: Path, *, past: bool = False, force: bool = False
+) -> Exported:
+    """Write each session, open or ended, as a JSON file in a folder of its month.
+
+    Args:
+        memory: an open memory.
+        folder: an empty or new one, outside of the memory.
+        past: no difference: what was said is never past.
+        force: write into a folder that is not empty.
+
+    Raises:
+        UsageError: the folder lies in the memory, or it is not empty.
+    """
+    _prepare_folder(memory, folder, force=force)
+    count = 0
+    for place in sessions.places(memory.store):
+        try:
+            transcript = sessions.read(memory.store, place.path)
+        except FormatError:
+            continue  # 'verify' names it; its own file can be copied as it is.
+        month = f"{transcript.session.started:%Y-%m}"
+        path = folder / month / f"{PurePosixPath(place.path).stem}.json"
+        text = json.dumps(_session_members(transcript), ensure_ascii=False, indent=1)
+        _write(memory, path, f"{text}\n".encode("utf-8", "replace"), force=True)
+        count += 1
+    return Exported(folder, count, count)
 
 
 def _filed(memory: Memory, *, past: bool) -> list[Filed]:
     """Return the notes that can be read, in order of path."""
-    shelf, found = Shelf(memory.store), []
-    for entry in sorted(shelf.entries().values(), key=lambda entry: entry.path):
-        try:
-            found.append(shelf.file(entry.path))
-        except FormatError:
-            continue
-    return [one for one in found if past or one.note.status not in _PAST]
+    return [one for one in Shelf(memory.store).notes() if past or one.note.status not in _PAST]
 
 
 def _cards(memory: Memory, *, past: bool) -> list[Filed]:
@@ -149,7 +206,7 @@ def _placed(cards: Sequence[Filed]) -> Iterator[tuple[Filed, str]]:
 
 def _index(memory: Memory, placed: Sequence[tuple[Filed, str]]) -> str:
     cards = [(one.note, path) for one, path in placed if isinstance(one.note, Card)]
-    lang = page_language(memory.settings, [card for card, _ in cards])
+    lang = page_language(memory.settings.memory.language, [card for card, _ in cards])
     groups = [
         {
             "title": TITLES[type][lang is Lang.EN],
@@ -207,6 +264,41 @@ def _members(one: Filed) -> dict[str, object]:
         ],
         "path": one.path,
     }
+
+
+def _session_members(transcript: Transcript) -> dict[str, Json]:
+    session = transcript.session
+    texts: dict[str, Json] = {
+        name: getattr(session, name)
+        for name in ("agent", "user", "project", "channel", "host", "title", "area", "continues")
+    }
+    found: dict[str, Json] = {
+        "format": SESSION_FORMAT,
+        "id": session.id,
+        "timestamp": zulu(session.started),
+        **{name: text for name, text in texts.items() if text},
+        "turns": [_turn_members(turn) for turn in transcript.turns],
+    }
+    more: dict[str, Json] = {
+        "current_task": dict(transcript.task),
+        "temp_vars": dict(transcript.variables),
+        "metadata": dict(transcript.metadata),
+        "ended": zulu(transcript.ended) if transcript.ended else None,
+    }
+    return found | {name: value for name, value in more.items() if value}
+
+
+def _turn_members(turn: Turn) -> Json:
+    said: dict[str, Json] = {
+        "role": str(turn.role),
+        "content": turn.text,
+        "timestamp": zulu(turn.at),
+        "speaker": turn.speaker,
+        "origin": str(turn.origin),
+        "tool_calls": list(turn.tool_calls),
+        "ref": turn.ref,
+    }
+    return {name: value for name, value in said.items() if value or name == "content"}
 
 
 def _graphml(filed: Sequence[Filed], edges: Sequence[Edge]) -> bytes:
@@ -272,14 +364,14 @@ def _outside(memory: Memory, path: Path) -> None:
         raise UsageError(f"{path} lies in the memory itself. Export to a place outside of it.")
 
 
-def prepare_folder(memory: Memory, folder: Path, *, force: bool) -> None:
+def _prepare_folder(memory: Memory, folder: Path, *, force: bool) -> None:
     """Raise UsageError where a folder lies in the memory, or is not empty without `force`."""
     _outside(memory, folder)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())) and not force:
         raise UsageError(f"{folder} is not empty. Name a new folder, or give --force.")
 
 
-def write_outside(memory: Memory, path: Path, content: bytes, *, force: bool) -> None:
+def _write(memory: Memory, path: Path, content: bytes, *, force: bool) -> None:
     """Write a file of an export.
 
     Raises:
@@ -294,3 +386,12 @@ def write_outside(memory: Memory, path: Path, content: bytes, *, force: bool) ->
     except OSError as error:
         why = error.strerror or error
         raise UsageError(f"{path} cannot be written: {why}. Name another place.") from error
+
+
+_FORMS = {
+    "cards": export_cards,
+    "json": export_json,
+    "sessions": export_sessions,
+    "index": export_index,
+    "graphml": export_graph,
+}
