@@ -9,11 +9,12 @@ from pathlib import Path
 
 from kimi_memory import Memory
 from kimi_memory.domain.card import Card, Link, LinkRel
+from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.source import Quote, Source
 from kimi_memory.jobs.resolve_conflict import Choice, Resolve, conflicts
 from kimi_memory.operations.chat import Limits
 from kimi_memory.operations.compact_chat import compact, flush
-from kimi_memory.operations.forget import Doomed, Wanted, forget, purge
+from kimi_memory.operations.forget import Doomed, forget, purge
 from kimi_memory.operations.import_memories import import_store
 from kimi_memory.operations.introspect import introspect
 from kimi_memory.operations.links import Wanted as Tie

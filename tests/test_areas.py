@@ -15,13 +15,14 @@ import pytest
 from kimi_memory import Memory, Opening
 from kimi_memory.api.user_dirs import Home
 from kimi_memory.capture.ingest import open_file
+from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.scope import scope_of
 from kimi_memory.domain.search_types import Query
 from kimi_memory.errors import KimiMemoryError, UsageError
 from kimi_memory.frameworks.talk import Talk as Conversation
 from kimi_memory.hooks.host import Host
 from kimi_memory.jobs.resolve_conflict import conflicts
-from kimi_memory.operations.forget import Wanted, forget
+from kimi_memory.operations.forget import forget
 from kimi_memory.operations.introspect import introspect
 from kimi_memory.operations.links import Wanted as Link
 from kimi_memory.operations.links import link, related

@@ -60,6 +60,16 @@ def test_pluggy_is_the_one_foreign_library(statement: str, libraries: set[str]) 
     assert foreign(loads(statement)) == libraries
 
 
+CLIENT_MODULES = 30
+
+
+def test_the_client_loads_values_and_httpx() -> None:
+    loaded = loads("import kimi_memory.client")
+    assert len(ours(loaded)) <= CLIENT_MODULES, sorted(ours(loaded))
+    assert not loaded & (NEVER - {"http", "asyncio", "kimi_memory.server"})
+    assert not {name for name in loaded if name.startswith(("kimi_memory.api", "kimi_memory.jobs"))}
+
+
 HEAVY = {"numpy", "usearch", "whoosh", "ollama", "jinja2", "watchfiles", "importlib.metadata"}
 
 

@@ -22,6 +22,7 @@ from kimi_memory.domain.change import Append, Create
 from kimi_memory.domain.health import Severity
 from kimi_memory.domain.ids import derived_id
 from kimi_memory.domain.note import Lang
+from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.origin import Role
 from kimi_memory.domain.pages import Proposal
 from kimi_memory.domain.source import HAND
@@ -38,7 +39,7 @@ from kimi_memory.nlp.basic.normalize import bare, normalise
 from kimi_memory.operations.chat import Limits
 from kimi_memory.operations.compact_chat import compact
 from kimi_memory.operations.doctor import verify
-from kimi_memory.operations.forget import Doomed, Wanted, forget, purge
+from kimi_memory.operations.forget import Doomed, forget, purge
 from kimi_memory.proxy.chat import _link
 from kimi_memory.proxy.conversation import Asker, candidates
 from kimi_memory.server.principal import Caller

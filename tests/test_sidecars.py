@@ -15,9 +15,10 @@ import pytest
 from kimi_memory import Memory, Opening
 from kimi_memory.agent_hooks.respond import Reply
 from kimi_memory.api.user_dirs import Home
+from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.hooks.host import Host
 from kimi_memory.operations.doctor import doctor
-from kimi_memory.operations.forget import Wanted, forget
+from kimi_memory.operations.forget import forget
 
 NOW = datetime(2026, 2, 27, 9, 0, tzinfo=UTC)
 HOST = Host(entry_points=False)

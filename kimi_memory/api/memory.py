@@ -28,11 +28,10 @@ if TYPE_CHECKING:
     from kimi_memory.domain.draft import Draft
     from kimi_memory.domain.job import Job, JobReport
     from kimi_memory.domain.screen import TranscriptFile
+    from kimi_memory.domain.search_types import Answer, Context
     from kimi_memory.jobs.planner import Planner
     from kimi_memory.jobs.runner import Jobs
     from kimi_memory.jobs.trace import Trace
-    from kimi_memory.recall.context import Context
-    from kimi_memory.recall.engine import Answer
     from kimi_memory.store.notes.notes import Filed
 
 

@@ -15,7 +15,7 @@ from kimi_memory.cli.shared import (
     show_report,
 )
 from kimi_memory.domain.job import JobReport
-from kimi_memory.jobs.forget import Wanted
+from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.operations.forget import forget
 
 

@@ -24,7 +24,7 @@ from kimi_memory.recall.query_parser import boundary, check, parse
 
 if TYPE_CHECKING:
     from kimi_memory.api.memory import Memory
-    from kimi_memory.recall.engine import Answer
+    from kimi_memory.domain.search_types import Answer
 
 _LISTS = {
     "tier": "short-term, episodic, mid-term, semantic or long-term",

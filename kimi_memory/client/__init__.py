@@ -6,7 +6,7 @@ the library's own values and raise its own errors.
 
 from __future__ import annotations
 
-from kimi_memory.client.later import AsyncClient, AsyncSession
-from kimi_memory.client.now import Client, ClientSession
+from kimi_memory.client.async_client import AsyncClient, AsyncSession
+from kimi_memory.client.sync_client import Client, ClientSession
 
 __all__ = ["AsyncClient", "AsyncSession", "Client", "ClientSession"]

@@ -9,16 +9,11 @@ from typing import Any, Generic, Literal, TypeVar
 from urllib.parse import quote
 
 from kimi_memory.domain.job import Job, JobReport
-from kimi_memory.domain.search_types import Query
+from kimi_memory.domain.operation_types import Commit, Waiting, Wanted
+from kimi_memory.domain.search_types import Answer, Context, Purpose, Query
 from kimi_memory.domain.session import Session
-from kimi_memory.operations.forget import Wanted
-from kimi_memory.operations.review_queue import Waiting
-from kimi_memory.recall.context import Context
-from kimi_memory.recall.engine import Answer
-from kimi_memory.recall.request import Purpose
 from kimi_memory.server import responses
 from kimi_memory.server.values import plain
-from kimi_memory.store.git.log import Commit
 
 T = TypeVar("T")
 

@@ -12,7 +12,7 @@ from kimi_memory.client.asks import Ask
 from kimi_memory.errors import ServerError
 from kimi_memory.llm.remote.http import is_loopback
 from kimi_memory.server.errors import raised
-from kimi_memory.server.events import Event
+from kimi_memory.server.responses import Event
 from kimi_memory.server.values import revive
 
 URL = "http://127.0.0.1:8378"

@@ -1,12 +1,14 @@
-"""Units of recall and what a query finds: unit, chunk, query, hit."""
+"""Units of recall and what a query finds: unit, chunk, query, hit, answer, context block."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
+Purpose = Literal["start", "task", "live"]
+"""What a context block is for."""
 COLD_BELOW = 0.3
 """A card whose file has a temperature below this is cold: it has no vector."""
 
@@ -159,3 +161,30 @@ class Hit:
         unit = self.unit
         run = "" if unit.last == unit.first else f"-L{unit.last}"
         return f"{unit.path}#L{unit.first}{run}"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a query found, and how."""
+
+    hits: tuple[Hit, ...]
+    lanes: tuple[str, ...] = ()
+    """Lanes that took part."""
+    notes: tuple[str, ...] = ()
+    """What a person should know: a lane that is off, an index that is not used."""
+    took_ms: float = 0.0
+    weights: Mapping[str, float] = field(default_factory=dict)
+    """What each lane counts in the score, altogether 1; by rank where the fusion is rrf."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A context block."""
+
+    text: str
+    """Empty when nothing fits."""
+    tokens: int
+    lines: tuple[str, ...]
+    """Ids of what is in it, in the order shown."""
+    dropped: int
+    """How many lines did not fit."""

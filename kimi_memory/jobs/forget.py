@@ -14,6 +14,7 @@ from kimi_memory.domain.digest import DigestLine
 from kimi_memory.domain.event import Event
 from kimi_memory.domain.job import Op
 from kimi_memory.domain.note import Note
+from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.pages import Agent, Day, Project
 from kimi_memory.domain.plan import Plan, digest_of
 from kimi_memory.domain.plan_step import Step
@@ -41,54 +42,16 @@ _SHORTEST_LINE = 4
 T = TypeVar("T", bound=Note)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """What a person wants forgotten: a note, a key, a session, words, or a time."""
-
-    note: str = ""
-    """Id of a card or event, or a unique prefix."""
-    key: str = ""
-    session: str = ""
-    """Id of a session, or a unique prefix; its continuations are named one by one."""
-    query: str = ""
-    """Words; everything that says them goes, however they are typed."""
-    since: datetime | None = None
-    """With `until`: all that rests on what was said from this moment on …"""
-    until: datetime | None = None
-    """… and before this one."""
-    why: str = ""
-    hashed: bool = False
-    """Whether the tombstone holds only the hash of the value."""
-
-    @property
-    def subject(self) -> str:
-        """The request in a few words."""
-        if self.since or self.until:
-            return " to ".join(f"{at:%Y-%m-%d %H:%M}" if at else "…" for at in self._span)
-        words = "words that are kept as a hash" if self.hashed else repr(self.query)
-        return self.note or self.key or self.session or f"what says {words}"
-
-    @property
-    def broad(self) -> bool:
-        """Whether it may take more than a person has in mind."""
-        return not (self.note or self.key)
-
-    @property
-    def _span(self) -> tuple[datetime | None, datetime | None]:
-        return self.since, self.until
-
-    def check(self) -> None:
-        """Raise UsageError unless exactly one thing is wanted, and that with enough words."""
-        named = (self.note, self.key, self.session, self.query, self.since or self.until)
-        if sum(map(bool, named)) != 1:
-            raise UsageError(
-                "Say what to forget: one note id, one key, one session, words, or a time."
-            )
-        if self.query and len(bare(self.query).encode()) < SHORTEST_WORDS:
-            raise UsageError(
-                f"{self.query!r} is too short to forget by: it stands everywhere. "
-                "Give at least 8 letters or 3 Chinese characters."
-            )
+def check_wanted(wanted: Wanted) -> None:
+    """Raise UsageError unless exactly one thing is wanted, and that with enough words."""
+    named = (wanted.note, wanted.key, wanted.session, wanted.query, wanted.since or wanted.until)
+    if sum(map(bool, named)) != 1:
+        raise UsageError("Say what to forget: one note id, one key, one session, words, or a time.")
+    if wanted.query and len(bare(wanted.query).encode()) < SHORTEST_WORDS:
+        raise UsageError(
+            f"{wanted.query!r} is too short to forget by: it stands everywhere. "
+            "Give at least 8 letters or 3 Chinese characters."
+        )
 
 
 @dataclass(slots=True)
@@ -125,7 +88,7 @@ class Forget:
     kind = "forget"
 
     def __init__(self, context: JobContext, wanted: Wanted) -> None:
-        wanted.check()
+        check_wanted(wanted)
         self._context, self._wanted = context, wanted
         self._store, self._now = context.store, context.clock()
         self._keyed = keyed_by(context.store.journal)

@@ -10,6 +10,7 @@ from kimi_memory.domain.card import Card
 from kimi_memory.domain.change import Append, Change, Delete, digest
 from kimi_memory.domain.job import Op
 from kimi_memory.domain.note import Note
+from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.origin import Origin
 from kimi_memory.domain.pages import Proposal, Todo
 from kimi_memory.domain.plan import Plan, digest_of
@@ -19,7 +20,7 @@ from kimi_memory.domain.tombstone import Tombstone, Tombstones
 from kimi_memory.errors import FormatError, NotFoundError, UsageError
 from kimi_memory.formats.jsonl import tombstone_line
 from kimi_memory.formats.page_lines import Line
-from kimi_memory.jobs.forget import Forget, Wanted
+from kimi_memory.jobs.forget import Forget
 from kimi_memory.jobs.manual_edits import Hand
 from kimi_memory.jobs.page_edits import Edits, Rules
 from kimi_memory.jobs.pages import Pages, is_page

@@ -12,16 +12,16 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Opening
 from kimi_memory.domain.actor import Actor
 from kimi_memory.domain.job import JobReport
+from kimi_memory.domain.operation_types import Said, Wanted
 from kimi_memory.domain.origin import Origin
 from kimi_memory.domain.search_types import Hit
 from kimi_memory.errors import NotFoundError, UsageError
-from kimi_memory.jobs.forget import Wanted
 from kimi_memory.mcp import responses
 from kimi_memory.nlp.basic.citation import split_citation
 from kimi_memory.operations.doctor import status
 from kimi_memory.operations.entities import Entities
 from kimi_memory.operations.forget import forget
-from kimi_memory.operations.review_queue import Said, review
+from kimi_memory.operations.review_queue import review
 from kimi_memory.recall.query_parser import parse
 from kimi_memory.server.principal import Caller, Namespace, Scope
 from kimi_memory.server.simple import of_sources

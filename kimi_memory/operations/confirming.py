@@ -12,10 +12,11 @@ from kimi_memory.domain.card import Card
 from kimi_memory.domain.change import Change, Delete, Update, digest
 from kimi_memory.domain.job import JobReport
 from kimi_memory.domain.note import Note
+from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.origin import Origin
 from kimi_memory.errors import FormatError, NotFoundError, StoreError
 from kimi_memory.formats import codec
-from kimi_memory.jobs.forget import Forget, Wanted
+from kimi_memory.jobs.forget import Forget
 from kimi_memory.store.files.merge_marks import WHY
 from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.store.standing import Waiting, is_judged

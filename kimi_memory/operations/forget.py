@@ -10,9 +10,10 @@ from itertools import chain, combinations_with_replacement
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.actor import Actor
 from kimi_memory.domain.job import JobReport, Op
+from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.errors import ReadOnlyError, StoreError, UsageError
 from kimi_memory.index.files import INDEX
-from kimi_memory.jobs.forget import Forget, Wanted
+from kimi_memory.jobs.forget import Forget, check_wanted
 from kimi_memory.jobs.purge import Doomed, Purge, Removal, subject_of
 from kimi_memory.jobs.purge_file import Scrub, Targets
 from kimi_memory.jobs.rekeying import rekey
@@ -75,7 +76,7 @@ def forget(memory: Memory, wanted: Wanted, *, dry_run: bool = False) -> JobRepor
         NotFoundError: there is no such note, key or session.
         UsageError: not exactly one of them is named.
     """
-    wanted.check()
+    check_wanted(wanted)
     if wanted.query and not wanted.hashed and _is_hashed(memory, wanted.query):
         wanted = replace(wanted, hashed=True)  # What was purged is never written again.
     if not dry_run:

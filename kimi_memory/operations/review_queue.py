@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime
-
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.card import Card
 from kimi_memory.domain.job import JobReport
+from kimi_memory.domain.operation_types import Said, Waiting
 from kimi_memory.domain.pages import Proposal
 from kimi_memory.errors import KimiMemoryError, UsageError
 from kimi_memory.jobs.pages import is_page
@@ -26,36 +24,6 @@ from kimi_memory.store.notes.notes import Filed, Shelf
 from kimi_memory.store.standing import Waiting as Unvetted
 
 __all__ = ["Answer", "Said", "Waiting", "answer", "review"]
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """A turn that something rests on."""
-
-    session: str
-    n: int
-    speaker: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """One thing that waits for a person's word."""
-
-    id: str
-    path: str
-    title: str
-    target: str
-    """Path of what would change."""
-    section: str
-    text: str
-    reason: str
-    created: datetime
-    diff: str
-    """What accepting it would do."""
-    problem: str = ""
-    """Why it cannot be accepted as it is."""
-    evidence: tuple[Said, ...] = ()
 
 
 def review(memory: Memory) -> list[Waiting]:

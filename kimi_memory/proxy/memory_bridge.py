@@ -18,11 +18,11 @@ from kimi_memory.agent_hooks.respond import STALE_HOURS
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.ids import safe_session_id
 from kimi_memory.domain.origin import Role
+from kimi_memory.domain.search_types import Context
 from kimi_memory.errors import KimiMemoryError, ServerError
 from kimi_memory.nlp.basic.prompt_fence import strip_injected
 from kimi_memory.proxy.chat import Chat, Said
 from kimi_memory.proxy.conversation import Asker, Conversations, Shown, candidates
-from kimi_memory.recall.context import Context
 from kimi_memory.server.principal import Scope, denied
 from kimi_memory.server.workers import Desk
 from kimi_memory.store.notes import sessions

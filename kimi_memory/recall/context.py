@@ -10,11 +10,10 @@ prompt cache keeps its beginning.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kimi_memory.domain.pages import STARTER_PAGES
-from kimi_memory.domain.search_types import Query, Unit
+from kimi_memory.domain.search_types import Context, Query, Unit
 from kimi_memory.domain.session import last_rounds
 from kimi_memory.domain.status import Status
 from kimi_memory.errors import FormatError
@@ -49,19 +48,6 @@ _RESTATING = frozenset({"MEMORY.md", "INDEX.md"})
 """Pages that only say again what cards say."""
 INTROS = ("as in [[MEMORY]]", "同 [[MEMORY]]")
 """What generated pages say of themselves, once the lines of their cards are left out."""
-
-
-@dataclass(frozen=True, slots=True)
-class Context:
-    """A context block."""
-
-    text: str
-    """Empty when nothing fits."""
-    tokens: int
-    lines: tuple[str, ...]
-    """Ids of what is in it, in the order shown."""
-    dropped: int
-    """How many lines did not fit."""
 
 
 def build(recall: Recall, request: Request) -> Context:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
 from kimi_memory.config import RecallTable
 from kimi_memory.domain.engine import Embedding
 from kimi_memory.domain.scope import visible
-from kimi_memory.domain.search_types import Hit, Query, Unit
+from kimi_memory.domain.search_types import Answer, Hit, Query, Unit
 from kimi_memory.errors import UsageError
 from kimi_memory.hooks.host import Host
 from kimi_memory.index.index import Index
@@ -43,20 +43,6 @@ _AGEING = frozenset({"card", "event"})
 _FUSIONS: tuple[Literal["score", "70/30", "rrf"], ...] = ("score", "70/30", "rrf")
 CANDIDATES = 50
 """At least so many of the best rows are weighed by the plugins."""
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a query found, and how."""
-
-    hits: tuple[Hit, ...]
-    lanes: tuple[str, ...] = ()
-    """Lanes that took part."""
-    notes: tuple[str, ...] = ()
-    """What a person should know: a lane that is off, an index that is not used."""
-    took_ms: float = 0.0
-    weights: Mapping[str, float] = field(default_factory=dict)
-    """What each lane counts in the score, altogether 1; by rank where the fusion is rrf."""
 
 
 def total(parts: Mapping[str, float]) -> float:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-from kimi_memory.domain.search_types import Query
+from kimi_memory.domain.search_types import Purpose, Query
 from kimi_memory.nlp.dates.zone import Zone
-
-Purpose = Literal["start", "task", "live"]
 
 
 class Request(NamedTuple):

@@ -11,12 +11,11 @@ from kimi_memory.domain.brief import Choice, Point
 from kimi_memory.domain.note import Lang
 from kimi_memory.domain.pages import STARTER_IDENTITY, STARTER_PAGES, Identity
 from kimi_memory.domain.scope import SHARED
-from kimi_memory.domain.search_types import Query
+from kimi_memory.domain.search_types import Context, Query
 from kimi_memory.formats.page_lines import BRIEF_TITLES
 from kimi_memory.nlp.basic.prompt_fence import fence
 from kimi_memory.nlp.basic.sentences import sentences
 from kimi_memory.nlp.basic.tokens import estimate
-from kimi_memory.recall.context import Context
 from kimi_memory.recall.people_pages import people_lines
 from kimi_memory.recall.request import Request
 from kimi_memory.store.notes.known import Known, Whose

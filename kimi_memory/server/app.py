@@ -28,6 +28,7 @@ from kimi_memory.server.metrics import Metrics
 from kimi_memory.server.openapi import document
 from kimi_memory.server.principal import Caller, Scope
 from kimi_memory.server.rate_limit import BODY_SECONDS, Limits, Pace, busy, too_large, too_slow
+from kimi_memory.server.responses import Event
 from kimi_memory.server.routes import ROUTES, SPECIAL
 from kimi_memory.server.schema import Route, Special
 from kimi_memory.server.tokens import Tokens
@@ -286,6 +287,6 @@ def _route_of(scope: Connection) -> str:
     return getattr(scope.get("endpoint"), "__name__", "none").lstrip("_")
 
 
-def _line(event: events.Event) -> str:
+def _line(event: Event) -> str:
     said = json.dumps(plain(event), ensure_ascii=False)
     return f"id: {event.seq}\nevent: {event.kind}\ndata: {said}\n\n"

@@ -8,31 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.jobs.runner import FOLDER as JOBS
 from kimi_memory.server.principal import Namespace
+from kimi_memory.server.responses import Event
 from kimi_memory.store.wal.contents import EXTERNAL
 
 _SESSION = re.compile(r"(?:.+/)?session_(?P<id>[^/]+)\.jsonl")
 _JOB = re.compile(rf"{JOBS}/(?P<id>[^/]+)\.json")
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """One thing that happened."""
-
-    seq: int
-    """Its number; the events after it follow from ``Last-Event-ID``."""
-    kind: Literal["capture", "job", "edit"]
-    """Something was said in a session, a job was applied, or a person edited a file."""
-    at: str
-    path: str
-    session: str = ""
-    job: str = ""
-    by: str = ""
 
 
 def head(memory: Memory) -> int:

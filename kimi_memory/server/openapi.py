@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from kimi_memory import __version__
-from kimi_memory.server.events import Event
 from kimi_memory.server.principal import Scope
+from kimi_memory.server.responses import Event
 from kimi_memory.server.schema import Field, Route
 from kimi_memory.server.values import schema
 

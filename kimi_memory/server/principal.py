@@ -21,7 +21,7 @@ from kimi_memory.store.notes.note_index import Entry
 from kimi_memory.store.notes.notes import Filed, Shelf
 
 if TYPE_CHECKING:
-    from kimi_memory.recall.context import Context
+    from kimi_memory.domain.search_types import Context
 
 _TOLD = ("project", "agent", "user", "session", "scope")
 

@@ -8,14 +8,12 @@ from typing import Any
 
 from kimi_memory import __version__
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.search_types import Query
+from kimi_memory.domain.operation_types import Commit, Waiting
+from kimi_memory.domain.search_types import Answer, Context, Query
 from kimi_memory.errors import NotFoundError, ReadOnlyError, UsageError
 from kimi_memory.jobs.resolve_conflict import conflicts as disputed
 from kimi_memory.operations.doctor import status as count
-from kimi_memory.operations.review_queue import Waiting
 from kimi_memory.operations.review_queue import review as waiting
-from kimi_memory.recall.context import Context
-from kimi_memory.recall.engine import Answer
 from kimi_memory.recall.query_parser import parse
 from kimi_memory.server.principal import Caller
 from kimi_memory.server.responses import (
@@ -30,7 +28,6 @@ from kimi_memory.server.responses import (
     Text,
 )
 from kimi_memory.server.schema import Given
-from kimi_memory.store.git.log import Commit
 from kimi_memory.store.notes import sessions
 
 _NO_FILTERS = ("text", "limit", "hops", "min_relevance", "vector_weight", "fusion")

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TYPE_CHECKING, Literal
 
-from kimi_memory.domain.card import Card
-from kimi_memory.store.git.log import Commit
+from kimi_memory.domain.operation_types import Commit
+
+if TYPE_CHECKING:
+    from kimi_memory.domain.card import Card
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,3 +170,18 @@ class Health:
 
     status: str
     version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened."""
+
+    seq: int
+    """Its number; the events after it follow from ``Last-Event-ID``."""
+    kind: Literal["capture", "job", "edit"]
+    """Something was said in a session, a job was applied, or a person edited a file."""
+    at: str
+    path: str
+    session: str = ""
+    job: str = ""
+    by: str = ""

@@ -7,16 +7,14 @@ from dataclasses import replace
 from kimi_memory.domain.card import CardType
 from kimi_memory.domain.job import Job, JobReport
 from kimi_memory.domain.job_registry import periodic
+from kimi_memory.domain.operation_types import Commit, Waiting
 from kimi_memory.domain.scope import AREAS
+from kimi_memory.domain.search_types import Answer, Context
 from kimi_memory.domain.session import Session
-from kimi_memory.operations.review_queue import Waiting
-from kimi_memory.recall.context import Context
-from kimi_memory.recall.engine import Answer
 from kimi_memory.recall.query_parser import CLOSED
 from kimi_memory.server import reading, responses, simple, writing
 from kimi_memory.server.principal import Scope
 from kimi_memory.server.schema import Field, Route, Special
-from kimi_memory.store.git.log import Commit
 
 MOST_DAYS = 36_500
 MOST_HITS = 100

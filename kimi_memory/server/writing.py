@@ -9,9 +9,9 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.api.session import SessionHandle
 from kimi_memory.domain.ids import safe_session_id
 from kimi_memory.domain.job import Job, JobReport
+from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.session import Session
 from kimi_memory.errors import NotFoundError, UsageError
-from kimi_memory.operations.forget import Wanted
 from kimi_memory.operations.forget import forget as archive
 from kimi_memory.server.principal import Caller, Scope, denied
 from kimi_memory.server.responses import Stored

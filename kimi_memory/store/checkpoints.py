@@ -13,7 +13,7 @@ from kimi_memory.store.copy import copy_id
 from kimi_memory.store.store import Store
 
 if TYPE_CHECKING:
-    from kimi_memory.store.git.log import Commit
+    from kimi_memory.domain.operation_types import Commit
 
 TRAILER = "Checkpoint"
 

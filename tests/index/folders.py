@@ -10,14 +10,14 @@ from pathlib import Path
 from kimi_memory.config import RecallTable
 from kimi_memory.domain.card import Card, CardType
 from kimi_memory.domain.origin import Role
-from kimi_memory.domain.search_types import Query
+from kimi_memory.domain.search_types import Answer, Query
 from kimi_memory.domain.session import Session
 from kimi_memory.domain.turn import Turn
 from kimi_memory.formats.codec import render
 from kimi_memory.formats.jsonl import session_line, state_line, turn_line
 from kimi_memory.hooks.host import Host
 from kimi_memory.index.index import Index
-from kimi_memory.recall.engine import Answer, Recall
+from kimi_memory.recall.engine import Recall
 from kimi_memory.store.store import Store
 
 NOW = datetime(2026, 2, 27, 9, 0, tzinfo=UTC)

@@ -12,11 +12,12 @@ from kimi_memory import Memory
 from kimi_memory.domain.card import Card, CardType
 from kimi_memory.domain.change import Change, Create, Delete, Update, digest
 from kimi_memory.domain.note import Lang
+from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.status import Status
 from kimi_memory.formats.page_lines import read_page
 from kimi_memory.jobs.overview import is_generated
 from kimi_memory.jobs.pages import Pages, is_page
-from kimi_memory.operations.forget import Doomed, Wanted, forget, purge
+from kimi_memory.operations.forget import Doomed, forget, purge
 from kimi_memory.store.notes.notes import Shelf
 from tests.jobs.test_import_edits import card, fill, page
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from kimi_memory import Memory
+from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.errors import UsageError
 from kimi_memory.operations.agent_files import Folder
-from kimi_memory.operations.forget import Wanted, forget
+from kimi_memory.operations.forget import forget
 
 SAID = {
     "en": (

@@ -13,6 +13,7 @@ import pytest
 from kimi_memory import Memory, Opening
 from kimi_memory.domain.change import Create
 from kimi_memory.domain.draft import Draft
+from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.origin import Role
 from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.domain.search_types import Query
@@ -20,7 +21,7 @@ from kimi_memory.domain.status import Status
 from kimi_memory.errors import UsageError
 from kimi_memory.operations.chat import Limits, Message
 from kimi_memory.operations.compact_chat import compact
-from kimi_memory.operations.forget import Wanted, forget
+from kimi_memory.operations.forget import forget
 from kimi_memory.operations.import_memories import import_store
 from kimi_memory.operations.introspect import introspect
 from kimi_memory.operations.skills import propose

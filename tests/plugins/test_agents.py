@@ -11,6 +11,7 @@ from kimi_memory import Memory
 from kimi_memory.domain.card import Card, CardType
 from kimi_memory.domain.digest import Digest, DigestLine, Part
 from kimi_memory.domain.note import Lang
+from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.origin import Role
 from kimi_memory.domain.pages import Agent
 from kimi_memory.domain.plan_step import DayView
@@ -19,7 +20,7 @@ from kimi_memory.domain.source import Source
 from kimi_memory.domain.status import Status
 from kimi_memory.formats import codec
 from kimi_memory.hooks.host import Host
-from kimi_memory.operations.forget import Wanted, forget
+from kimi_memory.operations.forget import forget
 
 DAY = date(2026, 2, 27)
 NOON = datetime(2026, 2, 27, 12, tzinfo=UTC)

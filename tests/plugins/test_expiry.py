@@ -9,9 +9,10 @@ import pytest
 
 from kimi_memory import Memory
 from kimi_memory.domain.change import Update, digest
+from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.origin import Role
 from kimi_memory.formats.codec import patch
-from kimi_memory.operations.forget import Wanted, forget
+from kimi_memory.operations.forget import forget
 from tests.jobs.test_runner import talk
 
 ZH, EN = "酒店的门禁密码每天下午更换一次。", "The hotel room number is on the blue card."

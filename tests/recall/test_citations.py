@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from kimi_memory import Memory
+from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.search_types import Hit
-from kimi_memory.operations.forget import Wanted, forget
+from kimi_memory.operations.forget import forget
 from kimi_memory.recall.citations import quoting
 
 

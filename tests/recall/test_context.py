@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from kimi_memory.domain.card import CardType
 from kimi_memory.domain.pages import Identity, Project, Todo
+from kimi_memory.domain.search_types import Context
 from kimi_memory.domain.status import Status
 from kimi_memory.formats.codec import render
 from kimi_memory.nlp.basic.tokens import estimate
-from kimi_memory.recall.context import Context, build
+from kimi_memory.recall.context import build
 from kimi_memory.recall.request import Request
 
 NONCE = "abcdef0123456789"

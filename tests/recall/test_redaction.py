@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from kimi_memory import Memory
+from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.origin import Role
 from kimi_memory.domain.search_types import Query
-from kimi_memory.operations.forget import Wanted, forget
+from kimi_memory.operations.forget import forget
 
 SAID = {
     "zh": ("我的牙医是奥斯陆的陈医生。", "陈医生", "今天下雨，所以我们坐地铁去。"),

@@ -6,9 +6,8 @@ import pytest
 from folders import Folder
 
 from kimi_memory.domain.card import Link, LinkRel
-from kimi_memory.domain.search_types import Hit, Query
+from kimi_memory.domain.search_types import Answer, Hit, Query
 from kimi_memory.domain.status import Status
-from kimi_memory.recall.engine import Answer
 
 
 def ids(answer: Answer) -> list[str]:

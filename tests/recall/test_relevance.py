@@ -6,9 +6,8 @@ import pytest
 from folders import Folder
 
 from kimi_memory.domain.card import CardType
-from kimi_memory.domain.search_types import Query
+from kimi_memory.domain.search_types import Answer, Query
 from kimi_memory.nlp.rules.framing import Framing
-from kimi_memory.recall.engine import Answer
 from kimi_memory.recall.relevance import SIZES, Signs, likelihood
 
 KITCHEN = [

@@ -8,9 +8,10 @@ import pytest
 from folders import NOW, Folder
 
 from kimi_memory.domain.card import CardType
+from kimi_memory.domain.search_types import Context
 from kimi_memory.domain.status import Status
 from kimi_memory.nlp.basic.tokens import estimate
-from kimi_memory.recall.context import Context, build
+from kimi_memory.recall.context import build
 from kimi_memory.recall.render import Section
 from kimi_memory.recall.request import Request
 from kimi_memory.recall.standing_orders import MOST, standing_orders

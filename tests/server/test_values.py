@@ -12,8 +12,7 @@ import pytest
 
 from kimi_memory.domain.change import Effect
 from kimi_memory.domain.job import Job, JobReport, Op, Operation, Spent
-from kimi_memory.domain.search_types import Hit, Query, Related, Unit
-from kimi_memory.recall.engine import Answer
+from kimi_memory.domain.search_types import Answer, Hit, Query, Related, Unit
 from kimi_memory.server.routes import ROUTES
 from kimi_memory.server.values import _hints, plain, revive, schema
 

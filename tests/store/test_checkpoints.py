@@ -4,9 +4,9 @@ import errno
 from datetime import UTC, datetime
 
 from kimi_memory.domain.change import Create
+from kimi_memory.domain.operation_types import Commit
 from kimi_memory.store.checkpoints import checkpoint, checkpoints_of, copy_of
 from kimi_memory.store.copy import copy_id
-from kimi_memory.store.git.log import Commit
 
 
 def made(*, trailer: str = "", name: str = "Checkpoint") -> Commit:

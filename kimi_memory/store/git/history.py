@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from kimi_memory.domain.health import Finding, Severity
+from kimi_memory.domain.operation_types import Commit
 from kimi_memory.errors import HistoryError
 from kimi_memory.store.files.stat import Stats
 from kimi_memory.store.git import attributes, read
@@ -21,7 +22,7 @@ from kimi_memory.store.git.files import IGNORED
 from kimi_memory.store.git.head_log import head_at, read_state
 from kimi_memory.store.git.health import examine, read_settings
 from kimi_memory.store.git.locks import remove_stale
-from kimi_memory.store.git.log import Commit, idents, message
+from kimi_memory.store.git.log import idents, message
 from kimi_memory.store.git.repo_check import check_adoptable, check_owner, is_clone, settle_outside
 
 __all__ = ["Commit", "History"]

@@ -4,26 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from kimi_memory.domain.operation_types import Commit
 from kimi_memory.store.git.command import EMAIL, NAME
 
 FORMAT = "%H%x00%aI%x00%an%x00%s%x00%(trailers:only=true,unfold=true)%x00"
 _FIELDS = 5
 _LONGEST_SUBJECT = 300
-
-
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """One commit of the history."""
-
-    hash: str
-    at: datetime
-    subject: str
-    author: str
-    trailers: Mapping[str, str]
 
 
 def one_line(text: str) -> str:

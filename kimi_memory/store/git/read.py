@@ -7,11 +7,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from kimi_memory.domain.operation_types import Commit
 from kimi_memory.errors import HistoryError
 from kimi_memory.store.git.command import Git, decode, encode
 from kimi_memory.store.git.commit import disk_tree
 from kimi_memory.store.git.index import EMPTY_TREE, differences
-from kimi_memory.store.git.log import FORMAT, Commit, one_line, parse_log, trailer_name
+from kimi_memory.store.git.log import FORMAT, one_line, parse_log, trailer_name
 
 
 class Version(NamedTuple):

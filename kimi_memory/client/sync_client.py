@@ -1,8 +1,8 @@
-"""The client for programs with an event loop."""
+"""The client that waits for each answer."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import date, datetime
 from typing import Any, Self, TypeVar
 
@@ -10,24 +10,19 @@ import httpx
 
 from kimi_memory.client import asks, wire
 from kimi_memory.domain.job import Job, JobReport
-from kimi_memory.domain.search_types import Query
+from kimi_memory.domain.operation_types import Commit, Waiting, Wanted
+from kimi_memory.domain.search_types import Answer, Context, Purpose, Query
 from kimi_memory.domain.session import Session
-from kimi_memory.operations.forget import Wanted
-from kimi_memory.operations.review_queue import Waiting
-from kimi_memory.recall.context import Context
-from kimi_memory.recall.engine import Answer
-from kimi_memory.recall.request import Purpose
 from kimi_memory.server import responses
-from kimi_memory.server.events import Event
-from kimi_memory.store.git.log import Commit
+from kimi_memory.server.responses import Event
 
 T = TypeVar("T")
 
 
-class AsyncSession:
+class ClientSession:
     """An open session of a served memory; as a context manager it ends by itself."""
 
-    def __init__(self, client: AsyncClient, header: Session) -> None:
+    def __init__(self, client: Client, header: Session) -> None:
         self._client, self.header = client, header
 
     @property
@@ -35,7 +30,7 @@ class AsyncSession:
         """The session's id."""
         return self.header.id
 
-    async def turn(
+    def turn(
         self,
         role: str,
         text: str,
@@ -49,31 +44,31 @@ class AsyncSession:
         said = {
             "role": role, "text": text, "speaker": speaker, "at": at, "ref": ref, "origin": origin,
         }  # fmt: skip
-        return await self._client.send(asks.turn(self.id, said))
+        return self._client.send(asks.turn(self.id, said))
 
-    async def state(
+    def state(
         self,
         *,
         task: Mapping[str, Any] | None = None,
         variables: Mapping[str, Any] | None = None,
     ) -> None:
         """Record the current task, or temporary variables."""
-        await self._client.send(asks.state(self.id, task, variables))
+        self._client.send(asks.state(self.id, task, variables))
 
-    async def end(self) -> JobReport:
+    def end(self) -> JobReport:
         """End the session: it is archived and distilled."""
-        return await self._client.end(self.id)
+        return self._client.end(self.id)
 
-    async def __aenter__(self) -> Self:
+    def __enter__(self) -> Self:
         return self
 
-    async def __aexit__(self, kind: object, error: object, trace: object) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         if kind is None:
-            await self.end()
+            self.end()
 
 
-class AsyncClient:
-    """A memory behind a server, for an event loop; every method is one request.
+class Client:
+    """A memory behind a server; every method is one request.
 
     Args:
         url: address of the server.
@@ -85,19 +80,19 @@ class AsyncClient:
         self, url: str = wire.URL, token: str = "", *, seconds: float = wire.SECONDS
     ) -> None:
         self._url = url
-        self._http = httpx.AsyncClient(**wire.settings(url, token, seconds))
+        self._http = httpx.Client(**wire.settings(url, token, seconds))
 
-    async def __aenter__(self) -> Self:
+    def __enter__(self) -> Self:
         return self
 
-    async def __aexit__(self, kind: object, error: object, trace: object) -> None:
-        await self.close()
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        self.close()
 
-    async def close(self) -> None:
+    def close(self) -> None:
         """Let go of the connections."""
-        await self._http.aclose()
+        self._http.close()
 
-    async def send(self, ask: asks.Ask[T]) -> T:
+    def send(self, ask: asks.Ask[T]) -> T:
         """Send a request and return what it asks for.
 
         Raises:
@@ -105,30 +100,30 @@ class AsyncClient:
             KimiMemoryError: the server refused; it is the error the library would raise.
         """
         try:
-            answer = await self._http.request(**wire.sent(ask))
+            answer = self._http.request(**wire.sent(ask))
         except httpx.HTTPError as error:
             raise wire.silent(self._url, error) from error
         return wire.answered(ask, answer)
 
     # The simple contract
 
-    async def search(
+    def search(
         self, query: str, *, limit: int = 6, min_score: float = 0.0
     ) -> tuple[responses.Place, ...]:
         """Return the lines that answer a question, best first."""
-        return (await self.send(asks.search(query, limit, min_score))).results
+        return (self.send(asks.search(query, limit, min_score))).results
 
-    async def read(self, path: str, start_line: int = 1, end_line: int = 0) -> str:
+    def read(self, path: str, start_line: int = 1, end_line: int = 0) -> str:
         """Return a file of the memory, or some lines of it."""
-        return (await self.send(asks.read(path, start_line, end_line))).text
+        return (self.send(asks.read(path, start_line, end_line))).text
 
-    async def append(self, content: str, path: str = "", *, ref: str = "") -> responses.Kept:
+    def append(self, content: str, path: str = "", *, ref: str = "") -> responses.Kept:
         """Keep some text: a note of a day, or something to remember."""
-        return await self.send(asks.append(content, path, ref))
+        return self.send(asks.append(content, path, ref))
 
     # Capture
 
-    async def session(  # noqa: PLR0913  each is a member of the header
+    def session(  # noqa: PLR0913  each is a member of the header
         self,
         id: str = "",
         *,
@@ -138,23 +133,23 @@ class AsyncClient:
         host: str = "",
         title: str = "",
         area: str = "",
-    ) -> AsyncSession:
+    ) -> ClientSession:
         """Start a session, or go on with the open one of that id."""
         said = {
             "id": id, "agent": agent, "user": user, "project": project, "host": host,
             "title": title, "area": area,
         }  # fmt: skip
-        return AsyncSession(self, await self.send(asks.start(said)))
+        return ClientSession(self, self.send(asks.start(said)))
 
-    async def sessions(self) -> tuple[str, ...]:
+    def sessions(self) -> tuple[str, ...]:
         """Return the ids of open sessions."""
-        return (await self.send(asks.SESSIONS)).sessions
+        return (self.send(asks.SESSIONS)).sessions
 
-    async def end(self, id: str) -> JobReport:
+    def end(self, id: str) -> JobReport:
         """End a session: it is archived and distilled."""
-        return await self.send(asks.end(id))
+        return self.send(asks.end(id))
 
-    async def remember(  # noqa: PLR0913  what is said, and whose it is
+    def remember(  # noqa: PLR0913  what is said, and whose it is
         self,
         text: str,
         *,
@@ -168,15 +163,15 @@ class AsyncClient:
         """Keep a statement at once, as a turn and as a card that quotes it."""
         said = {"text": text, "key": key, "type": type, "project": project, "agent": agent}
         said |= {"user": user, "area": area}
-        return await self.send(asks.remember(said))
+        return self.send(asks.remember(said))
 
     # Recall
 
-    async def recall(self, query: Query | str, *, limit: int = 0) -> Answer:
+    def recall(self, query: Query | str, *, limit: int = 0) -> Answer:
         """Return the lines that answer a question."""
-        return await self.send(asks.recall(query, limit))
+        return self.send(asks.recall(query, limit))
 
-    async def context(
+    def context(
         self,
         purpose: Purpose = "task",
         query: str = "",
@@ -188,23 +183,23 @@ class AsyncClient:
     ) -> Context:
         """Return a block of memory to put into a prompt, fenced as data."""
         ask = asks.context(purpose, query, budget, session, within, project=project)
-        return await self.send(ask)
+        return self.send(ask)
 
-    async def get(self, what: str, first: int = 1, lines: int = 0) -> responses.Text:
+    def get(self, what: str, first: int = 1, lines: int = 0) -> responses.Text:
         """Return a note by its id, or a file by its path."""
-        return await self.send(asks.get(what, first, lines))
+        return self.send(asks.get(what, first, lines))
 
-    async def trace(self, id: str) -> responses.Origins:
+    def trace(self, id: str) -> responses.Origins:
         """Return where a note comes from."""
-        return await self.send(asks.trace(id))
+        return self.send(asks.trace(id))
 
     # Consolidation and care
 
-    async def distil(self, session: str = "", *, dry_run: bool = False) -> list[JobReport]:
+    def distil(self, session: str = "", *, dry_run: bool = False) -> list[JobReport]:
         """Distil one session, or all that wait."""
-        return await self.send(asks.distil(session, dry_run=dry_run))
+        return self.send(asks.distil(session, dry_run=dry_run))
 
-    async def consolidate(
+    def consolidate(
         self,
         period: str,
         day: date | None = None,
@@ -212,52 +207,52 @@ class AsyncClient:
         dry_run: bool = False,
     ) -> list[JobReport]:
         """Run a scheduled job, such as daily or weekly."""
-        return await self.send(asks.consolidate(period, day, dry_run=dry_run))
+        return self.send(asks.consolidate(period, day, dry_run=dry_run))
 
-    async def undo(self, job: str) -> Job:
+    def undo(self, job: str) -> Job:
         """Take a job back, byte for byte."""
-        return await self.send(asks.undo(job))
+        return self.send(asks.undo(job))
 
-    async def forget(self, wanted: Wanted, *, dry_run: bool = False) -> JobReport:
+    def forget(self, wanted: Wanted, *, dry_run: bool = False) -> JobReport:
         """Archive notes so that they do not come back."""
-        return await self.send(asks.forget(wanted, dry_run=dry_run))
+        return self.send(asks.forget(wanted, dry_run=dry_run))
 
-    async def review(self) -> list[Waiting]:
+    def review(self) -> list[Waiting]:
         """Return what waits for a person's word."""
-        return await self.send(asks.REVIEW)
+        return self.send(asks.REVIEW)
 
-    async def conflicts(self) -> list[responses.Quarrel]:
+    def conflicts(self) -> list[responses.Quarrel]:
         """Return what contradicts what."""
-        return await self.send(asks.CONFLICTS)
+        return self.send(asks.CONFLICTS)
 
     # State and history
 
-    async def log(self, limit: int = 20, path: str = "") -> list[Commit]:
+    def log(self, limit: int = 20, path: str = "") -> list[Commit]:
         """Return commits, newest first."""
-        return await self.send(asks.log(limit, path))
+        return self.send(asks.log(limit, path))
 
-    async def diff(self, old: str = "HEAD", new: str = "", path: str = "") -> str:
+    def diff(self, old: str = "HEAD", new: str = "", path: str = "") -> str:
         """Return what differs between two commits, or one and the files."""
-        return (await self.send(asks.diff(old, new, path))).diff
+        return (self.send(asks.diff(old, new, path))).diff
 
-    async def status(self) -> responses.State:
+    def status(self) -> responses.State:
         """Return counts of what is in the memory."""
-        return await self.send(asks.STATUS)
+        return self.send(asks.STATUS)
 
-    async def health(self) -> responses.Health:
+    def health(self) -> responses.Health:
         """Return whether the server works."""
-        return await self.send(asks.HEALTH)
+        return self.send(asks.HEALTH)
 
-    async def metrics(self) -> str:
+    def metrics(self) -> str:
         """Return figures in the text form of Prometheus."""
         try:
-            answer = await self._http.get("/v1/metrics")
+            answer = self._http.get("/v1/metrics")
         except httpx.HTTPError as error:
             raise wire.silent(self._url, error) from error
         wire.check_stream(answer)
         return answer.text
 
-    async def events(self, after: int = 0) -> AsyncIterator[Event]:
+    def events(self, after: int = 0) -> Iterator[Event]:
         """Yield what happens, as it happens.
 
         Args:
@@ -265,12 +260,11 @@ class AsyncClient:
         """
         made = wire.Events()
         try:
-            async with self._http.stream(**wire.follow(after)) as answer:
+            with self._http.stream(**wire.follow(after)) as answer:
                 if answer.status_code != httpx.codes.OK:
-                    await answer.aread()
+                    answer.read()
                 wire.check_stream(answer)
-                async for line in answer.aiter_lines():
-                    for event in made.take(line):
-                        yield event
+                for line in answer.iter_lines():
+                    yield from made.take(line)
         except httpx.HTTPError as error:
             raise wire.silent(self._url, error) from error

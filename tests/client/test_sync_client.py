@@ -9,9 +9,9 @@ from fakes.served import Served
 
 from kimi_memory.client import Client
 from kimi_memory.domain.job import JobReport
+from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.search_types import Query
 from kimi_memory.errors import GateError, NotFoundError, ServerError, UnsafePathError, UsageError
-from kimi_memory.operations.forget import Wanted
 
 
 def test_the_methods_of_the_library_give_its_own_values(served: Served) -> None:

@@ -1,8 +1,11 @@
-"""The client that waits for each answer."""
+"""The client for programs with an event loop.
+
+Made by `python -m docs.generate` from sync_client.py; change that.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from datetime import date, datetime
 from typing import Any, Self, TypeVar
 
@@ -10,24 +13,19 @@ import httpx
 
 from kimi_memory.client import asks, wire
 from kimi_memory.domain.job import Job, JobReport
-from kimi_memory.domain.search_types import Query
+from kimi_memory.domain.operation_types import Commit, Waiting, Wanted
+from kimi_memory.domain.search_types import Answer, Context, Purpose, Query
 from kimi_memory.domain.session import Session
-from kimi_memory.operations.forget import Wanted
-from kimi_memory.operations.review_queue import Waiting
-from kimi_memory.recall.context import Context
-from kimi_memory.recall.engine import Answer
-from kimi_memory.recall.request import Purpose
 from kimi_memory.server import responses
-from kimi_memory.server.events import Event
-from kimi_memory.store.git.log import Commit
+from kimi_memory.server.responses import Event
 
 T = TypeVar("T")
 
 
-class ClientSession:
+class AsyncSession:
     """An open session of a served memory; as a context manager it ends by itself."""
 
-    def __init__(self, client: Client, header: Session) -> None:
+    def __init__(self, client: AsyncClient, header: Session) -> None:
         self._client, self.header = client, header
 
     @property
@@ -35,7 +33,7 @@ class ClientSession:
         """The session's id."""
         return self.header.id
 
-    def turn(
+    async def turn(
         self,
         role: str,
         text: str,
@@ -49,31 +47,31 @@ class ClientSession:
         said = {
             "role": role, "text": text, "speaker": speaker, "at": at, "ref": ref, "origin": origin,
         }  # fmt: skip
-        return self._client.send(asks.turn(self.id, said))
+        return await self._client.send(asks.turn(self.id, said))
 
-    def state(
+    async def state(
         self,
         *,
         task: Mapping[str, Any] | None = None,
         variables: Mapping[str, Any] | None = None,
     ) -> None:
         """Record the current task, or temporary variables."""
-        self._client.send(asks.state(self.id, task, variables))
+        await self._client.send(asks.state(self.id, task, variables))
 
-    def end(self) -> JobReport:
+    async def end(self) -> JobReport:
         """End the session: it is archived and distilled."""
-        return self._client.end(self.id)
+        return await self._client.end(self.id)
 
-    def __enter__(self) -> Self:
+    async def __aenter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
+    async def __aexit__(self, kind: object, error: object, trace: object) -> None:
         if kind is None:
-            self.end()
+            await self.end()
 
 
-class Client:
-    """A memory behind a server; every method is one request.
+class AsyncClient:
+    """A memory behind a server, for an event loop; every method is one request.
 
     Args:
         url: address of the server.
@@ -85,19 +83,19 @@ class Client:
         self, url: str = wire.URL, token: str = "", *, seconds: float = wire.SECONDS
     ) -> None:
         self._url = url
-        self._http = httpx.Client(**wire.settings(url, token, seconds))
+        self._http = httpx.AsyncClient(**wire.settings(url, token, seconds))
 
-    def __enter__(self) -> Self:
+    async def __aenter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        self.close()
+    async def __aexit__(self, kind: object, error: object, trace: object) -> None:
+        await self.close()
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Let go of the connections."""
-        self._http.close()
+        await self._http.aclose()
 
-    def send(self, ask: asks.Ask[T]) -> T:
+    async def send(self, ask: asks.Ask[T]) -> T:
         """Send a request and return what it asks for.
 
         Raises:
@@ -105,30 +103,30 @@ class Client:
             KimiMemoryError: the server refused; it is the error the library would raise.
         """
         try:
-            answer = self._http.request(**wire.sent(ask))
+            answer = await self._http.request(**wire.sent(ask))
         except httpx.HTTPError as error:
             raise wire.silent(self._url, error) from error
         return wire.answered(ask, answer)
 
     # The simple contract
 
-    def search(
+    async def search(
         self, query: str, *, limit: int = 6, min_score: float = 0.0
     ) -> tuple[responses.Place, ...]:
         """Return the lines that answer a question, best first."""
-        return (self.send(asks.search(query, limit, min_score))).results
+        return (await self.send(asks.search(query, limit, min_score))).results
 
-    def read(self, path: str, start_line: int = 1, end_line: int = 0) -> str:
+    async def read(self, path: str, start_line: int = 1, end_line: int = 0) -> str:
         """Return a file of the memory, or some lines of it."""
-        return (self.send(asks.read(path, start_line, end_line))).text
+        return (await self.send(asks.read(path, start_line, end_line))).text
 
-    def append(self, content: str, path: str = "", *, ref: str = "") -> responses.Kept:
+    async def append(self, content: str, path: str = "", *, ref: str = "") -> responses.Kept:
         """Keep some text: a note of a day, or something to remember."""
-        return self.send(asks.append(content, path, ref))
+        return await self.send(asks.append(content, path, ref))
 
     # Capture
 
-    def session(  # noqa: PLR0913  each is a member of the header
+    async def session(  # noqa: PLR0913  each is a member of the header
         self,
         id: str = "",
         *,
@@ -138,23 +136,23 @@ class Client:
         host: str = "",
         title: str = "",
         area: str = "",
-    ) -> ClientSession:
+    ) -> AsyncSession:
         """Start a session, or go on with the open one of that id."""
         said = {
             "id": id, "agent": agent, "user": user, "project": project, "host": host,
             "title": title, "area": area,
         }  # fmt: skip
-        return ClientSession(self, self.send(asks.start(said)))
+        return AsyncSession(self, await self.send(asks.start(said)))
 
-    def sessions(self) -> tuple[str, ...]:
+    async def sessions(self) -> tuple[str, ...]:
         """Return the ids of open sessions."""
-        return (self.send(asks.SESSIONS)).sessions
+        return (await self.send(asks.SESSIONS)).sessions
 
-    def end(self, id: str) -> JobReport:
+    async def end(self, id: str) -> JobReport:
         """End a session: it is archived and distilled."""
-        return self.send(asks.end(id))
+        return await self.send(asks.end(id))
 
-    def remember(  # noqa: PLR0913  what is said, and whose it is
+    async def remember(  # noqa: PLR0913  what is said, and whose it is
         self,
         text: str,
         *,
@@ -168,15 +166,15 @@ class Client:
         """Keep a statement at once, as a turn and as a card that quotes it."""
         said = {"text": text, "key": key, "type": type, "project": project, "agent": agent}
         said |= {"user": user, "area": area}
-        return self.send(asks.remember(said))
+        return await self.send(asks.remember(said))
 
     # Recall
 
-    def recall(self, query: Query | str, *, limit: int = 0) -> Answer:
+    async def recall(self, query: Query | str, *, limit: int = 0) -> Answer:
         """Return the lines that answer a question."""
-        return self.send(asks.recall(query, limit))
+        return await self.send(asks.recall(query, limit))
 
-    def context(
+    async def context(
         self,
         purpose: Purpose = "task",
         query: str = "",
@@ -188,23 +186,23 @@ class Client:
     ) -> Context:
         """Return a block of memory to put into a prompt, fenced as data."""
         ask = asks.context(purpose, query, budget, session, within, project=project)
-        return self.send(ask)
+        return await self.send(ask)
 
-    def get(self, what: str, first: int = 1, lines: int = 0) -> responses.Text:
+    async def get(self, what: str, first: int = 1, lines: int = 0) -> responses.Text:
         """Return a note by its id, or a file by its path."""
-        return self.send(asks.get(what, first, lines))
+        return await self.send(asks.get(what, first, lines))
 
-    def trace(self, id: str) -> responses.Origins:
+    async def trace(self, id: str) -> responses.Origins:
         """Return where a note comes from."""
-        return self.send(asks.trace(id))
+        return await self.send(asks.trace(id))
 
     # Consolidation and care
 
-    def distil(self, session: str = "", *, dry_run: bool = False) -> list[JobReport]:
+    async def distil(self, session: str = "", *, dry_run: bool = False) -> list[JobReport]:
         """Distil one session, or all that wait."""
-        return self.send(asks.distil(session, dry_run=dry_run))
+        return await self.send(asks.distil(session, dry_run=dry_run))
 
-    def consolidate(
+    async def consolidate(
         self,
         period: str,
         day: date | None = None,
@@ -212,52 +210,52 @@ class Client:
         dry_run: bool = False,
     ) -> list[JobReport]:
         """Run a scheduled job, such as daily or weekly."""
-        return self.send(asks.consolidate(period, day, dry_run=dry_run))
+        return await self.send(asks.consolidate(period, day, dry_run=dry_run))
 
-    def undo(self, job: str) -> Job:
+    async def undo(self, job: str) -> Job:
         """Take a job back, byte for byte."""
-        return self.send(asks.undo(job))
+        return await self.send(asks.undo(job))
 
-    def forget(self, wanted: Wanted, *, dry_run: bool = False) -> JobReport:
+    async def forget(self, wanted: Wanted, *, dry_run: bool = False) -> JobReport:
         """Archive notes so that they do not come back."""
-        return self.send(asks.forget(wanted, dry_run=dry_run))
+        return await self.send(asks.forget(wanted, dry_run=dry_run))
 
-    def review(self) -> list[Waiting]:
+    async def review(self) -> list[Waiting]:
         """Return what waits for a person's word."""
-        return self.send(asks.REVIEW)
+        return await self.send(asks.REVIEW)
 
-    def conflicts(self) -> list[responses.Quarrel]:
+    async def conflicts(self) -> list[responses.Quarrel]:
         """Return what contradicts what."""
-        return self.send(asks.CONFLICTS)
+        return await self.send(asks.CONFLICTS)
 
     # State and history
 
-    def log(self, limit: int = 20, path: str = "") -> list[Commit]:
+    async def log(self, limit: int = 20, path: str = "") -> list[Commit]:
         """Return commits, newest first."""
-        return self.send(asks.log(limit, path))
+        return await self.send(asks.log(limit, path))
 
-    def diff(self, old: str = "HEAD", new: str = "", path: str = "") -> str:
+    async def diff(self, old: str = "HEAD", new: str = "", path: str = "") -> str:
         """Return what differs between two commits, or one and the files."""
-        return (self.send(asks.diff(old, new, path))).diff
+        return (await self.send(asks.diff(old, new, path))).diff
 
-    def status(self) -> responses.State:
+    async def status(self) -> responses.State:
         """Return counts of what is in the memory."""
-        return self.send(asks.STATUS)
+        return await self.send(asks.STATUS)
 
-    def health(self) -> responses.Health:
+    async def health(self) -> responses.Health:
         """Return whether the server works."""
-        return self.send(asks.HEALTH)
+        return await self.send(asks.HEALTH)
 
-    def metrics(self) -> str:
+    async def metrics(self) -> str:
         """Return figures in the text form of Prometheus."""
         try:
-            answer = self._http.get("/v1/metrics")
+            answer = await self._http.get("/v1/metrics")
         except httpx.HTTPError as error:
             raise wire.silent(self._url, error) from error
         wire.check_stream(answer)
         return answer.text
 
-    def events(self, after: int = 0) -> Iterator[Event]:
+    async def events(self, after: int = 0) -> AsyncIterator[Event]:
         """Yield what happens, as it happens.
 
         Args:
@@ -265,11 +263,12 @@ class Client:
         """
         made = wire.Events()
         try:
-            with self._http.stream(**wire.follow(after)) as answer:
+            async with self._http.stream(**wire.follow(after)) as answer:
                 if answer.status_code != httpx.codes.OK:
-                    answer.read()
+                    await answer.aread()
                 wire.check_stream(answer)
-                for line in answer.iter_lines():
-                    yield from made.take(line)
+                async for line in answer.aiter_lines():
+                    for event in made.take(line):
+                        yield event
         except httpx.HTTPError as error:
             raise wire.silent(self._url, error) from error

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 
 import pytest
 from fakes.served import Served
 
-from kimi_memory.client import AsyncClient, Client, later, now
+from docs.async_client import MADE, async_client
+from kimi_memory.client import AsyncClient, Client
+from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.errors import NotFoundError, ServerError
-from kimi_memory.operations.forget import Wanted
 
 
 def test_both_clients_have_the_same_methods() -> None:
@@ -70,30 +70,5 @@ def test_who_does_not_answer_is_named(served: Served) -> None:
     asyncio.run(steps())
 
 
-WORDS = {
-    "async def ": "def ",
-    "async with ": "with ",
-    "async for ": "for ",
-    "await ": "",
-    "AsyncIterator": "Iterator",
-    "AsyncSession": "ClientSession",
-    "AsyncClient": "Client",
-    "__aenter__": "__enter__",
-    "__aexit__": "__exit__",
-    "aclose": "close",
-    "aiter_lines": "iter_lines",
-    "aread": "read",
-    ", for an event loop; every": "; every",
-    "for programs with an event loop": "that waits for each answer",
-    "for event in made.take(line):\n                        yield event": (
-        "yield from made.take(line)"
-    ),
-}
-"""What makes one client of the other; nothing else is different."""
-
-
-def test_both_clients_are_the_same_but_for_waiting() -> None:
-    text = Path(later.__file__).read_text(encoding="utf-8")
-    for mine, other in WORDS.items():
-        text = text.replace(mine, other)
-    assert text == Path(now.__file__).read_text(encoding="utf-8")
+def test_it_is_made_of_the_client_that_waits() -> None:
+    assert MADE.read_text(encoding="utf-8") == async_client(), "run python -m docs.generate"

@@ -1,0 +1,44 @@
+"""The client of event loops, made of the one that waits: the same text with ``await`` in it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+CLIENT = Path(__file__).parent.parent / "kimi_memory" / "client"
+MADE = CLIENT / "async_client.py"
+
+_FIRST = (
+    '"""The client for programs with an event loop.\n\n'
+    "Made by `python -m docs.generate` from sync_client.py; change that.\n"
+    '"""\n'
+)
+_PLAIN = r"__init__|id"
+"""Methods that wait for nothing."""
+_CHANGES = (
+    (r'\A"""[^\n]*\n', _FIRST),
+    (r"\bIterator\b", "AsyncIterator"),
+    (r"\bClientSession\b", "AsyncSession"),
+    (r"\bClient\b", "AsyncClient"),
+    (r"(A memory behind a server); every", r"\1, for an event loop; every"),
+    (rf"    def (?!(?:{_PLAIN})\()", "    async def "),
+    (r"__(enter|exit)__", r"__a\1__"),
+    (r"(self\.(?:_client\.)?(?:send|end|close)\()", r"await \1"),
+    (r"(self\._http\.(?:request|get)\()", r"await \1"),
+    (r"self\._http\.close\(", "await self._http.aclose("),
+    (r"with (self\._http\.stream\()", r"async with \1"),
+    (r"answer\.read\(", "await answer.aread("),
+    (r"for line in answer\.iter_lines\(", "async for line in answer.aiter_lines("),
+    (
+        r"( +)yield from made\.take\(line\)",
+        r"\1for event in made.take(line):\n\1    yield event",
+    ),
+)
+
+
+def async_client() -> str:
+    """Return the text of the module."""
+    text = (CLIENT / "sync_client.py").read_text(encoding="utf-8")
+    for pattern, given in _CHANGES:
+        text = re.sub(pattern, given, text)
+    return text
