@@ -23,7 +23,17 @@ LINK = re.compile(r"\[[^\]\n]+\]\((?!\w+:)(?P<path>[^)#\s]*)(?:#(?P<anchor>[^)\s
 
 @pytest.fixture(scope="module")
 def generate() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("docs_generate", ROOT / "docs/generate.py")
+    return load_script("generate")
+
+
+@pytest.fixture(scope="module")
+def pictures() -> ModuleType:
+    return load_script("pictures")
+
+
+def load_script(name: str) -> ModuleType:
+    """Return a module of docs/."""
+    spec = importlib.util.spec_from_file_location(f"docs_{name}", ROOT / f"docs/{name}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -46,6 +56,25 @@ def test_a_stale_page_is_named(
         "hooks.md",
         "errors.md",
     ]
+
+
+def test_pictures_are_fresh_and_name_files_that_exist(pictures: ModuleType) -> None:
+    assert not list(pictures.stale(ROOT / "docs")), "run python -m docs.pictures"
+    stops = [stop.path for trip in pictures.TRIPS.values() for stop in trip]
+    assert [path for path in stops if not (ROOT / path).is_file()] == []
+    top = {name.split(".")[0] for layer in pictures.layers() for name in layer}
+    folders = {path.parent.name for path in (ROOT / "kimi_memory").glob("*/__init__.py")}
+    assert folders <= top
+
+
+def test_a_stale_picture_is_named(
+    pictures: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert pictures.main(["--folder", str(tmp_path)]) == 0
+    assert pictures.main(["--folder", str(tmp_path), "--check"]) == 0
+    (tmp_path / "trips.svg").write_text("old", encoding="utf-8")
+    assert pictures.main(["--folder", str(tmp_path), "--check"]) == 1
+    assert capsys.readouterr().err == "trips.svg is stale\n"
 
 
 def test_every_setting_has_a_meaning(generate: ModuleType) -> None:
