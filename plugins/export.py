@@ -9,19 +9,22 @@ import json
 import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from datetime import datetime
+from enum import Enum
 from pathlib import Path, PurePosixPath
 from xml.etree import ElementTree
 
 from kimi_memory import Memory, hookimpl
 from kimi_memory.cli.shared import open_memory, show, show_json
-from kimi_memory.domain.card import Card, CardType
+from kimi_memory.domain.card import Card, CardType, Link
 from kimi_memory.domain.command import Command
 from kimi_memory.domain.graph import Edge, seen_from
 from kimi_memory.domain.json_value import Json
 from kimi_memory.domain.moment import zulu
 from kimi_memory.domain.note import Lang, Note
 from kimi_memory.domain.session import Transcript
+from kimi_memory.domain.source import Quote, Source
 from kimi_memory.domain.status import Status
 from kimi_memory.domain.turn import Turn
 from kimi_memory.errors import FormatError, UsageError
@@ -238,30 +241,7 @@ def _line(card: Card, path: str) -> dict[str, str]:
 
 
 def _members(one: Filed) -> dict[str, object]:
-    card = one.note
-    assert isinstance(card, Card)
-    moments = ("created", "updated", "verified", "valid_from", "valid_to", "expires")
-    texts = ("id", "title", "type", "status", "lang", "key", "value", "applies", "usage", "caveats")
-    found: dict[str, object] = {name: str(getattr(card, name)) for name in texts}
-    for name in moments:
-        at = getattr(card, name)
-        found[name] = at.isoformat() if at else None
-    return found | {
-        "tags": list(card.tags),
-        "category": card.category,
-        "project": card.project,
-        "scope": card.scope,
-        "confidence": card.confidence,
-        "importance": card.importance,
-        "temperature": card.temperature,
-        "trust": str(card.trust),
-        "supersedes": list(card.supersedes),
-        "sources": [str(source) for source in card.sources],
-        "quotes": [{"source": f"session:{q.session}#{q.n}", "text": q.text} for q in card.quotes],
-        "links": [
-            {"to": link.to, "rel": str(link.rel), "weight": link.weight, "reason": link.reason}
-            for link in card.links
-        ],
+    return {field.name: _plain(getattr(one.note, field.name)) for field in fields(one.note)} | {
         "path": one.path,
     }
 
@@ -299,6 +279,22 @@ def _turn_members(turn: Turn) -> Json:
         "ref": turn.ref,
     }
     return {name: value for name, value in said.items() if value or name == "content"}
+
+
+def _plain(value: object) -> object:
+    """Return the value of a field of a card as JSON knows it."""
+    match value:
+        case Enum() | Source():
+            return str(value)
+        case datetime():
+            return value.isoformat()
+        case Quote():
+            return {"source": f"session:{value.session}#{value.n}", "text": value.text}
+        case Link():
+            return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+        case tuple():
+            return [_plain(one) for one in value]
+    return value
 
 
 def _graphml(filed: Sequence[Filed], edges: Sequence[Edge]) -> bytes:

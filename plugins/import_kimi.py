@@ -31,7 +31,7 @@ SYSTEM = "kimi"
 _PAGES = {"overview", "category", "entity", "session", *codec.KINDS}
 _EXPORT = re.compile(rb'\{\s*"format": "kimi_memory/cards/1"')
 _MOMENTS = ("created", "updated", "verified", "valid_from", "valid_to", "expires")
-_TEXTS = ("title", "key", "value", "applies", "usage", "caveats", "category", "project", "scope")
+_TEXTS = ("title", "key", *Card.body_fields, "category", "project", "scope")
 _IMPORTED = "imported"
 _PAST = {Status.SUPERSEDED, Status.ARCHIVED}
 
@@ -65,11 +65,10 @@ def _note(file: TranscriptFile) -> list[Memo] | None:
 
 def _memo(note: Note) -> Memo:
     if isinstance(note, Card):
-        parts = (note.value, note.applies, note.usage, note.caveats)
         return Memo(
             system=SYSTEM,
             id=note.id,
-            text="\n".join(filter(None, parts)),
+            text="\n".join(filter(None, note.body_texts)),
             title=note.title,
             key=note.key,
             type=note.type,
@@ -90,7 +89,7 @@ def _memo(note: Note) -> Memo:
     return Memo(
         system=SYSTEM,
         id=note.id,
-        text="\n".join(filter(None, (note.content, note.outcome, note.lesson))) or note.title,
+        text="\n".join(filter(None, note.body_texts)) or note.title,
         title=note.title,
         created=note.at,
         sources=tuple(map(str, note.sources)),

@@ -66,6 +66,9 @@ class Card(Note):
     """One file ``semantic/<category>/<slug>.md``."""
 
     kind: ClassVar[str] = "card"
+    body_fields: ClassVar[tuple[str, ...]] = ("value", "applies", "usage", "caveats")
+    """The texts of its page below the title, in their order; everything that searches, forgets,
+    purges or merges cards goes by this list."""
     title: str
     type: CardType
     key: str
@@ -94,3 +97,8 @@ class Card(Note):
     links: tuple[Link, ...] = ()
     temperature: float = 1.0
     """As of when its band last changed; cold below `kimi_memory.domain.search_types.COLD_BELOW`."""
+
+    @property
+    def body_texts(self) -> tuple[str, ...]:
+        """The texts of its page below the title."""
+        return tuple(getattr(self, name) for name in self.body_fields)

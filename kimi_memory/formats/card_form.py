@@ -14,7 +14,7 @@ from kimi_memory.formats.scalar import Value
 from kimi_memory.formats.typed_keys import Keys
 
 _LAYOUT = Layout(
-    fields=("value", "applies", "usage", "caveats", "links"),
+    fields=(*Card.body_fields, "links"),
     sections={"quotes": Style.QUOTES},
 )
 
@@ -43,13 +43,8 @@ def _body(card: Card) -> Body:
     comma = "、" if card.lang is Lang.ZH else ", "
     sessions = dict.fromkeys(f"session_{source.session}" for source in card.sources)
     pages = [*(link.to for link in card.links if link.weight > 0), *sessions]
-    fields = {
-        "value": card.value,
-        "applies": card.applies,
-        "usage": card.usage,
-        "caveats": card.caveats,
-        "links": comma.join(f"[[{page}]]" for page in pages),
-    }
+    fields = dict(zip(card.body_fields, card.body_texts, strict=True))
+    fields["links"] = comma.join(f"[[{page}]]" for page in pages)
     return Body(card.title, fields, {"quotes": note_format.quote_blocks(card.quotes)})
 
 

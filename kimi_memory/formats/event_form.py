@@ -16,7 +16,7 @@ from kimi_memory.formats.typed_keys import Keys
 
 _LAYOUT = Layout(
     prefix="event",
-    fields=("at", "type", "participants", "content", "outcome", "lesson"),
+    fields=("at", "type", "participants", *Event.body_fields),
     sections={"quotes": Style.QUOTES},
 )
 
@@ -39,10 +39,8 @@ def _body(event: Event) -> Body:
         "at": shown(event.at),
         "type": label(str(event.type), event.lang),
         "participants": comma.join(event.participants),
-        "content": event.content,
-        "outcome": event.outcome,
-        "lesson": event.lesson,
     }
+    fields |= zip(event.body_fields, event.body_texts, strict=True)
     return Body(event.title, fields, {"quotes": note_format.quote_blocks(event.quotes)})
 
 

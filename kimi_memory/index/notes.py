@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -38,7 +37,6 @@ def read_note(path: str, text: str) -> list[Unit] | dict[str, Any]:
 
 
 def _card(card: Card, path: str, text: str) -> Unit:
-    parts = [card.value, card.applies, card.usage, card.caveats]
     return Unit(
         confidence=card.confidence,
         importance=card.importance,
@@ -47,21 +45,20 @@ def _card(card: Card, path: str, text: str) -> Unit:
         valid_to=card.valid_to or card.expires,
         temperature=card.temperature,
         links=_links(*links_of(card), *mentioned(text, [link.to for link in card.links])),
-        **_told(card, path, text, parts),
+        **_told(card, path, text),
     )
 
 
 def _event(event: Event, path: str, text: str) -> Unit:
-    parts = [event.content, event.outcome, event.lesson]
     return Unit(
         importance=event.importance,
         trust=_trust(event),
         links=_links(*mentioned(text, ())),
-        **_told(event, path, text, parts),
+        **_told(event, path, text),
     )
 
 
-def _told(note: Card | Event, path: str, text: str, parts: Iterable[str]) -> dict[str, Any]:
+def _told(note: Card | Event, path: str, text: str) -> dict[str, Any]:
     """Return what is known of a note that is a unit as a whole."""
     return {
         **_shared(note, path),
@@ -69,7 +66,7 @@ def _told(note: Card | Event, path: str, text: str, parts: Iterable[str]) -> dic
         "path": path,
         "first": 1,
         "last": max(1, len(text.splitlines())),
-        "text": "\n".join(part for part in parts if part),
+        "text": "\n".join(filter(None, note.body_texts)),
         "title": note.title,
         "type": str(note.type),
         "key": note.key,

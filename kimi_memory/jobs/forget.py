@@ -287,10 +287,8 @@ def _is_between(at: datetime, since: datetime | None, until: datetime | None) ->
 
 def _texts(note: Note) -> Iterator[str]:
     """Yield all that a note says."""
-    if isinstance(note, Card):
-        yield from (note.title, note.value, note.applies, note.usage, note.caveats)
-    elif isinstance(note, Event):
-        yield from (note.title, note.content, note.outcome, note.lesson)
+    if isinstance(note, Card | Event):
+        yield from (note.title, *note.body_texts)
     yield from (quote.text for quote in supporting(note))
 
 

@@ -199,9 +199,7 @@ def merged(keeper: Card, other: Card, now: datetime) -> Card:
         temperature=max(keeper.temperature, other.temperature),
         verified=_latest(keeper.verified, other.verified),
         valid_from=_earliest(keeper.valid_from, other.valid_from),
-        applies=keeper.applies or other.applies,
-        usage=keeper.usage or other.usage,
-        caveats=keeper.caveats or other.caveats,
+        **{name: getattr(keeper, name) or getattr(other, name) for name in Card.body_fields},
         supersedes=tuple(dict.fromkeys((*keeper.supersedes, other.id))),
         links=_joined((*keeper.links, *other.links), without={keeper.id, other.id}),
     )

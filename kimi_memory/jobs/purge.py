@@ -343,11 +343,7 @@ def _falls(note: Note, scrub: Scrub, ids: frozenset[str]) -> bool:
 
 
 def _words(note: Card | Event) -> Iterator[str]:
-    yield from (note.title, note.key, *(quote.text for quote in note.quotes))
-    if isinstance(note, Card):
-        yield from (note.value, note.applies, note.usage, note.caveats)
-    else:
-        yield from (note.content, note.outcome, note.lesson)
+    yield from (note.title, note.key, *(quote.text for quote in note.quotes), *note.body_texts)
 
 
 def _replaced(path: str, to: str, before: bytes, after: bytes) -> list[Change]:

@@ -354,5 +354,4 @@ def _live_values(shelf: Shelf) -> Iterator[tuple[str, str]]:
         if isinstance(card, Card) and card.status in _LIVE:
             yield normalise(card.value), card.id
             # An export says all parts of a card in one text.
-            parts = (card.value, card.applies, card.usage, card.caveats)
-            yield normalise("\n".join(filter(None, parts))), card.id
+            yield normalise("\n".join(filter(None, card.body_texts))), card.id

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from dataclasses import fields
+from datetime import UTC, date, datetime
+from types import NoneType, UnionType
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from kimi_memory.domain.card import Card, CardType, Link, LinkRel
+from kimi_memory.domain.card import Card, Link, LinkRel
 from kimi_memory.domain.change import Effect
 from kimi_memory.domain.digest import Digest, DigestLine, Part
-from kimi_memory.domain.event import Event, EventType
+from kimi_memory.domain.event import Event
 from kimi_memory.domain.ids import derived_id
 from kimi_memory.domain.job import Job, Op, Operation
-from kimi_memory.domain.note import Lang, Note
+from kimi_memory.domain.note import Note
 from kimi_memory.domain.origin import Origin, Role
 from kimi_memory.domain.pages import Agent, Day, Identity, Project, Proposal, Todo
 from kimi_memory.domain.session import Session, Transcript
 from kimi_memory.domain.source import Quote, Rel, Source
-from kimi_memory.domain.status import Status
 from kimi_memory.domain.tombstone import Tombstone
 from kimi_memory.domain.turn import Turn
 from kimi_memory.formats import codec
+
+N = TypeVar("N", bound=Note)
 
 NASTY = (
     "# heading",
@@ -135,42 +139,40 @@ def _share() -> st.SearchStrategy[float]:
     return st.floats(0, 1)
 
 
-def _common(kind: str) -> dict:
-    start = datetime(2026, 2, 27, tzinfo=UTC)
+def _fields(kind: type, known: dict[str, st.SearchStrategy]) -> dict[str, st.SearchStrategy]:
+    """Return a strategy for each field of a dataclass, by its type unless it is known."""
+    types = get_type_hints(kind, localns={"Source": Source})
     return {
-        "id": words().map(lambda seed: derived_id(kind, start, repr(seed))),
-        "created": moments(),
-        "updated": moments(),
-        "tags": _several(words()),
-        "status": st.sampled_from(Status),
-        "sources": _several(sources()),
-        "lang": st.sampled_from(Lang),
+        one.name: known[one.name] if one.name in known else _of_type(types[one.name])
+        for one in fields(kind)
     }
+
+
+def _of_type(type: Any) -> st.SearchStrategy:
+    if type in _TYPES:
+        return _TYPES[type]
+    if get_origin(type) is tuple:
+        return _several(_of_type(get_args(type)[0]))
+    if isinstance(type, UnionType):
+        return st.one_of(*map(_of_type, get_args(type)))
+    return st.sampled_from(type)
+
+
+def _notes(kind: type[N], **known: st.SearchStrategy) -> st.SearchStrategy[N]:
+    """Clean notes of a kind with every field that its class has.
+
+    Args:
+        kind: the class.
+        known: strategies of fields that do not take every value of their type.
+    """
+    start = datetime(2026, 2, 27, tzinfo=UTC)
+    known["id"] = words().map(lambda seed: derived_id(kind.kind, start, repr(seed)))
+    return st.builds(kind, **_fields(kind, known)).map(codec.clean)
 
 
 def scopes() -> st.SearchStrategy[str]:
     """Scopes of notes: mostly everybody's."""
     return st.just("") | st.sampled_from(["agent:a", "user:小李", "session:s1"]) | words()
-
-
-def events() -> st.SearchStrategy[Event]:
-    """Clean events."""
-    return st.builds(
-        Event,
-        **_common("event"),
-        title=words(),
-        type=st.sampled_from(EventType),
-        at=moments(),
-        participants=_several(words()),
-        content=texts(),
-        outcome=texts(),
-        lesson=texts(),
-        quotes=_several(quotes()),
-        key=words(),
-        importance=_share(),
-        project=words(),
-        scope=scopes(),
-    ).map(codec.clean)
 
 
 @st.composite
@@ -180,125 +182,42 @@ def digest_lines(draw: st.DrawFn) -> DigestLine:
     return DigestLine(draw(st.sampled_from(Part)), draw(texts()), first, last, draw(words()))
 
 
-def digests() -> st.SearchStrategy[Digest]:
-    """Clean digests."""
-    return st.builds(
-        Digest,
-        **_common("digest"),
-        title=words(),
-        session=session_ids(),
-        at=moments(),
-        participants=_several(words()),
-        lines=_several(digest_lines()),
-        project=words(),
-        scope=scopes(),
-    ).map(codec.clean)
+_TYPES: dict[Any, st.SearchStrategy] = {
+    str: texts(),
+    bool: st.booleans(),
+    float: _share(),
+    date: st.dates(),
+    datetime: moments(),
+    NoneType: st.none(),
+    Quote: quotes(),
+    Source: sources(),
+    Link: links(),
+    Todo: st.builds(Todo, texts(), st.booleans()),
+    DigestLine: digest_lines(),
+}
+"""Values of each type that a field of a note may have."""
 
 
 def cards() -> st.SearchStrategy[Card]:
     """Clean cards."""
-    maybe = st.none() | moments()
-    return st.builds(
-        Card,
-        **_common("card"),
-        title=words(),
-        type=st.sampled_from(CardType),
-        key=words().map(lambda key: f"k{key}"),
-        value=texts(),
-        applies=texts(),
-        usage=texts(),
-        caveats=texts(),
-        quotes=_several(quotes()),
-        category=words(),
-        project=words(),
-        scope=scopes(),
-        confidence=_share(),
-        importance=_share(),
-        trust=st.sampled_from(Origin),
-        verified=maybe,
-        valid_from=maybe,
-        valid_to=maybe,
-        expires=maybe,
-        supersedes=_several(words()),
-        links=_several(links()),
-        temperature=st.floats(0, 10),
-    ).map(codec.clean)
-
-
-def projects() -> st.SearchStrategy[Project]:
-    """Clean projects."""
-    return st.builds(
-        Project,
-        **_common("project"),
-        name=words(),
-        finished=st.booleans(),
-        progress=_several(texts()),
-        todos=_several(st.builds(Todo, texts(), st.booleans())),
-        decisions=_several(texts()),
-        preferences=_several(texts()),
-    ).map(codec.clean)
-
-
-def agents() -> st.SearchStrategy[Agent]:
-    """Clean agents."""
-    return st.builds(
-        Agent,
-        **_common("agent"),
-        name=words(),
-        persona=texts(),
-        state=_several(texts()),
-        skills=_several(texts()),
-        relationships=_several(texts()),
-    ).map(codec.clean)
-
-
-def identities() -> st.SearchStrategy[Identity]:
-    """Clean identities."""
-    return st.builds(
-        Identity,
-        **_common("identity"),
-        name=words(),
-        who=texts(),
-        beliefs=_several(texts()),
-        mission=texts(),
-        abilities=_several(texts()),
-        growth=_several(texts()),
-    ).map(codec.clean)
-
-
-def days() -> st.SearchStrategy[Day]:
-    """Clean daily pages."""
-    return st.builds(
-        Day,
-        **_common("day"),
-        date=st.dates(),
-        sessions=_several(texts()),
-        events=_several(texts()),
-        knowledge=_several(texts()),
-    ).map(codec.clean)
+    key = words().map(lambda key: f"k{key}")
+    return _notes(Card, key=key, scope=scopes(), temperature=st.floats(0, 10))
 
 
 def proposals() -> st.SearchStrategy[Proposal]:
     """Clean proposals."""
-    return st.builds(
-        Proposal,
-        **_common("proposal"),
-        title=words(),
-        target=st.sampled_from(["long-term/IDENTITY.md", "long-term/原则.md"]),
-        section=st.sampled_from(["beliefs", "growth", ""]),
-        text=texts(),
-        reason=texts(),
-    ).map(codec.clean)
+    target = st.sampled_from(["long-term/IDENTITY.md", "long-term/原则.md"])
+    return _notes(Proposal, target=target, section=st.sampled_from(["beliefs", "growth", ""]))
 
 
 KINDS: dict[str, st.SearchStrategy[Note]] = {
-    "event": events(),
-    "digest": digests(),
+    "event": _notes(Event, scope=scopes()),
+    "digest": _notes(Digest, session=session_ids(), scope=scopes()),
     "card": cards(),
-    "project": projects(),
-    "agent": agents(),
-    "identity": identities(),
-    "day": days(),
+    "project": _notes(Project),
+    "agent": _notes(Agent),
+    "identity": _notes(Identity),
+    "day": _notes(Day),
     "proposal": proposals(),
 }
 
