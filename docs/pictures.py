@@ -121,11 +121,8 @@ def layers() -> list[list[str]]:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "LAYERS"
     )
     named = [sorted(ast.literal_eval(layer)) for layer in getattr(found, "elts", [])]
-    return [
-        kept
-        for layer in named
-        if (kept := [one for one in layer if one not in ("__main__", "nlp")])
-    ]
+    shown = [[one for one in layer if one not in ("__main__", "nlp")] for layer in named]
+    return [layer for layer in shown if layer]
 
 
 def box(x: int, y: int, width: int, kind: str = "") -> str:
