@@ -1,4 +1,4 @@
-"""Bundled plugins, one file each; `NAMES` is the order in which they are registered.
+"""Bundled plugins, each a file or a folder; `NAMES` is the order in which they are registered.
 
 pluggy asks the last registered first, so later names come before earlier ones. A plugin
 is imported when one of its hooks is first asked, so its hooks are stated here.
@@ -10,6 +10,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "demo": ("register_commands",),
     "evals": ("register_commands",),
     "export": ("register_commands",),
+    "schedule": ("register_commands",),
     "words": ("split_words trylast",),
     "markdown": ("split_note trylast",),
     "dates": ("expand_query",),

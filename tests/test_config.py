@@ -49,7 +49,7 @@ def test_wrong_values_are_named_with_what_fits(text: str, why: str) -> None:
 
 def test_every_setting_is_read_somewhere() -> None:
     root = Path(kimi_memory.__file__).parent
-    sources = [*root.rglob("*.py"), *(root.parent / "plugins").glob("*.py")]
+    sources = [*root.rglob("*.py"), *(root.parent / "plugins").rglob("*.py")]
     code = "\n".join(p.read_text(encoding="utf-8") for p in sources if p.name != "config.py")
     names = {name for table in Settings() for name in getattr(table, "_fields", ())} - WRITTEN
     assert {name for name in names if f".{name}" not in code} == set()

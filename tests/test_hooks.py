@@ -97,14 +97,18 @@ def test_every_hook_is_used_by_a_bundled_plugin(hook: str, host: Host) -> None:
 
 
 def test_every_plugin_file_is_bundled(host: Host) -> None:
-    files = {path.stem for path in (TESTS.parent / "plugins").glob("*.py")} - {"__init__"}
-    assert {loaded.name for loaded in host.loaded} == files
+    plugins = TESTS.parent / "plugins"
+    files = {path.stem for path in plugins.glob("*.py")} - {"__init__"}
+    folders = {path.parent.name for path in plugins.glob("*/__init__.py")}
+    assert {loaded.name for loaded in host.loaded} == files | folders
 
 
 def test_every_bundled_plugin_says_why_it_exists(host: Host) -> None:
     plugins = TESTS.parent / "plugins"
     for loaded in host.loaded:
-        text = (plugins / f"{loaded.name}.py").read_text(encoding="utf-8")
+        path = plugins / f"{loaded.name}.py"
+        path = path if path.is_file() else plugins / loaded.name / "__init__.py"
+        text = path.read_text(encoding="utf-8")
         assert "Why it exists" in (ast.get_docstring(ast.parse(text)) or ""), loaded.name
 
 

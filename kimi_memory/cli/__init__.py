@@ -45,7 +45,6 @@ COMMANDS: dict[str, str] = {
     "status": "show what is in the memory",
     "doctor": "look for faults, and mend them",
     "backup": "write the memory and its history into one archive, and check it",
-    "schedule": "let the daily and weekly job and introspection run by themselves",
     "skills": "list, show and install procedures that came up again and again",
     "audit": "measure the rot in any store of memories, reading only",
     "hook": "answer agent programs, and put the hooks into their settings",

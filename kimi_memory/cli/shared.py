@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.api.options import Opening
+from kimi_memory.api.options import Opening, read_settings
 from kimi_memory.cli.locate import find_memory
+from kimi_memory.config import Settings
 from kimi_memory.domain.actor import Actor
 from kimi_memory.domain.origin import Origin
 from kimi_memory.errors import KimiMemoryError, UsageError
@@ -38,6 +39,12 @@ def open_memory(arguments: Namespace, actor: Actor = PERSON) -> Memory:
     for one in unknown_settings(memory.root, memory.home, memory.host):
         print(f"kimi-memory: {printable(f'{one.message}. {one.remedy}')}", file=sys.stderr)
     return memory
+
+
+def locate_settings(arguments: Namespace) -> tuple[Path, Settings]:
+    """Return the folder of the memory a command is about, and its settings; it is not opened."""
+    root = find_memory(arguments).expanduser().resolve()
+    return root, read_settings(root)
 
 
 def add_within(parser: ArgumentParser) -> None:
@@ -71,6 +78,11 @@ def leave(memory: Memory) -> None:
 def show(text: str = "") -> None:
     """Print text for people, with control characters made visible."""
     print(printable(text))
+
+
+def show_note(text: str) -> None:
+    """Print a line for people to standard error, beside what programs read."""
+    print(printable(text), file=sys.stderr)
 
 
 def show_json(value: object) -> None:

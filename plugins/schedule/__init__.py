@@ -1,4 +1,7 @@
-"""``schedule``: let the daily and weekly job and introspection run by themselves."""
+"""The command ``schedule``: jobs run by cron, systemd, launchd or Kubernetes.
+
+Why it exists: a memory that nobody consolidates grows and learns nothing.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,15 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import dataclass
 from pathlib import Path
 
+from kimi_memory import hookimpl
 from kimi_memory.agent_hooks import user_files
-from kimi_memory.api.options import read_settings
-from kimi_memory.cli.locate import find_memory
-from kimi_memory.cli.shared import show, show_json
+from kimi_memory.cli.shared import locate_settings, show, show_json, show_note
+from kimi_memory.domain.command import Command
 from kimi_memory.domain.job_registry import scheduled
 from kimi_memory.errors import UsageError
-from kimi_memory.operations import schedule
-from kimi_memory.operations.schedule import Cluster
+
+from . import entries as schedule
+from .entries import Cluster
 
 _CLUSTER = Cluster()
 _HELP = {
@@ -25,8 +29,14 @@ _HELP = {
 }
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
+@hookimpl
+def register_commands() -> list[Command]:
+    """Add ``schedule``."""
+    help = "let the daily and weekly job and introspection run by themselves"
+    return [Command("schedule", help, _add_arguments, _run)]
+
+
+def _add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "kind", nargs="?", choices=schedule.KINDS, help="default: what this machine has"
     )
@@ -57,14 +67,14 @@ class _File:
         return ""
 
 
-def run(arguments: Namespace) -> int:
+def _run(arguments: Namespace) -> int:
     """Print the entries, or install or remove them."""
     kind = arguments.kind or _usual()
-    root = find_memory(arguments).expanduser().resolve()
+    root, settings = locate_settings(arguments)
     given = {job.name: getattr(arguments, job.name) for job in scheduled()}
     times = {name: time for name, time in given.items() if time is not None}
     program = (sys.executable, "-m", "kimi_memory")
-    found = schedule.entries(root, program, {**read_settings(root).schedule, **times})
+    found = schedule.entries(root, program, {**settings.schedule, **times})
     tag = schedule.tag_of(root)
     cluster = Cluster(arguments.image, arguments.claim, arguments.namespace, arguments.time_zone)
     files = _files(kind, found, tag, cluster)
@@ -150,7 +160,7 @@ def _apply(arguments: Namespace, file: _File) -> int:
     code, output, complaint = user_files.call(["kubectl", *verb, "-f", "-"], file.text)
     if code:
         raise UsageError(f"kubectl refused: {complaint.strip()}. Nothing was changed by us.")
-    print(output.strip(), file=sys.stderr)
+    show_note(output.strip())
     return 0
 
 
@@ -187,4 +197,4 @@ def _tell(commands: list[list[str]]) -> None:
     for argv in commands:
         code = user_files.call(argv)[0] if user_files.has(argv[0]) else 1
         if code:
-            print(f"kimi-memory: now run: {' '.join(argv)}", file=sys.stderr)
+            show_note(f"kimi-memory: now run: {' '.join(argv)}")

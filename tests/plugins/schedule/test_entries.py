@@ -13,11 +13,7 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-
-from kimi_memory.config import Settings
-from kimi_memory.domain.job_registry import find_job
-from kimi_memory.errors import UsageError
-from kimi_memory.operations.schedule import (
+from kimi_memory.plugins.schedule.entries import (
     Cluster,
     cron_block,
     entries,
@@ -28,6 +24,10 @@ from kimi_memory.operations.schedule import (
     with_block,
     without_block,
 )
+
+from kimi_memory.config import Settings
+from kimi_memory.domain.job_registry import find_job
+from kimi_memory.errors import UsageError
 
 HOSTILE = [
     "/home/me/memory",

@@ -1,4 +1,4 @@
-"""Schedules: the jobs of a memory as entries of cron, systemd, launchd, Kubernetes.
+"""Jobs of a memory as entries of cron, systemd, launchd, Kubernetes.
 
 A program that missed its hour is no loss: each job takes all periods that have news.
 """
