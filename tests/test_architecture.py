@@ -84,8 +84,6 @@ SHARED = {
     ),
     # what says of a parameter what it is, in both sets of tools
     "pydantic": ("kimi_memory/mcp/*.py",),
-    # one masks what is secret, one looks for the words of our own patterns
-    "re2": ("plugins/privacy.py", "kimi_memory/nlp/basic/prefilter.py"),
     # arrays are the currency of scores, from postings to ranking
     "numpy": (
         "kimi_memory/index/*.py",

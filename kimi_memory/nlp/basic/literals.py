@@ -1,7 +1,7 @@
 """Literals of a pattern: words of which a text holds one wherever the pattern is found in it.
 
-Python tries an alternation of phrases at every place of a text. To know first whether the
-text holds a word of any of them saves most of that time: mostly it holds none.
+To compile every form of a slot takes a tenth of a second. A form is compiled for the first
+clause that holds one of its words; most processes meet few.
 """
 
 from __future__ import annotations

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
-import sys
 
 import kimi_memory.plugins
 import pytest
@@ -13,9 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kimi_memory.nlp
-from kimi_memory.nlp.basic.literals import folded, literals
-from kimi_memory.nlp.basic.prefilter import LONGEST, PATIENCE, WordBank
-from kimi_memory.nlp.basic.regex import _OFTEN, Phrases, regex
+from kimi_memory.nlp.basic.regex import Phrases, regex
 
 MODULES = [
     found.name
@@ -27,7 +24,7 @@ MODULES = [
 def lazy(value: object) -> list[object]:
     """Find the lazy patterns in a module's value."""
     if isinstance(value, Phrases):
-        return [value._any, *value._each]
+        return list(value._each)
     if type(value) is type(regex("")):
         return [value]
     if isinstance(value, dict):
@@ -40,9 +37,6 @@ def patterns() -> list[re.Pattern[str]]:
     modules = map(importlib.import_module, MODULES)
     found = {id(one): one for each in modules for v in vars(each).values() for one in lazy(v)}
     return list(found.values())  # type: ignore[arg-type]  # told by what they are
-
-
-WORDY = [one for one in patterns() if literals(one.pattern, one.flags)]
 
 
 def test_a_lazy_pattern_finds_what_a_compiled_one_finds() -> None:
@@ -85,17 +79,6 @@ def test_no_pattern_has_a_number_of_times_that_is_none() -> None:
     assert [one.pattern for one in patterns() if wrong.search(one.pattern)] == []
 
 
-def test_most_phrases_have_words() -> None:
-    assert len(WORDY) > 200
-
-
-@given(st.data())
-def test_what_a_pattern_is_found_in_holds_one_of_its_words(data: st.DataObject) -> None:
-    pattern = data.draw(st.sampled_from(WORDY))
-    found = data.draw(st.from_regex(re.compile(pattern.pattern, pattern.flags)))
-    assert any(word in folded(found) for word in literals(pattern.pattern, pattern.flags))
-
-
 SOURCES = (
     r"\b(?:is|are) now\b|mov(?:ed?|ing)|(?=x)记住",
     r"(?:ab|cd)+x?|(?:q{2,3}r)*?uv",
@@ -113,15 +96,13 @@ LETTERS = "\u202b①换abcdefgqruvxyz BCDEFısſKkieln ßΣσςİ记住换改成
 
 
 @given(st.sampled_from(SOURCES), st.sampled_from((0, re.IGNORECASE)), st.data())
-def test_a_look_at_the_words_changes_nothing(
+def test_a_lazy_pattern_searches_like_a_compiled_one(
     source: str, flags: re.RegexFlag, data: st.DataObject
 ) -> None:
     ours, theirs = regex(source, flags), re.compile(source, flags)
-    chance = st.text(LETTERS, max_size=12)
-    texts = data.draw(st.lists(chance | st.from_regex(theirs), min_size=1, max_size=20))
-    for text in texts * (1 + (PATIENCE + _OFTEN) // len(texts)):
-        found, wanted = ours.search(text), theirs.search(text)
-        assert (found and found.span()) == (wanted and wanted.span())
+    text = data.draw(st.text(LETTERS, max_size=12) | st.from_regex(theirs))
+    found, wanted = ours.search(text), theirs.search(text)
+    assert (found and found.span()) == (wanted and wanted.span())
 
 
 NAMELESS = [source for source in SOURCES if "(?P" not in source]
@@ -133,93 +114,5 @@ def test_phrases_are_found_where_one_of_them_is(one: str, other: str, data: st.D
     theirs = [re.compile(each, re.IGNORECASE) for each in (one, other)]
     chance = st.text(LETTERS, max_size=12) | st.from_regex(theirs[0]) | st.from_regex(theirs[1])
     texts = data.draw(st.lists(chance, min_size=1, max_size=20))
-    for text in texts * (1 + (PATIENCE + _OFTEN) // len(texts)):
+    for text in texts:
         assert phrases.found_in(text) == any(each.search(text) for each in theirs)
-
-
-@pytest.mark.parametrize(
-    ("source", "words"),
-    [
-        (r"\bi (?:like|adore)\b", {"like", "adore"}),
-        (r"\bmov(?:ed?|ing)\b|记住", {"mov", "记住"}),
-        (r"(?:a|b)c?", set()),
-        (r"x*", set()),
-        (r"the (?:cat|dog)", {"cat", "dog"}),
-        ("|".join(f"{n}word" for n in range(300)), set()),
-    ],
-)
-def test_words_are_the_ones_that_tell_most(source: str, words: set[str]) -> None:
-    assert literals(source, re.IGNORECASE) == words
-
-
-@pytest.fixture
-def bank() -> WordBank:
-    made = WordBank()
-    words = (["deploy", "部署"], ["kelvin"], ["."], [f"w{n}x" for n in range(400)])
-    assert [made.join(each) for each in words] == [0, 1, 2, 3]
-    return made
-
-
-def warm(bank: WordBank) -> None:
-    for _ in range(PATIENCE):
-        assert bank.may_hold("", 0)
-
-
-def test_a_bank_says_which_words_a_text_holds(bank: WordBank) -> None:
-    warm(bank)
-    for text, held in (("我们 DEPLOY", {0}), ("\u212aelvin.", {1, 2}), ("w399x", {3}), ("", set())):
-        assert {n for n in range(4) if bank.may_hold(text, n)} == held
-
-
-def test_words_that_join_later_are_looked_for_after_a_while(bank: WordBank) -> None:
-    warm(bank)
-    number = bank.join(["late"])
-    assert bank.may_hold("nothing", number)
-    assert not bank.may_hold("nothing", 0)
-    while bank.may_hold("nothing", number):
-        pass
-    assert bank.may_hold("too late", number)
-
-
-def test_a_text_that_is_no_unicode_or_long_may_hold_anything_it_holds(bank: WordBank) -> None:
-    warm(bank)
-    assert bank.may_hold("\ud83d deploy \udc00", 0)
-    assert not bank.may_hold("\ud83d", 0)
-    assert bank.may_hold("x" * (LONGEST + 1), 0)
-
-
-def test_without_re2_every_answer_is_perhaps(
-    bank: WordBank, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "re2", None)
-    warm(bank)
-    warm(bank)
-    assert bank.may_hold("nothing", 3)
-
-
-def test_all_words_of_the_project_are_found_in_a_text_of_them_all() -> None:
-    bank = WordBank()
-    words = [literals(one.pattern, one.flags) for one in WORDY]
-    numbers = [bank.join(each) for each in words]
-    warm(bank)
-    for each in words:
-        for word in each:
-            text = f"这里有 {word} 和别的 words "
-            wanted = {n for n in numbers if any(one in folded(text) for one in words[n])}
-            assert {n for n in numbers if bank.may_hold(text, n)} == wanted
-
-
-def test_a_python_that_parses_otherwise_gives_no_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(re, "_parser")
-    assert literals("记住", 0) == frozenset()
-
-
-def test_what_a_pattern_takes_for_a_letter_is_folded_to_it() -> None:
-    taken = [
-        (letter, plain)
-        for letter in map(chr, range(128, 0x3000))
-        for plain in "abcdefghijklmnopqrstuvwxyz"
-        if re.fullmatch(plain, letter, re.IGNORECASE)
-    ]
-    assert {plain for _, plain in taken} >= {"i", "k", "s"}
-    assert [folded(letter) for letter, _ in taken] == [plain for _, plain in taken]
