@@ -8,6 +8,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "activity": ("memory_opened", "session_ended", "changes_applied", "recalled"),
     "filesystem": ("check_health",),
     "demo": ("register_commands",),
+    "audit": ("register_commands",),
     "evals": ("register_commands",),
     "export": ("register_commands",),
     "schedule": ("register_commands",),

@@ -52,7 +52,9 @@ PUBLIC = tuple(
         *("domain", "formats", "nlp", "errors"),
         *("llm.remote", "llm.proposals"),
         # what commands share, and how a block for a prompt is built
-        *("cli.shared", "recall.context", "recall.request"),
+        *("cli.locate", "cli.shared", "recall.context", "recall.request"),
+        # the plugins of a user, what they take for a secret, and stores of any system
+        *("hooks.host", "capture.screen", "operations.foreign_stores"),
         # notes and sessions as they are, and the graph over them
         *("store.notes", "jobs.graph"),
         # files of a person's own, outside of memories, and the programs beside us
@@ -488,7 +490,7 @@ PLANTED: list[tuple[Rule, str, str]] = [
     ),
     (nothing_is_circular, "store/a.py", "from kimi_memory.store import b"),
     (plugins_use_the_public_face, "plugins/a.py", "from kimi_memory.store.wal import journal"),
-    (plugins_use_the_public_face, "plugins/a.py", "from kimi_memory.hooks.host import Host"),
+    (plugins_use_the_public_face, "plugins/a.py", "from kimi_memory.hooks.lazy import stand_in"),
     (plugins_use_the_public_face, "plugins/a.py", "from kimi_memory.plugins import words"),
     (plugins_are_not_imported, "index/a.py", "import kimi_memory.plugins.words"),
     (libraries_have_one_home, "store/a.py", "import yaml"),

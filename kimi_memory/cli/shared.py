@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.api.options import Opening, read_settings
+from kimi_memory.api.options import Opening, read_settings, user_host
+from kimi_memory.api.user_dirs import Home
 from kimi_memory.cli.locate import find_memory
 from kimi_memory.config import Settings
 from kimi_memory.domain.actor import Actor
 from kimi_memory.domain.origin import Origin
 from kimi_memory.errors import KimiMemoryError, UsageError
+from kimi_memory.hooks.host import Host
 from kimi_memory.nlp.basic.terminal import printable
 from kimi_memory.nlp.dates.zone import Zone, day_in, from_clocks
 from kimi_memory.operations.unknown_settings import unknown_settings
@@ -45,6 +47,11 @@ def locate_settings(arguments: Namespace) -> tuple[Path, Settings]:
     """Return the folder of the memory a command is about, and its settings; it is not opened."""
     root = find_memory(arguments).expanduser().resolve()
     return root, read_settings(root)
+
+
+def user_plugins() -> Host:
+    """Return the plugins of the user, for what needs no memory."""
+    return user_host(Home.of_user())
 
 
 def add_within(parser: ArgumentParser) -> None:

@@ -18,7 +18,8 @@ from kimi_memory.nlp.basic.normalize import normalise
 from kimi_memory.nlp.basic.regex import regex
 from kimi_memory.nlp.basic.similarity import same_claim, similarity
 from kimi_memory.nlp.rules.values import contradicts
-from kimi_memory.operations.audit_checks import Check, Placed, Rot
+
+from .checks import Check, Placed, Rot
 
 _LEAST = 0.5
 _NEAR = 0.85

@@ -12,9 +12,10 @@ from kimi_memory.capture.screen import Screen
 from kimi_memory.hooks.host import Host
 from kimi_memory.nlp.basic.normalize import normalise
 from kimi_memory.nlp.basic.prompt_fence import injected
-from kimi_memory.operations.audit_checks import Check, Placed, Rot, foreign, stale, unproven
-from kimi_memory.operations.contradictions import quarrels, repeats
 from kimi_memory.operations.foreign_stores import Skipped, Stored, read_store
+
+from .checks import Check, Placed, Rot, foreign, stale, unproven
+from .contradictions import quarrels, repeats
 
 STALE_DAYS = 180
 """A memo that nobody confirmed for so long counts as stale."""

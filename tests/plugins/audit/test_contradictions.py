@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from kimi_memory.plugins.audit.checks import Check, Placed
+from kimi_memory.plugins.audit.contradictions import quarrels, repeats
 
 from kimi_memory.domain.foreign_note import Memo
 from kimi_memory.hooks.host import Host
-from kimi_memory.operations.audit_checks import Check, Placed
-from kimi_memory.operations.contradictions import quarrels, repeats
 from kimi_memory.operations.foreign_stores import Stored
 
 NOW = datetime(2026, 2, 27, tzinfo=UTC)

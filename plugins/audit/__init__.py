@@ -1,27 +1,35 @@
-"""``audit``: measure the rot in any store of memories, reading only."""
+"""The command ``audit``: the rot in any store of memories, which is only read.
+
+Why it exists: who thinks of moving a memory here wants to know first what it is worth.
+"""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from kimi_memory.api.options import user_host
-from kimi_memory.api.user_dirs import Home
+from kimi_memory import hookimpl
 from kimi_memory.cli.locate import find_memory
-from kimi_memory.cli.shared import plain, show, show_json
+from kimi_memory.cli.shared import plain, show, show_json, user_plugins
+from kimi_memory.domain.command import Command
 from kimi_memory.errors import UsageError
-from kimi_memory.operations.audit import STALE_DAYS, audit
 
-if TYPE_CHECKING:
-    from kimi_memory.operations.audit import Audit
+from .report import STALE_DAYS, Audit, audit
+
+__all__ = ["Audit", "audit", "register_commands"]
 
 _SHOWN = 20
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
+@hookimpl
+def register_commands() -> list[Command]:
+    """Add ``audit``."""
+    help = "measure the rot in any store of memories, reading only"
+    return [Command("audit", help, _add_arguments, _run)]
+
+
+def _add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "path", type=Path, nargs="?", help="a folder or an export; default: the memory"
     )
@@ -31,14 +39,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--all", action="store_true", help="show every finding, not the worst")
 
 
-def run(arguments: Namespace) -> int:
+def _run(arguments: Namespace) -> int:
     """Measure and print; finding rot is no failure."""
     if arguments.stale_days < 0:
         raise UsageError("--stale-days is below zero. Give a number of days.")
     root = arguments.path or find_memory(arguments)
-    report = audit(
-        root, user_host(Home.of_user()), datetime.now(UTC), stale_days=arguments.stale_days
-    )
+    report = audit(root, user_plugins(), datetime.now(UTC), stale_days=arguments.stale_days)
     if arguments.json:
         counts = {str(check): count for check, count in report.counts.items()}
         show_json({**_object(report), "counts": counts})

@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from kimi_memory.plugins.audit import Audit, audit
+from kimi_memory.plugins.audit.checks import Check
 
 from kimi_memory import Memory
 from kimi_memory.hooks.host import Host
 from kimi_memory.nlp.basic.prompt_fence import fence
-from kimi_memory.operations.audit import Audit, audit
-from kimi_memory.operations.audit_checks import Check
 from tests.jobs.test_runner import talk
 
 NOW = datetime(2026, 2, 27, tzinfo=UTC)
