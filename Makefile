@@ -39,6 +39,7 @@ types: $(VENV)/.dev
 docs: $(VENV)/.dev         ## generated pages are current
 	$(BIN)/python -m docs.generate --check
 	$(BIN)/python -m docs.pictures --check
+	$(BIN)/python -m docs.async_client --check
 
 bench: $(VENV)/.dev        ## tables of speed and quality
 	$(BIN)/python -m benchmarks

@@ -1,8 +1,14 @@
-"""The client of event loops, made of the one that waits: the same text with ``await`` in it."""
+"""The client of event loops, made of the one that waits: the same text with ``await`` in it.
+
+``python -m docs.async_client`` writes it; with ``--check`` it says whether it is stale.
+"""
 
 from __future__ import annotations
 
+import argparse
 import re
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 CLIENT = Path(__file__).parent.parent / "kimi_memory" / "client"
@@ -10,7 +16,7 @@ MADE = CLIENT / "async_client.py"
 
 _FIRST = (
     '"""The client for programs with an event loop.\n\n'
-    "Made by `python -m docs.generate` from sync_client.py; change that.\n"
+    "Made by `python -m docs.async_client` from sync_client.py; change that.\n"
     '"""\n'
 )
 _PLAIN = r"__init__|id"
@@ -42,3 +48,20 @@ def async_client() -> str:
     for pattern, given in _CHANGES:
         text = re.sub(pattern, given, text)
     return text
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Write the module, or check it."""
+    options = argparse.ArgumentParser(prog="python -m docs.async_client", description=main.__doc__)
+    options.add_argument("--check", action="store_true", help="write nothing, exit 1 if stale")
+    made = async_client()
+    if not options.parse_args(argv).check:
+        MADE.write_text(made, encoding="utf-8")
+    elif MADE.read_text(encoding="utf-8") != made:
+        print(f"{MADE.name} is stale: run python -m docs.async_client", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -17,7 +17,6 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 from unittest.mock import patch
 
-from docs.async_client import MADE, async_client
 from kimi_memory import config, errors
 from kimi_memory.domain.job_registry import JOBS, JobEntry, scheduled
 from kimi_memory.hooks import specs
@@ -332,10 +331,6 @@ PAGES: dict[str, Callable[[], str | None]] = {
 }
 
 
-CODE = {MADE: async_client}
-"""Modules that are made of others."""
-
-
 def pages() -> dict[str, str]:
     """Return the text of every page by file name."""
     made = {name: make() for name, make in PAGES.items()}
@@ -352,11 +347,6 @@ def stale(folder: Path) -> list[str]:
     ]
 
 
-def stale_code() -> list[str]:
-    """Return the names of made modules that are not as their sources say."""
-    return [path.name for path, make in CODE.items() if path.read_text("utf-8") != make()]
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Write the pages, or check them."""
     options = argparse.ArgumentParser(prog="python -m docs.generate", description=main.__doc__)
@@ -364,13 +354,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--folder", type=Path, default=FOLDER, help="where the pages lie")
     chosen = options.parse_args(argv)
     if chosen.check:
-        for name in (old := [*stale(chosen.folder), *stale_code()]):
+        for name in (old := stale(chosen.folder)):
             print(f"{name} is stale: run python -m docs.generate", file=sys.stderr)
         return 1 if old else 0
     for name, text in pages().items():
         (chosen.folder / name).write_text(text, encoding="utf-8")
-    for path, make in CODE.items() if chosen.folder == FOLDER else ():
-        path.write_text(make(), encoding="utf-8")
     return 0
 
 

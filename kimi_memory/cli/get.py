@@ -5,7 +5,6 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.cli.related import show_related
 from kimi_memory.cli.shared import open_memory, show, show_json
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.nlp.basic.citation import split_citation
@@ -25,6 +24,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Print the text, or what the note is linked with."""
     if arguments.related:
+        from kimi_memory.cli.related import show_related  # A note alone takes a third as long.
+
         return show_related(arguments)
     if arguments.first < 1 or arguments.lines < 0:
         raise UsageError("Lines are counted from 1. Give --from 1 or more.")

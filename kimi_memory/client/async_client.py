@@ -1,6 +1,6 @@
 """The client for programs with an event loop.
 
-Made by `python -m docs.generate` from sync_client.py; change that.
+Made by `python -m docs.async_client` from sync_client.py; change that.
 """
 
 from __future__ import annotations

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import date, datetime
 from importlib import import_module
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from kimi_memory.config import Settings
-from kimi_memory.domain.actor import Actor
-from kimi_memory.domain.job_registry import JobEntry
-from kimi_memory.domain.plan import Plan
-from kimi_memory.hooks.host import Host
-from kimi_memory.store.git.history import History
-from kimi_memory.store.notes.notes import Shelf
-from kimi_memory.store.store import Store
+if TYPE_CHECKING:
+    from datetime import date, datetime
+
+    from kimi_memory.config import Settings
+    from kimi_memory.domain.actor import Actor
+    from kimi_memory.domain.job_registry import JobEntry
+    from kimi_memory.domain.plan import Plan
+    from kimi_memory.hooks.host import Host
+    from kimi_memory.store.git.history import History
+    from kimi_memory.store.notes.notes import Shelf
+    from kimi_memory.store.store import Store
 
 
 class Planner(Protocol):

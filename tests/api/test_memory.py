@@ -255,15 +255,20 @@ def test_a_block_has_a_mark_of_its_own_and_the_same_block_the_same(memory: Memor
     assert block.endswith(f'</kimi-memory nonce="{mark("live", "the train to Oslo")}">')
 
 
-def test_recall_imports_no_stage(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("words", "shown"), [(["recall", "数据库"], "PostgreSQL"), (["get", "MEMORY.md"], "#")]
+)
+def test_asking_imports_neither_jobs_nor_capture(
+    tmp_path: Path, words: list[str], shown: str
+) -> None:
     with Memory.create(tmp_path / "m") as memory:
         memory.remember("数据库用 PostgreSQL。")
     code = (
         "import sys; from kimi_memory.cli import run\n"
-        f"assert run(['recall', '--memory', {str(tmp_path / 'm')!r}, '数据库']) == 0\n"
+        f"assert run([*{words!r}, '--memory', {str(tmp_path / 'm')!r}]) == 0\n"
         f"seen = [m for m in sys.modules if m.startswith({FORBIDDEN!r})]\n"
         "assert not seen, seen"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert "PostgreSQL" in done.stdout
+    assert shown in done.stdout

@@ -71,4 +71,4 @@ def test_who_does_not_answer_is_named(served: Served) -> None:
 
 
 def test_it_is_made_of_the_client_that_waits() -> None:
-    assert MADE.read_text(encoding="utf-8") == async_client(), "run python -m docs.generate"
+    assert MADE.read_text(encoding="utf-8") == async_client(), "run python -m docs.async_client"
