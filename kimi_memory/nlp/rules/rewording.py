@@ -33,6 +33,10 @@ _LONGER = regex("|".join(sorted(_SHORT, key=lambda form: (-len(form), form))))
 _TONE = regex(
     "必须|可以|应该|应当|一定|可能|也许|通常|一般|平时|总是|一直|一律|每次|偶尔|经常|只|现在|目前|曾经|将来|全部|部分|大约|至少|至多|最多|最少|以上|以下"
 )
+# 每周五把周报发给李雷 and 周报每周五发给李雷 name the same in another order.
+_OBJECT = regex(
+    r"^(?P<before>[^把，。；,;]{1,16})把(?P<object>[^，。；,;]{1,10}?)(?=(?:发|交|送|寄|放|存|写|改|设|定|传|推|带|拿|给|移|换|调|记|贴|挂|同步|上传|备份|归档|整理))"
+)
 _HOUR = regex(rf"(?<=\d) (?=[{HAN}])|(?<=[{HAN}]) (?=\d)")
 
 
@@ -45,6 +49,7 @@ def reworded(text: str) -> tuple[str, ...]:
     plain = _HOUR.sub("", simplify(normalise(text)))
     if not any("\u3400" <= ch <= "\u9fff" for ch in plain):
         return ()
+    plain = _OBJECT.sub(lambda found: found["object"] + found["before"], plain)
     short = _LONGER.sub(lambda found: _SHORT[found[0]], plain)
     words = claim_words(short)
     return (*words, *_TONE.findall(short)) if words else ()
