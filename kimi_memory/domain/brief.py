@@ -149,13 +149,16 @@ def _queues(points: Iterable[Point]) -> dict[Section, list[Point]]:
         for point in nsmallest(_MOST, sections[section], key=lambda point: (point.rank, point.id))
     ]
     found: dict[Section, list[Point]] = defaultdict(list)
-    said: list[str] = []
+    said, joined = list[str](), ""
     for point in sorted(first, key=lambda point: not point.id.startswith("card-")):
         words = bare(point.text)
         # The line of a project repeats what stands elsewhere, and is not said by that.
         whole = point.section is Section.PROJECTS
-        if words and (whole or not any(words in other or other in words for other in said)):
-            said += [] if whole else [words]
+        # There may be hundreds, so each is looked for in all others at once.
+        if words and (whole or not (words in joined or any(map(words.__contains__, said)))):
+            if not whole:
+                said.append(words)
+                joined = f"{joined}\0{words}"
             found[point.section].append(point)
     return found
 
