@@ -105,6 +105,8 @@ def _said(searcher: Searcher, request: Request) -> list[Unit]:
     mask &= allowed(searcher, request.narrowed(query))
     at, gone = searcher.column("at"), replaced(searcher).turns
     rows = sorted(np.flatnonzero(mask).tolist(), key=lambda row: at[row] or 0.0)[-READ_SAID:]
+    # Most hold such a word by chance: the state of their files need not be asked.
+    rows = [row for row in rows if orders_for_always(searcher.text(row))]
     units = sorted(searcher.units(rows).values(), key=lambda unit: (unit.at is None, unit.at))
     return [
         unit
