@@ -16,6 +16,7 @@ from kimi_memory.api.user_dirs import Home
 from kimi_memory.errors import NotFoundError, ServerError, UsageError
 from kimi_memory.server.principal import Caller, Namespace, Scope
 from kimi_memory.server.values import plain, revive
+from kimi_memory.store.files.stat import Stat, signature
 
 FILE = "tokens.json"
 PREFIX = "kmt_"
@@ -56,7 +57,7 @@ class Tokens:
 
     def __init__(self, home: Home, root: Path) -> None:
         self._path, self._memory = home.state / FILE, str(root)
-        self._mark: tuple[int, int, int] | None = None
+        self._mark: Stat | None = None
         self._known: tuple[Token, ...] = ()
 
     def all(self) -> tuple[Token, ...]:
@@ -65,7 +66,7 @@ class Tokens:
         Raises:
             ServerError: the file of tokens cannot be understood.
         """
-        mark = self._stamp()
+        mark = self._look()
         if mark != self._mark:
             self._known = tuple(one for one in self._read() if one.memory == self._memory)
             self._mark = mark
@@ -104,12 +105,11 @@ class Tokens:
         found = [one for one in self.all() if hmac.compare_digest(one.hash, hash)]
         return found[0].caller if found else None
 
-    def _stamp(self) -> tuple[int, int, int] | None:
+    def _look(self) -> Stat | None:
         try:
-            found = self._path.stat()
+            return signature(self._path.stat())
         except FileNotFoundError:
             return None
-        return found.st_mtime_ns, found.st_ino, found.st_size
 
     def _read(self) -> list[Token]:
         text = text_at(self._path)

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
+from kimi_memory.store.files.stat import UNKNOWN, Stat, signature
+
 _MOST = 200
 """So many of the last movements of HEAD are looked at."""
 _LINE = re.compile(rb"([0-9a-f]{40}) ([0-9a-f]{40}) .*?> (\d+) [+-]\d{4}\t?(.*)")
@@ -17,7 +19,7 @@ _MERGED = b"commit (merge)"
 UNDER_WAY = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REBASE_HEAD")
 """Files that stand in a repository while a merge, or the like, is not finished."""
 
-State = tuple[tuple[int, int], ...]
+State = tuple[Stat, ...]
 
 
 def blob_of(content: bytes) -> str:
@@ -28,8 +30,7 @@ def blob_of(content: bytes) -> str:
 def read_state(folder: Path) -> State:
     """Return what is another one after HEAD moved, or a merge began or went on."""
     found = (folder / name for name in ("logs/HEAD", *UNDER_WAY, "index"))
-    looks = (path.stat() if path.exists() else None for path in found)
-    return tuple((look.st_mtime_ns, look.st_size) if look else (0, 0) for look in looks)
+    return tuple(signature(path.stat()) if path.exists() else UNKNOWN for path in found)
 
 
 def brought_nothing(folder: Path, since: float) -> bool:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from kimi_memory.domain.origin import Role
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.formats.jsonl import read_transcript_lines
+from kimi_memory.store.files.stat import UNKNOWN, Stat, state_of
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.store import Store
 
@@ -45,7 +46,7 @@ class AgentsAtWork:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._known: dict[str, tuple[float, _Session | None]] = {}
+        self._known: dict[str, tuple[Stat, _Session | None]] = {}
 
     def at(self, moment: datetime) -> str:
         """Return the id of an agent's session that was active at a moment, else nothing."""
@@ -54,16 +55,15 @@ class AgentsAtWork:
 
     def _since(self, moment: datetime) -> Iterator[_Session]:
         for place in sessions.places(self._store):
-            try:
-                changed = (self._store.root / place.path).stat().st_mtime
-            except OSError:
+            look = state_of(self._store.root, place.path)
+            if look is None:
                 continue  # It was archived meanwhile, and is listed there the next time.
-            if datetime.fromtimestamp(changed, UTC) < moment:
+            if datetime.fromtimestamp(look[1] / 1e9, UTC) < moment:
                 continue  # Its last turn is older, so it need not be read.
-            at, known = self._known.get(place.path, (0.0, None))
-            if at != changed:
+            was, known = self._known.get(place.path, (UNKNOWN, None))
+            if was != look:
                 known = self._read(place.path)
-                self._known[place.path] = changed, known
+                self._known[place.path] = look, known
             if known is not None:
                 yield known
 

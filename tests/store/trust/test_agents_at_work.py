@@ -26,14 +26,16 @@ def test_a_session_is_active_between_its_start_and_a_while_after(memory: Memory,
     assert not work.at(now + timedelta(minutes=20))
 
 
-def test_a_session_that_was_not_written_for_long_is_not_read(memory: Memory, clock) -> None:
+def test_a_session_whose_time_was_set_back_is_no_older_for_it(memory: Memory, clock) -> None:
     clock.set(datetime.now(UTC))
     memory.session("a", host="claude").turn(Role.USER, "Good morning, let us begin.")
     work = AgentsAtWork(memory.store)
     assert work.at(clock()) == "a"
     place = next((memory.root / "short-term").glob("session_a.jsonl"))
     os.utime(place, (1, 1))
-    assert not work.at(clock())
+    assert work.at(clock()) == "a"
+    assert AgentsAtWork(memory.store).at(clock()) == "a"
+    assert not AgentsAtWork(memory.store).at(clock() + timedelta(hours=3))
 
 
 def test_sessions_of_our_own_commands_and_broken_ones_are_nobodys_work(
