@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,12 +11,13 @@ from hypothesis import given
 
 from kimi_memory.domain.card import Card, CardType
 from kimi_memory.domain.event import Event, EventType
-from kimi_memory.domain.note import Lang
+from kimi_memory.domain.note import Lang, Note
 from kimi_memory.domain.pages import Day, Identity, Project, Todo
 from kimi_memory.domain.source import Quote, Rel, Source
 from kimi_memory.domain.status import Status
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec
+from kimi_memory.formats.labels import label
 from tests.formats.strategies import KINDS, examples, notes
 
 AT = datetime(2026, 2, 27, 9, 10, tzinfo=UTC)
@@ -317,6 +318,17 @@ def test_the_example_of_the_contract_is_what_we_write():
     assert isinstance(event, Event)
     assert event.content == "比较了两种数据库，\n选了 PostgreSQL。"
     assert codec.render(event) == text
+
+
+@pytest.mark.parametrize(("kind", "heading"), [(Card, "Cards"), (Event, "Events")])
+def test_the_contract_names_every_field(kind: type[Note], heading: str) -> None:
+    page = (Path(__file__).parents[2] / "docs/file-format.md").read_text(encoding="utf-8")
+    section = page.split(f"### {heading}\n")[1].split("\n### ")[0]
+    own = {field.name for field in fields(kind)} - {field.name for field in fields(Note)}
+    words = {n: [label(n, lang) for lang in Lang] for n in (*kind.body_fields, "quotes")}
+    words |= {"title": ["title"]}
+    missing = [n for n in own if not all(w in section for w in words.get(n, [f"`{n}`"]))]
+    assert not missing, f"{heading} in docs/file-format.md: {', '.join(missing)}"
 
 
 def test_a_text_that_was_read_is_known_and_a_broken_one_is_told_again() -> None:

@@ -15,6 +15,8 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
+from kimi_memory.plugins import NAMES as BUNDLED
+
 from kimi_memory.capture.ingest import from_bytes
 from kimi_memory.capture.screen import Screen
 from kimi_memory.config import parse_settings, parse_user
@@ -49,7 +51,7 @@ from kimi_memory.nlp.rules.strip_code import said
 from tests.fuzz import inputs
 
 NOW = datetime(2026, 2, 27, 9, tzinfo=UTC)
-READERS = ("claude", "codex", "openclaw", "messages", "session", "markdown")
+READERS = tuple(name for name, hooks in BUNDLED.items() if "read_transcript" in hooks)
 NAMES = tuple(inputs.READABLE)
 LIMIT = 500
 
@@ -141,7 +143,7 @@ def user_settings(content: bytes) -> None:
 
 def reader(name: str, content: bytes) -> None:
     """A transcript gives turns that can be stored, whatever its file is called."""
-    module = plugin(f"read_{name}")
+    module = plugin(name)
     for file in NAMES:
         for transcript in module.read_transcript(from_bytes(file, content)) or ():
             assert transcript.turns
@@ -252,10 +254,7 @@ TARGETS = (
     Target("job", job, (inputs.JOB,), (ValueError,)),
     Target("settings", settings, (inputs.SETTINGS,), (FormatError,), 'a = "{}"'),
     Target("user_settings", user_settings, (inputs.USER_SETTINGS,), (FormatError,), 'a = "{}"'),
-    *(
-        Target(f"read_{name}", partial(reader, name), _CHATS, (TranscriptError,))
-        for name in READERS
-    ),
+    *(Target(name, partial(reader, name), _CHATS, (TranscriptError,)) for name in READERS),
     Target("transcript", transcript, _CHATS, (TranscriptError,), "User: {}\nAssistant: b\n"),
     Target("split_note", chunks, _TEXTS),
     Target("split_words", words, _TEXTS),

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from kimi_memory import Memory
+from kimi_memory.domain.brief import Section
 from kimi_memory.domain.card import Card, CardType
 from kimi_memory.domain.change import Create, Update
 from kimi_memory.domain.change import digest as change_digest
@@ -16,8 +17,9 @@ from kimi_memory.domain.note import Lang
 from kimi_memory.domain.origin import Role
 from kimi_memory.domain.status import Status
 from kimi_memory.formats.codec import patch, place, render
+from kimi_memory.formats.page_lines import BRIEF_TITLES
 from kimi_memory.jobs.memory_page import BUDGET
-from kimi_memory.jobs.overview import is_generated
+from kimi_memory.jobs.overview import empty_page, in_language, is_generated
 from kimi_memory.nlp.basic.tokens import estimate
 from tests.jobs.test_import_edits import card, cards, edit, page
 
@@ -63,10 +65,16 @@ def test_its_sections_are_in_the_order_a_reader_needs(memory: Memory) -> None:
         [("x.found", "gotcha"), ("db", "decision"), ("tone", "preference"), ("user.name", "fact")]
     ):
         memory.remember(f"Sentence {number} of this memory.", key=key, type=type)
-    titles = [line for line in page(memory).splitlines() if line.startswith("## ")]
-    assert titles == [
-        "## About the user", "## User preferences", "## Important decisions", "## Lessons learned",
-    ]  # fmt: skip
+    titles = [line[3:] for line in page(memory).splitlines() if line.startswith("## ")]
+    sections = (Section.WHO, Section.HOW, Section.DECISIONS, Section.LESSONS)
+    assert titles == [BRIEF_TITLES[section][1] for section in sections]
+
+
+@pytest.mark.parametrize("lang", Lang)
+def test_an_empty_page_shows_headings_of_a_full_one(lang: Lang) -> None:
+    titles = [line[3:] for line in empty_page("x", lang).splitlines() if line.startswith("## ")]
+    assert titles
+    assert set(titles) <= {in_language(title, lang) for title in BRIEF_TITLES.values()}
 
 
 def test_orders_stand_before_preferences(memory: Memory) -> None:
