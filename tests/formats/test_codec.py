@@ -18,6 +18,7 @@ from kimi_memory.domain.status import Status
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec
 from kimi_memory.formats.labels import label
+from kimi_memory.formats.sanitize import clean
 from tests.formats.strategies import KINDS, examples, notes
 
 AT = datetime(2026, 2, 27, 9, 10, tzinfo=UTC)
@@ -43,6 +44,18 @@ def test_a_patched_file_says_what_it_should(kind):
         new = replace(new, id=old.id)
         text = codec.render(old)
         assert codec.parse(codec.patch(text, old, new, "x.md"), "x.md") == new
+
+    law()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_text_of_a_note_is_cleaned(kind):
+    @examples(30)
+    @given(KINDS[kind])
+    def law(note):
+        values = [getattr(note, field.name) for field in fields(note)]
+        values += [item for value in values if isinstance(value, tuple) for item in value]
+        assert [text for text in values if isinstance(text, str) and text != clean(text)] == []
 
     law()
 
