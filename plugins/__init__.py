@@ -12,6 +12,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "evals": ("register_commands",),
     "export": ("register_commands",),
     "schedule": ("register_commands",),
+    "skills": ("register_commands",),
     "words": ("split_words trylast",),
     "markdown": ("split_note trylast",),
     "dates": ("expand_query",),

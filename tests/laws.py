@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from kimi_memory.plugins.skills import propose
+
 from kimi_memory import Memory
 from kimi_memory.domain.card import Card, Link, LinkRel
 from kimi_memory.domain.operation_types import Wanted
@@ -21,7 +23,6 @@ from kimi_memory.operations.links import Wanted as Tie
 from kimi_memory.operations.links import link, unlink
 from kimi_memory.operations.projects import finish_project, projects
 from kimi_memory.operations.review_queue import Answer, answer, review
-from kimi_memory.operations.skills import propose
 from kimi_memory.store.notes.notes import Filed, Shelf
 from tests.conftest import Clock
 from tests.jobs.notes import card, put

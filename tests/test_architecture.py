@@ -56,7 +56,7 @@ PUBLIC = tuple(
         # the plugins of a user, what they take for a secret, and stores of any system
         *("hooks.host", "capture.screen", "operations.foreign_stores"),
         # notes and sessions as they are, and the graph over them
-        *("store.notes", "jobs.graph"),
+        *("store.notes", "jobs.graph", "jobs.gates"),
         # files of a person's own, outside of memories, and the programs beside us
         "agent_hooks.user_files",
     )
@@ -149,6 +149,7 @@ ENVIRONMENT = {
     ),
     "kimi_memory/api/memory.py": "a path that a person gives may begin with ~",
     "plugins/activity.py": "a path that a person gives may begin with ~",
+    "plugins/skills/__init__.py": "a path that a person gives may begin with ~",
     "plugins/schedule/__init__.py": "where the machine's scheduler keeps its files",
 }
 """Modules that may read the environment, and why."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kimi_memory.plugins.skills import propose, skills
 
 from kimi_memory import Memory, Opening
 from kimi_memory.api.user_dirs import Home
@@ -26,7 +27,6 @@ from kimi_memory.operations.forget import forget
 from kimi_memory.operations.introspect import introspect
 from kimi_memory.operations.links import Wanted as Link
 from kimi_memory.operations.links import link, related
-from kimi_memory.operations.skills import propose, skills
 from kimi_memory.server.principal import Caller, Namespace
 from kimi_memory.server.routes import ROUTES
 from kimi_memory.server.values import plain

@@ -23,8 +23,8 @@ BOUNDED = {
 }
 """Patterns whose text is short by what it is, and why."""
 ONCE_SLOW = (
-    "kimi_memory.operations.skill_mining._ORDER_EN",
-    "kimi_memory.operations.skill_mining._SPLIT_ZH",
+    "plugins.skills.mining._ORDER_EN",
+    "plugins.skills.mining._SPLIT_ZH",
     "kimi_memory.index.words._NOTE",
     "kimi_memory.formats.sanitize._TRAILING",
     "kimi_memory.formats.digest_form._LINE",

@@ -45,7 +45,6 @@ COMMANDS: dict[str, str] = {
     "status": "show what is in the memory",
     "doctor": "look for faults, and mend them",
     "backup": "write the memory and its history into one archive, and check it",
-    "skills": "list, show and install procedures that came up again and again",
     "hook": "answer agent programs, and put the hooks into their settings",
     "mcp": "serve agent programs over the Model Context Protocol",
     "serve": "serve programs in any language over HTTP",

@@ -32,7 +32,8 @@ def run(arguments: Namespace) -> int:
         reports = [] if dry_run else memory.distil_waiting()
         reports += memory.consolidate(job.name, day, dry_run=dry_run)
         for follower in followers(job.name, dated=day is not None):
-            reports.append(memory.run(load_planner(follower)(memory), dry_run=dry_run))
+            if memory.host.has(follower.plugin):
+                reports.append(memory.run(load_planner(follower)(memory), dry_run=dry_run))
     if not reports and not arguments.json:
         show(f"{job.name}: nothing to do")
     return finish_reports(arguments, reports)

@@ -22,6 +22,8 @@ class JobEntry(NamedTuple):
     """What it does, as an imperative sentence."""
     planner: str
     """Dotted name of its planner below ``kimi_memory``, imported when the job runs."""
+    plugin: str = ""
+    """The bundled plugin that brings it; where that is disabled, nothing runs it by itself."""
     time: str = ""
     """When it runs where ``[schedule]`` names no other time; empty if it is not scheduled."""
     span: Literal["day", "week", "memory"] = "memory"
@@ -59,7 +61,8 @@ JOBS = (
     ),
     JobEntry(
         name="skills", summary="Propose procedures that came up again and again as skills",
-        planner="operations.skills.FindSkills", after="weekly", inputs="all",
+        planner="plugins.skills.FindSkills", plugin="skills", after="weekly",
+        inputs="all",
     ),
     JobEntry(
         name="introspect", summary="Merge duplicates, suggest links, cool down, forget the cold",

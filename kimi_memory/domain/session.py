@@ -11,6 +11,10 @@ from kimi_memory.domain.json_value import Json
 from kimi_memory.domain.origin import Role
 from kimi_memory.domain.turn import Turn
 
+IMPORTED = "import"
+"""The host of a session that an import made."""
+BY_HAND = "by hand"
+"""The host of a session of what people wrote on pages and into cards."""
 CODING_RECORDER = "specstory"
 """The host of sessions in which an agent is at work, however few messages they have."""
 

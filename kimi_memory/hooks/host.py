@@ -162,6 +162,10 @@ class Host:
         callers = self._manager.get_hookcallers(made) or []
         self.loaded.append(Loaded(name, origin, tuple(sorted(c.name for c in callers))))
 
+    def has(self, plugin: str) -> bool:
+        """Whether a plugin is in use; an empty name stands for what needs none."""
+        return not plugin or any(one.name == plugin and not one.skipped for one in self.loaded)
+
     @property
     def names(self) -> list[str]:
         """The names of all plugins, those that are not in use included."""

@@ -15,7 +15,7 @@ from kimi_memory.domain.origin import Origin
 from kimi_memory.domain.plan import Plan, digest_of
 from kimi_memory.domain.plan_step import Step
 from kimi_memory.domain.scope import scope_of
-from kimi_memory.domain.session import Transcript
+from kimi_memory.domain.session import BY_HAND, IMPORTED, Transcript
 from kimi_memory.domain.source import Quote
 from kimi_memory.errors import FormatError, WaitingError
 from kimi_memory.formats.jsonl import archive_path, transcript_markdown
@@ -35,11 +35,6 @@ from kimi_memory.store.files.merge_marks import marks_in
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.store.store import Store
-
-IMPORTED = "import"
-"""The host of a session that an import made."""
-BY_HAND = "by hand"
-"""The host of a session of what people wrote on pages and into cards."""
 
 
 class Distil:

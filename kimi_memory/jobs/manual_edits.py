@@ -12,7 +12,7 @@ from kimi_memory.domain.change import Change, Create
 from kimi_memory.domain.origin import Origin, Role
 from kimi_memory.domain.plan import digest_of
 from kimi_memory.domain.scope import in_scope
-from kimi_memory.domain.session import Session, Transcript
+from kimi_memory.domain.session import BY_HAND, Session, Transcript
 from kimi_memory.domain.source import HAND, Quote, Rel, Source
 from kimi_memory.domain.turn import Turn
 from kimi_memory.formats.jsonl import (
@@ -23,7 +23,7 @@ from kimi_memory.formats.jsonl import (
     transcript_markdown,
     turn_line,
 )
-from kimi_memory.jobs.distil import BY_HAND, language
+from kimi_memory.jobs.distil import language
 from kimi_memory.nlp.basic.normalize import normalise
 from kimi_memory.nlp.basic.similarity import repeats_claim
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -285,6 +285,12 @@ class Jobs:
             job.model,
             job.spent,
         )
+
+    def records(self, kind: str) -> Iterator[Job]:
+        """Yield the records of the jobs of a kind that stand."""
+        for path in self._store.files(FOLDER):
+            if path.startswith(f"{FOLDER}/{kind}-"):
+                yield job_of(self._store.read(path))
 
     def load(self, id: str) -> Job:
         """Return the record of a job, also by a unique prefix of its id.

@@ -18,12 +18,11 @@ from kimi_memory.domain.note import Lang
 from kimi_memory.domain.origin import Origin, Role
 from kimi_memory.domain.plan import Plan, digest_of
 from kimi_memory.domain.plan_step import Step, Verdict
-from kimi_memory.domain.session import Session
+from kimi_memory.domain.session import IMPORTED, Session
 from kimi_memory.domain.source import Quote, Rel, Source
 from kimi_memory.domain.status import Status
 from kimi_memory.domain.turn import Turn
 from kimi_memory.hooks.host import Host
-from kimi_memory.jobs.distil import IMPORTED
 from kimi_memory.jobs.gates import DraftGate
 from kimi_memory.jobs.manual_edits import archive
 from kimi_memory.nlp.basic.language import language_of

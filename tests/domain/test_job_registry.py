@@ -33,8 +33,8 @@ def test_every_kind_of_job_in_the_sources_has_an_entry() -> None:
     )
     texts = (
         path.read_text(encoding="utf-8")
-        for folder in ("jobs", "operations")
-        for path in (ROOT / "kimi_memory" / folder).glob("*.py")
+        for folder in ("kimi_memory/jobs", "kimi_memory/operations", "plugins")
+        for path in (ROOT / folder).rglob("*.py")
     )
     kinds = {name for text in texts for names in said.findall(text) for name in names if name}
     # a purge files a record, but rewrites history, so it is none of the jobs that can be undone
@@ -131,7 +131,8 @@ def test_a_job_that_is_added_as_the_docs_say_is_everywhere(
 
     pages = tmp_path / "pages"
     pages.mkdir()
-    made = [sys.executable, ROOT / "docs/generate.py", "--folder", pages]
+    made = [sys.executable, "-m", "docs.generate", "--folder", pages]
+    environ["PYTHONPATH"] += f"{os.pathsep}{ROOT}"
     subprocess.run(made, cwd=tmp_path, env=environ, check=True)
     assert "| `tidy` | Drop notes. | `consolidate tidy`" in (pages / "jobs.md").read_text("utf-8")
     assert "`--tidy TIDY`" in (pages / "commands.md").read_text("utf-8")

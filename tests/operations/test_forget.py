@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from kimi_memory.plugins.skills import propose
 
 from kimi_memory import Memory, Opening
 from kimi_memory.domain.change import Create
@@ -24,7 +25,6 @@ from kimi_memory.operations.compact_chat import compact
 from kimi_memory.operations.forget import forget
 from kimi_memory.operations.import_memories import import_store
 from kimi_memory.operations.introspect import introspect
-from kimi_memory.operations.skills import propose
 from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.store.notes.tombstones import read_tombstones
 from tests.jobs.test_import_edits import TEXTS, card, cards, page, write

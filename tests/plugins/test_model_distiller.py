@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 from fakes.llm import Manner, Say, Script, serve
 from kimi_memory.plugins.model_distiller import create
+from kimi_memory.plugins.skills import propose
 
 from kimi_memory import Memory, Opening, hookimpl
 from kimi_memory.api.user_dirs import Home
@@ -41,7 +42,6 @@ from kimi_memory.operations.chat import Limits, Message
 from kimi_memory.operations.compact_chat import compact
 from kimi_memory.operations.import_memories import import_store
 from kimi_memory.operations.introspect import introspect
-from kimi_memory.operations.skills import propose
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
 

@@ -55,3 +55,19 @@ def test_the_weekly_job_looks_for_skills(folder, capsys) -> None:  # noqa: F811 
     assert run(["consolidate", "weekly"]) == 0
     assert "skills make-test-make-upload" in capsys.readouterr().out
     assert run(["skills", "show", "none"]) == 11
+
+
+def test_a_disabled_plugin_is_left_out_of_the_weekly_job(
+    folder,  # noqa: F811  the fixture
+    tmp_path: Path,
+    monkeypatch,
+    capsys,
+) -> None:
+    work()
+    (tmp_path / "config/kimi_memory").mkdir(parents=True)
+    settings = tmp_path / "config/kimi_memory/config.toml"
+    settings.write_text('disabled = ["skills"]', encoding="utf-8")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    capsys.readouterr()
+    assert run(["consolidate", "weekly"]) == 0
+    assert "make-test" not in capsys.readouterr().out

@@ -1,22 +1,32 @@
-"""``skills``: procedures that came up again and again, for a person to install."""
+"""The command ``skills``: procedures that came up again and again, for a person to install.
+
+Why it exists: what is done the same way three times can be written down once.
+"""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from kimi_memory import Memory, hookimpl
 from kimi_memory.agent_hooks import user_files
 from kimi_memory.cli.shared import finish_reports, open_memory, show, show_json
+from kimi_memory.domain.command import Command
 from kimi_memory.errors import UsageError
-from kimi_memory.operations.skills import propose, skill, skills
 
-if TYPE_CHECKING:
-    from kimi_memory.api.memory import Memory
+from .proposals import FindSkills, propose, skill, skills
+
+__all__ = ["FindSkills", "propose", "register_commands", "skill", "skills"]
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
+@hookimpl
+def register_commands() -> list[Command]:
+    """Add ``skills``."""
+    help = "list, show and install procedures that came up again and again"
+    return [Command("skills", help, _add_arguments, _run)]
+
+
+def _add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "step", choices=["find", "list", "show", "install"], help="find looks in all sessions"
     )
@@ -28,7 +38,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="find: show the diff, write nothing")
 
 
-def run(arguments: Namespace) -> int:
+def _run(arguments: Namespace) -> int:
     """Do one step."""
     step = {"find": _find, "list": _list, "show": _show, "install": _install}
     with open_memory(arguments) as memory:

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kimi_memory.api.memory import Memory
+from kimi_memory import Memory
 from kimi_memory.domain.card import CardType
 from kimi_memory.domain.change import Create
 from kimi_memory.domain.draft import Draft
@@ -15,21 +15,19 @@ from kimi_memory.domain.note import Lang
 from kimi_memory.domain.origin import Origin
 from kimi_memory.domain.plan import Plan, digest_of
 from kimi_memory.domain.scope import scope_of
-from kimi_memory.domain.session import Transcript
+from kimi_memory.domain.session import BY_HAND, IMPORTED, Transcript
 from kimi_memory.errors import FormatError, NotFoundError
 from kimi_memory.formats import frontmatter
-from kimi_memory.formats.jsonl import job_of
 from kimi_memory.formats.templates import fill
-from kimi_memory.jobs.distil import BY_HAND, IMPORTED
 from kimi_memory.jobs.gates import DraftGate
-from kimi_memory.jobs.runner import FOLDER as JOBS
 from kimi_memory.nlp.basic.language import language_of
 from kimi_memory.nlp.basic.regex import regex
 from kimi_memory.nlp.basic.slug import slug
 from kimi_memory.nlp.dates.timestamps import EPOCH
-from kimi_memory.operations.skill_mining import Procedure, outline, procedures
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
+
+from .mining import Procedure, outline, procedures
 
 FOLDER = "review/skills"
 """Where candidates wait for a person."""
@@ -159,9 +157,8 @@ def _told(memory: Memory) -> Iterator[tuple[str, Transcript]]:
 
 def _proposed(memory: Memory) -> Iterator[str]:
     """Yield the path of every skill that was ever proposed and not taken back."""
-    for path in memory.store.files(JOBS):
-        if path.startswith(f"{JOBS}/skills-"):
-            yield from (effect.path for effect in job_of(memory.store.read(path)).effects)
+    for job in memory.jobs.records(FindSkills.kind):
+        yield from (effect.path for effect in job.effects)
 
 
 def _gated(procedure: Procedure) -> Draft:

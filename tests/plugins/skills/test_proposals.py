@@ -6,12 +6,12 @@ import shutil
 import subprocess
 
 import pytest
+from kimi_memory.plugins.skills.proposals import FOLDER, problems_of, propose, skill, skills
 
 from kimi_memory import Memory
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.errors import NotFoundError
 from kimi_memory.operations.forget import forget
-from kimi_memory.operations.skills import FOLDER, problems_of, propose, skill, skills
 from tests.conftest import Clock
 
 
