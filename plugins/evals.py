@@ -21,7 +21,6 @@ from kimi_memory.errors import UsageError
 from kimi_memory.formats.eval_case import FOLDER, Case, hits_of, is_eval, is_id, read_cases
 from kimi_memory.formats.frontmatter import decode
 from kimi_memory.nlp.dates.zone import start_of
-from kimi_memory.recall.context import build
 from kimi_memory.recall.request import Request
 
 ANSWERED = 0.5
@@ -179,6 +178,8 @@ class _Run:
             query=self.case.query,
             as_of=query.as_of,
         )
+        from kimi_memory.recall.context import build  # Other commands need no numpy.
+
         context = build(self.memory.engine, request)
         shown = [(id, context.text) for id in context.lines] or [("", context.text)]
         wrong = []
