@@ -194,7 +194,10 @@ def _shared(searcher: Searcher, question: Question, rows: Sequence[int]) -> Shar
     rarest = math.log(1 + (size + 0.5) / 0.5)
     asked, common = SMOOTH, commonness()
     held, topic = np.zeros(len(rows)), np.zeros(len(rows))
+    across = _pairs_across_words(searcher, [term.word for term in question.terms])
     for term in question.terms:
+        if term.word in across:
+            continue
         share = (1.0 - common.get(term.word, 0.0)) * _kind(term.word)
         said, count = _said(searcher, places, term.word, scratch)
         for echo in term.echoes:
@@ -207,6 +210,17 @@ def _shared(searcher: Searcher, question: Question, rows: Sequence[int]) -> Shar
         held += share * rarity * np.maximum(said[0], beside)
         topic += share * (1.0 - rarity) * said[0]
     return Shared(held / asked, topic)
+
+
+def _pairs_across_words(searcher: Searcher, words: Sequence[str]) -> set[str]:
+    """Return the pairs of hanzi that the memory lacks since they cross the border of two words.
+
+    Of 本地端口 it knows 本地 and 端口; that it never heard 地端 tells nothing.
+    """
+    pairs = [word for word in words if len(word) == 2 and "\u3400" <= word[0] <= "\u9fff"]
+    known = [pair for pair in pairs if _known(searcher, pair)]
+    ends, starts = {pair[1] for pair in known}, {pair[0] for pair in known}
+    return {pair for pair in pairs if pair not in known and pair[0] in ends and pair[1] in starts}
 
 
 def _kind(word: str) -> float:

@@ -8,6 +8,7 @@ from folders import Folder
 from kimi_memory.domain.card import CardType
 from kimi_memory.domain.search_types import Answer, Query
 from kimi_memory.nlp.rules.framing import Framing
+from kimi_memory.recall import relevance
 from kimi_memory.recall.relevance import SIZES, Signs, likelihood
 
 KITCHEN = [
@@ -98,6 +99,23 @@ def test_a_memory_without_talk_is_silent_too(folder: Folder) -> None:
     assert asked(folder, "which database on ferret").hits
     assert not asked(folder, "Explain how vaccines work").hits
     assert not asked(folder, "").hits
+
+
+def test_a_pair_across_two_words_is_no_word_that_is_lacking(
+    kitchen: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    covers: list[float] = []
+
+    def record(signs: Signs) -> float:
+        covers.append(signs.cover)
+        return likelihood(signs)
+
+    monkeypatch.setattr(relevance, "likelihood", record)
+    for prompt in ("邻居烤箱", "邻居家的烤箱", "邻居钢琴"):
+        asked(kitchen, prompt)
+    crossing, said, lacking = covers
+    assert crossing == pytest.approx(said, abs=0.1)
+    assert lacking < 0.7 * crossing
 
 
 def test_likelihood_follows_its_signs() -> None:
