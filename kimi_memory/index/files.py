@@ -1,4 +1,4 @@
-"""The files recall reads, and how they looked when we last did."""
+"""The files that recall reads, and where an index lies."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from kimi_memory.index.pause import uncollected
 from kimi_memory.store.files.paths import PRIVATE, is_conflict_copy, is_truth
-from kimi_memory.store.files.stat import Stat, walk
 from kimi_memory.store.standing import Served
 
 if TYPE_CHECKING:
@@ -51,21 +49,6 @@ class Files(Protocol):
 
 _TRACES = ("tmp", "txn", "journal")
 """Folders that change when a process of ours writes."""
-
-
-def scan(root: Path) -> dict[str, Stat]:
-    """Return the searchable files below `root`, in no order.
-
-    A session that stands both in short-term and in the archive (a move that was cut
-    short) counts once, as archived.
-    """
-    found: dict[str, Stat] = {}
-    with uncollected():
-        for _, listed in walk(str(root), "", is_searchable):
-            found.update(listed.files)
-    for path in archived_twice(path for path in found if path.endswith(".jsonl")):
-        del found[path]
-    return found
 
 
 def archived_twice(sessions: Iterable[str]) -> set[str]:

@@ -324,7 +324,7 @@ class Index:
             added=made.added if made else 0,
             removed=made.removed if made else 0,
             units=self._table.living(),
-            files=len(self._table.numbers),
+            files=self._table.count_files(),
             broken=tuple((row.path, row.why) for row in self._table.faults()),
             embedded=manifest.embedded if manifest and manifest.model else 0,
         )

@@ -154,11 +154,9 @@ class Stored:
                 return first + at
         return -1
 
-    @cached_property
-    def numbers(self) -> Ints:
-        """The ordinals of living files, ascending."""
-        found = np.arange(self._first[-1])
-        return np.delete(found, list(self.dead)) if self.dead else found
+    def count_files(self) -> int:
+        """Return the number of living files."""
+        return self._first[-1] - len(self.dead)
 
     def gone(self, paths: Collection[str]) -> list[int]:
         """Return the ordinals of dead files and of these paths."""

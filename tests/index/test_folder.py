@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kimi_memory.index import folder
-from kimi_memory.index.files import scan
 from kimi_memory.index.folder import Folder
 from kimi_memory.store.files import stat
+from kimi_memory.store.files.stat import Stat
 
 LONG = 1e9
 
@@ -35,6 +35,12 @@ def put(root: Path, name: str, text: str) -> None:
     path = root / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
+
+
+def scan(root: Path) -> dict[str, Stat]:
+    found = Folder(root)
+    found.scan()
+    return found.stats
 
 
 def told(root: Path) -> None:

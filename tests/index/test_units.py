@@ -10,7 +10,8 @@ from kimi_memory.plugins.markdown import split_note
 
 from kimi_memory.domain.search_types import Chunk, ChunkSizes, Unit
 from kimi_memory.errors import FormatError
-from kimi_memory.index.files import is_searchable, scan
+from kimi_memory.index.files import is_searchable
+from kimi_memory.index.folder import Folder as Looked
 from kimi_memory.index.stored import Stored
 from kimi_memory.index.table import COLUMNS
 from kimi_memory.index.units import read_units, tier_of
@@ -108,7 +109,9 @@ def test_hidden_files_and_links_are_passed_by(folder: Folder) -> None:
     folder.write("notes/.c.md", "c")
     (folder.root / "notes/d.md").symlink_to(folder.root / "notes/a.md")
     (folder.root / "linked").symlink_to(folder.root / "notes")
-    assert list(scan(folder.root)) == ["notes/a.md"]
+    looked = Looked(folder.root)
+    looked.scan()
+    assert list(looked.stats) == ["notes/a.md"]
 
 
 @pytest.mark.parametrize(
