@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from kimi_memory.plugins.compaction.chat import Limits
+from kimi_memory.plugins.compaction.compact_chat import compact, flush
 from kimi_memory.plugins.skills import propose
 
 from kimi_memory import Memory
@@ -14,8 +16,6 @@ from kimi_memory.domain.card import Card, Link, LinkRel
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.source import Quote, Source
 from kimi_memory.jobs.resolve_conflict import Choice, Resolve, conflicts
-from kimi_memory.operations.chat import Limits
-from kimi_memory.operations.compact_chat import compact, flush
 from kimi_memory.operations.forget import Doomed, forget, purge
 from kimi_memory.operations.import_memories import import_store
 from kimi_memory.operations.introspect import introspect

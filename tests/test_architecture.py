@@ -57,6 +57,8 @@ PUBLIC = tuple(
         *("hooks.host", "capture.screen", "operations.foreign_stores"),
         # notes and sessions as they are, and the graph over them
         *("store.notes", "jobs.graph", "jobs.gates"),
+        # turns on their way in, statements kept at once, jobs of one's own, what a model cost
+        *("capture.log", "jobs.remember", "jobs.planner", "llm.usage"),
         # files of a person's own, outside of memories, and the programs beside us
         "agent_hooks.user_files",
     )

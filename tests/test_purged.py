@@ -14,6 +14,8 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
+from kimi_memory.plugins.compaction.chat import Limits
+from kimi_memory.plugins.compaction.compact_chat import compact
 
 from kimi_memory import Memory, Opening
 from kimi_memory.api.user_dirs import Home
@@ -36,8 +38,6 @@ from kimi_memory.hooks.host import Host
 from kimi_memory.jobs.overview import is_generated, sign_of
 from kimi_memory.jobs.rekeying import rekey
 from kimi_memory.nlp.basic.normalize import bare, normalise
-from kimi_memory.operations.chat import Limits
-from kimi_memory.operations.compact_chat import compact
 from kimi_memory.operations.doctor import verify
 from kimi_memory.operations.forget import Doomed, forget, purge
 from kimi_memory.proxy.chat import _link

@@ -26,7 +26,6 @@ COMMANDS: dict[str, str] = {
     "recall": "find the lines that answer a question",
     "get": "show a note, or lines of a file",
     "context": "print a block of memory for a prompt",
-    "compact": "make a running chat fit its model, and keep all of it",
     "distill": "turn ended sessions into events and cards",
     "consolidate": "run the daily or weekly job, or introspect",
     "link": "link two notes, remove a link, list what is suggested",

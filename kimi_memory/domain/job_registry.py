@@ -94,7 +94,7 @@ JOBS = (
     ),
     JobEntry(
         name="compact", summary="File the summary that stands for old messages of a chat",
-        planner="operations.compact_chat.compact", dry_run=False,
+        planner="plugins.compaction.compact", plugin="compaction", dry_run=False,
     ),
 )  # fmt: skip
 

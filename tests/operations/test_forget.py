@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from kimi_memory.plugins.compaction.chat import Limits, Message
+from kimi_memory.plugins.compaction.compact_chat import compact
 from kimi_memory.plugins.skills import propose
 
 from kimi_memory import Memory, Opening
@@ -20,8 +22,6 @@ from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.domain.search_types import Query
 from kimi_memory.domain.status import Status
 from kimi_memory.errors import UsageError
-from kimi_memory.operations.chat import Limits, Message
-from kimi_memory.operations.compact_chat import compact
 from kimi_memory.operations.forget import forget
 from kimi_memory.operations.import_memories import import_store
 from kimi_memory.operations.introspect import introspect

@@ -17,6 +17,8 @@ from typing import Any
 
 import pytest
 from fakes.llm import Manner, Say, Script, serve
+from kimi_memory.plugins.compaction.chat import Limits, Message
+from kimi_memory.plugins.compaction.compact_chat import compact
 from kimi_memory.plugins.model_distiller import create
 from kimi_memory.plugins.skills import propose
 
@@ -38,8 +40,6 @@ from kimi_memory.errors import UsageError
 from kimi_memory.hooks.host import Host
 from kimi_memory.llm.usage import metered
 from kimi_memory.nlp.basic.tokens import estimate
-from kimi_memory.operations.chat import Limits, Message
-from kimi_memory.operations.compact_chat import compact
 from kimi_memory.operations.import_memories import import_store
 from kimi_memory.operations.introspect import introspect
 from kimi_memory.store.notes import sessions

@@ -1,24 +1,33 @@
-"""``compact``: make a running chat fit its model again."""
+"""The command ``compact``: a running chat made to fit its model again.
+
+Why it exists: a chat that outgrows its window is cut by its host; here nothing of it is lost.
+"""
 
 from __future__ import annotations
 
 import json
 import sys
 from argparse import ArgumentParser, Namespace
-from typing import TYPE_CHECKING
 
-from kimi_memory.cli.shared import open_memory, plain
+from kimi_memory import hookimpl
+from kimi_memory.cli.shared import open_memory, plain, show_note
+from kimi_memory.domain.command import Command
 from kimi_memory.errors import UsageError
-from kimi_memory.operations.chat import Limits
-from kimi_memory.operations.compact_chat import compact, window
 
-if TYPE_CHECKING:
-    from kimi_memory.operations.chat import Message
-    from kimi_memory.operations.compact_chat import Compaction
+from .chat import Limits, Message
+from .compact_chat import Compaction, compact, flush, window
+
+__all__ = ["Compaction", "Limits", "compact", "flush", "register_commands", "window"]
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments."""
+@hookimpl
+def register_commands() -> list[Command]:
+    """Add ``compact``."""
+    help = "make a running chat fit its model, and keep all of it"
+    return [Command("compact", help, _add_arguments, _run)]
+
+
+def _add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--window", type=int, default=128_000, help="context window of the model, in tokens"
     )
@@ -33,7 +42,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
 
 
-def run(arguments: Namespace) -> int:
+def _run(arguments: Namespace) -> int:
     """Read a JSON list of messages from standard input, print the list to go on with."""
     limits = Limits(arguments.window, arguments.share, arguments.keep)
     if arguments.resume:
@@ -46,8 +55,8 @@ def run(arguments: Namespace) -> int:
     messages = _messages(sys.stdin.read())
     with open_memory(arguments) as memory:
         done = compact(memory, messages, limits, session=arguments.session, force=arguments.force)
-    _print(_object(done) if arguments.json else list(done.messages))
-    print(_told(done), file=sys.stderr)
+    _print(plain(done) if arguments.json else list(done.messages))
+    show_note(_told(done))
     return 0
 
 
@@ -63,12 +72,9 @@ def _messages(text: str) -> list[Message]:
     return value
 
 
-def _object(done: Compaction) -> object:
-    return plain(done)
-
-
 def _print(value: object) -> None:
-    print(json.dumps(value, ensure_ascii=False, indent=2))
+    # Not made visible as other texts are: the next program reads it as it is.
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
 
 
 def _told(done: Compaction) -> str:

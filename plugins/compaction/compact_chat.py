@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from kimi_memory.api.memory import Memory
+from kimi_memory import Memory
 from kimi_memory.capture.log import Captured, Said
 from kimi_memory.capture.screen import MASK
 from kimi_memory.domain.event import Event, EventType
@@ -31,8 +31,11 @@ from kimi_memory.nlp.basic.normalize import normalise
 from kimi_memory.nlp.basic.prompt_fence import fence
 from kimi_memory.nlp.basic.tokens import estimate
 from kimi_memory.nlp.dates.timestamps import moment
-from kimi_memory.operations.chat import LABEL, Limits, Message, cost_of, cut, is_gist, text_of
-from kimi_memory.operations.summarize import (
+from kimi_memory.store.notes import sessions
+from kimi_memory.store.notes.notes import Shelf
+
+from .chat import LABEL, Limits, Message, cost_of, cut, is_gist, text_of
+from .summarize import (
     Point,
     allowed,
     choose,
@@ -42,8 +45,6 @@ from kimi_memory.operations.summarize import (
     points_of,
     tongue,
 )
-from kimi_memory.store.notes import sessions
-from kimi_memory.store.notes.notes import Shelf
 
 _SUMMARY_SHARE = 0.25
 _QUOTES = 20

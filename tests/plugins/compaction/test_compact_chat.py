@@ -8,13 +8,13 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from kimi_memory.plugins.compaction.chat import Limits, Message, cost_of, is_gist, text_of
+from kimi_memory.plugins.compaction.compact_chat import compact, flush, window
 
 from kimi_memory import Memory
 from kimi_memory.domain.event import Event
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.errors import NotFoundError, UsageError
-from kimi_memory.operations.chat import Limits, Message, cost_of, is_gist, text_of
-from kimi_memory.operations.compact_chat import compact, flush, window
 from kimi_memory.operations.forget import forget
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf

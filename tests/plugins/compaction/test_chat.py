@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import pytest
+from kimi_memory.plugins.compaction.chat import (
+    LABEL,
+    Limits,
+    Message,
+    cost_of,
+    cut,
+    is_gist,
+    text_of,
+)
 
 from kimi_memory.errors import UsageError
 from kimi_memory.nlp.basic.prompt_fence import fence
-from kimi_memory.operations.chat import LABEL, Limits, Message, cost_of, cut, is_gist, text_of
 
 
 def said(*texts: str, role: str = "user") -> list[Message]:

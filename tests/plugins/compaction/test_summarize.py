@@ -6,16 +6,7 @@ import json
 from datetime import UTC, datetime
 
 import pytest
-
-from kimi_memory import hookimpl
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.origin import Role
-from kimi_memory.domain.prompt import Prompt, Reply
-from kimi_memory.domain.session import Session, Transcript
-from kimi_memory.domain.turn import Turn
-from kimi_memory.hooks.host import Host
-from kimi_memory.llm.usage import metered
-from kimi_memory.operations.summarize import (
+from kimi_memory.plugins.compaction.summarize import (
     Point,
     allowed,
     choose,
@@ -25,6 +16,15 @@ from kimi_memory.operations.summarize import (
     points_of,
     tongue,
 )
+
+from kimi_memory import hookimpl
+from kimi_memory.domain.note import Lang
+from kimi_memory.domain.origin import Role
+from kimi_memory.domain.prompt import Prompt, Reply
+from kimi_memory.domain.session import Session, Transcript
+from kimi_memory.domain.turn import Turn
+from kimi_memory.hooks.host import Host
+from kimi_memory.llm.usage import metered
 
 NOON = datetime(2026, 2, 27, 12, tzinfo=UTC)
 
