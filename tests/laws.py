@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -420,50 +420,6 @@ TABLE: dict[str, Row] = {
     ),
 }
 """Every job, and some of them in several ways."""
-
-
-def kinds() -> set[str]:
-    """Return the kinds of jobs there are, as the code names them where it makes a plan."""
-    found: set[str] = set()
-    for path in sorted(PACKAGE.rglob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        for owner, call in _plans(tree):
-            kind = next(word.value for word in call.keywords if word.arg == "kind")
-            found.add(_named(kind, owner, tree, f"{path}:{call.lineno}"))
-    return found
-
-
-def _plans(tree: ast.Module) -> Iterator[tuple[ast.ClassDef | None, ast.Call]]:
-    """Yield every call that makes a plan, with the class it stands in."""
-    inside: dict[int, ast.ClassDef] = {
-        id(node): owner
-        for owner in ast.walk(tree)
-        if isinstance(owner, ast.ClassDef)
-        for node in ast.walk(owner)
-    }
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "Plan":
-            yield inside.get(id(node)), node
-
-
-def _named(kind: ast.expr, owner: ast.ClassDef | None, tree: ast.Module, where: str) -> str:
-    match kind:
-        case ast.Constant(value=str(value)):
-            return value
-        case ast.Attribute(value=ast.Name(id="self"), attr=name) if owner is not None:
-            return _assigned(owner.body, name, where)
-        case ast.Name(id=name):
-            return _assigned(tree.body, name, where)
-    raise AssertionError(f"{where}: the kind of this plan cannot be read")
-
-
-def _assigned(body: list[ast.stmt], name: str, where: str) -> str:
-    for node in body:
-        match node:
-            case ast.Assign(targets=[ast.Name(id=to)], value=ast.Constant(value=value)):
-                if to == name:
-                    return str(value)
-    raise AssertionError(f"{where}: {name} has no value that can be read")
 
 
 def writers() -> set[str]:
