@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from kimi_memory.domain.json_value import Json
 from kimi_memory.domain.origin import Role
@@ -89,11 +89,11 @@ class Transcript:
 
 def last_rounds(turns: Sequence[Turn]) -> Sequence[Turn]:
     """Return the turns of the last rounds; a round begins where a person speaks after another."""
-    before = [None, *(turn.role for turn in turns)]
-    begins = [
-        number
-        for number, (turn, last) in enumerate(zip(turns, before, strict=False))
-        if turn.role is Role.USER and last is not Role.USER
-    ]
-    first = begins[-ROUNDS] if len(begins) > ROUNDS else 0
-    return turns[max(first, len(turns) - ROUND_TURNS) :]
+    begin = max(0, len(turns) - ROUND_TURNS)
+    rounds = 0
+    for n in range(len(turns) - 1, begin - 1, -1):
+        if turns[n].role is Role.USER and (n == 0 or turns[n - 1].role is not Role.USER):
+            rounds += 1
+            if rounds == ROUNDS and any(turn.role is Role.USER for turn in islice(turns, n)):
+                return turns[n:]
+    return turns[begin:]
