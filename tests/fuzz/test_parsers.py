@@ -11,8 +11,9 @@ from time import monotonic, process_time
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from tests.fuzz.inputs import ODDITIES, PUMPS, hostile
-from tests.fuzz.targets import TARGETS, Target
+from kimi_memory.capture.ingest import from_bytes
+from tests.fuzz.inputs import ODDITIES, PUMPS, READABLE, hostile
+from tests.fuzz.targets import READERS, TARGETS, Target, plugin
 
 ROUND = 50
 SLOWEST = 50
@@ -47,6 +48,13 @@ def test_no_input_breaks_a_parser(target: Target, patience: float) -> None:
         check()
         if monotonic() - began > patience:
             return
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_every_reader_takes_one_of_the_inputs(name: str) -> None:
+    read = plugin(name).read_transcript
+    files = {file: read(from_bytes(file, text.encode())) for file, text in READABLE.items()}
+    assert [file for file, found in files.items() if list(found or ())]
 
 
 @every_target
