@@ -45,7 +45,7 @@ def _add_arguments(parser: ArgumentParser) -> None:
     what.add_argument("--remove", action="store_true", help="take them out again")
     parser.add_argument("--dry-run", action="store_true", help="only show what would change")
     for job in scheduled():
-        parser.add_argument(f"--{job.name}", help=_HELP[job.span])
+        parser.add_argument(f"--{job.name}", dest=job.name, help=_HELP[job.span])
     parser.add_argument("--image", default=_CLUSTER.image, help="container image, for kubernetes")
     parser.add_argument("--claim", default=_CLUSTER.claim, help="volume claim, for kubernetes")
     parser.add_argument("--namespace", default="default", help="namespace, for kubernetes")

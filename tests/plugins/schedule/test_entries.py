@@ -26,7 +26,7 @@ from kimi_memory.plugins.schedule.entries import (
 )
 
 from kimi_memory.config import Settings
-from kimi_memory.domain.job_registry import find_job
+from kimi_memory.domain.job_registry import find_job, scheduled
 from kimi_memory.errors import UsageError
 
 HOSTILE = [
@@ -38,7 +38,8 @@ HOSTILE = [
     "/tmp/back\\slash\\",
     "/tmp/%%",
 ]
-TIMES = {"introspect": ""}
+TIMES = {job.name: "" for job in scheduled() if job.span == "memory"}
+"""No times but those of the day and the week."""
 TAG = "0123abcd"
 
 
@@ -222,7 +223,7 @@ def test_a_command_that_cron_would_cut_is_refused() -> None:
 )
 def test_times_that_are_none_are_refused(daily: str, weekly: str) -> None:
     with pytest.raises(UsageError, match="Write it like"):
-        entries(Path("/m"), ("kmem",), {"daily": daily, "weekly": weekly, "introspect": ""})
+        entries(Path("/m"), ("kmem",), {**TIMES, "daily": daily, "weekly": weekly})
 
 
 LINES = st.lists(
@@ -258,7 +259,9 @@ def test_two_memories_have_entries_of_their_own() -> None:
 
 def test_introspection_runs_on_a_day_or_every_day_or_never() -> None:
     def lines(introspect: str) -> list[str]:
-        found = entries(Path("/m"), ("kmem",), {**Settings().schedule, "introspect": introspect})
+        found = entries(
+            Path("/m"), ("kmem",), {**Settings().schedule, **TIMES, "introspect": introspect}
+        )
         return [f"{one.cron_time} {' '.join(one.argv[1:3])}" for one in found][2:]
 
     assert lines(find_job("introspect").time) == ["0 5 * * 0 consolidate introspect"]

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from kimi_memory.cli import run
+from kimi_memory.domain.job_registry import scheduled
 from tests.cli.test_cli import answer, folder  # noqa: F401  a fixture
 
 CRONTAB = """\
@@ -22,6 +23,7 @@ case "$1" in
 esac
 """
 RECORD = '#!/bin/sh\necho "$(basename "$0") $*" >>"$(dirname "$0")/calls"\n'
+JOBS = len(scheduled())
 FOREIGN = "MAILTO=me\n5 4 * * * echo 100\\% done"
 
 
@@ -88,7 +90,7 @@ def test_systemd_units_are_placed_and_taken_away(machine: Path, tmp_path: Path, 
     (units / "mine.timer").write_text("[Timer]\n", encoding="utf-8")
     assert run(["schedule", "systemd", "--install"]) == 0
     placed = sorted(path.suffix for path in units.iterdir())
-    assert placed == [".service"] * 3 + [".timer"] * 4
+    assert placed == [".service"] * JOBS + [".timer"] * (JOBS + 1)
     assert run(["schedule", "systemd", "--install"]) == 0
     assert run(["schedule", "systemd", "--remove"]) == 0
     assert [path.name for path in units.iterdir()] == ["mine.timer"]
@@ -106,11 +108,11 @@ def test_what_cannot_be_run_is_told_to_the_person(machine: Path, capsys) -> None
 def test_launchd_lists_are_placed_and_taken_away(machine: Path, tmp_path: Path) -> None:
     assert run(["schedule", "launchd", "--install", "--weekly", "mon 06:00"]) == 0
     lists = tmp_path / "Library" / "LaunchAgents"
-    assert len(list(lists.iterdir())) == 3
+    assert len(list(lists.iterdir())) == JOBS
     assert run(["schedule", "launchd", "--remove"]) == 0
     assert list(lists.iterdir()) == []
     calls = (machine / "calls").read_text(encoding="utf-8").splitlines()
-    assert [call.split()[1] for call in calls] == ["bootstrap"] * 3 + ["bootout"] * 3
+    assert [call.split()[1] for call in calls] == ["bootstrap"] * JOBS + ["bootout"] * JOBS
 
 
 def test_kubernetes_jobs_are_handed_to_kubectl(machine: Path, capsys) -> None:
