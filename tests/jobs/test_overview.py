@@ -14,7 +14,7 @@ def test_a_page_knows_whether_it_was_edited() -> None:
     page = empty_page("小K", Lang.ZH)
     assert is_generated(page)
     assert not is_generated(page + "\n")
-    assert not is_generated(page.replace("重要决定", "我写的内容"))
+    assert not is_generated(page.replace("## ", "## 我的"))
     assert not is_generated("# My own page\n")
 
 

@@ -17,6 +17,7 @@ from kimi_memory.domain.search_types import Query
 from kimi_memory.domain.status import Status
 from kimi_memory.hooks.specs import hookimpl
 from kimi_memory.recall.engine import total
+from kimi_memory.recall.ranking import SPEAKER
 
 
 @pytest.mark.parametrize(
@@ -85,7 +86,7 @@ def test_neighbours_lend_their_words(folder: Folder) -> None:
 def test_a_named_speaker_is_favoured_only_when_one_is_named(folder: Folder) -> None:
     folder.session("x", [("Ann", "I like tea."), ("Ben", "I like tea.")])
     assert folder.ask("does Ben like tea").hits[0].unit.speaker == "Ben"
-    assert folder.ask("does Ben like tea").hits[0].parts["speaker"] == 1.5
+    assert folder.ask("does Ben like tea").hits[0].parts["speaker"] == SPEAKER
     both = folder.ask("do Ben and Ann like tea").hits
     assert not any("speaker" in hit.parts for hit in both)
 
