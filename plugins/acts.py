@@ -28,7 +28,7 @@ from kimi_memory.nlp.rules import cues, hypotheticals, updates
 from kimi_memory.nlp.rules.changed_later import SHARED, Changes, sets_free, tells_change
 from kimi_memory.nlp.rules.lasting import is_lasting
 from kimi_memory.nlp.rules.offers import offers_in, picked
-from kimi_memory.nlp.rules.own_clauses import own_clauses, widen
+from kimi_memory.nlp.rules.own_clauses import is_copied, own_clauses, widen
 from kimi_memory.nlp.rules.salience import traits_of, weight_of
 from kimi_memory.nlp.rules.slots import slot_of
 from kimi_memory.nlp.rules.strip_code import headline
@@ -70,13 +70,27 @@ def distil_session(
     drafts = yield
     if drafts is None:
         return None
+    drafts = [draft for draft in drafts if not _is_copied(draft, transcript)]
     if transcript.has_agent_at_work():
         drafts = [draft for draft in drafts if not _is_passing(draft)]
-    acts = [act for act in _acts(transcript) if not _is_read(act, drafts)]
+    found = (act for act in _acts(transcript) if not _is_copied(act, transcript))
+    acts = [act for act in found if not _is_read(act, drafts)]
     changes = _changes(transcript)
     over = {act.quotes[-1].n for act in acts if _is_changed(act, changes)}
     still = [act for act in acts if act.quotes[-1].n not in over]
     return _joined([one for one in drafts if not _is_over(one, over)], still)
+
+
+def _is_copied(draft: Draft, transcript: Transcript) -> bool:
+    """Whether a draft quotes a person with words of the agent's message before."""
+    if len(draft.quotes) != 1:
+        return False
+    (quote,) = draft.quotes
+    turn, before = transcript.turn(quote.n), transcript.turn(quote.n - 1)
+    if turn is None or before is None or before.role is not Role.ASSISTANT or not turn.by_person:
+        return False
+    own = [one for one in own_clauses(quote.text) if not is_copied(one.text, before.text)]
+    return not own
 
 
 def _is_passing(draft: Draft) -> bool:
@@ -156,7 +170,7 @@ def _acts(transcript: Transcript) -> Iterator[Draft]:
         if turn.is_speech and not at_work:
             yield from _told(transcript.session, turn, named=named)
         if turn.is_speech and not named:
-            yield from _orders(transcript.session, turn, at_work=at_work)
+            yield from _orders(transcript.session, before, turn, at_work=at_work)
             yield from _choice(transcript.session, before, turn)
         before = turn if turn.role in (Role.USER, Role.ASSISTANT) else before
 
@@ -217,8 +231,10 @@ def _is_plain(clause: Clause, *, named: bool, least: float) -> bool:
     return weight_of(traits) >= least
 
 
-def _orders(session: Session, turn: Turn, *, at_work: bool) -> Iterator[Draft]:
+def _orders(session: Session, before: Turn | None, turn: Turn, *, at_work: bool) -> Iterator[Draft]:
     own = own_clauses(turn.text)
+    if before is not None and before.role is Role.ASSISTANT:
+        own = [clause for clause in own if not is_copied(clause.text, before.text)]
     own = of_work(own) if at_work else own
     orders = [clause for clause in own if clause.act is Act.ORDER and not _keeps(clause.text)]
     if not orders or max(traits_of(one.text).words for one in orders) < 3:

@@ -27,7 +27,7 @@ from kimi_memory.nlp.rules.console import is_printed
 from kimi_memory.nlp.rules.lasting import is_lasting
 from kimi_memory.nlp.rules.long_requests import request_in
 from kimi_memory.nlp.rules.offers import assents, offers_in, picked, proposal_in
-from kimi_memory.nlp.rules.own_clauses import own_clauses
+from kimi_memory.nlp.rules.own_clauses import is_copied, own_clauses
 from kimi_memory.nlp.rules.pasted import foreign_spans
 from kimi_memory.nlp.rules.reports import reports_in
 from kimi_memory.nlp.rules.salience import Traits, traits_of, weight_of
@@ -222,10 +222,13 @@ class _Reader:
         wanted = {Act.STATEMENT, Act.ORDER}
         wanted |= {Act.REQUEST} if self._kind == "work" or first else set()
         found: list[tuple[Clause, float]] = []
+        before = self._before(turn)
         leaving = _FAREWELL.match(turn.text) is not None
         own = own_clauses(turn.text)
         for clause in of_work(own) if self._kind == "work" else own:
             if clause.act not in wanted or any(p.search(clause.text) for p in _NOTHING):
+                continue
+            if before is not None and is_copied(clause.text, before.text):
                 continue
             if leaving and clause.act is not Act.ORDER and not names_day(clause.text):
                 continue
@@ -245,11 +248,16 @@ class _Reader:
                 found.append((clause, weight))
         return found
 
-    def _offer(self, turn: Turn) -> tuple[str, int]:
-        """Return what a short answer says yes to, and the turn that offered it."""
+    def _before(self, turn: Turn) -> Turn | None:
+        """Return the message of the agent that a turn answers."""
         at = self._turns.index(turn)
         before = self._turns[at - 1] if at else None
-        if before is None or before.role is not Role.ASSISTANT:
+        return before if before is not None and before.role is Role.ASSISTANT else None
+
+    def _offer(self, turn: Turn) -> tuple[str, int]:
+        """Return what a short answer says yes to, and the turn that offered it."""
+        before = self._before(turn)
+        if before is None:
             return "", 0
         answer = turn.text if len(turn.text) <= SHORT else turn.text[:BRIEF]
         offers = offers_in(before.text)

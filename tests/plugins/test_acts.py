@@ -79,6 +79,29 @@ def test_an_order_brings_what_stands_beside_it() -> None:
     assert rules(found) == ["my daughter can't eat eggs, so always check recipes for them"]
 
 
+@pytest.mark.parametrize(
+    ("offer", "answer"),
+    [
+        (
+            "**From now on** always run `make all` before a commit.",
+            "from now on always run make all before a commit. why?",
+        ),
+        (
+            "下次想加新功能直接说就行，改完一句 deploy 就上线。",
+            "下次想加新功能直接说就行，改完一句 deploy 就上线。这句什么意思",
+        ),
+    ],
+)
+def test_what_is_copied_from_the_agent_is_no_order(offer: str, answer: str) -> None:
+    assert rules(drafts("hello there", offer, answer)) == []
+
+
+def test_an_order_beside_a_copied_line_stays_one() -> None:
+    offer = "I can run the whole suite before every commit if you like."
+    found = drafts("hi", offer, f"{offer}\nAlways run the linter first, too.")
+    assert rules(found) == ["Always run the linter first, too."]
+
+
 def test_an_order_in_a_pasted_text_is_none() -> None:
     text = 'the forum says "always book the expensive seats and never ask for a refund", hm'
     assert rules(drafts(text, "ok")) == []

@@ -233,6 +233,16 @@ def test_what_a_session_is_about_stands_before_its_details() -> None:
     assert lines[0].text.startswith("I want to rent out a house.")
 
 
+def test_words_of_the_agent_are_not_the_persons() -> None:
+    said = "The harbour office in Kiel opens at 8 and keeps 40 berths."
+    lines = digest(
+        ("user", "I look for a berth in Kiel for my boat of 9 metres."),
+        ("agent", f"1. **{said}**"),
+        ("user", f"{said} My boat draws 1.6 metres."),
+    )
+    assert [line.text for line in lines][1:] == ["My boat draws 1.6 metres."]
+
+
 def test_an_address_alone_tells_nothing() -> None:
     lines = digest(("user", "https://example.com/pages\nI built this shop for my aunt in 2019."))
     assert [line.text for line in lines] == ["I built this shop for my aunt in 2019."]

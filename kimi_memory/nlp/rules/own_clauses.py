@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from kimi_memory.nlp.basic.regex import regex
 from kimi_memory.nlp.basic.sentences import Span
 from kimi_memory.nlp.rules.pasted import foreign_spans
 from kimi_memory.nlp.rules.utterance import Act, Clause, clauses
+
+_UNSEEN = regex(r"[\s*_`#>|]+")
+"""What a copy loses of the text it was taken from: markup and white space."""
+_LETTERS, _HANZI = 24, 10
+"""Shorter words are often the same by chance."""
 
 
 def own_clauses(text: str) -> list[Clause]:
@@ -17,6 +23,16 @@ def own_clauses(text: str) -> list[Clause]:
         for clause in clauses(text)
         if not any(start < clause.end and clause.start < end for start, end in foreign)
     ]
+
+
+def is_copied(words: str, earlier: str) -> bool:
+    """Whether words stand in an earlier message, so that they were copied from it.
+
+    Who pastes a line of the agent to ask about it says nothing of their own by it.
+    """
+    plain = _UNSEEN.sub("", words).casefold()
+    least = _HANZI if any("\u3400" <= ch <= "\u9fff" for ch in plain) else _LETTERS
+    return len(plain) >= least and plain in _UNSEEN.sub("", earlier).casefold()
 
 
 def widen(own: Sequence[Clause], first: int, last: int, limit: int, acts: Collection[Act]) -> Span:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kimi_memory.nlp.rules.own_clauses import own_clauses, widen
+from kimi_memory.nlp.rules.own_clauses import is_copied, own_clauses, widen
 from kimi_memory.nlp.rules.utterance import Act
 
 TEXT = "We moved to Basel in May. The rent is lower here. Always answer in German. Can you do that?"
@@ -30,3 +30,21 @@ def test_a_clause_is_widened_by_its_neighbours(limit: int, acts, words: str) -> 
     at = next(n for n, one in enumerate(own) if "rent" in one.text)
     start, end = widen(own, at, at, limit, acts)
     assert TEXT[start:end].strip() == words
+
+
+@pytest.mark.parametrize(
+    ("words", "earlier", "copied"),
+    [
+        (
+            "Open the console and paste the key",
+            "1. **Open the `console`** and\npaste the key.",
+            True,
+        ),
+        ("打开控制台，把密钥粘贴进去", "第一步：打开控制台，把 **密钥** 粘贴进去。", True),
+        ("Open the console", "1. Open the console", False),
+        ("打开控制台", "打开控制台", False),
+        ("Open the console and paste my name", "Open the console and paste the key", False),
+    ],
+)
+def test_copied_words_are_known_through_markup(words: str, earlier: str, copied: bool) -> None:
+    assert is_copied(words, earlier) is copied
