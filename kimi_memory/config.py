@@ -282,19 +282,19 @@ def parse_settings(text: str, path: str = MARKER) -> Settings:
     Raises:
         FormatError: not TOML, a value of the wrong type, or a newer format.
     """
-    document = _toml(text, path)
+    document = _parse_toml(text, path)
     settings = Settings(
-        memory=_table(MemoryTable, document, path, "memory"),
-        capture=_table(CaptureTable, document, path, "capture"),
-        distil=_table(DistilTable, document, path, "distil"),
-        recall=_table(RecallTable, document, path, "recall"),
-        chunks=_table(ChunksTable, document, path, "chunks"),
-        history=_table(HistoryTable, document, path, "history"),
-        gates=_table(GatesTable, document, path, "gates"),
-        consolidation=_table(ConsolidationTable, document, path, "consolidation"),
-        temperature=_table(TemperatureTable, document, path, "temperature"),
-        introspect=_table(IntrospectTable, document, path, "introspect"),
-        schedule=_times(document, path),
+        memory=_parse_table(MemoryTable, document, path, "memory"),
+        capture=_parse_table(CaptureTable, document, path, "capture"),
+        distil=_parse_table(DistilTable, document, path, "distil"),
+        recall=_parse_table(RecallTable, document, path, "recall"),
+        chunks=_parse_table(ChunksTable, document, path, "chunks"),
+        history=_parse_table(HistoryTable, document, path, "history"),
+        gates=_parse_table(GatesTable, document, path, "gates"),
+        consolidation=_parse_table(ConsolidationTable, document, path, "consolidation"),
+        temperature=_parse_table(TemperatureTable, document, path, "temperature"),
+        introspect=_parse_table(IntrospectTable, document, path, "introspect"),
+        schedule=_parse_schedule(document, path),
     )
     try:
         _zone_of(settings.memory.timezone)
@@ -326,7 +326,7 @@ def parse_user(text: str, folder: Path) -> UserConfig:
         FormatError: not TOML, or a value of the wrong type.
     """
     path = str(folder / "config.toml")
-    document = _toml(text, path)
+    document = _parse_toml(text, path)
     plugins = document.get("plugins", {})
     if not isinstance(plugins, dict) or not all(isinstance(v, dict) for v in plugins.values()):
         raise FormatError(path, 1, "[plugins] holds a table per plugin", "Write [plugins.<name>]")
@@ -350,7 +350,7 @@ def read_user(folder: Path) -> UserConfig:
     return parse_user(text, folder)
 
 
-def _toml(text: str, path: str) -> dict[str, Any]:
+def _parse_toml(text: str, path: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text.removeprefix("\ufeff"))
     except (ValueError, RecursionError) as error:
@@ -359,27 +359,27 @@ def _toml(text: str, path: str) -> dict[str, Any]:
         raise FormatError(path, found[0] if found else 1, f"not TOML: {error}") from error
 
 
-def _table(kind: type[T], document: dict[str, Any], path: str, name: str) -> T:
+def _parse_table(kind: type[T], document: dict[str, Any], path: str, name: str) -> T:
     values = document.get(name, {})
     if not isinstance(values, dict):
         raise FormatError(path, 1, f"{name} is not a table", f"Write it as [{name}]")
     known = kind.__annotations__
     chosen = {key: value for key, value in values.items() if key in known}
     for key, value in chosen.items():
-        _check(known[key].__forward_arg__, value, f"{name}.{key}", path)
+        _check_value(known[key].__forward_arg__, value, f"{name}.{key}", path)
     return kind(**chosen)
 
 
-def _times(document: dict[str, Any], path: str) -> Mapping[str, str]:
+def _parse_schedule(document: dict[str, Any], path: str) -> Mapping[str, str]:
     values = document.get("schedule", {})
     if not isinstance(values, dict):
         raise FormatError(path, 1, "schedule is not a table", "Write it as [schedule]")
     for key, value in values.items():
-        _check("str", value, f"schedule.{key}", path)
+        _check_value("str", value, f"schedule.{key}", path)
     return {**_TIMES, **values}
 
 
-def _check(type_name: str, value: object, key: str, path: str) -> None:
+def _check_value(type_name: str, value: object, key: str, path: str) -> None:
     if type_name.startswith("Literal"):
         allowed = [part.strip("\"' ") for part in type_name[8:-1].split(",")]
         if value not in allowed:

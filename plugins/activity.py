@@ -51,12 +51,12 @@ class LogFile:
         """Append a line; a log that cannot be written is no reason to fail."""
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            while not self._wrote(line):
+            while not self._try_append(line):
                 pass
         except OSError:
             return
 
-    def _wrote(self, line: str) -> bool:
+    def _try_append(self, line: str) -> bool:
         """Append under a lock; False where another process renamed the file meanwhile."""
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
         fd = os.open(self._path, flags, 0o600)
@@ -66,21 +66,21 @@ class LogFile:
                 return False
             os.write(fd, line.encode("utf-8", "replace"))
             if os.fstat(fd).st_size >= self._limit:
-                self._rename()
+                self._rotate_files()
         except FileNotFoundError:
             return False
         finally:
             os.close(fd)
         return True
 
-    def _rename(self) -> None:
+    def _rotate_files(self) -> None:
         for number in range(self._kept - 1, 0, -1):
-            old = self._numbered(number)
+            old = self._numbered_path(number)
             if old.exists():
-                old.replace(self._numbered(number + 1))
-        self._path.replace(self._numbered(1))
+                old.replace(self._numbered_path(number + 1))
+        self._path.replace(self._numbered_path(1))
 
-    def _numbered(self, number: int) -> Path:
+    def _numbered_path(self, number: int) -> Path:
         return self._path.with_name(f"{self._path.name}.{number}")
 
 
@@ -93,26 +93,26 @@ class Activity:
     @hookimpl
     def memory_opened(self, root: Path) -> None:
         """Tell which folder was opened."""
-        self._tell("opened %s", root)
+        self._log_message("opened %s", root)
 
     @hookimpl
     def session_ended(self, session: Session, turns: int) -> None:
         """Tell which session ended and how long it was."""
-        self._tell("session %s ended with %d turns", session.id, turns)
+        self._log_message("session %s ended with %d turns", session.id, turns)
 
     @hookimpl
     def changes_applied(self, paths: Sequence[str], job: Job | None) -> None:
         """Tell what was written, and by which job."""
-        self._tell(
+        self._log_message(
             "%s wrote %d files: %s", job.id if job else "no job", len(paths), ", ".join(paths[:5])
         )
 
     @hookimpl
     def recalled(self, query: Query, hits: Sequence[Hit]) -> None:
         """Tell how many hits a query had; its words stay out of the log."""
-        self._tell("recall of %d characters had %d hits", len(query.text), len(hits))
+        self._log_message("recall of %d characters had %d hits", len(query.text), len(hits))
 
-    def _tell(self, message: str, *told: object) -> None:
+    def _log_message(self, message: str, *told: object) -> None:
         # Who listens has loaded this; a command that answers one question need not.
         if logging := sys.modules.get("logging"):
             logging.getLogger(NAME).info(message, *told)

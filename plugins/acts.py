@@ -73,12 +73,12 @@ def distil_session(
     drafts = [draft for draft in drafts if not _is_copied(draft, transcript)]
     if transcript.has_agent_at_work():
         drafts = [draft for draft in drafts if not _is_passing(draft)]
-    found = (act for act in _acts(transcript) if not _is_copied(act, transcript))
+    found = (act for act in _find_acts(transcript) if not _is_copied(act, transcript))
     acts = [act for act in found if not _is_read(act, drafts)]
-    changes = _changes(transcript)
+    changes = _find_changes(transcript)
     over = {act.quotes[-1].n for act in acts if _is_changed(act, changes)}
     still = [act for act in acts if act.quotes[-1].n not in over]
-    return _joined([one for one in drafts if not _is_over(one, over)], still)
+    return _merge_drafts([one for one in drafts if not _is_over(one, over)], still)
 
 
 def _is_copied(draft: Draft, transcript: Transcript) -> bool:
@@ -116,17 +116,17 @@ def _is_read(act: Draft, drafts: list[Draft]) -> bool:
         (quote.session, quote.n) == (words.session, words.n)
         and (quote.text in words.text or words.text in quote.text)
         for draft in drafts
-        if draft.type is CardType.DECISION or draft.gone or _names(draft)
+        if draft.type is CardType.DECISION or draft.gone or _has_subject(draft)
         for quote in draft.quotes
     )
 
 
-def _names(draft: Draft) -> bool:
+def _has_subject(draft: Draft) -> bool:
     """Whether a draft says what it is about: by its key, or by the slot that it fills."""
     return is_named(draft.key) or slot_of(draft.value, project=draft.project) is not None
 
 
-def _changes(transcript: Transcript) -> Changes:
+def _find_changes(transcript: Transcript) -> Changes:
     return Changes((turn.n, turn.text) for turn in transcript.turns if turn.is_speech)
 
 
@@ -143,7 +143,7 @@ def _is_over(draft: Draft, over: set[int]) -> bool:
     return ordered and any(quote.n in over for quote in draft.quotes)
 
 
-def _joined(drafts: list[Draft], acts: list[Draft]) -> list[Draft]:
+def _merge_drafts(drafts: list[Draft], acts: list[Draft]) -> list[Draft]:
     """Return both; an act takes the place of a weaker reading of the same words, no lesson's."""
     learned = {(q.session, q.n) for one in drafts if one.type in _LEARNED for q in one.quotes}
     acts = [act for act in acts if not {(q.session, q.n) for q in act.quotes[-1:]} & learned]
@@ -162,20 +162,20 @@ def _is_same(draft: Draft, acts: dict[tuple[str, int], Draft]) -> bool:
     )
 
 
-def _acts(transcript: Transcript) -> Iterator[Draft]:
+def _find_acts(transcript: Transcript) -> Iterator[Draft]:
     named = transcript.has_several_people()
     at_work = transcript.has_agent_at_work()
     before: Turn | None = None
     for turn in transcript.turns:
         if turn.is_speech and not at_work:
-            yield from _told(transcript.session, turn, named=named)
+            yield from _find_plans_and_changes(transcript.session, turn, named=named)
         if turn.is_speech and not named:
-            yield from _orders(transcript.session, before, turn, at_work=at_work)
-            yield from _choice(transcript.session, before, turn)
+            yield from _find_orders(transcript.session, before, turn, at_work=at_work)
+            yield from _find_choice(transcript.session, before, turn)
         before = turn if turn.role in (Role.USER, Role.ASSISTANT) else before
 
 
-def _told(session: Session, turn: Turn, *, named: bool) -> Iterator[Draft]:
+def _find_plans_and_changes(session: Session, turn: Turn, *, named: bool) -> Iterator[Draft]:
     """Yield the plans and events of a turn whose day is named, and what it changes.
 
     Among people only what turns somebody's life is kept: they tell each other every day's
@@ -194,12 +194,12 @@ def _told(session: Session, turn: Turn, *, named: bool) -> Iterator[Draft]:
             continue
         start, done = clause.start, clause.end
         if not named:
-            start, done = widen(own, at, at, _room(turn.text), _BESIDE)
+            start, done = widen(own, at, at, _max_context_chars(turn.text), _BESIDE)
         words = turn.text[start:done].strip()
         if cues.NEEDS_LEAD.search(words) or words.endswith((":", "：")):
             continue
         name = slug(headline(words), 40)
-        draft = _draft(session, turn, words, f"user.dates.{name}")
+        draft = _make_draft(session, turn, words, f"user.dates.{name}")
         draft = replace(draft, type=CardType.FACT, tags=(DATED,), event=EventType.FINDING)
         if change:
             draft = replace(draft, type=CardType.DECISION, key=f"decision.{name}")
@@ -210,7 +210,7 @@ def _told(session: Session, turn: Turn, *, named: bool) -> Iterator[Draft]:
         yield replace(draft, importance=0.6, confidence=0.8, stated=True)
 
 
-def _room(text: str) -> int:
+def _max_context_chars(text: str) -> int:
     """Return how many characters may stand around a day: a hanzi says as much as two letters."""
     return MAX_DATED if language_of(text) == "zh" else 2 * MAX_DATED
 
@@ -231,27 +231,33 @@ def _is_plain(clause: Clause, *, named: bool, least: float) -> bool:
     return weight_of(traits) >= least
 
 
-def _orders(session: Session, before: Turn | None, turn: Turn, *, at_work: bool) -> Iterator[Draft]:
+def _find_orders(
+    session: Session, before: Turn | None, turn: Turn, *, at_work: bool
+) -> Iterator[Draft]:
     own = own_clauses(turn.text)
     if before is not None and before.role is Role.ASSISTANT:
         own = [clause for clause in own if not is_copied(clause.text, before.text)]
     own = of_work(own) if at_work else own
-    orders = [clause for clause in own if clause.act is Act.ORDER and not _keeps(clause.text)]
+    orders = [
+        clause
+        for clause in own
+        if clause.act is Act.ORDER and not _is_keep_or_drop_order(clause.text)
+    ]
     if not orders or max(traits_of(one.text).words for one in orders) < 3:
         return
     first, last = own.index(orders[0]), own.index(orders[-1])
     start, end = widen(own, first, last, MAX_VALUE, _BESIDE)
     words = turn.text[start:end]
-    yield _draft(session, turn, words, key_of("rule", orders[0].text, session.project))
+    yield _make_draft(session, turn, words, key_of("rule", orders[0].text, session.project))
 
 
-def _keeps(text: str) -> bool:
+def _is_keep_or_drop_order(text: str) -> bool:
     """Whether an order is about what is held to be so: to leave it, or to let go of it."""
     low = cues.fold_case(text)
     return hypotheticals.REFUSAL.search(low) is not None or updates.takes_back(text)
 
 
-def _draft(session: Session, turn: Turn, words: str, key: str) -> Draft:
+def _make_draft(session: Session, turn: Turn, words: str, key: str) -> Draft:
     value = " ".join(words.split())
     return Draft(
         type=CardType.RULE,
@@ -271,7 +277,7 @@ def _draft(session: Session, turn: Turn, words: str, key: str) -> Draft:
     )
 
 
-def _choice(session: Session, offer: Turn | None, answer: Turn) -> Iterator[Draft]:
+def _find_choice(session: Session, offer: Turn | None, answer: Turn) -> Iterator[Draft]:
     """Yield the decision of an answer that picks some of the labelled offers."""
     if offer is None or offer.role is not Role.ASSISTANT or len(answer.text) > MAX_ANSWER:
         return

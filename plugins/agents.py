@@ -42,7 +42,7 @@ def consolidate_day(day: DayView) -> list[Step]:
     steps = []
     for name, sessions in sorted(_by_agent(day).items()):
         old = known.get(name) or _new_agent(name, day)
-        new = _grown(old, sessions, day)
+        new = _update_agent(old, sessions, day)
         if name not in known:
             steps.append(Step(Op.ADD, new, f"first day of {name}"))
         elif new != old:
@@ -69,17 +69,19 @@ def _new_agent(name: str, day: DayView) -> Agent:
     return Agent(id=id, created=day.now, updated=day.now, lang=day.lang, name=name)
 
 
-def _grown(agent: Agent, sessions: Sequence[Session], day: DayView) -> Agent:
+def _update_agent(agent: Agent, sessions: Sequence[Session], day: DayView) -> Agent:
     grown = replace(
         agent,
-        state=_state(agent.state, sessions, day),
-        skills=_skills(agent.skills, {session.id for session in sessions}, day),
-        relationships=tuple(_relationships(agent, sessions, day)),
+        state=_update_state(agent.state, sessions, day),
+        skills=_update_skills(agent.skills, {session.id for session in sessions}, day),
+        relationships=tuple(_update_relationships(agent, sessions, day)),
     )
     return agent if grown == agent else replace(grown, updated=day.now)
 
 
-def _state(old: tuple[str, ...], sessions: Sequence[Session], day: DayView) -> tuple[str, ...]:
+def _update_state(
+    old: tuple[str, ...], sessions: Sequence[Session], day: DayView
+) -> tuple[str, ...]:
     """Return what the agent did last and what it left open, unless a later day did that."""
     last = sessions[-1]
     digest = next((one for one in day.digests if one.session == last.id), None)
@@ -92,7 +94,7 @@ def _state(old: tuple[str, ...], sessions: Sequence[Session], day: DayView) -> t
     return (*(marked(text, digest.id) for text in (title, *left)), *mine)
 
 
-def _skills(old: tuple[str, ...], sessions: set[str], day: DayView) -> tuple[str, ...]:
+def _update_skills(old: tuple[str, ...], sessions: set[str], day: DayView) -> tuple[str, ...]:
     """Return what worked and what failed in the agent's sessions, as long as it holds."""
     cards = Cards.of(day.cards)
     held = {head.id for head in cards.heads if head.status in _HELD}
@@ -116,7 +118,7 @@ def _skills(old: tuple[str, ...], sessions: set[str], day: DayView) -> tuple[str
     )
 
 
-def _relationships(agent: Agent, sessions: Iterable[Session], day: DayView) -> Iterator[str]:
+def _update_relationships(agent: Agent, sessions: Iterable[Session], day: DayView) -> Iterator[str]:
     """Yield what a person wrote, then a line for each person the agent works with."""
     yield from (line for line in agent.relationships if not _WHO.match(line))
     people: dict[str, list[Session]] = {}

@@ -94,7 +94,7 @@ def _takes_place(card: Card, draft: Draft) -> bool:
         return False  # A card of a slot is changed in its slot.
     # A change of plan around an allergy leaves the allergy as it is.
     lasting = card.type is not CardType.RULE and is_lasting(card.value)
-    return draft.at > _said(card) and not lasting and replaces(card.value, draft.value)
+    return draft.at > _statement_time(card) and not lasting and replaces(card.value, draft.value)
 
 
 def _may_share(one: str, other: str) -> bool:
@@ -107,16 +107,20 @@ def _of_claims(relation: Relation, card: Card, draft: Draft) -> Verdict:
     same_key = card.key in kin(draft.key)
     one = same_key and (holds_one(draft.key) or _names_subject(draft))
     grown = relation in _ALIKE and (same_key or _is_sentence(card, draft))
-    if grown and not _changes(draft):
+    if grown and not _is_change(draft):
         return _ALIKE[relation]
     if relation is Relation.OPPOSITE:
         # A word that both have tells of no change: the new parser, the old one.
         told = draft.reversal or not _tells_change(card.value)
-        return _otherwise(card, draft) if told else Verdict.CONFLICTS
-    if one and not draft.reversal and same_told(card.value, draft.value, _subjects(card, draft)):
+        return _judge_difference(card, draft) if told else Verdict.CONFLICTS
+    if (
+        one
+        and not draft.reversal
+        and same_told(card.value, draft.value, _subject_words(card, draft))
+    ):
         return Verdict.AGREES
     differs = relation in (Relation.VALUE, Relation.SWAPPED) or draft.reversal
-    return _otherwise(card, draft) if one or (same_key and differs) else Verdict.UNRELATED
+    return _judge_difference(card, draft) if one or (same_key and differs) else Verdict.UNRELATED
 
 
 def _names_subject(draft: Draft) -> bool:
@@ -124,7 +128,7 @@ def _names_subject(draft: Draft) -> bool:
     return subject is not None and subject.key == draft.key
 
 
-def _subjects(card: Card, draft: Draft) -> str:
+def _subject_words(card: Card, draft: Draft) -> str:
     """Return the words that name what both speak of."""
     found = (subject_of(card.value), subject_of(draft.value))
     return " ".join(subject.words for subject in found if subject is not None)
@@ -136,23 +140,23 @@ def _of_one_slot(old: Slot, new: Slot, card: Card, draft: Draft) -> Verdict:
         return Verdict.UNRELATED
     if old.denied != new.denied:
         # "I'm not allergic to nuts" says nothing of cats.
-        return _otherwise(card, draft) if relation in _ALIKE else Verdict.UNRELATED
+        return _judge_difference(card, draft) if relation in _ALIKE else Verdict.UNRELATED
     if relation in _ALIKE:
         more = relation is Relation.SAME and tells_more(card.value, draft.value)
         return Verdict.REFINES if more else _ALIKE[relation]
     taken_back = bool(new.before) and compare_values(old.value, new.before) in _ALIKE
     beside = (new.many or old.denied) and not taken_back
-    return Verdict.UNRELATED if beside else _otherwise(card, draft)
+    return Verdict.UNRELATED if beside else _judge_difference(card, draft)
 
 
-def _otherwise(card: Card, draft: Draft) -> Verdict:
+def _judge_difference(card: Card, draft: Draft) -> Verdict:
     """Return whether what cannot stand beside a card takes its place or disputes it."""
     by_person = draft.origin is Origin.HUMAN or draft.origin.rank < card.trust.rank
-    later = draft.at > _said(card)
-    return Verdict.REPLACES if by_person and later and _changes(draft) else Verdict.CONFLICTS
+    later = draft.at > _statement_time(card)
+    return Verdict.REPLACES if by_person and later and _is_change(draft) else Verdict.CONFLICTS
 
 
-def _changes(draft: Draft) -> bool:
+def _is_change(draft: Draft) -> bool:
     """Whether a draft says that something is otherwise now than it was."""
     slot = slot_of(draft.value, project=draft.project)
     return draft.reversal or _tells_change(draft.value) or bool(slot and slot.before)
@@ -169,5 +173,5 @@ def _is_sentence(card: Card, draft: Draft) -> bool:
     return min(len(claim_words(card.value)), len(claim_words(draft.value))) >= _LEAST
 
 
-def _said(card: Card) -> datetime:
+def _statement_time(card: Card) -> datetime:
     return card.valid_from or card.verified or card.created

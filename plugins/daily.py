@@ -38,7 +38,7 @@ _CARD_TYPES = {
 @hookimpl
 def consolidate_day(day: DayView) -> list[Step]:
     """Fold a day's events into knowledge and its page."""
-    return [*_knowledge(day), *_stale(day), *_fresh_again(day), *_page(day)]
+    return [*_add_candidates(day), *_mark_stale(day), *_fresh_again(day), *_build_day_page(day)]
 
 
 def _seen_on(day: DayView) -> Callable[[Head], bool]:
@@ -47,7 +47,7 @@ def _seen_on(day: DayView) -> Callable[[Head], bool]:
     return lambda card: card.verified is not None and first <= card.verified < last
 
 
-def _knowledge(day: DayView) -> Iterable[Step]:
+def _add_candidates(day: DayView) -> Iterable[Step]:
     """Make knowledge of important events that no card holds yet."""
     heavy = [e for e in day.events if e.key and e.importance >= day.min_importance]
     heads = Cards.of(day.cards).heads if heavy else ()
@@ -55,10 +55,10 @@ def _knowledge(day: DayView) -> Iterable[Step]:
     quoted = {hash for head in heads for hash in head.quoted}
     for event in heavy:
         if event.key not in keys and not {quote.hash for quote in event.quotes} & quoted:
-            yield Step(Op.ADD, _card(event, day.now), f"{event.type} of {day.date}")
+            yield Step(Op.ADD, _card_from_event(event, day.now), f"{event.type} of {day.date}")
 
 
-def _card(event: Event, now: datetime) -> Card:
+def _card_from_event(event: Event, now: datetime) -> Card:
     return Card(
         id=derived_id("card", event.at, event.id, event.key),
         created=now,
@@ -81,7 +81,7 @@ def _card(event: Event, now: datetime) -> Card:
     )
 
 
-def _stale(day: DayView) -> Iterable[Step]:
+def _mark_stale(day: DayView) -> Iterable[Step]:
     """Mark task state and findings not said for long; the longest unsaid first, 200 a day."""
     limit = timedelta(days=day.stale_days)
     known = Cards.of(day.cards)
@@ -110,7 +110,7 @@ def _fresh_again(day: DayView) -> Iterable[Step]:
             )
 
 
-def _page(day: DayView) -> Iterable[Step]:
+def _build_day_page(day: DayView) -> Iterable[Step]:
     start = datetime.combine(day.date, datetime.min.time(), UTC)
     seen_today = _seen_on(day)
     seen = Cards.of(day.cards).where(lambda head: head.status is Status.ACTIVE and seen_today(head))
@@ -124,9 +124,9 @@ def _page(day: DayView) -> Iterable[Step]:
             updated=start,
             lang=day.lang,
             date=day.date,
-            sessions=_first(_session_lines(day), day.lang),
-            events=_first((_event_line(event, day) for event in day.events), day.lang),
-            knowledge=_first((" ".join(card.value.split()) for card in seen), day.lang),
+            sessions=_fit_lines(_session_lines(day), day.lang),
+            events=_fit_lines((_event_line(event, day) for event in day.events), day.lang),
+            knowledge=_fit_lines((" ".join(card.value.split()) for card in seen), day.lang),
         ),
         f"what happened on {day.date}",
     )
@@ -139,7 +139,7 @@ def _session_lines(day: DayView) -> Iterable[str]:
     yield from (f"[[session_{id}]]" for id in day.sessions if id not in told)
 
 
-def _first(lines: Iterable[str], lang: Lang) -> tuple[str, ...]:
+def _fit_lines(lines: Iterable[str], lang: Lang) -> tuple[str, ...]:
     """Return the lines there is room for, and how many more there are: imports make long days."""
     room, kept, more = SECTION_BYTES, list[str](), 0
     for line in lines:
@@ -160,7 +160,7 @@ _NAMES = {
 }
 
 
-def _said(event: Event) -> str:
+def _event_text(event: Event) -> str:
     """Return what a line says of an event: a decision is never cut before its reason."""
     whole = event.content if event.type is EventType.DECISION else ""
     return " ".join((whole or event.title).split())
@@ -170,4 +170,4 @@ def _event_line(event: Event, day: DayView) -> str:
     lang = day.lang
     name = _NAMES[event.type] if lang is Lang.ZH else str(event.type)
     colon = "：" if lang is Lang.ZH else ": "
-    return f"{in_zone(event.at, day.zone):%H:%M} {name}{colon}{_said(event)}"
+    return f"{in_zone(event.at, day.zone):%H:%M} {name}{colon}{_event_text(event)}"

@@ -37,17 +37,19 @@ QUESTIONS = (
 @hookimpl
 def register_commands() -> list[Command]:
     """Add ``demo``."""
-    return [Command("demo", "show the main job on two bundled conversations", _arguments, _run)]
+    return [
+        Command("demo", "show the main job on two bundled conversations", _add_arguments, _run_demo)
+    ]
 
 
-def _arguments(parser: ArgumentParser) -> None:
+def _add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "folder", type=Path, nargs="?", default=Path("demo-memory"), help="default: demo-memory"
     )
     parser.add_argument("--fresh", action="store_true", help="replace an earlier demo there")
 
 
-def _run(arguments: Namespace) -> int:
+def _run_demo(arguments: Namespace) -> int:
     folder: Path = arguments.folder
     if arguments.fresh and (folder / "memory.toml").is_file() and _is_demo(folder):
         shutil.rmtree(folder)
@@ -55,7 +57,7 @@ def _run(arguments: Namespace) -> int:
         raise UsageError(f"{folder} is not empty. Name another folder, or add --fresh.")
     opening = Opening(clock=lambda: NOW, background=False)
     with Memory.create(folder, name="Demo", opening=opening) as memory:
-        for line in _show(memory):
+        for line in _show_steps(memory):
             print(printable(line), flush=True)  # noqa: T201  a command talks to a person
     return 0
 
@@ -64,48 +66,48 @@ def _is_demo(folder: Path) -> bool:
     return 'name = "Demo"' in (folder / "memory.toml").read_text(encoding="utf-8")
 
 
-def _show(memory: Memory) -> Iterator[str]:
+def _show_steps(memory: Memory) -> Iterator[str]:
     """Run the main job and tell what happens."""
     yield f"1 · A new memory in {memory.root}"
     yield "2 · Two conversations come in; secrets are masked before the first byte is written"
-    for report in memory.ingest(_transcripts()):
+    for report in memory.ingest(_load_transcripts()):
         masked = sum(captured.turn.masked for captured in report.captured)
         yield f"    {report.session}: {report.stored} turns stored, {masked} secrets masked"
         distilled = memory.end(report.session)
-        yield f"    … ended and distilled: {_counts(distilled.counts)}"
-    again = sum(report.stored for report in memory.ingest(_transcripts()))
+        yield f"    … ended and distilled: {_format_counts(distilled.counts)}"
+    again = sum(report.stored for report in memory.ingest(_load_transcripts()))
     yield f"    the same files once more: {again} new turns"
     for number, period in ((3, "daily"), (4, "weekly")):
         yield f"{number} · The {period} job"
         for job in memory.consolidate("daily" if period == "daily" else "weekly"):
-            yield f"    {job.subject}: {_counts(job.counts)}"
+            yield f"    {job.subject}: {_format_counts(job.counts)}"
             yield from (f"      {o.op} {o.key or o.target}: {o.why}" for o in job.operations[:3])
     yield "5 · Three questions"
     for question in QUESTIONS:
-        yield from _ask(memory, question)
+        yield from _show_answers(memory, question)
     yield "6 · Where a belief comes from"
-    yield from _trace(memory)
+    yield from _show_trace(memory)
     yield f"Look around: {memory.root}/MEMORY.md, episodic/, semantic/, git log"
 
 
-def _transcripts() -> Iterator[TranscriptFile]:
+def _load_transcripts() -> Iterator[TranscriptFile]:
     folder = files("kimi_memory.templates") / "starter" / "transcripts"
     for name in ("zh.jsonl", "en.jsonl"):
-        yield _file(folder / name)
+        yield _transcript_file(folder / name)
 
 
-def _file(resource: Traversable) -> TranscriptFile:
+def _transcript_file(resource: Traversable) -> TranscriptFile:
     def open_it() -> BinaryIO:
         return resource.open("rb")  # type: ignore[return-value]  # a binary mode gives bytes
 
     return TranscriptFile(resource.name, resource.read_bytes()[:65536], open_it)
 
 
-def _counts(counts: Mapping[str, int]) -> str:
+def _format_counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {op}" for op, count in sorted(counts.items())) or "nothing to do"
 
 
-def _ask(memory: Memory, question: str) -> Iterator[str]:
+def _show_answers(memory: Memory, question: str) -> Iterator[str]:
     yield f"  ? {question}"
     for hit in memory.recall(question, limit=3).hits:
         first = hit.snippet.strip().splitlines()[0] if hit.snippet.strip() else ""
@@ -113,7 +115,7 @@ def _ask(memory: Memory, question: str) -> Iterator[str]:
         yield f"          {hit.citation}"
 
 
-def _trace(memory: Memory) -> Iterator[str]:
+def _show_trace(memory: Memory) -> Iterator[str]:
     decisions = Query(text=QUESTIONS[0], kind=("card",), type=(CardType.DECISION,), limit=1)
     card = memory.recall(decisions).hits[0].unit
     trace = memory.trace(card.id)

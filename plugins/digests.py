@@ -154,7 +154,7 @@ class _Reader:
 
     def lines(self) -> list[DigestLine]:
         """Return the lines in the order of their sections and turns."""
-        bits = sorted(self._bits(), key=lambda bit: -bit.worth)
+        bits = sorted(self._yield_bits(), key=lambda bit: -bit.worth)
         kept: dict[int, list[_Bit]] = {}
         room = BUDGET
         for bit in bits:
@@ -166,20 +166,20 @@ class _Reader:
                 kept[bit.exchange] = [*line, bit]
                 room -= cost
         parts = list(Part)
-        lines = [_line(bits) for bits in kept.values()]
+        lines = [_build_line(bits) for bits in kept.values()]
         return sorted(lines, key=lambda line: (parts.index(line.part), line.first))
 
-    def _bits(self) -> Iterator[_Bit]:
+    def _yield_bits(self) -> Iterator[_Bit]:
         asked = self._kind == "people"
-        for at, (turn, answers) in enumerate(self._exchanges()):
+        for at, (turn, answers) in enumerate(self._yield_exchanges()):
             choice = self._of_person(turn, first=not asked) if turn is not None else None
             asked = asked or choice is not None
             if choice is not None:
                 yield _Bit(at, choice.worth, choice.line.text, choice.line.first, choice.line)
             if self._kind == "work":
-                yield from _account(at, answers)
+                yield from _yield_account_bits(at, answers)
 
-    def _exchanges(self) -> Iterator[tuple[Turn | None, list[Turn]]]:
+    def _yield_exchanges(self) -> Iterator[tuple[Turn | None, list[Turn]]]:
         """Yield each turn of a person with the turns of the agent that answer it."""
         asker: Turn | None = None
         answers: list[Turn] = []
@@ -196,14 +196,14 @@ class _Reader:
     def _of_person(self, turn: Turn, *, first: bool) -> _Choice | None:
         if len(turn.text) > LONG:
             return self._of_page(turn, first=first)
-        kept = self._kept(turn, first=first)
-        offer, by = self._offer(turn)
+        kept = self._select_clauses(turn, first=first)
+        offer, by = self._find_offer(turn)
         if offer and self._changes.after(turn.n, offer, 1):
             offer, kept = "", kept if len(turn.text) > BRIEF else []
         if not kept and not offer:
             return None
-        words = _fitted(turn.text, kept, LINE[self._kind]) if kept else turn.text.strip()
-        part = self._part(kept, bool(offer), first=first)
+        words = _fit_clauses(turn.text, kept, LINE[self._kind]) if kept else turn.text.strip()
+        part = self._choose_part(kept, bool(offer), first=first)
         text = f"{offer} → {words}" if offer else words
         worth = sum(sorted((weight for _, weight in kept), reverse=True)[:2])
         worth += 2.0 * bool(offer) + 3.0 * (part is Part.ORDERED) + 1.0 * (part is Part.DECIDED)
@@ -217,7 +217,7 @@ class _Reader:
             return None
         return _Choice(DigestLine(Part.ASKED, words, turn.n, turn.n), PAGE)
 
-    def _kept(self, turn: Turn, *, first: bool) -> list[tuple[Clause, float]]:
+    def _select_clauses(self, turn: Turn, *, first: bool) -> list[tuple[Clause, float]]:
         """Return the clauses of a turn that tell something, with their weights."""
         wanted = {Act.STATEMENT, Act.ORDER}
         wanted |= {Act.REQUEST} if self._kind == "work" or first else set()
@@ -254,7 +254,7 @@ class _Reader:
         before = self._turns[at - 1] if at else None
         return before if before is not None and before.role is Role.ASSISTANT else None
 
-    def _offer(self, turn: Turn) -> tuple[str, int]:
+    def _find_offer(self, turn: Turn) -> tuple[str, int]:
         """Return what a short answer says yes to, and the turn that offered it."""
         before = self._before(turn)
         if before is None:
@@ -272,7 +272,7 @@ class _Reader:
             return proposal[:240], before.n
         return "", 0
 
-    def _part(self, kept: list[tuple[Clause, float]], offered: bool, *, first: bool) -> Part:
+    def _choose_part(self, kept: list[tuple[Clause, float]], offered: bool, *, first: bool) -> Part:
         if any(clause.act is Act.ORDER for clause, _ in kept) and not self._named:
             return Part.ORDERED
         if offered or any(_SWITCH.search(clause.text) for clause, _ in kept):
@@ -285,7 +285,7 @@ class _Reader:
         return Part.ASKED if of_work else Part.TOLD
 
 
-def _account(exchange: int, answers: list[Turn]) -> Iterator[_Bit]:
+def _yield_account_bits(exchange: int, answers: list[Turn]) -> Iterator[_Bit]:
     """Yield what the agent says it found and did in one exchange."""
     for turn in answers:
         if turn.role is not Role.ASSISTANT or turn.origin is Origin.REMOTE:
@@ -299,14 +299,16 @@ def _account_size(bits: list[_Bit]) -> int:
     return sum(estimate(bit.text) for bit in bits if bit.is_account)
 
 
-def _line(bits: list[_Bit]) -> DigestLine:
+def _build_line(bits: list[_Bit]) -> DigestLine:
     """Return the line of one exchange: what a person wanted, with what the agent did about it."""
     accounts = sorted((bit for bit in bits if bit.is_account), key=lambda bit: (bit.n, bit.at))
     asked = next((bit.line for bit in bits if bit.line), None)
     if asked is None or not accounts:
-        return asked or DigestLine(Part.FOUND, _joined(accounts), accounts[0].n, accounts[-1].n)
+        return asked or DigestLine(
+            Part.FOUND, _join_accounts(accounts), accounts[0].n, accounts[-1].n
+        )
     part = Part.FOUND if asked.part is Part.TOLD else asked.part
-    text = f"{asked.text} → {_joined(accounts)}"
+    text = f"{asked.text} → {_join_accounts(accounts)}"
     return replace(asked, part=part, text=text, last=accounts[-1].n)
 
 
@@ -327,7 +329,7 @@ def _small_talk(text: str, traits: Traits) -> float:
     return 1.2 * wise + 1.5 * cheer + 0.8 * traits.doubt
 
 
-def _fitted(text: str, kept: list[tuple[Clause, float]], limit: int) -> str:
+def _fit_clauses(text: str, kept: list[tuple[Clause, float]], limit: int) -> str:
     """Join the heaviest clauses in order, with a mark where words between were left out."""
     chosen: list[Clause] = []
     once = {" ".join(clause.text.lower().split()): (clause, weight) for clause, weight in kept}
@@ -346,7 +348,7 @@ def _fitted(text: str, kept: list[tuple[Clause, float]], limit: int) -> str:
     return " … ".join(parts)
 
 
-def _joined(accounts: list[_Bit]) -> str:
+def _join_accounts(accounts: list[_Bit]) -> str:
     """Join an agent's words, each heading once before what stands below it."""
     parts: list[str] = []
     above = ""

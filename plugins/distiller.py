@@ -81,10 +81,6 @@ class _Line:
     def bars(self) -> frozenset[cues.Bar]:
         return cues.bars_of(self.text)
 
-    @property
-    def human(self) -> bool:
-        return self.turn.by_person
-
     def says(self, pattern: re.Pattern[str]) -> bool:
         return pattern.search(self.own) is not None
 
@@ -92,17 +88,16 @@ class _Line:
 @hookimpl(trylast=True)
 def distil_session(transcript: Transcript) -> list[Draft]:
     """Distil decisions, preferences, rules, findings, lessons, patterns and people."""
-    lines = _listen(transcript)
-    humans = {line.turn.speaker for line in lines if line.human and line.turn.speaker}
-    scribe = _Scribe(transcript, lines, chat=len(humans) > 1)
-    return _ranked(_merged(_unrepeated(list(scribe.drafts()))))
+    lines = _quotable_lines(transcript)
+    scribe = _Scribe(transcript, lines, chat=transcript.has_several_people())
+    return _rank_drafts(_merge_drafts(_drop_repeated(list(scribe.drafts()))))
 
 
-def _listen(transcript: Transcript) -> list[_Line]:
+def _quotable_lines(transcript: Transcript) -> list[_Line]:
     """Return the sentences that may be quoted; secrets and code are not among them."""
     lines = []
     for turn in transcript.turns:
-        if turn.role not in {Role.USER, Role.ASSISTANT} or _pasted(turn):
+        if turn.role not in {Role.USER, Role.ASSISTANT} or _is_pasted(turn):
             continue
         for start, end in pasted.spoken(turn.text, by_person=turn.role is Role.USER):
             text = turn.text[start:end]
@@ -111,7 +106,7 @@ def _listen(transcript: Transcript) -> list[_Line]:
     return lines
 
 
-def _pasted(turn: Turn) -> bool:
+def _is_pasted(turn: Turn) -> bool:
     return turn.role is Role.USER and (
         len(turn.text) > MAX_TURN or _TEMPLATE.search(turn.text) is not None
     )
@@ -129,23 +124,24 @@ class _Scribe:
     def drafts(self) -> Iterator[Draft]:
         """Yield a draft for every sentence worth keeping, in the order of the session."""
         for at, line in enumerate(self.lines):
-            if not _notable(line):
+            if not _is_notable(line):
                 continue
-            about = self._people(line) if line.human else []
-            draft = None if about else self._draft(at, line)
+            about = self._draft_people(line) if line.turn.by_person else []
+            draft = None if about else self._draft_line(at, line)
             yield from [*about, *([draft] if draft else [])]
 
-    def _draft(self, at: int, line: _Line) -> Draft | None:
-        if line.human:
+    def _draft_line(self, at: int, line: _Line) -> Draft | None:
+        if line.turn.by_person:
             return self._of_person(at, line)
         if line.turn.role is Role.ASSISTANT and line.turn.origin is Origin.AGENT:
             return self._of_agent(at, line)
-        return self._finding(at, line) if _measured(line) else None
+        return self._draft_finding(at, line) if _is_measured(line) else None
 
     def _of_person(self, at: int, line: _Line) -> Draft | None:
-        story = self._lesson(at, line) or self._pattern(line) or self._mishap(line)
+        story = self._draft_lesson(at, line) or self._draft_pattern(line)
+        story = story or self._draft_mishap(line)
         if story is not None or line.bars:
-            return story or (self._finding(at, line) if line.says(cues.FINDING) else None)
+            return story or (self._draft_finding(at, line) if line.says(cues.FINDING) else None)
         for type, pattern in (
             (CardType.PREFERENCE, cues.PREFERENCE),
             (CardType.RULE, cues.RULE),
@@ -153,18 +149,18 @@ class _Scribe:
         ):
             advises = type is CardType.DECISION and line.says(cues.ADVICE)
             if line.says(pattern) and not advises:
-                return self._choice(at, line, type)
+                return self._draft_choice(at, line, type, None)
         if line.says(cues.REVERSAL) and known_topic(line.own):
-            return self._choice(at, line, CardType.DECISION)
-        return self._finding(at, line) if line.says(cues.FINDING) else None
+            return self._draft_choice(at, line, CardType.DECISION, None)
+        return self._draft_finding(at, line) if line.says(cues.FINDING) else None
 
     def _of_agent(self, at: int, line: _Line) -> Draft | None:
         if line.says(cues.PROPOSAL):
-            yes = self._assent(at)
-            return self._choice(at, line, CardType.DECISION, yes) if yes else None
-        return self._finding(at, line) if _measured(line) else None
+            yes = self._find_assent(at)
+            return self._draft_choice(at, line, CardType.DECISION, yes) if yes else None
+        return self._draft_finding(at, line) if _is_measured(line) else None
 
-    def _assent(self, at: int) -> _Line | None:
+    def _find_assent(self, at: int) -> _Line | None:
         """Return the sentence by which a person agrees to the last proposal of a turn."""
         turn = self.lines[at].turn
         rest = [line for line in self.lines[at + 1 :][:40] if line.turn.n > turn.n]
@@ -180,14 +176,14 @@ class _Scribe:
         found = next((line for line in rest if line.turn.n == reply.n), None)
         return found or _Line(reply, reply.text.strip(), words)
 
-    def _choice(self, at: int, line: _Line, type: CardType, yes: _Line | None = None) -> Draft:
+    def _draft_choice(self, at: int, line: _Line, type: CardType, yes: _Line | None) -> Draft:
         reason = cues.split_reason(line.text)[1] or self._reason_after(at)
         personal = self.chat and type is not CardType.RULE
         owner = f"{slug(line.turn.speaker, 30)}." if personal else ""
-        swap = type is CardType.DECISION and line.human and not line.says(cues.DECISION)
+        swap = type is CardType.DECISION and line.turn.by_person and not line.says(cues.DECISION)
         prefix = "reversal" if swap else _KINDS[type][0]
         key = owner + key_of(prefix, line.text, self.transcript.session.project)
-        draft = self._write(type, key, line, reason=reason, also=yes)
+        draft = self._write_draft(type, key, line, reason=reason, also=yes)
         if not owner and is_named(key):
             draft = replace(draft, project="", category=key.partition(".")[0])
         value = cues.offered(line.text) if yes else draft.value
@@ -202,16 +198,16 @@ class _Scribe:
                 return line.text
         return ""
 
-    def _lesson(self, at: int, line: _Line) -> Draft | None:
+    def _draft_lesson(self, at: int, line: _Line) -> Draft | None:
         strong = line.says(cues.LESSON)
         if not strong and not line.says(cues.WEAK_LESSON):
             return None
-        failure, cause = self._failure(at)
+        failure, cause = self._find_failure(at)
         if failure is None and not strong:
             return None
         topic = known_topic(line.own) or name_of(cues.clean(line.text))
         told = cause or failure
-        draft = self._write(CardType.GOTCHA, f"lesson.{topic}", line, also=told)
+        draft = self._write_draft(CardType.GOTCHA, f"lesson.{topic}", line, also=told)
         return replace(
             draft,
             value=cues.clean(told.text) if told else draft.value,
@@ -222,15 +218,15 @@ class _Scribe:
             at=line.turn.at,
         )
 
-    def _mishap(self, line: _Line) -> Draft | None:
+    def _draft_mishap(self, line: _Line) -> Draft | None:
         """Return a failure a person tells with its cause in one breath."""
         if not (line.says(cues.FAILURE) and cues.split_reason(line.text)[1]):
             return None
         topic = known_topic(line.own) or name_of(cues.clean(line.text))
-        draft = self._write(CardType.GOTCHA, f"lesson.{topic}", line)
+        draft = self._write_draft(CardType.GOTCHA, f"lesson.{topic}", line)
         return replace(draft, reason=cues.split_reason(line.text)[1])
 
-    def _failure(self, at: int) -> tuple[_Line | None, _Line | None]:
+    def _find_failure(self, at: int) -> tuple[_Line | None, _Line | None]:
         """Return the nearest failure before a lesson, and its cause."""
         first = self.lines[at].turn.n - REACH
         near = [
@@ -238,38 +234,41 @@ class _Scribe:
             for line in self.lines[max(0, at - 24) : at]
             if line.turn.n >= first and not line.bars - _KEPT_WHATEVER
         ]
-        cause = next((one for one in reversed(near) if _explains(one)), None)
+        cause = next((one for one in reversed(near) if _is_cause(one)), None)
         failure = next((one for one in reversed(near) if one.says(cues.FAILURE)), None)
         return failure or cause, cause
 
-    def _pattern(self, line: _Line) -> Draft | None:
+    def _draft_pattern(self, line: _Line) -> Draft | None:
         if not (line.says(cues.SUCCESS) and line.says(cues.REUSE)):
             return None
         topic = known_topic(line.own) or name_of(cues.clean(line.text))
-        return self._write(CardType.PATTERN, f"pattern.{topic}", line)
+        return self._write_draft(CardType.PATTERN, f"pattern.{topic}", line)
 
-    def _finding(self, at: int, line: _Line) -> Draft | None:
+    def _draft_finding(self, at: int, line: _Line) -> Draft | None:
         told = cues.FINDING.split(line.own, maxsplit=1)[-1]
         broken = line.says(cues.FAILURE) and not line.says(cues.FIGURE)
         if len(line.text) < 8 or broken or _DANGLING.search(told):
             return None
-        draft = self._write(CardType.FACT, f"finding.{name_of(_bare(line))}", line)
+        draft = self._write_draft(CardType.FACT, f"finding.{name_of(_strip_figures(line))}", line)
         return replace(draft, reason=self._reason_after(at))
 
-    def _people(self, line: _Line) -> list[Draft]:
+    def _draft_people(self, line: _Line) -> list[Draft]:
         """Return what a person tells of themselves; news may be of a passing day."""
         told = people.introduced(line.text)
         return [
-            self._person(line, known, words) for known, words in told if known.news or not line.bars
+            self._draft_person(line, known, words)
+            for known, words in told
+            if known.news or not line.bars
         ]
 
-    def _person(self, line: _Line, known: people.Known, words: str) -> Draft:
+    def _draft_person(self, line: _Line, known: people.Known, words: str) -> Draft:
         owner = slug(line.turn.speaker, 30) if self.chat else "user"
         type = CardType.ENTITY if known.entity else CardType.FACT
-        several = f".{name_of(people.told(words), 3)}" if known.slot in people.OPEN else ""
+        name = name_of(people.cut_to_statement(words), 3)
+        several = f".{name}" if known.slot in people.OPEN else ""
         value = cues.clean(words)
         return replace(
-            self._write(type, f"{owner}.{known.slot}{several}", line),
+            self._write_draft(type, f"{owner}.{known.slot}{several}", line),
             value=value,
             title=headline(value),
             lang=Lang(language_of(value)),
@@ -280,7 +279,7 @@ class _Scribe:
             reversal=f".{known.slot}" in people.SINGLE and updates.changes(words),
         )
 
-    def _write(
+    def _write_draft(
         self, type: CardType, key: str, line: _Line, *, reason: str = "", also: _Line | None = None
     ) -> Draft:
         spoken = sorted((line, also) if also else (line,), key=lambda one: one.turn.n)
@@ -295,21 +294,21 @@ class _Scribe:
             lang=Lang(language_of(value)),
             event=_KINDS[type][2],
             reason=reason,
-            importance=_importance(type, line, told=bool(reason or also), by=spoken),
-            confidence=_confidence(spoken),
+            importance=_rate_importance(type, line, told=bool(reason or also), by=spoken),
+            confidence=_rate_confidence(spoken),
             origin=least_trusted([one.turn.origin for one in spoken]),
             tags=(topic,) if topic in KNOWN else (),
-            category=self._category(type, topic),
+            category=self._choose_category(type, topic),
             project=self.transcript.session.project,
-            participants=tuple(dict.fromkeys(self._name(one.turn) for one in spoken)),
+            participants=tuple(dict.fromkeys(self._speaker_name(one.turn) for one in spoken)),
         )
 
-    def _name(self, turn: Turn) -> str:
+    def _speaker_name(self, turn: Turn) -> str:
         session = self.transcript.session
         known = session.user if turn.role is Role.USER else session.agent
         return turn.speaker or known or str(turn.role)
 
-    def _category(self, type: CardType, topic: str) -> str:
+    def _choose_category(self, type: CardType, topic: str) -> str:
         if type is CardType.PREFERENCE:
             return "preferences"
         project = self.transcript.session.project
@@ -318,42 +317,42 @@ class _Scribe:
         return "engineering" if topic in KNOWN else "general"
 
 
-def _notable(line: _Line) -> bool:
+def _is_notable(line: _Line) -> bool:
     """Whether a line may be worth keeping; most of an agent's many lines are not."""
-    if not (line.human or line.says(cues.PROPOSAL) or line.says(cues.MEASURED)):
+    if not (line.turn.by_person or line.says(cues.PROPOSAL) or line.says(cues.MEASURED)):
         return False
     return not line.bars - _KEPT_WHATEVER
 
 
-def _measured(line: _Line) -> bool:
+def _is_measured(line: _Line) -> bool:
     return not line.bars and line.says(cues.MEASURED) and line.says(cues.FIGURE)
 
 
-def _explains(line: _Line) -> bool:
-    return line.says(cues.CAUSE) and (line.says(cues.FAILURE) or not line.human)
+def _is_cause(line: _Line) -> bool:
+    return line.says(cues.CAUSE) and (line.says(cues.FAILURE) or not line.turn.by_person)
 
 
-def _bare(line: _Line) -> str:
+def _strip_figures(line: _Line) -> str:
     """Return a finding without its figures, so that a new measurement has the same name."""
     return _AMOUNT.sub(" ", cues.FINDING.sub(" ", line.own))
 
 
-def _importance(type: CardType, line: _Line, *, told: bool, by: list[_Line]) -> float:
-    person = any(one.human for one in by)
+def _rate_importance(type: CardType, line: _Line, *, told: bool, by: list[_Line]) -> float:
+    person = any(one.turn.by_person for one in by)
     weight = 0.5 + _KINDS[type][1] + (0.1 if person else -0.05)
     weight += 0.1 * told + 0.05 * line.says(cues.FIGURE) + 0.05 * line.says(cues.EMPHASIS)
     return round(min(1.0, weight + 0.05 * line.says(cues.REVERSAL)), 2)
 
 
-def _confidence(by: list[_Line]) -> float:
+def _rate_confidence(by: list[_Line]) -> float:
     if any(one.turn.origin.rank > Origin.AGENT.rank for one in by):
         return 0.3
-    if all(one.human for one in by):
+    if all(one.turn.by_person for one in by):
         return 0.8
-    return 0.7 if any(one.human for one in by) else 0.5
+    return 0.7 if any(one.turn.by_person for one in by) else 0.5
 
 
-def _unrepeated(drafts: list[Draft]) -> list[Draft]:
+def _drop_repeated(drafts: list[Draft]) -> list[Draft]:
     """Drop failures that a lesson tells of as well."""
     told = {quote for draft in drafts if draft.lesson for quote in draft.quotes}
     return [
@@ -361,29 +360,29 @@ def _unrepeated(drafts: list[Draft]) -> list[Draft]:
     ]
 
 
-def _merged(drafts: list[Draft]) -> list[Draft]:
+def _merge_drafts(drafts: list[Draft]) -> list[Draft]:
     """Let the latest choice of a key stand; saying the same again makes it weigh more."""
     kept: dict[str, Draft] = {}
     for new in drafts:
         before = kept.get(new.key)
         apart = before is not None and not (
-            similarity(before.value, new.value) >= SAME or _replaces(new)
+            similarity(before.value, new.value) >= SAME or _has_one_value(new)
         )
         draft = replace(new, key=f"{new.key}.{name_of(new.value, 3)}") if apart else new
         known = kept.get(draft.key)
         again = known is not None and similarity(known.value, draft.value) >= SAME
-        kept[draft.key] = _repeated(known, draft) if known and again else draft
+        kept[draft.key] = _merge_repeated(known, draft) if known and again else draft
     return list(kept.values())
 
 
-def _replaces(draft: Draft) -> bool:
+def _has_one_value(draft: Draft) -> bool:
     """Whether a key holds one choice at a time, so that another value takes its place."""
     choice = draft.type in {CardType.DECISION, CardType.PREFERENCE} or draft.reversal
     known = choice and draft.key.rpartition(".")[2] in KNOWN
     return known or is_named(draft.key) or draft.key.endswith(people.SINGLE)
 
 
-def _repeated(before: Draft, draft: Draft) -> Draft:
+def _merge_repeated(before: Draft, draft: Draft) -> Draft:
     longer = max(draft, before, key=lambda one: len(one.value))
     most = max(before.importance, draft.importance)
     return replace(
@@ -396,5 +395,5 @@ def _repeated(before: Draft, draft: Draft) -> Draft:
     )
 
 
-def _ranked(drafts: list[Draft]) -> list[Draft]:
+def _rank_drafts(drafts: list[Draft]) -> list[Draft]:
     return sorted(drafts, key=lambda d: (-d.importance, d.quotes[0].n, d.key))

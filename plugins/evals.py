@@ -32,7 +32,7 @@ _NONCE = "evaluated0"
 def register_commands() -> list[Command]:
     """Add ``eval``."""
     help = "run the cases of evals/*.yaml, and fail when one fails"
-    return [Command("eval", help, _add_arguments, _evaluate)]
+    return [Command("eval", help, _add_arguments, _run_eval)]
 
 
 def _add_arguments(parser: ArgumentParser) -> None:
@@ -40,7 +40,7 @@ def _add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--name", default="", help="only cases whose name has these words")
 
 
-def _evaluate(arguments: Namespace) -> int:
+def _run_eval(arguments: Namespace) -> int:
     """Evaluate, print a table, and return 1 when a case failed."""
     with open_memory(arguments) as memory:
         report = evaluate(memory, arguments.files, arguments.name)
@@ -96,7 +96,9 @@ def evaluate(memory: Memory, files: Sequence[Path] = (), name: str = "") -> Repo
         FormatError: a file cannot be read; it is named with what to do.
         UsageError: there is no case at all.
     """
-    cases = [case for case in _cases(memory, files) if name.casefold() in case.name.casefold()]
+    cases = [
+        case for case in _yield_cases(memory, files) if name.casefold() in case.name.casefold()
+    ]
     if not cases:
         raise UsageError(f"There is no case to run. Write {FOLDER}/<name>.yaml in the memory.")
     results = tuple(_Run(memory, case).result() for case in cases)
@@ -104,7 +106,7 @@ def evaluate(memory: Memory, files: Sequence[Path] = (), name: str = "") -> Repo
     return Report(results, passed, len(results) - passed)
 
 
-def _cases(memory: Memory, files: Sequence[Path]) -> Iterable[Case]:
+def _yield_cases(memory: Memory, files: Sequence[Path]) -> Iterable[Case]:
     for file in files:
         try:
             content = file.read_bytes()
@@ -127,10 +129,13 @@ class _Run:
         """Ask, compare and time."""
         case = self.case
         began = time.perf_counter()
-        query = self._query()
+        query = self._build_query()
         hits = self.memory.engine.search(query).hits
-        wrong = [*self._found(hits), *(self._abstained(query, hits) if case.abstain else ())]
-        tokens, more = self._context(query) if case.budget else (0, [])
+        wrong = [
+            *self._check_hits(hits),
+            *(self._check_abstention(query, hits) if case.abstain else ()),
+        ]
+        tokens, more = self._check_context(query) if case.budget else (0, [])
         return Result(
             case.path,
             case.name,
@@ -141,7 +146,7 @@ class _Run:
             took_ms=round((time.perf_counter() - began) * 1000, 2),
         )
 
-    def _query(self) -> Query:
+    def _build_query(self) -> Query:
         query = Query(
             text=self.case.query, limit=self.case.limit or self.memory.settings.recall.limit
         )
@@ -151,7 +156,7 @@ class _Run:
         end = start_of(self.case.as_of + timedelta(days=1), self.memory.zone)
         return replace(query, as_of=end - timedelta(microseconds=1))
 
-    def _found(self, hits: Sequence[Hit]) -> list[str]:
+    def _check_hits(self, hits: Sequence[Hit]) -> list[str]:
         texts = [(hit.unit.id, f"{hit.unit.title}\n{hit.unit.text}") for hit in hits]
         missing = [word for word in self.case.expect if not any(hits_of(word, texts))]
         wrong = [f"{word!r} is not among {len(hits)} hits" for word in missing]
@@ -159,7 +164,7 @@ class _Run:
             wrong += [f"{word!r} is forbidden and in {id}" for id in hits_of(word, texts)]
         return wrong
 
-    def _abstained(self, query: Query, hits: Sequence[Hit]) -> list[str]:
+    def _check_abstention(self, query: Query, hits: Sequence[Hit]) -> list[str]:
         words = self.memory.index.words
         asked = set(words.of_query(query, self.memory.now()))
         shares = [
@@ -170,7 +175,7 @@ class _Run:
         share, id = max(shares, default=(0.0, ""))
         return [f"{id} has {share:.0%} of the question's words"] if share >= ANSWERED else []
 
-    def _context(self, query: Query) -> tuple[int, list[str]]:
+    def _check_context(self, query: Query) -> tuple[int, list[str]]:
         request = Request(
             purpose="task",
             budget=self.case.budget,

@@ -30,22 +30,22 @@ def consolidate_day(day: DayView) -> list[Step]:
     cards = Cards.of(day.cards)
     return [
         *_back_again(cards, day),
-        *(_archived(card, day) for card in cards.where(lambda head: _is_past(head, day))),
-        *(_ended(card, day) for card in cards.where(lambda head: _has_ended(head, day))),
+        *(_archive_card(card, day) for card in cards.where(lambda head: _is_past(head, day))),
+        *(_supersede_card(card, day) for card in cards.where(lambda head: _has_ended(head, day))),
     ]
 
 
-def _archived(card: Card, day: DayView) -> Step:
-    gone = replace(_marked(card), status=Status.ARCHIVED, updated=day.now)
+def _archive_card(card: Card, day: DayView) -> Step:
+    gone = replace(_tag_candidate(card), status=Status.ARCHIVED, updated=day.now)
     return Step(Op.ARCHIVE, gone, f"expired on {card.expires:%Y-%m-%d}")
 
 
-def _ended(card: Card, day: DayView) -> Step:
-    old = replace(_marked(card), status=Status.SUPERSEDED, updated=day.now)
+def _supersede_card(card: Card, day: DayView) -> Step:
+    old = replace(_tag_candidate(card), status=Status.SUPERSEDED, updated=day.now)
     return Step(Op.SUPERSEDE, old, f"was said to hold until {card.valid_to:%Y-%m-%d}")
 
 
-def _marked(card: Card) -> Card:
+def _tag_candidate(card: Card) -> Card:
     """Return a card that says whether it was a candidate, for the case that it comes back."""
     candidate = card.status is Status.CANDIDATE and UNCONFIRMED not in card.tags
     return replace(card, tags=(*card.tags, UNCONFIRMED)) if candidate else card

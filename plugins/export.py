@@ -110,21 +110,21 @@ def export_graph(
     Raises:
         UsageError: the path lies in the memory, or there is a file already.
     """
-    filed = _filed(memory, past=past)
+    filed = _read_notes(memory, past=past)
     edges = list(derive(filed).edges.values())
-    document = _graphml(filed, edges)
+    document = _render_graphml(filed, edges)
     _write(memory, path, document, force=force)
     return Exported(path, 1, len(filed), len(edges))
 
 
 def export_json(memory: Memory, path: Path, *, past: bool = False, force: bool = False) -> Exported:
     """Write all cards and their links as one JSON document; arguments as for the graph."""
-    filed = [one for one in _filed(memory, past=past) if isinstance(one.note, Card)]
+    filed = [one for one in _read_notes(memory, past=past) if isinstance(one.note, Card)]
     content = {
         "format": CARDS_FORMAT,
         "memory": memory.settings.memory.name,
         "at": memory.clock().isoformat(),
-        "cards": [_members(one) for one in filed],
+        "cards": [_card_fields(one) for one in filed],
     }
     text = json.dumps(content, ensure_ascii=False, indent=1) + "\n"
     _write(memory, path, text.encode(), force=force)
@@ -135,8 +135,8 @@ def export_index(
     memory: Memory, path: Path, *, past: bool = False, force: bool = False
 ) -> Exported:
     """Write a page that lists all cards by type; arguments as for the graph."""
-    cards = _cards(memory, past=past)
-    text = _index(memory, [(one, one.path) for one in cards])
+    cards = _read_cards(memory, past=past)
+    text = _render_index(memory, [(one, one.path) for one in cards])
     _write(memory, path, text.encode(), force=force)
     return Exported(path, 1, len(cards))
 
@@ -149,10 +149,10 @@ def export_cards(
     Arguments are those of the graph; the folder must be empty or new without `force`.
     """
     _prepare_folder(memory, folder, force=force)
-    placed = list(_placed(_cards(memory, past=past)))
+    placed = list(_place_cards(_read_cards(memory, past=past)))
     for one, path in placed:
         _write(memory, folder / path, one.text.encode(), force=True)
-    _write(memory, folder / INDEX, _index(memory, placed).encode(), force=True)
+    _write(memory, folder / INDEX, _render_index(memory, placed).encode(), force=True)
     return Exported(folder, len(placed) + 1, len(placed))
 
 
@@ -185,16 +185,16 @@ def export_sessions(
     return Exported(folder, count, count)
 
 
-def _filed(memory: Memory, *, past: bool) -> list[Filed]:
+def _read_notes(memory: Memory, *, past: bool) -> list[Filed]:
     """Return the notes that can be read, in order of path."""
     return [one for one in Shelf(memory.store).notes() if past or one.note.status not in _PAST]
 
 
-def _cards(memory: Memory, *, past: bool) -> list[Filed]:
-    return [one for one in _filed(memory, past=past) if isinstance(one.note, Card)]
+def _read_cards(memory: Memory, *, past: bool) -> list[Filed]:
+    return [one for one in _read_notes(memory, past=past) if isinstance(one.note, Card)]
 
 
-def _placed(cards: Sequence[Filed]) -> Iterator[tuple[Filed, str]]:
+def _place_cards(cards: Sequence[Filed]) -> Iterator[tuple[Filed, str]]:
     """Yield each card with its place in the export: a name taken by another gets the id's end."""
     taken: set[str] = set()
     for one in cards:
@@ -207,13 +207,13 @@ def _placed(cards: Sequence[Filed]) -> Iterator[tuple[Filed, str]]:
         yield one, path
 
 
-def _index(memory: Memory, placed: Sequence[tuple[Filed, str]]) -> str:
+def _render_index(memory: Memory, placed: Sequence[tuple[Filed, str]]) -> str:
     cards = [(one.note, path) for one, path in placed if isinstance(one.note, Card)]
     lang = page_language(memory.settings.memory.language, [card for card, _ in cards])
     groups = [
         {
             "title": TITLES[type][lang is Lang.EN],
-            "cards": [_line(card, path) for card, path in cards if card.type is type],
+            "cards": [_index_entry(card, path) for card, path in cards if card.type is type],
         }
         for type in CardType
     ]
@@ -229,7 +229,7 @@ def _index(memory: Memory, placed: Sequence[tuple[Filed, str]]) -> str:
     )
 
 
-def _line(card: Card, path: str) -> dict[str, str]:
+def _index_entry(card: Card, path: str) -> dict[str, str]:
     return {
         "title": card.title.replace("[", "(").replace("]", ")"),
         "path": path,
@@ -240,7 +240,7 @@ def _line(card: Card, path: str) -> dict[str, str]:
     }
 
 
-def _members(one: Filed) -> dict[str, object]:
+def _card_fields(one: Filed) -> dict[str, object]:
     return {field.name: _plain(getattr(one.note, field.name)) for field in fields(one.note)} | {
         "path": one.path,
     }
@@ -297,7 +297,7 @@ def _plain(value: object) -> object:
     return value
 
 
-def _graphml(filed: Sequence[Filed], edges: Sequence[Edge]) -> bytes:
+def _render_graphml(filed: Sequence[Filed], edges: Sequence[Edge]) -> bytes:
     root = ElementTree.Element("graphml", {"xmlns": "http://graphml.graphdrawing.org/xmlns"})
     for kind, keys in (("node", _NODE_KEYS), ("edge", _EDGE_KEYS)):
         for name, type in keys.items():
@@ -306,18 +306,18 @@ def _graphml(filed: Sequence[Filed], edges: Sequence[Edge]) -> bytes:
     graph = ElementTree.SubElement(root, "graph", {"id": "memory", "edgedefault": "directed"})
     known = {one.note.id for one in filed}
     for one in filed:
-        _element(graph, "node", {"id": one.note.id}, _node(one.note, one.path))
+        _add_element(graph, "node", {"id": one.note.id}, _node_fields(one.note, one.path))
     for id in sorted({edge.target for edge in edges} - known):
         kind = "session" if id.startswith("session:") else "missing"
-        _element(graph, "node", {"id": id}, {"label": id, "kind": kind})
+        _add_element(graph, "node", {"id": id}, {"label": id, "kind": kind})
     for number, edge in enumerate(edges):
         ends = {"id": f"e{number}", "source": edge.source, "target": edge.target}
-        _element(graph, "edge", ends, _relation(edge))
+        _add_element(graph, "edge", ends, _edge_fields(edge))
     ElementTree.indent(root, " ")
     return bytes(ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)) + b"\n"
 
 
-def _element(
+def _add_element(
     graph: ElementTree.Element, kind: str, attributes: dict[str, str], values: dict[str, object]
 ) -> None:
     element = ElementTree.SubElement(graph, kind, attributes)
@@ -328,7 +328,7 @@ def _element(
             data.text = _NO_XML.sub("\ufffd", text)
 
 
-def _node(note: Note, path: str) -> dict[str, object]:
+def _node_fields(note: Note, path: str) -> dict[str, object]:
     return {
         "label": getattr(note, "title", "") or getattr(note, "name", "") or note.id,
         "kind": note.kind,
@@ -344,7 +344,7 @@ def _node(note: Note, path: str) -> dict[str, object]:
     }
 
 
-def _relation(edge: Edge) -> dict[str, object]:
+def _edge_fields(edge: Edge) -> dict[str, object]:
     return {
         "rel": str(edge.rel),
         "inverse": seen_from(edge.rel, forwards=False),
@@ -355,14 +355,14 @@ def _relation(edge: Edge) -> dict[str, object]:
     }
 
 
-def _outside(memory: Memory, path: Path) -> None:
+def _check_outside(memory: Memory, path: Path) -> None:
     if path.resolve().is_relative_to(memory.root):
         raise UsageError(f"{path} lies in the memory itself. Export to a place outside of it.")
 
 
 def _prepare_folder(memory: Memory, folder: Path, *, force: bool) -> None:
     """Raise UsageError where a folder lies in the memory, or is not empty without `force`."""
-    _outside(memory, folder)
+    _check_outside(memory, folder)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())) and not force:
         raise UsageError(f"{folder} is not empty. Name a new folder, or give --force.")
 
@@ -373,7 +373,7 @@ def _write(memory: Memory, path: Path, content: bytes, *, force: bool) -> None:
     Raises:
         UsageError: it lies in the memory, is there already, or cannot be written.
     """
-    _outside(memory, path)
+    _check_outside(memory, path)
     if path.exists() and not force:
         raise UsageError(f"{path} is there already. Name another file, or give --force.")
     try:

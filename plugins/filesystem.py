@@ -45,13 +45,15 @@ def _check_kind(root: Path) -> list[Finding]:
     kind = filesystem_of(root)
     cloud = next((name for name in CLOUD if name in str(root)), "")
     if kind in WEAK:
-        return [_warn(f"{root} lies on {kind}", "Move the memory to a local disk.")]
+        return [_warning_finding(f"{root} lies on {kind}", "Move the memory to a local disk.")]
     if cloud:
-        return [_warn(f"{root} lies in a {cloud} folder", "Share it through git instead.")]
+        return [
+            _warning_finding(f"{root} lies in a {cloud} folder", "Share it through git instead.")
+        ]
     return [Finding("filesystem", Severity.OK, f"{kind or 'unknown file system'}, locks hold")]
 
 
-def _warn(what: str, remedy: str) -> Finding:
+def _warning_finding(what: str, remedy: str) -> Finding:
     why = "locks and durable writes may not hold there"
     return Finding("filesystem", Severity.WARNING, f"{what}: {why}", remedy)
 

@@ -90,7 +90,7 @@ class Gemini:
             server=base, model=self._embed_model, limits=limits, seconds=seconds, batch=64
         )
         self._texts = Patience(base, limits)
-        self._vectors = Vectors(choices, place, self._embed)
+        self._vectors = Vectors(choices, place, self._embed_batch)
         self._unknown: set[str] = set()
         """Parts of a request that the model has refused."""
 
@@ -99,7 +99,7 @@ class Gemini:
         """Answer with the language model, once one is named."""
         if not self._model:
             return None
-        return self._texts.call(lambda: self._generate(prompt))
+        return self._texts.call(lambda: self._generate_reply(prompt))
 
     @hookimpl
     def embed_texts(self, texts: Sequence[str], purpose: Purpose) -> Embedding | None:
@@ -117,22 +117,22 @@ class Gemini:
         return check_models(
             "gemini",
             [
-                (self._model, lambda: self._generate(PING, CHECK_SECONDS)),
-                (self._embed_model, lambda: self._embed([PING.text], CHECK_SECONDS)),
+                (self._model, lambda: self._generate_reply(PING, CHECK_SECONDS)),
+                (self._embed_model, lambda: self._embed_batch([PING.text], CHECK_SECONDS)),
             ],
         )
 
-    def _generate(self, prompt: Prompt, seconds: float | None = None) -> Reply:
+    def _generate_reply(self, prompt: Prompt, seconds: float | None = None) -> Reply:
         while True:
-            body = self._body(prompt)
+            body = self._request_body(prompt)
             try:
                 path = f"/models/{self._model}:generateContent"
-                return self._reply(self._wire.post(path, body, seconds=seconds))
+                return self._parse_reply(self._wire.post(path, body, seconds=seconds))
             except ModelError as error:
-                if error.status != 400 or not self._learned(str(error), body):
+                if error.status != 400 or not self._learn_unsupported(str(error), body):
                     raise
 
-    def _body(self, prompt: Prompt) -> dict[str, Any]:
+    def _request_body(self, prompt: Prompt) -> dict[str, Any]:
         config: dict[str, Any] = {"temperature": 0, "maxOutputTokens": prompt.max_tokens}
         if "thinkingConfig" in self._unknown:
             config["maxOutputTokens"] += THINKING_TOKENS
@@ -145,7 +145,7 @@ class Gemini:
         turn = {"role": "user", "parts": [{"text": prompt.text}]}
         return {"contents": [turn], "generationConfig": config}
 
-    def _learned(self, said: str, body: Mapping[str, Any]) -> bool:
+    def _learn_unsupported(self, said: str, body: Mapping[str, Any]) -> bool:
         """Note what the model does not take; False when that explains nothing."""
         low = said.lower()
         known = (part for word, part in _PARTS.items() if word in low)
@@ -154,7 +154,7 @@ class Gemini:
             self._unknown.add(part)
         return bool(part)
 
-    def _reply(self, answer: Mapping[str, Any]) -> Reply:
+    def _parse_reply(self, answer: Mapping[str, Any]) -> Reply:
         try:
             candidates = answer.get("candidates") or []
             if not candidates:
@@ -166,7 +166,7 @@ class Gemini:
             names = ("promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount")
             asked, said, thought = (int(usage.get(name) or 0) for name in names)
         except (LookupError, TypeError, ValueError, AttributeError) as error:
-            raise self._odd(f"an answer without a text ({error!r})") from error
+            raise self._bad_answer_error(f"an answer without a text ({error!r})") from error
         return Reply(
             text=text,
             model=f"gemini:{self._model}",
@@ -175,7 +175,7 @@ class Gemini:
             cut=candidates[0].get("finishReason") == "MAX_TOKENS",
         )
 
-    def _embed(self, texts: list[str], seconds: float) -> list[list[float]]:
+    def _embed_batch(self, texts: list[str], seconds: float) -> list[list[float]]:
         named: dict[str, Any] = {"model": f"models/{self._embed_model}"}
         if self._dimensions:
             named["outputDimensionality"] = self._dimensions
@@ -185,12 +185,12 @@ class Gemini:
         try:
             rows = [unit(one["values"]) for one in answer["embeddings"]]
         except (LookupError, TypeError, ValueError, AttributeError) as error:
-            raise self._odd(f"vectors that do not fit ({error!r})") from error
+            raise self._bad_answer_error(f"vectors that do not fit ({error!r})") from error
         if len(rows) != len(texts):
-            raise self._odd(f"{len(rows)} vectors for {len(texts)} texts")
+            raise self._bad_answer_error(f"{len(rows)} vectors for {len(texts)} texts")
         return rows
 
-    def _odd(self, what: str) -> ModelError:
+    def _bad_answer_error(self, what: str) -> ModelError:
         return ModelError(f"{self._wire.base} gave {what}.", passing=True)
 
 

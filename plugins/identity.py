@@ -88,10 +88,10 @@ def consolidate_week(week: WeekView) -> list[Step]:
     """Propose what the week taught about the agent itself; a person says yes or no."""
     if week.identity is None:
         return []
-    return [*_told(week, week.identity), *_held(week, week.identity)]
+    return [*_propose_stated(week, week.identity), *_propose_lasting(week, week.identity)]
 
 
-def _told(week: WeekView, identity: Identity) -> Iterator[Step]:
+def _propose_stated(week: WeekView, identity: Identity) -> Iterator[Step]:
     """Yield proposals of who the agent is and what it is for; the last word of a week counts."""
     last: dict[str, _Said] = {}
     for digest in sorted(week.digests, key=lambda digest: (digest.at, digest.id)):
@@ -104,7 +104,7 @@ def _told(week: WeekView, identity: Identity) -> Iterator[Step]:
             turn = f"session:{said.digest.session}#{said.line.first}"
             proof = Source.of(Quote(said.digest.session, said.line.first, said.text))
             about = _About(section, said.text, said.digest.lang, (proof,), f"said in {turn}")
-            yield Step(Op.ADD, _proposal(about, turn, week), about.reason)
+            yield Step(Op.ADD, _make_proposal(about, turn, week), about.reason)
 
 
 def _said_in(line: DigestLine, digest: Digest) -> Iterator[_Said]:
@@ -113,17 +113,17 @@ def _said_in(line: DigestLine, digest: Digest) -> Iterator[_Said]:
         if len(sentence) > LONGEST:
             continue
         if (found := _WHO.match(sentence)) and not _PRAISE.search(sentence):
-            yield _Said("who", _words(found), line, digest)
-        if (found := _MISSION.match(sentence)) and not _FOR_NOW.search(_words(found)):
-            yield _Said("mission", _words(found), line, digest)
+            yield _Said("who", _matched_words(found), line, digest)
+        if (found := _MISSION.match(sentence)) and not _FOR_NOW.search(_matched_words(found)):
+            yield _Said("mission", _matched_words(found), line, digest)
 
 
-def _words(found: re.Match[str]) -> str:
+def _matched_words(found: re.Match[str]) -> str:
     words = next(words for words in found.groups() if words)
     return _TAIL.sub("", words).strip(" ，,。.；;")
 
 
-def _held(week: WeekView, identity: Identity) -> Iterator[Step]:
+def _propose_lasting(week: WeekView, identity: Identity) -> Iterator[Step]:
     """Yield proposals of what held all week: rules as beliefs, what works as abilities."""
     known = {normalise(text) for text in (*identity.beliefs, *identity.abilities)}
     for card in Cards.of(week.cards).where(lambda head: _is_proposed(head, week)):
@@ -131,9 +131,9 @@ def _held(week: WeekView, identity: Identity) -> Iterator[Step]:
         if normalise(text) not in known:
             known.add(normalise(text))
             reason = f"{card.id} ({card.key}), confidence {card.confidence:.2f}"
-            section = _section(Head.of(card))
+            section = _target_section(Head.of(card))
             about = _About(section, text, card.lang, card.sources, reason, card.title)
-            yield Step(Op.ADD, _proposal(about, card.id, week), f"{card.id} held all week")
+            yield Step(Op.ADD, _make_proposal(about, card.id, week), f"{card.id} held all week")
 
 
 def _order_in(text: str) -> str:
@@ -146,10 +146,10 @@ def _is_proposed(head: Head, week: WeekView) -> bool:
     fresh = (
         head.verified is not None and week.first <= day_in(head.verified, week.zone) <= week.last
     )
-    return fresh and bool(_section(head))
+    return fresh and bool(_target_section(head))
 
 
-def _section(head: Head) -> str:
+def _target_section(head: Head) -> str:
     """Return which part of the identity a card could become, if any."""
     if head.status is not Status.ACTIVE or head.confidence < SURE:
         return ""
@@ -167,7 +167,7 @@ class _About(NamedTuple):
     title: str = ""
 
 
-def _proposal(about: _About, seed: str, week: WeekView) -> Proposal:
+def _make_proposal(about: _About, seed: str, week: WeekView) -> Proposal:
     start = datetime.combine(week.first, time(), UTC)
     return Proposal(
         id=derived_id("proposal", start, seed, about.section),

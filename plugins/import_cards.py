@@ -43,7 +43,7 @@ def read_memories(file: TranscriptFile, system: str) -> Iterable[Memo] | None:
         return None
     with file.open() as stream:
         text = stream.read().decode("utf-8", "replace").removeprefix("\ufeff")
-    values, body, line = _split(text, file.name)
+    values, body, line = _split_frontmatter(text, file.name)
     is_card = bool(values.get("title") or values.get("name"))
     is_card = is_card or (path.name.lower() not in _INDEXES and _WIKILINK.search(body) is not None)
     if not is_card and system != "memex":
@@ -51,10 +51,10 @@ def read_memories(file: TranscriptFile, system: str) -> Iterable[Memo] | None:
     found = "claude" if values.get("name") and values.get("description") else "memex"
     if system not in ("", found):
         return None
-    return [_memo(path, found, values, (body, line))] if body.strip() else []
+    return [_make_memo(path, found, values, (body, line))] if body.strip() else []
 
 
-def _split(text: str, name: str) -> tuple[Mapping[str, object], str, int]:
+def _split_frontmatter(text: str, name: str) -> tuple[Mapping[str, object], str, int]:
     """Return keys, body and the body's first line; a broken head counts as body."""
     try:
         front = frontmatter.read(text, name)
@@ -63,15 +63,19 @@ def _split(text: str, name: str) -> tuple[Mapping[str, object], str, int]:
     return front.values, front.body, front.first_body_line
 
 
-def _memo(path: PurePath, system: str, values: Mapping[str, object], body: tuple[str, int]) -> Memo:
+def _make_memo(
+    path: PurePath, system: str, values: Mapping[str, object], body: tuple[str, int]
+) -> Memo:
     text, line = body
     heading = _TITLE.search(text)
-    named = _text(values, "title") or _text(values, "name")
+    named = _text_value(values, "title") or _text_value(values, "name")
     title = named or (heading[1].strip() if heading else path.stem)
     words = _TITLE.sub("", text, count=1) if heading and heading[1].strip() == title else text
-    lead = _text(values, "description")
+    lead = _text_value(values, "description")
     about = values.get("metadata")
-    kind = _text(values, "type") or (_text(about, "type") if isinstance(about, dict) else "")
+    kind = _text_value(values, "type") or (
+        _text_value(about, "type") if isinstance(about, dict) else ""
+    )
     return Memo(
         system=system,
         id=path.stem,
@@ -79,27 +83,29 @@ def _memo(path: PurePath, system: str, values: Mapping[str, object], body: tuple
         line=line + (text[: len(text) - len(text.lstrip())].count("\n")),
         title=title,
         type=_TYPES.get(kind.lower()),
-        tags=_texts(values.get("tags")),
-        names=(path.stem, title, *_texts(values.get("aliases"))),
-        links=tuple(dict.fromkeys(m[1].strip() for m in _WIKILINK.finditer(_prose(text)))),
-        created=moment(_text(values, "created") or _text(values, "date")),
-        updated=moment(_text(values, "updated") or _text(values, "modified")),
-        expires=moment(_text(values, "expires")),
-        sources=_texts(values.get("source")) or _texts(values.get("sources")),
-        project=_text(values, "project"),
+        tags=_text_values(values.get("tags")),
+        names=(path.stem, title, *_text_values(values.get("aliases"))),
+        links=tuple(
+            dict.fromkeys(m[1].strip() for m in _WIKILINK.finditer(_strip_fenced_code(text)))
+        ),
+        created=moment(_text_value(values, "created") or _text_value(values, "date")),
+        updated=moment(_text_value(values, "updated") or _text_value(values, "modified")),
+        expires=moment(_text_value(values, "expires")),
+        sources=_text_values(values.get("source")) or _text_values(values.get("sources")),
+        project=_text_value(values, "project"),
     )
 
 
-def _prose(text: str) -> str:
+def _strip_fenced_code(text: str) -> str:
     """Return a text without fenced code: brackets in a script are no links."""
     return "\n".join(_FENCE.split(text)[::2])
 
 
-def _text(values: Mapping[str, object], key: str) -> str:
+def _text_value(values: Mapping[str, object], key: str) -> str:
     value = values.get(key)
     return value.strip() if isinstance(value, str) else ""
 
 
-def _texts(value: object) -> tuple[str, ...]:
+def _text_values(value: object) -> tuple[str, ...]:
     many = value if isinstance(value, list) else [value]
     return tuple(one.strip().lstrip("#") for one in many if isinstance(one, str) and one.strip())

@@ -45,7 +45,7 @@ def read_memories(file: TranscriptFile, system: str) -> Iterable[Memo] | None:
     if system not in ("", SYSTEM):
         return None
     if file.head.startswith(_SQLITE):
-        return _database(file)
+        return _read_database(file)
     if PurePath(file.name).suffix.lower() != ".json" or b'"observations"' not in file.head:
         return None
     with file.open() as stream:
@@ -54,10 +54,10 @@ def read_memories(file: TranscriptFile, system: str) -> Iterable[Memo] | None:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise TranscriptError(file.name, 1, f"not JSON: {error}") from error
-    return _export(value, text) if isinstance(value, dict) else None
+    return _read_export(value, text) if isinstance(value, dict) else None
 
 
-def _database(file: TranscriptFile) -> list[Memo] | None:
+def _read_database(file: TranscriptFile) -> list[Memo] | None:
     with file.open() as stream:
         content = bytearray(stream.read())
     # A copy in memory has no write-ahead log; these two bytes say so.
@@ -74,20 +74,20 @@ def _database(file: TranscriptFile) -> list[Memo] | None:
                 memo
                 for table in _TABLES
                 if table in tables
-                for memo in _rows(table, database.execute(f"SELECT * FROM {table}"))  # noqa: S608  a name of ours
+                for memo in _yield_row_memos(table, database.execute(f"SELECT * FROM {table}"))  # noqa: S608  a name of ours
             ]
         except sqlite3.Error as error:
             raise TranscriptError(file.name, 1, f"a damaged database: {error}") from error
 
 
-def _rows(table: str, rows: Iterable[sqlite3.Row]) -> Iterator[Memo]:
+def _yield_row_memos(table: str, rows: Iterable[sqlite3.Row]) -> Iterator[Memo]:
     for number, row in enumerate(rows, 1):
         values = dict(row)
         id = values.get("id", number)
-        yield _memo(table, values, id if isinstance(id, int) else number)
+        yield _make_memo(table, values, id if isinstance(id, int) else number)
 
 
-def _export(value: Mapping[str, Any], text: str) -> Iterator[Memo]:
+def _read_export(value: Mapping[str, Any], text: str) -> Iterator[Memo]:
     for table, name in _TABLES.items():
         at = max(text.find(json.dumps(name)), 0)
         line = text.count("\n", 0, at) + 1
@@ -97,11 +97,11 @@ def _export(value: Mapping[str, Any], text: str) -> Iterator[Memo]:
                 found = text.find(f'"id": {row.get("id")}', at)
                 if found > 0:
                     line, at = line + text.count("\n", at, found), found
-                yield _memo(table, row, line)
+                yield _make_memo(table, row, line)
 
 
-def _memo(table: str, row: Mapping[str, Any], line: int) -> Memo:
-    facts = _list(row.get("facts"))
+def _make_memo(table: str, row: Mapping[str, Any], line: int) -> Memo:
+    facts = _parse_list(row.get("facts"))
     parts = [str(row[name]) for name in _PARTS if isinstance(row.get(name), str) and row[name]]
     title = row.get("title") or row.get("request") or ""
     session = next((row[name] for name in _SESSIONS if row.get(name)), "")
@@ -113,14 +113,14 @@ def _memo(table: str, row: Mapping[str, Any], line: int) -> Memo:
         line=line,
         title=str(title)[:120],
         type=_TYPES.get(str(row.get("type")), CardType.FACT),
-        tags=tuple(_list(row.get("concepts"))),
-        created=_moment(row),
+        tags=tuple(_parse_list(row.get("concepts"))),
+        created=_creation_time(row),
         sources=(f"claude-mem session {session}",) if session else (),
         project=str(row.get("project") or ""),
     )
 
 
-def _list(value: object) -> list[str]:
+def _parse_list(value: object) -> list[str]:
     """Return a list that the database keeps as JSON text."""
     if isinstance(value, str):
         try:
@@ -130,7 +130,7 @@ def _list(value: object) -> list[str]:
     return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
 
 
-def _moment(row: Mapping[str, Any]) -> datetime | None:
+def _creation_time(row: Mapping[str, Any]) -> datetime | None:
     epoch = row.get("created_at_epoch")
     if isinstance(epoch, int) and 0 < epoch < 2**43:
         # Versions differ in whether this counts seconds or milliseconds.

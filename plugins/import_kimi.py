@@ -43,16 +43,16 @@ def read_memories(file: TranscriptFile, system: str) -> Iterable[Memo] | None:
         return None
     path = PurePath(file.name)
     if path.suffix == ".json":
-        return _exported(file) if _EXPORT.match(file.head) else None
+        return _read_export(file) if _EXPORT.match(file.head) else None
     if path.suffix == ".jsonl":
         ours = path.name.startswith("session_") and file.head.startswith(b'{"kind":"session"')
-        return _turns(file) if ours else None
+        return _read_turns(file) if ours else None
     if path.suffix != ".md" or not file.head.startswith(b"---\n"):
         return None
-    return _note(file)
+    return _read_note(file)
 
 
-def _note(file: TranscriptFile) -> list[Memo] | None:
+def _read_note(file: TranscriptFile) -> list[Memo] | None:
     with file.open() as stream:
         text = stream.read().decode("utf-8", "replace")
     values = frontmatter.read(text, file.name).values
@@ -60,10 +60,10 @@ def _note(file: TranscriptFile) -> list[Memo] | None:
         return None
     if values.get("kind") not in {"card", "event"}:
         return []
-    return [_memo(codec.parse(text, file.name))]
+    return [_make_memo(codec.parse(text, file.name))]
 
 
-def _memo(note: Note) -> Memo:
+def _make_memo(note: Note) -> Memo:
     if isinstance(note, Card):
         return Memo(
             system=SYSTEM,
@@ -100,7 +100,7 @@ def _memo(note: Note) -> Memo:
     )
 
 
-def _exported(file: TranscriptFile) -> Iterator[Memo]:
+def _read_export(file: TranscriptFile) -> Iterator[Memo]:
     """Yield the cards of a JSON export.
 
     Raises:
@@ -110,13 +110,13 @@ def _exported(file: TranscriptFile) -> Iterator[Memo]:
         content = stream.read()
     try:
         cards = json.loads(content)["cards"]
-        yield from map(_memo, map(_card, cards))
+        yield from map(_make_memo, map(_parse_card, cards))
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         why = f"it is no whole JSON export: {error}"
         raise TranscriptError(file.name, 1, why) from error
 
 
-def _card(members: Mapping[str, Any]) -> Card:
+def _parse_card(members: Mapping[str, Any]) -> Card:
     """Return a card of the export; what a later version adds is left alone."""
     times: dict[str, Any] = {name: moment(members[name] or "") for name in _MOMENTS}
     created, updated = times.pop("created"), times.pop("updated")
@@ -140,7 +140,7 @@ def _card(members: Mapping[str, Any]) -> Card:
     )
 
 
-def _turns(file: TranscriptFile) -> Iterator[Memo]:
+def _read_turns(file: TranscriptFile) -> Iterator[Memo]:
     session = PurePath(file.name).stem.removeprefix("session_")
     with file.open() as stream:
         for number, line in enumerate(stream, 1):

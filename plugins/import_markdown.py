@@ -48,12 +48,12 @@ def read_memories(file: TranscriptFile, system: str) -> Iterable[Memo] | None:
         text, first = front.body, front.first_body_line
     except FormatError:
         text = text.removeprefix("\ufeff")
-    return _memos(text, first)
+    return _yield_memos(text, first)
 
 
-def _memos(text: str, first: int) -> Iterator[Memo]:
+def _yield_memos(text: str, first: int) -> Iterator[Memo]:
     seen: Counter[str] = Counter()
-    for line, heading, words in _statements(text):
+    for line, heading, words in _yield_statements(text):
         mark = hashlib.sha256(normalise(words).encode("utf-8", "replace")).hexdigest()[:12]
         seen[mark] += 1
         yield Memo(
@@ -67,7 +67,7 @@ def _memos(text: str, first: int) -> Iterator[Memo]:
         )
 
 
-def _statements(text: str) -> Iterator[tuple[int, str, str]]:
+def _yield_statements(text: str) -> Iterator[tuple[int, str, str]]:
     """Yield line, nearest heading and words of each statement."""
     heading, fenced = "", False
     start, parts = 0, list[str]()
@@ -77,7 +77,7 @@ def _statements(text: str) -> Iterator[tuple[int, str, str]]:
         bullet = None if fenced else _BULLET.fullmatch(line)
         apart = fence or fenced or title or bullet or not line.strip() or _OTHER.match(line)
         if apart and parts:
-            yield from _said(start, heading, parts)
+            yield from _filter_statement(start, heading, parts)
             parts = []
         fenced ^= fence
         heading = title[2] if title else heading
@@ -86,7 +86,7 @@ def _statements(text: str) -> Iterator[tuple[int, str, str]]:
             parts.append(bullet[2] if bullet else line.strip())
 
 
-def _said(line: int, heading: str, parts: list[str]) -> Iterator[tuple[int, str, str]]:
+def _filter_statement(line: int, heading: str, parts: list[str]) -> Iterator[tuple[int, str, str]]:
     words = _BLOCK_ID.sub("", " ".join(parts)).strip()
     if len(words.encode()) >= _LEAST and not _POINTER.fullmatch(words):
         yield line, heading, words

@@ -40,13 +40,13 @@ def read_memories(file: TranscriptFile, system: str) -> Iterable[Memo] | None:
     with file.open() as stream:
         text = stream.read().decode("utf-8", "replace")
     try:
-        rows = _rows(json.loads(text))
+        rows = _find_rows(json.loads(text))
     except (ValueError, RecursionError) as error:
         raise TranscriptError(file.name, 1, f"not JSON: {error}") from error
-    return _memos(rows, text) if rows else None
+    return _yield_memos(rows, text) if rows else None
 
 
-def _rows(value: object) -> list[Mapping[str, Any]]:
+def _find_rows(value: object) -> list[Mapping[str, Any]]:
     if isinstance(value, dict):
         value = next((value[name] for name in _LISTS if isinstance(value.get(name), list)), [])
     if not isinstance(value, list):
@@ -54,21 +54,21 @@ def _rows(value: object) -> list[Mapping[str, Any]]:
     return [row for row in value if isinstance(row, dict) and isinstance(row.get("memory"), str)]
 
 
-def _memos(rows: list[Mapping[str, Any]], text: str) -> Iterator[Memo]:
+def _yield_memos(rows: list[Mapping[str, Any]], text: str) -> Iterator[Memo]:
     at, line = 0, 1
     for number, row in enumerate(rows):
         id = str(row.get("id") or f"row-{number}")
         found = text.find(json.dumps(id, ensure_ascii=False), at)
         if found > 0:
             line, at = line + text.count("\n", at, found), found
-        yield _memo(row, id, line)
+        yield _make_memo(row, id, line)
 
 
-def _memo(row: Mapping[str, Any], id: str, line: int) -> Memo:
+def _make_memo(row: Mapping[str, Any], id: str, line: int) -> Memo:
     about = row.get("metadata")
     metadata: Mapping[str, Any] = about if isinstance(about, dict) else {}
-    tags = [*_texts(row.get("categories")), *_texts(metadata.get("category"))]
-    words = (*tags, *_texts(metadata.get("type")))
+    tags = [*_text_values(row.get("categories")), *_text_values(metadata.get("category"))]
+    words = (*tags, *_text_values(metadata.get("type")))
     return Memo(
         system=SYSTEM,
         id=id,
@@ -79,12 +79,12 @@ def _memo(row: Mapping[str, Any], id: str, line: int) -> Memo:
         created=moment(row.get("created_at")),
         updated=moment(row.get("updated_at")),
         expires=moment(row.get("expiration_date")),
-        sources=tuple(_texts(metadata.get("source"))),
-        project=next(iter(_texts(metadata.get("project"))), ""),
+        sources=tuple(_text_values(metadata.get("source"))),
+        project=next(iter(_text_values(metadata.get("project"))), ""),
     )
 
 
-def _texts(value: object) -> list[str]:
+def _text_values(value: object) -> list[str]:
     """Return a text or a list of texts as a list."""
     many = value if isinstance(value, list) else [value]
     return [one for one in many if isinstance(one, str) and one]

@@ -57,25 +57,27 @@ def consolidate_week(week: WeekView) -> list[Step]:
     live = {head.id for head in cards.heads if head.status in LIVE}
     steps: dict[str, Step] = {}
     for card in cards.where(lambda head: head.suggests and head.id in live):
-        links, why = _settled(card, live, week.accept)
+        links, why = _review_suggestions(card, live, week.accept)
         if links != card.links:
             new = replace(card, links=links, updated=week.now)
             steps[card.id] = Step(Op.LINK, new, why)
     said = cards.where(lambda head: head.id in live and _is_fresh_failure(head, week))
-    failures = [told for card in said if (told := _told(card)) is not None]
-    notes: dict[str, Card | Event] = {card.id: card for card in _near(cards, live, failures)}
+    failures = [told for card in said if (told := _find_reason(card)) is not None]
+    notes: dict[str, Card | Event] = {
+        card.id: card for card in _candidate_cards(cards, live, failures)
+    }
     notes |= {event.id: event for event in week.events if failures}
-    words = {id: _content(_text(note)) for id, note in notes.items()}
+    words = {id: _content_words(_note_text(note)) for id, note in notes.items()}
     for told in failures:
-        card = _latest(told.card, steps)
-        for link in _causes(told, notes, words, failures):
+        card = _latest_card(told.card, steps)
+        for link in _yield_cause_links(told, notes, words, failures):
             if not any(link.to == known.to for known in card.links):
                 card = replace(card, links=(*card.links, link), updated=week.now)
                 steps[card.id] = Step(Op.LINK, card, f"{link.rel} {link.to}: {link.reason}")
     return list(steps.values())
 
 
-def _settled(card: Card, live: set[str], accept: float) -> tuple[tuple[Link, ...], str]:
+def _review_suggestions(card: Card, live: set[str], accept: float) -> tuple[tuple[Link, ...], str]:
     """Return the links of a card with its suggestions confirmed or dropped, and why."""
     kept: list[Link] = []
     why: list[str] = []
@@ -97,9 +99,9 @@ def _is_fresh_failure(head: Head, week: WeekView) -> bool:
     return head.type is CardType.GOTCHA and week.first <= day_in(head.seen, week.zone) <= week.last
 
 
-def _near(cards: Cards, live: set[str], failures: list[_Told]) -> list[Card]:
+def _candidate_cards(cards: Cards, live: set[str], failures: list[_Told]) -> list[Card]:
     """Return the cards that might be named by a reason; of the others none is read."""
-    reasons = [_content(told.reason) for told in failures]
+    reasons = [_content_words(told.reason) for told in failures]
     said = set().union(*reasons)
 
     def may_be(head: Head) -> bool:
@@ -112,27 +114,27 @@ def _near(cards: Cards, live: set[str], failures: list[_Told]) -> list[Card]:
     return cards.where(may_be)
 
 
-def _text(note: Card | Event) -> str:
+def _note_text(note: Card | Event) -> str:
     return note.value if isinstance(note, Card) else note.content
 
 
-def _told(card: Card) -> _Told | None:
+def _find_reason(card: Card) -> _Told | None:
     """Return a failure with its reason, if it tells one."""
     for sentence in _SENTENCE.split(f"{card.value}\n{card.caveats}"):
         _, reason = cues.split_reason(sentence.strip())
-        if len(_content(reason)) >= FEWEST:
+        if len(_content_words(reason)) >= FEWEST:
             return _Told(card, reason.strip())
     return None
 
 
-def _causes(
+def _yield_cause_links(
     told: _Told,
     notes: Mapping[str, Card | Event],
     words: Mapping[str, set[str]],
     failures: list[_Told],
 ) -> Iterator[Link]:
     """Yield links to what the reason names, and to failures of the same reason."""
-    wanted = _content(told.reason)
+    wanted = _content_words(told.reason)
     short = told.reason[:80]
     own = {quote.hash for quote in told.card.quotes}
     for note in notes.values():
@@ -154,11 +156,11 @@ def _is_failure(note: Card | Event, failures: list[_Told]) -> bool:
     return any(note.id == other.card.id for other in failures)
 
 
-def _content(text: str) -> set[str]:
+def _content_words(text: str) -> set[str]:
     return set(words_of(text)) - _SMALL
 
 
-def _latest(card: Card, steps: dict[str, Step]) -> Card:
+def _latest_card(card: Card, steps: dict[str, Step]) -> Card:
     note = steps[card.id].note if card.id in steps else card
     assert isinstance(note, Card)
     return note

@@ -60,7 +60,9 @@ class Atom:
 def split_note(text: str, sizes: ChunkSizes) -> list[Chunk]:
     """Split at headings first, then into chunks of whole blocks, lines or sentences."""
     page = _Page(text, sizes)
-    found = _sections(page.lines) if sizes.headings else [((), list(_blocks(page.lines)))]
+    found = (
+        _yield_sections(page.lines) if sizes.headings else [((), list(_yield_blocks(page.lines)))]
+    )
     return [chunk for trail, blocks in found for chunk in page.chunks(trail, blocks)]
 
 
@@ -77,16 +79,18 @@ class _Page:
 
     def chunks(self, trail: tuple[str, ...], blocks: Sequence[Block]) -> Iterator[Chunk]:
         """Pack the atoms of one section into chunks that overlap a little."""
-        atoms = [atom for block in blocks for atom in self._atoms(block)]
-        for first, last in _pack(atoms, self.sizes):
+        atoms = [atom for block in blocks for atom in self._yield_atoms(block)]
+        for first, last in _pack_atoms(atoms, self.sizes):
             start, end = atoms[first].start, atoms[last].end
-            yield Chunk(self._line(start), self._line(end - 1), self.text[start:end], trail)
+            yield Chunk(
+                self._line_number(start), self._line_number(end - 1), self.text[start:end], trail
+            )
 
-    def _line(self, at: int) -> int:
+    def _line_number(self, at: int) -> int:
         return bisect_right(self.starts, at)
 
-    def _atoms(self, block: Block) -> Iterator[Atom]:
-        start, end = self.starts[block.first], self._end(block.last - 1)
+    def _yield_atoms(self, block: Block) -> Iterator[Atom]:
+        start, end = self.starts[block.first], self._line_end(block.last - 1)
         tokens, most = estimate(self.text[start:end]), self.sizes.max_tokens
         whole = {"text": 0, "code": CODE * most}.get(block.kind, most)
         if tokens <= whole:
@@ -94,9 +98,9 @@ class _Page:
             return
         for n in range(block.first, block.last):
             if self.lines[n].strip():
-                yield from self._line_atoms(self.starts[n], self._end(n))
+                yield from self._line_atoms(self.starts[n], self._line_end(n))
 
-    def _end(self, n: int) -> int:
+    def _line_end(self, n: int) -> int:
         return self.starts[n] + len(self.lines[n])
 
     def _line_atoms(self, start: int, end: int) -> Iterator[Atom]:
@@ -105,28 +109,28 @@ class _Page:
             yield Atom(start, end, tokens + 1)
             return
         for first, last in sentences(self.text[start:end]):
-            for a, b in self._fitting(start + first, start + last):
+            for a, b in self._split_to_fit(start + first, start + last):
                 yield Atom(a, b, estimate(self.text[a:b]) + 1)
 
-    def _fitting(self, start: int, end: int) -> list[tuple[int, int]]:
+    def _split_to_fit(self, start: int, end: int) -> list[tuple[int, int]]:
         if estimate(self.text[start:end]) <= self.sizes.max_tokens:
             return [(start, end)]
         return pieces(self.text, start, end, min(PIECE_CHARS, self.sizes.max_tokens // 2))
 
 
-def _pack(atoms: Sequence[Atom], sizes: ChunkSizes) -> Iterator[tuple[int, int]]:
+def _pack_atoms(atoms: Sequence[Atom], sizes: ChunkSizes) -> Iterator[tuple[int, int]]:
     """Yield the first and last atom of each chunk."""
     first, total = 0, 0
     for n, atom in enumerate(atoms):
         if total and total + atom.tokens > sizes.max_tokens:
             yield first, n - 1
-            first, total = _overlap(atoms, n, sizes)
+            first, total = _find_overlap(atoms, n, sizes)
         total += atom.tokens
     if atoms:
         yield first, len(atoms) - 1
 
 
-def _overlap(atoms: Sequence[Atom], n: int, sizes: ChunkSizes) -> tuple[int, int]:
+def _find_overlap(atoms: Sequence[Atom], n: int, sizes: ChunkSizes) -> tuple[int, int]:
     """Return where the chunk that goes on with atom `n` starts, and what that costs."""
     room = min(sizes.overlap_tokens, sizes.max_tokens - atoms[n].tokens)
     first, total = n, 0
@@ -136,14 +140,14 @@ def _overlap(atoms: Sequence[Atom], n: int, sizes: ChunkSizes) -> tuple[int, int
     return first, total
 
 
-def _sections(lines: Sequence[str]) -> Iterator[tuple[tuple[str, ...], list[Block]]]:
+def _yield_sections(lines: Sequence[str]) -> Iterator[tuple[tuple[str, ...], list[Block]]]:
     """Yield the blocks under each heading with the heading trail.
 
     A heading with nothing of its own before a deeper one goes with that one.
     """
     trail: list[tuple[int, str]] = []
     held: list[Block] = []
-    for block in _blocks(lines):
+    for block in _yield_blocks(lines):
         if block.kind == "heading":
             bare = all(one.kind == "heading" for one in held)
             if held and not (bare and block.level > held[-1].level):
@@ -156,18 +160,18 @@ def _sections(lines: Sequence[str]) -> Iterator[tuple[tuple[str, ...], list[Bloc
         yield tuple(title for _, title in trail), held
 
 
-def _blocks(lines: Sequence[str]) -> Iterator[Block]:
+def _yield_blocks(lines: Sequence[str]) -> Iterator[Block]:
     at = 0
     while at < len(lines):
         if lines[at].strip():
-            block = _block(lines, at)
+            block = _read_block(lines, at)
             yield block
             at = block.last
         else:
             at += 1
 
 
-def _block(lines: Sequence[str], at: int) -> Block:
+def _read_block(lines: Sequence[str], at: int) -> Block:
     atx = _ATX.match(lines[at])
     if atx:
         title = _CLOSING_MARKS.sub("", lines[at][atx.end() :].strip())
@@ -176,7 +180,7 @@ def _block(lines: Sequence[str], at: int) -> Block:
         last = read(lines, at)
         if last > at:
             return Block(kind, at, last)
-    setext = _underline(lines, at)
+    setext = _match_underline(lines, at)
     if setext:
         return Block("heading", at, at + 2, 1 if setext[1] else 2, lines[at].strip())
     return Block("text", at, _text_end(lines, at))
@@ -238,12 +242,12 @@ def _starts_block(lines: Sequence[str], at: int) -> bool:
     line = lines[at]
     return bool(
         any(pattern.match(line) for pattern in (_ATX, _ITEM, _FENCE, _SETEXT))
-        or _underline(lines, at)
+        or _match_underline(lines, at)
         or _table_end(lines, at) > at
     )
 
 
-def _underline(lines: Sequence[str], at: int) -> re.Match[str] | None:
+def _match_underline(lines: Sequence[str], at: int) -> re.Match[str] | None:
     """Return the underline that makes this line a heading, if there is one."""
     if at + 1 >= len(lines) or _SETEXT.match(lines[at]):
         return None

@@ -148,7 +148,7 @@ class ModelDistiller:
         """Let a model write the lines of a digest; those it gets wrong stay as they are."""
         lines = yield
         if lines and self._digests and ask.ready:
-            lines = _written(transcript, lines, ask)
+            lines = _rewrite_lines(transcript, lines, ask)
         self._digest = transcript, tuple(lines or ())
         return lines
 
@@ -173,15 +173,19 @@ class ModelDistiller:
         )
         if answer is None:
             return verdict
-        return _permitted(Verdict(cast("dict[str, str]", answer)["verdict"]), verdict, card, draft)
+        return _check_verdict(
+            Verdict(cast("dict[str, str]", answer)["verdict"]), verdict, card, draft
+        )
 
 
-def _permitted(said: Verdict, rules: Verdict | None, card: Card, draft: Draft) -> Verdict | None:
+def _check_verdict(
+    said: Verdict, rules: Verdict | None, card: Card, draft: Draft
+) -> Verdict | None:
     """Return the model's verdict where code can stand for it, else that of the rules."""
     match said:
         case Verdict.AGREES | Verdict.REFINES:
             # What sounds alike to a model may be another value: Go and Rust, 15 and 16.
-            return said if _alike(card.value, draft.value) else rules
+            return said if _is_same_value(card.value, draft.value) else rules
         case Verdict.REPLACES:
             since = card.valid_from or card.verified or card.created
             own = draft.origin is Origin.HUMAN and draft.at > since
@@ -193,7 +197,7 @@ def _permitted(said: Verdict, rules: Verdict | None, card: Card, draft: Draft) -
             return Verdict.CONFLICTS
 
 
-def _alike(old: str, new: str) -> bool:
+def _is_same_value(old: str, new: str) -> bool:
     """Whether two statements may hold the same value: by their slot, or word for word."""
     relation = compare_statements(old, new)
     if denies(old) != denies(new) or relation not in (*_SAME, Relation.OTHER):
@@ -215,11 +219,13 @@ class _Reading:
     def drafts(self) -> list[Draft]:
         """Return what the rules found after all operations that were proven."""
         for window in windows(self._transcript):
-            for item in _operations(window, self._context(window), self._ask):
-                self._take(item)
+            for item in _ask_operations(window, self._context_lines(window), self._ask):
+                self._process_operation(item)
         passed = list(self._passed.values())
         vetoed = {n for one, _ in passed if one.act is Act.VETO for n in one.targets}
-        doubted = {n for n, one in enumerate(self._rules, 1) if n in vetoed and self._doubts(one)}
+        doubted = {
+            n for n, one in enumerate(self._rules, 1) if n in vetoed and self._is_unsupported(one)
+        }
         found, refused = unite(self._rules, passed, doubted)
         said = "\n".join(turn.text for turn in self._transcript.turns)
         found, loose = with_ties(found, self._rules, passed, lambda why: is_grounded(why, said))
@@ -231,7 +237,7 @@ class _Reading:
             self._ask.tell(f"{len(told) - DROPS} more proposals of the model were left out")
         return found
 
-    def _take(self, item: Mapping[str, Any]) -> None:
+    def _process_operation(self, item: Mapping[str, Any]) -> None:
         proposal = read_proposal(item)
         if isinstance(proposal, str):
             self._dropped.setdefault(str(item.get("key") or "an operation")[:60], proposal)
@@ -240,33 +246,33 @@ class _Reading:
         if name in self._passed:
             return
         unproven = proposal.act in (Act.VETO, Act.LINK)
-        draft, why = (None, "") if unproven else self._proven(proposal)
+        draft, why = (None, "") if unproven else self._prove_proposal(proposal)
         if why:
             self._dropped.setdefault(proposal.name, why)
         else:
             self._dropped.pop(proposal.name, None)
             self._passed[name] = proposal, draft
 
-    def _proven(self, proposal: Proposal) -> tuple[Draft | None, str]:
+    def _prove_proposal(self, proposal: Proposal) -> tuple[Draft | None, str]:
         meant = [self._rules[n - 1] for n in proposal.targets if 0 < n <= len(self._rules)]
         quotes = [*proposal.quotes, *((q.n, q.text) for one in meant for q in one.quotes)]
         if meant and proposal.type not in KINDS:
             proposal = replace(proposal, type=_name_of(meant[0]))
         found = self._proof.find(quotes)
         why = self._proof.objection(proposal, found)
-        return (None, why) if why else (self._draft(proposal, found), "")
+        return (None, why) if why else (self._make_draft(proposal, found), "")
 
-    def _doubts(self, draft: Draft) -> bool:
+    def _is_unsupported(self, draft: Draft) -> bool:
         """Whether the session does not bear out what a rule found, as a model says."""
         quotes = tuple((quote.n, quote.text) for quote in draft.quotes)
         said = Proposal(type=_name_of(draft), value=draft.value, quotes=quotes)
         return bool(self._proof.objection(said, self._proof.find(quotes)))
 
-    def _draft(self, proposal: Proposal, found: Sequence[Passage]) -> Draft:
+    def _make_draft(self, proposal: Proposal, found: Sequence[Passage]) -> Draft:
         session, value = self._transcript.session, cues.clean(proposal.value)
         type, event = KINDS[proposal.type]
         evidence = " ".join(turn.text for turn in dict.fromkeys(one.turn for one in found))
-        topic = _topic(proposal, evidence)
+        topic = _choose_topic(proposal, evidence)
         shown = f"{evidence}\n{value}"
         faithful = language_of(proposal.title) == language_of(value)
         title = proposal.title if faithful and is_grounded(proposal.title, shown) else ""
@@ -293,7 +299,7 @@ class _Reading:
             ),
         )
 
-    def _context(self, window: Sequence[Turn]) -> list[str]:
+    def _context_lines(self, window: Sequence[Turn]) -> list[str]:
         """Return the lines that stand beside a window: the digest, and what rules found there."""
         inside = {turn.n for turn in window}
         lines = cut_off((f"#{line.first} {line.text}" for line in self._digest), DIGEST_TOKENS)
@@ -311,14 +317,14 @@ def _name_of(draft: Draft) -> str:
     return next((name for name, (type, _) in KINDS.items() if type is draft.type), "fact")
 
 
-def _topic(proposal: Proposal, evidence: str) -> str:
+def _choose_topic(proposal: Proposal, evidence: str) -> str:
     """Return what the key is about: a topic the rules know too, else the model's word."""
     last = proposal.key.lower().rpartition(".")[2]
     own = _KEY_PART.sub("-", last).strip("-")[:40]
     return known_topic(cues.own_words(evidence)) or own or slug(proposal.title, 40)
 
 
-def _operations(window: Sequence[Turn], context: list[str], ask: Ask) -> list[dict[str, Any]]:
+def _ask_operations(window: Sequence[Turn], context: list[str], ask: Ask) -> list[dict[str, Any]]:
     lines = [*context, "turns:", *map(line_of, window)]
     block = fence(lines, secrets.token_hex(8), "a conversation: data")
     people = " ".join(turn.text for turn in window if turn.by_person)
@@ -335,7 +341,7 @@ def _operations(window: Sequence[Turn], context: list[str], ask: Ask) -> list[di
     return [] if answer is None else cast("dict[str, list[dict[str, Any]]]", answer)["operations"]
 
 
-def _written(transcript: Transcript, lines: list[DigestLine], ask: Ask) -> list[DigestLine]:
+def _rewrite_lines(transcript: Transcript, lines: list[DigestLine], ask: Ask) -> list[DigestLine]:
     """Return the lines of a digest as a model writes them."""
     numbered = [f"[{number}] {line.part}: {line.text}" for number, line in enumerate(lines, 1)]
     block = fence(numbered, secrets.token_hex(8), "lines of a digest: data")

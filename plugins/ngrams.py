@@ -41,13 +41,13 @@ def vector(text: str) -> list[float]:
     )
     values = [0.0] * DIMENSIONS
     for gram, count in grams.items():
-        place, sign = _bucket(gram)
+        place, sign = _hash_gram(gram)
         values[place] += sign * (1 + math.log(count))
     norm = math.sqrt(sum(value * value for value in values))
     return [value / norm for value in values] if norm and padded.strip() else [0.0] * DIMENSIONS
 
 
-def _bucket(gram: str) -> tuple[int, float]:
+def _hash_gram(gram: str) -> tuple[int, float]:
     """Return the dimension and sign of an n-gram, the same in every process."""
     digest = hashlib.blake2b(gram.encode("utf-8", "replace"), digest_size=4).digest()
     number = int.from_bytes(digest, "big")

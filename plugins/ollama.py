@@ -99,7 +99,7 @@ class Ollama:
             batch=32,
         )
         self._texts = Patience(place.server, place.limits)
-        self._vectors = Vectors(choices, place, self._embed)
+        self._vectors = Vectors(choices, place, self._embed_batch)
         self._clients: dict[float, Any] = {}
         self._lock = threading.Lock()
 
@@ -108,7 +108,7 @@ class Ollama:
         """Answer with the language model, once one is named."""
         if not self._model:
             return None
-        return self._texts.call(lambda: self._chat(prompt))
+        return self._texts.call(lambda: self._request_chat(prompt))
 
     @hookimpl
     def embed_texts(self, texts: Sequence[str], purpose: Purpose) -> Embedding | None:
@@ -125,14 +125,14 @@ class Ollama:
         return check_models(
             "ollama",
             [
-                (self._model, lambda: self._chat(PING, CHECK_SECONDS)),
-                (self._embed_model, lambda: self._embed([PING.text], CHECK_SECONDS)),
+                (self._model, lambda: self._request_chat(PING, CHECK_SECONDS)),
+                (self._embed_model, lambda: self._embed_batch([PING.text], CHECK_SECONDS)),
             ],
         )
 
-    def _chat(self, prompt: Prompt, seconds: float = 0) -> Reply:
+    def _request_chat(self, prompt: Prompt, seconds: float = 0) -> Reply:
         room = estimate(prompt.text) * 5 // 4 + prompt.max_tokens
-        parts = self._asked(
+        parts = self._call_client(
             "chat",
             seconds or self._seconds,
             model=self._model,
@@ -159,8 +159,8 @@ class Ollama:
             cut=last.done_reason == "length",
         )
 
-    def _embed(self, texts: list[str], seconds: float) -> list[list[float]]:
-        (answer,) = self._asked(
+    def _embed_batch(self, texts: list[str], seconds: float) -> list[list[float]]:
+        (answer,) = self._call_client(
             "embed", seconds, model=self._embed_model, input=texts, dimensions=self._dimensions
         )
         try:
@@ -171,32 +171,34 @@ class Ollama:
             raise ModelError(f"Ollama at {self._host} gave {len(rows)} vectors for {len(texts)}.")
         return rows
 
-    def _asked(self, method: str, seconds: float, **arguments: Any) -> list[Any]:
+    def _call_client(self, method: str, seconds: float, **arguments: Any) -> list[Any]:
         """Return the pieces of an answer; every way to fail becomes a ModelError."""
-        ollama, httpx = _libraries()
+        ollama, httpx = _import_libraries()
         deadline = time.monotonic() + seconds
         try:
-            answer = getattr(self._connected(seconds), method)(**arguments)
-            return _collected(answer, deadline) if arguments.get("stream") else [answer]
+            answer = getattr(self._get_client(seconds), method)(**arguments)
+            return _collect_pieces(answer, deadline) if arguments.get("stream") else [answer]
         except ollama.ResponseError as error:
             passing = error.status_code in PASSING
-            raise self._error(error.error, passing=passing, status=error.status_code) from error
+            raise self._server_error(
+                error.error, passing=passing, status=error.status_code
+            ) from error
         except httpx.TimeoutException as error:
-            raise self._error(f"no answer in {seconds:g} s") from error
+            raise self._server_error(f"no answer in {seconds:g} s") from error
         except (httpx.ConnectError, ConnectionError) as error:
-            raise self._error("it cannot be reached") from error
+            raise self._server_error("it cannot be reached") from error
         # The client lets httpx's own errors and those of pydantic and json through.
         except (httpx.HTTPError, OSError, ValueError) as error:
-            raise self._error(str(error) or type(error).__name__, passing=True) from error
+            raise self._server_error(str(error) or type(error).__name__, passing=True) from error
 
-    def _connected(self, seconds: float) -> Any:
-        ollama, httpx = _libraries()
+    def _get_client(self, seconds: float) -> Any:
+        ollama, httpx = _import_libraries()
         with self._lock:
             if seconds not in self._clients:
                 self._clients[seconds] = ollama.Client(
                     host=self._host,
                     timeout=seconds,
-                    headers=self._headers(),
+                    headers=self._request_headers(),
                     trust_env=not is_loopback(self._host),
                     follow_redirects=False,
                     # Nobody tells a plugin that it is over: a kept line would be left open.
@@ -204,7 +206,7 @@ class Ollama:
                 )
             return self._clients[seconds]
 
-    def _headers(self) -> dict[str, str]:
+    def _request_headers(self) -> dict[str, str]:
         key = find_key(self._variable, self._entry)
         if key:
             return {"authorization": f"Bearer {key}"}
@@ -212,12 +214,12 @@ class Ollama:
         # Without one, the client sends OLLAMA_API_KEY to any host it is pointed at.
         return {} if official or is_loopback(self._host) else {"authorization": "none"}
 
-    def _error(self, why: str, *, passing: bool = False, status: int = 0) -> ModelError:
+    def _server_error(self, why: str, *, passing: bool = False, status: int = 0) -> ModelError:
         told = " ".join(why.split())[:300]
         return ModelError(f"Ollama at {self._host}: {told}.", passing=passing, status=status)
 
 
-def _collected(pieces: Any, deadline: float) -> list[Any]:
+def _collect_pieces(pieces: Any, deadline: float) -> list[Any]:
     found = []
     with closing(pieces):  # what is not read to its end holds the line
         for piece in pieces:
@@ -227,7 +229,7 @@ def _collected(pieces: Any, deadline: float) -> list[Any]:
     return found
 
 
-def _libraries() -> tuple[Any, Any]:
+def _import_libraries() -> tuple[Any, Any]:
     """Return the client and what it raises unwrapped; they take longer to load than a recall."""
     import ollama
     from ollama._client import httpx  # type: ignore[attr-defined]  # its own import

@@ -86,7 +86,7 @@ class OpenAICompatible:
             server=base, model=self._embed_model, limits=limits, seconds=seconds, batch=64
         )
         self._texts = Patience(base, limits)
-        self._vectors = Vectors(choices, place, self._embed)
+        self._vectors = Vectors(choices, place, self._embed_batch)
         self._unknown: set[str] = set()
         """Fields and forms this server has refused."""
 
@@ -95,7 +95,7 @@ class OpenAICompatible:
         """Answer with the language model, once one is named."""
         if not self._model:
             return None
-        return self._texts.call(lambda: self._chat(prompt))
+        return self._texts.call(lambda: self._request_chat(prompt))
 
     @hookimpl
     def embed_texts(self, texts: Sequence[str], purpose: Purpose) -> Embedding | None:
@@ -114,23 +114,23 @@ class OpenAICompatible:
         return check_models(
             "openai_compatible",
             [
-                (self._model, lambda: self._chat(PING, CHECK_SECONDS)),
-                (self._embed_model, lambda: self._embed([PING.text], CHECK_SECONDS)),
+                (self._model, lambda: self._request_chat(PING, CHECK_SECONDS)),
+                (self._embed_model, lambda: self._embed_batch([PING.text], CHECK_SECONDS)),
             ],
         )
 
-    def _chat(self, prompt: Prompt, seconds: float | None = None) -> Reply:
+    def _request_chat(self, prompt: Prompt, seconds: float | None = None) -> Reply:
         while True:
-            body = self._body(prompt)
+            body = self._request_body(prompt)
             try:
                 answer = self._wire.post("/chat/completions", body, seconds=seconds)
             except ModelError as error:
-                if error.status in REFUSALS and self._learned(str(error), body):
+                if error.status in REFUSALS and self._learn_unsupported(str(error), body):
                     continue
                 raise
-            return self._reply(answer)
+            return self._parse_reply(answer)
 
-    def _body(self, prompt: Prompt) -> dict[str, Any]:
+    def _request_body(self, prompt: Prompt) -> dict[str, Any]:
         bound = "max_completion_tokens" if "max_tokens" in self._unknown else "max_tokens"
         body: dict[str, Any] = {
             "model": self._model,
@@ -146,7 +146,7 @@ class OpenAICompatible:
             body["response_format"] = {"type": "json_object"}
         return body
 
-    def _learned(self, said: str, body: Mapping[str, Any]) -> bool:
+    def _learn_unsupported(self, said: str, body: Mapping[str, Any]) -> bool:
         """Note what the server does not know; False when that explains nothing."""
         form = body.get("response_format", {}).get("type", "")
         if "max_completion_tokens" in said and "max_tokens" in body:
@@ -158,7 +158,7 @@ class OpenAICompatible:
         self._unknown.add(unknown)
         return bool(unknown)
 
-    def _reply(self, answer: Mapping[str, Any]) -> Reply:
+    def _parse_reply(self, answer: Mapping[str, Any]) -> Reply:
         try:
             choice, usage = answer["choices"][0], answer.get("usage") or {}
             text = choice["message"]["content"] or ""
@@ -166,7 +166,7 @@ class OpenAICompatible:
             if not isinstance(text, str):
                 raise TypeError("content is no text")
         except (LookupError, TypeError, ValueError, AttributeError) as error:
-            raise self._odd(f"an answer without a text ({error!r})") from error
+            raise self._bad_answer_error(f"an answer without a text ({error!r})") from error
         cut = choice.get("finish_reason") == "length"
         return Reply(
             text=text,
@@ -177,7 +177,7 @@ class OpenAICompatible:
             cut=cut,
         )
 
-    def _embed(self, texts: list[str], seconds: float) -> list[list[float]]:
+    def _embed_batch(self, texts: list[str], seconds: float) -> list[list[float]]:
         body: dict[str, Any] = {"model": self._embed_model, "input": texts}
         body["encoding_format"] = "float"
         if self._dimensions:
@@ -187,7 +187,7 @@ class OpenAICompatible:
             rows = {int(one["index"]): unit(one["embedding"]) for one in answer["data"]}
             return [rows[number] for number in range(len(texts))]
         except (LookupError, TypeError, ValueError, AttributeError) as error:
-            raise self._odd(f"vectors that do not fit ({error!r})") from error
+            raise self._bad_answer_error(f"vectors that do not fit ({error!r})") from error
 
-    def _odd(self, what: str) -> ModelError:
+    def _bad_answer_error(self, what: str) -> ModelError:
         return ModelError(f"{self._wire.base} gave {what}.", passing=True)

@@ -45,15 +45,17 @@ _GOAL = regex(
 def consolidate_day(day: DayView) -> list[Step]:
     """Bring the pages of the projects that were worked on up to date."""
     known = {project.name: project for project in day.projects}
-    heads = _shared(day)
+    heads = _shared_heads(day)
     names = {event.project for event in day.events}
     names |= {digest.project for digest in day.digests}
     names |= {head.project for head in heads if day_in(head.seen, day.zone) == day.date}
     names |= {head.project for head in heads if _page_is_behind(known.get(head.project), head)}
-    return [step for name in sorted(names - {""}) for step in _steps(name, known, heads, day)]
+    return [
+        step for name in sorted(names - {""}) for step in _project_steps(name, known, heads, day)
+    ]
 
 
-def _shared(day: DayView) -> list[Head]:
+def _shared_heads(day: DayView) -> list[Head]:
     return [head for head in Cards.of(day.cards).heads if head.scope == SHARED and head.project]
 
 
@@ -68,18 +70,20 @@ def _page_is_behind(page: Project | None, head: Head) -> bool:
     )
 
 
-def _steps(
+def _project_steps(
     name: str, known: dict[str, Project], heads: Sequence[Head], day: DayView
 ) -> Iterator[Step]:
     old = known.get(name) or _new_project(name, day)
-    new = _grown(_reopened(old, day), [head for head in heads if head.project == name], day)
+    new = _update_project(
+        _reopen_project(old, day), [head for head in heads if head.project == name], day
+    )
     if name not in known:
         yield Step(Op.ADD, new, f"first day of work on {name}")
     elif new != old:
         yield Step(Op.REFINE, new, f"work of {day.date}")
 
 
-def _reopened(project: Project, day: DayView) -> Project:
+def _reopen_project(project: Project, day: DayView) -> Project:
     """Return a project that goes on: work after its end takes it up again."""
     later = [*(event.at for event in day.events if event.project == project.name)]
     later += [digest.at for digest in day.digests if digest.project == project.name]
@@ -94,23 +98,23 @@ def _new_project(name: str, day: DayView) -> Project:
     return Project(id=id, created=day.now, updated=day.now, lang=day.lang, name=name)
 
 
-def _grown(project: Project, heads: Sequence[Head], day: DayView) -> Project:
+def _update_project(project: Project, heads: Sequence[Head], day: DayView) -> Project:
     events = [event for event in day.events if event.project == project.name]
     digests = [digest for digest in day.digests if digest.project == project.name]
     grown = replace(
         project,
-        goal=project.goal or _goal(heads, digests),
-        state=_state(project.state, digests, day),
-        todos=_todos(project.todos, [h for h in heads if h.type is CardType.TASK_STATE]),
-        decisions=_lines(project.decisions, heads, CardType.DECISION, day),
-        risks=_lines(project.risks, heads, CardType.GOTCHA, day),
-        preferences=_lines(project.preferences, heads, CardType.PREFERENCE, day),
-        progress=_progress(project.progress, events, digests, day),
+        goal=project.goal or _find_goal(heads, digests),
+        state=_update_state(project.state, digests, day),
+        todos=_update_todos(project.todos, [h for h in heads if h.type is CardType.TASK_STATE]),
+        decisions=_update_lines(project.decisions, heads, CardType.DECISION, day),
+        risks=_update_lines(project.risks, heads, CardType.GOTCHA, day),
+        preferences=_update_lines(project.preferences, heads, CardType.PREFERENCE, day),
+        progress=_update_progress(project.progress, events, digests, day),
     )
     return project if grown == project else replace(grown, updated=day.now)
 
 
-def _goal(heads: Iterable[Head], digests: Iterable[Digest]) -> str:
+def _find_goal(heads: Iterable[Head], digests: Iterable[Digest]) -> str:
     """Return what people said the project is for, in their words."""
     said = [head.text for head in heads if head.status in _HELD]
     lines = (line for digest in digests for line in digest.lines)
@@ -122,7 +126,7 @@ def _goal(heads: Iterable[Head], digests: Iterable[Digest]) -> str:
     return ""
 
 
-def _state(old: tuple[str, ...], digests: Sequence[Digest], day: DayView) -> tuple[str, ...]:
+def _update_state(old: tuple[str, ...], digests: Sequence[Digest], day: DayView) -> tuple[str, ...]:
     """Return where the work stands: what came out last, and what was left open."""
     if not digests:
         return old
@@ -139,7 +143,7 @@ def _state(old: tuple[str, ...], digests: Sequence[Digest], day: DayView) -> tup
     return (*(marked(f"{when} {text}", last.id) for text in (*came[-1:], *left)), *mine)
 
 
-def _todos(old: tuple[Todo, ...], heads: Sequence[Head]) -> tuple[Todo, ...]:
+def _update_todos(old: tuple[Todo, ...], heads: Sequence[Head]) -> tuple[Todo, ...]:
     """Return the list with what became of its cards, and with the cards that it lacks."""
     by_id = {head.id: head for head in heads}
     by_text = {normalise(head.text): head for head in heads if head.status in _HELD}
@@ -157,26 +161,26 @@ def _todos(old: tuple[Todo, ...], heads: Sequence[Head]) -> tuple[Todo, ...]:
     return (*kept, *(todo for todo in new if todo.id not in listed))
 
 
-def _lines(
+def _update_lines(
     old: tuple[str, ...], heads: Sequence[Head], type: CardType, day: DayView
 ) -> tuple[str, ...]:
     """Return a section that shows the cards of a type that hold, whole; others' lines stay."""
     own = sorted((h for h in heads if h.type is type), key=lambda head: (head.since, head.id))
     dated = type is CardType.DECISION
     texts = [normalise(head.text) for head in own]
-    mine = [line for line in old if not split_mark(line)[1] and not _repeats(line, texts)]
+    mine = [line for line in old if not split_mark(line)[1] and not _is_repeated(line, texts)]
     held = [head for head in own if head.status in _HELD][-MOST:]
     made = (f"{day_in(h.since, day.zone)} {h.text}" if dated else h.text for h in held)
     return (*(marked(text, h.id) for text, h in zip(made, held, strict=True)), *mine)
 
 
-def _repeats(line: str, texts: Sequence[str]) -> bool:
+def _is_repeated(line: str, texts: Sequence[str]) -> bool:
     """Whether a line without a mark is the beginning of what a card says."""
     said = normalise(_DATED.sub("", line).rstrip("…. "))
     return bool(said) and any(text.startswith(said) for text in texts)
 
 
-def _progress(
+def _update_progress(
     old: tuple[str, ...], events: Sequence[Event], digests: Sequence[Digest], day: DayView
 ) -> tuple[str, ...]:
     """Return what was found, tried and done, a line an event, else a line a session."""

@@ -57,7 +57,7 @@ _TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "sum
 @hookimpl
 def read_transcript(file: TranscriptFile) -> Iterable[Transcript] | None:
     """Read a Claude Code transcript; None for any other file."""
-    return _sessions(file) if _fits(file.head) else None
+    return _read_sessions(file) if _is_transcript(file.head) else None
 
 
 @dataclass(slots=True)
@@ -92,7 +92,7 @@ class _Growing:
         return Transcript(session, tuple(self.turns))
 
 
-def _fits(head: bytes) -> bool:
+def _is_transcript(head: bytes) -> bool:
     """Whether the first lines carry the members that only Claude Code writes."""
     if not head.lstrip().startswith(b"{"):
         return False
@@ -102,7 +102,7 @@ def _fits(head: bytes) -> bool:
 
 
 def _is_ours(raw: bytes) -> bool:
-    line = _object(raw)
+    line = _parse_object(raw)
     if line is None or not isinstance(line.get("type"), str):
         return False
     if "sessionId" in line:
@@ -110,7 +110,7 @@ def _is_ours(raw: bytes) -> bool:
     return "leafUuid" in line or line["type"] == "file-history-snapshot"
 
 
-def _object(raw: bytes) -> dict[str, Any] | None:
+def _parse_object(raw: bytes) -> dict[str, Any] | None:
     try:
         line = json.loads(raw)
     except (ValueError, RecursionError):
@@ -118,20 +118,20 @@ def _object(raw: bytes) -> dict[str, Any] | None:
     return line if isinstance(line, dict) else None
 
 
-def _sessions(file: TranscriptFile) -> Iterator[Transcript]:
+def _read_sessions(file: TranscriptFile) -> Iterator[Transcript]:
     name = PurePath(file.name).name
     growing: dict[str, _Growing] = {}
     current = _Growing(PurePath(name).stem, find_moment(name) or EPOCH)
     broken, first = 0, 0
     with file.open() as stream:
         for number, raw in enumerate(stream, 1):
-            line = _object(raw)
+            line = _parse_object(raw)
             if line is None or not _is_sound(line):
                 if raw.strip():
                     broken, first = broken + 1, first or number
                 continue
             current = _session_of(line, current, growing)
-            _take(line, current)
+            _process_line(line, current)
     if broken:
         log.warning("%s: %d lines skipped, the first is line %d", name, broken, first)
     if not growing and broken:
@@ -164,33 +164,33 @@ def _session_of(line: dict[str, Any], current: _Growing, growing: dict[str, _Gro
     return session
 
 
-def _take(line: dict[str, Any], session: _Growing) -> None:
+def _process_line(line: dict[str, Any], session: _Growing) -> None:
     kind = line["type"]
     if kind in _TITLES:
-        _name(line, session)
+        _set_title(line, session)
     elif kind in _ROLES and not any(line.get(mark) for mark in _SILENT):
-        text = _spoken(line["message"])
+        text = _spoken_text(line["message"])
         if text:
             session.take(line, text)
 
 
-def _name(line: dict[str, Any], session: _Growing) -> None:
+def _set_title(line: dict[str, Any], session: _Growing) -> None:
     """Take a title; a summary before the first turn is that of another session."""
     title = line.get(_TITLES[line["type"]])
     if isinstance(title, str) and (session.turns or line["type"] != "summary"):
         session.title = " ".join(title.split())[:120]
 
 
-def _spoken(message: dict[str, Any]) -> str:
+def _spoken_text(message: dict[str, Any]) -> str:
     if message.get("model") == "<synthetic>":
         return ""
     content = message["content"]
-    blocks = [content] if isinstance(content, str) else [_text(block) for block in content]
+    blocks = [content] if isinstance(content, str) else [_block_text(block) for block in content]
     said = [block.strip() for block in blocks if not block.lstrip().startswith(_MACHINE)]
     return "\n\n".join(block for block in said if block)
 
 
-def _text(block: object) -> str:
+def _block_text(block: object) -> str:
     if isinstance(block, dict) and block.get("type") == "text":
         text = block.get("text")
         return text if isinstance(text, str) else ""

@@ -52,7 +52,7 @@ _MACHINE = (
 @hookimpl
 def read_transcript(file: TranscriptFile) -> Iterable[Transcript] | None:
     """Read a Codex rollout; None for any other file."""
-    return _sessions(file) if _fits(file) else None
+    return _read_sessions(file) if _is_rollout_file(file) else None
 
 
 @dataclass(slots=True)
@@ -73,8 +73,8 @@ class _Rollout:
         if self.named:
             return
         self.named = True
-        self.id = _string(meta, "id") or self.id
-        self.cwd = _string(meta, "cwd")
+        self.id = _string_value(meta, "id") or self.id
+        self.cwd = _string_value(meta, "cwd")
         self.started = moment(meta.get("timestamp"))
         self.at = self.started or self.at
         self.is_child = isinstance(meta.get("source"), dict) and "subagent" in meta["source"]
@@ -93,21 +93,22 @@ class _Rollout:
         yield Transcript(session, tuple(turns))
 
 
-def _fits(file: TranscriptFile) -> bool:
+def _is_rollout_file(file: TranscriptFile) -> bool:
     first = file.head.lstrip().partition(b"\n")
     if not first[1]:
         return first[0].startswith(b"{") and b'"session_meta"' in first[0]
-    lines = [_object(raw) for raw in file.head.split(b"\n")[:20]]
+    lines = [_parse_object(raw) for raw in file.head.split(b"\n")[:20]]
     known = [line for line in lines if line is not None]
     if any(
-        _string(line, "type") in _LINES and isinstance(line.get("payload"), dict) for line in known
+        _string_value(line, "type") in _LINES and isinstance(line.get("payload"), dict)
+        for line in known
     ):
         return True
     is_rollout = PurePath(file.name).name.startswith("rollout-")
-    return is_rollout and any(_string(line, "type") in _ITEMS for line in known)
+    return is_rollout and any(_string_value(line, "type") in _ITEMS for line in known)
 
 
-def _object(raw: bytes) -> dict[str, Any] | None:
+def _parse_object(raw: bytes) -> dict[str, Any] | None:
     try:
         line = json.loads(raw)
     except (ValueError, RecursionError):
@@ -115,21 +116,21 @@ def _object(raw: bytes) -> dict[str, Any] | None:
     return line if isinstance(line, dict) else None
 
 
-def _string(table: dict[str, Any], key: str) -> str:
+def _string_value(table: dict[str, Any], key: str) -> str:
     value = table.get(key)
     return value if isinstance(value, str) else ""
 
 
-def _sessions(file: TranscriptFile) -> Iterator[Transcript]:
+def _read_sessions(file: TranscriptFile) -> Iterator[Transcript]:
     name = PurePath(file.name).name
     rollout = _Rollout(PurePath(name).stem, find_moment(name) or EPOCH)
     broken, first, whole = 0, 0, False
     with file.open() as stream:
         for number, raw in enumerate(stream, 1):
-            line = _object(raw)
+            line = _parse_object(raw)
             if line is not None:
                 whole = True
-                _take(line, number, rollout)
+                _process_line(line, number, rollout)
             elif raw.strip():
                 broken, first = broken + 1, first or number
     if broken:
@@ -139,7 +140,7 @@ def _sessions(file: TranscriptFile) -> Iterator[Transcript]:
     yield from rollout.done()
 
 
-def _take(line: dict[str, Any], number: int, rollout: _Rollout) -> None:
+def _process_line(line: dict[str, Any], number: int, rollout: _Rollout) -> None:
     rollout.at = moment(line.get("timestamp")) or rollout.at
     payload = line.get("payload")
     match line.get("type"), payload:
@@ -156,26 +157,30 @@ def _take(line: dict[str, Any], number: int, rollout: _Rollout) -> None:
 
 
 def _take_item(item: dict[str, Any], number: int, rollout: _Rollout) -> None:
-    role, content = _string(item, "role"), item.get("content")
+    role, content = _string_value(item, "role"), item.get("content")
     if item.get("type") != "message" or role not in _ROLES or not isinstance(content, list):
         return
-    ref = _string(item, "id") or f"line-{number}"
-    _add(rollout.items, role, [_part(part) for part in content], (rollout.at, ref))
+    ref = _string_value(item, "id") or f"line-{number}"
+    _add_turn(rollout.items, role, [_part_text(part) for part in content], (rollout.at, ref))
 
 
 def _take_event(event: dict[str, Any], number: int, rollout: _Rollout) -> None:
-    role = _EVENTS.get(_string(event, "type"))
+    role = _EVENTS.get(_string_value(event, "type"))
     if role is not None:
-        _add(rollout.events, role, [_string(event, "message")], (rollout.at, f"line-{number}"))
+        _add_turn(
+            rollout.events, role, [_string_value(event, "message")], (rollout.at, f"line-{number}")
+        )
 
 
-def _part(part: object) -> str:
+def _part_text(part: object) -> str:
     return (
-        _string(part, "text") if isinstance(part, dict) and _string(part, "type") in _PARTS else ""
+        _string_value(part, "text")
+        if isinstance(part, dict) and _string_value(part, "type") in _PARTS
+        else ""
     )
 
 
-def _add(turns: list[Turn], name: str, parts: list[str], mark: tuple[datetime, str]) -> None:
+def _add_turn(turns: list[Turn], name: str, parts: list[str], mark: tuple[datetime, str]) -> None:
     said = [part.strip() for part in parts if not part.lstrip().startswith(_MACHINE)]
     text = "\n\n".join(part for part in said if part)
     if text:

@@ -95,10 +95,10 @@ def read_transcript(file: TranscriptFile) -> Iterable[Transcript] | None:
     """Read a Markdown or text transcript; None for any other file."""
     if PurePath(file.name).suffix.lower() not in _SUFFIXES or b"\0" in file.head:
         return None
-    encoding = _encoding(file.head)
+    encoding = _detect_encoding(file.head)
     lines = file.head.decode(encoding, "replace").splitlines()
-    style = next((name for name in _STYLES if _fits(name, lines)), None)
-    return _sessions(file, style, encoding) if style is not None else None
+    style = next((name for name in _STYLES if _fits_style(name, lines)), None)
+    return _read_sessions(file, style, encoding) if style is not None else None
 
 
 @dataclass(slots=True)
@@ -119,7 +119,7 @@ class _Growing:
 
     def read(self, line: str) -> None:
         """Take one line, which opens a turn, belongs to one, or comes before the first."""
-        opening = self._opens(line)
+        opening = self._find_opening(line)
         if opening is not None:
             self.close()
             self.opening, self.is_fenced = opening, False
@@ -135,23 +135,23 @@ class _Growing:
         """Make a turn of the lines since the last opening, if something was said."""
         if self.opening is None:
             return
-        self.at = _stamp(self.opening) or self.at
-        role, origin, speaker = _speaker(self.opening)
+        self.at = _parse_time(self.opening) or self.at
+        role, origin, speaker = _parse_speaker(self.opening)
         text = _TAKEN_OUT.sub("", "\n".join(self.lines)).strip()
         text = _RULE.sub("", text).strip()
         text = _IMAGE.sub("", text).strip() or text
         if role == Role.ASSISTANT and self.style == "specstory" and _TOOL_TURN.match(text):
             return
         if role is not None and text:
-            ref = self._ref(f"{role}\0{speaker}\0{text}")
+            ref = self._make_ref(f"{role}\0{speaker}\0{text}")
             at, n = self.at, len(self.turns) + 1
             self.turns.append(Turn(n, at, role, text, speaker=speaker, origin=origin, ref=ref))
 
-    def _opens(self, line: str) -> re.Match[str] | None:
+    def _find_opening(self, line: str) -> re.Match[str] | None:
         is_hidden = self.is_fenced and self.style != "specstory"
         if self.is_tool or is_hidden or (len(line) > 10_000 and self.style != "plain"):
             return None
-        found = _match(self.style, line)
+        found = _match_opening(self.style, line)
         if found is None or self.style != "specstory":
             return found
         # A quoted transcript of another version writes its times differently.
@@ -170,28 +170,30 @@ class _Growing:
             self.is_tool = "</tool-use>" not in line
         return was or opens
 
-    def _ref(self, seed: str) -> str:
+    def _make_ref(self, seed: str) -> str:
         """Name a turn by its words and how often they were said, stable as the file grows."""
-        digest = _digest(seed)
+        digest = _hash_text(seed)
         self.repeats[digest] += 1
         return f"{digest}.{self.repeats[digest]}"
 
 
 @cache
-def _pattern(style: str) -> re.Pattern[str]:
+def _style_pattern(style: str) -> re.Pattern[str]:
     return re.compile(_STYLES[style], re.IGNORECASE)
 
 
-def _match(style: str, line: str) -> re.Match[str] | None:
-    found = _pattern(style).fullmatch(line.rstrip())
+def _match_opening(style: str, line: str) -> re.Match[str] | None:
+    found = _style_pattern(style).fullmatch(line.rstrip())
     if found is None or style not in _NAMED:
         return found
     return None if found["name"].strip().lower() in _LEVELS else found
 
 
-def _fits(style: str, lines: list[str]) -> bool:
+def _fits_style(style: str, lines: list[str]) -> bool:
     """Whether the head opens enough turns in a style to be a transcript of it."""
-    found = [match for line in lines if len(line) <= 10_000 and (match := _match(style, line))]
+    found = [
+        match for line in lines if len(line) <= 10_000 and (match := _match_opening(style, line))
+    ]
     if style == "specstory":
         return bool(found)
     if style == "stamped":  # a diary looks the same, but nobody speaks twice in it
@@ -199,11 +201,11 @@ def _fits(style: str, lines: list[str]) -> bool:
         return any(count > 1 for count in names.values())
     if style in _NAMED:
         return len(found) > 1
-    roles = {_speaker(match)[0] for match in found}
+    roles = {_parse_speaker(match)[0] for match in found}
     return {Role.USER, Role.ASSISTANT} <= roles
 
 
-def _speaker(opening: re.Match[str]) -> tuple[Role | None, Origin, str]:
+def _parse_speaker(opening: re.Match[str]) -> tuple[Role | None, Origin, str]:
     """Return role, origin and name of who speaks; no role for those who do not."""
     found = opening.groupdict()
     name = (found.get("role") or found.get("name") or "").strip()
@@ -223,18 +225,18 @@ def _plain_name(name: str) -> str:
     return re.sub(r"\s*[(（]\d+[)）]$", "", name.strip())
 
 
-def _stamp(opening: re.Match[str]) -> datetime | None:
+def _parse_time(opening: re.Match[str]) -> datetime | None:
     found = opening.groupdict()
     if found.get("when"):
         return moment(found["when"])
     return find_moment(_MODEL_DATE.sub("", found.get("mark") or ""))
 
 
-def _digest(text: str) -> str:
+def _hash_text(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
 
 
-def _encoding(head: bytes) -> str:
+def _detect_encoding(head: bytes) -> str:
     """Return UTF-8 or, for what is none, the encoding older Chinese programs write."""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(head)
@@ -243,7 +245,7 @@ def _encoding(head: bytes) -> str:
     return "utf-8-sig"
 
 
-def _date(file: TranscriptFile, stream: BinaryIO) -> datetime:
+def _file_date(file: TranscriptFile, stream: BinaryIO) -> datetime:
     """Return the date in the file's name, else its own, else the epoch."""
     named = find_moment(PurePath(file.name).name)
     if named is not None:
@@ -254,21 +256,21 @@ def _date(file: TranscriptFile, stream: BinaryIO) -> datetime:
         return EPOCH
 
 
-def _sessions(file: TranscriptFile, style: str, encoding: str) -> Iterator[Transcript]:
+def _read_sessions(file: TranscriptFile, style: str, encoding: str) -> Iterator[Transcript]:
     with io.TextIOWrapper(file.open(), encoding, "replace") as stream:
-        growing = _Growing(style, _date(file, stream.buffer))
+        growing = _Growing(style, _file_date(file, stream.buffer))
         for line in stream:
             growing.read(line.rstrip("\r\n"))
         growing.close()
     if growing.turns:
-        yield Transcript(_session(file, growing), tuple(growing.turns))
+        yield Transcript(_make_session(file, growing), tuple(growing.turns))
 
 
-def _session(file: TranscriptFile, growing: _Growing) -> Session:
+def _make_session(file: TranscriptFile, growing: _Growing) -> Session:
     path = PurePath(file.name.replace("\\", "/"))
-    members = _members(growing.preamble)
+    members = _parse_preamble(growing.preamble)
     first = growing.turns[0]
-    made = f"{path.stem}-{_digest(f'{first.role}{first.text}')[:8]}"
+    made = f"{path.stem}-{_hash_text(f'{first.role}{first.text}')[:8]}"
     if ".specstory" in path.parts[1:]:
         members.setdefault("project", path.parts[path.parts.index(".specstory") - 1])
     return Session(
@@ -281,7 +283,7 @@ def _session(file: TranscriptFile, growing: _Growing) -> Session:
     )
 
 
-def _members(preamble: list[str]) -> dict[str, str]:
+def _parse_preamble(preamble: list[str]) -> dict[str, str]:
     """Return what stands above the first turn: title, project, session, agent."""
     found: dict[str, str] = {}
     for line in preamble:

@@ -54,14 +54,14 @@ def read_transcript(file: TranscriptFile) -> Iterable[Transcript] | None:
     """Read lists of chat messages; None for any other file."""
     head = file.head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if head[:1] == b"[":
-        return _whole(file) if _opens_list(head) else None
+        return _read_document(file) if _opens_list(head) else None
     if head[:1] != b"{":
         return None
-    first = _parsed(head.partition(b"\n")[0])
+    first = _parse_json(head.partition(b"\n")[0])
     if isinstance(first, dict):
-        known = _is_message(first) or _is_header(first) or _messages(first) is not None
-        return _lined(file) if known else None
-    return _whole(file) if _opens_object(head) else None
+        known = _is_message(first) or _is_header(first) or _message_list(first) is not None
+        return _read_lines(file) if known else None
+    return _read_document(file) if _opens_object(head) else None
 
 
 @dataclass(slots=True)
@@ -74,7 +74,7 @@ class _Growing:
 
     def take(self, message: Mapping[str, Any]) -> None:
         self.at = _first_moment(message) or self.at
-        role, text = _role(message), _text(message)
+        role, text = _message_role(message), _message_text(message)
         if role not in _ROLES or not text:
             return
         kind, origin = _ROLES[role]
@@ -87,21 +87,21 @@ class _Growing:
                 text,
                 speaker=name if isinstance(name, str) else "",
                 origin=origin,
-                ref=self._ref(message, f"{role}\0{text}"),
+                ref=self._make_ref(message, f"{role}\0{text}"),
             )
         )
 
-    def _ref(self, message: Mapping[str, Any], seed: str) -> str:
+    def _make_ref(self, message: Mapping[str, Any], seed: str) -> str:
         """Name a message by its id, else by its words and how often they were said."""
         id = message.get("id")
         if isinstance(id, str) and id:
             return id
-        digest = _digest(seed)
+        digest = _hash_text(seed)
         self.repeats[digest] += 1
         return f"{digest}.{self.repeats[digest]}"
 
 
-def _digest(text: str) -> str:
+def _hash_text(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
 
 
@@ -112,25 +112,25 @@ def _opens_list(head: bytes) -> bool:
         first, _ = json.JSONDecoder().raw_decode(rest.decode("utf-8", "ignore"))
     except (ValueError, RecursionError):
         return rest[:1] == b"{" and any(mark in rest for mark in _CUT_LIST)
-    return isinstance(first, dict) and (_is_message(first) or _messages(first) is not None)
+    return isinstance(first, dict) and (_is_message(first) or _message_list(first) is not None)
 
 
 def _opens_object(head: bytes) -> bool:
     """Whether an object spread over lines, or cut off by the head, holds messages."""
-    whole = _parsed(head)
+    whole = _parse_json(head)
     if isinstance(whole, dict):
-        return _messages(whole) is not None
+        return _message_list(whole) is not None
     return any(mark in head for mark in _CUT_LIST[:2])
 
 
-def _parsed(raw: bytes) -> object:
+def _parse_json(raw: bytes) -> object:
     try:
         return json.loads(raw)
     except (ValueError, RecursionError):
         return None
 
 
-def _role(message: Mapping[str, Any]) -> str:
+def _message_role(message: Mapping[str, Any]) -> str:
     role = message.get("role", message.get("from"))
     return role.lower() if isinstance(role, str) else ""
 
@@ -138,7 +138,7 @@ def _role(message: Mapping[str, Any]) -> str:
 def _is_message(value: object) -> bool:
     return (
         isinstance(value, dict)
-        and (_role(value) in _ROLES or _role(value) in _OTHERS)
+        and (_message_role(value) in _ROLES or _message_role(value) in _OTHERS)
         and ("content" in value or "value" in value)
         and "turns" not in value
     )
@@ -150,7 +150,7 @@ def _is_header(value: Mapping[str, Any]) -> bool:
     return named and not {"role", "from", "kind", "type"} & set(value)
 
 
-def _messages(value: Mapping[str, Any]) -> list[Any] | None:
+def _message_list(value: Mapping[str, Any]) -> list[Any] | None:
     """Return the list of messages an object holds, or None."""
     for key in _LISTS:
         found = value.get(key)
@@ -159,16 +159,16 @@ def _messages(value: Mapping[str, Any]) -> list[Any] | None:
     return None
 
 
-def _text(message: Mapping[str, Any]) -> str:
+def _message_text(message: Mapping[str, Any]) -> str:
     content = message.get("content", message.get("value"))
     if isinstance(content, str):
         return content.strip()
     parts = content if isinstance(content, list) else []
-    said = [part if isinstance(part, str) else _part(part) for part in parts]
+    said = [part if isinstance(part, str) else _part_text(part) for part in parts]
     return "\n\n".join(part.strip() for part in said if part.strip())
 
 
-def _part(part: object) -> str:
+def _part_text(part: object) -> str:
     if isinstance(part, dict) and part.get("type") in _PARTS:
         text = part.get("text")
         return text if isinstance(text, str) else ""
@@ -179,7 +179,7 @@ def _first_moment(value: Mapping[str, Any]) -> datetime | None:
     return next((at for key in _TIMES if (at := moment(value.get(key)))), None)
 
 
-def _date(file: TranscriptFile, stream: BinaryIO) -> datetime:
+def _file_date(file: TranscriptFile, stream: BinaryIO) -> datetime:
     """Return the date in the file's name, else its own, else the epoch."""
     named = find_moment(PurePath(file.name).name)
     if named is not None:
@@ -190,72 +190,72 @@ def _date(file: TranscriptFile, stream: BinaryIO) -> datetime:
         return EPOCH
 
 
-def _whole(file: TranscriptFile) -> Iterator[Transcript]:
+def _read_document(file: TranscriptFile) -> Iterator[Transcript]:
     """Read a file that is one JSON value."""
     with file.open() as stream:
-        date = _date(file, stream)
+        date = _file_date(file, stream)
         try:
             value = json.loads(stream.read().decode("utf-8-sig"))
         except (ValueError, RecursionError) as error:
             line = getattr(error, "lineno", 1)
             raise TranscriptError(file.name, line, "the JSON is broken") from error
     if isinstance(value, dict) or all(_is_message(one) for one in value[:1]):
-        yield from _conversation(value, file.name, date)
+        yield from _read_conversation(value, file.name, date)
         return
     for one in value:
         if isinstance(one, dict):
-            yield from _conversation(one, file.name, date)
+            yield from _read_conversation(one, file.name, date)
 
 
-def _lined(file: TranscriptFile) -> Iterator[Transcript]:
+def _read_lines(file: TranscriptFile) -> Iterator[Transcript]:
     """Read JSONL: messages of one conversation, or one conversation a line."""
     with file.open() as stream:
-        date = _date(file, stream)
+        date = _file_date(file, stream)
         growing, header = _Growing(date), dict[str, Any]()
         for number, raw in enumerate(stream, 1):
-            line = _parsed(raw.removeprefix(b"\xef\xbb\xbf"))
+            line = _parse_json(raw.removeprefix(b"\xef\xbb\xbf"))
             if not isinstance(line, dict):
                 if raw.strip():
                     raise TranscriptError(file.name, number, "the line is not a JSON object")
-            elif _messages(line) is not None:
-                yield from _conversation(line, file.name, date)
+            elif _message_list(line) is not None:
+                yield from _read_conversation(line, file.name, date)
             elif _is_header(line):
-                yield from _done(growing, header, file.name)
+                yield from _finish_session(growing, header, file.name)
                 growing, header = _Growing(_first_moment(line) or date), line
             else:
                 growing.take(line)
-    yield from _done(growing, header, file.name)
+    yield from _finish_session(growing, header, file.name)
 
 
-def _conversation(value: object, name: str, date: datetime) -> Iterator[Transcript]:
+def _read_conversation(value: object, name: str, date: datetime) -> Iterator[Transcript]:
     top = value if isinstance(value, dict) else {}
-    messages = _messages(top) if top else value
+    messages = _message_list(top) if top else value
     growing = _Growing(_first_moment(top) or date)
     for message in messages if isinstance(messages, list) else []:
         if isinstance(message, dict):
             growing.take(message)
-    yield from _done(growing, top, name)
+    yield from _finish_session(growing, top, name)
 
 
-def _done(growing: _Growing, top: Mapping[str, Any], name: str) -> Iterator[Transcript]:
+def _finish_session(growing: _Growing, top: Mapping[str, Any], name: str) -> Iterator[Transcript]:
     if not growing.turns:
         return
     first = growing.turns[0]
     given = next((top[key] for key in _IDS if isinstance(top.get(key), str) and top[key]), "")
     stem = PurePath(name).stem
-    id = given or f"{stem}-{_digest(f'{first.role}{first.text}')[:8]}"
+    id = given or f"{stem}-{_hash_text(f'{first.role}{first.text}')[:8]}"
     session = Session(
         safe_session_id(id),
         _first_moment(top) or first.at,
-        agent=_named(top, "agent"),
-        user=_named(top, "user"),
-        project=_named(top, "project"),
+        agent=_text_member(top, "agent"),
+        user=_text_member(top, "user"),
+        project=_text_member(top, "project"),
         host="messages",
-        title=_named(top, "title"),
+        title=_text_member(top, "title"),
     )
     yield Transcript(session, tuple(growing.turns))
 
 
-def _named(top: Mapping[str, Any], member: str) -> str:
+def _text_member(top: Mapping[str, Any], member: str) -> str:
     value = top.get(member)
     return value.strip()[:120] if isinstance(value, str) else ""

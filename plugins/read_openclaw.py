@@ -35,10 +35,10 @@ _MACHINE = ("Read HEARTBEAT.md if it exists", "A new session was started via /ne
 @hookimpl
 def read_transcript(file: TranscriptFile) -> Iterable[Transcript] | None:
     """Read an OpenClaw transcript; None for any other file."""
-    header = _object(file.head.lstrip().partition(b"\n")[0])
-    if header is None or header.get("type") != "session" or not _string(header, "id"):
+    header = _parse_object(file.head.lstrip().partition(b"\n")[0])
+    if header is None or header.get("type") != "session" or not _string_value(header, "id"):
         return None
-    return _sessions(file, header) if "cwd" in header or "timestamp" in header else None
+    return _read_sessions(file, header) if "cwd" in header or "timestamp" in header else None
 
 
 @dataclass(slots=True)
@@ -50,12 +50,19 @@ class _Growing:
 
     def take(self, entry: dict[str, Any], message: dict[str, Any]) -> None:
         self.at = moment(entry.get("timestamp")) or moment(message.get("timestamp")) or self.at
-        role, text = _string(message, "role"), _spoken(message)
+        role, text = _string_value(message, "role"), _spoken_text(message)
         if role not in _ROLES or not text or self._is_copy(message, text):
             return
         kind, origin = _ROLES[role]
         self.turns.append(
-            Turn(len(self.turns) + 1, self.at, kind, text, origin=origin, ref=_string(entry, "id"))
+            Turn(
+                len(self.turns) + 1,
+                self.at,
+                kind,
+                text,
+                origin=origin,
+                ref=_string_value(entry, "id"),
+            )
         )
 
     def _is_copy(self, message: dict[str, Any], text: str) -> bool:
@@ -63,7 +70,7 @@ class _Growing:
         return is_mirror and bool(self.turns) and self.turns[-1].text == text
 
 
-def _object(raw: bytes) -> dict[str, Any] | None:
+def _parse_object(raw: bytes) -> dict[str, Any] | None:
     try:
         line = json.loads(raw)
     except (ValueError, RecursionError):
@@ -71,18 +78,18 @@ def _object(raw: bytes) -> dict[str, Any] | None:
     return line if isinstance(line, dict) else None
 
 
-def _string(table: dict[str, Any], key: str) -> str:
+def _string_value(table: dict[str, Any], key: str) -> str:
     value = table.get(key)
     return value if isinstance(value, str) else ""
 
 
-def _sessions(file: TranscriptFile, header: dict[str, Any]) -> Iterator[Transcript]:
+def _read_sessions(file: TranscriptFile, header: dict[str, Any]) -> Iterator[Transcript]:
     name = PurePath(file.name).name
     started = moment(header.get("timestamp")) or find_moment(name)
     growing, broken = _Growing(started or EPOCH), 0
     with file.open() as stream:
         for raw in stream:
-            entry = _object(raw)
+            entry = _parse_object(raw)
             if entry is None:
                 broken += bool(raw.strip())
             elif entry.get("type") == "message" and isinstance(entry.get("message"), dict):
@@ -90,28 +97,28 @@ def _sessions(file: TranscriptFile, header: dict[str, Any]) -> Iterator[Transcri
     if broken:
         log.warning("%s: %d lines skipped", name, broken)
     if growing.turns:
-        cwd = PurePath(_string(header, "cwd").replace("\\", "/"))
+        cwd = PurePath(_string_value(header, "cwd").replace("\\", "/"))
         session = Session(
-            safe_session_id(_string(header, "id")),
+            safe_session_id(_string_value(header, "id")),
             started or growing.turns[0].at,
-            agent=_agent(file.name),
+            agent=_agent_name(file.name),
             project=cwd.name,
             host="openclaw",
         )
         yield Transcript(session, tuple(growing.turns))
 
 
-def _agent(name: str) -> str:
+def _agent_name(name: str) -> str:
     """Return the agent that a path ``agents/<agent>/sessions/<id>.jsonl`` names."""
     parts = PurePath(name.replace("\\", "/")).parts
     under = parts[-4:] if len(parts) >= 4 else ()
     return under[1] if under and under[0] == "agents" and under[2] == "sessions" else "openclaw"
 
 
-def _spoken(message: dict[str, Any]) -> str:
+def _spoken_text(message: dict[str, Any]) -> str:
     content = message.get("content")
     blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
-    said = [_string(block, "text").strip() for block in blocks if _is_text(block)]
+    said = [_string_value(block, "text").strip() for block in blocks if _is_text(block)]
     text = "\n\n".join(block for block in said if block)
     return "" if text in _SILENT or text.startswith(_MACHINE) else text
 

@@ -45,15 +45,15 @@ def read_transcript(file: TranscriptFile) -> Iterable[Transcript] | None:
     head = file.head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if not head.startswith(b"{"):
         return None
-    first = _object(head.partition(b"\n")[0])
+    first = _parse_object(head.partition(b"\n")[0])
     if first is not None and first.get("kind") == "session" and "started" in first:
-        return _sealed(file)
-    whole = first if first is not None and "kind" not in first else _object(head)
+        return _read_jsonl_session(file)
+    whole = first if first is not None and "kind" not in first else _parse_object(head)
     fits = _is_session(whole) if whole is not None else _looks_cut(head, file.head)
-    return _plain(file) if fits else None
+    return _read_json_session(file) if fits else None
 
 
-def _object(raw: bytes) -> dict[str, Any] | None:
+def _parse_object(raw: bytes) -> dict[str, Any] | None:
     try:
         value = json.loads(raw)
     except (ValueError, RecursionError):
@@ -62,7 +62,7 @@ def _object(raw: bytes) -> dict[str, Any] | None:
 
 
 def _is_session(value: Mapping[str, Any]) -> bool:
-    return _entries(value) is not None and any(isinstance(value.get(id), str) for id in _IDS)
+    return _find_entries(value) is not None and any(isinstance(value.get(id), str) for id in _IDS)
 
 
 def _looks_cut(head: bytes, whole: bytes) -> bool:
@@ -71,7 +71,7 @@ def _looks_cut(head: bytes, whole: bytes) -> bool:
     return len(whole) >= 65536 and has_members and b'"role"' in head
 
 
-def _entries(value: Mapping[str, Any]) -> list[Any] | None:
+def _find_entries(value: Mapping[str, Any]) -> list[Any] | None:
     for name in _LISTS:
         found = value.get(name)
         if isinstance(found, list) and all(
@@ -81,7 +81,7 @@ def _entries(value: Mapping[str, Any]) -> list[Any] | None:
     return None
 
 
-def _sealed(file: TranscriptFile) -> Iterator[Transcript]:
+def _read_jsonl_session(file: TranscriptFile) -> Iterator[Transcript]:
     with file.open() as stream:
         try:
             transcript = read_transcript_lines(stream, file.name)
@@ -91,21 +91,21 @@ def _sealed(file: TranscriptFile) -> Iterator[Transcript]:
         yield transcript
 
 
-def _plain(file: TranscriptFile) -> Iterator[Transcript]:
+def _read_json_session(file: TranscriptFile) -> Iterator[Transcript]:
     with file.open() as stream:
         try:
             value = json.loads(stream.read().decode("utf-8-sig"))
         except (ValueError, RecursionError) as error:
             line = getattr(error, "lineno", 1)
             raise TranscriptError(file.name, line, "the JSON is broken") from error
-    entries = (_entries(value) or []) if isinstance(value, dict) else []
+    entries = (_find_entries(value) or []) if isinstance(value, dict) else []
     if not entries or "n" in entries[0]:
         return
     dated = moment(value.get("timestamp")) or find_moment(PurePath(file.name).name)
     roles = _OURS if value.get("format") == _EXPORTED else _ROLES
-    turns = tuple(_turns(entries, dated or EPOCH, roles))
+    turns = tuple(_yield_turns(entries, dated or EPOCH, roles))
     if turns:
-        session = _session(value, turns[0].at)
+        session = _make_session(value, turns[0].at)
         task, variables = value.get("current_task"), value.get("temp_vars")
         metadata = value.get("metadata")
         yield Transcript(
@@ -117,7 +117,7 @@ def _plain(file: TranscriptFile) -> Iterator[Transcript]:
         )
 
 
-def _session(value: Mapping[str, Any], started: datetime) -> Session:
+def _make_session(value: Mapping[str, Any], started: datetime) -> Session:
     id = next(value[name] for name in _IDS if isinstance(value.get(name), str))
     texts = {
         name: value[name]
@@ -127,16 +127,16 @@ def _session(value: Mapping[str, Any], started: datetime) -> Session:
     return Session(safe_session_id(id), started, host="session", **texts)
 
 
-def _turns(
+def _yield_turns(
     entries: list[Any], at: datetime, roles: Mapping[str, tuple[Role, Origin]]
 ) -> Iterator[Turn]:
     number, repeats = 0, Counter[str]()
     calls: list[Any] = []
     for entry in entries:
         at = moment(entry.get("timestamp", entry.get("at"))) or at
-        text, role = _text(entry), entry["role"]
+        text, role = _entry_text(entry), entry["role"]
         if role == "assistant":
-            calls += _calls(entry)
+            calls += _tool_calls(entry)
         if role not in roles or not text:
             continue
         number += 1
@@ -145,14 +145,14 @@ def _turns(
         kind, origin = roles[role]
         id = entry.get("id", entry.get("ref"))
         ref = id if isinstance(id, str) and id else f"{digest}.{repeats[digest]}"
-        turn = Turn(number, at, kind, text, speaker=_speaker(entry), origin=origin, ref=ref)
-        turn = replace(turn, origin=_origin(entry, origin))
+        turn = Turn(number, at, kind, text, speaker=_speaker_name(entry), origin=origin, ref=ref)
+        turn = replace(turn, origin=_turn_origin(entry, origin))
         # An assistant that only calls tools says nothing: its next words come of these calls.
         yield replace(turn, tool_calls=tuple(calls)) if role == "assistant" else turn
         calls = [] if role == "assistant" else calls
 
 
-def _origin(entry: Mapping[str, Any], origin: Origin) -> Origin:
+def _turn_origin(entry: Mapping[str, Any], origin: Origin) -> Origin:
     """Return whose words a turn is; what the file says may only lower the trust in it."""
     claimed = entry.get("origin")
     if claimed not in tuple(Origin):
@@ -160,17 +160,17 @@ def _origin(entry: Mapping[str, Any], origin: Origin) -> Origin:
     return max(origin, Origin(claimed), key=lambda one: one.rank)
 
 
-def _calls(entry: Mapping[str, Any]) -> list[Any]:
+def _tool_calls(entry: Mapping[str, Any]) -> list[Any]:
     found = entry.get("tool_calls")
     return found if isinstance(found, list) else []
 
 
-def _speaker(entry: Mapping[str, Any]) -> str:
+def _speaker_name(entry: Mapping[str, Any]) -> str:
     name = entry.get("speaker", entry.get("name"))
     return name if isinstance(name, str) else ""
 
 
-def _text(entry: Mapping[str, Any]) -> str:
+def _entry_text(entry: Mapping[str, Any]) -> str:
     content = entry.get("content", entry.get("text"))
     if isinstance(content, str):
         return content.strip()

@@ -87,7 +87,7 @@ class Reranker:
         body: dict[str, Any] = {"query": query, "documents": texts, "texts": texts}
         if self._model:
             body |= {"model": self._model, "top_n": len(texts), "return_documents": False}
-        return _scores(self._wire.post("/rerank", body), len(texts), self._base)
+        return _parse_scores(self._wire.post("/rerank", body), len(texts), self._base)
 
     def _of_judge(self, query: str, texts: list[str], ask: Ask) -> list[float] | None:
         shown = [f"{number}. {text}" for number, text in enumerate(texts[:JUDGED], 1)]
@@ -112,15 +112,15 @@ class Reranker:
         return low + [min(low) - number for number in range(1, len(texts) - len(shown) + 1)]
 
 
-def _scores(answer: Any, count: int, base: str) -> list[float]:
+def _parse_scores(answer: Any, count: int, base: str) -> list[float]:
     """Return the scores of an answer in the order of the texts."""
     found: Any = answer.get("results", answer.get("data")) if isinstance(answer, dict) else answer
     try:
-        by_index = {int(one["index"]): _score(one) for one in found}
+        by_index = {int(one["index"]): _parse_score(one) for one in found}
         return [by_index[number] for number in range(count)]
     except (LookupError, TypeError, ValueError) as error:
         raise ModelError(f"{base} gave no score for each text ({error!r}).") from error
 
 
-def _score(one: Mapping[str, Any]) -> float:
+def _parse_score(one: Mapping[str, Any]) -> float:
     return float(one["relevance_score"] if "relevance_score" in one else one["score"])

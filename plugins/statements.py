@@ -71,20 +71,24 @@ def distil_session(
 ) -> Generator[None, list[Draft] | None, list[Draft] | None]:
     """Add plain statements to what was distilled, and let go what is taken back later."""
     drafts = yield
-    return None if drafts is None else _told(transcript, drafts)
+    return None if drafts is None else _merge_statements(transcript, drafts)
 
 
-def _told(transcript: Transcript, drafts: list[Draft]) -> list[Draft]:
-    lines = list(_lines(transcript))
+def _merge_statements(transcript: Transcript, drafts: list[Draft]) -> list[Draft]:
+    lines = list(_yield_lines(transcript))
     quoted = {quote for draft in drafts if not _is_loose(draft) for quote in draft.quotes}
     gone = list(_taken_back(transcript, lines, drafts))
     apart = {quote for draft in gone for quote in draft.quotes}
     chat = transcript.has_several_people()
-    facts = [] if chat else [*_facts(transcript, lines, quoted | apart), *_answers(transcript)]
+    facts = (
+        []
+        if chat
+        else [*_find_facts(transcript, lines, quoted | apart), *_find_answers(transcript)]
+    )
     told = {quote for fact in facts for quote in fact.quotes}
     rest = [one for one in drafts if not (told & set(one.quotes) and not _is_apart(one, facts))]
     kept = [draft for draft in (*rest, *facts) if not apart & set(draft.quotes)]
-    standing = [draft for draft in kept if not any(_ends(one, draft) for one in gone)]
+    standing = [draft for draft in kept if not any(_is_retracted(one, draft) for one in gone)]
     return [*gone, *standing]
 
 
@@ -98,31 +102,33 @@ def _is_apart(draft: Draft, facts: list[Draft]) -> bool:
     return ".news." in draft.key or any(draft.key == fact.key for fact in facts)
 
 
-def _answers(transcript: Transcript) -> Iterator[Draft]:
+def _find_answers(transcript: Transcript) -> Iterator[Draft]:
     """Yield the statement of a sentence that leaves its subject to the one before it."""
     before: Turn | None = None
     for turn in transcript.turns:
         if turn.role not in (Role.USER, Role.ASSISTANT):
             continue
         if turn.by_person and len(turn.text) <= SHORT:
-            yield from _answered(transcript.session, before, turn)
+            yield from _draft_answers(transcript.session, before, turn)
         before = turn
 
 
-def _answered(session: Session, before: Turn | None, turn: Turn) -> Iterator[Draft]:
+def _draft_answers(session: Session, before: Turn | None, turn: Turn) -> Iterator[Draft]:
     if _MARKS.search(turn.text) or foreign_spans(turn.text):
         return
-    leads = [(before, _last(before))] if before is not None else []
+    leads = [(before, _last_sentence(before))] if before is not None else []
     for start, end in sentences(turn.text):
         own = turn.text[start:end]
         for by, lead in leads[-1:]:
-            draft = _completed(session, (by, lead), (turn, own))
+            draft = _draft_completed(session, (by, lead), (turn, own))
             if draft is not None:
                 yield draft
         leads.append((turn, own))
 
 
-def _completed(session: Session, lead: tuple[Turn, str], told: tuple[Turn, str]) -> Draft | None:
+def _draft_completed(
+    session: Session, lead: tuple[Turn, str], told: tuple[Turn, str]
+) -> Draft | None:
     """Return what a sentence says once its subject is taken from the one before it."""
     turn, own = told
     whole = completed(own, lead[1]) if lead[1] else ""
@@ -131,14 +137,14 @@ def _completed(session: Session, lead: tuple[Turn, str], told: tuple[Turn, str])
         return None
     if cues.SECRET.search(cues.fold_case(whole)):
         return None
-    draft = _draft(session, line, key_of("fact", whole, session.project))
+    draft = _make_draft(session, line, key_of("fact", whole, session.project))
     quotes = tuple(Quote(session.id, by.n, text) for by, text in (lead, told))
     return replace(
         draft, quotes=quotes, value=whole, reversal=updates.changes(whole) or denies(own)
     )
 
 
-def _last(turn: Turn) -> str:
+def _last_sentence(turn: Turn) -> str:
     """Return the last sentence of a turn that a person's next words may be about."""
     spans = sentences(turn.text)
     last = turn.text[spans[-1][0] : spans[-1][1]] if spans else ""
@@ -146,7 +152,7 @@ def _last(turn: Turn) -> str:
     return last if (turn.by_person or (asks and turn.origin is Origin.AGENT)) else ""
 
 
-def _lines(transcript: Transcript) -> Iterator[_Line]:
+def _yield_lines(transcript: Transcript) -> Iterator[_Line]:
     for turn in transcript.turns:
         if turn.role in (Role.USER, Role.ASSISTANT) and len(turn.text) <= MAX_TURN:
             for start, end in spoken(turn.text, by_person=turn.role is Role.USER):
@@ -155,13 +161,13 @@ def _lines(transcript: Transcript) -> Iterator[_Line]:
                     yield _Line(turn, text)
 
 
-def _facts(transcript: Transcript, lines: list[_Line], quoted: set[Quote]) -> list[Draft]:
+def _find_facts(transcript: Transcript, lines: list[_Line], quoted: set[Quote]) -> list[Draft]:
     session = transcript.session
     found = []
     for line in lines:
         quote = Quote(session.id, line.turn.n, line.text)
         if line.human and quote not in quoted and not line.barred and _is_fact(line.text):
-            draft = _draft(session, line, key_of("fact", line.text, session.project))
+            draft = _make_draft(session, line, key_of("fact", line.text, session.project))
             found.append(replace(draft, reversal=updates.changes(line.text)))
     return found
 
@@ -179,7 +185,7 @@ def _taken_back(transcript: Transcript, lines: list[_Line], drafts: list[Draft])
             continue
         key = _named_key(line, transcript.session.project) or _just_said(lines, at, drafts)
         if key:
-            draft = _draft(transcript.session, line, key)
+            draft = _make_draft(transcript.session, line, key)
             yield replace(draft, gone=True, importance=1.0)
 
 
@@ -210,12 +216,12 @@ def _rests_on(quote: Quote, line: _Line) -> bool:
     return quote.n == line.turn.n and quote.text in line.text
 
 
-def _ends(gone: Draft, draft: Draft) -> bool:
+def _is_retracted(gone: Draft, draft: Draft) -> bool:
     """Whether a draft says what is taken back later in the same session."""
     return draft.key in kin(gone.key) and draft.quotes[-1].n < gone.quotes[0].n
 
 
-def _draft(session: Session, line: _Line, key: str) -> Draft:
+def _make_draft(session: Session, line: _Line, key: str) -> Draft:
     value = cues.clean(line.text)
     topic = key.rpartition(".")[2]
     named = is_named(key)

@@ -57,16 +57,16 @@ def open_tasks(transcript: Transcript) -> list[Draft]:
     last: dict[str, Draft | None] = {}
     alone = not transcript.has_several_people()
     for turn in transcript.turns:
-        boxes = list(_items(turn))
+        boxes = list(_yield_items(turn))
         for ticked, item in boxes:
-            last[normalise(item)] = None if ticked else _draft(transcript, turn, item)
+            last[normalise(item)] = None if ticked else _make_draft(transcript, turn, item)
         if boxes or not (alone and turn.by_person):
             continue
         for done in done_in(turn.text):
             named = [key for key, draft in last.items() if draft and finishes(done, draft.value)]
             last.update(dict.fromkeys(named if len(named) == 1 else (), None))
         for item in tasks_in(turn.text):
-            last.setdefault(normalise(item), _draft(transcript, turn, item))
+            last.setdefault(normalise(item), _make_draft(transcript, turn, item))
     return [draft for draft in last.values() if draft is not None]
 
 
@@ -75,21 +75,21 @@ def finished_tasks(transcript: Transcript) -> list[Draft]:
     found: list[Draft] = []
     alone = not transcript.has_several_people()
     for turn in transcript.turns:
-        ticked = [item for done, item in _items(turn) if done]
+        ticked = [item for done, item in _yield_items(turn) if done]
         spoken = done_in(turn.text) if alone and turn.by_person else []
         for item in (*ticked, *spoken):
-            draft = _draft(transcript, turn, item)
+            draft = _make_draft(transcript, turn, item)
             found.append(replace(draft, key=f"done.{slug(item, limit=40)}", done=True))
     return found
 
 
-def _items(turn: Turn) -> Iterator[tuple[bool, str]]:
+def _yield_items(turn: Turn) -> Iterator[tuple[bool, str]]:
     if turn.origin in _TRUSTED and "```" not in turn.text:
         for box in _BOX.finditer(turn.text):
             yield box[1] != " ", box[2]
 
 
-def _draft(transcript: Transcript, turn: Turn, item: str) -> Draft:
+def _make_draft(transcript: Transcript, turn: Turn, item: str) -> Draft:
     session = transcript.session
     return Draft(
         type=CardType.TASK_STATE,

@@ -156,9 +156,10 @@ class Triggers:
         if turn.speaker not in ("", session.user):
             return []
         return [
-            _draft(turn, session, text, found, asked)
-            for text in _sentences(turn.text)
-            if (found := _triggered(text, asked := _is_asked(text), session.project)) is not None
+            _make_draft(turn, session, text, found, asked)
+            for text in _yield_sentences(turn.text)
+            if (found := _match_trigger(text, asked := _is_asked(text), session.project))
+            is not None
         ]
 
     def _may_trigger(self, turn: Turn) -> bool:
@@ -186,12 +187,12 @@ def create(settings: Mapping[str, Any]) -> Triggers:
     return Triggers(**chosen)
 
 
-def _sentences(text: str) -> Iterator[str]:
+def _yield_sentences(text: str) -> Iterator[str]:
     return (text[start:end] for start, end in own_sentences(text))
 
 
 @lru_cache(maxsize=64)
-def _own(sentence: str) -> str:
+def _fold_sentence(sentence: str) -> str:
     """Return a sentence for matching: simplified, lower case, quotations blanked."""
     low = cues.fold_case(simplify(sentence))
     return _QUOTED.sub(lambda found: " " * len(found[0]), low)
@@ -199,23 +200,23 @@ def _own(sentence: str) -> str:
 
 def _is_asked(sentence: str) -> bool:
     """Whether the speaker asks to remember, rather than tells of remembering."""
-    own = _own(sentence)
+    own = _fold_sentence(sentence)
     return _REMEMBER.search(own) is not None and _RECALLED.search(own) is None
 
 
-def _triggered(sentence: str, asked: bool, project: str) -> tuple[_Sort, str] | None:
+def _match_trigger(sentence: str, asked: bool, project: str) -> tuple[_Sort, str] | None:
     """Return what sort of memory a sentence is and its key, or None."""
-    own = _own(sentence)
-    contact = _contact(own)
+    own = _fold_sentence(sentence)
+    contact = _match_contact(own)
     claim = _THAT.sub("", sentence)
     found = (
         (_ENTITY, contact)
         if contact
-        else _gone(claim, project)
-        or _person(own)
-        or _choice(own, claim, project)
-        or _mine(own, claim)
-        or _told(own, asked, claim, project)
+        else _match_retraction(claim, project)
+        or _match_person(own)
+        or _match_choice(own, claim, project)
+        or _match_own_slot(own, claim)
+        or _match_note(own, asked, claim, project)
     )
     return None if found is None or _is_barred(sentence, own, contact, asked) else found
 
@@ -239,7 +240,7 @@ def _is_reported(own: str) -> bool:
     return who is not None and ask is not None and who.start() < ask.start()
 
 
-def _contact(own: str) -> str:
+def _match_contact(own: str) -> str:
     """Return the key of a way to reach the speaker that was not masked."""
     found = _CONTACT.search(own)
     if found is None or not _REACH_ME.search(own) or "⟦redacted" in own:
@@ -247,31 +248,31 @@ def _contact(own: str) -> str:
     return "user.email" if "@" in found[0] else "user.phone"
 
 
-def _person(own: str) -> tuple[_Sort, str] | None:
+def _match_person(own: str) -> tuple[_Sort, str] | None:
     told = people.introduced(own)
     if not told:
         return None
     known, words = told[0]
     # Hobbies and the like hold several values at a time, so the value is in the key.
-    several = f".{name_of(people.told(words), 3)}" if known.slot in people.OPEN else ""
+    several = f".{name_of(people.cut_to_statement(words), 3)}" if known.slot in people.OPEN else ""
     return (_ENTITY if known.entity else _FACT), f"user.{known.slot}{several}"
 
 
-def _gone(claim: str, project: str) -> tuple[_Sort, str] | None:
+def _match_retraction(claim: str, project: str) -> tuple[_Sort, str] | None:
     """Return the key of what the speaker takes back, where it is named."""
     if updates.takes_back(claim) and subject_of(claim) is not None:
         return _GONE, key_of("fact", claim, project)
     return None
 
 
-def _choice(own: str, claim: str, project: str) -> tuple[_Sort, str] | None:
+def _match_choice(own: str, claim: str, project: str) -> tuple[_Sort, str] | None:
     for sort, pattern in _CHOICES:
         if pattern.search(own):
             return sort, key_of(sort.prefix, claim, project)
     return None
 
 
-def _mine(own: str, claim: str) -> tuple[_Sort, str] | None:
+def _match_own_slot(own: str, claim: str) -> tuple[_Sort, str] | None:
     """Return the slot that "my … is …" fills, so that a new value meets the old one."""
     found = _MINE.search(own)
     if found is None and own_of(claim) is None:
@@ -288,7 +289,7 @@ def _mine(own: str, claim: str) -> tuple[_Sort, str] | None:
     return _FACT, f"user.{_SLOTS.get(slot) or known_topic(slot) or slug(slot, 40)}"
 
 
-def _told(own: str, asked: bool, claim: str, project: str) -> tuple[_Sort, str] | None:
+def _match_note(own: str, asked: bool, claim: str, project: str) -> tuple[_Sort, str] | None:
     if not asked and not _EMPHASIS.search(own):
         return None
     # A plan, or what was so once, is worth a note when asked for, but states no value.
@@ -298,16 +299,16 @@ def _told(own: str, asked: bool, claim: str, project: str) -> tuple[_Sort, str] 
     return _NOTE, f"note.{known_topic(plain) or name_of(plain)}"
 
 
-def _draft(
+def _make_draft(
     turn: Turn, session: Session, sentence: str, found: tuple[_Sort, str], asked: bool
 ) -> Draft:
     sort, key = found
     value = cues.clean(sentence)
-    own = _own(sentence)
+    own = _fold_sentence(sentence)
     return Draft(
         type=sort.type,
         key=key,
-        title=_title(_THAT.sub("", value) or value),
+        title=_shorten_title(_THAT.sub("", value) or value),
         value=value,
         quotes=(Quote(session.id, turn.n, sentence),),
         at=turn.at,
@@ -318,7 +319,7 @@ def _draft(
         gone=sort is _GONE,
         origin=turn.origin,
         tags=(sort.tag,),
-        category=key.partition(".")[0] if is_named(key) else _category(sort, session),
+        category=key.partition(".")[0] if is_named(key) else _choose_category(sort, session),
         project="" if is_named(key) else session.project,
         participants=(turn.speaker or session.user or str(turn.role),),
     )
@@ -330,7 +331,7 @@ def _is_change(key: str, sentence: str) -> bool:
     return one and updates.changes(sentence)
 
 
-def _category(sort: _Sort, session: Session) -> str:
+def _choose_category(sort: _Sort, session: Session) -> str:
     if sort.prefix == "user":
         return "people"
     if sort.type is CardType.PREFERENCE:
@@ -338,7 +339,7 @@ def _category(sort: _Sort, session: Session) -> str:
     return slug(session.project, 40) if session.project else "general"
 
 
-def _title(value: str) -> str:
+def _shorten_title(value: str) -> str:
     limit = 60 if value.isascii() else 32
     short = value if len(value) <= limit else f"{value[:limit].rstrip()}…"
     return short.rstrip(" .。,，;；!！")

@@ -50,7 +50,7 @@ class UsearchIndex:
 
     def __init__(self, folder: Path, dimensions: int) -> None:
         self._path, self._dimensions = folder / NAME, dimensions
-        self._index: Any = self._made()
+        self._index: Any = self._make_index()
         self._churn = 0
         self._changed = False
         if self._path.exists():
@@ -71,11 +71,11 @@ class UsearchIndex:
             limit: most pairs.
             among: the only keys that count, in any order.
         """
-        size, row = len(self._index), self._rows([vector])[0]
+        size, row = len(self._index), self._vector_rows([vector])[0]
         if not size or (among is not None and not len(among)):
             return []
         if among is not None and len(among) <= FEW:
-            return _first(*self._scanned(row, among), limit)
+            return _sort_nearest(*self._scan_keys(row, among), limit)
         # So many that a few which do not count cost no second search.
         room = min(size, limit if among is None else limit + min(limit, max(0, size - len(among))))
         while True:
@@ -85,7 +85,7 @@ class UsearchIndex:
                 kept = np.isin(keys, among)
                 keys, near = keys[kept], near[kept]
             if len(keys) >= limit or room >= size:
-                return _first(keys, near, limit)
+                return _sort_nearest(keys, near, limit)
             room = min(size, room * WIDER)
 
     def write(self, add: Iterable[tuple[int, Sequence[float]]], remove: Iterable[int]) -> None:
@@ -95,30 +95,30 @@ class UsearchIndex:
             ModelError: a vector has another length, or a number in it is not finite.
         """
         gone, rest = list(remove), iter(add)
-        first = self._taken(rest)
+        first = self._next_batch(rest)
         if not self._changed:
-            self._load()
+            self._load_index()
         for key in gone:
             self._churn += int(self._index.remove(key))
         while first is not None:
             self._index.add(*first)
-            first = self._taken(rest)
+            first = self._next_batch(rest)
         if self._churn * CHURN > len(self._index):
-            self._compact()
+            self._rebuild_graph()
 
-    def _taken(self, pairs: Iterator[tuple[int, Sequence[float]]]) -> tuple[Any, Any] | None:
+    def _next_batch(self, pairs: Iterator[tuple[int, Sequence[float]]]) -> tuple[Any, Any] | None:
         """Return the next few keys and vectors as arrays; None when there are no more."""
         taken = list(islice(pairs, BATCH))
         keys = np.asarray([key for key, _ in taken], dtype=np.uint64)
-        return (keys, self._rows([vector for _, vector in taken])) if taken else None
+        return (keys, self._vector_rows([vector for _, vector in taken])) if taken else None
 
     def close(self) -> None:
         """Save what changed and release the memory; the index is not used afterwards."""
         if self._changed:
-            self._save()
+            self._save_index()
         self._index.reset()
 
-    def _made(self) -> Any:
+    def _make_index(self) -> Any:
         return Index(
             ndim=self._dimensions,
             metric="cos",
@@ -128,30 +128,30 @@ class UsearchIndex:
             expansion_search=WIDTH,
         )
 
-    def _load(self) -> None:
+    def _load_index(self) -> None:
         """Read the mapped file into memory, where it can be changed."""
-        self._changed, self._index = True, self._made()
+        self._changed, self._index = True, self._make_index()
         if self._path.exists():
             self._index.load(str(self._path))
             # A file keeps the places of removed vectors.
             self._churn = self._index.capacity - len(self._index)
 
-    def _compact(self) -> None:
+    def _rebuild_graph(self) -> None:
         """Make the graph anew from the vectors that are left."""
         keys = [int(key) for key in self._index.keys]
-        old, self._index, self._churn = self._index, self._made(), 0
+        old, self._index, self._churn = self._index, self._make_index(), 0
         if keys:
             array = np.asarray(keys, dtype=np.uint64)
             self._index.add(array, np.asarray(old.get(array, np.float32)))
 
-    def _save(self) -> None:
+    def _save_index(self) -> None:
         """Write the file beside the old one: who has that mapped would crash if it changed."""
         written = self._path.with_name(f"{NAME}.{secrets.token_hex(4)}")
         self._index.save(str(written))
         written.replace(self._path)
         self._changed = False
 
-    def _scanned(self, row: Any, among: Ints) -> tuple[Any, Any]:
+    def _scan_keys(self, row: Any, among: Ints) -> tuple[Any, Any]:
         """Return the keys that have a vector, and the cosine of each."""
         keys = among[self._index.contains(among.astype(np.uint64))]
         if not len(keys):
@@ -161,7 +161,7 @@ class UsearchIndex:
         near = np.divide(held @ row, norms, out=np.zeros(len(keys), np.float32), where=norms > 0)
         return keys, near.astype(np.float64)
 
-    def _rows(self, vectors: Sequence[Sequence[float]]) -> Any:
+    def _vector_rows(self, vectors: Sequence[Sequence[float]]) -> Any:
         try:
             rows = np.asarray(vectors, dtype=np.float32).reshape(-1, self._dimensions)
         except ValueError:
@@ -175,7 +175,7 @@ class UsearchIndex:
         return rows
 
 
-def _first(keys: Any, near: Any, limit: int) -> list[tuple[int, float]]:
+def _sort_nearest(keys: Any, near: Any, limit: int) -> list[tuple[int, float]]:
     """Return the nearest pairs, ties by key."""
     pairs = zip(keys.tolist(), near.tolist(), strict=True)
     return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))[:limit]

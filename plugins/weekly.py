@@ -46,10 +46,10 @@ _COUNTS = regex(r"\d{4}-\d\d-\d\d (?:this week: \d+ decisions, |这一周：\d+ 
 @hookimpl
 def consolidate_week(week: WeekView) -> list[Step]:
     """Archive finished projects, add a line of growth."""
-    return [*_archive(week), *_growth(week)]
+    return [*_archive_projects(week), *_add_growth_line(week)]
 
 
-def _archive(week: WeekView) -> Iterable[Step]:
+def _archive_projects(week: WeekView) -> Iterable[Step]:
     for project in week.projects:
         why = "" if project.finished else _why_finished(project, week)
         if why:
@@ -81,7 +81,7 @@ def _is_end(text: str, name: str) -> bool:
     )
 
 
-def _growth(week: WeekView) -> Iterable[Step]:
+def _add_growth_line(week: WeekView) -> Iterable[Step]:
     identity = week.identity
     if identity is None or not week.events:
         return

@@ -166,7 +166,7 @@ class _Pool:
         posts, terms, field = fields._postfile, fields._tindex, _FIELD.pack(fields._fieldid)
         for word in sorted(self._held):
             ids, weights = self._held.pop(word)
-            start, content = posts.tell(), _content(ids, weights)
+            start, content = posts.tell(), _posting_bytes(ids, weights)
             posts.write(content)
             facts = (False, sum(weights), len(ids), 0, 0, max(weights), ids[0], ids[-1])
             place = _EXTENT.pack(start, len(content))
@@ -174,27 +174,27 @@ class _Pool:
         fields.finish_field()
 
 
-def _content(ids: array[int], weights: array[float]) -> bytes:
+def _posting_bytes(ids: array[int], weights: array[float]) -> bytes:
     """Return the postings of a term in blocks: length, facts about the block, the block."""
     parts = [_MAGIC]
     for at in range(0, len(ids), BLOCK):
         held, counts = ids[at : at + BLOCK], weights[at : at + BLOCK]
         facts = dumps((len(held), held[-1], max(counts), 0, 0, 0), PROTOCOL)
-        block = dumps((_deltas(held), _counts(counts), None), PROTOCOL)
+        block = dumps((_pack_deltas(held), _pack_counts(counts), None), PROTOCOL)
         size = len(facts) + len(block)
         # The last block has a negative length.
         parts += [_LENGTH.pack(size if at + BLOCK < len(ids) else -size), facts, block]
     return b"".join(parts)
 
 
-def _deltas(ids: array[int]) -> Any:
+def _pack_deltas(ids: array[int]) -> Any:
     if len(ids) < SHORT:
         return tuple(map(sub, ids, chain((0,), ids)))
     deltas = np.diff(np.frombuffer(ids, dtype=np.uint32), prepend=np.uint32(0))
     return _Packed("I", deltas.tobytes())
 
 
-def _counts(weights: array[float]) -> Any:
+def _pack_counts(weights: array[float]) -> Any:
     first = weights[0]
     if weights.count(first) == len(weights):
         return None if first == 1.0 else first
@@ -205,10 +205,10 @@ class _Packed:
     """An array that every pickle protocol writes as its bytes."""
 
     def __init__(self, kind: str, content: bytes) -> None:
-        self._kind, self._content = kind, content
+        self._kind, self._bytes = kind, content
 
     def __reduce__(self) -> tuple[type[array[Any]], tuple[str, bytes]]:
-        return array, (self._kind, self._content)
+        return array, (self._kind, self._bytes)
 
 
 class WhooshIndex:
@@ -217,7 +217,9 @@ class WhooshIndex:
     def __init__(self, folder: Path) -> None:
         storage = FileStorage(str(folder))
         self._index = (
-            storage.open_index() if storage.index_exists() else storage.create_index(self._schema())
+            storage.open_index()
+            if storage.index_exists()
+            else storage.create_index(self._make_schema())
         )
         self._reader: Any = None
         self._told = 0
@@ -229,38 +231,38 @@ class WhooshIndex:
 
     def keys(self) -> Ints:
         """Return the key of each row; -1 where the unit was removed."""
-        found = [_keys(leaf) for leaf, _ in self._leaves()]
+        found = [_segment_keys(leaf) for leaf, _ in self._leaf_readers()]
         return np.concatenate([*found, np.empty(0, dtype=np.int64)])
 
     def postings(self, word: str) -> tuple[Ints, Floats]:
         """Return the rows that hold `word`, ascending, and how often each does."""
         rows, counts = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.float64)]
-        for leaf, offset in self._leaves():
-            for ids, weights in _blocks(leaf, word):
+        for leaf, offset in self._leaf_readers():
+            for ids, weights in _yield_blocks(leaf, word):
                 rows.append(ids + offset)
                 counts.append(weights)
-        self._settle()
+        self._release_periodically()
         return np.concatenate(rows), np.concatenate(counts)
 
-    def _settle(self) -> None:
+    def _release_periodically(self) -> None:
         """Give back the memory of the files now and then: a caller keeps what it was given."""
         self._told += 1
         if self._told > RELEASED:
             self._told = 0
-            for leaf, _ in self._leaves():
-                _release(leaf)
+            for leaf, _ in self._leaf_readers():
+                _release_memory(leaf)
 
     def words(self, begin: str = "") -> Iterator[str]:
         """Yield the words that begin so, ascending; the term tables are sorted and mapped."""
-        leaves = (leaf.expand_prefix(FIELD, begin.encode()) for leaf, _ in self._leaves())
+        leaves = (leaf.expand_prefix(FIELD, begin.encode()) for leaf, _ in self._leaf_readers())
         return (word.decode() for word, _ in groupby(merge(*leaves)))
 
     def write(self, add: Iterable[tuple[int, Sequence[str]]], remove: Iterable[int]) -> None:
         """Remove units by key, then add units as (key, words)."""
-        gone, rest = self._rows(remove), iter(add)
+        gone, rest = self._find_rows(remove), iter(add)
         batch = list(islice(rest, BATCH))
         while gone or batch:
-            self._commit(batch, gone)
+            self._commit_batch(batch, gone)
             gone, batch = [], list(islice(rest, BATCH))
 
     def close(self) -> None:
@@ -270,23 +272,25 @@ class WhooshIndex:
             self._reader = None
         self._index.close()
 
-    def _schema(self) -> Any:
+    def _make_schema(self) -> Any:
         words = fields.KEYWORD(scorable=False)
         words.format = formats.Existence()
         return fields.Schema(
             **{FIELD: words, KEY: fields.COLUMN(columns.NumericColumn("i", default=-1))}
         )
 
-    def _leaves(self) -> list[tuple[Any, int]]:
+    def _leaf_readers(self) -> list[tuple[Any, int]]:
         if self._reader is None:
             self._reader = self._index.reader()
         return list(self._reader.leaf_readers())
 
-    def _rows(self, keys: Iterable[int]) -> list[int]:
+    def _find_rows(self, keys: Iterable[int]) -> list[int]:
         wanted = np.fromiter(keys, dtype=np.int64)
         return [int(row) for row in np.flatnonzero(np.isin(self.keys(), wanted))]
 
-    def _commit(self, add: Sequence[tuple[int, Sequence[str]]], remove: Sequence[int]) -> None:
+    def _commit_batch(
+        self, add: Sequence[tuple[int, Sequence[str]]], remove: Sequence[int]
+    ) -> None:
         codec = W3Codec(blocklimit=BLOCK, compression=0)
         writer = self._index.writer(codec=codec, compound=True, limitmb=256)
         pool, fields = _Pool(), writer.fieldwriter
@@ -297,7 +301,7 @@ class WhooshIndex:
             for row in remove:
                 writer.delete_document(row)
             for key, words in add:
-                _add(writer, pool, key, words)
+                _add_document(writer, pool, key, words)
             writer.commit(merge=len(add) < BULK)
             otherwise.pop_all()
         if self._reader is not None:
@@ -305,7 +309,7 @@ class WhooshIndex:
             self._reader = None
 
 
-def _add(writer: Any, pool: _Pool, key: int, words: Sequence[str]) -> None:
+def _add_document(writer: Any, pool: _Pool, key: int, words: Sequence[str]) -> None:
     """Add a document, its postings straight into our pool."""
     add, row = pool.add, writer.docnum
     for word, count in Counter(words).items():
@@ -313,7 +317,7 @@ def _add(writer: Any, pool: _Pool, key: int, words: Sequence[str]) -> None:
     writer.add_document(**{KEY: key})
 
 
-def _keys(leaf: Any) -> Ints:
+def _segment_keys(leaf: Any) -> Ints:
     """Return the keys of a segment; the column's bytes are big-endian 32-bit numbers."""
     count = leaf.doc_count_all()
     if not count:
@@ -330,7 +334,7 @@ def _keys(leaf: Any) -> Ints:
     return keys
 
 
-def _release(leaf: Any) -> None:
+def _release_memory(leaf: Any) -> None:
     """Give back the memory of what was read of a segment's file, where it is mapped."""
     terms = getattr(leaf, "_terms", None)
     content = getattr(getattr(terms, "_postfile", None), "_buf", None)
@@ -339,18 +343,18 @@ def _release(leaf: Any) -> None:
         mapped.madvise(mmap.MADV_DONTNEED)
 
 
-def _blocks(leaf: Any, word: str) -> Iterator[tuple[Ints, Floats]]:
+def _yield_blocks(leaf: Any, word: str) -> Iterator[tuple[Ints, Floats]]:
     terms = getattr(leaf, "_terms", None)
     if terms is None:
         try:
-            yield _walk(leaf.postings(FIELD, word))
+            yield _read_postings(leaf.postings(FIELD, word))
         except TermNotFound:
             return
     else:
-        yield from _raw(terms, word)
+        yield from _read_raw_blocks(terms, word)
 
 
-def _raw(terms: Any, word: str) -> Iterator[tuple[Ints, Floats]]:
+def _read_raw_blocks(terms: Any, word: str) -> Iterator[tuple[Ints, Floats]]:
     """Read whole blocks: two pickles each, of facts about it, and of deltas and weights.
 
     Whoosh's own matcher makes the same of them with a dozen calls a block.
@@ -378,7 +382,7 @@ def _raw(terms: Any, word: str) -> Iterator[tuple[Ints, Floats]]:
             yield ids, np.asarray(weights, dtype=np.float64)
 
 
-def _walk(matcher: Any) -> tuple[Ints, Floats]:
+def _read_postings(matcher: Any) -> tuple[Ints, Floats]:
     """Read through the public interface: short postings that stand in the term table."""
     rows, counts = [], []
     while matcher.is_active():

@@ -32,12 +32,12 @@ _LETTER = (
 _AMOUNT = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\w)"
 
 
-def _runs(letter: str) -> str:
+def _run_pattern(letter: str) -> str:
     return rf"{_AMOUNT}|{letter}+(?:[._@/'’\-]{{1,3}}{letter}+)*(?:\+\+|#(?!\w))?"
 
 
-_ASCII_RUN = regex(_runs("[A-Za-z0-9]"))
-_RUN = regex(rf"{_runs(_LETTER)}|[{HAN}]+|[{_PAIRED}]+")
+_ASCII_RUN = regex(_run_pattern("[A-Za-z0-9]"))
+_RUN = regex(rf"{_run_pattern(_LETTER)}|[{HAN}]+|[{_PAIRED}]+")
 _PAIRED_RUN = regex(f"[{_PAIRED}]")
 _POSSESSIVE = regex(r"['’]s?$")
 _CONTRACTED = regex(r"(?:n['’]t|['’](?:ll|re|ve|d|m|s))$")
@@ -68,22 +68,25 @@ _HAN_STOP = frozenset(_HAN_STOP_CHARS)
 def split_words(text: str) -> list[str]:
     """Split on script borders: stems of Latin words, single hanzi and pairs, typed dates."""
     if text.isascii():
-        return [*chain.from_iterable(map(_latin, _ASCII_RUN.findall(text))), *date_words(text)]
+        return [
+            *chain.from_iterable(map(_split_latin, _ASCII_RUN.findall(text))),
+            *date_words(text),
+        ]
     # The Ogham space is the one blank that stands among letters.
     plain = unicodedata.normalize("NFKC", text).replace("\u1680", " ")
-    return [*chain.from_iterable(map(_words, _RUN.findall(plain))), *date_words(plain)]
+    return [*chain.from_iterable(map(_words_of_run, _RUN.findall(plain))), *date_words(plain)]
 
 
-def _words(run: str) -> Iterable[str]:
+def _words_of_run(run: str) -> Iterable[str]:
     """Return the words of a run in one script."""
     if run[0] < "\u0e00":
-        return _latin(run)
+        return _split_latin(run)
     if is_han(run[0]):
-        return _han(simplify(run))
-    return _pairs(run) if _PAIRED_RUN.match(run) else _latin(run)
+        return _split_han(simplify(run))
+    return _split_pairs(run) if _PAIRED_RUN.match(run) else _split_latin(run)
 
 
-def _han(run: str) -> list[str]:
+def _split_han(run: str) -> list[str]:
     """Return single characters and pairs, without what only holds a sentence together."""
     if len(run) == 1:
         return [] if run in _HAN_STOP else [run]
@@ -92,30 +95,32 @@ def _han(run: str) -> list[str]:
     return singles + pairs
 
 
-def _pairs(run: str) -> list[str]:
+def _split_pairs(run: str) -> list[str]:
     return [run[i : i + 2] for i in range(max(1, len(run) - 1))]
 
 
 @lru_cache(maxsize=1 << 14)
-def _latin(run: str) -> tuple[str, ...]:
+def _split_latin(run: str) -> tuple[str, ...]:
     """Return the words of a run without spaces: a word's stem, or an identifier and its parts."""
     if "," in run:
         return (run.replace(",", ""),)
-    word = _POSSESSIVE.sub("", _plain(run))
+    word = _POSSESSIVE.sub("", _strip_accents(run))
     lower = word.lower()
     if not lower or lower in _STOP:
         return ()
     if lower.isalpha() and (word[1:].islower() or lower == word or _PLURAL.fullmatch(word)):
-        return (_stem(lower),)
+        return (_stem_word(lower),)
     version = _VERSION.fullmatch(lower)
     if version:
         return tuple(dict.fromkeys([lower, version[1]]))
     whole = [] if _CONTRACTED.search(lower) or len(lower) > _LONGEST else [lower]
-    parts = [_stem(part) for part in _parts(word) if part not in _STOP and part != lower]
+    parts = [
+        _stem_word(part) for part in _identifier_parts(word) if part not in _STOP and part != lower
+    ]
     return tuple(dict.fromkeys(whole + parts))
 
 
-def _plain(word: str) -> str:
+def _strip_accents(word: str) -> str:
     """Return the word without accents, so that cafe finds café."""
     if word.isascii():
         return word
@@ -123,7 +128,7 @@ def _plain(word: str) -> str:
     return "".join(ch for ch in parts if not "\u0300" <= ch <= "\u036f")
 
 
-def _parts(word: str) -> list[str]:
+def _identifier_parts(word: str) -> list[str]:
     """Return the parts of an identifier in lower case: file names, words, humps."""
     found = []
     for segment in _SEGMENT.split(_CONTRACTED.sub("", word)):
@@ -132,19 +137,19 @@ def _parts(word: str) -> list[str]:
             humps = _HUMP.findall(part) if len(part) <= _LONGEST // 2 else []
             found += [part, *(hump for hump in humps if len(hump) > 1)]
         found.append(segment)
-    return [part.lower() for part in found if _tells(part)]
+    return [part.lower() for part in found if _is_worth_indexing(part)]
 
 
-def _tells(part: str) -> bool:
+def _is_worth_indexing(part: str) -> bool:
     """Whether a part of an identifier is worth a word: one Latin letter says nothing."""
     return 0 < len(part) <= _LONGEST and (len(part) > 1 or not ("A" <= part <= "z"))
 
 
-def _stem(word: str) -> str:
-    return str(_stemmer().stemWord(word)) if word.isalpha() else word
+def _stem_word(word: str) -> str:
+    return str(_load_stemmer().stemWord(word)) if word.isalpha() else word
 
 
 @cache
-def _stemmer() -> Stemmer:
+def _load_stemmer() -> Stemmer:
     # The words are cached here already, in the form they come in.
     return Stemmer("english", 0)

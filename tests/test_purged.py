@@ -40,7 +40,7 @@ from kimi_memory.jobs.rekeying import rekey
 from kimi_memory.nlp.basic.normalize import bare, normalise
 from kimi_memory.operations.doctor import verify
 from kimi_memory.operations.forget import Doomed, forget, purge
-from kimi_memory.proxy.chat import _link
+from kimi_memory.proxy.chat import _link_digest
 from kimi_memory.proxy.conversation import Asker, candidates
 from kimi_memory.server.principal import Caller
 from kimi_memory.store.notes.sessions import places
@@ -267,7 +267,7 @@ def live_on(memory: Memory) -> set[str]:
     for id in ("framework", PROXY):
         session, before = memory.session(id), ""
         for text in WORDS:
-            before = _link(before, "user", text)
+            before = _link_digest(before, "user", text)
             session.turn("user", text, ref=unnamed(Role.USER, text).ref)
             session.turn("assistant", f"So be it: {text}", ref=before)
         session.end()

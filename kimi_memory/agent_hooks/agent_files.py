@@ -53,15 +53,15 @@ def places_of(host: str, root: Path, *, slot: bool = False) -> list[Place]:
     """
     if "\n" in str(root):
         raise UsageError(f"{str(root)!r} holds a line break. Rename the folder.")
-    plugins = {"opencode": _opencode, "hermes": _hermes, SKILLS: _skills}
+    plugins = {"opencode": _opencode_files, "hermes": _hermes_files, SKILLS: _skill_files}
     if host == "openclaw":
-        return _openclaw(root, slot=slot)
+        return _openclaw_files(root, slot=slot)
     if slot:
         raise UsageError(f"{host} has no slot for a memory. Only OpenClaw has one.")
-    return plugins[host](root) if host in plugins else [_hooks(host, root)]
+    return plugins[host](root) if host in plugins else [_settings_file(host, root)]
 
 
-def _hooks(host: str, root: Path) -> Place:
+def _settings_file(host: str, root: Path) -> Place:
     path = settings.place_of(host)
     return Place(
         path,
@@ -71,58 +71,62 @@ def _hooks(host: str, root: Path) -> Place:
     )
 
 
-def _opencode(root: Path) -> list[Place]:
+def _opencode_files(root: Path) -> list[Place]:
     base = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
     folder = Path(os.environ.get("OPENCODE_CONFIG_DIR") or Path(base) / "opencode")
-    argv = [*_program(), *_HOOK, "opencode", "--memory", str(root)]
-    content = _filled("opencode/kimi-memory.js", COMMAND=argv)
-    return [_whole(folder / "plugin/kimi-memory.js", content)]
+    argv = [*_python_command(), *_HOOK, "opencode", "--memory", str(root)]
+    content = _fill_template("opencode/kimi-memory.js", COMMAND=argv)
+    return [_plugin_file(folder / "plugin/kimi-memory.js", content)]
 
 
-def _hermes(root: Path) -> list[Place]:
+def _hermes_files(root: Path) -> list[Place]:
     home = Path(os.environ.get("HERMES_HOME") or Path.home() / ".hermes")
     folder, config = home / "plugins" / _PROVIDER, home / "config.yaml"
-    argv = [*_program(), *_HOOK, "hermes", "--memory", str(root)]
+    argv = [*_python_command(), *_HOOK, "hermes", "--memory", str(root)]
     return [
-        _whole(folder / "__init__.py", _filled("hermes/__init__.py", COMMAND=argv)),
-        _whole(folder / "plugin.yaml", _filled("hermes/plugin.yaml")),
-        Place(config, _PROVIDER, partial(_choose, place=config), _unchoose),
+        _plugin_file(folder / "__init__.py", _fill_template("hermes/__init__.py", COMMAND=argv)),
+        _plugin_file(folder / "plugin.yaml", _fill_template("hermes/plugin.yaml")),
+        Place(config, _PROVIDER, partial(_set_provider, place=config), _remove_provider),
     ]
 
 
-def _skills(_: Path) -> list[Place]:
+def _skill_files(_: Path) -> list[Place]:
     folder = Path.home() / ".agents/skills" / PLUGIN
-    return [_whole(folder / "SKILL.md", _filled(f"plugin/skills/{PLUGIN}/SKILL.md"))]
+    return [_plugin_file(folder / "SKILL.md", _fill_template(f"plugin/skills/{PLUGIN}/SKILL.md"))]
 
 
-def _openclaw(root: Path, *, slot: bool) -> list[Place]:
+def _openclaw_files(root: Path, *, slot: bool) -> list[Place]:
     home = Path(os.environ.get("OPENCLAW_STATE_DIR") or Path.home() / ".openclaw")
     config = Path(os.environ.get("OPENCLAW_CONFIG_PATH") or home / "openclaw.json")
     folder = home / "extensions" / PLUGIN
-    code = _filled("openclaw/index.js", COMMAND=_program(), MEMORY=["--memory", str(root)])
-    manifest = _filled("openclaw/openclaw.plugin.json")
+    code = _fill_template(
+        "openclaw/index.js", COMMAND=_python_command(), MEMORY=["--memory", str(root)]
+    )
+    manifest = _fill_template("openclaw/openclaw.plugin.json")
     return [
-        _whole(folder / "index.js", code),
-        _whole(folder / "package.json", _filled("openclaw/package.json")),
-        _whole(folder / "openclaw.plugin.json", _owning(manifest) if slot else manifest),
+        _plugin_file(folder / "index.js", code),
+        _plugin_file(folder / "package.json", _fill_template("openclaw/package.json")),
+        _plugin_file(
+            folder / "openclaw.plugin.json", _claim_memory_slot(manifest) if slot else manifest
+        ),
         Place(
             config,
             PLUGIN,
-            partial(_enable, place=config, slot=slot),
-            partial(_disable, place=config),
+            partial(_enable_plugin, place=config, slot=slot),
+            partial(_disable_plugin, place=config),
         ),
     ]
 
 
-def _whole(path: Path, content: str) -> Place:
+def _plugin_file(path: Path, content: str) -> Place:
     return Place(path, PLUGIN, lambda _: content, lambda _: "", ours=True)
 
 
-def _program() -> list[str]:
+def _python_command() -> list[str]:
     return [sys.executable, "-m", "kimi_memory"]
 
 
-def _filled(name: str, **values: list[str]) -> str:
+def _fill_template(name: str, **values: list[str]) -> str:
     """Return a file of a package, with the commands it is to run."""
     text = files("kimi_memory.integrations").joinpath(name).read_text(encoding="utf-8")
     for variable, value in values.items():
@@ -134,45 +138,47 @@ def _filled(name: str, **values: list[str]) -> str:
     return text
 
 
-def _owning(manifest: str) -> str:
+def _claim_memory_slot(manifest: str) -> str:
     """Return the manifest of a plugin that takes the slot of memory."""
     tools = {"contracts": {"tools": ["memory_search", "memory_get"]}}
     return settings.dump({**json.loads(manifest), "kind": "memory", **tools})
 
 
-def _enable(text: str, *, place: Path, slot: bool) -> str:
+def _enable_plugin(text: str, *, place: Path, slot: bool) -> str:
     document = settings.parse(text, place)
-    plugins = _mapping(document, "plugins", place)
-    entries = _mapping(plugins, "entries", place)
+    plugins = _get_mapping(document, "plugins", place)
+    entries = _get_mapping(plugins, "entries", place)
     entry: dict[str, Any] = {"enabled": True, "hooks": {"allowConversationAccess": True}}
     if slot:
         # With its own dreaming on, OpenClaw loads its memory beside ours and asks that one.
         entry["config"] = {"slot": True, "dreaming": {"enabled": False}}
-        plugins["slots"] = {**_mapping(plugins, "slots", place), "memory": PLUGIN}
+        plugins["slots"] = {**_get_mapping(plugins, "slots", place), "memory": PLUGIN}
     if isinstance(plugins.get("allow"), list) and PLUGIN not in plugins["allow"]:
         plugins["allow"] = [*plugins["allow"], PLUGIN]
     plugins["entries"] = {**entries, PLUGIN: entry}
     return settings.dump({**document, "plugins": plugins}, like=text)
 
 
-def _disable(text: str, *, place: Path) -> str:
+def _disable_plugin(text: str, *, place: Path) -> str:
     document = settings.parse(text, place)
-    plugins = _mapping(document, "plugins", place)
+    plugins = _get_mapping(document, "plugins", place)
     for name in ("entries", "slots"):
-        inner = _mapping(plugins, name, place)
+        inner = _get_mapping(plugins, name, place)
         left = {key: value for key, value in inner.items() if PLUGIN not in (key, value)}
-        plugins = _with(plugins, name, left)
+        plugins = _set_or_drop_key(plugins, name, left)
     if isinstance(plugins.get("allow"), list):
         plugins["allow"] = [one for one in plugins["allow"] if one != PLUGIN]
-    return settings.dump(_with(document, "plugins", plugins), like=text)
+    return settings.dump(_set_or_drop_key(document, "plugins", plugins), like=text)
 
 
-def _with(outer: Mapping[str, Any], name: str, inner: Mapping[str, Any]) -> dict[str, Any]:
+def _set_or_drop_key(
+    outer: Mapping[str, Any], name: str, inner: Mapping[str, Any]
+) -> dict[str, Any]:
     rest = {key: value for key, value in outer.items() if key != name}
     return {**rest, name: inner} if inner else rest
 
 
-def _mapping(outer: Mapping[str, Any], name: str, place: Path) -> dict[str, Any]:
+def _get_mapping(outer: Mapping[str, Any], name: str, place: Path) -> dict[str, Any]:
     found = outer.get(name, {})
     if not isinstance(found, dict):
         raise FormatError(str(place), 1, f"{name!r} is not what it should be", "Mend it by hand")
@@ -184,7 +190,7 @@ _BLOCK = re.compile(r"(?:\n(?:[ \t#][^\n]*)?)*")
 _LINE = f"provider: {_PROVIDER}"
 
 
-def _choose(text: str, *, place: Path) -> str:
+def _set_provider(text: str, *, place: Path) -> str:
     """Return YAML in which the memory's provider is ours; every other line stays as it is."""
     found = _MEMORY.search(text)
     if found is None:
@@ -205,7 +211,7 @@ def _choose(text: str, *, place: Path) -> str:
     return f"{head}\n{indent}{_LINE}{rest or chr(10)}"
 
 
-def _unchoose(text: str) -> str:
+def _remove_provider(text: str) -> str:
     """Return YAML without our provider, and without an empty ``memory`` that this leaves."""
     left = re.sub(rf"^[ \t]+{_LINE}[ \t]*(?:#.*)?\n", "", text, count=1, flags=re.MULTILINE)
     inner = r"(?:[ \t]*(?:#.*)?\n)*[ \t]+[^\s#]"

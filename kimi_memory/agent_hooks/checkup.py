@@ -26,37 +26,37 @@ def check_hosts(root: Path) -> Iterator[Finding]:
     for host in agent_protocols.EVENTS:
         try:
             places = places_of(host, root)
-            if any(_names(place, root) for place in places):
-                yield _check(host, places, root)
+            if any(_mentions_memory(place, root) for place in places):
+                yield _check_host(host, places, root)
         except (KimiMemoryError, OSError, ValueError) as error:
-            yield _wrong(host, f"cannot be looked at: {error}", "")
+            yield _make_warning(host, f"cannot be looked at: {error}", "")
 
 
-def _check(host: str, places: list[Place], root: Path) -> Finding:
+def _check_host(host: str, places: list[Place], root: Path) -> Finding:
     again = f"Run 'kimi-memory hook install --host {host} --memory {shlex.quote(str(root))}'."
     for place in places:
-        if not place.path.is_file() or place.mark not in _text(place.path):
-            return _wrong(host, f"half of it is gone: {place.path}", again)
-    if gone := [path for path in _programs(places) if not Path(path).exists()]:
-        return _wrong(host, f"it runs {gone[0]}, which is gone", again)
+        if not place.path.is_file() or place.mark not in _read_text(place.path):
+            return _make_warning(host, f"half of it is gone: {place.path}", again)
+    if gone := [path for path in _yield_interpreters(places) if not Path(path).exists()]:
+        return _make_warning(host, f"it runs {gone[0]}, which is gone", again)
     complaint, remedy = _OWN[host]() if host in _OWN and user_files.has(host) else ("", "")
     if complaint:
-        return _wrong(host, complaint, remedy)
+        return _make_warning(host, complaint, remedy)
     asked = f", and says {host} itself" if host in _OWN and user_files.has(host) else ""
     return Finding(f"host {host}", Severity.OK, f"uses this memory{asked}")
 
 
-def _wrong(host: str, message: str, remedy: str) -> Finding:
+def _make_warning(host: str, message: str, remedy: str) -> Finding:
     return Finding(f"host {host}", Severity.WARNING, message, remedy)
 
 
-def _names(place: Place, root: Path) -> bool:
-    text = _text(place.path) if place.path.is_file() else ""
+def _mentions_memory(place: Place, root: Path) -> bool:
+    text = _read_text(place.path) if place.path.is_file() else ""
     said = (str(root), json.dumps(str(root)), json.dumps(str(root), ensure_ascii=False))
     return place.mark in text and any(one.strip('"') in text for one in said)
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     return path.read_bytes().decode("utf-8", "replace")
 
 
@@ -65,14 +65,14 @@ _RUNS = re.compile(
 )
 
 
-def _programs(places: list[Place]) -> Iterator[str]:
+def _yield_interpreters(places: list[Place]) -> Iterator[str]:
     """Yield the Python that the hooks run, as it stands in the files."""
     for place in places:
-        for found in _RUNS.finditer(_text(place.path)):
+        for found in _RUNS.finditer(_read_text(place.path)):
             yield found[1] or found[2] or found[3]
 
 
-def _codex() -> tuple[str, str]:
+def _check_codex() -> tuple[str, str]:
     """Ask Codex whether it trusts our hooks; untrusted ones are left out without a word."""
     lines = "".join(json.dumps(one) + "\n" for one in _ASKED)
     out = user_files.converse(["codex", "app-server"], lines, '"id":2')
@@ -86,20 +86,20 @@ def _codex() -> tuple[str, str]:
     return "", ""
 
 
-def _openclaw() -> tuple[str, str]:
+def _check_openclaw() -> tuple[str, str]:
     code, out, told = user_files.call(["openclaw", "config", "validate"])
     return (f"openclaw: {(told or out).strip()[-200:]}", "Mend its config.") if code else ("", "")
 
 
-def _hermes() -> tuple[str, str]:
+def _check_hermes() -> tuple[str, str]:
     _, out, _ = user_files.call(["hermes", "memory", "status"])
     chosen = any("Provider:" in line and "kimi_memory" in line for line in out.splitlines())
     return ("", "") if chosen else ("hermes uses another provider", "Run 'hermes memory status'.")
 
 
 _OWN: dict[str, Callable[[], tuple[str, str]]] = {
-    "codex": _codex,
-    "openclaw": _openclaw,
-    "hermes": _hermes,
+    "codex": _check_codex,
+    "openclaw": _check_openclaw,
+    "hermes": _check_hermes,
 }
 """What programs' own tools complain of, and what helps; empty where they are content."""

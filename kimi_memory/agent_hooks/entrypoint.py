@@ -34,7 +34,7 @@ def main(arguments: Sequence[str]) -> int:
     """Answer one event, which stands as JSON on standard input; always 0."""
     sys.excepthook = _go_quietly
     if not os.environ.get(CHILD):
-        _run(dict(_options(arguments)))
+        _handle_event(dict(_parse_options(arguments)))
     return 0
 
 
@@ -46,17 +46,17 @@ def _go_quietly(kind: type[BaseException], error: BaseException, _: object) -> N
     os._exit(0)
 
 
-def _options(arguments: Sequence[str]) -> list[tuple[str, str]]:
+def _parse_options(arguments: Sequence[str]) -> list[tuple[str, str]]:
     words = [word for given in arguments for word in given.split("=", 1)]
     return [(name.lstrip("-"), value) for name, value in zip(words[::2], words[1::2], strict=False)]
 
 
-def _run(options: dict[str, str]) -> None:
+def _handle_event(options: dict[str, str]) -> None:
     host = options["host"]
     payload = json.loads(sys.stdin.buffer.read())
     payload.setdefault("event", options.get("event"))  # Copilot names it nowhere else.
     moment = agent_protocols.moment_of(host, payload)
-    root = _memory(options.get("memory", ""), str(payload.get("cwd") or "."))
+    root = _find_memory(options.get("memory", ""), str(payload.get("cwd") or "."))
     if not moment or not root:
         return
     event = {"host": host, "moment": moment, "payload": payload, "id": _fresh_id()}
@@ -66,11 +66,11 @@ def _run(options: dict[str, str]) -> None:
     )
     # What lies in the private folder of a stranger is set aside when the memory is opened.
     if behind and os.path.isfile(os.path.join(root, OWNER)):
-        _leave(root, event)
+        _spool_event(root, event)
         return
     found = socket_protocol.ask(root, event)
     told = found is not None and "out" in found
-    _say(str(found["out"]) if found and told else _answer(root, event))
+    _write_output(str(found["out"]) if found and told else _answer_in_process(root, event))
 
 
 def _fresh_id() -> str:
@@ -78,7 +78,7 @@ def _fresh_id() -> str:
     return f"{time.time_ns()}-{os.getpid()}"
 
 
-def _memory(named: str, cwd: str) -> str:
+def _find_memory(named: str, cwd: str) -> str:
     """Return the memory folder, empty where there is none."""
     named = named or os.environ.get("KIMI_MEMORY", "")
     if named:
@@ -93,13 +93,13 @@ def _memory(named: str, cwd: str) -> str:
     return folder
 
 
-def _say(text: str) -> None:
+def _write_output(text: str) -> None:
     if text:
         sys.stdout.buffer.write(text.encode("utf-8", "replace"))
         sys.stdout.buffer.flush()
 
 
-def _leave(root: str, event: dict[str, Any]) -> None:
+def _spool_event(root: str, event: dict[str, Any]) -> None:
     """Queue the transcript path and exit; a background process ingests it.
 
     It is on disk before the answer: programs kill hooks of a session's end after a
@@ -108,10 +108,10 @@ def _leave(root: str, event: dict[str, Any]) -> None:
     spool.put(root, event)
     heard = socket_protocol.ask(root, {"news": True}, seconds=NEWS_SECONDS)
     if heard is None and event["moment"] != agent_protocols.TURN:
-        _detach(root, "drain")
+        _start_detached(root, "drain")
 
 
-def _detach(root: str, step: str) -> None:
+def _start_detached(root: str, step: str) -> None:
     """Start a process of its own, and do not wait for it."""
     command = [sys.executable, "-m", "kimi_memory", "hook", step, "--memory", root]
     nothing = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in (0, 1, 2)]
@@ -119,7 +119,7 @@ def _detach(root: str, step: str) -> None:
     os.posix_spawn(sys.executable, command, environment, file_actions=nothing, setsid=True)
 
 
-def _answer(root: str, event: dict[str, Any]) -> str:
+def _answer_in_process(root: str, event: dict[str, Any]) -> str:
     gc.disable()  # The process ends before looking for cycles would free anything.
     # Only a signal ends a wait for a lock or a slow disk; what is half done is journaled.
     signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
@@ -129,7 +129,9 @@ def _answer(root: str, event: dict[str, Any]) -> str:
     said = answer_here(root, event)
     signal.alarm(0)
     if may_serve():
-        _detach(root, "serve")  # The next one is answered sooner; it works off the spool too.
-    elif event["moment"] == agent_protocols.START and spool.take(root):
-        _detach(root, "drain")
+        _start_detached(
+            root, "serve"
+        )  # The next one is answered sooner; it works off the spool too.
+    elif event["moment"] == agent_protocols.START and spool.take_events(root):
+        _start_detached(root, "drain")
     return said

@@ -44,7 +44,7 @@ class Settled:
         return "\n".join(part for part in parts if part)
 
 
-def settle(
+def run_step(
     step: Step, host: str, root: Path, *, dry_run: bool = False, slot: bool = False
 ) -> Settled:
     """Install, remove or look for what gives a program this memory.
@@ -63,7 +63,7 @@ def settle(
     where = str(places[-1].path)
     advice = "" if step == "remove" else settings.ADVICE.get(host, "")
     if step == "status":
-        state = "present" if all(_stands(place) for place in places) else "absent"
+        state = "present" if all(_is_installed(place) for place in places) else "absent"
         return Settled(host, where, state, advice=advice)
     # All of them are worked out before the first is written: what cannot be read changes nothing.
     steps = [_Change.of(step, host, number, place) for number, place in enumerate(places)]
@@ -74,10 +74,10 @@ def settle(
     if dry_run:
         changes = any(one.after != one.before for one in steps)
         done = f"would be {done}; nothing was written" if changes else "nothing to change"
-    return Settled(host, where, done, "\n".join(filter(None, map(_diff, steps))), advice)
+    return Settled(host, where, done, "\n".join(filter(None, map(_render_diff, steps))), advice)
 
 
-def _stands(place: Place) -> bool:
+def _is_installed(place: Place) -> bool:
     return place.path.is_file() and place.mark.encode() in place.path.read_bytes()
 
 
@@ -97,21 +97,21 @@ class _Change:
         name = f"{host}.{number}.json" if number else f"{host}.json"
         ledger = _Ledger(Home.of_user().state / "hooks" / name)
         if step == "install":
-            after: bytes | None = place.install(_text(before, place.path)).encode()
+            after: bytes | None = place.install(_decode_text(before, place.path)).encode()
         else:
-            after = _removed(place, before, ledger)
+            after = _content_after_removal(place, before, ledger)
         return cls(place, before, after, ledger, step == "install")
 
     def write(self) -> None:
         if self.after == self.before:
             return
-        _write(self.place.path, self.after)
+        _write_atomically(self.place.path, self.after)
         self.ledger.note(self.before, self.after) if self.installs else self.ledger.forget()
         if self.place.ours and self.after is None:
-            _clear(self.place.path.parent)
+            _remove_empty_folder(self.place.path.parent)
 
 
-def _clear(folder: Path) -> None:
+def _remove_empty_folder(folder: Path) -> None:
     """Remove a folder of ours that is empty, and what Python compiled in it."""
     if folder.name not in OURS:
         return
@@ -122,24 +122,24 @@ def _clear(folder: Path) -> None:
             empty.rmdir()
 
 
-def _removed(place: Place, before: bytes | None, ledger: _Ledger) -> bytes | None:
+def _content_after_removal(place: Place, before: bytes | None, ledger: _Ledger) -> bytes | None:
     """Return a file without ours: the very bytes of before, if nobody wrote since."""
     found, original = ledger.original(before)
     if found:
         return original
     if before is None or place.mark.encode() not in before:
         return before
-    return place.remove(_text(before, place.path)).encode() or None
+    return place.remove(_decode_text(before, place.path)).encode() or None
 
 
-def _text(content: bytes | None, place: Path) -> str:
+def _decode_text(content: bytes | None, place: Path) -> str:
     try:
         return (content or b"").decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UsageError(f"{place} is not UTF-8 ({error.reason}). Save it as UTF-8.") from error
 
 
-def _write(place: Path, content: bytes | None) -> None:
+def _write_atomically(place: Path, content: bytes | None) -> None:
     """Replace a file whole or not at all; keep who may read it."""
     if content is None:
         place.unlink(missing_ok=True)
@@ -155,7 +155,7 @@ def _write(place: Path, content: bytes | None) -> None:
     part.replace(target)
 
 
-def _diff(change: _Change) -> str:
+def _render_diff(change: _Change) -> str:
     sides = (change.before, change.after)
     old, new = ((side or b"").decode("utf-8", "replace").splitlines() for side in sides)
     name = str(change.place.path)
@@ -170,18 +170,18 @@ class _Ledger:
 
     def note(self, before: bytes | None, after: bytes | None) -> None:
         """Keep what to go back to; a second install goes back to before the first."""
-        known = self._read()
-        if known and known.get("after") == _sum(before):
+        known = self._read_record()
+        if known and known.get("after") == _hash_content(before):
             kept = known.get("before")
         else:
             kept = None if before is None else base64.b64encode(before).decode()
-        record = json.dumps({"before": kept, "after": _sum(after)}).encode()
-        _write(self._path, record)
+        record = json.dumps({"before": kept, "after": _hash_content(after)}).encode()
+        _write_atomically(self._path, record)
 
     def original(self, now: bytes | None) -> tuple[bool, bytes | None]:
         """Return whether the file is as we left it, and the bytes from before."""
-        known = self._read()
-        if not known or known.get("after") != _sum(now):
+        known = self._read_record()
+        if not known or known.get("after") != _hash_content(now):
             return False, None
         kept = known.get("before")
         return True, None if kept is None else base64.b64decode(kept)
@@ -190,7 +190,7 @@ class _Ledger:
         """Remove the record."""
         self._path.unlink(missing_ok=True)
 
-    def _read(self) -> Mapping[str, Any] | None:
+    def _read_record(self) -> Mapping[str, Any] | None:
         try:
             found = json.loads(self._path.read_bytes())
         except (OSError, ValueError):
@@ -198,5 +198,5 @@ class _Ledger:
         return found if isinstance(found, dict) else None
 
 
-def _sum(content: bytes | None) -> str:
+def _hash_content(content: bytes | None) -> str:
     return "" if content is None else hashlib.sha256(content).hexdigest()

@@ -38,15 +38,15 @@ class Reply:
     def to(self, event: Mapping[str, Any]) -> str:
         """Do what an event asks for; return what the program should print."""
         host, moment, payload = event["host"], event["moment"], event["payload"]
-        session = _session(host, payload)
+        session = _session_id(host, payload)
         if moment == agent_protocols.START:
-            return self._say(event, self._start(host, payload, session))
+            return self._format_answer(event, self._build_start_block(host, payload, session))
         if moment == agent_protocols.PROMPT:
-            return self._say(event, self._prompt(event, session))
+            return self._format_answer(event, self._answer_prompt(event, session))
         if host in agent_protocols.TRANSCRIPTS:
             self.capture(event)
         else:
-            self._heard(event, session)
+            self._store_event(event, session)
         return ""
 
     def capture(self, event: Mapping[str, Any]) -> None:
@@ -61,46 +61,46 @@ class Reply:
             except TranscriptError:
                 return  # A format that is newer than our reader; ingest says so to a person.
         if event["moment"] == agent_protocols.END:
-            self._end(agent_protocols.session_of(event["payload"]))
+            self._end_session(agent_protocols.session_of(event["payload"]))
 
     def drain(self) -> int:
         """Work off the spool; return how many events there were. What fails stays there."""
-        events = [one for one in spool.take(str(self._memory.root)) if _is_whole(one[1])]
+        events = [one for one in spool.take_events(str(self._memory.root)) if _is_whole(one[1])]
         unwritten: set[str] = set()
-        for path, event in _latest(events):
+        for path, event in _keep_latest_events(events):
             session = agent_protocols.session_of(event["payload"])
             if spool.age(path) < YOUNG_SECONDS and (session in unwritten or _is_early(event)):
                 unwritten.add(session)
                 continue
             with suppress(KimiMemoryError, OSError):
-                self._take(event)
+                self._process_event(event)
                 spool.drop(path)
         return len(events)
 
     def waits(self) -> bool:
         """Whether the end of a turn was left that its program has not logged yet."""
-        left = [one for one in spool.take(str(self._memory.root)) if _is_whole(one[1])]
+        left = [one for one in spool.take_events(str(self._memory.root)) if _is_whole(one[1])]
         return any(spool.age(path) < YOUNG_SECONDS and _is_early(event) for path, event in left)
 
-    def _take(self, event: Mapping[str, Any]) -> None:
+    def _process_event(self, event: Mapping[str, Any]) -> None:
         """Take in what an event was left for."""
         host, payload = event["host"], event["payload"]
         if host in agent_protocols.TRANSCRIPTS:
             self.capture(event)
         else:
-            self._heard(event, _session(host, payload))
+            self._store_event(event, _session_id(host, payload))
 
     def sweep(self) -> None:
         """End the sessions of agent programs that went silent."""
-        for id in list(self._silent()):
-            self._end(id)
+        for id in list(self._find_silent_sessions()):
+            self._end_session(id)
 
-    def _prompt(self, event: Mapping[str, Any], session: str) -> str:
+    def _answer_prompt(self, event: Mapping[str, Any], session: str) -> str:
         """Store what the user typed, then look into memory for it; who waits may not wait long."""
-        host, said = event["host"], _typed(event["payload"])
-        first = host in agent_protocols.DEAF_AT_START and not self._known(session)
+        host, said = event["host"], _typed_prompt(event["payload"])
+        first = host in agent_protocols.DEAF_AT_START and not self._is_known_session(session)
         stored = said and host not in (*agent_protocols.TRANSCRIPTS, *agent_protocols.TOGETHER)
-        keep = self._stored(event, session, "user", said) if stored else None
+        keep = self._store_turn(event, session, "user", said) if stored else None
         try:
             return self._find_for(event, session, first=first)
         finally:
@@ -110,19 +110,19 @@ class Reply:
     def _find_for(self, event: Mapping[str, Any], session: str, *, first: bool) -> str:
         """Return the blocks for a prompt, with those of a session's start where it is the first."""
         host, payload = event["host"], event["payload"]
-        question = question_of(_typed(payload))
-        block = self._block(host, "task", question, session) if question else ""
+        question = question_of(_typed_prompt(payload))
+        block = self._build_block(host, "task", question, session) if question else ""
         if first:
-            standing = self._start(host, payload, session)
+            standing = self._build_start_block(host, payload, session)
             both = f"{standing}\n{block}".strip()
             return both if agent_protocols.fits(host, both) else standing
         return block
 
-    def _start(self, host: str, payload: Mapping[str, Any], session: str) -> str:
+    def _build_start_block(self, host: str, payload: Mapping[str, Any], session: str) -> str:
         """Return the block of a session that begins, about the project it begins in."""
-        return self._block(host, "start", "", session, project=_project(payload))
+        return self._build_block(host, "start", "", session, project=_project_name(payload))
 
-    def _block(
+    def _build_block(
         self,
         host: str,
         purpose: Literal["start", "task"],
@@ -143,29 +143,29 @@ class Reply:
             budget //= 2
         return ""
 
-    def _say(self, event: Mapping[str, Any], text: str) -> str:
+    def _format_answer(self, event: Mapping[str, Any], text: str) -> str:
         return agent_protocols.answer(event["host"], event["payload"], text)
 
-    def _heard(self, event: Mapping[str, Any], session: str) -> None:
+    def _store_event(self, event: Mapping[str, Any], session: str) -> None:
         """Store what an event itself carries."""
         host, moment, payload = event["host"], event["moment"], event["payload"]
         if moment == agent_protocols.END:
-            self._end(session)
+            self._end_session(session)
         if moment != agent_protocols.TURN:
             return
-        payload = {**payload, **_logged(payload)[0]}
+        payload = {**payload, **_read_copilot_log(payload)[0]}
         event = {**event, "payload": payload}
-        if host in agent_protocols.TOGETHER and (said := _typed(payload)):
-            self._stored(event, session, "user", said)()
+        if host in agent_protocols.TOGETHER and (said := _typed_prompt(payload)):
+            self._store_turn(event, session, "user", said)()
         if reply := agent_protocols.reply_of(payload):
-            self._stored(event, session, "assistant", reply)()
+            self._store_turn(event, session, "assistant", reply)()
 
-    def _stored(
+    def _store_turn(
         self, event: Mapping[str, Any], session: str, role: str, text: str
     ) -> Callable[[], None]:
         """Store a turn; what is returned makes the cards that do not wait for the session's end."""
         host, payload = event["host"], event["payload"]
-        project = _project(payload)
+        project = _project_name(payload)
         number = payload.get("prompt_id") or payload.get("turn_id") or payload.get("promptId")
         # A hook that gave up on a busy server stores by itself what the server then has, too.
         number = number or event.get("id")
@@ -173,20 +173,20 @@ class Reply:
         origin = Origin.HUMAN if role == "user" else Origin.AGENT
         return handle.store(role, text, ref=f"{number}:{role}" if number else "", origin=origin)[1]
 
-    def _known(self, session: str) -> bool:
+    def _is_known_session(self, session: str) -> bool:
         try:
             sessions.find(self._memory.store, session)
         except NotFoundError:
             return False
         return True
 
-    def _end(self, session: str) -> None:
+    def _end_session(self, session: str) -> None:
         store = self._memory.store
         for place in sessions.parts(store, safe_session_id(session)):
             if place.open:
                 self._memory.end(place.id)
 
-    def _silent(self) -> Iterator[str]:
+    def _find_silent_sessions(self) -> Iterator[str]:
         """Yield the sessions of agent programs that nobody spoke in for hours."""
         now = self._memory.clock()
         for place in sessions.places(self._memory.store):
@@ -201,7 +201,7 @@ class Reply:
                 yield place.root
 
 
-def _session(host: str, payload: Mapping[str, Any]) -> str:
+def _session_id(host: str, payload: Mapping[str, Any]) -> str:
     """Return the id a program's session has here; of readers of transcripts, their own."""
     id = agent_protocols.session_of(payload)
     return (
@@ -211,12 +211,12 @@ def _session(host: str, payload: Mapping[str, Any]) -> str:
     )
 
 
-def _typed(payload: Mapping[str, Any]) -> str:
+def _typed_prompt(payload: Mapping[str, Any]) -> str:
     """Return what the user typed; Gemini puts what a hook said before it."""
     return strip_injected(agent_protocols.prompt_of(payload)).strip()
 
 
-def _logged(payload: Mapping[str, Any]) -> tuple[dict[str, str], bool]:
+def _read_copilot_log(payload: Mapping[str, Any]) -> tuple[dict[str, str], bool]:
     """Return the last words of both sides in Copilot's log up to the end of a turn.
 
     Returns:
@@ -247,10 +247,10 @@ def _is_early(event: Mapping[str, Any]) -> bool:
     """Whether the end of a turn is not yet in the log that the program keeps of it."""
     payload = event["payload"]
     logs = event.get("moment") == agent_protocols.TURN and payload.get("transcriptPath")
-    return bool(logs and payload.get("timestamp")) and not _logged(payload)[1]
+    return bool(logs and payload.get("timestamp")) and not _read_copilot_log(payload)[1]
 
 
-def _latest(
+def _keep_latest_events(
     events: list[tuple[str, dict[str, Any]]],
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the last event of each transcript; what is dropped before says nothing more."""
@@ -267,6 +267,6 @@ def _latest(
             spool.drop(path)
 
 
-def _project(payload: Mapping[str, Any]) -> str:
+def _project_name(payload: Mapping[str, Any]) -> str:
     """Return the project an event is of: the folder that the program runs in."""
     return Path(str(payload.get("cwd") or "")).name

@@ -23,7 +23,7 @@ from kimi_memory.api.options import Opening
 from kimi_memory.domain.actor import Actor
 from kimi_memory.domain.origin import Origin
 from kimi_memory.errors import KimiMemoryError, LockTimeoutError
-from kimi_memory.operations.watcher import told
+from kimi_memory.operations.watcher import keep_index_informed
 
 IDLE_SECONDS = 600.0
 LOCK = "server"
@@ -70,11 +70,12 @@ class _Server(socketserver.ThreadingUnixStreamServer):
     def run(self, idle_seconds: float) -> None:
         """Answer until nobody asks any more, or the socket is no longer ours."""
         threads = [
-            threading.Thread(target=work, daemon=True) for work in (self.serve_forever, self._work)
+            threading.Thread(target=work, daemon=True)
+            for work in (self.serve_forever, self._drain_spool)
         ]
         for thread in threads:
             thread.start()
-        with told(self._memory):
+        with keep_index_informed(self._memory):
             while time.monotonic() - self._asked < idle_seconds and self._is_ours():
                 time.sleep(min(1.0, idle_seconds / 4))
         self.shutdown()
@@ -101,12 +102,12 @@ class _Server(socketserver.ThreadingUnixStreamServer):
         except FileNotFoundError:
             return False
 
-    def _work(self) -> None:
+    def _drain_spool(self) -> None:
         with self._guard, contextlib.suppress(KimiMemoryError):
             self._reply.sweep()
         self._news.set()  # What hooks left before there was a server comes first.
         while True:
-            left = spool.take(str(self._memory.root))
+            left = spool.take_events(str(self._memory.root))
             young = any(spool.age(path) < YOUNG_SECONDS for path, _ in left)
             again = SOON_SECONDS if young else AGAIN_SECONDS
             self._news.wait(again if left else None)

@@ -37,17 +37,17 @@ def place_of(host: str) -> Path:
     """Return the file that holds a program's hooks."""
     home = Path.home()
     places = {
-        "claude": _folder("CLAUDE_CONFIG_DIR", home / ".claude") / "settings.json",
-        "codex": _folder("CODEX_HOME", home / ".codex") / "hooks.json",
+        "claude": _config_folder("CLAUDE_CONFIG_DIR", home / ".claude") / "settings.json",
+        "codex": _config_folder("CODEX_HOME", home / ".codex") / "hooks.json",
         "gemini": home / ".gemini/settings.json",
         "qwen": home / ".qwen/settings.json",
-        "kimi": _folder("KIMI_CODE_HOME", home / ".kimi-code") / "config.toml",
-        "copilot": _folder("COPILOT_HOME", home / ".copilot") / "hooks/kimi-memory.json",
+        "kimi": _config_folder("KIMI_CODE_HOME", home / ".kimi-code") / "config.toml",
+        "copilot": _config_folder("COPILOT_HOME", home / ".copilot") / "hooks/kimi-memory.json",
     }
     return places[host]
 
 
-def _folder(name: str, default: Path) -> Path:
+def _config_folder(name: str, default: Path) -> Path:
     return Path(os.environ[name]) if os.environ.get(name) else default
 
 
@@ -60,13 +60,13 @@ def command(host: str, root: Path) -> str:
 def install(host: str, text: str, root: Path, place: Path) -> str:
     """Return the settings with our hooks, whatever else is in them kept."""
     if host == "kimi":
-        return _kimi(text, root, place)
+        return _add_kimi_block(text, root, place)
     if host == "copilot":
-        return dump(_copilot(root))
+        return dump(_copilot_settings(root))
     document = parse(text, place)
-    hooks = _without(document.get("hooks", {}), place)
+    hooks = _strip_our_hooks(document.get("hooks", {}), place)
     for event, moment in agent_protocols.EVENTS[host].items():
-        hooks.setdefault(event, []).append({"hooks": [_entry(host, moment, root)]})
+        hooks.setdefault(event, []).append({"hooks": [_hook_entry(host, moment, root)]})
     return dump({**document, "hooks": hooks}, like=text)
 
 
@@ -77,22 +77,24 @@ def remove(host: str, text: str, place: Path) -> str:
     if host == "copilot":
         return ""
     document = parse(text, place)
-    hooks = _without(document.get("hooks", {}), place)
+    hooks = _strip_our_hooks(document.get("hooks", {}), place)
     rest = {name: value for name, value in document.items() if name != "hooks"}
     return dump({**rest, "hooks": hooks} if hooks else rest, like=text)
 
 
-def _entry(host: str, moment: str, root: Path) -> dict[str, Any]:
+def _hook_entry(host: str, moment: str, root: Path) -> dict[str, Any]:
     seconds = _END_SECONDS if moment == agent_protocols.END else SECONDS
     timeout = seconds * 1000 if host == "gemini" else seconds
     return {"type": "command", "command": command(host, root), "timeout": timeout}
 
 
-def _without(hooks: Any, place: Path) -> dict[str, list[Any]]:
+def _strip_our_hooks(hooks: Any, place: Path) -> dict[str, list[Any]]:
     """Return hooks without ours; groups and events that are empty then go too."""
     if not isinstance(hooks, dict) or not all(isinstance(v, list) for v in hooks.values()):
         raise FormatError(str(place), 1, "'hooks' is not what it should be", "Mend it by hand")
-    kept = {event: [_foreign(group) for group in groups] for event, groups in hooks.items()}
+    kept = {
+        event: [_strip_hook_group(group) for group in groups] for event, groups in hooks.items()
+    }
     return {
         event: left
         for event, groups in kept.items()
@@ -100,7 +102,7 @@ def _without(hooks: Any, place: Path) -> dict[str, list[Any]]:
     }
 
 
-def _foreign(group: Any) -> Any:
+def _strip_hook_group(group: Any) -> Any:
     inner = group.get("hooks") if isinstance(group, dict) else None
     if not isinstance(inner, list):
         return group
@@ -137,7 +139,7 @@ def dump(document: Any, *, like: str = "") -> str:
     return text.replace("\n", ends)
 
 
-def _copilot(root: Path) -> dict[str, Any]:
+def _copilot_settings(root: Path) -> dict[str, Any]:
     line = {"type": "command", "timeoutSec": SECONDS}
     runs = command("copilot", root)
     hooks = {
@@ -150,7 +152,7 @@ def _copilot(root: Path) -> dict[str, Any]:
 _BLOCK = re.compile(rf"{re.escape(_BEGIN)}\n.*?{re.escape(_END)}\n", re.DOTALL)
 
 
-def _kimi(text: str, root: Path, place: Path) -> str:
+def _add_kimi_block(text: str, root: Path, place: Path) -> str:
     """Return the TOML with a block of ours at its end, where tables may stand."""
     _check_toml(text, place)
     rest = _BLOCK.sub("", text)

@@ -39,7 +39,7 @@ def put(root: str, event: Mapping[str, Any]) -> None:
     os.rename(part, path)
 
 
-def take(root: str) -> list[tuple[str, dict[str, Any]]]:
+def take_events(root: str) -> list[tuple[str, dict[str, Any]]]:
     """Return the events left, oldest first, each with its file; what is none is removed."""
     folder = os.path.join(root, FOLDER)
     try:

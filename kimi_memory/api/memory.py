@@ -86,24 +86,24 @@ class Memory(Parts):
         return memory
 
     @cached_property
-    def _capture(self) -> TurnCapture:
+    def _capture_part(self) -> TurnCapture:
         from kimi_memory.api.turn_capture import TurnCapture
 
-        return TurnCapture(self, self._keep, self.end)
+        return TurnCapture(self, self._keep_drafts, self.end)
 
     @cached_property
-    def _consolidation(self) -> Consolidation:
+    def _consolidation_part(self) -> Consolidation:
         from kimi_memory.api.consolidation import Consolidation
 
         return Consolidation(self)
 
-    def _keep(self, drafts: Sequence[Draft], captured: Sequence[Captured]) -> JobReport:
-        return self._consolidation.keep(drafts, captured)
+    def _keep_drafts(self, drafts: Sequence[Draft], captured: Sequence[Captured]) -> JobReport:
+        return self._consolidation_part.keep(drafts, captured)
 
     @property
     def jobs(self) -> Jobs:
         """What carries out plans and knows what was done."""
-        return self._consolidation.jobs
+        return self._consolidation_part.jobs
 
     # Capture
 
@@ -132,7 +132,7 @@ class Memory(Parts):
         header = Session(
             root, now, agent=agent, user=user, project=project, host=host, title=title, area=area
         )
-        return self._capture.start(header)
+        return self._capture_part.start(header)
 
     def remember(  # noqa: PLR0913  what is said, and whose it is
         self,
@@ -162,17 +162,17 @@ class Memory(Parts):
             raise UsageError("There is nothing to remember. Give one statement.")
         if area == "session" and not session:
             raise UsageError("A statement has no session of its own. Name one, or another area.")
-        session = session or self._capture.id_of_statements(project, agent, user, area)
+        session = session or self._capture_part.id_of_statements(project, agent, user, area)
         handle = self.session(
             session, agent=agent, user=user, project=project, host="remember", area=area
         )
-        return self._capture.remember(handle, text, key, type)
+        return self._capture_part.remember(handle, text, key, type)
 
     def ingest(
         self, files: Iterable[TranscriptFile], progress: Callable[[int], None] = lambda count: None
     ) -> Iterator[Ingested]:
         """Store the sessions of transcript files, each turn once; yields a report a session."""
-        return self._capture.ingest(files, progress)
+        return self._capture_part.ingest(files, progress)
 
     # Consolidation
 
@@ -182,19 +182,19 @@ class Memory(Parts):
 
     def mark_ended(self, id: str) -> str:
         """End a session and leave it to a later `distil`; returns its whole id."""
-        return self._capture.mark_ended(id)
+        return self._capture_part.mark_ended(id)
 
     def distil(self, id: str, *, dry_run: bool = False) -> JobReport:
         """Distil one session; nothing to do when it was distilled before."""
-        return self._consolidation.distil(id, dry_run=dry_run)
+        return self._consolidation_part.distil(id, dry_run=dry_run)
 
     def waiting(self) -> list[str]:
         """Return the ids of ended sessions that were not distilled yet."""
-        return self._consolidation.waiting()
+        return self._consolidation_part.waiting()
 
     def distil_waiting(self, *, dry_run: bool = False) -> list[JobReport]:
         """Distil every session that waits, in order; one that fails keeps no other waiting."""
-        return self._consolidation.distil_waiting(dry_run=dry_run)
+        return self._consolidation_part.distil_waiting(dry_run=dry_run)
 
     def consolidate(
         self, period: str, day: date | None = None, *, dry_run: bool = False
@@ -207,7 +207,7 @@ class Memory(Parts):
                 one that fails is reported and the others are done.
             dry_run: report the diff and write nothing.
         """
-        return self._consolidation.consolidate(period, day, dry_run=dry_run)
+        return self._consolidation_part.consolidate(period, day, dry_run=dry_run)
 
     def take_edits(self, *, meant: bool = False, dry_run: bool = False) -> JobReport:
         """Take over what a person changed on generated pages and in the files of cards.
@@ -216,7 +216,7 @@ class Memory(Parts):
             meant: lines that are gone are meant to be, however many they are.
             dry_run: report the diff and write nothing.
         """
-        return self._consolidation.take_edits(meant=meant, dry_run=dry_run)
+        return self._consolidation_part.take_edits(meant=meant, dry_run=dry_run)
 
     def run(self, job: Planner, *, dry_run: bool = False) -> JobReport:
         """Run one job: its plan, the gates, one transaction, one commit; `undo` takes it back.
@@ -228,11 +228,11 @@ class Memory(Parts):
         Raises:
             GateError: a gate stopped it; memory is as it was.
         """
-        return self._consolidation.run(job, dry_run=dry_run)
+        return self._consolidation_part.run(job, dry_run=dry_run)
 
     def undo(self, job: str) -> Job:
         """Take a job back: every file it changed is again what it was, byte for byte."""
-        return self._consolidation.undo(job)
+        return self._consolidation_part.undo(job)
 
     # Recall
 
@@ -259,7 +259,7 @@ class Memory(Parts):
             query = replace(query, as_of=looking_back(as_of, self.now()))
         answer = self.engine.search(query)
         shown = {hit.unit.id: hit.score for hit in answer.hits}
-        self._receipts.add(query.text, shown, self.actor, looking=looking)
+        self._recall_receipts.add(query.text, shown, self.actor, looking=looking)
         self.host.notice("recalled", query=query, hits=answer.hits)
         return answer
 
@@ -294,8 +294,10 @@ class Memory(Parts):
         else:
             with self.index.hold():
                 built = build(self.engine, request)
-        self._receipts.add(query, built.lines, self.actor)
-        nonce = self._nonce(purpose, session or beside, built.text.replace(request.nonce, ""))
+        self._recall_receipts.add(query, built.lines, self.actor)
+        nonce = self._derive_nonce(
+            purpose, session or beside, built.text.replace(request.nonce, "")
+        )
         return replace(built, text=built.text.replace(request.nonce, nonce))
 
     def get(self, id: str) -> Filed:
@@ -303,15 +305,15 @@ class Memory(Parts):
         from kimi_memory.store.notes.notes import Shelf
 
         shelf = Shelf(self.store)
-        return shelf.file(shelf.find(id, self._indexed(id)).path)
+        return shelf.file(shelf.find(id, self._find_indexed_paths(id)).path)
 
     def trace(self, id: str) -> Trace:
         """Return where a note comes from: quotes, turns, session files, commits."""
         from kimi_memory.jobs.trace import Tracer
 
-        return Tracer(self.store, self.history).trace(id, self._indexed(id))
+        return Tracer(self.store, self.history).trace(id, self._find_indexed_paths(id))
 
-    def _indexed(self, id: str) -> Iterable[str]:
+    def _find_indexed_paths(self, id: str) -> Iterable[str]:
         """Return where the index has the note of an id; what the files say goes before it."""
         from kimi_memory.index.locate import locate
 
@@ -319,6 +321,6 @@ class Memory(Parts):
 
     def close(self) -> None:
         """Commit what is pending (in a long-lived process) and let go of the folder."""
-        if "_capture" in self.__dict__:
-            self._capture.close()
+        if "_capture_part" in self.__dict__:
+            self._capture_part.close()
         super().close()

@@ -72,9 +72,9 @@ def starter(name: str, language: str, now: datetime, *, locale: str = "") -> lis
     chinese = locale.lower().startswith("zh") or (bool(name) and named)
     lang = Lang.ZH if language == "zh" or (language == "auto" and chinese) else Lang.EN
     settings = _SETTINGS.format(
-        id=new_id("memory", now), format=FORMAT, name=_quoted(name), language=language
+        id=new_id("memory", now), format=FORMAT, name=_quote_toml(name), language=language
     )
-    identity = _identity(name, lang, now)
+    identity = _make_identity(name, lang, now)
     pages = {
         MARKER: settings,
         PAGE: empty_page(name, lang),
@@ -91,12 +91,12 @@ def starter_lines() -> frozenset[str]:
     return frozenset(line for line in lines if line)
 
 
-def _quoted(text: str) -> str:
+def _quote_toml(text: str) -> str:
     """Return a TOML basic string; JSON's escapes are valid TOML."""
     return json.dumps(text, ensure_ascii=False)
 
 
-def _identity(name: str, lang: Lang, now: datetime) -> Identity:
+def _make_identity(name: str, lang: Lang, now: datetime) -> Identity:
     who, mission = STARTER_IDENTITY[lang]
     return Identity(
         id=derived_id("identity", now, name),

@@ -43,7 +43,7 @@ class Parts:
         self.settings = read_settings(root)
         self.host = opening.host or user_host(home)
         self.store = open_store(root, home, self._key, self.clock)
-        self.store.vet(self._vetting)
+        self.store.vet(self._make_vetting)
         self.background = opening.background
         self.host.notice("memory_opened", root=root)
 
@@ -68,7 +68,7 @@ class Parts:
             enabled=self.settings.history.git,
         )
 
-    def _vetting(self) -> Vetting:
+    def _make_vetting(self) -> Vetting:
         from kimi_memory.store.trust.vetting import Vetting
 
         edits = self.settings.consolidation.external_edits
@@ -130,7 +130,7 @@ class Parts:
         return Recall(self.index, self.host, self.settings.recall, self.now)
 
     @cached_property
-    def _receipts(self) -> Receipts:
+    def _recall_receipts(self) -> Receipts:
         from kimi_memory.recall.receipts import PAUSE_SECONDS, Receipts
 
         pause = PAUSE_SECONDS if self.background else 0.0
@@ -150,7 +150,7 @@ class Parts:
         """Return a text without secrets and injected blocks."""
         return self.screen.pass_text(text).text
 
-    def _nonce(self, *about: str) -> str:
+    def _derive_nonce(self, *about: str) -> str:
         """Return the mark of a block: another for each content, so that none can hold its own.
 
         The same content in one session has the same block, so that prompt caches keep it.
@@ -167,8 +167,8 @@ class Parts:
 
     def close(self) -> None:
         """Commit what is pending (in a long-lived process) and let go of the folder."""
-        if "_receipts" in self.__dict__:
-            self._receipts.close()
+        if "_recall_receipts" in self.__dict__:
+            self._recall_receipts.close()
         if self.background or "batch" in self.__dict__:
             self.batch.close()
         if self.background and self.batch.pending():

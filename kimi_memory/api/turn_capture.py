@@ -9,7 +9,7 @@ from kimi_memory.api.services import Parts
 from kimi_memory.api.session import SessionHandle
 from kimi_memory.capture.ingest import Ingest, Ingested
 from kimi_memory.capture.log import Captured, Said, SessionLog
-from kimi_memory.capture.remember import explicit_draft, remembered_in, wanted
+from kimi_memory.capture.remember import explicit_draft, remembered_in, wanted_drafts
 from kimi_memory.capture.views import Views
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.job import JobReport
@@ -37,7 +37,7 @@ class TurnCapture:
         self._parts, self._keep, self._end = parts, keep, end
 
     @cached_property
-    def _views(self) -> Views:
+    def _session_views(self) -> Views:
         return Views(self._parts.store, _VIEW_SECONDS if self._parts.background else 0.0)
 
     def start(self, header: Session) -> SessionHandle:
@@ -46,7 +46,9 @@ class TurnCapture:
         header = sessions.next_part(parts.store, header)
         actor = parts.actor._replace(session=header.id)
         limits = parts.settings.capture
-        log = SessionLog(parts.store, parts.host, parts.screen, actor, self._views, limits=limits)
+        log = SessionLog(
+            parts.store, parts.host, parts.screen, actor, self._session_views, limits=limits
+        )
         log.start(header)
         parts.written()
         return SessionHandle(log, parts.clock, self._keep_wanted, self._end)
@@ -96,14 +98,14 @@ class TurnCapture:
 
     def close(self) -> None:
         """Write the views of sessions that wait."""
-        if "_views" in self.__dict__:
-            self._views.close()
+        if "_session_views" in self.__dict__:
+            self._session_views.close()
 
     def _keep_wanted(self, captured: Sequence[Captured]) -> None:
         """Make cards of turns that ask for it."""
         parts = self._parts
         parts.written()
-        drafts, _ = graded(wanted(captured, parts.settings.capture))
+        drafts, _ = graded(wanted_drafts(captured, parts.settings.capture))
         if drafts:
             try:
                 self._keep(drafts, captured)

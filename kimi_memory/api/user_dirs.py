@@ -48,7 +48,7 @@ class Home(NamedTuple):
                 fresh = os.urandom(_KEY)
                 self.state.mkdir(parents=True, exist_ok=True, mode=0o700)
                 with contextlib.suppress(FileExistsError):
-                    _create(path, fresh)
+                    _create_key_file(path, fresh)
             stored = path.read_bytes()
             if len(stored) == _KEY:
                 return stored
@@ -61,7 +61,7 @@ class Home(NamedTuple):
         return False
 
 
-def _create(path: Path, content: bytes) -> None:
+def _create_key_file(path: Path, content: bytes) -> None:
     """Make the key file whole or not at all: two first uses must agree on one key."""
     part = path.with_name(f"key.{os.urandom(8).hex()}")
     with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:

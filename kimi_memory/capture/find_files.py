@@ -30,14 +30,14 @@ def find_files(paths: Iterable[Path], skipped: list[str] | None = None) -> Itera
     passed = [] if skipped is None else skipped
     for path in paths:
         if path.is_dir():
-            yield from sorted(_inside(path, passed))
+            yield from sorted(_walk_folder(path, passed))
         elif path.exists():
             yield path
         else:
             raise UsageError(f"{path} does not exist. Name a file or a folder.")
 
 
-def _inside(root: Path, skipped: list[str]) -> Iterator[Path]:
+def _walk_folder(root: Path, skipped: list[str]) -> Iterator[Path]:
     for folder, folders, names in os.walk(root):
         here = Path(folder)
         links = [here / name for name in (*folders, *names) if (here / name).is_symlink()]

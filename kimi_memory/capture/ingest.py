@@ -93,13 +93,13 @@ class Ingest:
     ) -> Ingested:
         root = safe_session_id(self._screen.pass_id(transcript.session.id))
         known = sessions.parts(self._store, root)
-        new = self._unknown(transcript.turns, known)
+        new = self._find_new_turns(transcript.turns, known)
         if not new:
             return Ingested(name, "", len(transcript.turns), 0)
-        log = self._log(replace(transcript.session, id=root))
+        log = self._open_log(replace(transcript.session, id=root))
         captured: list[Captured] = []
         for first in range(0, len(new), _BATCH):
-            batch = log.add([_said(turn) for turn in new[first : first + _BATCH]])
+            batch = log.add([_convert_turn(turn) for turn in new[first : first + _BATCH]])
             captured += batch
             progress(len(batch))
         if transcript.task or transcript.variables or transcript.metadata:
@@ -107,7 +107,7 @@ class Ingest:
         session = log.session.id
         return Ingested(name, session, len(transcript.turns), len(captured), tuple(captured))
 
-    def _log(self, session: Session) -> SessionLog:
+    def _open_log(self, session: Session) -> SessionLog:
         """Return the log new turns belong to: the open part, or a continuation."""
         session = sessions.next_part(self._store, session)
         actor = self._actor._replace(session=session.id)
@@ -115,18 +115,21 @@ class Ingest:
         log.start(session)
         return log
 
-    def _unknown(self, turns: Sequence[Turn], known: Sequence[sessions.Place]) -> list[Turn]:
+    def _find_new_turns(self, turns: Sequence[Turn], known: Sequence[sessions.Place]) -> list[Turn]:
         """Return the turns not stored yet; the same words twice count twice."""
         stored: Counter[str] = Counter()
         for place in known:
             for turn in sessions.read(self._store, place.path).turns:
-                stored[_mark(turn, turn.text)] += 1
+                stored[_turn_identity(turn, turn.text)] += 1
         new, keyed = [], keyed_by(self._store.journal)
         for turn in turns:
             text = self._screen.pass_text(turn.text).text
             ref = self._screen.pass_name(turn.ref)
             # What was purged is not taken in again.
-            marks = (_mark(replace(turn, ref=one), text) for one in (ref, keyed_mark(ref, keyed)))
+            marks = (
+                _turn_identity(replace(turn, ref=one), text)
+                for one in (ref, keyed_mark(ref, keyed))
+            )
             mark = next((mark for mark in marks if stored[mark] > 0), None)
             if mark is not None:
                 stored[mark] -= 1
@@ -135,7 +138,7 @@ class Ingest:
         return new
 
 
-def _mark(turn: Turn, text: str) -> str:
+def _turn_identity(turn: Turn, text: str) -> str:
     """What makes a turn the same one: the host's id, else role and words.
 
     Tags of masked secrets differ between machines and do not count.
@@ -143,7 +146,7 @@ def _mark(turn: Turn, text: str) -> str:
     return turn.ref or f"{turn.role}\0{MASK.sub('⟦redacted⟧', text)}"
 
 
-def _said(turn: Turn) -> Said:
+def _convert_turn(turn: Turn) -> Said:
     said = (turn.text, turn.at, turn.speaker, turn.ref, turn.origin, turn.tool_calls)
     return Said(turn.role, *said)
 

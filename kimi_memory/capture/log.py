@@ -104,18 +104,18 @@ class SessionLog:
         why = problem_of(session)
         if why:
             raise UsageError(why)
-        self._split()
-        with self._locked():
+        self._split_joined_sessions()
+        with self._lock_session_file():
             # A process that was killed before its first line leaves an empty file.
             left = sessions.is_begun(self._store, self.path) and not self._store.size(self.path)
             if left or not self._store.exists(self.path):
                 self._store.append(self.path, [session_line(session)], self._actor)
-            self._read()
+            self._reload_if_changed()
             if session.area and scope_of(session) != scope_of(self.session):
                 raise UsageError(
                     f"Session {session.id} is not {scope_of(session)}. Use another id."
                 )
-        self._view()
+        self._update_view()
 
     def add(self, said: Sequence[Said]) -> list[Captured]:
         """Screen, number and append turns; durable when this returns.
@@ -125,22 +125,22 @@ class SessionLog:
         """
         captured: list[Captured] = []
         lines: list[bytes] = []
-        self._split()
-        with self._locked():
-            self._read()
+        self._split_joined_sessions()
+        with self._lock_session_file():
+            self._reload_if_changed()
             # Whatever fails below, the next call reads the file again.
             size, self._size = self._size, -1
             turns = list(self._seen.turns)
             for one in said:
-                made = self._turn(one, turns[-1].n + 1 if turns else self._first)
+                made = self._screen_turn(one, turns[-1].n + 1 if turns else self._first)
                 if made is not None:
                     captured.append(made)
                     lines.append(turn_line(made.turn))
                     turns = [*last_rounds(turns), made.turn]
-                    self._remember(made.turn, lines[-1])
+                    self._track_turn(made.turn, lines[-1])
             self._size = size
-            self._write(lines, replace(self._seen, turns=tuple(last_rounds(turns))))
-        self._view()
+            self._append_lines(lines, replace(self._seen, turns=tuple(last_rounds(turns))))
+        self._update_view()
         return captured
 
     def set_state(
@@ -153,8 +153,8 @@ class SessionLog:
         task = None if task is None else self._screen.pass_fields(task)
         variables = self._screen.pass_fields(variables or {})
         metadata = self._screen.pass_fields(metadata or {})
-        with self._locked():
-            self._read()
+        with self._lock_session_file():
+            self._reload_if_changed()
             merged = {**self._seen.variables, **variables}
             seen = replace(
                 self._seen, task=self._seen.task if task is None else task, variables=merged
@@ -162,27 +162,27 @@ class SessionLog:
             if metadata:
                 metadata = {**seen.metadata, **metadata}
                 seen = replace(seen, metadata=metadata)
-            self._write([state_line(seen.task, seen.variables, metadata or None)], seen)
-        self._view()
+            self._append_lines([state_line(seen.task, seen.variables, metadata or None)], seen)
+        self._update_view()
 
     def end(self, at: datetime) -> None:
         """Mark the session as ended; its file is archived by the distil job."""
-        with self._locked():
-            self._read()
+        with self._lock_session_file():
+            self._reload_if_changed()
             if self._seen.ended is None:
-                self._write([end_line(at)], replace(self._seen, ended=at))
-        self._view()
+                self._append_lines([end_line(at)], replace(self._seen, ended=at))
+        self._update_view()
 
-    def _split(self) -> None:
+    def _split_joined_sessions(self) -> None:
         """Give sessions that git joined a file each, before a turn goes to the wrong one."""
         size = self._store.size(self.path)
         if size and size != self._size:
             split_session(self._store, self.path, self._actor)
 
-    def _locked(self) -> AbstractContextManager[object]:
+    def _lock_session_file(self) -> AbstractContextManager[object]:
         return self._store.holding(self.path)
 
-    def _turn(self, said: Said, n: int) -> Captured | None:
+    def _screen_turn(self, said: Said, n: int) -> Captured | None:
         ref = self._screen.pass_name(said.ref)
         if ref and not self._refs.isdisjoint({ref, keyed_mark(ref, self._keyed)}):
             return None  # It is there, or was until its words were purged.
@@ -195,7 +195,7 @@ class SessionLog:
             role=said.role,
             text=screened.text,
             speaker=self._screen.pass_name(said.speaker),
-            origin=_whose(said, screened.text),
+            origin=_determine_origin(said, screened.text),
             importance=_BASE[said.role],
             context=self._context,
             ref=ref,
@@ -203,9 +203,9 @@ class SessionLog:
             stripped=screened.stripped,
             tool_calls=self._screen.pass_calls(said.tool_calls),
         )
-        return self._rate(turn)
+        return self._rate_turn(turn)
 
-    def _rate(self, turn: Turn) -> Captured:
+    def _rate_turn(self, turn: Turn) -> Captured:
         if not fits_window(turn.text, self._limits):
             return Captured(turn)
         gathered = self._host.gather("capture_turn", turn=turn, session=self._seen.session)
@@ -217,12 +217,12 @@ class SessionLog:
         tags = tuple(dict.fromkeys(tag for draft in drafts for tag in draft.tags))
         return Captured(replace(turn, importance=round(best, 2), tags=tags), drafts)
 
-    def _remember(self, turn: Turn, line: bytes) -> None:
+    def _track_turn(self, turn: Turn, line: bytes) -> None:
         self._context = context_of(self._context, line)
         if turn.ref:
             self._refs.add(turn.ref)
 
-    def _read(self) -> None:
+    def _reload_if_changed(self) -> None:
         """Catch up with the file if another process wrote to it since we did."""
         size = self._store.size(self.path)
         if size == self._size:
@@ -231,7 +231,7 @@ class SessionLog:
         seen = read_transcript_lines(lines, self.path)
         if seen.ended is not None:
             raise UsageError(f"Session {seen.session.id} has ended. Start a new one.")
-        earlier = self._earlier(seen.session)
+        earlier = self._earlier_turns(seen.session)
         self._context = ""
         self._refs = {turn.ref for turn in (*earlier, *seen.turns) if turn.ref}
         for line in lines:
@@ -241,14 +241,14 @@ class SessionLog:
         self._seen = replace(seen, turns=tuple(last_rounds(seen.turns)))
         self._size = size
 
-    def _earlier(self, session: Session) -> tuple[Turn, ...]:
+    def _earlier_turns(self, session: Session) -> tuple[Turn, ...]:
         """Return the turns of the ended sessions this one continues."""
         if not session.continues:
             return ()
         before = sessions.read(self._store, sessions.find(self._store, session.continues).path)
-        return (*self._earlier(before.session), *before.turns)
+        return (*self._earlier_turns(before.session), *before.turns)
 
-    def _write(self, lines: list[bytes], seen: Transcript) -> None:
+    def _append_lines(self, lines: list[bytes], seen: Transcript) -> None:
         if not lines:
             return
         size, self._size = self._size, -1
@@ -256,16 +256,16 @@ class SessionLog:
         self._size = size + sum(map(len, lines))
         self._seen = seen
 
-    def _view(self) -> None:
+    def _update_view(self) -> None:
         seen = self._seen
         self._views.show(self.path.removesuffix("l"), lambda: view_json(seen))
 
 
-def _whose(said: Said, text: str) -> Origin:
+def _determine_origin(said: Said, text: str) -> Origin:
     """Return whose words a text is; orders to a model are nobody's that we would believe."""
     origin = said.origin or _ORIGIN.get(said.role, Origin.TOOL)
-    return max(origin, Origin.REMOTE, key=_rank) if gives_orders(text) else origin
+    return max(origin, Origin.REMOTE, key=_origin_rank) if gives_orders(text) else origin
 
 
-def _rank(origin: Origin) -> int:
+def _origin_rank(origin: Origin) -> int:
     return origin.rank

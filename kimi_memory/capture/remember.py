@@ -64,7 +64,7 @@ def explicit_draft(captured: Captured, session: Session, key: str, type: str) ->
     )
 
 
-def wanted(captured: Sequence[Captured], limits: CaptureTable) -> list[Draft]:
+def wanted_drafts(captured: Sequence[Captured], limits: CaptureTable) -> list[Draft]:
     """Return the drafts of new turns that may become memories at once.
 
     Args:

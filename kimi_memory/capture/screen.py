@@ -59,16 +59,16 @@ class Screen:
         plain = _CONTROL.sub("", told)
         plain = plain.encode("utf-8", "replace").decode("utf-8")
         masked, count = self.mask(plain)
-        kept, cut = self._cut(masked)
+        kept, cut = self._truncate_text(masked)
         return Screened(kept, count, cut, len(given) - len(told))
 
     def mask(self, text: str) -> tuple[str, int]:
         """Return `text` with every secret replaced by ``⟦redacted:<rule>:<tag>⟧``."""
-        return self._masked(text, self.spans(text))
+        return self._mask_spans(text, self.spans(text))
 
-    def _masked(self, text: str, spans: Iterable[Span]) -> tuple[str, int]:
+    def _mask_spans(self, text: str, spans: Iterable[Span]) -> tuple[str, int]:
         pieces, end, count = [], 0, 0
-        for span in _merged(spans):
+        for span in _merge_spans(spans):
             tag = hmac.new(self._key, text[span.start : span.end].encode(), hashlib.sha256)
             pieces += [text[end : span.start], f"⟦redacted:{span.rule}:{tag.hexdigest()[:4]}⟧"]
             end, count = span.end, count + 1
@@ -77,7 +77,7 @@ class Screen:
     def mask_new(self, text: str, known: str) -> str:
         """Return `text` with the secrets masked that do not stand in `known` already."""
         fresh = (s for s in self.spans(text) if text[s.start : s.end] not in known)
-        return self._masked(text, fresh)[0]
+        return self._mask_spans(text, fresh)[0]
 
     def pass_name(self, name: str) -> str:
         """Return a name, such as that of a project, as it may be stored."""
@@ -103,7 +103,8 @@ class Screen:
             UsageError: it is nested deeper than any program needs.
         """
         return {
-            self.pass_name(name): self._value(value, name, depth) for name, value in fields.items()
+            self.pass_name(name): self._pass_value(value, name, depth)
+            for name, value in fields.items()
         }
 
     def pass_calls(self, calls: Sequence[Json]) -> tuple[Json, ...]:
@@ -116,7 +117,7 @@ class Screen:
         room = self._max_bytes
         for at, call in enumerate(calls):
             try:
-                passed = self._value(call, "tool_calls", 0)
+                passed = self._pass_value(call, "tool_calls", 0)
             except UsageError:
                 passed = {"cut": "nested too deep"}
             room -= len(json.dumps(passed, ensure_ascii=False).encode("utf-8", "replace"))
@@ -125,7 +126,7 @@ class Screen:
             kept.append(passed)
         return tuple(kept)
 
-    def _value(self, value: Json, name: str, depth: int) -> Json:
+    def _pass_value(self, value: Json, name: str, depth: int) -> Json:
         if depth > _DEEPEST:
             raise UsageError("The values are nested too deep to be kept. Keep them flat.")
         match value:
@@ -134,7 +135,7 @@ class Screen:
                 passed = self.pass_text(f"{label}{value}").text
                 return passed.removeprefix(label) if passed.startswith(label) else passed
             case list():
-                return [self._value(one, name, depth + 1) for one in value]
+                return [self._pass_value(one, name, depth + 1) for one in value]
             case dict():
                 return dict(self.pass_fields(value, depth + 1))
             case float() if not isfinite(value):
@@ -149,7 +150,7 @@ class Screen:
         masks = [match.span() for match in MASK.finditer(text)]
         return [s for s in found if not any(a < s.end and s.start < b for a, b in masks)]
 
-    def _cut(self, text: str) -> tuple[str, int]:
+    def _truncate_text(self, text: str) -> tuple[str, int]:
         raw = text.encode("utf-8")
         over = len(raw) - self._max_bytes
         if over <= 0:
@@ -158,7 +159,7 @@ class Screen:
         return f"{kept}\n⟦cut: {over} bytes⟧", over
 
 
-def _merged(spans: Iterable[Span]) -> list[Span]:
+def _merge_spans(spans: Iterable[Span]) -> list[Span]:
     """Join overlapping spans; the longest one gives the rule its name."""
     joined: list[Span] = []
     for span in sorted(spans, key=lambda s: (s.start, -s.end)):

@@ -30,7 +30,7 @@ class Views:
     def show(self, path: str, content: Callable[[], bytes]) -> None:
         """Let the file at `path` show `content`, now or soon; the latest content counts."""
         if not self._pause:
-            self._write(path, content)
+            self._write_view(path, content)
             return
         with self._lock:
             self._due[path] = content
@@ -53,9 +53,9 @@ class Views:
         with self._lock:
             due, self._due = self._due, {}
         for path, content in due.items():
-            self._write(path, content)
+            self._write_view(path, content)
 
-    def _write(self, path: str, content: Callable[[], bytes]) -> None:
+    def _write_view(self, path: str, content: Callable[[], bytes]) -> None:
         # The turn is stored; that its view is behind is no reason to say that it is not.
         with suppress(StoreError):
             self._store.view(path, content())

@@ -109,19 +109,19 @@ def parser(only: str = "", *, overview: bool = False) -> ArgumentParser:
     top.set_defaults(json=False, memory=None)
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     if only in COMMANDS:
-        _add(commands, _import_command(only, COMMANDS[only]))
+        _add_command(commands, _import_command(only, COMMANDS[only]))
         return top
     from_plugins = _from_plugins()
     if named := [command for command in from_plugins if command.name == only]:
-        _add(commands, named[0])
+        _add_command(commands, named[0])
         return top
     for name, help in COMMANDS.items():
         if overview:
             commands.add_parser(name, help=help)
         else:
-            _add(commands, _import_command(name, help))
+            _add_command(commands, _import_command(name, help))
     for command in from_plugins:
-        _add(commands, command)
+        _add_command(commands, command)
     return top
 
 
@@ -159,13 +159,15 @@ def run(arguments: Sequence[str]) -> int:
         return 130
 
 
-def _add(commands, command: Command) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001  argparse's own class is private
-    sub = commands.add_parser(command.name, help=command.help, description=_sentence(command.help))
+def _add_command(commands, command: Command) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001  argparse's own class is private
+    sub = commands.add_parser(
+        command.name, help=command.help, description=_format_sentence(command.help)
+    )
     command.add_arguments(sub)
     sub.set_defaults(run=command.run)
 
 
-def _sentence(help: str) -> str:
+def _format_sentence(help: str) -> str:
     return f"{help[0].upper()}{help[1:]}."
 
 

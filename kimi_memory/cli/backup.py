@@ -31,11 +31,11 @@ def run(arguments: Namespace) -> int:
     if arguments.json:
         show_json(found)
     else:
-        _show(found, done)
+        _print_result(found, done)
     return int(bool(found.problems))
 
 
-def _show(found: Backup, done: str) -> None:
+def _print_result(found: Backup, done: str) -> None:
     for line in found.problems:
         show(f"damaged: {line}")
     size = f"{found.files} files, {found.bytes / 2**20:.1f} MiB"

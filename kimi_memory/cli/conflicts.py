@@ -44,7 +44,7 @@ def run(arguments: Namespace) -> int:
     if arguments.json:
         show_json([{"key": one.key, "path": one.path, "sides": one.sides} for one in found])
     else:
-        _show(found, zone)
+        _print_conflicts(found, zone)
     return 0
 
 
@@ -52,7 +52,7 @@ def _is_named(one: Dispute, name: str) -> bool:
     return name in ("", one.key) or any(card.id.startswith(name) for card in one.sides)
 
 
-def _show(found: list[Dispute], zone: Zone) -> None:
+def _print_conflicts(found: list[Dispute], zone: Zone) -> None:
     if not found:
         show("No conflicts.")
     for one in found:

@@ -54,13 +54,13 @@ def run(arguments: Namespace) -> int:
         )
         if not arguments.dry_run and wanted.broad and not arguments.yes:
             preview = forget(memory, wanted, dry_run=True)
-            if not _agreed(preview):
-                return _unchanged(arguments, preview)
+            if not _is_confirmed(preview):
+                return _report_unchanged(arguments, preview)
         report = forget(memory, wanted, dry_run=arguments.dry_run)
     return finish_reports(arguments, [report])
 
 
-def _agreed(preview: JobReport) -> bool:
+def _is_confirmed(preview: JobReport) -> bool:
     """Whether a person at a terminal says yes to what would go."""
     if not preview.id or not (on_terminal() and sys.stdin.isatty()):
         return False
@@ -69,7 +69,7 @@ def _agreed(preview: JobReport) -> bool:
     return sys.stdin.readline().strip().casefold() in {"y", "yes", "是", "好"}
 
 
-def _unchanged(arguments: Namespace, preview: JobReport) -> int:
+def _report_unchanged(arguments: Namespace, preview: JobReport) -> int:
     finish_reports(arguments, [preview])
     if not arguments.json:
         show("Nothing was changed. Add --yes to do it; undo can take it back.")

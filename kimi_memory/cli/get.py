@@ -30,8 +30,8 @@ def run(arguments: Namespace) -> int:
     if arguments.first < 1 or arguments.lines < 0:
         raise UsageError("Lines are counted from 1. Give --from 1 or more.")
     with open_memory(arguments) as memory:
-        path, text = _read(memory, arguments.what)
-    first, count = _run(arguments)
+        path, text = _read_text(memory, arguments.what)
+    first, count = _line_range(arguments)
     lines = text.splitlines()[first - 1 :]
     lines = lines[:count] if count else lines
     if arguments.json:
@@ -41,7 +41,7 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def _run(arguments: Namespace) -> tuple[int, int]:
+def _line_range(arguments: Namespace) -> tuple[int, int]:
     """Return the first line and how many: of a citation, or as the options say."""
     _, first, last = split_citation(arguments.what)
     if not first or arguments.first > 1 or arguments.lines:
@@ -49,7 +49,7 @@ def _run(arguments: Namespace) -> tuple[int, int]:
     return first, last - first + 1
 
 
-def _read(memory: Memory, what: str) -> tuple[str, str]:
+def _read_text(memory: Memory, what: str) -> tuple[str, str]:
     """Return path and text of a file, or of the note of an id."""
     path = what.split("#", 1)[0]
     try:

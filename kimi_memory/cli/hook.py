@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 
 from kimi_memory.agent_hooks import agent_protocols, entrypoint
 from kimi_memory.agent_hooks.inline import drain_here
-from kimi_memory.agent_hooks.install import settle
+from kimi_memory.agent_hooks.install import run_step
 from kimi_memory.agent_hooks.server import serve
 from kimi_memory.cli.locate import find_memory
 from kimi_memory.cli.shared import show, show_json
@@ -49,16 +49,16 @@ _STEPS = {
 
 def run(arguments: Namespace) -> int:
     """Do one step."""
-    steps = {"run": _run, "drain": _drain, "serve": _serve}
-    return steps.get(arguments.step, _settle)(arguments)
+    steps = {"run": _run_hook, "drain": _drain_spool, "serve": _serve_hooks}
+    return steps.get(arguments.step, _manage_hooks)(arguments)
 
 
-def _run(arguments: Namespace) -> int:
+def _run_hook(arguments: Namespace) -> int:
     named = ["--memory", str(arguments.memory)] if arguments.memory else []
     return entrypoint.main(["--host", arguments.host, "--event", arguments.event, *named])
 
 
-def _drain(arguments: Namespace) -> int:
+def _drain_spool(arguments: Namespace) -> int:
     count = drain_here(find_memory(arguments))
     if arguments.json:
         show_json({"events": count})
@@ -67,15 +67,15 @@ def _drain(arguments: Namespace) -> int:
     return 0
 
 
-def _serve(arguments: Namespace) -> int:
+def _serve_hooks(arguments: Namespace) -> int:
     if serve(find_memory(arguments), idle_seconds=arguments.idle):
         return 0
     print("kimi-memory: another server has this memory open.", file=sys.stderr)
     return 0
 
 
-def _settle(arguments: Namespace) -> int:
-    report = settle(
+def _manage_hooks(arguments: Namespace) -> int:
+    report = run_step(
         arguments.step,
         arguments.host,
         find_memory(arguments).resolve(),

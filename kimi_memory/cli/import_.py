@@ -33,7 +33,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Import what is new and changed at the source, as jobs that undo can take back."""
     system = "" if arguments.system == "auto" else arguments.system
-    name = arguments.name or _name(arguments.path)
+    name = arguments.name or _source_name(arguments.path)
     with open_memory(arguments) as memory:
         found = import_store(
             memory, arguments.path, system=system, name=name, dry_run=arguments.dry_run
@@ -41,17 +41,17 @@ def run(arguments: Namespace) -> int:
     if arguments.json:
         show_json(found)
     else:
-        _show(found)
+        _print_result(found)
     return 0
 
 
-def _name(path: Path) -> str:
+def _source_name(path: Path) -> str:
     """Return a path as it is on every machine of its owner: from the home directory on."""
     place, home = path.expanduser().resolve(), Path.home().resolve()
     return f"~/{place.relative_to(home)}" if place.is_relative_to(home) else str(place)
 
 
-def _show(found: Imported) -> None:
+def _print_result(found: Imported) -> None:
     show(f"{found.name}: {found.seen} statements, {found.unchanged} unchanged")
     for report in found.jobs:
         show_report(report)

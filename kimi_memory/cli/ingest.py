@@ -30,25 +30,25 @@ def run(arguments: Namespace) -> int:
     failed: list[str] = []
     skipped: list[str] = []
     with open_memory(arguments) as memory, Progress("turns") as progress:
-        for file in _files(arguments.path, skipped):
+        for file in _open_transcripts(arguments.path, skipped):
             try:
                 reports += memory.ingest([file], progress.add)
             except TranscriptError as error:
                 failed.append(str(error))
         for id in dict.fromkeys(report.session for report in reports if report.session):
-            _finish(memory, arguments, id)
-    _show(arguments, reports, {"failed": failed, "skipped": skipped})
+            _finish_session(memory, arguments, id)
+    _print_result(arguments, reports, {"failed": failed, "skipped": skipped})
     return TranscriptError.exit_code if failed and not reports else 0
 
 
-def _files(paths: list[Path], skipped: list[str]) -> Iterator[TranscriptFile]:
+def _open_transcripts(paths: list[Path], skipped: list[str]) -> Iterator[TranscriptFile]:
     if paths in ([], [Path("-")]):
         yield from_bytes("-", sys.stdin.buffer.read())
         return
     yield from map(open_file, find_files(paths, skipped))
 
 
-def _finish(memory: Memory, arguments: Namespace, id: str) -> None:
+def _finish_session(memory: Memory, arguments: Namespace, id: str) -> None:
     if arguments.open:
         return
     if arguments.no_distill:
@@ -57,7 +57,7 @@ def _finish(memory: Memory, arguments: Namespace, id: str) -> None:
         memory.end(id)
 
 
-def _show(
+def _print_result(
     arguments: Namespace, reports: list[Ingested], not_taken: Mapping[str, list[str]]
 ) -> None:
     if arguments.json:

@@ -31,7 +31,7 @@ def run(arguments: Namespace) -> int:
         folder,
         name=arguments.name,
         language=arguments.language,
-        locale=_locale(),
+        locale=_find_locale(),
         opening=opening,
     ) as memory:
         files = memory.store.files()
@@ -48,7 +48,7 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def _locale() -> str:
+def _find_locale() -> str:
     """Return the language that the terminal speaks, as POSIX looks for it."""
     names = ("LC_ALL", "LC_MESSAGES", "LANG")
     return next((value for name in names if (value := os.environ.get(name))), "")

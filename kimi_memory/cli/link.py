@@ -27,13 +27,13 @@ def run(arguments: Namespace) -> int:
     """Link, unlink or list."""
     with open_memory(arguments) as memory:
         if arguments.suggested:
-            return _list(memory, as_json=arguments.json)
+            return _print_suggested_links(memory, as_json=arguments.json)
         if not arguments.source or not arguments.target:
             raise UsageError("A link has two ends. Give two ids, or --suggested.")
         wanted = Wanted(
             source=arguments.source,
             target=arguments.target,
-            rel=_relation(arguments.rel),
+            rel=_parse_relation(arguments.rel),
             weight=arguments.weight,
             reason=" ".join(arguments.reason.split()),
         )
@@ -42,14 +42,14 @@ def run(arguments: Namespace) -> int:
     return finish_reports(arguments, [report])
 
 
-def _relation(text: str) -> LinkRel | None:
+def _parse_relation(text: str) -> LinkRel | None:
     name = text.upper().replace("-", "_")
     if name and name not in set(LinkRel):
         raise UsageError(f"{text!r} is no relation. Choose one of {', '.join(LinkRel)}.")
     return LinkRel(name) if name else None
 
 
-def _list(memory: Memory, *, as_json: bool) -> int:
+def _print_suggested_links(memory: Memory, *, as_json: bool) -> int:
     edges = suggested(memory)
     if as_json:
         show_json(edges)

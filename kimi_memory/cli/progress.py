@@ -23,15 +23,15 @@ class Progress:
     def add(self, count: int) -> None:
         """Count some more of an unknown total."""
         self._count += count
-        self._print(f"{self._count} {self._unit}")
+        self._print_line(f"{self._count} {self._unit}")
 
     def set(self, done: int, total: int) -> None:
         """Show a bar: so many done of so many."""
         filled = _WIDTH * done // max(1, total)
         bar = "█" * filled + "░" * (_WIDTH - filled)
-        self._print(f"{bar} {done}/{total} {self._unit}", last=done == total)
+        self._print_line(f"{bar} {done}/{total} {self._unit}", last=done == total)
 
-    def _print(self, text: str, *, last: bool = False) -> None:
+    def _print_line(self, text: str, *, last: bool = False) -> None:
         now = time.monotonic()
         if self._visible and (last or now - self._shown > _PAUSE):
             self._shown = now

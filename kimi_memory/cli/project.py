@@ -19,7 +19,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """List, finish or reopen."""
     if arguments.step == "list":
-        return _list(arguments)
+        return _list_projects(arguments)
     if not arguments.name:
         raise UsageError(f"Which project? Write: kimi-memory project {arguments.step} NAME")
     with open_memory(arguments) as memory:
@@ -30,7 +30,7 @@ def run(arguments: Namespace) -> int:
     return finish_reports(arguments, [report])
 
 
-def _list(arguments: Namespace) -> int:
+def _list_projects(arguments: Namespace) -> int:
     with open_memory(arguments) as memory:
         found = projects(memory)
     if arguments.json:

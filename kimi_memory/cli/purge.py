@@ -34,7 +34,7 @@ def run(arguments: Namespace) -> int:
     if arguments.json:
         show_json(report)
     else:
-        _show(report)
+        _print_report(report)
     for name in report.remotes:
         shown = name if " " in name else repr(name)
         warning = f"warning: history was shared with {shown}; purge it there as well"
@@ -42,7 +42,7 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def _show(report: PurgeReport) -> None:
+def _print_report(report: PurgeReport) -> None:
     if report.empty and not report.done:
         show("Not found: nothing in files, history or index holds it.")
         return

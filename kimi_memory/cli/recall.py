@@ -78,10 +78,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Search and print; finding nothing is no failure."""
     with open_memory(arguments) as memory:
-        query = _query(arguments, memory)
+        query = _build_query(arguments, memory)
         # Who reads on a terminal looks around; programs that ask for an agent use what they get.
         answer = memory.recall(query, looking=sys.stdout.isatty())
-        found = _Found(query, answer, memory, _quoting(memory, query, answer))
+        found = _Found(query, answer, memory, _quoting_notes(memory, query, answer))
         leave(memory)
         if arguments.json:
             show_json(found.members(explain=arguments.explain))
@@ -90,7 +90,7 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def _query(arguments: Namespace, memory: Memory) -> Query:
+def _build_query(arguments: Namespace, memory: Memory) -> Query:
     if arguments.limit < 0:
         raise UsageError("--limit is below zero. Give how many hits you want.")
     now, line = memory.now(), " ".join(arguments.query)
@@ -100,7 +100,7 @@ def _query(arguments: Namespace, memory: Memory) -> Query:
         for name in _LISTS
     }
     given |= {name: getattr(arguments, name) or getattr(query, name) for name in _ONCE}
-    given |= _dates(arguments, query, now)
+    given |= _parse_dates(arguments, query, now)
     if not line.strip() and not any(given.values()):
         raise UsageError("There is nothing to look for. Give a question, words or a filter.")
     return replace(
@@ -115,7 +115,7 @@ def _query(arguments: Namespace, memory: Memory) -> Query:
     )
 
 
-def _dates(arguments: Namespace, query: Query, now: datetime) -> dict[str, datetime | None]:
+def _parse_dates(arguments: Namespace, query: Query, now: datetime) -> dict[str, datetime | None]:
     found = {"since": query.since, "until": query.until, "as_of": query.as_of}
     for name in found:
         value, option = getattr(arguments, name), name.replace("_", "-")
@@ -124,7 +124,9 @@ def _dates(arguments: Namespace, query: Query, now: datetime) -> dict[str, datet
     return found
 
 
-def _quoting(memory: Memory, query: Query, answer: Answer) -> Mapping[str, tuple[Related, ...]]:
+def _quoting_notes(
+    memory: Memory, query: Query, answer: Answer
+) -> Mapping[str, tuple[Related, ...]]:
     """Return the notes that rest on each turn, those of the moment that was asked for."""
     searcher, asked = memory.index.searcher(), Query(text="", as_of=query.as_of)
     return quoting(searcher, answer.hits, holding(searcher, asked))
@@ -140,7 +142,7 @@ class _Found:
         memory: Memory,
         quoting: Mapping[str, tuple[Related, ...]],
     ) -> None:
-        self._answer, self._quoting = answer, quoting
+        self._answer, self._quoting_notes = answer, quoting
         self._words = memory.index.words.of_query(query, memory.now())
         self._memory = memory
 
@@ -148,7 +150,7 @@ class _Found:
         """Return what stands in JSON."""
         answer = self._answer
         members: dict[str, object] = {
-            "hits": [self._hit(hit, explain=explain) for hit in answer.hits],
+            "hits": [self._hit_members(hit, explain=explain) for hit in answer.hits],
             "lanes": answer.lanes,
             "notes": answer.notes,
             "took_ms": answer.took_ms,
@@ -157,43 +159,43 @@ class _Found:
             members |= {"words": self._words, "weights": answer.weights}
         return members
 
-    def _hit(self, hit: Hit, *, explain: bool) -> dict[str, object]:
+    def _hit_members(self, hit: Hit, *, explain: bool) -> dict[str, object]:
         members = {f.name: getattr(hit, f.name) for f in fields(hit)}
-        members |= {"citation": hit.citation, "related": self._related(hit)}
-        members["sessions"] = _sessions(self._memory, hit.unit)
+        members |= {"citation": hit.citation, "related": self._related_notes(hit)}
+        members["sessions"] = _source_sessions(self._memory, hit.unit)
         if explain:
-            members["summands"], members["factors"] = _split(hit)
+            members["summands"], members["factors"] = _split_score(hit)
         return members
 
     def show(self, *, explain: bool) -> None:
         """Print for people."""
         if explain:
-            self._explain()
+            self._print_lanes()
         for rank, hit in enumerate(self._answer.hits, 1):
-            show(f"[{rank}] {hit.score:.2f}  {_who(hit)}  {hit.citation}")
-            for line in self._marked(hit.snippet).splitlines():
+            show(f"[{rank}] {hit.score:.2f}  {_describe_hit(hit)}  {hit.citation}")
+            for line in self._highlight_words(hit.snippet).splitlines():
                 print(f"    {line}")
-            if self._related(hit):
-                show(f"    related: {', '.join(map(_named, self._related(hit)))}")
+            if self._related_notes(hit):
+                show(f"    related: {', '.join(map(_format_related, self._related_notes(hit)))}")
             if explain:
-                show(f"    {_sum(hit)}  (lanes: {', '.join(hit.lanes) or 'filters'})")
+                show(f"    {_format_score(hit)}  (lanes: {', '.join(hit.lanes) or 'filters'})")
         for note in self._answer.notes:
             show(f"note: {note}")
         if not self._answer.hits:
             show("Nothing found.")
 
-    def _related(self, hit: Hit) -> tuple[Related, ...]:
+    def _related_notes(self, hit: Hit) -> tuple[Related, ...]:
         """Return the notes that rest on a turn, and those a note is linked with."""
-        return (*self._quoting.get(hit.unit.id, ()), *hit.related)
+        return (*self._quoting_notes.get(hit.unit.id, ()), *hit.related)
 
-    def _explain(self) -> None:
+    def _print_lanes(self) -> None:
         weights = self._answer.weights
         lanes = ", ".join(
             f"{lane} (weight {weights.get(lane, 0):.2f})" for lane in self._answer.lanes
         )
         show(f"lanes: {lanes or 'none'}; words: {' '.join(self._words) or 'none'}")
 
-    def _marked(self, text: str) -> str:
+    def _highlight_words(self, text: str) -> str:
         """Return a text safe to print, its words in bold on a terminal."""
         if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
             return printable(text)
@@ -205,7 +207,7 @@ class _Found:
         return "".join([*shown, printable(text[at:])])
 
 
-def _sessions(memory: Memory, unit: Unit) -> list[str]:
+def _source_sessions(memory: Memory, unit: Unit) -> list[str]:
     """Return the sessions that a hit rests on: its own, or those a note names as sources."""
     if unit.session:
         return [unit.session]
@@ -216,25 +218,25 @@ def _sessions(memory: Memory, unit: Unit) -> list[str]:
     return list(dict.fromkeys(source.session for source in note.sources if source.session))
 
 
-def _split(hit: Hit) -> tuple[dict[str, float], dict[str, float]]:
+def _split_score(hit: Hit) -> tuple[dict[str, float], dict[str, float]]:
     """Return the parts of a score that add up, and those that multiply."""
     summands = {name: value for name, value in hit.parts.items() if name in SUMMANDS}
     return summands, {n: value for n, value in hit.parts.items() if n not in SUMMANDS}
 
 
-def _sum(hit: Hit) -> str:
-    summands, factors = _split(hit)
+def _format_score(hit: Hit) -> str:
+    summands, factors = _split_score(hit)
     added = " + ".join(f"{name} {value:.3f}" for name, value in summands.items())
     times = "".join(f" × {name} {value:.3f}" for name, value in factors.items())
     return f"({added}){times} = {hit.score:.3f}"
 
 
-def _named(one: Related) -> str:
+def _format_related(one: Related) -> str:
     title = f" “{one.title}”" if one.title else ""
     return f"{one.id}{title} ({one.rel.lower().replace('_', ' ')})"
 
 
-def _who(hit: Hit) -> str:
+def _describe_hit(hit: Hit) -> str:
     unit = hit.unit
     when = f"{unit.at:%Y-%m-%d}" if unit.at else ""
     parts = [unit.kind, unit.key or unit.speaker or unit.role, when]

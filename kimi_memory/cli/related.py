@@ -16,13 +16,13 @@ def show_related(arguments: Namespace) -> int:
         show_json(found)
         return 0
     for one in found:
-        show(_line(one))
+        show(_format_neighbour(one))
     if not found:
         show("Nothing is linked with it.")
     return 0
 
 
-def _line(one: Neighbour) -> str:
+def _format_neighbour(one: Neighbour) -> str:
     parts = [f"{one.weight:.2f}", f"{one.rel:<17}", one.id]
     parts += [f"“{one.title}”"] if one.title else []
     parts += [f"via {one.via}"] if one.hops > 1 else []

@@ -43,14 +43,14 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """List what waits, or answer it as jobs that undo can take back."""
     if arguments.action == "list":
-        return _list(arguments)
+        return _list_waiting(arguments)
     if arguments.action == "pages":
         with open_memory(arguments) as memory:
             report = memory.take_edits(meant=arguments.yes, dry_run=arguments.dry_run)
         return finish_reports(arguments, [report])
     if arguments.pulled:
         return _accept_pulled(arguments)
-    said = _said(arguments)
+    said = _parse_answer(arguments)
     with open_memory(arguments) as memory:
         reports = [answer(memory, id, said, dry_run=arguments.dry_run) for id in arguments.ids]
     return finish_reports(arguments, reports)
@@ -65,10 +65,10 @@ def _accept_pulled(arguments: Namespace) -> int:
     return finish_reports(arguments, [report])
 
 
-def _said(arguments: Namespace) -> Answer:
+def _parse_answer(arguments: Namespace) -> Answer:
     if not arguments.ids:
         raise UsageError(f"Say what to {arguments.action}: give ids, as 'review' lists them.")
-    text = _text(arguments)
+    text = _read_words(arguments)
     if arguments.action == "edit" and (not text or len(arguments.ids) > 1):
         raise UsageError("To edit, give one id and the words, with --text or --file.")
     if arguments.action != "edit" and text:
@@ -76,7 +76,7 @@ def _said(arguments: Namespace) -> Answer:
     return Answer(arguments.action != "reject", text, arguments.why)
 
 
-def _text(arguments: Namespace) -> str:
+def _read_words(arguments: Namespace) -> str:
     if arguments.file:
         try:
             return str(arguments.file.read_text(encoding="utf-8-sig")).strip()
@@ -85,7 +85,7 @@ def _text(arguments: Namespace) -> str:
     return (sys.stdin.read() if arguments.text == "-" else str(arguments.text)).strip()
 
 
-def _list(arguments: Namespace) -> int:
+def _list_waiting(arguments: Namespace) -> int:
     with open_memory(arguments) as memory:
         found = [one for one in review(memory) if _is_wanted(one, arguments.ids)]
         zone = memory.zone
@@ -93,7 +93,7 @@ def _list(arguments: Namespace) -> int:
         show_json(found)
         return 0
     for one in found:
-        _show(one, zone)
+        _print_waiting(one, zone)
     show(
         "Answer with: kimi-memory review accept ID | edit ID --text … | reject ID"
         if found
@@ -106,16 +106,16 @@ def _is_wanted(one: Waiting, ids: list[str]) -> bool:
     return not ids or any(one.id.startswith(id) for id in ids)
 
 
-def _show(one: Waiting, zone: Zone) -> None:
+def _print_waiting(one: Waiting, zone: Zone) -> None:
     show(f"{one.id}  {in_zone(one.created, zone):%Y-%m-%d}  {one.title}")
     show(f"  to       {one.target}{f' ({one.section})' if one.section else ''}")
     if one.reason:
         show(f"  because  {one.reason}")
     for said in one.evidence:
         show(f"  {said.session} #{said.n} {said.speaker}: {' '.join(said.text.split())}")
-    show(f"  cannot be accepted: {one.problem}" if one.problem else _indented(one.diff))
+    show(f"  cannot be accepted: {one.problem}" if one.problem else _indent_diff(one.diff))
     show()
 
 
-def _indented(diff: str) -> str:
+def _indent_diff(diff: str) -> str:
     return "\n".join(f"    {line}" for line in diff.splitlines())

@@ -63,15 +63,15 @@ def _add_tokens(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Serve until asked to end, or change who may ask."""
     if arguments.what == "token":
-        step = {"add": _add, "list": _list, "remove": _remove}
+        step = {"add": _create_token, "list": _list_tokens, "remove": _remove_token}
         return step[arguments.step](arguments)
     if not 0 <= arguments.port <= 65535 or arguments.max_body < 1 or arguments.rate < 0:
         raise UsageError("--port, --max-body or --rate is out of range.")
-    _serve(arguments)
+    _serve_memory(arguments)
     return 0
 
 
-def _serve(arguments: Namespace) -> None:
+def _serve_memory(arguments: Namespace) -> None:
     names = Names(
         bound="127.0.0.1" if arguments.host == "localhost" else arguments.host,
         hosts=tuple(arguments.allow_host),
@@ -93,17 +93,17 @@ def _serve(arguments: Namespace) -> None:
     serve(serving, ready)
 
 
-def _tokens(arguments: Namespace):  # type: ignore[no-untyped-def]  # noqa: ANN202  imported when needed
+def _open_tokens(arguments: Namespace):  # type: ignore[no-untyped-def]  # noqa: ANN202  imported when needed
 
     home = Home.of_user()
     with Memory.open(find_memory(arguments), Opening(home=home, background=False)) as memory:
         return Tokens(home, memory.root)
 
 
-def _add(arguments: Namespace) -> int:
+def _create_token(arguments: Namespace) -> int:
     scopes = [Scope(one) for one in arguments.scope or ("read", "write")]
     space = space_of(arguments)
-    token, secret = _tokens(arguments).add(arguments.name, scopes, space, utcnow())
+    token, secret = _open_tokens(arguments).add(arguments.name, scopes, space, utcnow())
     if arguments.json:
         show_json({"token": hidden(token), "secret": secret})
     else:
@@ -112,8 +112,8 @@ def _add(arguments: Namespace) -> int:
     return 0
 
 
-def _list(arguments: Namespace) -> int:
-    found = _tokens(arguments).all()
+def _list_tokens(arguments: Namespace) -> int:
+    found = _open_tokens(arguments).all()
     if arguments.json:
         show_json([hidden(token) for token in found])
         return 0
@@ -127,8 +127,8 @@ def _list(arguments: Namespace) -> int:
     return 0
 
 
-def _remove(arguments: Namespace) -> int:
-    token = _tokens(arguments).remove(arguments.id)
+def _remove_token(arguments: Namespace) -> int:
+    token = _open_tokens(arguments).remove(arguments.id)
     if arguments.json:
         show_json({"removed": token.id})
     else:

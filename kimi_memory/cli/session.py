@@ -59,14 +59,20 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Do one step."""
-    step = {"start": _start, "turn": _turn, "state": _state, "end": _end, "list": _list}
+    step = {
+        "start": _start_session,
+        "turn": _store_turn,
+        "state": _record_state,
+        "end": _end_session,
+        "list": _list_sessions,
+    }
     with open_memory(arguments) as memory:
         code = step[arguments.step](memory, arguments)
         leave(memory)
     return code
 
 
-def _start(memory: Memory, arguments: Namespace) -> int:
+def _start_session(memory: Memory, arguments: Namespace) -> int:
     given = arguments
     handle = memory.session(
         given.id,
@@ -84,7 +90,7 @@ def _start(memory: Memory, arguments: Namespace) -> int:
     return 0
 
 
-def _turn(memory: Memory, arguments: Namespace) -> int:
+def _store_turn(memory: Memory, arguments: Namespace) -> int:
     text = sys.stdin.read() if arguments.text is None else arguments.text
     handle = memory.session(arguments.id)
     at = moment(arguments.at, memory.zone) if arguments.at else None
@@ -100,13 +106,13 @@ def _turn(memory: Memory, arguments: Namespace) -> int:
     return 0
 
 
-def _state(memory: Memory, arguments: Namespace) -> int:
+def _record_state(memory: Memory, arguments: Namespace) -> int:
     handle = memory.session(arguments.id)
-    handle.state(task=_object(arguments.task), variables=_object(arguments.variables))
+    handle.state(task=_parse_object(arguments.task), variables=_parse_object(arguments.variables))
     return 0
 
 
-def _object(text: str | None) -> Mapping[str, Json] | None:
+def _parse_object(text: str | None) -> Mapping[str, Json] | None:
     if text is None:
         return None
     try:
@@ -118,11 +124,11 @@ def _object(text: str | None) -> Mapping[str, Json] | None:
     return value
 
 
-def _end(memory: Memory, arguments: Namespace) -> int:
+def _end_session(memory: Memory, arguments: Namespace) -> int:
     return finish_reports(arguments, [memory.end(arguments.id)])
 
 
-def _list(memory: Memory, arguments: Namespace) -> int:
+def _list_sessions(memory: Memory, arguments: Namespace) -> int:
     found = [place.id for place in sessions.places(memory.store) if place.open]
     if arguments.json:
         show_json(found)

@@ -25,11 +25,11 @@ def run(arguments: Namespace) -> int:
     if arguments.json:
         show_json(found)
     else:
-        _show(found)
+        _show_status(found)
     return 0
 
 
-def _show(found: Status) -> None:
+def _show_status(found: Status) -> None:
     show(f"Memory    {found.root}")
     show(f"Sessions  {found.open_sessions} open, {found.ended_sessions} ended, {found.turns} turns")
     for kind, counts in found.notes.items():

@@ -23,11 +23,11 @@ def run(arguments: Namespace) -> int:
     if arguments.json:
         show_json(trace)
     else:
-        _show(trace, zone)
+        _show_trace(trace, zone)
     return 0
 
 
-def _show(trace: Trace, zone: Zone) -> None:
+def _show_trace(trace: Trace, zone: Zone) -> None:
     note = trace.note
     show(f"{note.id}  {getattr(note, 'title', getattr(note, 'name', ''))}")
     show(f"  file     {trace.path}")

@@ -32,17 +32,17 @@ def run(arguments: Namespace) -> int:
     if sum(map(bool, (arguments.job, arguments.day, arguments.agent))) > 1:
         raise UsageError("Say one thing to undo: a job's id, --day DATE, or --agent NAME.")
     with open_memory(arguments) as memory:
-        jobs = _undone(memory, arguments)
+        jobs = _undo_jobs(memory, arguments)
         zone = memory.zone
     if arguments.json:
         show_json(jobs if arguments.day or arguments.agent else jobs[0])
         return 0
     for job in jobs:
-        _show(job, zone, "Would undo" if arguments.dry_run else "Undone")
+        _print_job(job, zone, "Would undo" if arguments.dry_run else "Undone")
     return 0
 
 
-def _undone(memory: Memory, arguments: Namespace) -> list[Job]:
+def _undo_jobs(memory: Memory, arguments: Namespace) -> list[Job]:
     if arguments.day:
         day = day_argument(arguments.day, memory.zone)
         return undo_day(memory, day, dry_run=arguments.dry_run)
@@ -54,7 +54,7 @@ def _undone(memory: Memory, arguments: Namespace) -> list[Job]:
     return [take_back(arguments.job)]
 
 
-def _show(job: Job, zone: Zone, what: str) -> None:
+def _print_job(job: Job, zone: Zone, what: str) -> None:
     show(f"{what}: {job.id} of {in_zone(job.at, zone):%Y-%m-%d %H:%M}")
     for effect in job.effects:
         done = "restored" if effect.before else "removed"

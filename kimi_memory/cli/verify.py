@@ -29,26 +29,26 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Print what is wrong; exit code 1 if anything is."""
     if arguments.rebuild:
-        return _rebuild(arguments)
+        return _compare_with_rebuilt(arguments)
     with open_memory(arguments) as memory:
         findings = verify(memory)
     return show_findings(arguments, findings, "Everything checks out.")
 
 
-def _rebuild(arguments: Namespace) -> int:
+def _compare_with_rebuilt(arguments: Namespace) -> int:
     """Compare the index with one built anew; the other checks are not part of this."""
     with open_memory(arguments) as memory, Progress("units") as progress:
         found = rebuild(memory, progress.set)
     if arguments.json:
         show_json(found)
     else:
-        _show(found)
+        _print_comparison(found)
     return int(not found.same)
 
 
-def _show(found: Rebuilt) -> None:
-    show(_side("in use", found.live))
-    show(_side("anew", found.rebuilt))
+def _print_comparison(found: Rebuilt) -> None:
+    show(_format_side("in use", found.live))
+    show(_format_side("anew", found.rebuilt))
     for note in found.notes:
         show(f"note: {note}")
     for difference in found.differences:
@@ -60,6 +60,6 @@ def _show(found: Rebuilt) -> None:
         show("The index is not what the files make of it. Run 'kimi-memory index --full'.")
 
 
-def _side(name: str, side: Side) -> str:
+def _format_side(name: str, side: Side) -> str:
     counts = f"{side.units:,} units, {side.words:,} words"
     return f"{name:<7} {counts}, sha256 {side.digest[:_SHORT]}…  {side.generation}".rstrip()

@@ -47,7 +47,7 @@ def run(arguments: Namespace) -> int:
                 if arguments.json:
                     print(json.dumps(plain(batch), ensure_ascii=False), flush=True)
                 else:
-                    _show(batch, memory.zone)
+                    _print_batch(batch, memory.zone)
     return 0
 
 
@@ -64,7 +64,7 @@ def _until_signal() -> Iterator[Event]:
             signal.signal(one, handler)
 
 
-def _show(batch: Batch, zone: Zone) -> None:
+def _print_batch(batch: Batch, zone: Zone) -> None:
     """Print one line."""
     at = f"{in_zone(batch.at, zone):%H:%M:%S}"
     told = f"{at}  {batch.units} units ({batch.added} added, "

@@ -65,7 +65,7 @@ def recall(query: Query | str, limit: int) -> Ask[Answer]:
         return Ask("POST", "/v1/recall", Answer, {"query": query, "limit": limit})
     # How silent blocks are is the server's to say.
     said = {f.name: getattr(query, f.name) for f in fields(query) if f.name != "min_relevance"}
-    said["within"] = _scopes(query.within)
+    said["within"] = _encode_scopes(query.within)
     return Ask("POST", "/v1/recall", Answer, {**said, "limit": limit or query.limit})
 
 
@@ -75,10 +75,10 @@ def context(
     """Ask for a block of memory."""
     said = {"purpose": purpose, "query": query, "budget": budget, "session": session}
     said["project"] = project
-    return Ask("POST", "/v1/context", Context, {**said, "within": _scopes(within)})
+    return Ask("POST", "/v1/context", Context, {**said, "within": _encode_scopes(within)})
 
 
-def _scopes(within: Scopes) -> Scopes:
+def _encode_scopes(within: Scopes) -> Scopes:
     """Return private scopes as they are sent: None is left out, none at all is not."""
     return ("",) if within == () else within
 
@@ -123,7 +123,7 @@ def start(said: Mapping[str, str]) -> Ask[Session]:
 
 def turn(session: str, said: Mapping[str, Any]) -> Ask[responses.Stored]:
     """Ask to store a turn."""
-    return Ask("POST", f"{_of(session)}/turns", responses.Stored, said)
+    return Ask("POST", f"{_session_path(session)}/turns", responses.Stored, said)
 
 
 def state(
@@ -131,15 +131,15 @@ def state(
 ) -> Ask[Session]:
     """Ask to record task or variables."""
     said = {"task": task, "variables": variables}
-    return Ask("POST", f"{_of(session)}/state", Session, said)
+    return Ask("POST", f"{_session_path(session)}/state", Session, said)
 
 
 def end(session: str) -> Ask[JobReport]:
     """Ask to end a session."""
-    return Ask("POST", f"{_of(session)}/end", JobReport)
+    return Ask("POST", f"{_session_path(session)}/end", JobReport)
 
 
-def _of(session: str) -> str:
+def _session_path(session: str) -> str:
     return f"/v1/sessions/{quote(session, safe='')}"
 
 

@@ -45,30 +45,30 @@ def answered(ask: Ask[T], answer: httpx.Response) -> T:
     Raises:
         KimiMemoryError: the server refused; it is the error the library would raise.
     """
-    body = _body(answer)
+    body = _parse_body(answer)
     if answer.status_code != httpx.codes.OK:
         raise raised(answer.status_code, body)
     try:
         made: T = revive(ask.gives, body)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise _strange(answer) from error
+        raise _bad_answer_error(answer) from error
     return made
 
 
 def check_stream(answer: httpx.Response) -> None:
     """Raise the error of a stream that was refused, once it is read."""
     if answer.status_code != httpx.codes.OK:
-        raise raised(answer.status_code, _body(answer))
+        raise raised(answer.status_code, _parse_body(answer))
 
 
-def _body(answer: httpx.Response) -> Any:
+def _parse_body(answer: httpx.Response) -> Any:
     try:
         return answer.json()
     except ValueError as error:
-        raise _strange(answer) from error
+        raise _bad_answer_error(answer) from error
 
 
-def _strange(answer: httpx.Response) -> ServerError:
+def _bad_answer_error(answer: httpx.Response) -> ServerError:
     return ServerError(
         f"{answer.url.host} answered {answer.status_code}, and not as a memory server does. "
         "Check the address.",

@@ -115,9 +115,9 @@ class Choice:
     """
 
     def __init__(self, points: Iterable[Point]) -> None:
-        self._queues = {
+        self._section_queues = {
             section: [(point, estimate(point.shown) + 1) for point in queue]
-            for section, queue in _queues(points).items()
+            for section, queue in _section_queues(points).items()
         }
 
     def within(self, budget: int) -> list[Point]:
@@ -126,7 +126,7 @@ class Choice:
         Args:
             budget: most tokens of their lines.
         """
-        queues = {section: list(self._queues.get(section, ())) for section in SHARES}
+        queues = {section: list(self._section_queues.get(section, ())) for section in SHARES}
         room = _Room(budget)
         for section, share in SHARES.items():
             room.fill(queues[section], round(budget * share))
@@ -138,7 +138,7 @@ class Choice:
         )
 
 
-def _queues(points: Iterable[Point]) -> dict[Section, list[Point]]:
+def _section_queues(points: Iterable[Point]) -> dict[Section, list[Point]]:
     """Return the first points of each section in order, without those that repeat another."""
     sections: dict[Section, list[Point]] = defaultdict(list)
     for point in points:

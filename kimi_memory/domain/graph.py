@@ -96,7 +96,7 @@ class Graph:
         if known is None:
             for end in ends:
                 self._touching.setdefault(end, []).append(mark)
-        if known is None or _rank(edge) > _rank(known):
+        if known is None or _edge_rank(edge) > _edge_rank(known):
             self.edges[mark] = edge
 
     def touching(self, id: str) -> list[Edge]:
@@ -111,20 +111,22 @@ class Graph:
             fresh: dict[str, Near] = {}
             for at, weight in ring.items():
                 for edge in self.touching(at):
-                    reached = _reached(edge, at, weight, step)
+                    reached = _walk_edge(edge, at, weight, step)
                     best = fresh.get(reached.id)
                     known = reached.id == id or reached.id in found or reached.weight <= 0
-                    if not known and (best is None or _order(reached) < _order(best)):
+                    if not known and (
+                        best is None or _near_sort_key(reached) < _near_sort_key(best)
+                    ):
                         fresh[reached.id] = reached
             found |= fresh
             ring = {near.id: near.weight for near in fresh.values()}
-        return sorted(found.values(), key=_order)
+        return sorted(found.values(), key=_near_sort_key)
 
     def between(self, id: str, other: str) -> list[Near]:
         """Return every link between two notes as seen from the first, strongest first."""
         edges = (edge for edge in self.touching(id) if other in (edge.source, edge.target))
-        found = [_reached(edge, id, 1.0, 1) for edge in edges]
-        return sorted((near for near in found if near.weight > 0), key=_order)
+        found = [_walk_edge(edge, id, 1.0, 1) for edge in edges]
+        return sorted((near for near in found if near.weight > 0), key=_near_sort_key)
 
 
 def seen_from(rel: LinkRel, *, forwards: bool) -> str:
@@ -158,7 +160,7 @@ def mentioned(body: str, known: Iterable[str]) -> list[Link]:
     ]
 
 
-def _reached(edge: Edge, at: str, weight: float, hops: int) -> Near:
+def _walk_edge(edge: Edge, at: str, weight: float, hops: int) -> Near:
     forwards = edge.source == at
     return Near(
         edge.target if forwards else edge.source,
@@ -171,9 +173,9 @@ def _reached(edge: Edge, at: str, weight: float, hops: int) -> Near:
     )
 
 
-def _rank(edge: Edge) -> tuple[bool, bool, float]:
+def _edge_rank(edge: Edge) -> tuple[bool, bool, float]:
     return (not edge.derived, not edge.suggested, edge.weight)
 
 
-def _order(near: Near) -> tuple[float, int, str, str]:
+def _near_sort_key(near: Near) -> tuple[float, int, str, str]:
     return (-near.weight, near.hops, near.id, near.rel)

@@ -15,7 +15,7 @@ _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _SESSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 
 
-def _encode(number: int, length: int) -> str:
+def _encode_base32(number: int, length: int) -> str:
     digits = []
     for _ in range(length):
         number, rest = divmod(number, 32)
@@ -23,29 +23,29 @@ def _encode(number: int, length: int) -> str:
     return "".join(reversed(digits))
 
 
-def _ulid(at: datetime, entropy: int) -> str:
+def _make_ulid(at: datetime, entropy: int) -> str:
     millis = max(0, int(at.timestamp() * 1000)) & (2**48 - 1)
-    return _encode(millis, 10) + _encode(entropy & (2**80 - 1), 16)
+    return _encode_base32(millis, 10) + _encode_base32(entropy & (2**80 - 1), 16)
 
 
-def _chance() -> int:
+def _random_bits() -> int:
     return int.from_bytes(os.urandom(10), "big")
 
 
 def new_id(kind: str, at: datetime) -> str:
     """Return a fresh id such as ``card-01jd…``; ids of later moments sort later."""
-    return f"{kind}-{_ulid(at, _chance())}"
+    return f"{kind}-{_make_ulid(at, _random_bits())}"
 
 
 def derived_id(kind: str, at: datetime, *seed: str) -> str:
     """Return the id of a note derived from others: the same seed gives the same id."""
     digest = hashlib.sha256("\0".join(seed).encode()).digest()
-    return f"{kind}-{_ulid(at, int.from_bytes(digest[:10], 'big'))}"
+    return f"{kind}-{_make_ulid(at, int.from_bytes(digest[:10], 'big'))}"
 
 
 def new_session_id(at: datetime) -> str:
     """Return a fresh session id, a bare ULID."""
-    return _ulid(at, _chance())
+    return _make_ulid(at, _random_bits())
 
 
 def safe_session_id(id: str) -> str:

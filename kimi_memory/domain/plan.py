@@ -47,8 +47,8 @@ def digest_of(parts: Iterable[str]) -> str:
 
 def operations(steps: Iterable[Step]) -> tuple[Operation, ...]:
     """Return the record of the steps, as it goes into the job file."""
-    return tuple(Operation(s.op, s.note.id, _key(s.note), s.why) for s in steps)
+    return tuple(Operation(s.op, s.note.id, _card_key(s.note), s.why) for s in steps)
 
 
-def _key(note: Note) -> str:
+def _card_key(note: Note) -> str:
     return note.key if isinstance(note, Card) else ""

@@ -64,7 +64,7 @@ class Tombstones:
         is_needed = any(stone.hashed and stone.value.startswith(KEYED) for stone in self._stones)
         self._keyed = keyed if is_needed else None
         self._about = frozenset(id for stone in self._stones for id in stone.about)
-        self._forms = {stone: _held(stone) for stone in self._stones if stone.value}
+        self._plain_forms = {stone: _tombstone_form(stone) for stone in self._stones if stone.value}
 
     def __bool__(self) -> bool:
         """Whether there is any."""
@@ -80,10 +80,10 @@ class Tombstones:
 
     def forms(self, text: str) -> frozenset[str]:
         """Return all that one of them may hold of a text: its words, bare, or their hashes."""
-        found = _forms(text)
+        found = _plain_forms(text)
         if self._keyed is None:
             return found
-        return found | {keyed_hash(hash_of(words), self._keyed) for words in _words(text)}
+        return found | {keyed_hash(hash_of(words), self._keyed) for words in _normalise_words(text)}
 
     def keys(self) -> frozenset[str]:
         """Return the keys that have a tombstone."""
@@ -91,7 +91,7 @@ class Tombstones:
 
     def near(self, scopes: Collection[str]) -> list[Tombstone]:
         """Return the plain tombstones, whose values other words may repeat."""
-        return [stone for stone in self._forms if stone.holds_in(scopes) and not stone.hashed]
+        return [stone for stone in self._plain_forms if stone.holds_in(scopes) and not stone.hashed]
 
     def bars(
         self, scopes: Collection[str], key: str, texts: Iterable[str], quotes: Collection[str] = ()
@@ -113,13 +113,13 @@ class Tombstones:
                 if mine:
                     return True
             elif any(
-                self._forms[stone] in found and (mine or _is_statement(text))
+                self._plain_forms[stone] in found and (mine or _is_statement(text))
                 for text, found in said
             ):
                 return True
         held = {
-            self._forms[stone]
-            for stone in self._forms
+            self._plain_forms[stone]
+            for stone in self._plain_forms
             if stone.holds_in(scopes) and stone.key in ("", key)
         }
         return bool(quotes) and all(not held.isdisjoint(self.forms(quote)) for quote in quotes)
@@ -138,16 +138,16 @@ class Tombstones:
         near = [stone for stone in self._stones if stone.holds_in(scopes)]
         if any(stone.scope.startswith("session:") and not stone.value for stone in near):
             return ""
-        held = {self._forms[stone] for stone in near if stone.value}
+        held = {self._plain_forms[stone] for stone in near if stone.value}
         held = {form for form in held if len(form.encode()) >= _SHORTEST}
-        if not held or not self._speak(text, held):
+        if not held or not self._has_barred_value(text, held):
             return text
         parts = [text[first:last] for first, last in sentences(text)]
-        rest = " ".join(part for part in parts if not self._repeat(part, held)).strip()
+        rest = " ".join(part for part in parts if not self._is_barred_sentence(part, held)).strip()
         # What runs over several sentences cannot be cut out of them one by one.
-        return "" if self._speak(rest, held) else rest
+        return "" if self._has_barred_value(rest, held) else rest
 
-    def _speak(self, text: str, held: set[str]) -> bool:
+    def _has_barred_value(self, text: str, held: set[str]) -> bool:
         """Whether a text holds one of the values, or is one that only a hash is known of."""
         plain = bare(text)
         if any(form in plain for form in held) or not held.isdisjoint(self.forms(text)):
@@ -155,7 +155,7 @@ class Tombstones:
         parts = (text[first:last] for first, last in sentences(text))
         return any(not held.isdisjoint(self.forms(part)) for part in parts)
 
-    def _repeat(self, sentence: str, held: set[str]) -> bool:
+    def _is_barred_sentence(self, sentence: str, held: set[str]) -> bool:
         plain = bare(sentence)
         if not plain:
             return False
@@ -165,12 +165,12 @@ class Tombstones:
 
 
 @lru_cache(maxsize=4096)
-def _forms(text: str) -> frozenset[str]:
-    words = _words(text)
+def _plain_forms(text: str) -> frozenset[str]:
+    words = _normalise_words(text)
     return frozenset((*words, *map(hash_of, words)))
 
 
-def _words(text: str) -> tuple[str, str]:
+def _normalise_words(text: str) -> tuple[str, str]:
     return normalise(text), bare(text)
 
 
@@ -184,7 +184,7 @@ def keyed_hash(digest: str, keyed: Keyed) -> str:
     return f"{KEYED}{keyed(digest)}"
 
 
-def _held(stone: Tombstone) -> str:
+def _tombstone_form(stone: Tombstone) -> str:
     return stone.value if stone.hashed else bare(stone.value) or normalise(stone.value)
 
 

@@ -127,16 +127,16 @@ def block_lines(text: str, style: Style) -> list[str]:
     if style is Style.LIST:
         return item_lines(text)
     if style is Style.TEXT:
-        return _escaped(text).split("\n")
+        return _escape_headings(text).split("\n")
     words, _, source = text.rpartition("\n")
     return [*(f"> {line}".rstrip() for line in words.split("\n")), "", source]
 
 
-def _escaped(text: str) -> str:
+def _escape_headings(text: str) -> str:
     return "\n".join(f"\\{line}" if _ESCAPE.match(line) else line for line in text.split("\n"))
 
 
-def _unescaped(line: str) -> str:
+def _unescape_heading(line: str) -> str:
     return line[1:] if _ESCAPED.match(line) else line
 
 
@@ -164,7 +164,7 @@ def outline(lines: Sequence[str], layout: Layout) -> Outline:
         words = fold((heading["label"] if heading else "") or "").rstrip("：:")
         if (name := names.get(words)) and name not in found.headings:
             found.headings[name] = Piece(start, end, words)
-    _preamble(lines[: found.preamble], layout, found)
+    _read_preamble(lines[: found.preamble], layout, found)
     return found
 
 
@@ -173,10 +173,10 @@ def _by_spelling(names: tuple[str, ...]) -> Mapping[str, str]:
     return {word: name for name in names for word in spellings(name)}
 
 
-def _preamble(lines: Sequence[str], layout: Layout, found: Outline) -> None:
+def _read_preamble(lines: Sequence[str], layout: Layout, found: Outline) -> None:
     for number, line in enumerate(lines):
         if title := _TITLE.fullmatch(line):
-            text = _unprefixed(title["title"] or "", layout.prefix)
+            text = _strip_prefix(title["title"] or "", layout.prefix)
             found.title = Piece(number, number + 1, one_line(text))
             break
     names = _by_spelling(layout.fields)
@@ -189,7 +189,7 @@ def _preamble(lines: Sequence[str], layout: Layout, found: Outline) -> None:
             found.fields[name] = Piece(piece.first, piece.end, text)
 
 
-def _unprefixed(title: str, prefix: str) -> str:
+def _strip_prefix(title: str, prefix: str) -> str:
     start = _LABELLED.match(title)
     if prefix and start and fold(start["bold"] or start["bare"]) in spellings(prefix):
         return title[start.end() :]
@@ -202,8 +202,8 @@ def pieces(lines: Sequence[str], section: Piece, style: Style) -> list[Piece]:
     if style is Style.LIST:
         return [piece for piece in items(inner, first) if piece.text]
     if style is Style.QUOTES:
-        return _quotes(inner, first)
-    text = clean("\n".join(_unescaped(line) for line in inner))
+        return _parse_quotes(inner, first)
+    text = clean("\n".join(_unescape_heading(line) for line in inner))
     used = [number for number, line in enumerate(inner) if line.strip()]
     return [Piece(first + used[0], first + used[-1] + 1, text)] if text and used else []
 
@@ -223,15 +223,15 @@ def items(lines: Sequence[str], first: int) -> list[Piece]:
         elif found and found[-1][1]:
             found[-1][1].append(line[indent.end() :] if indent else line)
             fresh = not line.strip()
-    return [_piece(start + first, texts) for start, texts in found if texts]
+    return [_make_piece(start + first, texts) for start, texts in found if texts]
 
 
-def _piece(first: int, lines: list[str]) -> Piece:
+def _make_piece(first: int, lines: list[str]) -> Piece:
     used = max((number for number, line in enumerate(lines) if line.strip()), default=0)
     return Piece(first, first + used + 1, clean("\n".join(lines)))
 
 
-def _quotes(lines: Sequence[str], first: int) -> list[Piece]:
+def _parse_quotes(lines: Sequence[str], first: int) -> list[Piece]:
     found: list[Piece] = []
     words: list[str] = []
     start = 0

@@ -46,40 +46,40 @@ class _Lines:
         return "".join(self._raw)
 
     @property
-    def _plain(self) -> list[str]:
+    def _plain_lines(self) -> list[str]:
         return [line.rstrip("\r\n") for line in self._raw]
 
-    def _replace(self, first: int, end: int, lines: Sequence[str]) -> None:
+    def _replace_lines(self, first: int, end: int, lines: Sequence[str]) -> None:
         new = [line + self._newline for line in lines]
-        if new and end == len(self._raw) and first < end and self._raw[-1] == self._plain[-1]:
+        if new and end == len(self._raw) and first < end and self._raw[-1] == self._plain_lines[-1]:
             new[-1] = lines[-1]
-        if new and 0 < first == len(self._raw) and self._raw[-1] == self._plain[-1]:
+        if new and 0 < first == len(self._raw) and self._raw[-1] == self._plain_lines[-1]:
             self._raw[-1] += self._newline
         self._raw[first:end] = new
 
     def set_title(self, title: str) -> None:
-        found = body_layout.outline(self._plain, self._page).title
+        found = body_layout.outline(self._plain_lines, self._page).title
         line = body_layout.title_line(title, self._page, self._lang)
         if found is None:
-            self._replace(0, 0, [line, ""])
+            self._replace_lines(0, 0, [line, ""])
             return
         kept = _TITLE_PREFIX.match(self._raw[found.first])
         if self._page.prefix and kept and title:
             line = kept[0].rstrip() + (" " if kept[0].rstrip().endswith(":") else "") + title
-        self._replace(found.first, found.end, [line])
+        self._replace_lines(found.first, found.end, [line])
 
     def set_field(self, name: str, text: str) -> None:
-        found = body_layout.outline(self._plain, self._page)
+        found = body_layout.outline(self._plain_lines, self._page)
         if name not in found.fields:
             self._insert_field(name, text, found)
             return
         piece = found.fields[name]
-        kept = _PREFIX.match(self._plain[piece.first])
+        kept = _PREFIX.match(self._plain_lines[piece.first])
         new = body_layout.field_lines(name, text, self._lang)
         if kept:
             bullet = kept[0].rstrip() + ("" if kept[0].rstrip().endswith("：") else " ")
             new = body_layout.item_lines(text, bullet)
-        self._replace(piece.first, piece.end, new if text else [])
+        self._replace_lines(piece.first, piece.end, new if text else [])
 
     def _insert_field(self, name: str, text: str, found: body_layout.Outline) -> None:
         new = body_layout.field_lines(name, text, self._lang)
@@ -91,63 +91,65 @@ class _Lines:
             found.fields[field].first for field in self._page.fields[at:] if field in found.fields
         ]
         if before:
-            self._replace(max(before), max(before), new)
+            self._replace_lines(max(before), max(before), new)
         elif after:
-            self._replace(min(after), min(after), new)
+            self._replace_lines(min(after), min(after), new)
         elif found.title:
             end = found.title.end
-            gap = [""] if end < len(self._raw) and self._plain[end].strip() else []
-            self._replace(end, end, ["", *new, *gap])
+            gap = [""] if end < len(self._raw) and self._plain_lines[end].strip() else []
+            self._replace_lines(end, end, ["", *new, *gap])
         else:
-            self._replace(0, 0, [*new, ""])
+            self._replace_lines(0, 0, [*new, ""])
 
     def set_section(self, name: str, style: Style, texts: Sequence[str]) -> None:
-        found = body_layout.outline(self._plain, self._page)
+        found = body_layout.outline(self._plain_lines, self._page)
         if name not in found.headings:
             self._add_section(name, style, texts, found)
             return
         section = found.headings[name]
-        old = body_layout.pieces(self._plain, section, style)
+        old = body_layout.pieces(self._plain_lines, section, style)
         if not old:
-            self._fill(section, body_layout.blocks(texts, style))
+            self._fill_section(section, body_layout.blocks(texts, style))
             return
-        self._merge(old, texts, style)
+        self._merge_blocks(old, texts, style)
         if not texts:
             self._drop_bare(name)
 
     def _drop_bare(self, name: str) -> None:
         """Take away a section in which nothing is left, not even a person's remark."""
-        section = body_layout.outline(self._plain, self._page).headings[name]
+        section = body_layout.outline(self._plain_lines, self._page).headings[name]
         first, end = section.first, section.end
-        if any(line.strip() for line in self._plain[first + 1 : end]):
+        if any(line.strip() for line in self._plain_lines[first + 1 : end]):
             return
-        while end == len(self._raw) and first and not self._plain[first - 1].strip():
+        while end == len(self._raw) and first and not self._plain_lines[first - 1].strip():
             first -= 1
-        self._replace(first, end, [])
+        self._replace_lines(first, end, [])
 
-    def _fill(self, section: Piece, lines: Sequence[str]) -> None:
+    def _fill_section(self, section: Piece, lines: Sequence[str]) -> None:
         at = section.first + 1
         is_last = section.end == len(self._raw) and at == section.end
-        self._replace(at, at, ["", *lines] if is_last else ["", *lines, ""][: len(lines) + 2])
+        self._replace_lines(at, at, ["", *lines] if is_last else ["", *lines, ""][: len(lines) + 2])
 
-    def _merge(self, old: Sequence[Piece], texts: Sequence[str], style: Style) -> None:
+    def _merge_blocks(self, old: Sequence[Piece], texts: Sequence[str], style: Style) -> None:
         codes = SequenceMatcher(None, [piece.text for piece in old], texts, autojunk=False)
-        bullet = self._bullet(old)
+        bullet = self._find_bullet(old)
         for tag, i1, i2, j1, j2 in reversed(codes.get_opcodes()):
             if tag == "equal":
                 continue
-            new = _blocks(texts[j1:j2], style, bullet)
+            new = _render_blocks(texts[j1:j2], style, bullet)
             if tag == "insert":
-                self._insert(old, i1, new, style)
+                self._insert_blocks(old, i1, new, style)
                 continue
             # One by one: a person's remark may stand between two blocks.
             for piece in reversed(old[i1:i2]):
                 lines = new if piece is old[i1] else []
-                self._replace(piece.first, piece.end if lines else self._gap(piece), lines)
+                self._replace_lines(
+                    piece.first, piece.end if lines else self._find_gap_end(piece), lines
+                )
 
-    def _gap(self, piece: Piece) -> int:
+    def _find_gap_end(self, piece: Piece) -> int:
         """Return where the blank lines after a block end that should go with it."""
-        plain, end = self._plain, piece.end
+        plain, end = self._plain_lines, piece.end
         if piece.first and plain[piece.first - 1].strip():
             return end
         while end < len(plain) and not plain[end].strip():
@@ -155,21 +157,21 @@ class _Lines:
         is_last = end == len(plain) or body_layout.HEADING.fullmatch(plain[end])
         return piece.end if is_last else end
 
-    def _bullet(self, pieces: Sequence[Piece]) -> str:
+    def _find_bullet(self, pieces: Sequence[Piece]) -> str:
         """Return what items of a list begin with."""
         bullets = (_BULLET.match(self._raw[piece.first]) for piece in pieces)
         return next((found[0][0] for found in bullets if found), "-")
 
-    def _insert(self, old: Sequence[Piece], at: int, new: list[str], style: Style) -> None:
+    def _insert_blocks(self, old: Sequence[Piece], at: int, new: list[str], style: Style) -> None:
         if at == 0:
             tight = style is Style.LIST and bool(_BULLET.match(self._raw[old[0].first]))
-            self._replace(old[0].first, old[0].first, new if tight else [*new, ""])
+            self._replace_lines(old[0].first, old[0].first, new if tight else [*new, ""])
             return
         end = old[at - 1].end
-        follows = end < len(self._raw) and self._plain[end].strip()
+        follows = end < len(self._raw) and self._plain_lines[end].strip()
         tight = not follows or bool(_BULLET.match(self._raw[end]))
         gap = [] if style is Style.LIST else [""]
-        self._replace(end, end, [*gap, *new] if tight else [*gap, *new, ""])
+        self._replace_lines(end, end, [*gap, *new] if tight else [*gap, *new, ""])
 
     def _add_section(
         self, name: str, style: Style, texts: Sequence[str], found: body_layout.Outline
@@ -182,14 +184,14 @@ class _Lines:
             if other in found.headings
         ]
         if later:
-            self._replace(min(later), min(later), [*lines, ""])
+            self._replace_lines(min(later), min(later), [*lines, ""])
         else:
             end = len(self._raw)
-            gap = [""] if end and self._plain[-1].strip() else []
-            self._replace(end, end, [*gap, *lines])
+            gap = [""] if end and self._plain_lines[-1].strip() else []
+            self._replace_lines(end, end, [*gap, *lines])
 
 
-def _blocks(texts: Sequence[str], style: Style, bullet: str) -> list[str]:
+def _render_blocks(texts: Sequence[str], style: Style, bullet: str) -> list[str]:
     if style is not Style.LIST:
         return body_layout.blocks(texts, style)
     return [line for text in texts for line in body_layout.item_lines(text, f"{bullet} ")]

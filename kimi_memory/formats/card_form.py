@@ -19,7 +19,7 @@ _LAYOUT = Layout(
 )
 
 
-def _values(card: Card) -> dict[str, Value]:
+def _card_values(card: Card) -> dict[str, Value]:
     first: dict[str, Value] = {"type": str(card.type), "key": card.key}
     rest: dict[str, Value] = {
         "category": card.category,
@@ -39,7 +39,7 @@ def _values(card: Card) -> dict[str, Value]:
     return note_format.values(card, first, rest)
 
 
-def _body(card: Card) -> Body:
+def _card_body(card: Card) -> Body:
     comma = "、" if card.lang is Lang.ZH else ", "
     sessions = dict.fromkeys(f"session_{source.session}" for source in card.sources)
     pages = [*(link.to for link in card.links if link.weight > 0), *sessions]
@@ -48,7 +48,7 @@ def _body(card: Card) -> Body:
     return Body(card.title, fields, {"quotes": note_format.quote_blocks(card.quotes)})
 
 
-def _build(keys: Keys, body: Body) -> Card:
+def _build_card(keys: Keys, body: Body) -> Card:
     return Card(
         **note_format.common(keys),
         title=body.title,
@@ -75,7 +75,7 @@ def _build(keys: Keys, body: Body) -> Card:
     )
 
 
-def _clean(card: Card) -> Card:
+def _clean_card(card: Card) -> Card:
     return replace(
         card,
         **note_format.clean_common(card),
@@ -94,9 +94,9 @@ def _clean(card: Card) -> Card:
     )
 
 
-def _place(card: Card) -> str:
+def _card_path(card: Card) -> str:
     name = note_format.own_name(card.key or card.title, card.scope)
     return f"semantic/{note_format.slug(card.category)}/{name}.md"
 
 
-SHAPE = note_format.Shape(_LAYOUT, _values, _body, _build, _clean, _place)
+SHAPE = note_format.Shape(_LAYOUT, _card_values, _card_body, _build_card, _clean_card, _card_path)

@@ -11,7 +11,7 @@ from kimi_memory.domain.graph import SUGGESTED
 from kimi_memory.domain.note import Lang, Note
 from kimi_memory.domain.origin import Origin
 from kimi_memory.domain.status import Status
-from kimi_memory.formats.page_lines import DISPUTED, UNTIL, said, tailed
+from kimi_memory.formats.page_lines import DISPUTED, UNTIL, shown_text, tailed
 from kimi_memory.nlp.dates.zone import Zone, in_zone
 
 
@@ -90,7 +90,7 @@ class Head(NamedTuple):
         """Return a head from its JSON form, where enums and moments are text."""
         id, key, type, status, lang, category, project, scope, trust, *rest = row
         confidence, importance, *moments, sourced, quoted, suggests, text = rest
-        created, verified, valid_from, expires, valid_to = map(_moment, moments)
+        created, verified, valid_from, expires, valid_to = map(_parse_moment, moments)
         return cls(
             id, key, CardType(type), Status(status), Lang(lang), category, project,
             scope, Origin(trust), confidence, importance, created or _NEVER, verified,
@@ -122,7 +122,7 @@ class Head(NamedTuple):
             sourced=any(not source.by_hand for source in card.sources),
             quoted=tuple(quote.hash for quote in card.quotes),
             suggests=any(link.reason.startswith(SUGGESTED) for link in card.links),
-            text=said(card),
+            text=shown_text(card),
         )
 
 
@@ -137,7 +137,7 @@ def says_open(told: Card | Head, task: Card) -> bool:
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
 
-def _moment(text: str | None) -> datetime | None:
+def _parse_moment(text: str | None) -> datetime | None:
     return datetime.fromisoformat(text) if text else None
 
 

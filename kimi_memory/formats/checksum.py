@@ -20,7 +20,7 @@ _TAIL = b',"sum":"'
 _encoded = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
-def _sum(body: bytes) -> str:
+def _hash_body(body: bytes) -> str:
     return hashlib.sha256(body).hexdigest()[:12]
 
 
@@ -38,13 +38,13 @@ def encode(record: Mapping[str, Json]) -> bytes:
 def seal_bytes(body: bytes) -> bytes:
     """Return the line of a record that was encoded."""
     open_body = body[:-1]
-    return open_body + _TAIL + _sum(open_body).encode() + b'"}\n'
+    return open_body + _TAIL + _hash_body(open_body).encode() + b'"}\n'
 
 
 def is_whole(line: bytes) -> bool:
     """Whether the line ends in a newline and carries its own sum."""
     body, tail, rest = line.rpartition(_TAIL)
-    return bool(tail) and rest == _sum(body).encode() + b'"}\n'
+    return bool(tail) and rest == _hash_body(body).encode() + b'"}\n'
 
 
 def sum_of(line: bytes) -> str:

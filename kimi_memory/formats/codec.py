@@ -35,7 +35,7 @@ KNOWN, SHORT = 256, 8192
 
 # The notes of a shape are of one class; which one, only the kind tells.
 @cache
-def _shape(kind: str) -> Shape[Any]:
+def _load_shape(kind: str) -> Shape[Any]:
     module, name = _SHAPES[kind]
     shape: Shape[Any] = getattr(import_module(f"kimi_memory.formats.{module}"), name)
     return shape
@@ -43,13 +43,13 @@ def _shape(kind: str) -> Shape[Any]:
 
 def clean(note: Note) -> Note:
     """Return a note as its file can hold it: what is rendered parses back to this."""
-    cleaned: Note = _shape(note.kind).clean(note)
+    cleaned: Note = _load_shape(note.kind).clean(note)
     return cleaned
 
 
 def render(note: Note) -> str:
     """Return the text of a new file that holds a note."""
-    shape, tidy = _shape(note.kind), clean(note)
+    shape, tidy = _load_shape(note.kind), clean(note)
     head = [line for name, value in shape.values(tidy).items() for line in entry(name, value)]
     body = body_layout.write(shape.body(tidy), shape.layout, tidy.lang)
     return body_layout.body_lines(["---", *head, "---", "", *body])
@@ -63,15 +63,15 @@ def parse(text: str, path: str) -> Note:
     Raises:
         FormatError: The text holds no note of a known kind, or a broken one.
     """
-    return _known(text, path) if len(text) <= SHORT else _read(text, path)
+    return _parse_cached_note(text, path) if len(text) <= SHORT else _parse_note(text, path)
 
 
 @lru_cache(maxsize=KNOWN)
-def _known(text: str, path: str) -> Note:
-    return _read(text, path)
+def _parse_cached_note(text: str, path: str) -> Note:
+    return _parse_note(text, path)
 
 
-def _read(text: str, path: str) -> Note:
+def _parse_note(text: str, path: str) -> Note:
     front = frontmatter.read(text, path)
     if path == IDENTITY_PATH and not front.values.get("id"):
         # People write this page in their own form, without a head.
@@ -81,7 +81,7 @@ def _read(text: str, path: str) -> Note:
     if kind not in _SHAPES:
         why = f"unknown kind {kind!r}" if kind else "no 'kind' in the front matter"
         raise keys.refusal("kind", why, f"Write one of {', '.join(KINDS)}")
-    shape = _shape(kind)
+    shape = _load_shape(kind)
     note: Note = shape.build(keys, body_layout.read(lines_of(front.body), shape.layout))
     return note
 
@@ -94,7 +94,7 @@ def patch(text: str, old: Note, new: Note, path: str) -> str:
     Raises:
         FormatError: The text cannot be made to say `new` without harm to the rest.
     """
-    before, after, shape = clean(old), clean(new), _shape(new.kind)
+    before, after, shape = clean(old), clean(new), _load_shape(new.kind)
     if before == after:
         return text
     values, wanted = shape.values(before), shape.values(after)
@@ -120,5 +120,5 @@ def patch(text: str, old: Note, new: Note, path: str) -> str:
 
 def place(note: Note) -> str:
     """Return the path in the memory where a note belongs."""
-    path: str = _shape(note.kind).place(clean(note))
+    path: str = _load_shape(note.kind).place(clean(note))
     return path

@@ -44,7 +44,7 @@ def parse_line(part: Part, text: str) -> DigestLine:
     return DigestLine(part, found["text"].strip(), first, last, (found["who"] or "").strip())
 
 
-def _values(digest: Digest) -> dict[str, Value]:
+def _digest_values(digest: Digest) -> dict[str, Value]:
     rest: dict[str, Value] = {
         "at": stamp(digest.at),
         "participants": list(digest.participants),
@@ -54,7 +54,7 @@ def _values(digest: Digest) -> dict[str, Value]:
     return note_format.values(digest, {"session": digest.session}, rest)
 
 
-def _body(digest: Digest) -> Body:
+def _digest_body(digest: Digest) -> Body:
     comma = "、" if digest.lang is Lang.ZH else ", "
     fields = {
         "at": shown(digest.at),
@@ -64,7 +64,7 @@ def _body(digest: Digest) -> Body:
     return Body(digest.title, fields, sections)
 
 
-def _build(keys: Keys, body: Body) -> Digest:
+def _build_digest(keys: Keys, body: Body) -> Digest:
     shared = note_format.common(keys)
     return Digest(
         **shared,
@@ -87,7 +87,7 @@ def _clean_line(line: DigestLine) -> DigestLine:
     return parse_line(plain.part, one_line(line_text(plain)))
 
 
-def _clean(digest: Digest) -> Digest:
+def _clean_digest(digest: Digest) -> Digest:
     order = list(Part)
     lines = [line for line in map(_clean_line, digest.lines) if line.text]
     return replace(
@@ -102,9 +102,11 @@ def _clean(digest: Digest) -> Digest:
     )
 
 
-def _place(digest: Digest) -> str:
+def _digest_path(digest: Digest) -> str:
     name = note_format.own_name(digest.title, digest.scope)
     return f"episodic/{digest.at:%Y%m%d}_{name}.md"
 
 
-SHAPE = note_format.Shape(_LAYOUT, _values, _body, _build, _clean, _place)
+SHAPE = note_format.Shape(
+    _LAYOUT, _digest_values, _digest_body, _build_digest, _clean_digest, _digest_path
+)

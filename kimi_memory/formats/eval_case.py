@@ -98,68 +98,68 @@ class _Reader:
     def case(self) -> Case:
         """Return the case it describes."""
         if not isinstance(self.value, dict):
-            raise self._refusal("is no mapping", "Write 'query:' and what is right about it")
+            raise self._make_error("is no mapping", "Write 'query:' and what is right about it")
         if unknown := sorted(set(self.value) - _KEYS):
             known = ", ".join(sorted(_KEYS))
-            raise self._refusal(f"has the unknown key {unknown[0]!r}", f"Known are {known}")
+            raise self._make_error(f"has the unknown key {unknown[0]!r}", f"Known are {known}")
         case = Case(
             path=self.path,
-            name=self._text("name") or self._text("query"),
-            query=self._text("query"),
-            expect=self._texts("expect"),
-            forbid=self._texts("forbid"),
-            abstain=self._flag("abstain"),
-            as_of=self._day("as_of"),
-            budget=self._count("budget"),
-            limit=self._count("limit"),
+            name=self._read_text("name") or self._read_text("query"),
+            query=self._read_text("query"),
+            expect=self._read_texts("expect"),
+            forbid=self._read_texts("forbid"),
+            abstain=self._read_flag("abstain"),
+            as_of=self._read_day("as_of"),
+            budget=self._read_count("budget"),
+            limit=self._read_count("limit"),
         )
         if not case.query:
-            raise self._refusal("has no query", "Write the question as 'query:'")
+            raise self._make_error("has no query", "Write the question as 'query:'")
         if not (case.expect or case.forbid or case.abstain):
-            raise self._refusal("tests nothing", "Add 'expect:', 'forbid:' or 'abstain: true'")
+            raise self._make_error("tests nothing", "Add 'expect:', 'forbid:' or 'abstain: true'")
         if case.expect and case.abstain:
-            raise self._refusal("expects an answer and none", "Remove 'expect:' or 'abstain:'")
+            raise self._make_error("expects an answer and none", "Remove 'expect:' or 'abstain:'")
         return case
 
     @property
-    def _values(self) -> Mapping[str, Value]:
+    def _case_values(self) -> Mapping[str, Value]:
         assert isinstance(self.value, dict)
         return self.value
 
-    def _text(self, name: str) -> str:
-        value = self._values.get(name)
+    def _read_text(self, name: str) -> str:
+        value = self._case_values.get(name)
         if isinstance(value, list | dict | bool):
-            raise self._refusal(f"has a {name} that is no text", "Write one line of text")
+            raise self._make_error(f"has a {name} that is no text", "Write one line of text")
         return "" if value is None else str(value).strip()
 
-    def _texts(self, name: str) -> tuple[str, ...]:
-        value = self._values.get(name)
+    def _read_texts(self, name: str) -> tuple[str, ...]:
+        value = self._case_values.get(name)
         items = value if isinstance(value, list) else [value]
         if any(isinstance(item, list | dict | bool) for item in items):
-            raise self._refusal(f"has a {name} that is no text or list of texts", "Quote it")
+            raise self._make_error(f"has a {name} that is no text or list of texts", "Quote it")
         return tuple(text for item in items if item is not None and (text := str(item).strip()))
 
-    def _flag(self, name: str) -> bool:
-        value = self._values.get(name)
+    def _read_flag(self, name: str) -> bool:
+        value = self._case_values.get(name)
         if value not in (None, True, False):
-            raise self._refusal(f"has {name}: {value!r}", "Write true or false")
+            raise self._make_error(f"has {name}: {value!r}", "Write true or false")
         return value is True
 
-    def _count(self, name: str) -> int:
-        value = self._values.get(name)
+    def _read_count(self, name: str) -> int:
+        value = self._case_values.get(name)
         if value is None:
             return 0
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise self._refusal(f"has {name}: {value!r}", "Write a whole number above 0")
+            raise self._make_error(f"has {name}: {value!r}", "Write a whole number above 0")
         return value
 
-    def _day(self, name: str) -> date | None:
-        if not (text := self._text(name)):
+    def _read_day(self, name: str) -> date | None:
+        if not (text := self._read_text(name)):
             return None
         try:
             return date.fromisoformat(text)
         except ValueError:
-            raise self._refusal(f"has {name}: {text!r}", "Write a day as 2026-02-27") from None
+            raise self._make_error(f"has {name}: {text!r}", "Write a day as 2026-02-27") from None
 
-    def _refusal(self, why: str, remedy: str) -> FormatError:
+    def _make_error(self, why: str, remedy: str) -> FormatError:
         return FormatError(self.path, 1, f"case {self.number} {why}", remedy)

@@ -21,7 +21,7 @@ _LAYOUT = Layout(
 )
 
 
-def _values(event: Event) -> dict[str, Value]:
+def _event_values(event: Event) -> dict[str, Value]:
     first: dict[str, Value] = {"type": str(event.type), "key": event.key}
     rest: dict[str, Value] = {
         "at": stamp(event.at),
@@ -33,7 +33,7 @@ def _values(event: Event) -> dict[str, Value]:
     return note_format.values(event, first, rest)
 
 
-def _body(event: Event) -> Body:
+def _event_body(event: Event) -> Body:
     comma = "、" if event.lang is Lang.ZH else ", "
     fields = {
         "at": shown(event.at),
@@ -44,7 +44,7 @@ def _body(event: Event) -> Body:
     return Body(event.title, fields, {"quotes": note_format.quote_blocks(event.quotes)})
 
 
-def _build(keys: Keys, body: Body) -> Event:
+def _build_event(keys: Keys, body: Body) -> Event:
     shared = note_format.common(keys)
     return Event(
         **shared,
@@ -63,7 +63,7 @@ def _build(keys: Keys, body: Body) -> Event:
     )
 
 
-def _clean(event: Event) -> Event:
+def _clean_event(event: Event) -> Event:
     return replace(
         event,
         **note_format.clean_common(event),
@@ -79,9 +79,11 @@ def _clean(event: Event) -> Event:
     )
 
 
-def _place(event: Event) -> str:
+def _event_path(event: Event) -> str:
     name = note_format.own_name(event.title, event.scope)
     return f"episodic/{event.at:%Y%m%d}_{name}.md"
 
 
-SHAPE = note_format.Shape(_LAYOUT, _values, _body, _build, _clean, _place)
+SHAPE = note_format.Shape(
+    _LAYOUT, _event_values, _event_body, _build_event, _clean_event, _event_path
+)

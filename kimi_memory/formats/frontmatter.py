@@ -70,7 +70,7 @@ def decode(content: bytes, path: str) -> str:
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise _undecodable(content, error.start, path) from None
+        raise _decode_error(content, error.start, path) from None
     if found := _CONTROL.search(text):
         line = line_at(text, found.start())
         why = f"a control character (U+{ord(found[0]):04X}) stands here; is this a text file?"
@@ -78,7 +78,7 @@ def decode(content: bytes, path: str) -> str:
     return text
 
 
-def _undecodable(content: bytes, at: int, path: str) -> FormatError:
+def _decode_error(content: bytes, at: int, path: str) -> FormatError:
     line = content.count(b"\n", 0, at) + 1
     if b"\0" in content[:4096]:
         return FormatError(path, line, "this is not a text file", "Move it out of the memory")
@@ -99,7 +99,7 @@ def read(text: str, path: str) -> FrontMatter:
         FormatError: There is front matter, and it is broken, too large or unsafe.
     """
     block = find_block(text, path)
-    found = _values(text, block, path) if block else None
+    found = _read_values(text, block, path) if block else None
     if block is None or found is None:
         return FrontMatter({}, text[1:] if text.startswith(BOM) else text, 1)
     values, lines = found
@@ -111,7 +111,7 @@ def find_block(text: str, path: str) -> Block | None:
     opening = _OPENING.match(text)
     if opening is None:
         return None
-    closing = _closing(text, opening.end())
+    closing = _find_closing(text, opening.end())
     if closing is not None:
         return Block(opening.end(), closing.start(), closing.end(), opening[1])
     if _SHAPED.match(text, opening.end()):
@@ -119,7 +119,7 @@ def find_block(text: str, path: str) -> Block | None:
     return None
 
 
-def _closing(text: str, start: int) -> re.Match[str] | None:
+def _find_closing(text: str, start: int) -> re.Match[str] | None:
     if text.find("\r---", start - 1) >= 0:
         return _CLOSING.search(text, start)
     at = text.find("\n---", start - 1)
@@ -165,7 +165,7 @@ def _is_large(inner: str) -> bool:
     return len(inner) * 4 > MAX_BYTES and len(inner.encode("utf-8", "surrogatepass")) > MAX_BYTES
 
 
-def _values(
+def _read_values(
     text: str, block: Block, path: str
 ) -> tuple[dict[str, Value], Mapping[str, int]] | None:
     inner = text[block.start : block.end]

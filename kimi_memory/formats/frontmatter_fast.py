@@ -42,12 +42,12 @@ def load(block: str, first: int = 1) -> tuple[dict[str, Value], dict[str, int]] 
         return None
     lines.pop()
     try:
-        return _load(lines, first)
+        return _parse_lines(lines, first)
     except _OtherFormError:
         return None
 
 
-def _load(block: list[str], first: int) -> tuple[dict[str, Value], dict[str, int]]:
+def _parse_lines(block: list[str], first: int) -> tuple[dict[str, Value], dict[str, int]]:
     values: dict[str, Value] = {}
     lines: dict[str, int] = {}
     name, items = "", _NO_LIST
@@ -56,55 +56,57 @@ def _load(block: list[str], first: int) -> tuple[dict[str, Value], dict[str, int
             if items is _NO_LIST:
                 raise _OtherFormError
             text = line[4:]
-            items.append(_special(text) if text[:1] in _SPECIAL else _plain(text))
+            items.append(
+                _parse_special_scalar(text) if text[:1] in _SPECIAL else _parse_plain_scalar(text)
+            )
             values[name] = items
             continue
         name, found, text = line.partition(": ")
         if not found:
-            name = _bare(line)
+            name = _parse_bare_key(line)
         if name in values or not name.isidentifier() or len(name) > _LONGEST_NAME:
             raise _OtherFormError
         lines[name] = number
         items = _NO_LIST if text else []
-        values[name] = _value(text) if text[:1] in _SPECIAL else _plain(text)
+        values[name] = _parse_value(text) if text[:1] in _SPECIAL else _parse_plain_scalar(text)
     return values, lines
 
 
-def _bare(line: str) -> str:
+def _parse_bare_key(line: str) -> str:
     if line[-1:] != ":":
         raise _OtherFormError
     return line[:-1]
 
 
-def _plain(text: str) -> str:
+def _parse_plain_scalar(text: str) -> str:
     if ": " in text or " #" in text or text[-1] in ": ":
         raise _OtherFormError
     return text
 
 
-def _value(text: str) -> Value:
+def _parse_value(text: str) -> Value:
     if not text:
         return None
     if text[0] != "[":
-        return _special(text)
+        return _parse_special_scalar(text)
     if not _FLOW.fullmatch(text):
         raise _OtherFormError
     inner = text[1:-1]
     return [typed(item.strip(" ")) for item in inner.split(",")] if inner else []
 
 
-def _special(text: str) -> Value:
+def _parse_special_scalar(text: str) -> Value:
     first = text[:1]
     if first in _TYPED:
-        return typed(_plain(text))
+        return typed(_parse_plain_scalar(text))
     if first == '"' and text[-1] == '"' and "\\u" not in text:
-        return _quoted(text)
+        return _parse_quoted_scalar(text)
     if _NEGATIVE.fullmatch(text):
         return typed(text)
     raise _OtherFormError
 
 
-def _quoted(text: str) -> str:
+def _parse_quoted_scalar(text: str) -> str:
     if "\\" not in text and text.count('"') == 2:
         return text[1:-1]
     try:

@@ -46,16 +46,16 @@ def patch_values(text: str, values: Mapping[str, Value], path: str) -> str:
     }
     if not changed:
         return text
-    result = apply(text, _edits(text, changed, path))
+    result = apply(text, _plan_edits(text, changed, path))
     wanted = {**before.values, **changed}
     kept = {name for name in wanted if name not in changed or changed[name] is not None}
-    if not _holds(result, {name: wanted[name] for name in kept}, before.body):
+    if not _has_values(result, {name: wanted[name] for name in kept}, before.body):
         line = min((before.lines.get(name, 1) for name in changed), default=1)
         raise FormatError(path, line, "this cannot be changed without harming the rest", _REMEDY)
     return result
 
 
-def _holds(text: str, values: dict[str, Value], body: str) -> bool:
+def _has_values(text: str, values: dict[str, Value], body: str) -> bool:
     try:
         found = read(text, "")
     except FormatError:
@@ -70,7 +70,7 @@ def apply(text: str, edits: list[Edit]) -> str:
     return text
 
 
-def _edits(text: str, changed: Mapping[str, Value], path: str) -> list[Edit]:
+def _plan_edits(text: str, changed: Mapping[str, Value], path: str) -> list[Edit]:
     block = find_block(text, path)
     tree = load_block(text, block, path) if block else None
     if block is None or tree is None:
@@ -118,7 +118,7 @@ class _Patcher:
     def change(self, name: str, value: Value) -> list[Edit]:
         """Return the edits that give a key another value, or take it away."""
         place = self._places[name]
-        whole = self._whole(place)
+        whole = self._find_key_lines(place)
         if value is None:
             return [Edit(whole.start, whole.end, "")]
         start, end = (self._block.start + index for index in place.value)
@@ -143,7 +143,7 @@ class _Patcher:
             return not isinstance(value, list | dict)
         return place.shape == "flow" and isinstance(value, list | dict)
 
-    def _whole(self, place: Place) -> Edit:
+    def _find_key_lines(self, place: Place) -> Edit:
         """Return the lines of a key, without comments and blank lines after them."""
         start = self._line_start(self._block.start + place.key[0])
         end = next(line for line in self._starts if line > start)

@@ -51,12 +51,12 @@ def load(block: str, path: str, first: int) -> Tree:
     try:
         return _Builder(block, path, first).document()
     except yaml.YAMLError as error:
-        raise _refusal(error, path, first) from None
+        raise _make_error(error, path, first) from None
     except ValueError:  # an escape that is no character; libyaml reports it, the pure parser not
         raise FormatError(path, first, "an escape here is no character") from None
 
 
-def _refusal(error: yaml.YAMLError, path: str, first: int) -> FormatError:
+def _make_error(error: yaml.YAMLError, path: str, first: int) -> FormatError:
     mark, opened = getattr(error, "problem_mark", None), getattr(error, "context_mark", None)
     why = str(getattr(error, "problem", None) or "it cannot be read")
     # What is never closed fails at the end; a person looks for where it was opened.
@@ -75,87 +75,89 @@ class _Builder:
         self._spans: tuple[tuple[int, int], ...] = ()
 
     def document(self) -> Tree:
-        self._next()
-        start = self._next()
+        self._next_event()
+        start = self._next_event()
         if isinstance(start, yaml.StreamEndEvent):
             self._tree.values = {}
             return self._tree
         if getattr(start, "version", None) or getattr(start, "tags", None):
-            raise self._refusal(start, "YAML directives are not allowed here")
-        self._root(self._next())
-        self._next()
-        if not isinstance(after := self._next(), yaml.StreamEndEvent):
-            raise self._refusal(after, "a second YAML document begins here")
+            raise self._make_error(start, "YAML directives are not allowed here")
+        self._read_root(self._next_event())
+        self._next_event()
+        if not isinstance(after := self._next_event(), yaml.StreamEndEvent):
+            raise self._make_error(after, "a second YAML document begins here")
         return self._tree
 
-    def _next(self) -> yaml.Event:
+    def _next_event(self) -> yaml.Event:
         self._last = next(self._events)
         return self._last
 
-    def _root(self, event: yaml.Event) -> None:
-        self._check(event, 1)
+    def _read_root(self, event: yaml.Event) -> None:
+        self._check_event(event, 1)
         if isinstance(event, yaml.MappingStartEvent):
             self._tree.flow = bool(event.flow_style)
-            self._tree.values = self._mapping(1)
-        elif self._value(event, 1) is None:
+            self._tree.values = self._read_mapping(1)
+        elif self._read_value(event, 1) is None:
             self._tree.values = {}
 
-    def _value(self, event: yaml.Event, depth: int) -> Value:
-        self._check(event, depth)
+    def _read_value(self, event: yaml.Event, depth: int) -> Value:
+        self._check_event(event, depth)
         if isinstance(event, yaml.ScalarEvent):
             return str(event.value) if event.style else typed(event.value)
         if isinstance(event, yaml.SequenceStartEvent):
-            return self._sequence(depth)
-        return self._mapping(depth)
+            return self._read_sequence(depth)
+        return self._read_mapping(depth)
 
-    def _sequence(self, depth: int) -> list[Value]:
+    def _read_sequence(self, depth: int) -> list[Value]:
         items: list[Value] = []
         spans: list[tuple[int, int]] = []
-        while not isinstance(event := self._next(), yaml.SequenceEndEvent):
-            items.append(self._value(event, depth + 1))
+        while not isinstance(event := self._next_event(), yaml.SequenceEndEvent):
+            items.append(self._read_value(event, depth + 1))
             if isinstance(event, yaml.ScalarEvent):
-                spans.append(_span(event, event))
+                spans.append(_event_span(event, event))
         self._spans = tuple(spans) if len(spans) == len(items) else ()
         return items
 
-    def _mapping(self, depth: int) -> dict[str, Value]:
+    def _read_mapping(self, depth: int) -> dict[str, Value]:
         found: dict[str, Value] = {}
-        while not isinstance(event := self._next(), yaml.MappingEndEvent):
-            self._check(event, depth)
+        while not isinstance(event := self._next_event(), yaml.MappingEndEvent):
+            self._check_event(event, depth)
             if not isinstance(event, yaml.ScalarEvent):
-                raise self._refusal(event, "a key must be plain text")
+                raise self._make_error(event, "a key must be plain text")
             name = str(event.value)
             if name in found:
-                raise self._refusal(event, f"the key {name!r} stands here a second time")
-            value = self._next()
-            found[name] = self._value(value, depth + 1)
+                raise self._make_error(event, f"the key {name!r} stands here a second time")
+            value = self._next_event()
+            found[name] = self._read_value(value, depth + 1)
             if depth == 1:
                 spans = self._spans if isinstance(value, yaml.SequenceStartEvent) else ()
-                whole = _span(value, self._last)
-                self._tree.places[name] = Place(_span(event, event), whole, _shape(value), spans)
+                whole = _event_span(value, self._last)
+                self._tree.places[name] = Place(
+                    _event_span(event, event), whole, _value_shape(value), spans
+                )
         return found
 
-    def _check(self, event: yaml.Event, depth: int) -> None:
+    def _check_event(self, event: yaml.Event, depth: int) -> None:
         if depth > MAX_DEPTH:
-            raise self._refusal(event, f"nested more than {MAX_DEPTH} levels deep")
+            raise self._make_error(event, f"nested more than {MAX_DEPTH} levels deep")
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
-            raise self._refusal(event, "YAML anchors and aliases are not allowed here")
+            raise self._make_error(event, "YAML anchors and aliases are not allowed here")
         if (tag := getattr(event, "tag", None)) is not None:
-            raise self._refusal(event, f"the YAML tag {tag!r} is not allowed here")
+            raise self._make_error(event, f"the YAML tag {tag!r} is not allowed here")
 
-    def _refusal(self, event: yaml.Event, why: str) -> FormatError:
+    def _make_error(self, event: yaml.Event, why: str) -> FormatError:
         remedy = "Write plain keys and values, each key once"
         line = event.start_mark.line if event.start_mark else 0
         return FormatError(self._path, self._first + line, why, remedy)
 
 
-def _span(first: yaml.Event, last: yaml.Event) -> tuple[int, int]:
+def _event_span(first: yaml.Event, last: yaml.Event) -> tuple[int, int]:
     assert first.start_mark, "events of a parser have marks"
     assert last.end_mark, "events of a parser have marks"
     return first.start_mark.index, last.end_mark.index
 
 
-def _shape(event: yaml.Event) -> str:
+def _value_shape(event: yaml.Event) -> str:
     if isinstance(event, yaml.ScalarEvent):
         return {"": "plain", "|": "block", ">": "block"}.get(event.style or "", "quoted")
     if getattr(event, "flow_style", False):

@@ -31,7 +31,7 @@ class Part(NamedTuple):
 
 def parts_of(lines: Sequence[bytes]) -> list[Part]:
     """Return the sessions in the lines of a file, in order; nearly always one."""
-    found = [(at, made) for at, made in enumerate(map(_header, lines)) if made is not None]
+    found = [(at, made) for at, made in enumerate(map(_parse_header, lines)) if made is not None]
     if len(found) < 2:
         return [Part(1, list(lines))]
     first, *more = found
@@ -49,7 +49,7 @@ def is_joined(content: bytes) -> bool:
     return content.count(_MARK) > 1 and len(parts_of(content.splitlines(keepends=True))) > 1
 
 
-def _header(line: bytes) -> Session | None:
+def _parse_header(line: bytes) -> Session | None:
     if _MARK not in line:
         return None
     try:

@@ -84,7 +84,7 @@ def session_line(session: Session) -> bytes:
     record: dict[str, Json] = {"kind": "session", "id": session.id}
     record["started"] = zulu(session.started)
     texts = {name: str(getattr(session, name)) for name in _SESSION_TEXTS}
-    return seal({**record, **_filled(texts)})
+    return seal({**record, **_drop_empty(texts)})
 
 
 def turn_line(turn: Turn) -> bytes:
@@ -94,14 +94,14 @@ def turn_line(turn: Turn) -> bytes:
         "n": turn.n,
         "at": zulu(turn.at),
         "role": str(turn.role),
-        **_filled({"speaker": turn.speaker}),
+        **_drop_empty({"speaker": turn.speaker}),
         "text": turn.text,
         # Written even where it is the default: trust is never a matter of omission.
         "origin": str(turn.origin),
         "importance": float(turn.importance),
-        **_filled({"tags": list(turn.tags), "context": turn.context, "ref": turn.ref}),
-        **_filled({"masked": turn.masked, "stripped": turn.stripped}),
-        **_filled({"tool_calls": list(turn.tool_calls)}),
+        **_drop_empty({"tags": list(turn.tags), "context": turn.context, "ref": turn.ref}),
+        **_drop_empty({"masked": turn.masked, "stripped": turn.stripped}),
+        **_drop_empty({"tool_calls": list(turn.tool_calls)}),
     }
     return seal(record)
 
@@ -127,29 +127,31 @@ def end_line(at: datetime) -> bytes:
 
 def session_of(record: Record) -> Session:
     """Return the session of its record; ValueError says what is wrong."""
-    texts = {name: _text(record, name) for name in _SESSION_TEXTS}
-    return Session(id=_needed(record, "id"), started=moment(_needed(record, "started")), **texts)
+    texts = {name: _get_text(record, name) for name in _SESSION_TEXTS}
+    return Session(
+        id=_get_required(record, "id"), started=moment(_get_required(record, "started")), **texts
+    )
 
 
 def turn_of(record: Record) -> Turn:
     """Return the turn of its record; ValueError says what is wrong."""
-    tags = _texts(record, "tags")
+    tags = _get_texts(record, "tags")
     calls = record.get("tool_calls", [])
     if not isinstance(calls, list):
         raise ValueError("'tool_calls' should be a list")
     return Turn(
-        n=_whole(record, "n", least=1),
-        at=moment(_needed(record, "at")),
-        role=Role(_needed(record, "role")),
-        text=_text(record, "text"),
-        speaker=_text(record, "speaker"),
-        origin=Origin(_text(record, "origin") or Origin.HUMAN),
-        importance=_number(record, "importance", 0.5),
+        n=_get_integer(record, "n", least=1),
+        at=moment(_get_required(record, "at")),
+        role=Role(_get_required(record, "role")),
+        text=_get_text(record, "text"),
+        speaker=_get_text(record, "speaker"),
+        origin=Origin(_get_text(record, "origin") or Origin.HUMAN),
+        importance=_get_number(record, "importance", 0.5),
         tags=tuple(tags),
-        context=_text(record, "context"),
-        ref=_text(record, "ref"),
-        masked=_whole(record, "masked"),
-        stripped=_whole(record, "stripped"),
+        context=_get_text(record, "context"),
+        ref=_get_text(record, "ref"),
+        masked=_get_integer(record, "masked"),
+        stripped=_get_integer(record, "stripped"),
         tool_calls=tuple(calls),
     )
 
@@ -158,21 +160,21 @@ def tombstone_line(stone: Tombstone) -> bytes:
     """Return the line of a tombstone."""
     record: dict[str, Json] = {"kind": "tombstone", "scope": stone.scope, "key": stone.key}
     record |= {"value": stone.value, "at": zulu(stone.at), "by": stone.by}
-    record |= _filled({"why": stone.why, "hashed": stone.hashed, "about": list(stone.about)})
+    record |= _drop_empty({"why": stone.why, "hashed": stone.hashed, "about": list(stone.about)})
     return seal(record)
 
 
 def tombstone_of(record: Record) -> Tombstone:
     """Return the tombstone of its record; ValueError says what is wrong."""
     return Tombstone(
-        scope=_needed(record, "scope"),
-        key=_text(record, "key"),
-        value=_text(record, "value"),
-        at=moment(_needed(record, "at")),
-        by=_text(record, "by"),
-        why=_text(record, "why"),
+        scope=_get_required(record, "scope"),
+        key=_get_text(record, "key"),
+        value=_get_text(record, "value"),
+        at=moment(_get_required(record, "at")),
+        by=_get_text(record, "by"),
+        why=_get_text(record, "why"),
         hashed=record.get("hashed") is True,
-        about=tuple(_texts(record, "about")),
+        about=tuple(_get_texts(record, "about")),
     )
 
 
@@ -197,30 +199,32 @@ def job_of(content: bytes) -> Job:
     """Return the job of its file; ValueError says what is wrong."""
     record = unseal(content)
     return Job(
-        id=_needed(record, "id"),
-        kind=_needed(record, "kind"),
-        at=moment(_needed(record, "at")),
-        inputs=_text(record, "inputs"),
-        subject=_text(record, "subject"),
-        model=_text(record, "model"),
-        prompt=_text(record, "prompt"),
-        operations=tuple(_operation(one) for one in _records(record, "operations")),
-        effects=tuple(_effect(one) for one in _records(record, "effects")),
-        spent=_spent(_table(record, "spent", {})),
+        id=_get_required(record, "id"),
+        kind=_get_required(record, "kind"),
+        at=moment(_get_required(record, "at")),
+        inputs=_get_text(record, "inputs"),
+        subject=_get_text(record, "subject"),
+        model=_get_text(record, "model"),
+        prompt=_get_text(record, "prompt"),
+        operations=tuple(_parse_operation(one) for one in _get_records(record, "operations")),
+        effects=tuple(_parse_effect(one) for one in _get_records(record, "effects")),
+        spent=_parse_spent(_get_table(record, "spent", {})),
     )
 
 
-def _spent(counts: Record) -> Spent:
-    return Spent(*(_whole(counts, name) for name in ("calls", "tokens_in", "tokens_out")))
+def _parse_spent(counts: Record) -> Spent:
+    return Spent(*(_get_integer(counts, name) for name in ("calls", "tokens_in", "tokens_out")))
 
 
-def _operation(record: Record) -> Operation:
-    op, key = Op(_needed(record, "op")), _text(record, "key")
-    return Operation(op, _text(record, "target"), key, _text(record, "why"))
+def _parse_operation(record: Record) -> Operation:
+    op, key = Op(_get_required(record, "op")), _get_text(record, "key")
+    return Operation(op, _get_text(record, "target"), key, _get_text(record, "why"))
 
 
-def _effect(record: Record) -> Effect:
-    return Effect(_needed(record, "path"), _text(record, "before"), _text(record, "after"))
+def _parse_effect(record: Record) -> Effect:
+    return Effect(
+        _get_required(record, "path"), _get_text(record, "before"), _get_text(record, "after")
+    )
 
 
 @dataclass(slots=True)
@@ -244,11 +248,11 @@ class _Reading:
         elif kind == "turn":
             self.turns.append(turn_of(record))
         elif kind == "state":
-            self.task = _table(record, "task", self.task)
-            self.variables = _table(record, "variables", self.variables)
-            self.metadata = _table(record, "metadata", self.metadata)
+            self.task = _get_table(record, "task", self.task)
+            self.variables = _get_table(record, "variables", self.variables)
+            self.metadata = _get_table(record, "metadata", self.metadata)
         elif kind == "end":
-            self.ended = moment(_needed(record, "at"))
+            self.ended = moment(_get_required(record, "at"))
 
 
 def read_transcript_lines(lines: Iterable[bytes], path: str) -> Transcript:
@@ -270,16 +274,16 @@ def read_transcript_lines(lines: Iterable[bytes], path: str) -> Transcript:
         try:
             record = unseal(line)
         except ValueError:
-            torn = _broken(path, number, "not a line of JSON")
+            torn = _broken_line_error(path, number, "not a line of JSON")
             continue
         if reading.session is not None and record.get("kind") == "session":
             break
         try:
             reading.take(record)
         except ValueError as error:
-            raise _broken(path, number, str(error)) from None
+            raise _broken_line_error(path, number, str(error)) from None
     if reading.session is None:
-        raise torn or _broken(path, 1, "no session in this file")
+        raise torn or _broken_line_error(path, 1, "no session in this file")
     return Transcript(
         reading.session,
         tuple(reading.turns),
@@ -290,16 +294,16 @@ def read_transcript_lines(lines: Iterable[bytes], path: str) -> Transcript:
     )
 
 
-def _broken(path: str, line: int, why: str) -> FormatError:
+def _broken_line_error(path: str, line: int, why: str) -> FormatError:
     remedy = "Restore the line from history ('git log -p' on the file)"
     return FormatError(path, line, why, remedy)
 
 
-def _filled(record: Record) -> dict[str, Json]:
+def _drop_empty(record: Record) -> dict[str, Json]:
     return {name: value for name, value in record.items() if value}
 
 
-def _text(record: Record, name: str) -> str:
+def _get_text(record: Record, name: str) -> str:
     value = record.get(name)
     if value is not None and not isinstance(value, str):
         raise ValueError(f"{name!r} should be text")
@@ -312,41 +316,41 @@ def _text(record: Record, name: str) -> str:
     )
 
 
-def _texts(record: Record, name: str) -> list[str]:
+def _get_texts(record: Record, name: str) -> list[str]:
     found = record.get(name, [])
     if not isinstance(found, list):
         raise ValueError(f"{name!r} should be a list")
     return [str(one) for one in found]
 
 
-def _needed(record: Record, name: str) -> str:
-    if not (text := _text(record, name)):
+def _get_required(record: Record, name: str) -> str:
+    if not (text := _get_text(record, name)):
         raise ValueError(f"{name!r} is missing")
     return text
 
 
-def _whole(record: Record, name: str, *, least: int = 0) -> int:
+def _get_integer(record: Record, name: str, *, least: int = 0) -> int:
     value = record.get(name, 0)
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
         raise ValueError(f"{name!r} should be a whole number from {least} on")
     return value
 
 
-def _number(record: Record, name: str, default: float) -> float:
+def _get_number(record: Record, name: str, default: float) -> float:
     value = record.get(name, default)
     if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) < 1e9:
         raise ValueError(f"{name!r} should be a number")
     return float(value)
 
 
-def _table(record: Record, name: str, default: dict[str, Json]) -> dict[str, Json]:
+def _get_table(record: Record, name: str, default: dict[str, Json]) -> dict[str, Json]:
     value = record.get(name, default)
     if not isinstance(value, dict):
         raise ValueError(f"{name!r} should be an object")
     return value
 
 
-def _records(record: Record, name: str) -> list[dict[str, Json]]:
+def _get_records(record: Record, name: str) -> list[dict[str, Json]]:
     found = record.get(name, [])
     if not isinstance(found, list):
         raise ValueError(f"{name!r} should be a list")

@@ -115,7 +115,7 @@ class Page:
     """The reader's own section at the end."""
 
 
-def said(card: Card) -> str:
+def shown_text(card: Card) -> str:
     """Return what a card says, in one line."""
     return " ".join(clean(card.value).split())
 
@@ -137,7 +137,7 @@ def written(card: Card) -> str:
     """Return the line that shows a card, with the day since which it holds in UTC."""
     since = card.valid_from or card.verified or card.created
     labels = (f"{since:%Y-%m-%d}", f"{card.confidence:.2f}")
-    return tailed(said(card), labels, card.id, card.lang)
+    return tailed(shown_text(card), labels, card.id, card.lang)
 
 
 def shown(card: Card) -> Line:
@@ -166,7 +166,7 @@ def read_page(body: str, above: int = 0) -> Page:
         heading = _HEADING.fullmatch(line)
         if heading and fold(heading["title"]) in map(fold, NOTES):
             reader.close()
-            reader.page.notes = _notes(reader.page, lines[number + 1 :])
+            reader.page.notes = _read_notes(reader.page, lines[number + 1 :])
             return reader.page
         reader.take(line, heading["title"] if heading else None)
     reader.close()
@@ -200,7 +200,7 @@ class _Reader:
     def close(self) -> None:
         """End the item that is open."""
         if self._item:
-            _add(self.page, self._item, self._section, self._first)
+            _add_line(self.page, self._item, self._section, self._first)
         self._item = []
 
 
@@ -216,16 +216,16 @@ def strangers(page: Page, base: Page, own: Iterable[str]) -> list[str]:
     return [line for line in page.prose if line not in ours]
 
 
-def _add(page: Page, parts: list[str], section: str, number: int = 0) -> None:
+def _add_line(page: Page, parts: list[str], section: str, number: int = 0) -> None:
     whole = " ".join(" ".join(parts).split())
-    line = replace(_line(whole, section), number=number)
+    line = replace(_parse_line(whole, section), number=number)
     if line.id and line.id not in page.lines:
         page.lines[line.id] = line
     elif line.text:
         page.fresh.append(line)
 
 
-def _line(whole: str, section: str) -> Line:
+def _parse_line(whole: str, section: str) -> Line:
     found = _BLOCK_ID.search(whole)
     text = whole[: found.start()].strip() if found else whole
     # Pages of earlier versions begin with the number.
@@ -240,12 +240,12 @@ def _line(whole: str, section: str) -> Line:
     )  # fmt: skip
 
 
-def _notes(page: Page, lines: list[str]) -> str:
+def _read_notes(page: Page, lines: list[str]) -> str:
     """Return the notes; lines that show cards were put there and are read as such."""
     kept = []
     for line in lines:
         if _BULLET.match(line) and _BLOCK_ID.search(line):
-            _add(page, [_BULLET.sub("", line, count=1)], "")
+            _add_line(page, [_BULLET.sub("", line, count=1)], "")
         else:
             kept.append(line.rstrip())
     return "\n".join(kept).strip("\n")

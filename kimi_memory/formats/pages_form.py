@@ -40,11 +40,11 @@ _IDENTITY = Layout(
 )
 
 
-def _text(body: Body, name: str) -> str:
+def _section_text(body: Body, name: str) -> str:
     return "".join(body.sections.get(name, ()))
 
 
-def _one(text: str) -> tuple[str, ...]:
+def _single_block(text: str) -> tuple[str, ...]:
     return (text,) if text else ()
 
 
@@ -53,14 +53,14 @@ def _todo_block(todo: Todo) -> str:
     return f"[{'x' if todo.done else ' '}] {text}"
 
 
-def _todo(block: str) -> Todo:
+def _parse_todo(block: str) -> Todo:
     box = _BOX.match(block)
     text, id = split_mark(block[box.end() :] if box else block)
     return Todo(text, box is not None and box["mark"] in "xX", id)
 
 
-def _todos(blocks: Iterable[str]) -> tuple[Todo, ...]:
-    return tuple(todo for block in blocks if (todo := _todo(block)).text)
+def _parse_todos(blocks: Iterable[str]) -> tuple[Todo, ...]:
+    return tuple(todo for block in blocks if (todo := _parse_todo(block)).text)
 
 
 def _project_values(project: Project) -> dict[str, Value]:
@@ -69,7 +69,7 @@ def _project_values(project: Project) -> dict[str, Value]:
 
 def _project_body(project: Project) -> Body:
     sections = {
-        "goal": _one(project.goal),
+        "goal": _single_block(project.goal),
         "state": project.state,
         "todos": tuple(_todo_block(todo) for todo in project.todos),
         "decisions": project.decisions,
@@ -85,9 +85,9 @@ def _build_project(keys: Keys, body: Body) -> Project:
         **note_format.common(keys),
         name=body.title,
         finished=keys.flag("finished"),
-        goal=_text(body, "goal"),
+        goal=_section_text(body, "goal"),
         state=body.sections.get("state", ()),
-        todos=_todos(body.sections.get("todos", ())),
+        todos=_parse_todos(body.sections.get("todos", ())),
         decisions=body.sections.get("decisions", ()),
         risks=body.sections.get("risks", ()),
         preferences=body.sections.get("preferences", ()),
@@ -128,7 +128,7 @@ def _agent_values(agent: Agent) -> dict[str, Value]:
 
 def _agent_body(agent: Agent) -> Body:
     sections = {
-        "persona": _one(agent.persona),
+        "persona": _single_block(agent.persona),
         "state": agent.state,
         "skills": agent.skills,
         "relationships": agent.relationships,
@@ -140,7 +140,7 @@ def _build_agent(keys: Keys, body: Body) -> Agent:
     return Agent(
         **note_format.common(keys),
         name=body.title,
-        persona=_text(body, "persona"),
+        persona=_section_text(body, "persona"),
         state=body.sections.get("state", ()),
         skills=body.sections.get("skills", ()),
         relationships=body.sections.get("relationships", ()),
@@ -169,9 +169,9 @@ def _identity_values(identity: Identity) -> dict[str, Value]:
 
 def _identity_body(identity: Identity) -> Body:
     sections = {
-        "who": _one(identity.who),
+        "who": _single_block(identity.who),
         "beliefs": identity.beliefs,
-        "mission": _one(identity.mission),
+        "mission": _single_block(identity.mission),
         "abilities": identity.abilities,
         "growth": identity.growth,
     }
@@ -182,9 +182,9 @@ def _build_identity(keys: Keys, body: Body) -> Identity:
     return Identity(
         **note_format.common(keys),
         name=body.title,
-        who=_text(body, "who"),
+        who=_section_text(body, "who"),
         beliefs=body.sections.get("beliefs", ()),
-        mission=_text(body, "mission"),
+        mission=_section_text(body, "mission"),
         abilities=body.sections.get("abilities", ()),
         growth=body.sections.get("growth", ()),
     )

@@ -56,7 +56,7 @@ def _is_plain(text: str, *, flow: bool) -> bool:
     return not _NUMBER_LIKE.fullmatch(text) or _MOMENT.fullmatch(text) is not None
 
 
-def _quoted(text: str) -> str:
+def _quote_text(text: str) -> str:
     escaped = json.dumps(text, ensure_ascii=False)
     return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", escaped)
 
@@ -64,11 +64,11 @@ def _quoted(text: str) -> str:
 def written(value: Value, *, flow: bool = False) -> str:
     """Return the one-line form of a value; `flow` where it stands between brackets."""
     if isinstance(value, str):
-        return value if _is_plain(value, flow=flow) else _quoted(value)
+        return value if _is_plain(value, flow=flow) else _quote_text(value)
     if isinstance(value, list):
         return f"[{', '.join(written(item, flow=True) for item in value)}]"
     if isinstance(value, dict):
-        pairs = (f"{_quoted(key)}: {written(item, flow=True)}" for key, item in value.items())
+        pairs = (f"{_quote_text(key)}: {written(item, flow=True)}" for key, item in value.items())
         return f"{{{', '.join(pairs)}}}"
     if isinstance(value, float):
         return repr(value)
@@ -78,17 +78,17 @@ def written(value: Value, *, flow: bool = False) -> str:
 def entry(name: str, value: Value) -> list[str]:
     """Return the lines of one key as a new file has them: lists one item a line."""
     first, *rest = after_key(value)
-    return [(name if _KEY.fullmatch(name) else _quoted(name)) + first, *rest]
+    return [(name if _KEY.fullmatch(name) else _quote_text(name)) + first, *rest]
 
 
 def after_key(value: Value) -> list[str]:
     """Return the lines of a key without the key itself."""
     if isinstance(value, list) and value:
-        return [":", *(f"  - {written(item, flow=_nested(item))}" for item in value)]
+        return [":", *(f"  - {written(item, flow=_is_collection(item))}" for item in value)]
     return [f": {written(value)}"]
 
 
-def _nested(value: Value) -> bool:
+def _is_collection(value: Value) -> bool:
     return isinstance(value, list | dict)
 
 

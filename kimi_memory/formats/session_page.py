@@ -21,13 +21,13 @@ VIEW_TURNS = 10
 
 def view_json(transcript: Transcript) -> bytes:
     """Return the JSON view of a session: its last turns, its task and variables."""
-    context = ",\n    ".join(map(_viewed, transcript.turns[-VIEW_TURNS:]))
+    context = ",\n    ".join(map(_render_turn, transcript.turns[-VIEW_TURNS:]))
     members = {
-        "session_id": _json(transcript.session.id),
-        "timestamp": _json(zulu(transcript.latest)),
+        "session_id": _to_json(transcript.session.id),
+        "timestamp": _to_json(zulu(transcript.latest)),
         "context": f"[\n    {context}\n  ]" if context else "[]",
-        "current_task": _json(dict(transcript.task)),
-        "temp_vars": _json(dict(transcript.variables)),
+        "current_task": _to_json(dict(transcript.task)),
+        "temp_vars": _to_json(dict(transcript.variables)),
     }
     lines = ",\n".join(f'  "{name}": {value}' for name, value in members.items())
     return f"{{\n{lines}\n}}\n".encode("utf-8", "replace")
@@ -35,14 +35,14 @@ def view_json(transcript: Transcript) -> bytes:
 
 # The view is written anew with every turn, and all turns in it but one are old.
 @lru_cache(maxsize=4 * VIEW_TURNS)
-def _viewed(turn: Turn) -> str:
+def _render_turn(turn: Turn) -> str:
     shown: dict[str, Json] = {"n": turn.n, "at": zulu(turn.at), "role": str(turn.role)}
     if turn.speaker:
         shown["speaker"] = turn.speaker
-    return _json({**shown, "text": turn.text})
+    return _to_json({**shown, "text": turn.text})
 
 
-def _json(value: Json) -> str:
+def _to_json(value: Json) -> str:
     """Return JSON on one line; with an indent, Python's slow encoder would write it."""
     return json.dumps(value, ensure_ascii=False)
 
@@ -55,14 +55,18 @@ def transcript_markdown(transcript: Transcript, lang: Lang) -> str:
     """
     session = transcript.session
     title = one_line(session.title) or session.id
-    head = [line for name, value in _head(transcript, lang).items() for line in entry(name, value)]
+    head = [
+        line
+        for name, value in _head_values(transcript, lang).items()
+        for line in entry(name, value)
+    ]
     lines = ["---", *head, "---", "", f"# {label('session', lang)}: {title}"]
     for turn in transcript.turns:
-        lines += ["", _heading(turn), "", *_quote(turn.text), *_calls(turn)]
+        lines += ["", _turn_heading(turn), "", *_quote_lines(turn.text), *_tool_lines(turn)]
     return "".join(f"{line}\n" for line in lines)
 
 
-def _head(transcript: Transcript, lang: Lang) -> dict[str, Value]:
+def _head_values(transcript: Transcript, lang: Lang) -> dict[str, Value]:
     session = transcript.session
     head: dict[str, Value] = {
         "id": session.id,
@@ -82,23 +86,23 @@ def _head(transcript: Transcript, lang: Lang) -> dict[str, Value]:
     return {name: value for name, value in head.items() if value not in (None, "")}
 
 
-def _heading(turn: Turn) -> str:
+def _turn_heading(turn: Turn) -> str:
     who = f"{turn.role} {one_line(turn.speaker)}".strip()
     return f"### #{turn.n} {who} {turn.at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
-def _calls(turn: Turn) -> list[str]:
+def _tool_lines(turn: Turn) -> list[str]:
     """Return the names of the tools a turn called; what they were given is in the JSONL."""
-    names = [one_line(_called(call)) for call in turn.tool_calls]
+    names = [one_line(_tool_name(call)) for call in turn.tool_calls]
     return ["", f"> tools: {', '.join(names)}"] if names else []
 
 
-def _called(call: Json) -> str:
+def _tool_name(call: Json) -> str:
     """Return the name of a tool, as the chat APIs and other programs write it."""
     found = call.get("function", call) if isinstance(call, dict) else None
     name = (found.get("name") or found.get("tool")) if isinstance(found, dict) else found
     return name if isinstance(name, str) and name else "?"
 
 
-def _quote(text: str) -> list[str]:
+def _quote_lines(text: str) -> list[str]:
     return [f"> {line}".rstrip() for line in clean(text).split("\n")]

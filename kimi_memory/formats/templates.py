@@ -11,7 +11,7 @@ from kimi_memory.errors import UsageError
 
 
 @lru_cache(maxsize=1)
-def _environment() -> Environment:
+def _make_environment() -> Environment:
     env = ImmutableSandboxedEnvironment(
         loader=PackageLoader("kimi_memory.templates", ""),
         undefined=StrictUndefined,
@@ -31,7 +31,7 @@ def source(template: str, lang: str) -> str:
     Raises:
         UsageError: there is no such template.
     """
-    env = _environment()
+    env = _make_environment()
     try:
         assert env.loader is not None  # it was made with one
         return env.loader.get_source(env, f"{template}.{lang}.md.j2")[0]
@@ -51,6 +51,6 @@ def fill(template: str, lang: str, /, **values: object) -> str:
         UsageError: there is no such template, or a value is missing.
     """
     try:
-        return _environment().get_template(f"{template}.{lang}.md.j2").render(values)
+        return _make_environment().get_template(f"{template}.{lang}.md.j2").render(values)
     except TemplateError as error:
         raise UsageError(f"Template {template}.{lang} cannot be rendered: {error}.") from error

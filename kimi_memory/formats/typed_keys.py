@@ -38,7 +38,7 @@ class Keys:
         value = self.front.values.get(name)
         if isinstance(value, list | dict):
             raise self.refusal(name, f"{name!r} should be one line of text")
-        return default if value is None else _shown(value)
+        return default if value is None else _scalar_text(value)
 
     def needed(self, name: str) -> str:
         """Return a line of text that must be there."""
@@ -59,7 +59,7 @@ class Keys:
             return (text,) if (text := self.text(name)) else ()
         if any(isinstance(item, list | dict) for item in value):
             raise self.refusal(name, f"{name!r} should be a list of text")
-        return tuple(text for item in value if item is not None and (text := _shown(item)))
+        return tuple(text for item in value if item is not None and (text := _scalar_text(item)))
 
     def tags(self) -> tuple[str, ...]:
         """Return the tags; a single line of them may be parted by commas or spaces."""
@@ -74,7 +74,11 @@ class Keys:
         if value is None:
             return default
         try:
-            found = float(_shown(value)) if not isinstance(value, bool | list | dict) else math.nan
+            found = (
+                float(_scalar_text(value))
+                if not isinstance(value, bool | list | dict)
+                else math.nan
+            )
         except ValueError:
             found = math.nan
         if not math.isfinite(found):
@@ -113,7 +117,7 @@ class Keys:
             raise self.refusal(name, f"{name!r}: {error}") from None
 
 
-def _shown(value: Value) -> str:
+def _scalar_text(value: Value) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value)

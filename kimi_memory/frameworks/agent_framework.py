@@ -45,9 +45,13 @@ class MemoryProvider(ContextProvider):
         state: dict[str, Any],
     ) -> None:
         """Let the model answer with what is known; recall runs in a thread."""
-        asked = [one.text for one in _said(context.input_messages) if one.role is Role.USER]
+        asked = [
+            one.text for one in _convert_messages(context.input_messages) if one.role is Role.USER
+        ]
         question = asked[-1] if asked else ""
-        block = await asyncio.to_thread(self._talk.block, self._name(context), question)
+        block = await asyncio.to_thread(
+            self._talk.block, self._conversation_name(context), question
+        )
         if block:
             context.extend_instructions(self.source_id, block)
 
@@ -61,14 +65,14 @@ class MemoryProvider(ContextProvider):
     ) -> None:
         """Store what was asked and answered."""
         answered = context.response.messages if context.response else ()
-        said = [*_said(context.input_messages), *_said(answered)]
-        await asyncio.to_thread(self._talk.heard, self._name(context), said)
+        said = [*_convert_messages(context.input_messages), *_convert_messages(answered)]
+        await asyncio.to_thread(self._talk.heard, self._conversation_name(context), said)
 
-    def _name(self, context: SessionContext) -> str:
+    def _conversation_name(self, context: SessionContext) -> str:
         return self._conversation or str(context.session_id or "")
 
 
-def _said(messages: Iterable[Any]) -> Iterator[Heard]:
+def _convert_messages(messages: Iterable[Any]) -> Iterator[Heard]:
     for one in messages:
         role = _ROLES.get(str(getattr(one.role, "value", one.role)))
         if role is not None:

@@ -43,33 +43,33 @@ class MemoryTool(BetaAbstractMemoryTool):
 
     def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
         """Show a file or a folder."""
-        return _told(lambda: self._notes.view(command.path, command.view_range))
+        return _run_command(lambda: self._notes.view(command.path, command.view_range))
 
     def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
         """Make a file."""
-        return _told(lambda: self._notes.create(command.path, command.file_text))
+        return _run_command(lambda: self._notes.create(command.path, command.file_text))
 
     def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
         """Replace a text that stands in a file once."""
         new = command.new_str or ""
-        return _told(lambda: self._notes.str_replace(command.path, command.old_str, new))
+        return _run_command(lambda: self._notes.str_replace(command.path, command.old_str, new))
 
     def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
         """Put text below a line."""
         line, text = command.insert_line, command.insert_text
-        return _told(lambda: self._notes.insert(command.path, line, text))
+        return _run_command(lambda: self._notes.insert(command.path, line, text))
 
     def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
         """Remove a file or a folder."""
-        return _told(lambda: self._notes.delete(command.path))
+        return _run_command(lambda: self._notes.delete(command.path))
 
     def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
         """Move a file or a folder."""
-        return _told(lambda: self._notes.move(command.old_path, command.new_path))
+        return _run_command(lambda: self._notes.move(command.old_path, command.new_path))
 
     def clear_all_memory(self) -> str:
         """Remove all notes of the agent."""
-        return _told(self._notes.clear)
+        return _run_command(self._notes.clear)
 
 
 class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
@@ -108,7 +108,7 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
         return await asyncio.to_thread(self._tool.clear_all_memory)
 
 
-def _told(command: Callable[[], str]) -> str:
+def _run_command(command: Callable[[], str]) -> str:
     """Return the answer of a command; what went wrong is shown to the model as it is."""
     try:
         return command()

@@ -53,7 +53,7 @@ class AgentMemory(Memory):
         """Let the model answer with what is known."""
         messages = await model_context.get_messages()
         await self.heard(messages)
-        asked = [one.text for one in _said(messages) if one.role is Role.USER]
+        asked = [one.text for one in _convert_messages(messages) if one.role is Role.USER]
         question = asked[-1] if asked else ""
         block = await asyncio.to_thread(self._talk.block, self._conversation, question)
         kept = [one for one in messages if not _is_block(one)]
@@ -78,7 +78,7 @@ class AgentMemory(Memory):
         if not text.strip():
             return MemoryQueryResult(results=[])
         answer = await asyncio.to_thread(self._memory.recall, text)
-        return MemoryQueryResult(results=[_content(hit) for hit in answer.hits])
+        return MemoryQueryResult(results=[_convert_hit(hit) for hit in answer.hits])
 
     async def add(
         self, content: MemoryContent, cancellation_token: CancellationToken | None = None
@@ -89,7 +89,9 @@ class AgentMemory(Memory):
 
     async def heard(self, messages: Sequence[Any]) -> None:
         """Store messages that are not stored yet."""
-        await asyncio.to_thread(self._talk.heard, self._conversation, list(_said(messages)))
+        await asyncio.to_thread(
+            self._talk.heard, self._conversation, list(_convert_messages(messages))
+        )
 
     async def clear(self) -> None:
         """End the session; what was said stays known."""
@@ -106,7 +108,7 @@ def _is_block(message: object) -> bool:
     return isinstance(message, SystemMessage) and message.content.startswith(_MARK)
 
 
-def _said(messages: Sequence[Any]) -> Iterator[Heard]:
+def _convert_messages(messages: Sequence[Any]) -> Iterator[Heard]:
     for one in messages:
         words = getattr(one, "content", "")
         texts = words if isinstance(words, list) else [words]
@@ -117,6 +119,6 @@ def _said(messages: Sequence[Any]) -> Iterator[Heard]:
             yield unnamed(Role.ASSISTANT, text)
 
 
-def _content(hit: Hit) -> MemoryContent:
+def _convert_hit(hit: Hit) -> MemoryContent:
     about = {"citation": hit.citation, "score": hit.score, "trust": hit.unit.trust}
     return MemoryContent(content=hit.snippet, mime_type=MemoryMimeType.TEXT, metadata=about)

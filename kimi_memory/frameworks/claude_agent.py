@@ -49,21 +49,21 @@ class TranscriptStore(SessionStore):
     async def append(self, key: SessionKey, entries: list[SessionStoreEntry]) -> None:
         """Add entries; they are durable at return, with secrets masked."""
         if entries:
-            await asyncio.to_thread(self._append, key, entries)
+            await asyncio.to_thread(self._append_entries, key, entries)
 
     async def load(self, key: SessionKey) -> list[SessionStoreEntry] | None:
         """Return all entries of a transcript, or None where there is none."""
-        rows = await asyncio.to_thread(self._rows, _file(key))
+        rows = await asyncio.to_thread(self._read_rows, _transcript_path(key))
         return [row["entry"] for row in rows] if rows else None
 
     async def list_sessions(self, project_key: str) -> list[SessionStoreListEntry]:
         """Return the sessions of a project and when they were added to."""
-        found = await asyncio.to_thread(self._sessions, project_key)
+        found = await asyncio.to_thread(self._find_sessions, project_key)
         return [{"session_id": id, "mtime": rows[-1]["at"]} for id, rows in found.items()]
 
     async def list_session_summaries(self, project_key: str) -> list[SessionSummaryEntry]:
         """Return the summaries of the sessions of a project, as the framework makes them."""
-        found = await asyncio.to_thread(self._sessions, project_key)
+        found = await asyncio.to_thread(self._find_sessions, project_key)
         summaries: list[SessionSummaryEntry] = []
         for id, rows in found.items():
             key: SessionKey = {"project_key": project_key, "session_id": id}
@@ -73,57 +73,57 @@ class TranscriptStore(SessionStore):
 
     async def delete(self, key: SessionKey) -> None:
         """Remove a transcript, and with a session those of its sub-agents; turns stay."""
-        await asyncio.to_thread(self._delete, key)
+        await asyncio.to_thread(self._delete_transcript, key)
 
     async def list_subkeys(self, key: SessionListSubkeysKey) -> list[str]:
         """Return the names of the transcripts of a session's sub-agents."""
-        return await asyncio.to_thread(self._subkeys, key)
+        return await asyncio.to_thread(self._find_subkeys, key)
 
-    def _append(self, key: SessionKey, entries: Sequence[SessionStoreEntry]) -> None:
-        name = _file(key)
+    def _append_entries(self, key: SessionKey, entries: Sequence[SessionStoreEntry]) -> None:
+        name = _transcript_path(key)
         memory = self._folder.memory
         with memory.store.holding(self._folder.place(name)):
-            known = {row["entry"].get("uuid") for row in self._rows(name)} - {None}
+            known = {row["entry"].get("uuid") for row in self._read_rows(name)} - {None}
             fresh = [one for one in entries if one.get("uuid") not in known]
             at = int(memory.clock().timestamp() * 1000)
-            kept = [{"key": dict(key), "at": at, "entry": self._masked(one)} for one in fresh]
+            kept = [{"key": dict(key), "at": at, "entry": self._mask_value(one)} for one in fresh]
             if kept:
                 lines = [json.dumps(one, ensure_ascii=False) for one in kept]
                 self._folder.append(name, lines)
         if self._talk is not None and not key.get("subpath"):
-            self._talk.heard(key["session_id"], _said(fresh))
+            self._talk.heard(key["session_id"], _convert_entries(fresh))
 
-    def _rows(self, name: str) -> list[dict[str, Any]]:
+    def _read_rows(self, name: str) -> list[dict[str, Any]]:
         """Return the records of a file; a torn last line is none."""
         path = self._folder.place(name)
         try:
             lines = decode(self._folder.memory.store.read(path), path).split("\n")[:-1]
         except NotFoundError:
             return []
-        return list(_parsed(lines))
+        return list(_parse_rows(lines))
 
-    def _sessions(self, project: str) -> dict[str, list[dict[str, Any]]]:
+    def _find_sessions(self, project: str) -> dict[str, list[dict[str, Any]]]:
         found = {}
         for name in self._folder.names(file_name(project)):
-            rows = self._rows(name)
+            rows = self._read_rows(name)
             if rows and not rows[0]["key"].get("subpath"):
                 found[str(rows[0]["key"]["session_id"])] = rows
         return found
 
-    def _below(self, key: Mapping[str, Any]) -> list[str]:
-        return self._folder.names(_place(key))
+    def _subagent_files(self, key: Mapping[str, Any]) -> list[str]:
+        return self._folder.names(_session_folder(key))
 
-    def _subkeys(self, key: SessionListSubkeysKey) -> list[str]:
-        rows = (self._rows(name) for name in self._below(key))
+    def _find_subkeys(self, key: SessionListSubkeysKey) -> list[str]:
+        rows = (self._read_rows(name) for name in self._subagent_files(key))
         return [str(one[0]["key"]["subpath"]) for one in rows if one]
 
-    def _delete(self, key: SessionKey) -> None:
-        names = [_file(key), *([] if key.get("subpath") else self._below(key))]
+    def _delete_transcript(self, key: SessionKey) -> None:
+        names = [_transcript_path(key), *([] if key.get("subpath") else self._subagent_files(key))]
         with self._folder.guard:
             gone = [self._folder.gone(name) for name in names if self._folder.exists(name)]
             self._folder.apply(gone)
 
-    def _masked(self, value: Any, name: str = "") -> Any:
+    def _mask_value(self, value: Any, name: str = "") -> Any:
         """Return JSON with secrets masked; what only their server reads stays as it is."""
         match value:
             case str() if name not in _OPAQUE:
@@ -131,23 +131,23 @@ class TranscriptStore(SessionStore):
                 masked, _ = self._folder.memory.screen.mask(f"{label}{value}")
                 return masked.removeprefix(label)
             case dict():
-                return {key: self._masked(one, str(key)) for key, one in value.items()}
+                return {key: self._mask_value(one, str(key)) for key, one in value.items()}
             case list():
-                return [self._masked(one, name) for one in value]
+                return [self._mask_value(one, name) for one in value]
         return value
 
 
-def _place(key: Mapping[str, Any]) -> str:
+def _session_folder(key: Mapping[str, Any]) -> str:
     return f"{file_name(key['project_key'])}/{file_name(key['session_id'])}"
 
 
-def _file(key: Mapping[str, Any]) -> str:
+def _transcript_path(key: Mapping[str, Any]) -> str:
     subpath = key.get("subpath")
     below = f"/{file_name(str(subpath))}" if subpath else ""
-    return f"{_place(key)}{below}.jsonl"
+    return f"{_session_folder(key)}{below}.jsonl"
 
 
-def _parsed(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
+def _parse_rows(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
     for line in lines:
         try:
             row = json.loads(line)
@@ -157,17 +157,17 @@ def _parsed(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
             yield row
 
 
-def _said(entries: Iterable[Mapping[str, Any]]) -> Iterator[Heard]:
+def _convert_entries(entries: Iterable[Mapping[str, Any]]) -> Iterator[Heard]:
     """Yield what the person and the agent said; side chains and what tools gave is left out."""
     for one in entries:
         message = one.get("message")
         role = _ROLES.get(str(one.get("type")))
         aside = one.get("isSidechain") or one.get("isMeta") or "toolUseResult" in one
         if role is not None and isinstance(message, Mapping) and not aside:
-            yield Heard(role, _text(message.get("content")), str(one.get("uuid") or ""))
+            yield Heard(role, _content_text(message.get("content")), str(one.get("uuid") or ""))
 
 
-def _text(content: object) -> str:
+def _content_text(content: object) -> str:
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else []

@@ -49,7 +49,7 @@ class MemoryStorage:
 
     def embed(self, texts: list[str]) -> list[list[float]]:
         """Return a vector for each text: alike where the words are."""
-        vectors = [_vector(text) for text in texts]
+        vectors = [_embed_text(text) for text in texts]
         with self._lock:
             for vector, text in zip(vectors, texts, strict=True):
                 self._texts[tuple(vector)] = text
@@ -60,7 +60,7 @@ class MemoryStorage:
     def save(self, records: list[MemoryRecord]) -> None:
         """Keep records; one of a known id is replaced."""
         with self._folder.guard:
-            self._folder.apply([self._change(one) for one in records])
+            self._folder.apply([self._make_change(one) for one in records])
 
     def update(self, record: MemoryRecord) -> None:
         """Replace a record."""
@@ -80,14 +80,14 @@ class MemoryStorage:
         text = self._texts.get(tuple(query_embedding))
         if text is None:
             raise UsageError("Only vectors of this storage can be searched: embedder=s.embed.")
-        known = {page.path: _record(page) for page in self._pages()}
-        wanted = _wanted(scope_prefix, categories, metadata_filter)
+        known = {page.path: _parse_record(page) for page in self._yield_pages()}
+        wanted = _build_filter(scope_prefix, categories, metadata_filter)
         query = Query(text=text, path=(self._folder.path,), limit=max(1, _SPARE * len(known)))
         found: dict[str, tuple[MemoryRecord, float]] = {}
         for hit in self._folder.memory.recall(query).hits if known else ():
             record = known.get(hit.unit.path)
             if record is not None and record.id not in found and wanted(record):
-                found[record.id] = (record, _score(text, record.content, hit.score))
+                found[record.id] = (record, _score_record(text, record.content, hit.score))
         kept = [one for one in found.values() if one[1] >= min_score]
         return sorted(kept, key=lambda one: -one[1])[:limit]
 
@@ -100,22 +100,22 @@ class MemoryStorage:
         metadata_filter: dict[str, Any] | None = None,
     ) -> int:
         """Remove records and return how many; history keeps them."""
-        wanted = _wanted(scope_prefix, categories, metadata_filter)
+        wanted = _build_filter(scope_prefix, categories, metadata_filter)
         with self._folder.guard:
             gone = [
                 one
-                for one in self._records()
+                for one in self._read_records()
                 if wanted(one)
                 and (not record_ids or one.id in record_ids)
-                and (older_than is None or _moment(one.created_at) < _moment(older_than))
+                and (older_than is None or _assume_utc(one.created_at) < _assume_utc(older_than))
             ]
-            self._folder.apply([self._folder.gone(_file(one.id)) for one in gone])
+            self._folder.apply([self._folder.gone(_record_file(one.id)) for one in gone])
         return len(gone)
 
     def get_record(self, record_id: str) -> MemoryRecord | None:
         """Return a record by its id."""
         try:
-            return _record(self._folder.read(_file(record_id)))
+            return _parse_record(self._folder.read(_record_file(record_id)))
         except NotFoundError:
             return None
 
@@ -123,14 +123,14 @@ class MemoryStorage:
         self, scope_prefix: str | None = None, limit: int = 200, offset: int = 0
     ) -> list[MemoryRecord]:
         """Return the records of a scope, newest first."""
-        found = self._within(scope_prefix)
-        found.sort(key=lambda one: (_moment(one.created_at), one.id), reverse=True)
+        found = self._records_within(scope_prefix)
+        found.sort(key=lambda one: (_assume_utc(one.created_at), one.id), reverse=True)
         return found[offset : offset + limit]
 
     def get_scope_info(self, scope: str) -> ScopeInfo:
         """Say what a scope holds."""
-        found = self._within(scope)
-        moments = sorted((one.created_at for one in found), key=_moment)
+        found = self._records_within(scope)
+        moments = sorted((one.created_at for one in found), key=_assume_utc)
         return ScopeInfo(
             path=scope,
             record_count=len(found),
@@ -143,18 +143,18 @@ class MemoryStorage:
     def list_scopes(self, parent: str = "/") -> list[str]:
         """Return the scopes right below one."""
         start = parent.rstrip("/") + "/"
-        below = [one.scope for one in self._records() if one.scope.startswith(start)]
+        below = [one.scope for one in self._read_records() if one.scope.startswith(start)]
         names = {scope.removeprefix(start).partition("/")[0] for scope in below}
         return sorted(start + name for name in names if name)
 
     def list_categories(self, scope_prefix: str | None = None) -> dict[str, int]:
         """Count the records of each category."""
-        names = (name for one in self._within(scope_prefix) for name in one.categories)
+        names = (name for one in self._records_within(scope_prefix) for name in one.categories)
         return dict(sorted(Counter(names).items()))
 
     def count(self, scope_prefix: str | None = None) -> int:
         """Count the records of a scope."""
-        return len(self._within(scope_prefix))
+        return len(self._records_within(scope_prefix))
 
     def reset(self, scope_prefix: str | None = None) -> None:
         """Remove all records of a scope."""
@@ -174,38 +174,38 @@ class MemoryStorage:
         """Remove records, in a thread."""
         return await asyncio.to_thread(lambda: self.delete(scope_prefix, **filters))
 
-    def _change(self, record: MemoryRecord) -> Change:
+    def _make_change(self, record: MemoryRecord) -> Change:
         content = self._folder.clean(record.content)
         rest = record.model_dump(mode="json", exclude={"content", "id"})
         about = json.dumps(clean_json(self._folder, rest), ensure_ascii=False, indent=2)
         body = f"{content}{_OPEN}{about}{_CLOSE}"
         try:
-            return self._folder.changed(self._folder.read(_file(record.id)), body)
+            return self._folder.changed(self._folder.read(_record_file(record.id)), body)
         except NotFoundError:
-            return self._folder.made(_file(record.id), body, {"record": record.id})
+            return self._folder.made(_record_file(record.id), body, {"record": record.id})
 
-    def _pages(self) -> Iterator[Page]:
+    def _yield_pages(self) -> Iterator[Page]:
         """Yield the files of records; broken ones are left out."""
         for name in self._folder.names():
             try:
                 page = self._folder.read(name)
-                _record(page)
+                _parse_record(page)
             except (FormatError, NotFoundError):
                 continue
             yield page
 
-    def _records(self) -> list[MemoryRecord]:
-        return [_record(page) for page in self._pages()]
+    def _read_records(self) -> list[MemoryRecord]:
+        return [_parse_record(page) for page in self._yield_pages()]
 
-    def _within(self, scope: str | None) -> list[MemoryRecord]:
-        return list(filter(_wanted(scope, None, None), self._records()))
+    def _records_within(self, scope: str | None) -> list[MemoryRecord]:
+        return list(filter(_build_filter(scope, None, None), self._read_records()))
 
 
-def _file(id: str) -> str:
+def _record_file(id: str) -> str:
     return f"{file_name(id)}.md"
 
 
-def _record(page: Page) -> MemoryRecord:
+def _parse_record(page: Page) -> MemoryRecord:
     """Return the record that a file holds.
 
     Raises:
@@ -219,7 +219,7 @@ def _record(page: Page) -> MemoryRecord:
         raise FormatError(page.path, 1, f"this is no record ({error})") from error
 
 
-def _wanted(
+def _build_filter(
     scope: str | None, categories: list[str] | None, metadata: Mapping[str, Any] | None
 ) -> Callable[[MemoryRecord], bool]:
     start = (scope or "").rstrip("/")
@@ -227,21 +227,21 @@ def _wanted(
     def passes(one: MemoryRecord) -> bool:
         within = one.scope.rstrip("/") == start or one.scope.startswith(f"{start}/")
         named = not categories or bool(set(categories) & set(one.categories))
-        return within and named and _holds(one.metadata, (metadata or {}).items())
+        return within and named and _has_metadata(one.metadata, (metadata or {}).items())
 
     return passes
 
 
-def _holds(metadata: Mapping[str, Any], wanted: Iterable[tuple[str, Any]]) -> bool:
+def _has_metadata(metadata: Mapping[str, Any], wanted: Iterable[tuple[str, Any]]) -> bool:
     return all(metadata.get(name) == value for name, value in wanted)
 
 
-def _score(text: str, content: str, found: float) -> float:
+def _score_record(text: str, content: str, found: float) -> float:
     alike = similarity(text, content)
     return alike if alike >= _SAME else min(found, _MOST)
 
 
-def _vector(text: str) -> list[float]:
+def _embed_text(text: str) -> list[float]:
     counts = Counter(crc32(word.encode()) % _WIDTH for word in words_of(text))
     length = math.sqrt(sum(count * count for count in counts.values())) or 1.0
     vector = [counts[at] / length for at in range(_WIDTH)]
@@ -249,6 +249,6 @@ def _vector(text: str) -> list[float]:
     return [*vector, crc32(text.encode()) / 2**32 / _WIDTH]
 
 
-def _moment(at: datetime) -> datetime:
+def _assume_utc(at: datetime) -> datetime:
     """Return a moment with its zone; the framework's own have none and mean UTC."""
     return at if at.tzinfo else at.replace(tzinfo=UTC)

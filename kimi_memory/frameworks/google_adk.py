@@ -41,7 +41,9 @@ class MemoryService(BaseMemoryService):
 
     async def add_session_to_memory(self, session: Session) -> None:
         """Store the events of a session that are not stored yet."""
-        await self._add(session.app_name, session.user_id, session.id, _said(session.events))
+        await self._store_messages(
+            session.app_name, session.user_id, session.id, _convert_events(session.events)
+        )
 
     async def add_events_to_memory(
         self,
@@ -53,7 +55,7 @@ class MemoryService(BaseMemoryService):
         custom_metadata: Mapping[str, object] | None = None,
     ) -> None:
         """Store some events of a session."""
-        await self._add(app_name, user_id, session_id or "", _said(events))
+        await self._store_messages(app_name, user_id, session_id or "", _convert_events(events))
 
     async def add_memory(
         self,
@@ -64,48 +66,50 @@ class MemoryService(BaseMemoryService):
         custom_metadata: Mapping[str, object] | None = None,
     ) -> None:
         """Store entries that an agent made, as its words."""
-        said = [unnamed(Role.ASSISTANT, _text(one.content)) for one in memories]
-        await self._add(app_name, user_id, "notes", said)
+        said = [unnamed(Role.ASSISTANT, _content_text(one.content)) for one in memories]
+        await self._store_messages(app_name, user_id, "notes", said)
 
     async def search_memory(
         self, *, app_name: str, user_id: str, query: str
     ) -> SearchMemoryResponse:
         """Return what answers a question, best first."""
-        agent = "" if self._whole else _scope(app_name, user_id)
+        agent = "" if self._whole else _agent_name(app_name, user_id)
         own = (named("agent", agent),) if agent else None
         asked = Query(text=query, agent=agent, within=own, limit=self._limit)
-        found = await asyncio.to_thread(self._found, asked)
-        return SearchMemoryResponse(memories=[_entry(hit) for hit in found])
+        found = await asyncio.to_thread(self._search_hits, asked)
+        return SearchMemoryResponse(memories=[_convert_hit(hit) for hit in found])
 
-    def _found(self, query: Query) -> Sequence[Hit]:
+    def _search_hits(self, query: Query) -> Sequence[Hit]:
         return self._memory.recall(query).hits if query.text.strip() else []
 
-    async def _add(self, app: str, user: str, session: str, said: Iterable[Heard]) -> None:
-        agent = _scope(app, user)
+    async def _store_messages(
+        self, app: str, user: str, session: str, said: Iterable[Heard]
+    ) -> None:
+        agent = _agent_name(app, user)
         talk = Talk(self._memory, agent, _HOST)
         name = f"{agent}-{file_name(session)}" if session else agent
         await asyncio.to_thread(talk.heard, name, list(said))
 
 
-def _scope(app: str, user: str) -> str:
+def _agent_name(app: str, user: str) -> str:
     """Return the agent that an app is for one user; names of files, so never the same twice."""
     return f"{file_name(app)}.{file_name(user)}"
 
 
-def _said(events: Iterable[Event]) -> Iterator[Heard]:
+def _convert_events(events: Iterable[Event]) -> Iterator[Heard]:
     for event in events:
-        text = "" if event.partial else _text(event.content)
+        text = "" if event.partial else _content_text(event.content)
         role = Role.USER if event.author == "user" else Role.ASSISTANT
         yield Heard(role, text, event.id)
 
 
-def _text(content: types.Content | None) -> str:
+def _content_text(content: types.Content | None) -> str:
     """Return the words of a content; thoughts and what tools gave and took have none."""
     parts = (content.parts or ()) if content else ()
     return "\n".join(part.text for part in parts if part.text and not part.thought)
 
 
-def _entry(hit: Hit) -> MemoryEntry:
+def _convert_hit(hit: Hit) -> MemoryEntry:
     unit = hit.unit
     about: dict[str, Any] = {"citation": hit.citation, "trust": unit.trust, "score": hit.score}
     role = "user" if unit.role == Role.USER else "model"

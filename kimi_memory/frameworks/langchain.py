@@ -55,7 +55,7 @@ class MemoryMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
     ) -> ModelResponse[Any]:
         """Let the model answer with what is known."""
-        return handler(self._informed(request))
+        return handler(self._request_with_memory(request))
 
     async def awrap_model_call(
         self,
@@ -63,25 +63,25 @@ class MemoryMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any]:
         """Let the model answer with what is known; recall runs in a thread."""
-        return await handler(await asyncio.to_thread(self._informed, request))
+        return await handler(await asyncio.to_thread(self._request_with_memory, request))
 
     def after_agent(self, state: AgentState[Any], runtime: Any) -> None:
         """Store what was said since the person spoke last."""
-        self._talk.heard(self._thread(runtime), _heard(state["messages"]))
+        self._talk.heard(self._conversation_name(runtime), _last_exchange(state["messages"]))
 
     async def aafter_agent(self, state: AgentState[Any], runtime: Any) -> None:
         """Store what was said since the person spoke last, in a thread."""
         await asyncio.to_thread(self.after_agent, state, runtime)
 
-    def _informed(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
+    def _request_with_memory(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         asked = [one for one in request.messages if isinstance(one, HumanMessage)]
         question = str(asked[-1].text) if asked else ""
-        block = self._talk.block(self._thread(request.runtime), question)
+        block = self._talk.block(self._conversation_name(request.runtime), question)
         if not block:
             return request
-        return request.override(system_message=_behind(request.system_message, block))
+        return request.override(system_message=_append_block(request.system_message, block))
 
-    def _thread(self, runtime: Any) -> str:
+    def _conversation_name(self, runtime: Any) -> str:
         """Return the name of the conversation; it must not end up in another's session."""
         shown = getattr(runtime, "execution_info", None)
         return str(getattr(shown, "thread_id", None) or self._conversation)
@@ -107,10 +107,10 @@ class MemoryRetriever(BaseRetriever):
             return []
         asked = parse(query, self.memory.now(), limit=k or self.k)
         own = replace(asked, within=(named("agent", self.agent),))
-        return [_document(hit) for hit in self.memory.recall(own).hits]
+        return [_convert_hit(hit) for hit in self.memory.recall(own).hits]
 
 
-def _document(hit: Hit) -> Document:
+def _convert_hit(hit: Hit) -> Document:
     unit = hit.unit
     about = {
         "citation": hit.citation,
@@ -123,7 +123,7 @@ def _document(hit: Hit) -> Document:
     return Document(page_content=hit.snippet, id=unit.id, metadata=about)
 
 
-def _behind(message: SystemMessage | None, block: str) -> SystemMessage:
+def _append_block(message: SystemMessage | None, block: str) -> SystemMessage:
     if message is None:
         return SystemMessage(content=block)
     if isinstance(message.content, str):
@@ -131,7 +131,7 @@ def _behind(message: SystemMessage | None, block: str) -> SystemMessage:
     return SystemMessage(content=[*message.content, {"type": "text", "text": block}])
 
 
-def _heard(messages: Sequence[AnyMessage]) -> Iterator[Heard]:
+def _last_exchange(messages: Sequence[AnyMessage]) -> Iterator[Heard]:
     """Yield the last message of the person and the agent's words after it.
 
     Earlier ones were stored when they were said; without a checkpointer, callers give

@@ -49,113 +49,119 @@ class MemoryStore(BaseStore):
     """
 
     def __init__(self, memory: Memory, agent: str = "langgraph") -> None:
-        self._folder = Folder(memory, agent, "store")
+        self._item_folder = Folder(memory, agent, "store")
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Carry out operations; what is read is as it was before what is put."""
         results: list[Result] = []
         puts: dict[tuple[Namespace, str], PutOp] = {}
-        with self._folder.guard:
+        with self._item_folder.guard:
             for op in ops:
                 if isinstance(op, PutOp):
                     puts[op.namespace, op.key] = op
                     results.append(None)
                 else:
-                    results.append(self._read(op))
-            self._folder.apply([change for op in puts.values() for change in self._put(op)])
+                    results.append(self._run_read_op(op))
+            self._item_folder.apply(
+                [change for op in puts.values() for change in self._plan_put_changes(op)]
+            )
         return results
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """Carry out operations in a thread."""
         return await asyncio.to_thread(self.batch, list(ops))
 
-    def _read(self, op: GetOp | SearchOp | ListNamespacesOp) -> Result:
+    def _run_read_op(self, op: GetOp | SearchOp | ListNamespacesOp) -> Result:
         match op:
             case GetOp():
-                return self._get(_name(op.namespace, op.key))
+                return self._get_item(_item_file(op.namespace, op.key))
             case SearchOp():
-                return self._found(op) if op.query else self._listed(op)
+                return self._search_items(op) if op.query else self._list_items(op)
             case ListNamespacesOp():
-                return self._namespaces(op)
+                return self._list_namespaces(op)
 
-    def _put(self, op: PutOp) -> list[Change]:
-        name = _name(op.namespace, op.key)
+    def _plan_put_changes(self, op: PutOp) -> list[Change]:
+        name = _item_file(op.namespace, op.key)
         if op.value is None:
-            return [self._folder.gone(name)] if self._folder.exists(name) else []
+            return [self._item_folder.gone(name)] if self._item_folder.exists(name) else []
         for label in (*op.namespace, op.key):
-            if self._folder.clean(label) != label:
+            if self._item_folder.clean(label) != label:
                 raise UsageError(f"{label!r} cannot name an item: it holds what is never kept.")
-        body = _body(clean_json(self._folder, dict(op.value)))
+        body = _render_body(clean_json(self._item_folder, dict(op.value)))
         try:
-            return [self._folder.changed(self._folder.read(name), body)]
+            return [self._item_folder.changed(self._item_folder.read(name), body)]
         except NotFoundError:
             head: dict[str, Value] = {"namespace": list(op.namespace), "key": op.key}
-            return [self._folder.made(name, body, head)]
+            return [self._item_folder.made(name, body, head)]
 
-    def _get(self, name: str) -> Item | None:
+    def _get_item(self, name: str) -> Item | None:
         try:
-            page = self._folder.read(name)
+            page = self._item_folder.read(name)
         except NotFoundError:
             return None
-        return Item(**_members(page))
+        return Item(**_parse_item(page))
 
-    def _items(self, prefix: Namespace) -> dict[str, SearchItem]:
+    def _read_items(self, prefix: Namespace) -> dict[str, SearchItem]:
         """Return the items below a prefix by path; broken files are left out."""
         found = {}
-        for name in self._folder.names(_folder(prefix)):
+        for name in self._item_folder.names(_item_folder(prefix)):
             try:
-                page = self._folder.read(name)
-                found[page.path] = SearchItem(**_members(page))
+                page = self._item_folder.read(name)
+                found[page.path] = SearchItem(**_parse_item(page))
             except (FormatError, NotFoundError):
                 continue
         return found
 
-    def _listed(self, op: SearchOp) -> list[SearchItem]:
-        items = self._items(op.namespace_prefix).values()
-        kept = [item for item in items if _passes(item.value, op.filter)]
+    def _list_items(self, op: SearchOp) -> list[SearchItem]:
+        items = self._read_items(op.namespace_prefix).values()
+        kept = [item for item in items if _is_filter_match(item.value, op.filter)]
         kept.sort(key=lambda item: (item.namespace, item.key))
         kept.sort(key=lambda item: item.updated_at, reverse=True)
         return kept[op.offset : op.offset + op.limit]
 
-    def _found(self, op: SearchOp) -> list[SearchItem]:
-        items = self._items(op.namespace_prefix)
-        below = "/".join([self._folder.path, *map(file_name, op.namespace_prefix)])
+    def _search_items(self, op: SearchOp) -> list[SearchItem]:
+        items = self._read_items(op.namespace_prefix)
+        below = "/".join([self._item_folder.path, *map(file_name, op.namespace_prefix)])
         wanted = len(items) if op.filter else op.offset + op.limit
         query = Query(text=op.query or "", path=(below,), limit=max(1, _SPARE * wanted))
         scores: dict[str, float] = {}
-        for hit in self._folder.memory.recall(query).hits:
+        for hit in self._item_folder.memory.recall(query).hits:
             scores.setdefault(hit.unit.path, hit.score)
         kept = []
         for path, score in scores.items():
             item = items.get(path)
-            if item is not None and _passes(item.value, op.filter):
+            if item is not None and _is_filter_match(item.value, op.filter):
                 item.score = score
                 kept.append(item)
         return kept[op.offset : op.offset + op.limit]
 
-    def _namespaces(self, op: ListNamespacesOp) -> list[Namespace]:
+    def _list_namespaces(self, op: ListNamespacesOp) -> list[Namespace]:
         conditions = op.match_conditions or ()
-        found = {item.namespace for item in self._items(()).values()}
-        kept = {one[: op.max_depth] for one in found if all(_fits(c, one) for c in conditions)}
+        found = {item.namespace for item in self._read_items(()).values()}
+        kept = {
+            one[: op.max_depth]
+            for one in found
+            if all(_is_namespace_match(c, one) for c in conditions)
+        }
         return sorted(kept)[op.offset : op.offset + op.limit]
 
 
-def _folder(namespace: Namespace) -> str:
+def _item_folder(namespace: Namespace) -> str:
     if any("." in label for label in namespace):
         raise InvalidNamespaceError(f"Namespace labels cannot contain periods: {namespace}")
     return "/".join(map(file_name, namespace))
 
 
-def _name(namespace: Namespace, key: str) -> str:
+def _item_file(namespace: Namespace, key: str) -> str:
     """Return the name of an item's file: readable, and different for different items."""
-    return "/".join(filter(None, [_folder(namespace), f"{file_name(key)}.md"]))
+    return "/".join(filter(None, [_item_folder(namespace), f"{file_name(key)}.md"]))
 
 
-def _body(value: Mapping[str, Any]) -> str:
+def _render_body(value: Mapping[str, Any]) -> str:
     return f"{_OPEN}{json.dumps(value, ensure_ascii=False, indent=2)}{_CLOSE}\n"
 
 
-def _members(page: Page) -> dict[str, Any]:
+def _parse_item(page: Page) -> dict[str, Any]:
     """Return what an item is made of.
 
     Raises:
@@ -179,31 +185,31 @@ def _members(page: Page) -> dict[str, Any]:
         raise FormatError(page.path, 1, f"this is no item of a store ({error})") from error
 
 
-def _passes(value: Any, wanted: Any) -> bool:
+def _is_filter_match(value: Any, wanted: Any) -> bool:
     """Whether a value is what a filter asks for; a filter without members takes all."""
     if not isinstance(wanted, Mapping):
-        return wanted is None or _alike(value, wanted)
+        return wanted is None or _is_equal(value, wanted)
     held = value if isinstance(value, Mapping) else {}
-    return all(_matches(held.get(name), one) for name, one in wanted.items())
+    return all(_is_member_match(held.get(name), one) for name, one in wanted.items())
 
 
-def _matches(value: Any, wanted: Any) -> bool:
+def _is_member_match(value: Any, wanted: Any) -> bool:
     """Whether one member passes: an object of operators, an object of members, or a value."""
     if isinstance(wanted, Mapping):
         if any(name.startswith("$") for name in wanted):
-            return all(_holds(value, name, one) for name, one in wanted.items())
-        return isinstance(value, Mapping) and _passes(value, wanted)
-    return _alike(value, wanted)
+            return all(_is_operator_met(value, name, one) for name, one in wanted.items())
+        return isinstance(value, Mapping) and _is_filter_match(value, wanted)
+    return _is_equal(value, wanted)
 
 
-def _alike(value: Any, wanted: Any) -> bool:
+def _is_equal(value: Any, wanted: Any) -> bool:
     if not isinstance(wanted, list | tuple):
         return bool(value == wanted)
     same = isinstance(value, list | tuple) and len(value) == len(wanted)
-    return same and all(_matches(*pair) for pair in zip(value, wanted, strict=True))
+    return same and all(_is_member_match(*pair) for pair in zip(value, wanted, strict=True))
 
 
-def _holds(value: Any, operator: str, bound: Any) -> bool:
+def _is_operator_met(value: Any, operator: str, bound: Any) -> bool:
     """Whether an operator holds; what is no number is neither above nor below one."""
     if operator in ("$eq", "$ne"):
         return bool((value == bound) is (operator == "$eq"))
@@ -218,7 +224,7 @@ def _holds(value: Any, operator: str, bound: Any) -> bool:
     return (left > right) is operator.startswith("$gt")
 
 
-def _fits(condition: MatchCondition, namespace: Namespace) -> bool:
+def _is_namespace_match(condition: MatchCondition, namespace: Namespace) -> bool:
     path: Sequence[str] = condition.path
     if len(path) > len(namespace):
         return False

@@ -42,12 +42,12 @@ class MemoryBlock(BaseMemoryBlock[str]):
 
     async def heard(self, messages: Iterable[ChatMessage], session_id: str) -> None:
         """Store messages of a conversation that are not stored yet."""
-        said = list(_said(messages))
+        said = list(_convert_messages(messages))
         await asyncio.to_thread(self._talk.heard, session_id, said)
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **kwargs: Any) -> str:
         session = str(kwargs.get("session_id") or "")
-        said = list(_said(messages or ()))
+        said = list(_convert_messages(messages or ()))
         asked = [one.text for one in said if one.role is Role.USER]
         question = asked[-1] if asked else ""
         block = await asyncio.to_thread(self._talk.block, session, question)
@@ -60,7 +60,7 @@ class MemoryBlock(BaseMemoryBlock[str]):
             await self.heard([message], session)
 
 
-def _said(messages: Iterable[ChatMessage]) -> Iterator[Heard]:
+def _convert_messages(messages: Iterable[ChatMessage]) -> Iterator[Heard]:
     for one in messages:
         role = _ROLES.get(str(one.role.value))
         if role is not None:

@@ -40,41 +40,43 @@ class Notes:
 
     def view(self, path: str, view_range: Sequence[int] | None = None) -> str:
         """Return a numbered file, or what a folder holds down to the second level."""
-        name = _name(path)
+        name = _relative_name(path)
         with self._lock:
             if not self._is_file(name):
-                return self._listing(path, name)
-            lines = self._folder.read(_stored(name)).body.split("\n")
+                return self._render_listing(path, name)
+            lines = self._folder.read(_stored_name(name)).body.split("\n")
         if len(lines) > _MOST_LINES:
             raise NoteError(f"File {path} exceeds maximum line limit of {_MOST_LINES:,} lines.")
         first, last = 1, len(lines)
         if view_range and len(view_range) == 2:
             first = max(1, view_range[0])
             last = last if view_range[1] == -1 else view_range[1]
-        return f"Here's the content of {path} with line numbers:\n{_numbered(lines, first, last)}"
+        return (
+            f"Here's the content of {path} with line numbers:\n{_number_lines(lines, first, last)}"
+        )
 
     def create(self, path: str, text: str) -> str:
         """Make a new file."""
-        name = _name(path)
+        name = _relative_name(path)
         with self._lock:
             self._need_free(name, f"File {path} already exists")
             self._need_folder(name)
-            self._folder.apply([self._folder.made(_stored(name), self._folder.clean(text))])
+            self._folder.apply([self._folder.made(_stored_name(name), self._folder.clean(text))])
         return f"File created successfully at: {path}"
 
     def str_replace(self, path: str, old: str, new: str) -> str:
         """Put one text in the place of another that stands in the file once."""
         with self._lock:
-            page = self._page(path)
-            places = _places(page.body, old)
+            page = self._read_page(path)
+            places = _find_occurrences(page.body, old)
             if len(places) != 1:
-                raise NoteError(_unplaced(path, old, page.body, places))
+                raise NoteError(_describe_mismatch(path, old, page.body, places))
             at = places[0]
             body = page.body[:at] + self._folder.clean(new) + page.body[at + len(old) :]
-            body = self._change(page, body)
+            body = self._write_body(page, body)
         lines = body.split("\n")
         line = body[:at].count("\n") + 1
-        shown = _numbered(lines, max(1, line - _AROUND), line + _AROUND)
+        shown = _number_lines(lines, max(1, line - _AROUND), line + _AROUND)
         return (
             "The memory file has been edited. "
             f"Here is the snippet showing the change (with line numbers):\n{shown}"
@@ -83,7 +85,7 @@ class Notes:
     def insert(self, path: str, line: int, text: str) -> str:
         """Put text below a line, counted from 1; 0 is above the first."""
         with self._lock:
-            page = self._page(path)
+            page = self._read_page(path)
             lines = page.body.removesuffix("\n").split("\n") if page.body else []
             if not 0 <= line <= len(lines):
                 raise NoteError(
@@ -92,72 +94,74 @@ class Notes:
                 )
             lines.insert(line, self._folder.clean(text).rstrip("\n"))
             body = "\n".join(lines)
-            self._change(page, body if body.endswith("\n") else f"{body}\n")
+            self._write_body(page, body if body.endswith("\n") else f"{body}\n")
         return f"The file {path} has been edited."
 
     def delete(self, path: str) -> str:
         """Remove a file, or a folder with all that is in it; history keeps them."""
-        name = _name(path)
+        name = _relative_name(path)
         if not name:
             raise NoteError(f"Cannot delete the {TOP} directory itself")
         with self._lock:
-            found = self._below(name)
+            found = self._files_below(name)
             if not found:
                 raise NoteError(f"The path {path} does not exist")
-            self._folder.apply([self._folder.gone(_stored(one)) for one in found])
+            self._folder.apply([self._folder.gone(_stored_name(one)) for one in found])
         return f"Successfully deleted {path}"
 
     def move(self, old: str, new: str) -> str:
         """Move a file, or a folder with all that is in it."""
-        name, to = _name(old), _name(new)
+        name, to = _relative_name(old), _relative_name(new)
         if not name:
             raise NoteError(f"Cannot rename the {TOP} directory itself")
         with self._lock:
             self._need_free(to, f"The destination {new} already exists")
-            found = self._below(name)
+            found = self._files_below(name)
             if not found:
                 raise NoteError(f"The path {old} does not exist")
             if to.startswith(f"{name}/"):
                 raise NoteError(f"Cannot move {old} into itself")
             self._need_folder(to)
-            pairs = [(_stored(one), _stored(to + one.removeprefix(name))) for one in found]
+            pairs = [
+                (_stored_name(one), _stored_name(to + one.removeprefix(name))) for one in found
+            ]
             self._folder.apply([self._folder.moved(one, other) for one, other in pairs])
         return f"Successfully renamed {old} to {new}"
 
     def clear(self) -> str:
         """Remove all notes; history keeps them."""
         with self._lock:
-            self._folder.apply([self._folder.gone(_stored(one)) for one in self._files()])
+            self._folder.apply([self._folder.gone(_stored_name(one)) for one in self._list_files()])
         return "All memory cleared"
 
-    def _files(self) -> list[str]:
-        return sorted(filter(None, map(_shown, self._folder.names())))
+    def _list_files(self) -> list[str]:
+        return sorted(filter(None, map(_shown_name, self._folder.names())))
 
     def _is_file(self, name: str) -> bool:
-        return bool(name) and self._folder.exists(_stored(name))
+        return bool(name) and self._folder.exists(_stored_name(name))
 
-    def _below(self, name: str) -> list[str]:
+    def _files_below(self, name: str) -> list[str]:
         """Return the file of a name, or the files of the folder of that name."""
         if self._is_file(name):
             return [name]
-        return [one for one in self._files() if one.startswith(f"{name}/")]
+        return [one for one in self._list_files() if one.startswith(f"{name}/")]
 
-    def _page(self, path: str) -> Page:
-        name = _name(path)
+    def _read_page(self, path: str) -> Page:
+        name = _relative_name(path)
         if not self._is_file(name):
-            if not name or self._below(name):
+            if not name or self._files_below(name):
                 raise NoteError(f"The path {path} is not a file.")
-            raise NoteError(_missing(path))
-        return self._folder.read(_stored(name))
+            raise NoteError(_missing_message(path))
+        return self._folder.read(_stored_name(name))
 
-    def _change(self, page: Page, body: str) -> str:
+    def _write_body(self, page: Page, body: str) -> str:
         # Two edits could put a secret together that neither of them held.
         kept = self._folder.clean(body)
         self._folder.apply([self._folder.changed(page, kept)])
         return kept
 
     def _need_free(self, name: str, refusal: str) -> None:
-        if not name or self._below(name):
+        if not name or self._files_below(name):
             raise NoteError(refusal)
 
     def _need_folder(self, name: str) -> None:
@@ -168,24 +172,24 @@ class Notes:
             if self._is_file(above):
                 raise NoteError(f"{TOP}/{above} is a file, so nothing can lie in it")
 
-    def _listing(self, path: str, name: str) -> str:
+    def _render_listing(self, path: str, name: str) -> str:
         start = f"{name}/" if name else ""
         sizes = {
-            one.removeprefix(start): len(self._folder.read(_stored(one)).body.encode())
-            for one in self._files()
+            one.removeprefix(start): len(self._folder.read(_stored_name(one)).body.encode())
+            for one in self._list_files()
             if one.startswith(start)
         }
         if name and not sizes:
-            raise NoteError(_missing(path))
-        rows = [f"{_size(sum(sizes.values()))}\t{path}"]
-        rows += [f"{_size(size)}\t{path}/{item}" for item, size in _items(sizes)]
+            raise NoteError(_missing_message(path))
+        rows = [f"{_format_size(sum(sizes.values()))}\t{path}"]
+        rows += [f"{_format_size(size)}\t{path}/{item}" for item, size in _list_entries(sizes)]
         return (
             f"Here're the files and directories up to {_DEEPEST} levels deep in {path}, "
             "excluding hidden items:\n" + "\n".join(rows)
         )
 
 
-def _name(path: str) -> str:
+def _relative_name(path: str) -> str:
     """Return the name below the top, "" for the top itself."""
     if path != TOP and not path.startswith(f"{TOP}/"):
         raise NoteError(f"Path must start with {TOP}, got: {path}")
@@ -195,7 +199,7 @@ def _name(path: str) -> str:
     return "/".join(parts)
 
 
-def _stored(name: str) -> str:
+def _stored_name(name: str) -> str:
     """Return the name of a file on disk."""
     if name.endswith(_ADDED) or f"{_SUFFIX}/" in name:
         raise NoteError(
@@ -205,17 +209,17 @@ def _stored(name: str) -> str:
     return name if name.endswith(_SUFFIX) else f"{name}{_ADDED}"
 
 
-def _shown(stored: str) -> str:
-    """Return the name that `_stored` was given, "" for a file it never names."""
+def _shown_name(stored: str) -> str:
+    """Return the name that `_stored_name` was given, "" for a file it never names."""
     name = stored.removesuffix(_ADDED)
     return name if stored.endswith(_SUFFIX) and f"{_SUFFIX}/" not in name else ""
 
 
-def _missing(path: str) -> str:
+def _missing_message(path: str) -> str:
     return f"The path {path} does not exist. Please provide a valid path."
 
 
-def _places(text: str, words: str) -> list[int]:
+def _find_occurrences(text: str, words: str) -> list[int]:
     """Return where words stand, once for each letter they can begin at."""
     found = []
     at = text.find(words)
@@ -225,7 +229,7 @@ def _places(text: str, words: str) -> list[int]:
     return found
 
 
-def _unplaced(path: str, old: str, body: str, places: Sequence[int]) -> str:
+def _describe_mismatch(path: str, old: str, body: str, places: Sequence[int]) -> str:
     if not places:
         return f"No replacement was performed, old_str `{old}` did not appear verbatim in {path}."
     lines = ", ".join(str(body[:at].count("\n") + 1) for at in places)
@@ -235,12 +239,12 @@ def _unplaced(path: str, old: str, body: str, places: Sequence[int]) -> str:
     )
 
 
-def _numbered(lines: Sequence[str], first: int, last: int) -> str:
+def _number_lines(lines: Sequence[str], first: int, last: int) -> str:
     rows = enumerate(lines[first - 1 : last], first)
     return "\n".join(f"{number:>6}\t{line}" for number, line in rows)
 
 
-def _items(sizes: dict[str, int]) -> list[tuple[str, int]]:
+def _list_entries(sizes: dict[str, int]) -> list[tuple[str, int]]:
     """Return files and folders down to the second level, each folder before what is in it."""
     found: dict[tuple[str, ...], int] = {}
     folders: set[tuple[str, ...]] = set()
@@ -255,7 +259,7 @@ def _items(sizes: dict[str, int]) -> list[tuple[str, int]]:
     ]
 
 
-def _size(count: int) -> str:
+def _format_size(count: int) -> str:
     """Return a size as the tool writes it: ``16B``, ``1.5K``."""
     power = min(max(count.bit_length() - 1, 0) // 10, 3)
     scaled = count / 1024**power

@@ -51,21 +51,21 @@ class MemorySession:
         """Return the items, or the newest of them, oldest first."""
         if limit is None and self.session_settings is not None:
             limit = self.session_settings.limit
-        items = await asyncio.to_thread(self._items)
+        items = await asyncio.to_thread(self._read_items)
         return items if limit is None else items[max(0, len(items) - max(0, limit)) :]
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
         """Add items; they are durable at return, with secrets masked."""
         if items:
-            await asyncio.to_thread(self._add, items)
+            await asyncio.to_thread(self._store_items, items)
 
     async def pop_item(self) -> TResponseInputItem | None:
         """Take the newest item out of what the model sees, and return it."""
-        return await asyncio.to_thread(self._pop)
+        return await asyncio.to_thread(self._pop_newest_item)
 
     async def clear_session(self) -> None:
         """Let the model see nothing of what came before; the memory's session ends."""
-        await asyncio.to_thread(self._clear)
+        await asyncio.to_thread(self._clear_items)
 
     async def recall(self, call: CallModelData[Any]) -> ModelInputData:
         """Let the model answer with what is known.
@@ -75,56 +75,56 @@ class MemorySession:
         no item of the session.
         """
         given = call.model_data
-        asked = [one.text for one in _said(given.input, 0) if one.role is Role.USER]
+        asked = [one.text for one in _convert_items(given.input, 0) if one.role is Role.USER]
         question = asked[-1] if asked else ""
         block = await asyncio.to_thread(self._talk.block, self._conversation, question)
         return ModelInputData(given.input, joined(given.instructions, block))
 
-    def _items(self) -> list[TResponseInputItem]:
-        return _replayed(self._lines())
+    def _read_items(self) -> list[TResponseInputItem]:
+        return _replay_records(self._read_lines())
 
-    def _lines(self) -> list[str]:
+    def _read_lines(self) -> list[str]:
         path = self._folder.place(self._name)
         try:
             return decode(self._folder.memory.store.read(path), path).split("\n")[:-1]
         except NotFoundError:
             return []
 
-    def _add(self, items: Sequence[TResponseInputItem]) -> None:
-        with self._alone():
-            first = len(self._lines())
-            kept = [_cleaned(self._folder, item) for item in items]
-            self._folder.append(self._name, [_line({"item": item}) for item in kept])
-        self._talk.heard(self._conversation, _said(kept, first))
+    def _store_items(self, items: Sequence[TResponseInputItem]) -> None:
+        with self._hold_file_lock():
+            first = len(self._read_lines())
+            kept = [_mask_item(self._folder, item) for item in items]
+            self._folder.append(self._name, [_render_record({"item": item}) for item in kept])
+        self._talk.heard(self._conversation, _convert_items(kept, first))
 
-    def _pop(self) -> TResponseInputItem | None:
-        with self._alone():
-            items = self._items()
+    def _pop_newest_item(self) -> TResponseInputItem | None:
+        with self._hold_file_lock():
+            items = self._read_items()
             if not items:
                 return None
-            self._folder.append(self._name, [_line({"pop": True})])
+            self._folder.append(self._name, [_render_record({"pop": True})])
             return items[-1]
 
-    def _clear(self) -> None:
-        with self._alone():
-            if not self._items():
+    def _clear_items(self) -> None:
+        with self._hold_file_lock():
+            if not self._read_items():
                 return
-            self._folder.append(self._name, [_line({"clear": True})])
+            self._folder.append(self._name, [_render_record({"clear": True})])
         try:
             self._talk.ended(self._conversation)
         except NotFoundError:
             return  # nobody had said anything
 
-    def _alone(self) -> Any:
+    def _hold_file_lock(self) -> Any:
         """Keep other threads and processes from writing to the file."""
         return self._folder.memory.store.holding(self._folder.place(self._name))
 
 
-def _line(record: dict[str, Any]) -> str:
+def _render_record(record: dict[str, Any]) -> str:
     return json.dumps(record, ensure_ascii=False)
 
 
-def _replayed(lines: Iterable[str]) -> list[TResponseInputItem]:
+def _replay_records(lines: Iterable[str]) -> list[TResponseInputItem]:
     """Return the items that records leave; a torn last line is none."""
     items: list[TResponseInputItem] = []
     for line in lines:
@@ -141,22 +141,22 @@ def _replayed(lines: Iterable[str]) -> list[TResponseInputItem]:
     return items
 
 
-def _cleaned(folder: Folder, item: Any) -> Any:
+def _mask_item(folder: Folder, item: Any) -> Any:
     """Return an item with secrets masked; what only the model's server can read stays."""
     opaque = {name: item[name] for name in _OPAQUE if name in item}
     rest = {name: value for name, value in item.items() if name not in opaque}
     return {**clean_json(folder, rest), **opaque}
 
 
-def _said(items: Sequence[Any], first: int) -> Iterator[Heard]:
+def _convert_items(items: Sequence[Any], first: int) -> Iterator[Heard]:
     """Yield what was said, under the item's id or the number of its line."""
     for number, item in enumerate(items, first):
         role = _ROLES.get(str(item.get("role", "")))
         if role is not None and item.get("type", "message") == "message":
-            yield Heard(role, _text(item.get("content")), str(item.get("id") or number))
+            yield Heard(role, _content_text(item.get("content")), str(item.get("id") or number))
 
 
-def _text(content: Any) -> str:
+def _content_text(content: Any) -> str:
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else []

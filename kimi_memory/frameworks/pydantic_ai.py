@@ -43,8 +43,8 @@ class MemoryCapability(AbstractCapability[Any]):
         self, ctx: RunContext[Any], request_context: ModelRequestContext
     ) -> ModelRequestContext:
         """Let the model answer with what is known; recall runs in a thread."""
-        asked = _text(ctx.prompt)
-        block = await asyncio.to_thread(self._talk.block, self._name(ctx), asked)
+        asked = _prompt_text(ctx.prompt)
+        block = await asyncio.to_thread(self._talk.block, self._conversation_name(ctx), asked)
         if not block:
             return request_context
         params = request_context.model_request_parameters
@@ -57,17 +57,17 @@ class MemoryCapability(AbstractCapability[Any]):
     ) -> AgentRunResult[Any]:
         """Store what was asked and answered."""
         said = [
-            Heard(Role.USER, _text(ctx.prompt), f"{ctx.run_id}:user"),
+            Heard(Role.USER, _prompt_text(ctx.prompt), f"{ctx.run_id}:user"),
             Heard(Role.ASSISTANT, str(result.output), f"{ctx.run_id}:assistant"),
         ]
-        await asyncio.to_thread(self._talk.heard, self._name(ctx), said)
+        await asyncio.to_thread(self._talk.heard, self._conversation_name(ctx), said)
         return result
 
-    def _name(self, ctx: RunContext[Any]) -> str:
+    def _conversation_name(self, ctx: RunContext[Any]) -> str:
         return self._conversation or str(ctx.conversation_id or "")
 
 
-def _text(prompt: str | Sequence[object] | None) -> str:
+def _prompt_text(prompt: str | Sequence[object] | None) -> str:
     """Return the words of a prompt; pictures and files have none."""
     parts = [prompt] if isinstance(prompt, str) else prompt or ()
     return "\n".join(part for part in parts if isinstance(part, str))

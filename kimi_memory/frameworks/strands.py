@@ -45,15 +45,15 @@ class MemoryHooks(HookProvider):
 
     def register_hooks(self, registry: HookRegistry, **kwargs: Any) -> None:
         """Register the hooks."""
-        registry.add_callback(BeforeInvocationEvent, self._inform)
-        registry.add_callback(MessageAddedEvent, self._hear)
-        registry.add_callback(AfterInvocationEvent, self._restore)
+        registry.add_callback(BeforeInvocationEvent, self._add_memory_block)
+        registry.add_callback(MessageAddedEvent, self._store_message)
+        registry.add_callback(AfterInvocationEvent, self._restore_prompt)
 
-    async def _inform(self, event: BeforeInvocationEvent) -> None:
+    async def _add_memory_block(self, event: BeforeInvocationEvent) -> None:
         agent = event.agent
-        asked = [_text(one) for one in event.messages or () if one["role"] == "user"]
+        asked = [_message_text(one) for one in event.messages or () if one["role"] == "user"]
         question = asked[-1] if asked else ""
-        block = await asyncio.to_thread(self._talk.block, self._name(agent), question)
+        block = await asyncio.to_thread(self._talk.block, self._conversation_name(agent), question)
         if not block:
             return
         parts = agent.system_prompt_content
@@ -63,21 +63,21 @@ class MemoryHooks(HookProvider):
         else:
             agent.system_prompt = joined(agent.system_prompt, block)
 
-    async def _hear(self, event: MessageAddedEvent) -> None:
+    async def _store_message(self, event: MessageAddedEvent) -> None:
         message = event.message
-        said = Heard(_ROLES[message["role"]], _text(message))
-        await asyncio.to_thread(self._talk.heard, self._name(event.agent), [said])
+        said = Heard(_ROLES[message["role"]], _message_text(message))
+        await asyncio.to_thread(self._talk.heard, self._conversation_name(event.agent), [said])
 
-    async def _restore(self, event: AfterInvocationEvent) -> None:
+    async def _restore_prompt(self, event: AfterInvocationEvent) -> None:
         if event.agent in self._prompts:
             event.agent.system_prompt = self._prompts.pop(event.agent)
 
-    def _name(self, agent: Any) -> str:
+    def _conversation_name(self, agent: Any) -> str:
         manager = getattr(agent, "_session_manager", None)
         return self._conversation or str(getattr(manager, "session_id", None) or "")
 
 
-def _text(message: Any) -> str:
+def _message_text(message: Any) -> str:
     """Return the words of a message; what tools gave and took has none."""
     parts: Sequence[Any] = message["content"]
     return "\n".join(part["text"] for part in parts if "text" in part)

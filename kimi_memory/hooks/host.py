@@ -85,7 +85,7 @@ class Host:
         """
         if "ask" in getattr(self._manager.hook, hook).spec.argnames:
             arguments.setdefault("ask", self.line)
-        return self._ask(hook, arguments)
+        return self._call_hook(hook, arguments)
 
     def gather(self, hook: str, /, **arguments: Any) -> list[Any]:
         """Return all results of a Gather hook, last registered plugin first.
@@ -93,7 +93,7 @@ class Host:
         Raises:
             PluginError: a plugin failed; it is named.
         """
-        return list(self._ask(hook, arguments))
+        return list(self._call_hook(hook, arguments))
 
     def gather_each(self, hook: str, /, calls: Iterable[Mapping[str, Any]]) -> list[list[Any]]:
         """Return what `gather` returns for each of many calls, without what one costs alone.
@@ -104,7 +104,7 @@ class Host:
         found = getattr(self._manager.hook, hook).get_hookimpls()
         if any(each.wrapper or each.hookwrapper for each in found):
             return [self.gather(hook, **arguments) for arguments in calls]
-        with self._blaming(hook):
+        with self._blame_plugin(hook):
             asked = [
                 found_behind(each.function) or (each.function, each.argnames)
                 for each in reversed(found)
@@ -124,7 +124,7 @@ class Host:
             try:
                 implementation.function(**wanted)
             except Exception:
-                log = _log()
+                log = _get_logger()
                 log.exception("plugin %s failed in %s", implementation.plugin_name, hook)
 
     @cached_property
@@ -146,14 +146,14 @@ class Host:
         Raises:
             PluginError: the name is taken, or a hook is misspelt.
         """
-        made = self._make(plugin, name)
+        made = self._make_plugin(plugin, name)
         # Without settings of its own there is nothing it could take; else only it can say.
         self._takes[name] = getattr(plugin, "SETTINGS", None if hasattr(plugin, "create") else ())
         if self._manager.has_plugin(name):
             raise PluginError(f"Plugin {name!r} does not fit: the name is taken.")
         try:
             self._manager.register(made, name)
-            self._check(name)
+            self._check_hooks(name)
         except (ValueError, pluggy.PluginValidationError) as error:
             # pluggy keeps the hooks that it took before it found the one that does not fit
             if self._manager.has_plugin(name):
@@ -184,22 +184,24 @@ class Host:
             if takes is not None:
                 yield from ((name, key, takes) for key in chosen if key not in takes)
 
-    def _ask(self, hook: str, arguments: Mapping[str, Any]) -> Any:
-        with self._blaming(hook):
+    def _call_hook(self, hook: str, arguments: Mapping[str, Any]) -> Any:
+        with self._blame_plugin(hook):
             return getattr(self._manager.hook, hook)(**arguments)
 
     @contextmanager
-    def _blaming(self, hook: str) -> Iterator[None]:
+    def _blame_plugin(self, hook: str) -> Iterator[None]:
         """Name the plugin that fails in a hook."""
         try:
             yield
         except KimiMemoryError:
             raise
         except Exception as error:
-            culprit = self._culprit(hook, error)
-            raise PluginError(f"Plugin {culprit!r} failed in {hook}: {_reason(error)}.") from error
+            culprit = self._find_culprit(hook, error)
+            raise PluginError(
+                f"Plugin {culprit!r} failed in {hook}: {_describe_error(error)}."
+            ) from error
 
-    def _culprit(self, hook: str, error: Exception) -> str:
+    def _find_culprit(self, hook: str, error: Exception) -> str:
         """Name the plugin whose implementation is the innermost in the traceback."""
         names = {
             getattr(inspect.unwrap(each.function), "__code__", None): each.plugin_name
@@ -210,7 +212,7 @@ class Host:
             culprit, at = names.get(at.tb_frame.f_code, culprit), at.tb_next
         return culprit
 
-    def _make(self, plugin: object, name: str) -> object:
+    def _make_plugin(self, plugin: object, name: str) -> object:
         create: Callable[[Mapping[str, Any]], object] | None = getattr(plugin, "create", None)
         if create is None:
             return plugin
@@ -220,11 +222,11 @@ class Host:
             raise
         except Exception as error:
             raise PluginError(
-                f"Plugin {name!r} cannot be made with its settings: {_reason(error)}. "
+                f"Plugin {name!r} cannot be made with its settings: {_describe_error(error)}. "
                 f"Correct [plugins.{name}] of your settings."
             ) from error
 
-    def _check(self, name: str) -> None:
+    def _check_hooks(self, name: str) -> None:
         """Refuse what pluggy would ignore: unknown hooks, and wrappers of a Notice."""
         self._manager.check_pending()
         plugin = self._manager.get_plugin(name)
@@ -234,30 +236,30 @@ class Host:
                 if wraps and spec.__doc__.startswith("Notice"):
                     raise pluggy.PluginValidationError(plugin, f"{hook} is told, not asked")
 
-    def _skip(self, name: str, origin: str, why: str) -> None:
+    def _record_skipped(self, name: str, origin: str, why: str) -> None:
         self.loaded.append(Loaded(name, origin, skipped=why))
 
-    def _load(self, name: str, origin: str, find: Callable[[], object]) -> None:
+    def _load_plugin(self, name: str, origin: str, find: Callable[[], object]) -> None:
         if name in self._disabled:
-            self._skip(name, origin, "disabled in your settings")
+            self._record_skipped(name, origin, "disabled in your settings")
             return
         if self._manager.has_plugin(name):
-            self._skip(name, origin, "the name is taken")
+            self._record_skipped(name, origin, "the name is taken")
             return
         try:
             self.register(find(), name, origin)
         except Exception as error:  # noqa: BLE001  a broken plugin must not break the memory
-            _log().warning("plugin %s from %s was skipped: %s", name, origin, error)
-            self._skip(name, origin, _reason(error))
+            _get_logger().warning("plugin %s from %s was skipped: %s", name, origin, error)
+            self._record_skipped(name, origin, _describe_error(error))
 
     def _load_bundled(self) -> None:
         bundled = importlib.import_module("kimi_memory.plugins")
         for name, hooks in bundled.NAMES.items():
             if name in self._disabled:
-                self._skip(name, "bundled", "disabled in your settings")
+                self._record_skipped(name, "bundled", "disabled in your settings")
             elif name in self._settings:
                 # Imported now, so that a wrong setting is reported at once.
-                self.register(_bundled(name), name, "bundled")
+                self.register(_import_bundled(name), name, "bundled")
             else:
                 made = stand_in(hooks, partial(self._find_bundled, name))
                 # Its hooks are listed beside it and need no check: there are many of them.
@@ -265,7 +267,7 @@ class Host:
                 self.loaded.append(Loaded(name, "bundled", tuple(sorted(dir(made)))))
 
     def _find_bundled(self, name: str) -> object:
-        return self._make(_bundled(name), name)
+        return self._make_plugin(_import_bundled(name), name)
 
     def _load_entry_points(self) -> None:
         if not any(map(_names_us, sys.path)):
@@ -274,11 +276,11 @@ class Host:
 
         for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
             origin = f"entry point {point.dist.name if point.dist else point.value}"
-            self._load(point.name, origin, point.load)
+            self._load_plugin(point.name, origin, point.load)
 
     def _load_folder(self, folder: Path) -> None:
         for path in sorted(folder.glob("*.py")):
-            self._load(path.stem, str(path), partial(_module, path))
+            self._load_plugin(path.stem, str(path), partial(_import_file, path))
 
 
 def _names_us(folder: str) -> bool:
@@ -292,33 +294,33 @@ def _names_us(folder: str) -> bool:
         return True  # An archive: only the import system can read it.
     except OSError:
         return False
-    return any(_mentions(Path(entry.path) / "entry_points.txt") for entry in found)
+    return any(_has_our_group(Path(entry.path) / "entry_points.txt") for entry in found)
 
 
-def _mentions(path: Path) -> bool:
+def _has_our_group(path: Path) -> bool:
     try:
         return f"[{GROUP}]".encode() in path.read_bytes()
     except OSError:
         return False
 
 
-def _bundled(name: str) -> ModuleType:
+def _import_bundled(name: str) -> ModuleType:
     return importlib.import_module(f"kimi_memory.plugins.{name}")
 
 
-def _log() -> logging.Logger:
+def _get_logger() -> logging.Logger:
     """Return the log of what plugins do wrong; few processes need one."""
     import logging
 
     return logging.getLogger("kimi_memory.hooks.host")
 
 
-def _reason(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     """Say what went wrong; many exceptions are silent without their type."""
     return f"{type(error).__name__}: {error}"
 
 
-def _module(path: Path) -> ModuleType:
+def _import_file(path: Path) -> ModuleType:
     """Import a one-file plugin under a name that shadows nothing."""
     name = f"kimi_memory_plugin_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)

@@ -33,12 +33,18 @@ def stand_in(hooks: Iterable[str], find: Find) -> StandIn:
         hook, *options = stated.split()
         wraps_others = "wrapper" in options
         mark = hookimpl(trylast="trylast" in options, wrapper=wraps_others)
-        make = _wrapping if wraps_others else _silent if "configured" in options else _calling
+        make = (
+            _make_wrapping_hook
+            if wraps_others
+            else _make_silent_hook
+            if "configured" in options
+            else _make_calling_hook
+        )
         setattr(made, hook, mark(make(hook, find)))
     return made
 
 
-def _silent(hook: str, find: Find) -> Callable[..., Any]:
+def _make_silent_hook(hook: str, find: Find) -> Callable[..., Any]:
     @wraps(SPECS[hook])
     def call(*_: Any, **__: Any) -> None:
         """Pass on: a plugin with settings is imported and has no stand-in."""
@@ -59,29 +65,31 @@ def found_behind(function: Callable[..., Any]) -> tuple[Callable[..., Any], tupl
     return find() if find is not None else None
 
 
-def _calling(hook: str, find: Find) -> Callable[..., Any]:
+def _make_calling_hook(hook: str, find: Find) -> Callable[..., Any]:
     # It takes the arguments of the specification, which is what pluggy looks at.
     @wraps(SPECS[hook])
     def call(*arguments: Any, **named: Any) -> Any:
         found, wanted = real(call)
-        return found(**_picked(hook, wanted, arguments, named))
+        return found(**_pick_arguments(hook, wanted, arguments, named))
 
-    real = _real(hook, find)
+    real = _make_hook_finder(hook, find)
     setattr(call, _BEHIND, lambda: real(call))
     return call
 
 
-def _wrapping(hook: str, find: Find) -> Callable[..., Any]:
+def _make_wrapping_hook(hook: str, find: Find) -> Callable[..., Any]:
     @wraps(SPECS[hook])
     def call(*arguments: Any, **named: Any) -> Generator[None, Any, Any]:
         found, wanted = real(call)
-        return (yield from found(**_picked(hook, wanted, arguments, named)))
+        return (yield from found(**_pick_arguments(hook, wanted, arguments, named)))
 
-    real = _real(hook, find)
+    real = _make_hook_finder(hook, find)
     return call
 
 
-def _real(hook: str, find: Find) -> Callable[[Any], tuple[Callable[..., Any], tuple[str, ...]]]:
+def _make_hook_finder(
+    hook: str, find: Find
+) -> Callable[[Any], tuple[Callable[..., Any], tuple[str, ...]]]:
     """Return what finds the plugin's own function and the names of its arguments."""
 
     @cache
@@ -93,14 +101,14 @@ def _real(hook: str, find: Find) -> Callable[[Any], tuple[Callable[..., Any], tu
     return real
 
 
-def _picked(
+def _pick_arguments(
     hook: str, wanted: tuple[str, ...], arguments: tuple[Any, ...], named: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the arguments a plugin takes: it may leave out what it does not need."""
-    every = dict(zip(_names(hook), arguments, strict=False)) | named
+    every = dict(zip(_argument_names(hook), arguments, strict=False)) | named
     return {name: every[name] for name in wanted}
 
 
 @cache
-def _names(hook: str) -> tuple[str, ...]:
+def _argument_names(hook: str) -> tuple[str, ...]:
     return tuple(inspect.signature(SPECS[hook]).parameters)

@@ -50,12 +50,12 @@ def open_base(generation: Generation, host: Host, fingerprint: str) -> Base:
             table = Stored.open(folder / TABLE)
             layout = Layout.of(table)
         postings = Cache(on_rows(keywords, layout.keys))
-        return Base(generation, table, layout, postings, keywords, _lane(generation, host))
+        return Base(generation, table, layout, postings, keywords, _make_lane(generation, host))
     except (OSError, PluginError) as error:
         raise IndexDamagedError(f"{generation.name} cannot be opened: {error}") from error
 
 
-def _lane(generation: Generation, host: Host) -> Lane | None:
+def _make_lane(generation: Generation, host: Host) -> Lane | None:
     manifest = generation.manifest
     if not manifest.model:
         return None

@@ -88,9 +88,9 @@ class Build:
             OSError: the folder takes no writes; the current generation stands.
         """
         paths = sorted(self.sync.survey(start.table))
-        reads = self._reads(start.table, paths)
+        reads = self._read_batches(start.table, paths)
         first = next(reads, None)
-        lacks = embed and self._lacks(start)
+        lacks = embed and self._needs_vectors(start)
         finished = start.generation is not None and not start.manifest.partial
         if first is None and finished and not lacks:
             return None
@@ -99,15 +99,17 @@ class Build:
         del first, paths  # Who holds them until the end needs room for them until the end.
         with ExitStack() as otherwise:
             otherwise.callback(self.shelf.abandon, folder)
-            made = self._write(folder, start, steps, embed)
+            made = self._write_generation(folder, start, steps, embed)
             otherwise.pop_all()
         return made
 
-    def _lacks(self, start: Start) -> bool:
+    def _needs_vectors(self, start: Start) -> bool:
         manifest = start.manifest
         return self.embedder.lacks(manifest.model, manifest.embedded, start.table)
 
-    def _reads(self, table: Stored, paths: Sequence[str]) -> Iterator[dict[str, Read | None]]:
+    def _read_batches(
+        self, table: Stored, paths: Sequence[str]
+    ) -> Iterator[dict[str, Read | None]]:
         """Yield files as they are read, so many at once as are written at once; gone ones None."""
         batch: dict[str, Read | None] = {}
         units = 0
@@ -123,10 +125,10 @@ class Build:
         if batch:
             yield batch
 
-    def _write(self, folder: Path, start: Start, steps: _Steps, embed: bool) -> Built:
-        made, table, last, name, removed = self._rows(folder, start, steps)
+    def _write_generation(self, folder: Path, start: Start, steps: _Steps, embed: bool) -> Built:
+        made, table, last, name, removed = self._write_batches(folder, start, steps)
         if not name:
-            name = self._keywords(folder / WORDS, (), ())
+            name = self._write_keywords(folder / WORDS, (), ())
             table.grow(folder / TABLE, Table(), ())
             table = Stored.open(folder / TABLE)
         if made.added >= BATCH_UNITS:
@@ -134,10 +136,10 @@ class Build:
             give_back()
         done = self.embedder.run(folder / VECTORS, start.manifest, table, removed, ask=embed)
         self.words.keep_synonyms(folder / SYNONYMS)
-        self.shelf.publish(folder, self._manifest(name, start, done), last)
+        self.shelf.publish(folder, self._make_manifest(name, start, done), last)
         return made
 
-    def _rows(
+    def _write_batches(
         self, folder: Path, start: Start, steps: _Steps
     ) -> tuple[Built, Stored, Generation | None, str, list[int]]:
         """Write words and table; return what was, what to go on from, and the keys that went."""
@@ -146,19 +148,21 @@ class Build:
         for batch, more in steps:
             # A path is in one batch alone, so its earlier owner is where we started.
             gone = [path for path in batch if start.table.number(path) >= 0]
-            keys = [key for path in gone for key in _keys(start.table, path)]
-            fresh = _fresh(table.next_key, batch)
-            name = self._keywords(folder / WORDS, steps.told(_words(fresh, batch)), keys)
+            keys = [key for path in gone for key in _file_keys(start.table, path)]
+            fresh = _make_table(table.next_key, batch)
+            name = self._write_keywords(
+                folder / WORDS, steps.told(_words_by_key(fresh, batch)), keys
+            )
             table.grow(folder / TABLE, fresh, gone)
             table = Stored.open(folder / TABLE)
             made.added, made.removed = made.added + len(fresh), made.removed + len(gone)
             removed += keys
             if more:
-                manifest = self._manifest(name, start, Embedded())
+                manifest = self._make_manifest(name, start, Embedded())
                 last = self.shelf.checkpoint(folder, manifest, last)
         return made, table, last, name, removed
 
-    def _manifest(self, name: str, start: Start, made: Embedded) -> Manifest:
+    def _make_manifest(self, name: str, start: Start, made: Embedded) -> Manifest:
         return Manifest(
             words=self.words.fingerprint,
             keywords=name,
@@ -169,7 +173,7 @@ class Build:
             scratch=start.manifest.scratch and (not start.generation or start.manifest.partial),
         )
 
-    def _keywords(
+    def _write_keywords(
         self, folder: Path, add: Iterable[tuple[int, Sequence[str]]], remove: Sequence[int]
     ) -> str:
         index = self.host.answer("open_keywords", folder=folder)
@@ -215,7 +219,7 @@ class _Steps:
                 self._progress(self._units, max(self._units, whole))
 
 
-def _fresh(next_key: int, batch: dict[str, Read | None]) -> Table:
+def _make_table(next_key: int, batch: dict[str, Read | None]) -> Table:
     table = Table(next_key=next_key)
     for path, read in batch.items():
         if read is not None:
@@ -224,11 +228,13 @@ def _fresh(next_key: int, batch: dict[str, Read | None]) -> Table:
     return table
 
 
-def _words(table: Table, batch: dict[str, Read | None]) -> Iterator[tuple[int, Sequence[str]]]:
+def _words_by_key(
+    table: Table, batch: dict[str, Read | None]
+) -> Iterator[tuple[int, Sequence[str]]]:
     words = (words for read in batch.values() if read is not None for words in read.words)
     return zip(table.keys, words, strict=True)
 
 
-def _keys(table: Stored, path: str) -> list[int]:
+def _file_keys(table: Stored, path: str) -> list[int]:
     file = table.file(path)
     return table.keys[file.first : file.first + file.rows]

@@ -46,16 +46,16 @@ class Cache:
         """Return what is kept of one model; other models' files go when room is short."""
         name = hashlib.sha256(f"{model}\0{dimensions}".encode()).hexdigest()[:32]
         path = self._folder / f"{name}.vec"
-        self._sweep(path)
+        self._evict_other_models(path)
         return Kept(path, dimensions, self._secret, self._limit)
 
     def drop(self) -> None:
         """Remove everything."""
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _sweep(self, mine: Path) -> None:
+    def _evict_other_models(self, mine: Path) -> None:
         """Remove other models' files, the longest unused first, while all are too large."""
-        sizes = dict(_sizes(self._folder))
+        sizes = dict(_file_sizes(self._folder))
         others = sorted((path for path in sizes if path != mine), key=lambda p: sizes[p][1])
         total = sum(size for size, _ in sizes.values())
         for path in others:
@@ -65,7 +65,7 @@ class Cache:
             path.unlink(missing_ok=True)
 
 
-def _sizes(folder: Path) -> Iterator[tuple[Path, tuple[int, int]]]:
+def _file_sizes(folder: Path) -> Iterator[tuple[Path, tuple[int, int]]]:
     try:
         for path in folder.glob("*.vec"):
             found = path.lstat()
@@ -86,14 +86,14 @@ class Kept:
         self._size = _KEY + 2 * dimensions + _SIGN
         self._places = Places()
         with suppress(OSError):
-            self._places.add(self._keys())
+            self._places.add(self._read_keys())
 
     def get(self, texts: Sequence[str]) -> dict[str, list[float]]:
         """Return the vectors of those texts that are kept, by text."""
         found: dict[str, list[float]] = {}
-        with suppress(OSError), _reading(self._path) as file:
+        with suppress(OSError), _open_for_reading(self._path) as file:
             for text in texts:
-                record = self._record(file.fileno(), _key(text))
+                record = self._read_record(file.fileno(), _text_key(text))
                 if record is not None:
                     half = np.frombuffer(record, dtype="<f2")
                     found[text] = half.astype(np.float64).tolist()
@@ -101,17 +101,17 @@ class Kept:
 
     def put(self, vectors: Mapping[str, Sequence[float]]) -> None:
         """Keep vectors by text."""
-        records = [self._made(text, row) for text, row in vectors.items()]
+        records = [self._make_record(text, row) for text, row in vectors.items()]
         with suppress(OSError):
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._append(records)
+            self._append_records(records)
 
-    def _append(self, records: Sequence[bytes]) -> None:
-        whole = self._whole()
+    def _append_records(self, records: Sequence[bytes]) -> None:
+        whole = self._count_records()
         if whole < 0 or whole + len(records) > self._room:
-            self._rewrite(max(0, whole), records)
+            self._rewrite_file(max(0, whole), records)
             self._places = Places()
-            self._places.add(self._keys())
+            self._places.add(self._read_keys())
         else:
             with os.fdopen(os.open(self._path, os.O_RDWR | os.O_NOFOLLOW), "r+b") as file:
                 # A record that a crash cut short would shift all after it.
@@ -121,59 +121,59 @@ class Kept:
             # To read all keys again for each few that are added would take hours in the end.
             self._places.add((record[:_KEY] for record in records), whole)
 
-    def _rewrite(self, whole: int, records: Sequence[bytes]) -> None:
+    def _rewrite_file(self, whole: int, records: Sequence[bytes]) -> None:
         """Write the file anew with the younger half of what it held."""
         keep = min(whole, self._room // 2)
         part = self._path.with_name(f"{self._path.name}.{secrets.token_hex(4)}")
         with part.open("xb") as file:
             file.write(_MAGIC)
             if keep:
-                with _reading(self._path) as old:
+                with _open_for_reading(self._path) as old:
                     old.seek(len(_MAGIC) + (whole - keep) * self._size)
                     shutil.copyfileobj(old, file)
             file.writelines(records[-self._room :])
         part.replace(self._path)
 
-    def _whole(self) -> int:
+    def _count_records(self) -> int:
         """Return how many whole records there are, -1 where there is no file of ours."""
         try:
-            with _reading(self._path) as file:
+            with _open_for_reading(self._path) as file:
                 if file.read(len(_MAGIC)) != _MAGIC:
                     return -1
                 return (os.fstat(file.fileno()).st_size - len(_MAGIC)) // self._size
         except OSError:
             return -1
 
-    def _keys(self) -> Iterable[bytes]:
-        if self._whole() < 0:
+    def _read_keys(self) -> Iterable[bytes]:
+        if self._count_records() < 0:
             return
         step = max(1, _CHUNK // self._size) * self._size
-        with _reading(self._path) as file:
+        with _open_for_reading(self._path) as file:
             file.seek(len(_MAGIC))
             while part := file.read(step):
                 whole = len(part) - len(part) % self._size
                 yield from (part[at : at + _KEY] for at in range(0, whole, self._size))
 
-    def _record(self, handle: int, key: bytes) -> bytes | None:
+    def _read_record(self, handle: int, key: bytes) -> bytes | None:
         at = self._places.get(key)
         if at is None:
             return None
         record = os.pread(handle, self._size, len(_MAGIC) + at * self._size)
         body, sign = record[:-_SIGN], record[-_SIGN:]
-        good = len(record) == self._size and body[:_KEY] == key and sign == self._sign(body)
+        good = len(record) == self._size and body[:_KEY] == key and sign == self._sign_record(body)
         return body[_KEY:] if good else None
 
-    def _made(self, text: str, row: Sequence[float]) -> bytes:
-        body = _key(text) + np.asarray(row, dtype="<f2").tobytes()
-        return body + self._sign(body)
+    def _make_record(self, text: str, row: Sequence[float]) -> bytes:
+        body = _text_key(text) + np.asarray(row, dtype="<f2").tobytes()
+        return body + self._sign_record(body)
 
-    def _sign(self, body: bytes) -> bytes:
+    def _sign_record(self, body: bytes) -> bytes:
         return hashlib.blake2b(body, key=self._secret, digest_size=_SIGN).digest()
 
 
-def _key(text: str) -> bytes:
+def _text_key(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8", "replace")).digest()[:_KEY]
 
 
-def _reading(path: Path) -> BinaryIO:
+def _open_for_reading(path: Path) -> BinaryIO:
     return os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), "rb")

@@ -17,7 +17,7 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
-from kimi_memory.store.files.stat import UNKNOWN, Stat, settled, signature
+from kimi_memory.store.files.stat import UNKNOWN, Stat, settled_stat, signature
 
 NAME = "CHECKED"
 GOOD_NS = 24 * 3600 * 1_000_000_000
@@ -36,7 +36,7 @@ class Checked:
         self._path, self._key, self._folder = path, key, folder
         self._now = time.time_ns()
         self._at = self._now
-        self._held = self._load()
+        self._held = self._load_checks()
         self._news = False
 
     def holds(self, name: str, found: os.stat_result, digest: str) -> bool:
@@ -45,7 +45,7 @@ class Checked:
 
     def note(self, name: str, found: os.stat_result, digest: str) -> None:
         """Remember that a file that looked like this had a digest afterwards."""
-        look = settled(signature(found), self._now)
+        look = settled_stat(signature(found), self._now)
         if look != UNKNOWN:
             self._held[name], self._news = (look, digest), True
 
@@ -57,18 +57,18 @@ class Checked:
         body = json.dumps([self._folder, self._at, rows], separators=(",", ":")).encode()
         beside = self._path.with_name(f"{NAME}.{secrets.token_hex(4)}")
         with suppress(OSError):
-            beside.write_bytes(self._mac(body) + b"\n" + body)
+            beside.write_bytes(self._compute_mac(body) + b"\n" + body)
             beside.replace(self._path)
             return
         with suppress(OSError):
             beside.unlink()
 
-    def _load(self) -> dict[str, tuple[Stat, str]]:
+    def _load_checks(self) -> dict[str, tuple[Stat, str]]:
         try:
             mac, _, body = self._path.read_bytes().partition(b"\n")
         except OSError:
             return {}
-        if not hmac.compare_digest(mac, self._mac(body)):
+        if not hmac.compare_digest(mac, self._compute_mac(body)):
             return {}
         folder, at, rows = json.loads(body)
         if folder != self._folder or not 0 <= self._now - at < GOOD_NS:
@@ -76,5 +76,5 @@ class Checked:
         self._at = at
         return {name: ((size, at, inode), digest) for name, size, at, inode, digest in rows}
 
-    def _mac(self, body: bytes) -> bytes:
+    def _compute_mac(self, body: bytes) -> bytes:
         return hmac.new(self._key, b"checked 2\n" + body, sha256).hexdigest().encode()

@@ -121,18 +121,18 @@ class Coded(Column):
         """Return the value of one row."""
         code = self.codes.item(row)
         if self._seen is None:
-            return self._taken(code)
+            return self._decode_value(code)
         if code not in self._seen:
-            self._seen[code] = self._taken(code)
+            self._seen[code] = self._decode_value(code)
         return self._seen[code]
 
-    def _taken(self, code: int) -> Any:
+    def _decode_value(self, code: int) -> Any:
         found = self._values[code]
         return found if self._read is None else self._read(found)
 
     def all(self) -> list[Any]:
         """Return the values of all rows."""
-        values = self._known()
+        values = self._decode_values()
         return [values[code] for code in self.codes.tolist()]
 
     def among(self, wanted: Collection[Any]) -> Bools:
@@ -141,12 +141,12 @@ class Coded(Column):
 
     def where(self, holds: Callable[[Any], bool]) -> Bools:
         """Return the rows whose value passes a test; each value is tested once."""
-        values = self._known()
+        values = self._decode_values()
         found = np.fromiter((holds(value) for value in values), dtype=bool, count=len(values))
         kept: Bools = found[self.codes] if len(found) else np.zeros(len(self.codes), dtype=bool)
         return kept
 
-    def _known(self) -> list[Any]:
+    def _decode_values(self) -> list[Any]:
         return list(self._values) if self._read is None else [*map(self._read, self._values)]
 
 

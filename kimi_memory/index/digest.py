@@ -25,8 +25,8 @@ def digest(view: Searcher) -> Digest:
 
     Order and place of rows, segments, dead rows and overlays leave no trace in it.
     """
-    told, places = hashlib.sha256(), _places(view)
-    ordered = _ordered(view, places)
+    told, places = hashlib.sha256(), _rank_rows(view)
+    ordered = _order_rows(view, places)
     held = view.units(ordered)
     for row in ordered:
         # The view answers in the order of its parts, which is another after an update.
@@ -44,7 +44,7 @@ def digest(view: Searcher) -> Digest:
     return Digest(len(held), words, told.hexdigest())
 
 
-def _places(view: Searcher) -> Ints:
+def _rank_rows(view: Searcher) -> Ints:
     """Return the place of each living row in the order of ids and paths; -1 for dead ones."""
     ids = view.column("id").all()
     rows = sorted(view.living(), key=lambda row: (ids[row], view.path(row)))
@@ -53,5 +53,5 @@ def _places(view: Searcher) -> Ints:
     return places
 
 
-def _ordered(view: Searcher, places: Ints) -> list[int]:
+def _order_rows(view: Searcher, places: Ints) -> list[int]:
     return sorted(view.living(), key=lambda row: int(places[row]))

@@ -56,7 +56,7 @@ class Embedder:
         """Whether a model answers now and rows of the table have no vector by it."""
         if not len(table):
             return False
-        probe = self._embed(["memory"])
+        probe = self._embed_texts(["memory"])
         return probe is not None and (probe.model != model or upto < table.next_key)
 
     def run(
@@ -66,7 +66,7 @@ class Embedder:
 
         A model that fails on the way leaves the rest for the next time.
         """
-        probe = self._embed(["memory"]) if ask else None
+        probe = self._embed_texts(["memory"]) if ask else None
         kept = before.model and (probe is None or probe.model == before.model)
         if not kept:
             for path in folder.iterdir():
@@ -82,17 +82,19 @@ class Embedder:
         try:
             index.write((), gone if kept else ())
             made_by = (model, dimensions)
-            upto = self._fill(index, made_by, table, start) if probe is not None else start
+            upto = self._add_vectors(index, made_by, table, start) if probe is not None else start
             return Embedded(index.name, model, dimensions, upto)
         finally:
             index.close()
 
-    def _fill(self, index: VectorIndex, made_by: tuple[str, int], table: Stored, start: int) -> int:
+    def _add_vectors(
+        self, index: VectorIndex, made_by: tuple[str, int], table: Stored, start: int
+    ) -> int:
         """Add vectors of rows from key `start` on; return the key it came to."""
-        upto, pairs, kept = start, self._missing(table, start), None
+        upto, pairs, kept = start, self._find_missing_units(table, start), None
         while batch := list(islice(pairs, BATCH)):
             kept = kept or self.cache.open(*made_by)
-            rows = self._vectors([passage(unit) for _, unit in batch], made_by, kept)
+            rows = self._get_vectors([passage(unit) for _, unit in batch], made_by, kept)
             if rows is None:
                 return upto
             keys = [key for key, _ in batch]
@@ -101,13 +103,13 @@ class Embedder:
             table.release()
         return table.next_key
 
-    def _vectors(
+    def _get_vectors(
         self, texts: list[str], made_by: tuple[str, int], kept: Kept
     ) -> list[Sequence[float]] | None:
         """Return the vectors of texts, known ones without asking; None when the model fails."""
         known: dict[str, Sequence[float]] = dict(kept.get(texts))
         new = [text for text in dict.fromkeys(texts) if text not in known]
-        found = self._embed(new) if new else Embedding(made_by[0], ())
+        found = self._embed_texts(new) if new else Embedding(made_by[0], ())
         if found is None or found.model != made_by[0] or len(found.vectors) != len(new):
             return None
         if any(len(row) != made_by[1] for row in found.vectors):
@@ -117,24 +119,24 @@ class Embedder:
         known |= fresh
         return [known[text] for text in texts]
 
-    def _missing(self, table: Stored, start: int) -> Iterator[tuple[int, Unit]]:
+    def _find_missing_units(self, table: Stored, start: int) -> Iterator[tuple[int, Unit]]:
         places = table.places()
         for path, first, rows in table.spans():
             keys = places[first : first + rows].tolist()
             if keys and keys[-1] >= start:
                 yield from (
                     (key, unit)
-                    for key, unit in self._read(path, keys)
+                    for key, unit in self._read_units(path, keys)
                     if key >= start and _is_near(unit)
                 )
 
-    def _read(self, path: str, keys: Sequence[int]) -> list[tuple[int, Unit]]:
+    def _read_units(self, path: str, keys: Sequence[int]) -> list[tuple[int, Unit]]:
         try:
             units, _ = served_units(path, self.files.served(path), self.split)
         except (OSError, KimiMemoryError):
             return []
         return list(zip(keys, units, strict=False)) if len(units) == len(keys) else []
 
-    def _embed(self, texts: list[str]) -> Embedding | None:
+    def _embed_texts(self, texts: list[str]) -> Embedding | None:
         found: Embedding | None = self.host.answer("embed_texts", texts=texts, purpose="note")
         return found

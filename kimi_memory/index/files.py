@@ -54,11 +54,13 @@ _TRACES = ("tmp", "txn", "journal")
 def archived_twice(sessions: Iterable[str]) -> set[str]:
     """Return the open sessions that stand in the archive too."""
     paths = list(sessions)
-    archived = {_name(path) for path in paths if path.startswith("episodic/")}
-    return {path for path in paths if path.startswith("short-term/") and _name(path) in archived}
+    archived = {_file_name(path) for path in paths if path.startswith("episodic/")}
+    return {
+        path for path in paths if path.startswith("short-term/") and _file_name(path) in archived
+    }
 
 
-def _name(path: str) -> str:
+def _file_name(path: str) -> str:
     return path.rpartition("/")[2]
 
 

@@ -52,45 +52,45 @@ class Folder:
         cheap = now - began < CHEAP_SECONDS
         pause = max(self.patience, 0.0 if cheap else SHARE * (now - began))
         self._due = now + pause if pause else 0.0
-        self._settle()
+        self._drop_duplicate_sessions()
 
     def look(self, hints: Iterable[str] = ()) -> set[str] | None:
         """Look again; return the paths that changed, None when any may have."""
         began = time.monotonic()
-        written = self._written()
+        written = self._has_new_writes()
         if began >= self._due:
             self.scan()
             return None
-        changed = {path for path in hints if self._ask(path)} | self._list(OPEN)
+        changed = {path for path in hints if self._check_file(path)} | self._relist_folder(OPEN)
         if written or began >= self._glance_due:
-            changed |= self._glance()
+            changed |= self._list_changed_folders()
             now = time.monotonic()
             self._glance_due = now + RARER * SHARE * (now - began)
         if any(path.endswith(".jsonl") for path in changed):
-            changed |= self._settle()
+            changed |= self._drop_duplicate_sessions()
         return changed
 
-    def _settle(self) -> set[str]:
+    def _drop_duplicate_sessions(self) -> set[str]:
         """Pass by sessions that stand in two folders, but for their archived copy."""
         twice = archived_twice(path for path in self.stats if path.endswith(".jsonl"))
         for path in twice:
             del self.stats[path]
         return twice
 
-    def _written(self) -> bool:
+    def _has_new_writes(self) -> bool:
         """Whether a process of ours wrote into the memory since the last look."""
         before, self._traces = self._traces, traces(self._root)
         return before != self._traces
 
-    def _glance(self) -> set[str]:
+    def _list_changed_folders(self) -> set[str]:
         """List the folders whose time is not that of their last listing."""
         changed: set[str] = set()
         for folder, listed in list(self._listed.items()):
             if changed_at(f"{self._root}/{folder}") != listed.at:
-                changed |= self._list(folder)
+                changed |= self._relist_folder(folder)
         return changed
 
-    def _list(self, folder: str) -> set[str]:
+    def _relist_folder(self, folder: str) -> set[str]:
         """List a folder and those new in it; return paths that came, went or changed."""
         listed = list_folder(self._root, folder, is_searchable)
         before = self._listed.get(folder)
@@ -104,22 +104,22 @@ class Folder:
         changed = {path for path, stat in listed.files.items() if self.stats.get(path) != stat}
         changed |= held.keys() - listed.files.keys()
         for path in changed:
-            self._take(path, listed.files.get(path))
+            self._record_state(path, listed.files.get(path))
         for inner in listed.folders:
             if inner not in self._listed:
-                changed |= self._list(inner)
+                changed |= self._relist_folder(inner)
         return changed
 
-    def _take(self, path: str, stat: Stat | None) -> None:
+    def _record_state(self, path: str, stat: Stat | None) -> None:
         if stat is None:
             self.stats.pop(path, None)
         else:
             self.stats[path] = stat
 
-    def _ask(self, path: str) -> bool:
+    def _check_file(self, path: str) -> bool:
         """Look at one file; return whether it changed."""
         found = state_of(self._root, path)
         if not is_searchable(path) or self.stats.get(path) == found:
             return False
-        self._take(path, found)
+        self._record_state(path, found)
         return True

@@ -19,7 +19,7 @@ from kimi_memory.errors import IndexDamagedError
 from kimi_memory.index import manifest as manifests
 from kimi_memory.index.files import CURRENT, DEAD, TABLE
 from kimi_memory.index.manifest import Manifest
-from kimi_memory.store.files.stat import UNKNOWN, settled, state_of
+from kimi_memory.store.files.stat import UNKNOWN, settled_stat, state_of
 
 WORDS = "words"
 VECTORS = "vectors"
@@ -61,7 +61,7 @@ class Shelf:
         """
         state = state_of(self.folder, CURRENT)
         if state is None or state != self._named[0]:
-            known = UNKNOWN if state is None else settled(state, time.time_ns())
+            known = UNKNOWN if state is None else settled_stat(state, time.time_ns())
             self._named = (known, self._read_name())
         return self._named[1]
 
@@ -83,7 +83,7 @@ class Shelf:
             if not name:
                 return None
             try:
-                return Generation(self.folder / name, self._check(name))
+                return Generation(self.folder / name, self._check_manifest(name))
             except IndexDamagedError:
                 # Another process may have replaced and removed it while we looked.
                 if self.current_name() == name:
@@ -93,13 +93,15 @@ class Shelf:
     def start(self, old: Generation | None) -> Path:
         """Make the folder of a new generation, with the files of `old` linked into it."""
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        number = max([self._number(path) for path in self._folders()], default=0) + 1
+        number = (
+            max([self._generation_number(path) for path in self._list_generations()], default=0) + 1
+        )
         folder = self.folder / f"g{number:06d}-{secrets.token_hex(4)}"
         for part in (folder, folder / WORDS, folder / VECTORS, folder / TABLE):
             part.mkdir(mode=0o700)
         if old is not None:
             for name in old.manifest.files:
-                _carry(old.folder / name, folder / name)
+                _link_or_copy(old.folder / name, folder / name)
         return folder
 
     def unfinished(self, *, scratch: bool) -> Generation | None:
@@ -108,18 +110,18 @@ class Shelf:
         Args:
             scratch: only a build from nothing counts.
         """
-        current = self._number(self.folder / (self.current_name() or "none"))
-        for path in sorted(self._folders(), key=self._number, reverse=True):
-            if self._number(path) > current and (path / manifests.NAME).is_file():
+        current = self._generation_number(self.folder / (self.current_name() or "none"))
+        for path in sorted(self._list_generations(), key=self._generation_number, reverse=True):
+            if self._generation_number(path) > current and (path / manifests.NAME).is_file():
                 with suppress(IndexDamagedError):
-                    found = self._check(path.name)
+                    found = self._check_manifest(path.name)
                     if found.partial and found.scratch >= scratch:
                         return Generation(path, found)
         return None
 
     def checkpoint(self, folder: Path, made: Manifest, old: Generation | None) -> Generation:
         """Sign what a folder holds so far, so that the build can go on from it."""
-        linked = (old.folder, _lasting(old.manifest.files)) if old else ()
+        linked = (old.folder, _unchanging_files(old.manifest.files)) if old else ()
         complete = made._replace(partial=True, files=manifests.measure(folder, *linked))
         (folder / manifests.NAME).write_bytes(manifests.sign(complete, self._key))
         return Generation(folder, complete)
@@ -127,19 +129,19 @@ class Shelf:
     def publish(self, folder: Path, made: Manifest, old: Generation | None) -> Generation:
         """Sign a finished folder, make it durable and current, and remove older ones."""
         before = self.current_name()
-        linked = (old.folder, _lasting(old.manifest.files)) if old else ()
+        linked = (old.folder, _unchanging_files(old.manifest.files)) if old else ()
         complete = made._replace(partial=False, files=manifests.measure(folder, *linked))
         # A checkpoint's manifest may stand there.
         (folder / manifests.NAME).write_bytes(manifests.sign(complete, self._key))
-        _sync(folder)
-        self._flip(folder.name)
-        self._sweep(keep={folder.name, before})
+        _fsync_tree(folder)
+        self._set_current(folder.name)
+        self._remove_generations(keep={folder.name, before})
         return Generation(folder, complete)
 
     def abandon(self, folder: Path) -> None:
         """Remove a folder that will not be published, unless a build can go on from it."""
         with suppress(IndexDamagedError):
-            if self._check(folder.name).partial:
+            if self._check_manifest(folder.name).partial:
                 return
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -147,42 +149,42 @@ class Shelf:
         """Remove the whole index."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _check(self, name: str) -> Manifest:
+    def _check_manifest(self, name: str) -> Manifest:
         try:
             return manifests.check(self.folder / name, self._key)
         except OSError as error:
             raise IndexDamagedError(f"{name} cannot be read: {error}.") from error
 
-    def _flip(self, name: str) -> None:
+    def _set_current(self, name: str) -> None:
         temporary = self.folder / f"{CURRENT}.{secrets.token_hex(4)}"
         temporary.write_text(name + "\n", encoding="ascii")
-        _fsync(temporary)
+        _fsync_path(temporary)
         temporary.replace(self.folder / CURRENT)
-        _fsync(self.folder)
+        _fsync_path(self.folder)
 
-    def _sweep(self, keep: set[str]) -> None:
-        for path in self._folders():
+    def _remove_generations(self, keep: set[str]) -> None:
+        for path in self._list_generations():
             if path.name not in keep:
                 shutil.rmtree(path, ignore_errors=True)
 
-    def _folders(self) -> list[Path]:
+    def _list_generations(self) -> list[Path]:
         try:
             return [path for path in self.folder.iterdir() if _NAME.fullmatch(path.name)]
         except FileNotFoundError:
             return []
 
-    def _number(self, path: Path) -> int:
+    def _generation_number(self, path: Path) -> int:
         found = _NAME.fullmatch(path.name)
         return int(found[1]) if found else 0
 
 
-def _lasting(files: manifests.Files) -> manifests.Files:
+def _unchanging_files(files: manifests.Files) -> manifests.Files:
     """Return the files that are written once: within one folder others change in place."""
     changing = (f"{VECTORS}/", f"{TABLE}/{DEAD}")
     return {name: known for name, known in files.items() if not name.startswith(changing)}
 
 
-def _carry(old: Path, new: Path) -> None:
+def _link_or_copy(old: Path, new: Path) -> None:
     """Bring a file into a new generation: a segment by link, as it never changes."""
     new.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     # Vector engines save in place, which through a link would ruin the old generation.
@@ -196,13 +198,13 @@ def _carry(old: Path, new: Path) -> None:
         shutil.copyfile(old, new)
 
 
-def _sync(folder: Path) -> None:
+def _fsync_tree(folder: Path) -> None:
     for path in folder.rglob("*"):
-        _fsync(path)
-    _fsync(folder)
+        _fsync_path(path)
+    _fsync_path(folder)
 
 
-def _fsync(path: Path) -> None:
+def _fsync_path(path: Path) -> None:
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

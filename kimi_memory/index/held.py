@@ -28,7 +28,7 @@ class Held(NamedTuple):
     @classmethod
     def of(cls, rows: Ints, counts: Floats) -> Held:
         """Keep the postings of a word in as few bytes as hold them unchanged."""
-        narrow = _narrow(counts)
+        narrow = _narrow_numbers(counts)
         stop = int(rows[-1]) + 1 if len(rows) else 0
         if narrow.itemsize > 1 or stop >= len(rows) * (_ROW_BYTES + 1):
             return cls(rows.astype(np.uint32), narrow)
@@ -65,7 +65,7 @@ class Held(NamedTuple):
         return self.counts.nbytes + (0 if self.rows is None else self.rows.nbytes) + _OVERHEAD
 
 
-def _narrow(numbers: Floats) -> NDArray[Any]:
+def _narrow_numbers(numbers: Floats) -> NDArray[Any]:
     """Return the numbers in fewer bytes, where those hold them unchanged."""
     kind: Any
     for kind in (np.uint8, np.float32):

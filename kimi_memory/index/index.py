@@ -67,7 +67,7 @@ class Index:
         self._sizes = sizes
         self.words = Words(host, zone, sizes)
         self._shelf = Shelf(store.root / PRIVATE / name, key)
-        self._sync = Sync(store, self.words, self._split)
+        self._sync = Sync(store, self.words, self._split_page)
         self._key = key
         self._base: Base | None = None
         self._nothing = Stored()
@@ -92,16 +92,16 @@ class Index:
             ReadOnlyError: the folder takes no writes.
         """
         with self.guard, self._store.lock(self._lock):
-            self._open(ignore=full)
+            self._open_current(ignore=full)
             self._sync.scan()
-            start = self._build.start(self._start(), full=full)
+            start = self._index_builder.start(self._build_start(), full=full)
             try:
-                made = self._build.run(start, progress, embed=embed)
+                made = self._index_builder.run(start, progress, embed=embed)
             except OSError as error:
                 raise ReadOnlyError(f"the index cannot be written: {error}") from error
             if made:
-                self._open()
-        return self._report(made)
+                self._open_current()
+        return self._make_report(made)
 
     def hint(self, paths: Iterable[str]) -> None:
         """Have these files looked at by the next search, as who saw them change may know."""
@@ -144,30 +144,30 @@ class Index:
             if held is not None and self._searcher is not None and held is self._searcher[1]:
                 return held
             self._scan_while_opening()
-            differing = self._sync.survey(self._table)
-            if len(differing) > FLUSH_UNITS and self._flush():
-                differing = self._sync.survey(self._table)
-            found = self._sync.read(self._table, differing)
-            if found.weight > FLUSH_UNITS and self._flush():
-                found = self._sync.look(self._table)
-            return self._view(found)
+            differing = self._sync.survey(self._base_table)
+            if len(differing) > FLUSH_UNITS and self._flush_changes():
+                differing = self._sync.survey(self._base_table)
+            found = self._sync.read(self._base_table, differing)
+            if found.weight > FLUSH_UNITS and self._flush_changes():
+                found = self._sync.look(self._base_table)
+            return self._cached_view(found)
 
     def status(self) -> IndexStatus:
         """Return how the index stands to the files."""
         with self.guard:
-            self._open()
-            differing = self._sync.survey(self._table)
+            self._open_current()
+            differing = self._sync.survey(self._base_table)
             # To read so many takes minutes, and the next refresh tells what they hold.
             many = len(differing) > FLUSH_UNITS
-            found = self._sync.read(self._table, () if many else differing)
-            view = self._view(found)
+            found = self._sync.read(self._base_table, () if many else differing)
+            view = self._cached_view(found)
             return IndexStatus(
                 generation=self._base.generation.name if self._base else "",
                 units=int(view.alive.sum()),
                 files=len(found.stats),
                 pending=len(differing) if many else found.weight,
                 model=self._base.generation.manifest.model if self._base else "",
-                broken=tuple(self._broken(found)),
+                broken=tuple(self._broken_files(found)),
                 why=self._why,
             )
 
@@ -176,13 +176,13 @@ class Index:
         with self.guard:
             from kimi_memory.index.verify import compare, damaged, unreadable
 
-            self._open()
-            found = self._sync.look(self._table)
+            self._open_current()
+            found = self._sync.look(self._base_table)
             findings = [damaged(self._why, INDEX)] if self._why else []
-            findings += [unreadable(path, why) for path, why in self._broken(found)]
+            findings += [unreadable(path, why) for path, why in self._broken_files(found)]
             if self._base is not None:
-                whole = Sync(self._store, self.words, self._split).look(Stored())
-                findings += compare(self._view(found), self._view_of(whole))
+                whole = Sync(self._store, self.words, self._split_page).look(Stored())
+                findings += compare(self._cached_view(found), self._view_of(whole))
             return findings
 
     @contextmanager
@@ -216,47 +216,47 @@ class Index:
     def drop(self) -> None:
         """Remove the index from disk; the next search works without, the next refresh builds."""
         with self.guard:
-            self._close()
+            self._close_base()
             self._shelf.drop()
-            self._build.embedder.cache.drop()
+            self._index_builder.embedder.cache.drop()
 
     def close(self) -> None:
         """Release the files of the index."""
         with self.guard:
-            self._close()
+            self._close_base()
 
-    def _split(self, text: str) -> list[Chunk]:
+    def _split_page(self, text: str) -> list[Chunk]:
         return list(self._host.answer("split_note", text=text, sizes=self._sizes) or ())
 
     @property
     def split(self) -> Split:
         """Splits a page into chunks the way this memory's plugins do."""
-        return self._split
+        return self._split_page
 
     @property
-    def _table(self) -> Stored:
+    def _base_table(self) -> Stored:
         return self._base.table if self._base else self._nothing
 
     @cached_property
-    def _build(self) -> Build:
+    def _index_builder(self) -> Build:
         from kimi_memory.index.build import build_of  # Recall seldom writes.
 
         return build_of(self._store, self._host, self._shelf, self._sync, self._key)
 
-    def _start(self) -> Start:
+    def _build_start(self) -> Start:
         from kimi_memory.index.build import Start
 
         return Start(self._base.generation, self._base.table) if self._base else Start()
 
-    def _flush(self) -> bool:
+    def _flush_changes(self) -> bool:
         try:
             with self._store.lock(self._lock, timeout_seconds=0):
-                self._open()
-                start = self._build.start(self._start(), full=False)
-                self._build.run(start, embed=False)
+                self._open_current()
+                start = self._index_builder.start(self._build_start(), full=False)
+                self._index_builder.run(start, embed=False)
         except (LockTimeoutError, KimiMemoryError, OSError):
             return False
-        self._open()
+        self._open_current()
         return True
 
     def _scan_while_opening(self) -> None:
@@ -269,19 +269,19 @@ class Index:
         with ThreadPoolExecutor(max_workers=1) as beside:
             checked = beside.submit(self._shelf.open)
             self._sync.scan()
-        self._take(checked.result)
+        self._replace_base(checked.result)
 
-    def _open(self, *, ignore: bool = False) -> None:
+    def _open_current(self, *, ignore: bool = False) -> None:
         """Open the current generation if it is not open; a bad one counts as absent."""
         name = "" if ignore else self._shelf.current_name()
         if not self._is_open(name):
-            self._take(self._shelf.open if name else lambda: None)
+            self._replace_base(self._shelf.open if name else lambda: None)
 
     def _is_open(self, name: str) -> bool:
         return self._base is not None and self._base.generation.name == name
 
-    def _take(self, checked: Callable[[], Generation | None]) -> None:
-        self._close()
+    def _replace_base(self, checked: Callable[[], Generation | None]) -> None:
+        self._close_base()
         self._why = ""
         try:
             generation = checked()
@@ -291,16 +291,16 @@ class Index:
         except IndexDamagedError as error:
             self._why = str(error)
 
-    def _close(self) -> None:
+    def _close_base(self) -> None:
         if self._base is not None:
             self._base.close()
         self._base = self._searcher = None
 
-    def _view(self, found: Difference) -> Searcher:
+    def _cached_view(self, found: Difference) -> Searcher:
         mark = (self._base.generation.name if self._base else "", found.version)
         if self._searcher is None or self._searcher[0] != mark:
             self._searcher = (mark, self._view_of(found, self._base))
-            self._table.release()
+            self._base_table.release()
         return self._searcher[1]
 
     def _view_of(self, found: Difference, base: Base | None = None) -> Searcher:
@@ -310,21 +310,21 @@ class Index:
             parts.insert(0, Part(base.layout, base.postings, found.dead, base.keywords.words))
         notes = (self._why,) if self._why else ()
         lane = base.lane if base else None
-        return Searcher(parts, self.words, self._store, self._split, lane=lane, notes=notes)
+        return Searcher(parts, self.words, self._store, self._split_page, lane=lane, notes=notes)
 
-    def _broken(self, found: Difference) -> Iterator[tuple[str, str]]:
-        for row in self._table.faults():
+    def _broken_files(self, found: Difference) -> Iterator[tuple[str, str]]:
+        for row in self._base_table.faults():
             if row.path not in found.dead:
                 yield row.path, row.why
         yield from ((path, read.why) for path, read in found.fresh.items() if read.why)
 
-    def _report(self, made: Built | None) -> IndexReport:
+    def _make_report(self, made: Built | None) -> IndexReport:
         manifest = self._base.generation.manifest if self._base else None
         return IndexReport(
             added=made.added if made else 0,
             removed=made.removed if made else 0,
-            units=self._table.living(),
-            files=self._table.count_files(),
-            broken=tuple((row.path, row.why) for row in self._table.faults()),
+            units=self._base_table.living(),
+            files=self._base_table.count_files(),
+            broken=tuple((row.path, row.why) for row in self._base_table.faults()),
             embedded=manifest.embedded if manifest and manifest.model else 0,
         )

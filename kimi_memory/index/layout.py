@@ -43,7 +43,7 @@ class Layout(NamedTuple):
         turns = ~table.column("session").among({""}) if len(table) else np.empty(0, dtype=bool)
         sitting = np.full(len(table), -1, dtype=np.int64)
         if turns.any():
-            sitting = _sittings(table.column("at").numbers(), file, turns)
+            sitting = _number_sittings(table.column("at").numbers(), file, turns)
         return cls(table, counts, file, lengths, sitting, int(sitting.max(initial=-1)) + 1, keys)
 
     def alive(self, dead: Collection[str]) -> Bools:
@@ -53,7 +53,7 @@ class Layout(NamedTuple):
         return np.repeat(kept, self.counts)
 
 
-def _sittings(at: Floats, file: Ints, turns: Bools) -> Ints:
+def _number_sittings(at: Floats, file: Ints, turns: Bools) -> Ints:
     """Cut sessions at long pauses.
 
     A session is what a program calls one; a channel that runs for months is many

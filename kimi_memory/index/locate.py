@@ -33,23 +33,25 @@ def locate(root: Path, key: bytes, id: str) -> list[str]:
     """
     try:
         generation = Shelf(root / INDEX, key).open()
-        return sorted(_paths(generation.folder / TABLE, id)) if generation else []
+        return sorted(_yield_paths(generation.folder / TABLE, id)) if generation else []
     except (IndexDamagedError, OSError, ValueError, LookupError):
         return []
 
 
-def _paths(table: Path, id: str) -> Iterator[str]:
+def _yield_paths(table: Path, id: str) -> Iterator[str]:
     """Yield the paths of living files with a unit of an id."""
-    gone = set(_integers(next(_read_arrays(table / DEAD, "files"))))
+    gone = set(_parse_integers(next(_read_arrays(table / DEAD, "files"))))
     wanted, first = id.encode("utf-8", "surrogatepass"), 0
     for path in sorted(one for one in table.iterdir() if one.name != DEAD):
         counts, ids, ends = _read_arrays(path, "rows", "id.blob", "id.at")
-        starts = list(accumulate(_integers(counts, "i"), initial=0))
-        code = _place(ids, _integers(ends), wanted)
+        starts = list(accumulate(_parse_integers(counts, "i"), initial=0))
+        code = _find_text(ids, _parse_integers(ends), wanted)
         if code >= 0:
             codes, paths, bounds = _read_arrays(path, "id.code", "path.blob", "path.at")
-            at = _integers(bounds)
-            for number in _files(_integers(codes, _FORMS[len(codes) // starts[-1]]), code, starts):
+            at = _parse_integers(bounds)
+            for number in _files_with_code(
+                _parse_integers(codes, _FORMS[len(codes) // starts[-1]]), code, starts
+            ):
                 if first + number not in gone:
                     yield paths[at[number] : at[number + 1]].decode("utf-8", "surrogatepass")
         first += len(starts) - 1
@@ -72,7 +74,7 @@ def _read_arrays(path: Path, *names: str) -> Iterator[bytes]:
             yield file.read(count * int(kind[2:]))
 
 
-def _integers(raw: bytes, form: str = "q") -> array[int]:
+def _parse_integers(raw: bytes, form: str = "q") -> array[int]:
     """Return numbers of a file, in which the smallest byte comes first."""
     found = array(form, raw)
     if sys.byteorder == "big":  # pragma: no cover  no such machine is at hand
@@ -80,7 +82,7 @@ def _integers(raw: bytes, form: str = "q") -> array[int]:
     return found
 
 
-def _place(texts: bytes, ends: array[int], wanted: bytes) -> int:
+def _find_text(texts: bytes, ends: array[int], wanted: bytes) -> int:
     """Return which of the texts is the wanted one, -1 where none is."""
     start = texts.find(wanted) if wanted else -1
     while start >= 0:
@@ -91,6 +93,6 @@ def _place(texts: bytes, ends: array[int], wanted: bytes) -> int:
     return -1
 
 
-def _files(codes: array[int], code: int, starts: list[int]) -> set[int]:
+def _files_with_code(codes: array[int], code: int, starts: list[int]) -> set[int]:
     """Return the files with a row of a code; the rows of a file begin at its start."""
     return {bisect_right(starts, row) - 1 for row, one in enumerate(codes) if one == code}

@@ -59,12 +59,12 @@ def measure(folder: Path, old: Path | None = None, known: Files | None = None) -
         if path.is_file() and path.name != NAME:
             name = path.relative_to(folder).as_posix()
             before = (known or {}).get(name)
-            linked = old is not None and before is not None and _same(path, old / name)
-            found[name] = before if linked and before else (path.stat().st_size, _digest(path))
+            linked = old is not None and before is not None and _is_same_file(path, old / name)
+            found[name] = before if linked and before else (path.stat().st_size, _hash_file(path))
     return found
 
 
-def _same(a: Path, b: Path) -> bool:
+def _is_same_file(a: Path, b: Path) -> bool:
     try:
         return a.samefile(b)
     except OSError:
@@ -75,7 +75,7 @@ def sign(manifest: Manifest, key: bytes) -> bytes:
     """Return the bytes of a manifest file: one line of JSON, one line of signature."""
     told = manifest._asdict() | {"files": dict(manifest.files)}
     body = json.dumps(told, sort_keys=True, separators=(",", ":")).encode()
-    return body + b"\n" + _mac(body, key) + b"\n"
+    return body + b"\n" + _compute_mac(body, key) + b"\n"
 
 
 def check(folder: Path, key: bytes) -> Manifest:
@@ -86,7 +86,7 @@ def check(folder: Path, key: bytes) -> Manifest:
     Raises:
         IndexDamagedError: signature, schema, a size or a hash is not right.
     """
-    manifest = _read(folder, key)
+    manifest = _read_manifest(folder, key)
     present = {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()}
     extra = present - set(manifest.files) - {NAME}
     if extra:
@@ -100,20 +100,20 @@ def check(folder: Path, key: bytes) -> Manifest:
         look = path.stat()
         if checked.holds(name, look, digest):
             continue
-        if look.st_size != size or _digest(path) != digest:
+        if look.st_size != size or _hash_file(path) != digest:
             raise IndexDamagedError(f"{name} of {folder.name} is not what we wrote.")
         checked.note(name, look, digest)
     checked.save()
     return manifest
 
 
-def _read(folder: Path, key: bytes) -> Manifest:
+def _read_manifest(folder: Path, key: bytes) -> Manifest:
     try:
         content = (folder / NAME).read_bytes()
     except OSError as error:
         raise IndexDamagedError(f"{folder.name} has no readable manifest: {error}.") from error
     body, _, mac = content.partition(b"\n")
-    if not hmac.compare_digest(mac, _mac(body, key) + b"\n"):
+    if not hmac.compare_digest(mac, _compute_mac(body, key) + b"\n"):
         raise IndexDamagedError(f"The manifest of {folder.name} was not signed here.")
     values = json.loads(body)
     if values.get("schema") != SCHEMA:
@@ -122,10 +122,10 @@ def _read(folder: Path, key: bytes) -> Manifest:
     return Manifest(**values, files=files)
 
 
-def _mac(body: bytes, key: bytes) -> bytes:
+def _compute_mac(body: bytes, key: bytes) -> bytes:
     return hmac.new(key, body, hashlib.sha256).hexdigest().encode()
 
 
-def _digest(path: Path) -> str:
+def _hash_file(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

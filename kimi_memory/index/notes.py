@@ -26,17 +26,17 @@ def read_note(path: str, text: str) -> list[Unit] | dict[str, Any]:
     note = codec.parse(text, path)
     match note:
         case Card():
-            return [_card(note, path, text)]
+            return [_card_unit(note, path, text)]
         case Event():
-            return [_event(note, path, text)]
+            return [_event_unit(note, path, text)]
         case Digest():
             return []  # It repeats turns, and those are units themselves.
         case Proposal():
             return []  # It repeats a card, and nobody has said yes to more.
-    return _head(note)
+    return _head_fields(note)
 
 
-def _card(card: Card, path: str, text: str) -> Unit:
+def _card_unit(card: Card, path: str, text: str) -> Unit:
     return Unit(
         confidence=card.confidence,
         importance=card.importance,
@@ -44,24 +44,24 @@ def _card(card: Card, path: str, text: str) -> Unit:
         valid_from=card.valid_from or card.created,
         valid_to=card.valid_to or card.expires,
         temperature=card.temperature,
-        links=_links(*links_of(card), *mentioned(text, [link.to for link in card.links])),
-        **_told(card, path, text),
+        links=_link_texts(*links_of(card), *mentioned(text, [link.to for link in card.links])),
+        **_unit_fields(card, path, text),
     )
 
 
-def _event(event: Event, path: str, text: str) -> Unit:
+def _event_unit(event: Event, path: str, text: str) -> Unit:
     return Unit(
         importance=event.importance,
-        trust=_trust(event),
-        links=_links(*mentioned(text, ())),
-        **_told(event, path, text),
+        trust=_default_trust(event),
+        links=_link_texts(*mentioned(text, ())),
+        **_unit_fields(event, path, text),
     )
 
 
-def _told(note: Card | Event, path: str, text: str) -> dict[str, Any]:
+def _unit_fields(note: Card | Event, path: str, text: str) -> dict[str, Any]:
     """Return what is known of a note that is a unit as a whole."""
     return {
-        **_shared(note, path),
+        **_shared_fields(note, path),
         "id": note.id,
         "path": path,
         "first": 1,
@@ -75,18 +75,18 @@ def _told(note: Card | Event, path: str, text: str) -> dict[str, Any]:
     }
 
 
-def _links(*links: Link) -> tuple[str, ...]:
+def _link_texts(*links: Link) -> tuple[str, ...]:
     return tuple(map(str, links))
 
 
-def _trust(note: Note) -> str:
+def _default_trust(note: Note) -> str:
     """Return whose word a note without evidence of its own is: jobs write all but identity."""
     return "human" if note.kind == "identity" else "agent"
 
 
-def _head(note: Note) -> dict[str, Any]:
+def _head_fields(note: Note) -> dict[str, Any]:
     project = note.name if isinstance(note, Project) else getattr(note, "project", "")
-    shared = _shared(note, "")
+    shared = _shared_fields(note, "")
     del shared["tier"]
     return {
         **shared,
@@ -94,20 +94,20 @@ def _head(note: Note) -> dict[str, Any]:
         "agent": getattr(note, "name", "") if note.kind == "agent" else "",
         "type": str(getattr(note, "type", "")),
         "importance": float(getattr(note, "importance", 0.5)),
-        "trust": _trust(note),
+        "trust": _default_trust(note),
     }
 
 
-def _shared(note: Note, path: str) -> dict[str, Any]:
+def _shared_fields(note: Note, path: str) -> dict[str, Any]:
     return {
         "kind": note.kind,
         "tier": tier_of(path),
-        "at": _moment(note),
+        "at": _note_moment(note),
         "status": str(note.status),
         "tags": note.tags,
     }
 
 
-def _moment(note: Note) -> datetime:
+def _note_moment(note: Note) -> datetime:
     at = getattr(note, "at", None)
     return at if isinstance(at, datetime) else note.updated

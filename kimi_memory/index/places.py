@@ -27,20 +27,20 @@ class Places:
     def add(self, keys: Iterable[bytes], first: int = 0) -> None:
         """Number keys on from a number; one that is known takes the new number."""
         for at, key in enumerate(keys, first):
-            self._fresh[_short(key)] = at
+            self._fresh[_short_key(key)] = at
             if len(self._fresh) > max(FEW, len(self._keys) // SHARE):
-                self._settle()
+                self._merge_fresh_keys()
 
     def get(self, key: bytes) -> int | None:
         """Return the number of a key, None where it has none."""
-        short = _short(key)
+        short = _short_key(key)
         found = self._fresh.get(short)
         if found is not None or not len(self._keys):
             return found
         at = int(np.searchsorted(self._keys, np.uint64(short), side="right")) - 1
         return int(self._at[at]) if at >= 0 and int(self._keys[at]) == short else None
 
-    def _settle(self) -> None:
+    def _merge_fresh_keys(self) -> None:
         """Put what came since in order with the rest, and what it replaces out."""
         count = len(self._fresh)
         fresh = np.fromiter(self._fresh.keys(), dtype=np.uint64, count=count)
@@ -52,5 +52,5 @@ class Places:
         self._fresh = {}
 
 
-def _short(key: bytes) -> int:
+def _short_key(key: bytes) -> int:
     return int.from_bytes(key[:8], "big")

@@ -129,21 +129,21 @@ class Searcher:
         self.parts, self.words, self.files, self.split = parts, words, files, split
         self.lane, self.notes = lane, notes
         layouts = [part.layout for part in parts]
-        self._offsets = _starts(len(layout.file) for layout in layouts)
-        self._files = _starts(len(layout.counts) for layout in layouts)
-        sittings = _starts(layout.sittings for layout in layouts)
-        self.file: Ints = _joined([x.file for x in layouts], self._files)
+        self._offsets = _start_offsets(len(layout.file) for layout in layouts)
+        self._files = _start_offsets(len(layout.counts) for layout in layouts)
+        sittings = _start_offsets(layout.sittings for layout in layouts)
+        self.file: Ints = _join_arrays([x.file for x in layouts], self._files)
         """Ordinal of the file a row is in; rows of a file stand together in order."""
-        self.lengths: Floats = _joined([x.lengths for x in layouts], [0] * len(layouts))
+        self.lengths: Floats = _join_arrays([x.lengths for x in layouts], [0] * len(layouts))
         """Number of words."""
-        self.sitting: Ints = _joined([x.sitting for x in layouts], sittings)
+        self.sitting: Ints = _join_arrays([x.sitting for x in layouts], sittings)
         """Ordinal of the sitting a turn was said in, -1 for what is no turn."""
         found = [part.layout.alive(part.dead) for part in parts]
         self.alive: Bools = np.concatenate([np.empty(0, dtype=bool), *found])
         """The rows that count."""
         self.whole = bool(self.alive.all())
         """Whether every row is alive."""
-        self.sittings = self._sittings()
+        self.sittings = self._count_sittings()
         """How many sittings there are, 0 where no turn is alive."""
         self._columns: dict[str, Joined] = {}
         self._made: dict[str, Any] = {}
@@ -197,10 +197,12 @@ class Searcher:
             word: as `postings` takes it.
             weigh: makes it of the word's postings; always the same for one searcher.
         """
-        made = self.once("impacts", lambda: Cache(lambda one: self._weighed(one, weigh)))
+        made = self.once("impacts", lambda: Cache(lambda one: self._weigh_postings(one, weigh)))
         return made(word)[1]
 
-    def _weighed(self, word: str, weigh: Callable[[Ints, Floats], Floats]) -> tuple[Ints, Floats]:
+    def _weigh_postings(
+        self, word: str, weigh: Callable[[Ints, Floats], Floats]
+    ) -> tuple[Ints, Floats]:
         return np.empty(0, dtype=np.int64), weigh(*self.postings(word))
 
     def vocabulary(self, begin: str = "") -> Iterator[str]:
@@ -232,17 +234,19 @@ class Searcher:
             alive = self.alive & rows()
             if len(self._views) >= VIEWS:
                 del self._views[next(iter(self._views))]
-            self._views[name] = self if (alive == self.alive).all() else self._with(alive)
+            self._views[name] = (
+                self if (alive == self.alive).all() else self._restricted_view(alive)
+            )
         return self._views[name]
 
-    def _with(self, alive: Bools) -> Searcher:
+    def _restricted_view(self, alive: Bools) -> Searcher:
         made = copy(self)
         made.alive, made.whole = alive, False
         made._made, made._views = {}, {}
-        made.sittings = made._sittings()
+        made.sittings = made._count_sittings()
         return made
 
-    def _sittings(self) -> int:
+    def _count_sittings(self) -> int:
         living = self.sitting if self.whole else self.sitting[self.alive]
         return int(self.sitting.max()) + 1 if len(living) and living.max() >= 0 else 0
 
@@ -308,28 +312,28 @@ class Searcher:
             if moved and self.file.item(row) in moved:
                 anew.setdefault(self.path(row), []).append(row)
             else:
-                found[row] = self._unit(row)
+                found[row] = self._read_unit(row)
         for path, changed in anew.items():
-            found |= self._again(path, changed)
+            found |= self._reread_rows(path, changed)
         return found
 
     def moved(self, rows: Iterable[int]) -> frozenset[int]:
         """Return the files of rows that are not as they were when these were read."""
         files = set(map(self.file.item, rows))
-        return frozenset(file for file in files if not self._stands(file))
+        return frozenset(file for file in files if not self._is_unchanged(file))
 
-    def _stands(self, file: int) -> bool:
+    def _is_unchanged(self, file: int) -> bool:
         number = bisect_right(self._files, file) - 1
         table, at = self.parts[number].table, file - self._files[number]
         return table.state(at) == state_of(self.files.root, table.path(at))
 
-    def _unit(self, row: int) -> Unit:
+    def _read_unit(self, row: int) -> Unit:
         number = bisect_right(self._offsets, row) - 1
         table, at = self.parts[number].table, row - self._offsets[number]
         path = table.path(self.file.item(row) - self._files[number])
         return table.unit(at, path, table.text(at))
 
-    def _again(self, path: str, rows: list[int]) -> dict[int, Unit]:
+    def _reread_rows(self, path: str, rows: list[int]) -> dict[int, Unit]:
         """Return rows of a file that changed which still stand there by their id."""
         try:
             units, _ = served_units(path, self.files.served(path), self.split)
@@ -339,11 +343,11 @@ class Searcher:
         return {row: known[ids[row]] for row in rows if ids[row] in known}
 
 
-def _starts(sizes: Iterable[int]) -> list[int]:
+def _start_offsets(sizes: Iterable[int]) -> list[int]:
     return list(accumulate(sizes, initial=0))
 
 
-def _joined(arrays: Sequence[NDArray[Any]], shifts: Sequence[int]) -> NDArray[Any]:
+def _join_arrays(arrays: Sequence[NDArray[Any]], shifts: Sequence[int]) -> NDArray[Any]:
     """Join arrays, each raised by a number; what is negative stays as it is."""
     raised = [
         np.where(array < 0, array, array + shift) if shift else array

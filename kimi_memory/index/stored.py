@@ -165,25 +165,25 @@ class Stored:
     def size(self, path: str) -> int:
         """Return how many rows a path has, 0 for a file that is not there."""
         number = self.number(path)
-        return self._file(number).rows if number >= 0 else 0
+        return self._file_row(number).rows if number >= 0 else 0
 
     def file(self, path: str) -> FileRow:
         """Return a living file by its path; KeyError for one that is not there."""
         number = self.number(path)
         if number < 0:
             raise KeyError(path)
-        return self._file(number)
+        return self._file_row(number)
 
     def digest(self, path: str) -> str:
         """Return what a path hashed to when it was read, empty for a file that is not there."""
         number = self.number(path)
-        return self._file(number).digest if number >= 0 else ""
+        return self._file_row(number).digest if number >= 0 else ""
 
     @property
     def files(self) -> Iterator[FileRow]:
         """The living files in order."""
         ordinals = range(self._first[-1])
-        return (self._file(number) for number in ordinals if number not in self.dead)
+        return (self._file_row(number) for number in ordinals if number not in self.dead)
 
     def spans(self) -> Iterator[tuple[str, int, int]]:
         """Yield path, first row and number of rows of each living file, in order."""
@@ -199,14 +199,14 @@ class Stored:
         for first, segment in zip(self._first, self.segments, strict=False):
             for at in segment.faults():
                 if first + at not in self.dead:
-                    yield self._file(first + at)
+                    yield self._file_row(first + at)
 
     def living(self) -> int:
         """Return the number of rows that count."""
         counts = self.counts()
         return len(self) - int(counts[list(self.dead)].sum())
 
-    def _file(self, ordinal: int) -> FileRow:
+    def _file_row(self, ordinal: int) -> FileRow:
         number = bisect_right(self._first, ordinal) - 1
         found = self.segments[number].file(ordinal - self._first[number])
         return found._replace(first=found.first + self._rows[number])
@@ -215,25 +215,27 @@ class Stored:
         """Write what follows this table into a folder that holds links to its segments."""
         dead = set(self.gone(gone))
         files = self._first[-1]
-        start = 0 if dead and len(dead) * THINNED > files else self._start(len(table))
+        start = (
+            0 if dead and len(dead) * THINNED > files else self._first_merged_segment(len(table))
+        )
         before = self._first[start]
         rest = self.segments[start:]
         if rest:
             older = merged(rest, {number - before for number in dead if number >= before})
             dead = {number for number in dead if number < before}
-            table = _joined(older, table)
+            table = _join_tables(older, table)
             for segment in rest:
                 if segment.source is not None:
                     (folder / segment.source.name).unlink()
         if len(table.files) or start == 0:
-            last = max((int(path.name) for path in _segments(folder)), default=0)
+            last = max((int(path.name) for path in _segment_files(folder)), default=0)
             last = max(last, *(int(s.source.name) for s in self.segments if s.source), 0)
             (folder / f"{last + 1:06d}").write_bytes(table.dump())
         listed = np.asarray(sorted(dead), dtype="<i8")
         (folder / DEAD).unlink(missing_ok=True)
         (folder / DEAD).write_bytes(dump({}, {"files": listed}))
 
-    def _start(self, fresh: int) -> int:
+    def _first_merged_segment(self, fresh: int) -> int:
         """Return the first segment that is merged with fresh rows: sizes at least double."""
         start, size = len(self.segments), fresh
         while start and len(self.segments[start - 1]) < min(2 * size + 1, SETTLED_ROWS):
@@ -242,11 +244,11 @@ class Stored:
         return start
 
 
-def _segments(folder: Path) -> list[Path]:
+def _segment_files(folder: Path) -> list[Path]:
     return [path for path in folder.iterdir() if path.name != DEAD]
 
 
-def _joined(older: Table, fresh: Table) -> Table:
+def _join_tables(older: Table, fresh: Table) -> Table:
     shift = len(older)
     older.files += [file._replace(first=file.first + shift) for file in fresh.files]
     for name, column in older.columns.items():

@@ -112,7 +112,7 @@ class Sync:
 
     def survey(self, table: Stored) -> set[str]:
         """Return the files that are not as a table has them, by their state alone."""
-        changed = None if self._scanned else self._folder.look(self._drain())
+        changed = None if self._scanned else self._folder.look(self._drain_hints())
         self._scanned = False
         if self._table is not table:
             self._table, self._differing, self._same = table, None, {}
@@ -141,7 +141,7 @@ class Sync:
                 fresh[path] = found
             if (found is not None or stat is None) and table.number(path) >= 0:
                 dead.add(path)
-        same = dead == self._last.dead and _states(fresh) == _states(self._last.fresh)
+        same = dead == self._last.dead and _file_states(fresh) == _file_states(self._last.fresh)
         version = self._last.version + (not same)
         self._known = fresh
         weight = len(dead - fresh.keys()) + sum(
@@ -174,9 +174,9 @@ class Sync:
         before = self._known.get(path)
         if before is not None and before.stat == stat:
             return before
-        return self._loaded(path, stat, table)
+        return self._read_file(path, stat, table)
 
-    def _loaded(self, path: str, stat: Stat, table: Stored) -> Read | None:
+    def _read_file(self, path: str, stat: Stat, table: Stored) -> Read | None:
         before = self._known.get(path)
         try:
             served = self._files.served(path)
@@ -193,17 +193,25 @@ class Sync:
                 self._same[path] = stat
             return None
         grows = before is not None and cap is None
-        more = self._gained(path, content, before) if before is not None and grows else None
+        more = (
+            self._read_gained_units(path, content, before) if before is not None and grows else None
+        )
         if before is not None and more is not None:
             words = [self.words.of_unit(unit) for unit in more]
             return Read(stat, found, before.units + more, before.words + words)
         units, fault = guard(path, content, self.split)
         units = capped(units, cap)
-        known = {} if before is None else dict(zip(_marks(before.units), before.words, strict=True))
-        words = [known.get(mark) or self.words.of_unit(unit) for mark, unit in _marked(units)]
+        known = (
+            {}
+            if before is None
+            else dict(zip(_unit_identities(before.units), before.words, strict=True))
+        )
+        words = [
+            known.get(mark) or self.words.of_unit(unit) for mark, unit in _pair_identities(units)
+        ]
         return Read(stat, found, units, words, str(fault) if fault else "")
 
-    def _gained(self, path: str, content: bytes, before: Read) -> list[Unit] | None:
+    def _read_gained_units(self, path: str, content: bytes, before: Read) -> list[Unit] | None:
         """Return what a session gained since it was read; None where it did more than grow."""
         size, _, _ = before.stat
         goes_on = size < len(content) and content[:size].endswith(b"\n") and not before.why
@@ -218,7 +226,7 @@ class Sync:
         lines = len(content[:size].splitlines()) - 1  # as a whole reading counts them
         return [replace(one, first=one.first + lines, last=one.last + lines) for one in units]
 
-    def _drain(self) -> Iterator[str]:
+    def _drain_hints(self) -> Iterator[str]:
         hints, self._hints = self._hints, set()
         return iter(hints)
 
@@ -232,17 +240,17 @@ def differing(stats: Mapping[str, Stat], table: Stored) -> set[str]:
     return changed | (held.keys() - stats.keys())
 
 
-def _states(fresh: Mapping[str, Read]) -> dict[str, tuple[Stat, str]]:
+def _file_states(fresh: Mapping[str, Read]) -> dict[str, tuple[Stat, str]]:
     return {path: (read.stat, read.digest) for path, read in fresh.items()}
 
 
-def _mark(unit: Unit) -> tuple[object, ...]:
+def _unit_identity(unit: Unit) -> tuple[object, ...]:
     return (unit.text, unit.title, unit.speaker, unit.at, unit.kind)
 
 
-def _marks(units: list[Unit]) -> list[tuple[object, ...]]:
-    return [_mark(unit) for unit in units]
+def _unit_identities(units: list[Unit]) -> list[tuple[object, ...]]:
+    return [_unit_identity(unit) for unit in units]
 
 
-def _marked(units: list[Unit]) -> list[tuple[tuple[object, ...], Unit]]:
-    return [(_mark(unit), unit) for unit in units]
+def _pair_identities(units: list[Unit]) -> list[tuple[tuple[object, ...], Unit]]:
+    return [(_unit_identity(unit), unit) for unit in units]

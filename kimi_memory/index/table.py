@@ -70,13 +70,13 @@ class Table:
     def add(self, file: FileRow, units: Sequence[Unit], words: Sequence[int]) -> None:
         """Append the units of a file and their numbers of words under fresh keys."""
         self.files.append(file._replace(first=len(self)))
-        self._append(units, words)
+        self._append_units(units, words)
 
     def extend(self, stat: Stat, digest: str, units: Sequence[Unit], words: Sequence[int]) -> None:
         """Append units to the last file, which is now in this state."""
         last = self.files[-1]
         self.files[-1] = last._replace(stat=stat, digest=digest, rows=last.rows + len(units))
-        self._append(units, words)
+        self._append_units(units, words)
 
     def copy(self) -> Table:
         """Return a table of the same rows that grows by itself."""
@@ -86,9 +86,9 @@ class Table:
         made.lengths, made.keys = list(self.lengths), list(self.keys)
         return made
 
-    def _append(self, units: Sequence[Unit], words: Sequence[int]) -> None:
+    def _append_units(self, units: Sequence[Unit], words: Sequence[int]) -> None:
         for name, column in self.columns.items():
-            column.extend([_stored(name, getattr(unit, name)) for unit in units])
+            column.extend([_encode_field(name, getattr(unit, name)) for unit in units])
         self.texts.extend(unit.text for unit in units)
         self.lengths.extend(words)
         self.keys.extend(range(self.next_key, self.next_key + len(units)))
@@ -96,11 +96,11 @@ class Table:
 
     def column(self, name: str) -> Column:
         """Return a field of all rows."""
-        return _column(name, self.columns[name])
+        return _make_column(name, self.columns[name])
 
     def unit(self, row: int, path: str, text: str) -> Unit:
         """Return a row as a unit."""
-        values = {name: _field(name, column[row]) for name, column in self.columns.items()}
+        values = {name: _decode_field(name, column[row]) for name, column in self.columns.items()}
         return Unit(path=path, text=text, **values)
 
     def text(self, row: int) -> str:
@@ -149,7 +149,7 @@ class Table:
         for name, values in self.columns.items():
             if name in _DEFAULTS and all(value == _DEFAULTS[name] for value in values):
                 continue
-            column = _column(name, values)
+            column = _make_column(name, values)
             if isinstance(column, Coded):
                 put_coded(arrays, name, column)
             else:
@@ -200,13 +200,13 @@ class Segment:
 
     def file(self, number: int) -> FileRow:
         """Return a file by its ordinal; its first row is counted from this segment's."""
-        first, after = self._starts[number : number + 2].tolist()
+        first, after = self._first_rows[number : number + 2].tolist()
         digest, why = self._arrays.texts("digest"), self._arrays.texts("why")
         path = self.paths[number]
         return FileRow(path, self.state(number), digest[number], first, after - first, why[number])
 
     @cached_property
-    def _starts(self) -> Ints:
+    def _first_rows(self) -> Ints:
         return np.cumsum([0, *self.counts().tolist()])
 
     def faults(self) -> list[int]:
@@ -216,11 +216,11 @@ class Segment:
     def column(self, name: str) -> Column:
         """Return a field of all rows."""
         if name not in self._columns:
-            self._columns[name] = self._column(name)
+            self._columns[name] = self._make_column(name)
         return self._columns[name]
 
-    def _column(self, name: str) -> Column:
-        read = _taken if name in LISTS else None
+    def _make_column(self, name: str) -> Column:
+        read = _load_list if name in LISTS else None
         if self._arrays.has(f"{name}.code"):
             return Coded(self._arrays.array(f"{name}.code"), self._arrays.texts(name), read)
         if self._arrays.has(name):
@@ -229,14 +229,14 @@ class Segment:
         if name in NUMBERS or name in TIMES:
             value = float("nan") if default is None else default
             return Numbers(np.full(len(self), value), missing=name in TIMES)
-        text = _put(default) if name in LISTS else default
+        text = _dump_list(default) if name in LISTS else default
         return Coded(np.zeros(len(self), dtype=np.uint8), [text], read)
 
     def unit(self, row: int, path: str, text: str) -> Unit:
         """Return a row as a unit."""
         found = self._units.get(row)
         if found is None:
-            common, readers = self._readers
+            common, readers = self._field_readers
             values = {name: read(row) for name, read in readers}
             found = Unit(path=path, text=text, **common, **values)
             if len(self._units) >= UNITS_KEPT:
@@ -246,15 +246,15 @@ class Segment:
 
     def text(self, row: int) -> str:
         """Return the text of a row."""
-        return self._texts[row]
+        return self._row_texts[row]
 
     def state(self, file: int) -> tuple[int, int, int]:
         """Return size, time and inode a file had when it was read."""
-        size, ctime_ns, inode = self._stat[3 * file : 3 * file + 3].tolist()
+        size, ctime_ns, inode = self._stat_numbers[3 * file : 3 * file + 3].tolist()
         return size, ctime_ns, inode
 
     @cached_property
-    def _stat(self) -> Ints:
+    def _stat_numbers(self) -> Ints:
         return self._arrays.array("stat")
 
     def release(self) -> None:
@@ -263,14 +263,14 @@ class Segment:
 
     def texts(self) -> list[str]:
         """Return the texts of all rows."""
-        return list(self._texts)
+        return list(self._row_texts)
 
     @cached_property
-    def _texts(self) -> Sequence[str]:
+    def _row_texts(self) -> Sequence[str]:
         return self._arrays.texts("text")
 
     @cached_property
-    def _readers(self) -> tuple[dict[str, Any], list[tuple[str, Callable[[int], Any]]]]:
+    def _field_readers(self) -> tuple[dict[str, Any], list[tuple[str, Callable[[int], Any]]]]:
         """What all rows have in common, and what reads the fields in which they differ.
 
         Columns of nothing but defaults are in neither.
@@ -280,9 +280,9 @@ class Segment:
             if has(name) or has(f"{name}.code"):
                 column = self.column(name)
                 if isinstance(column, Coded) and len(column.values) == 1 and len(self):
-                    common[name] = _field(name, column.value(0))
+                    common[name] = _decode_field(name, column.value(0))
                 else:
-                    readers.append((name, _reader(name, column)))
+                    readers.append((name, _make_reader(name, column)))
         return common, readers
 
 
@@ -314,36 +314,36 @@ def merged(segments: Sequence[Segment], dead: Collection[int]) -> Table:
     return table
 
 
-def _column(name: str, values: Sequence[Any]) -> Column:
+def _make_column(name: str, values: Sequence[Any]) -> Column:
     if name in TIMES:
         found = [np.nan if value is None else value for value in values]
         return Numbers(np.asarray(found, dtype=np.float64), missing=True)
     if name in NUMBERS:
         return Numbers(np.asarray(values, dtype=np.dtype(NUMBERS[name]).newbyteorder("=")))
     if name in LISTS:
-        return Coded.of([_put(value) for value in values], _taken)
+        return Coded.of([_dump_list(value) for value in values], _load_list)
     return Coded.of(values)
 
 
-def _put(values: Sequence[str]) -> str:
+def _dump_list(values: Sequence[str]) -> str:
     return json.dumps(list(values))
 
 
-def _taken(stored: str) -> tuple[str, ...]:
+def _load_list(stored: str) -> tuple[str, ...]:
     return tuple(json.loads(stored))
 
 
-def _stored(name: str, value: Any) -> Any:
+def _encode_field(name: str, value: Any) -> Any:
     """Return a field as columns hold it: moments as seconds since 1970."""
     return value.timestamp() if name in TIMES and value is not None else value
 
 
-def _reader(name: str, column: Column) -> Callable[[int], Any]:
+def _make_reader(name: str, column: Column) -> Callable[[int], Any]:
     """Return what reads a field of one row as units have it."""
-    return (lambda row: _field(name, column.value(row))) if name in FORMED else column.value
+    return (lambda row: _decode_field(name, column.value(row))) if name in FORMED else column.value
 
 
-def _field(name: str, value: Any) -> Any:
+def _decode_field(name: str, value: Any) -> Any:
     if name in TIMES:
         return None if value is None else datetime.fromtimestamp(value, UTC)
     return tuple(value) if name in LISTS else value

@@ -17,16 +17,16 @@ def best(scores: Floats, room: int) -> Ints:
     """
     whole = len(scores) // BLOCK
     if whole <= room:
-        return _cut(scores, np.flatnonzero(scores > 0), room)
+        return _keep_best_rows(scores, np.flatnonzero(scores > 0), room)
     maxima = scores[: whole * BLOCK].reshape(whole, BLOCK).max(axis=1)
     floor = max(float(np.partition(maxima, -room)[-room]), np.nextafter(0.0, 1.0))
     blocks = np.flatnonzero(maxima >= floor)
     rows = (blocks[:, None] * BLOCK + np.arange(BLOCK)).ravel()
     rows = np.concatenate([rows, np.arange(whole * BLOCK, len(scores))])
-    return _cut(scores, rows[scores[rows] >= floor], room)
+    return _keep_best_rows(scores, rows[scores[rows] >= floor], room)
 
 
-def _cut(scores: Floats, rows: Ints, room: int) -> Ints:
+def _keep_best_rows(scores: Floats, rows: Ints, room: int) -> Ints:
     if len(rows) <= room:
         return rows
     found = scores[rows]

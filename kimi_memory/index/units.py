@@ -33,36 +33,36 @@ def read_units(path: str, content: bytes, split: Split) -> list[Unit]:
         FormatError: the file cannot be parsed.
     """
     if path.endswith(".jsonl"):
-        return _turns(path, content)
+        return _turn_units(path, content)
     if path.startswith("review/skills/"):
         return []  # Nobody has said yes to these procedures.
     text = decode(content, path)
     matter = read(text, path)
     kind = str(matter.values.get("kind", ""))
-    head: dict[str, Any] = {"kind": "page", **_claims(matter.values)}
+    head: dict[str, Any] = {"kind": "page", **_page_claims(matter.values)}
     if matter.values.get("id") and kind:
         # Most pages of people are no notes; what parses notes is loaded for the first one.
 
         found = read_note(path, text)
         if isinstance(found, list):
             return found
-        head = {**found, **_whose(matter.values)}
+        head = {**found, **_page_owner(matter.values)}
     # Pages repeat cards and turns line by line; the card or the turn itself is the unit.
     body = _REPEAT.sub("", matter.body)
     shift = matter.first_body_line - 1
     chunks = [chunk for chunk in split(body) if _says_something(chunk, body != matter.body)]
-    return [_chunk(chunk, path, shift, head) for chunk in chunks]
+    return [_chunk_unit(chunk, path, shift, head) for chunk in chunks]
 
 
-def _claims(values: Mapping[str, Any]) -> dict[str, Any]:
+def _page_claims(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a page without an id says of itself; it may only lower its trust."""
     trust, agent = values.get("trust"), values.get("agent")
     claims = {"trust": trust} if trust in tuple(Origin) else {}
     claims |= {"agent": agent} if isinstance(agent, str) else {}
-    return {**claims, **_whose(values)}
+    return {**claims, **_page_owner(values)}
 
 
-def _whose(values: Mapping[str, Any]) -> dict[str, str]:
+def _page_owner(values: Mapping[str, Any]) -> dict[str, str]:
     """Return whose a page is, where it says so."""
     scope = values.get("scope")
     return owned(scope) if isinstance(scope, str) and scope.strip() else {}
@@ -74,7 +74,7 @@ def _says_something(chunk: Chunk, thinned: bool) -> bool:
     return bool(lines) and not (thinned and all(line.startswith("#") for line in lines))
 
 
-def _turns(path: str, content: bytes) -> list[Unit]:
+def _turn_units(path: str, content: bytes) -> list[Unit]:
     lines = content.splitlines(keepends=True)
     if content.count(b'"kind":"session"') < 2:
         return list(_turns_of(path, lines, 1))
@@ -96,7 +96,7 @@ def _turns_of(path: str, lines: list[bytes], start: int) -> Iterator[Unit]:
         "user": session.user,
         "scope": scope_of(session),
     }
-    for turn, line in zip(transcript.turns, _places(lines, start), strict=False):
+    for turn, line in zip(transcript.turns, _turn_lines(lines, start), strict=False):
         yield Unit(
             id=f"session:{session.id}#{turn.n}",
             first=line,
@@ -116,7 +116,7 @@ def _turns_of(path: str, lines: list[bytes], start: int) -> Iterator[Unit]:
 _SEALED = b'{"kind":"turn",'
 
 
-def _places(lines: list[bytes], start: int) -> list[int]:
+def _turn_lines(lines: list[bytes], start: int) -> list[int]:
     """Return the line of each turn record, in order."""
     return [number for number, line in enumerate(lines, start) if _is_turn(line)]
 
@@ -133,7 +133,7 @@ def _is_turn(line: bytes) -> bool:
         return False
 
 
-def _chunk(chunk: Chunk, path: str, shift: int, head: dict[str, Any]) -> Unit:
+def _chunk_unit(chunk: Chunk, path: str, shift: int, head: dict[str, Any]) -> Unit:
     first = chunk.first + shift
     return Unit(
         id=f"{path}#L{first}",
@@ -163,10 +163,10 @@ def served_units(path: str, served: Served, split: Split) -> tuple[list[Unit], F
 
 def capped(units: list[Unit], cap: Origin | None) -> list[Unit]:
     """Return units that are trusted no more than that, as candidates; None changes nothing."""
-    return units if cap is None else [_capped(unit, cap) for unit in units]
+    return units if cap is None else [_cap_unit(unit, cap) for unit in units]
 
 
-def _capped(unit: Unit, cap: Origin) -> Unit:
+def _cap_unit(unit: Unit, cap: Origin) -> Unit:
     known = [Origin(unit.trust)] if unit.trust in tuple(Origin) else []
     doubted = unit.kind != "turn" and unit.status in _HELD
     status = str(Status.CANDIDATE) if doubted else unit.status

@@ -28,7 +28,7 @@ def compare(view: Searcher, whole: Searcher) -> list[Finding]:
 
     Every unit must be in both, and every word must stand in the same units as often.
     """
-    wrong = list(_units(view, whole)) or list(_words(view, whole))
+    wrong = list(_compare_units(view, whole)) or list(_compare_words(view, whole))
     shown = [Finding("index", Severity.ERROR, why, _REMEDY, fixable=True) for why in wrong[:SHOWN]]
     if len(wrong) > SHOWN:
         more = f"{len(wrong) - SHOWN} more differences"
@@ -36,25 +36,25 @@ def compare(view: Searcher, whole: Searcher) -> list[Finding]:
     return shown
 
 
-def _units(view: Searcher, whole: Searcher) -> Iterator[str]:
-    held, wanted = _living(view), _living(whole)
+def _compare_units(view: Searcher, whole: Searcher) -> Iterator[str]:
+    held, wanted = _living_ids(view), _living_ids(whole)
     for id in sorted(wanted - held):
         yield f"the index lacks {id}"
     for id in sorted(held - wanted):
         yield f"the index holds {id}, which no file does"
 
 
-def _living(searcher: Searcher) -> set[str]:
+def _living_ids(searcher: Searcher) -> set[str]:
     ids = searcher.column("id")
     return {ids[row] for row in searcher.living()}
 
 
-def _words(view: Searcher, whole: Searcher) -> Iterator[str]:
+def _compare_words(view: Searcher, whole: Searcher) -> Iterator[str]:
     for word, _ in groupby(merge(view.vocabulary(), whole.vocabulary())):
-        if _found(view, word) != _found(whole, word):
+        if _sorted_postings(view, word) != _sorted_postings(whole, word):
             yield f"the index is wrong about the word {word!r}"
 
 
-def _found(searcher: Searcher, word: str) -> list[tuple[str, float]]:
+def _sorted_postings(searcher: Searcher, word: str) -> list[tuple[str, float]]:
     ids, (rows, counts) = searcher.column("id"), searcher.postings(word)
     return sorted((ids[row], float(count)) for row, count in zip(rows, counts, strict=True))

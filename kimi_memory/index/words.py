@@ -83,8 +83,8 @@ class Words:
         if unit.title:
             words += self.split(unit.title) * TITLE_WEIGHT
         known = set(words)
-        words += [word for word in _dates(unit, self._zone) if word not in known]
-        return [*words, ASKS] if unit.kind == "turn" and _asks(unit.text) else words
+        words += [word for word in _find_date_words(unit, self._zone) if word not in known]
+        return [*words, ASKS] if unit.kind == "turn" and _is_question(unit.text) else words
 
     def of_query(self, query: Query, now: datetime) -> list[str]:
         """Return the words a question asks for, each once, in their order."""
@@ -94,12 +94,12 @@ class Words:
         return list(dict.fromkeys(words))
 
 
-def _asks(text: str) -> bool:
+def _is_question(text: str) -> bool:
     """Whether a text ends with a question; a remark in brackets after it does not count."""
     return _NOTE.sub("", text).rstrip("\"'”’」』)）~ \n").endswith(("?", "？"))
 
 
-def _dates(unit: Unit, zone: Zone) -> list[str]:
+def _find_date_words(unit: Unit, zone: Zone) -> list[str]:
     """Return the day a turn was said on, and the days it speaks of."""
     at = None if unit.at is None else in_zone(unit.at, zone)
     said = date_words(unit.text, at)

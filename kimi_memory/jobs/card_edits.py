@@ -46,24 +46,24 @@ def touched(store: Store, history: History, shelf: Shelf) -> Iterator[Touch]:
         if shelf.survey.waits(path):
             continue
         content = store.read(path)
-        card = _card(content, path)
+        card = _parse_card(content, path)
         if card is None or card.status not in LIVE or _is_proven(card):
             continue
-        before = _before(history, path, mark) if history.ready() else None
+        before = _find_earlier_card(history, path, mark) if history.ready() else None
         if before is None or normalise(before.value) != normalise(card.value):
-            yield Touch(path, card, _line(content, card.value), before)
+            yield Touch(path, card, _find_line_number(content, card.value), before)
 
 
-def _before(history: History, path: str, mark: str) -> Card | None:
+def _find_earlier_card(history: History, path: str, mark: str) -> Card | None:
     """Return a card as it was when its file had the content of a mark."""
     for commit in history.log(limit=_VERSIONS, path=path):
         content = history.content(commit.hash, path)
         if content is not None and digest(content) == mark:
-            return _card(content, path)
+            return _parse_card(content, path)
     return None
 
 
-def _card(content: bytes, path: str) -> Card | None:
+def _parse_card(content: bytes, path: str) -> Card | None:
     try:
         note = codec.parse(decode(content, path), path)
     except FormatError:
@@ -79,7 +79,7 @@ def _is_proven(card: Card) -> bool:
     return any(value in words or words in value for words in said)
 
 
-def _line(content: bytes, value: str) -> int:
+def _find_line_number(content: bytes, value: str) -> int:
     first = value.strip().split("\n", 1)[0]
     lines = content.decode("utf-8", "replace").splitlines()
     return next((n for n, line in enumerate(lines, 1) if first and first in line), 0)

@@ -59,17 +59,17 @@ class Breaker:
             found = Failures(kind, count, now.isoformat(timespec="seconds"), str(error)[:300])
             body = json.dumps(asdict(found), ensure_ascii=False).encode()
             with suppress(KimiMemoryError):  # A full disk must not hide the failure itself.
-                self._store.view(_path(kind), self._store.journal.sign(body) + b"\n" + body)
+                self._store.view(_state_path(kind), self._store.journal.sign(body) + b"\n" + body)
 
     def worked(self, kind: str) -> None:
         """Forget earlier failures."""
         if kind in PERIODIC and self.of(kind).count:
-            self._store.unview(_path(kind))
+            self._store.unview(_state_path(kind))
 
     def of(self, kind: str) -> Failures:
         """Return the failures of a kind of job."""
         try:
-            mark, _, body = self._store.read(_path(kind)).partition(b"\n")
+            mark, _, body = self._store.read(_state_path(kind)).partition(b"\n")
         except KimiMemoryError:
             return Failures(kind)
         if not hmac.compare_digest(mark, self._store.journal.sign(body)):
@@ -92,5 +92,5 @@ class Breaker:
                 yield f"{kind} failed {found.count} times in a row{rests}: {found.why}"
 
 
-def _path(kind: str) -> str:
+def _state_path(kind: str) -> str:
     return f"{FOLDER}/{kind}.json"

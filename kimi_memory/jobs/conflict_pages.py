@@ -36,7 +36,7 @@ class Dispute:
     def text(self) -> str:
         """The page, signed with its own hash."""
         lang = max(self.sides, key=lambda card: card.updated).lang
-        sides = list(map(_side, self.sides))
+        sides = list(map(_describe_side, self.sides))
         return signed(fill("notes/CONFLICT", lang, key=self.key, sides=sides, mark="0" * 12))
 
 
@@ -45,33 +45,39 @@ def disputes(cards: Iterable[Card]) -> list[Dispute]:
     open_cards = {card.id: card for card in cards if card.status is Status.CONFLICTED}
     groups: dict[str, set[str]] = {}
     for card in sorted(open_cards.values(), key=lambda card: card.id):
-        near = {card.id, *_against(card), *_of_key(card, open_cards.values())} & open_cards.keys()
+        near = {
+            card.id,
+            *_contradicted_ids(card),
+            *_of_key(card, open_cards.values()),
+        } & open_cards.keys()
         near = {id for id in near if open_cards[id].scope == card.scope}
         for id in list(near):
             near |= groups.get(id, set())
         groups |= dict.fromkeys(near, near)
     found = {frozenset(ids) for ids in groups.values()}
-    return sorted((_dispute(open_cards[id] for id in ids) for ids in found), key=lambda d: d.key)
+    return sorted(
+        (_build_dispute(open_cards[id] for id in ids) for ids in found), key=lambda d: d.key
+    )
 
 
-def _against(card: Card) -> Iterator[str]:
+def _contradicted_ids(card: Card) -> Iterator[str]:
     return (link.to for link in card.links if link.rel is LinkRel.CONTRADICTS)
 
 
-def _about(card: Card) -> tuple[str, str, str]:
+def _card_slot(card: Card) -> tuple[str, str, str]:
     return card.key, card.project, card.scope
 
 
 def _of_key(card: Card, others: Iterable[Card]) -> Iterator[str]:
-    return (other.id for other in others if _about(other) == _about(card))
+    return (other.id for other in others if _card_slot(other) == _card_slot(card))
 
 
-def _dispute(cards: Iterable[Card]) -> Dispute:
+def _build_dispute(cards: Iterable[Card]) -> Dispute:
     sides = sorted(cards, key=lambda card: (card.valid_from or card.created, card.id))
     return Dispute(sides[0].key, tuple(sides))
 
 
-def _side(card: Card) -> dict[str, object]:
+def _describe_side(card: Card) -> dict[str, object]:
     return {
         "id": card.id,
         "value": " ".join(card.value.split()),

@@ -34,7 +34,7 @@ def with_edits(step: Step, shelf: Shelf, history: History) -> Step:
         return step
     edits = _Edits()
     last = None
-    for day, by_job in _versions(history, entry.path):
+    for day, by_job in _read_versions(history, entry.path):
         if last is not None:
             (edits.forget if by_job else edits.learn)(last, day)
         last = day
@@ -47,7 +47,7 @@ def with_edits(step: Step, shelf: Shelf, history: History) -> Step:
 
 def is_blank(day: Day) -> bool:
     """Whether nothing stands on a page: what was on it is of another day, or is gone."""
-    return not any(_lines(day, name) for name in _SECTIONS)
+    return not any(_section_lines(day, name) for name in _SECTIONS)
 
 
 class _Edits:
@@ -60,41 +60,43 @@ class _Edits:
     def learn(self, before: Day, after: Day) -> None:
         """Note what one edit changed."""
         for name in _SECTIONS:
-            old, new = _lines(before, name), _lines(after, name)
+            old, new = _section_lines(before, name), _section_lines(after, name)
             added, gone = self._added[name], self._gone[name]
             for line in set(old) - set(new):
                 added.pop(line, None)
-                gone.add(_said(line))
+                gone.add(_strip_hour(line))
             fresh = [line for line in new if line not in old]
             added.update(dict.fromkeys(fresh))
-            gone.difference_update(map(_said, fresh))
+            gone.difference_update(map(_strip_hour, fresh))
 
     def forget(self, before: Day, after: Day) -> None:
         """Note what a job took out again of what people added: somebody asked for it."""
         for name in _SECTIONS:
-            for line in set(_lines(before, name)) - set(_lines(after, name)):
+            for line in set(_section_lines(before, name)) - set(_section_lines(after, name)):
                 self._added[name].pop(line, None)
 
     def over(self, day: Day) -> Day:
         """Return a page with the edits made on it."""
-        return replace(day, **{name: self._merged(day, name) for name in _SECTIONS})  # type: ignore[arg-type]  # tuples of text, all three
+        return replace(day, **{name: self._merge_lines(day, name) for name in _SECTIONS})  # type: ignore[arg-type]  # tuples of text, all three
 
-    def _merged(self, day: Day, name: str) -> tuple[str, ...]:
-        kept = [line for line in _lines(day, name) if _said(line) not in self._gone[name]]
+    def _merge_lines(self, day: Day, name: str) -> tuple[str, ...]:
+        kept = [
+            line for line in _section_lines(day, name) if _strip_hour(line) not in self._gone[name]
+        ]
         return tuple(dict.fromkeys((*kept, *self._added[name])))
 
 
-def _said(line: str) -> str:
+def _strip_hour(line: str) -> str:
     """Return what a line says without its hour, which is another one in another time zone."""
     return _HOUR.sub("", line)
 
 
-def _lines(day: Day, name: str) -> tuple[str, ...]:
+def _section_lines(day: Day, name: str) -> tuple[str, ...]:
     lines: tuple[str, ...] = getattr(day, name)
     return lines
 
 
-def _versions(history: History, path: str) -> Iterator[tuple[Day, bool]]:
+def _read_versions(history: History, path: str) -> Iterator[tuple[Day, bool]]:
     """Yield a page as it was committed, oldest first, and whether a job wrote it."""
     for commit in reversed(history.log(limit=_VERSIONS, path=path)):
         content = history.content(commit.hash, path)

@@ -65,10 +65,10 @@ def digest_step(
         updated=now,
         sources=(Source(session.id, turns[0].n, turns[-1].n),),
         lang=lang,
-        title=_title(transcript, lines),
+        title=_choose_title(transcript, lines),
         session=session.id,
         at=session.started,
-        participants=_participants(transcript),
+        participants=_list_participants(transcript),
         lines=tuple(lines),
         project=session.project,
         scope=scope_of(session),
@@ -110,7 +110,7 @@ def cut_digests(
             continue
         title = digest.title
         if any(title.rstrip("…") in line.text for line in gone):
-            title = _headline(rest)
+            title = _make_headline(rest)
         new = replace(digest, lines=rest, title=title, updated=now)
         yield Step(Op.REFINE, new, f"{len(gone)} lines are forgotten")
 
@@ -138,20 +138,20 @@ def lines_about(
     return lost
 
 
-def _title(transcript: Transcript, lines: Iterable[DigestLine]) -> str:
+def _choose_title(transcript: Transcript, lines: Iterable[DigestLine]) -> str:
     if len(_WORD.findall(transcript.session.title)) > 1:
         return transcript.session.title
-    return _headline(lines)
+    return _make_headline(lines)
 
 
-def _headline(lines: Iterable[DigestLine]) -> str:
+def _make_headline(lines: Iterable[DigestLine]) -> str:
     order = list(Part)
     best = min(lines, key=lambda line: (order.index(line.part), line.first))
     words = _JOINTS.split(best.text)[0]
     return headline(_SIGNS.sub("", words) or words)
 
 
-def _participants(transcript: Transcript) -> tuple[str, ...]:
+def _list_participants(transcript: Transcript) -> tuple[str, ...]:
     session = transcript.session
     spoken = (turn for turn in transcript.turns if turn.role in (Role.USER, Role.ASSISTANT))
     return tuple(dict.fromkeys(speaker_of(turn, session) for turn in spoken))

@@ -66,9 +66,9 @@ class Distil:
         fold = Fold(shelf, self._host, self._gate, self._now, self._zone)
         told = _in_zone(transcript, self._zone)
         # First, since who reads the session a second time may want to see it.
-        digest = self._digest(told)
+        digest = self._build_digest(told)
         earlier = Earlier(shelf)
-        drafts, stating_nothing = graded(self._drafts(told))
+        drafts, stating_nothing = graded(self._collect_drafts(told))
         for draft in drafts:
             fold.add(draft, text_of)
         changed = [(d, list(earlier.statements(d))) for d in drafts if BY_WORDS & set(d.tags)]
@@ -88,17 +88,20 @@ class Distil:
                 *digest,
                 *retract.pages(shelf, folded.gone, self._now),
             ),
-            changes=(*self._archive(place, transcript), *retract.stones(folded.gone, self._now)),
+            changes=(
+                *self._archive_session(place, transcript),
+                *retract.stones(folded.gone, self._now),
+            ),
             left_out=(*stating_nothing, *folded.left_out),
         )
 
-    def _digest(self, transcript: Transcript) -> list[Step]:
+    def _build_digest(self, transcript: Transcript) -> list[Step]:
         if len(transcript.turns) < self._settings.min_turns:
             return []
         step = digest_step(transcript, self._host, self._gate, language(transcript), self._now)
         return [step] if step else []
 
-    def _drafts(self, transcript: Transcript) -> list[Draft]:
+    def _collect_drafts(self, transcript: Transcript) -> list[Draft]:
         if len(transcript.turns) < self._settings.min_turns:
             return []
         answer = self._host.answer("distil_session", transcript=transcript)
@@ -114,7 +117,7 @@ class Distil:
         chosen = {id(draft) for draft in ranked[: self._settings.max_cards]} | tasks
         return [draft for draft in good if id(draft) in chosen]
 
-    def _archive(self, place: sessions.Place, transcript: Transcript) -> list[Change]:
+    def _archive_session(self, place: sessions.Place, transcript: Transcript) -> list[Change]:
         if not place.open:
             return []
         content = self._store.read(place.path)

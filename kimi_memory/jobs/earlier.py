@@ -68,15 +68,15 @@ class Earlier:
         if draft.weak or draft.origin is not Origin.HUMAN or not may_replace(draft.value):
             return
         names = specific_words(draft.value)
-        before = (said for said in self._said if said.digest.at < draft.at)
+        before = (said for said in self._past_statements if said.digest.at < draft.at)
         mine = (said for said in before if said.digest.scope == draft.scope)
         meant = [said for said in mine if self._is_meant(said, draft)]
         if meant:
-            yield _draft(max(meant, key=lambda said: len(said.names & names)), draft)
+            yield _build_draft(max(meant, key=lambda said: len(said.names & names)), draft)
 
     def _is_meant(self, said: Said, draft: Draft) -> bool:
         shared = said.names & specific_words(draft.value)
-        if not any(self._counts[word] <= RARE for word in shared):
+        if not any(self._name_counts[word] <= RARE for word in shared):
             return False
         text = said.clause.text
         return not is_lasting(text) and replaces(text, draft.value) and not self._is_held(said)
@@ -85,13 +85,13 @@ class Earlier:
         """Whether a card rests on these words; then it is judged, and no card of the past made."""
         return any(
             text in said.clause.text or said.clause.text in text
-            for text in self._held.get((said.digest.session, said.turn.n), ())
+            for text in self._quoted_texts.get((said.digest.session, said.turn.n), ())
         )
 
     @cached_property
-    def _held(self) -> dict[tuple[str, int], list[str]]:
+    def _quoted_texts(self) -> dict[tuple[str, int], list[str]]:
         """The words of these sessions that cards rest on."""
-        near = {digest.session for digest in self._digests}
+        near = {digest.session for digest in self._last_digests}
         found: dict[tuple[str, int], list[str]] = {}
         cards = self._shelf.notes(
             Card.kind, lambda entry: any(mark.split("#", 1)[0] in near for mark in entry.quotes)
@@ -102,22 +102,24 @@ class Earlier:
         return found
 
     @cached_property
-    def _digests(self) -> list[Digest]:
+    def _last_digests(self) -> list[Digest]:
         return last_digests(self._shelf, {})
 
     @cached_property
-    def _said(self) -> list[Said]:
-        return [one for digest in self._digests for one in reversed(self._of(digest))]
+    def _past_statements(self) -> list[Said]:
+        return [
+            one for digest in self._last_digests for one in reversed(self._read_statements(digest))
+        ]
 
     @cached_property
-    def _counts(self) -> Counter[str]:
+    def _name_counts(self) -> Counter[str]:
         turns: dict[tuple[str, int], frozenset[str]] = {}
-        for said in self._said:
+        for said in self._past_statements:
             place = (said.digest.session, said.turn.n)
             turns[place] = turns.get(place, frozenset()) | said.names
         return Counter(word for names in turns.values() for word in names)
 
-    def _of(self, digest: Digest) -> list[Said]:
+    def _read_statements(self, digest: Digest) -> list[Said]:
         """Return what the person of a session said; nothing of one that cannot be read."""
         try:
             place = sessions.find(self._shelf.store, digest.session)
@@ -126,10 +128,15 @@ class Earlier:
             return []
         if transcript.has_several_people():
             return []
-        return [said for turn in transcript.turns if turn.is_speech for said in _in(digest, turn)]
+        return [
+            said
+            for turn in transcript.turns
+            if turn.is_speech
+            for said in _find_statements(digest, turn)
+        ]
 
 
-def _in(digest: Digest, turn: Turn) -> Iterator[Said]:
+def _find_statements(digest: Digest, turn: Turn) -> Iterator[Said]:
     own = own_clauses(turn.text)
     for at, clause in enumerate(own):
         if clause.act in _SAID:
@@ -140,7 +147,7 @@ def _in(digest: Digest, turn: Turn) -> Iterator[Said]:
             yield Said(digest, turn, clause, value, specific_words(clause.text))
 
 
-def _piece(said: Said, names: frozenset[str]) -> str:
+def _cut_statement(said: Said, names: frozenset[str]) -> str:
     """Return what was said; of a long sentence only the part that names what has changed."""
     if traits_of(said.value).words <= LONG:
         return said.value
@@ -148,9 +155,9 @@ def _piece(said: Said, names: frozenset[str]) -> str:
     return said.value[parts[0].start() : parts[-1].end()].strip(" ,，;；") if parts else said.value
 
 
-def _draft(said: Said, draft: Draft) -> Draft:
+def _build_draft(said: Said, draft: Draft) -> Draft:
     """Return the earlier statement with its turn, in the place of the later one."""
-    value = _piece(said, specific_words(draft.value))
+    value = _cut_statement(said, specific_words(draft.value))
     return Draft(
         type=CardType.FACT if draft.type is CardType.RULE else draft.type,
         key=f"{draft.key.split('.', 1)[0]}.{slug(headline(value), 40)}",

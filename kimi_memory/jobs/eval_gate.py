@@ -42,7 +42,7 @@ class Forbidden:
             changes: what the job would write.
             before: bytes of the files it would update or delete, by path.
         """
-        cases = [case for case in self._cases() if case.forbid]
+        cases = [case for case in self._load_cases() if case.forbid]
         if not cases:
             return
         # A page that moves said the same before; a session that is archived is no page.
@@ -53,13 +53,13 @@ class Forbidden:
                 continue
             if is_searchable(change.path):
                 old = {path for path in before if path == change.path or path in gone}
-                known = [unit for path in old for unit in self._units(path, before[path])]
-                fresh = self._units(change.path, change.content)
-                self._ask(cases, fresh, known)
+                known = [unit for path in old for unit in self._visible_units(path, before[path])]
+                fresh = self._visible_units(change.path, change.content)
+                self._check_cases(cases, fresh, known)
 
-    def _ask(self, cases: Iterable[Case], fresh: list[Unit], known: list[Unit]) -> None:
+    def _check_cases(self, cases: Iterable[Case], fresh: list[Unit], known: list[Unit]) -> None:
         words = Words(self.host)
-        texts, old = list(map(_pair, fresh)), list(map(_pair, known))
+        texts, old = list(map(_id_and_text, fresh)), list(map(_id_and_text, known))
         for case in cases:
             for word in case.forbid:
                 found = set(hits_of(word, texts)) if not any(hits_of(word, old)) else set()
@@ -68,16 +68,16 @@ class Forbidden:
                 asked = set(words.of_query(Query(text=case.query), self.clock()))
                 for unit in fresh:
                     if unit.id in found and not asked.isdisjoint(words.of_unit(unit)):
-                        raise _refusal(case, word, unit)
+                        raise _build_error(case, word, unit)
 
-    def _units(self, path: str, content: bytes) -> list[Unit]:
-        units, _ = guard(path, content, self._split)
+    def _visible_units(self, path: str, content: bytes) -> list[Unit]:
+        units, _ = guard(path, content, self._split_text)
         return [unit for unit in units if unit.status not in _HIDDEN]
 
-    def _split(self, text: str) -> list[Chunk]:
+    def _split_text(self, text: str) -> list[Chunk]:
         return list(self.host.answer("split_note", text=text, sizes=self.sizes) or ())
 
-    def _cases(self) -> Iterator[Case]:
+    def _load_cases(self) -> Iterator[Case]:
         """Yield the cases that can be read; ``eval`` tells of the others."""
         for path in filter(is_eval, self.store.files(FOLDER)):
             try:
@@ -86,11 +86,11 @@ class Forbidden:
                 continue
 
 
-def _pair(unit: Unit) -> tuple[str, str]:
+def _id_and_text(unit: Unit) -> tuple[str, str]:
     return unit.id, f"{unit.title}\n{unit.text}"
 
 
-def _refusal(case: Case, word: str, unit: Unit) -> GateError:
+def _build_error(case: Case, word: str, unit: Unit) -> GateError:
     return GateError(
         "evals",
         f"{unit.path} would answer {case.query!r} with {word!r}, which {case.path} forbids",

@@ -27,17 +27,17 @@ def translate_first_pages(render: Render, lang: Lang) -> Iterator[Change]:
     `init` knows the language of the machine at best; what is said tells that of the person.
     """
     for path, template in STARTER_PAGES.items():
-        if render.exists(path) and render.text(path) in _others(template, lang):
+        if render.exists(path) and render.text(path) in _other_language_texts(template, lang):
             yield from render.replace_file(path, fill(template, lang, name="").encode())
     if render.exists(IDENTITY_PATH):
-        yield from _identity(render, lang)
+        yield from _translate_identity(render, lang)
 
 
-def _others(template: str, lang: Lang) -> list[str]:
+def _other_language_texts(template: str, lang: Lang) -> list[str]:
     return [fill(template, other, name="") for other in Lang if other is not lang]
 
 
-def _identity(render: Render, lang: Lang) -> Iterator[Change]:
+def _translate_identity(render: Render, lang: Lang) -> Iterator[Change]:
     text, told = render.text(IDENTITY_PATH), None
     with suppress(FormatError):
         told = codec.parse(text, IDENTITY_PATH)

@@ -92,7 +92,7 @@ class Fold:
         if draft.gone:
             why_not = self._let_go(draft)
         elif draft.done and not why_not:
-            why_not = self._finish(draft)
+            why_not = self._finish_task(draft)
         if why_not:
             self._left_out.append(f"{draft.key}: {why_not}")
         if why_not or draft.gone or draft.done:
@@ -103,7 +103,7 @@ class Fold:
 
     def replaces(self, draft: Draft) -> bool:
         """Whether a draft takes the place of a live card that names the same things."""
-        return bool(self._changed(draft, ()))
+        return bool(self._find_replaced_cards(draft, ()))
 
     def add_past(self, old: Draft, draft: Draft) -> None:
         """Add what was so until a draft said otherwise, if the draft has become a card.
@@ -121,9 +121,9 @@ class Fold:
         known = any((q.session, q.n) in turns for card in ended for q in card.quotes)
         if new is None or known or past.id in self._shelf.entries() or self._gate.objection(old):
             return
-        self._put(Op.ADD, past, f"was so until {draft.at:%Y-%m-%d}")
+        self._record_operation(Op.ADD, past, f"was so until {draft.at:%Y-%m-%d}")
         op, why = self._ops[new.id]
-        self._put(op, replace(new, supersedes=(*new.supersedes, past.id)), why)
+        self._record_operation(op, replace(new, supersedes=(*new.supersedes, past.id)), why)
 
     def result(self) -> Folded:
         """Return the steps decided so far, cards first."""
@@ -137,13 +137,13 @@ class Fold:
             return "only a person's own words take something back"
         named = self._matching.named(draft, self._cards)
         found = [c for c in named if c.status is not Status.ARCHIVED]
-        found = [c for c in found if _said(c) <= draft.at and _is_meant(c, draft)]
+        found = [c for c in found if _statement_time(c) <= draft.at and _is_meant(c, draft)]
         for card in found:
             self._gone[card.id] = let_go(card, draft.at, self._now)
-            self._put(Op.FORGET, self._gone[card.id], f"{WHY} on {draft.at:%Y-%m-%d}")
+            self._record_operation(Op.FORGET, self._gone[card.id], f"{WHY} on {draft.at:%Y-%m-%d}")
         return "" if found else "nothing is known of what it takes back"
 
-    def _finish(self, draft: Draft) -> str:
+    def _finish_task(self, draft: Draft) -> str:
         """End the one open task that is said to be done; returns why none was."""
         known = {head.id: head for head in self._shelf.heads()}
         known |= {card.id: Head.of(card) for card in self._cards.values()}
@@ -155,12 +155,12 @@ class Fold:
         assert isinstance(card, Card)
         over = replace(self._with_evidence(card, draft, Rel.UPDATES), status=Status.SUPERSEDED)
         why = f"done, as was said on {draft.at:%Y-%m-%d}"
-        self._put(Op.SUPERSEDE, replace(over, valid_to=draft.at), why)
+        self._record_operation(Op.SUPERSEDE, replace(over, valid_to=draft.at), why)
         for other in (head.id for head in known.values() if says_open(head, card)):
             told = self._cards.get(other) or self._shelf.file(self._shelf.find(other).path).note
             assert isinstance(told, Card)
             gone = replace(told, status=Status.SUPERSEDED, valid_to=draft.at, updated=self._now)
-            self._put(Op.SUPERSEDE, gone, f"it says that {card.id} is open")
+            self._record_operation(Op.SUPERSEDE, gone, f"it says that {card.id} is open")
         return ""
 
     def _add_event(self, draft: Draft) -> None:
@@ -197,11 +197,11 @@ class Fold:
             return  # These words made a card when they were captured; what became of it stands.
         if any(set(map(mark, draft.quotes)) <= set(map(mark, card.quotes)) for card in live):
             return
-        judged = [(self._verdict(card, draft, own), card) for card in live]
-        judged += self._changed(draft, live)
+        judged = [(self._judge_card(card, draft, own), card) for card in live]
+        judged += self._find_replaced_cards(draft, live)
         verdict, card = min(judged, key=lambda one: _ORDER.index(one[0]), default=(None, None))
         if card is None:
-            self._put(Op.ADD, self._new_card(draft), "new knowledge")
+            self._record_operation(Op.ADD, self._new_card(draft), "new knowledge")
         elif verdict is Verdict.UNRELATED:
             self._add_beside(draft, live)
         elif draft.origin.rank > card.trust.rank and verdict is not Verdict.AGREES:
@@ -210,40 +210,42 @@ class Fold:
             self._left_out.append(f"{draft.key}: not said plainly enough to change {card.id}")
         else:
             replaced = [card for said, card in judged if said is Verdict.REPLACES]
-            self._settle(verdict, card, draft, replaced)
+            self._apply_verdict(verdict, card, draft, replaced)
 
-    def _changed(self, draft: Draft, beside: Sequence[Card]) -> list[tuple[Verdict, Card]]:
+    def _find_replaced_cards(
+        self, draft: Draft, beside: Sequence[Card]
+    ) -> list[tuple[Verdict, Card]]:
         """Return the other cards whose place a draft takes."""
         known = {card.id for card in beside}
         meant = [card for card in self._matching.meant(draft, self._cards) if card.id not in known]
-        judged = ((self._verdict(card, draft, None), card) for card in meant)
+        judged = ((self._judge_card(card, draft, None), card) for card in meant)
         return [(verdict, card) for verdict, card in judged if verdict is Verdict.REPLACES]
 
-    def _verdict(self, card: Card, draft: Draft, own: Card | None) -> Verdict:
+    def _judge_card(self, card: Card, draft: Draft, own: Card | None) -> Verdict:
         verdict = self._host.answer("judge_conflict", card=card, draft=draft)
         if card is own and verdict in {Verdict.REPLACES, Verdict.CONFLICTS}:
             return Verdict.REFINES  # Nothing replaces or disputes itself.
         return verdict or Verdict.UNRELATED
 
-    def _settle(
+    def _apply_verdict(
         self, verdict: Verdict | None, card: Card, draft: Draft, replaced: Sequence[Card]
     ) -> None:
         since = card.valid_from or card.created
         match verdict:
             case Verdict.AGREES:
-                self._corroborate(card, draft)
+                self._corroborate_card(card, draft)
             case Verdict.REFINES:
-                self._refine(card, draft)
+                self._refine_card(card, draft)
             case Verdict.REPLACES | Verdict.CONFLICTS if draft.at < since:
                 # An older transcript came in late: what it says was so before, not now.
                 old = replace(self._new_card(draft), status=Status.SUPERSEDED, valid_to=since)
-                self._put(Op.ADD, old, f"was so until {since:%Y-%m-%d}")
+                self._record_operation(Op.ADD, old, f"was so until {since:%Y-%m-%d}")
             case Verdict.REPLACES:
-                self._supersede(replaced, draft)
+                self._supersede_cards(replaced, draft)
             case _:
-                self._conflict(card, draft)
+                self._record_conflict(card, draft)
 
-    def _corroborate(self, card: Card, draft: Draft) -> None:
+    def _corroborate_card(self, card: Card, draft: Draft) -> None:
         new = self._with_evidence(card, draft, Rel.SUPPORTS)
         # Noisy-or: independent agreement leaves less room for doubt (Pearl 1988, 4.3.2).
         confidence = round(1 - (1 - card.confidence) * (1 - _AGREEMENT), 3)
@@ -252,55 +254,57 @@ class Fold:
         if _waits_for_a_person(card) and draft.origin is Origin.HUMAN and not draft.weak:
             new = replace(new, status=Status.ACTIVE, trust=Origin.HUMAN)
             new = replace(new, value=content_of(draft), title=draft.title)
-        self._put(Op.CORROBORATE, new, f"said again on {draft.at:%Y-%m-%d}")
+        self._record_operation(Op.CORROBORATE, new, f"said again on {draft.at:%Y-%m-%d}")
 
-    def _refine(self, card: Card, draft: Draft) -> None:
+    def _refine_card(self, card: Card, draft: Draft) -> None:
         new = self._with_evidence(card, draft, Rel.UPDATES)
         newer = draft.at >= (card.verified or card.created)
         if newer and compare_statements(card.value, draft.value) is Relation.FINER:
             trust = least_trusted([card.trust, draft.origin])
             new = replace(new, value=content_of(draft), title=draft.title, trust=trust)
-        self._put(Op.REFINE, new, f"more detail from {draft.at:%Y-%m-%d}")
+        self._record_operation(Op.REFINE, new, f"more detail from {draft.at:%Y-%m-%d}")
 
-    def _supersede(self, cards: Sequence[Card], draft: Draft) -> None:
+    def _supersede_cards(self, cards: Sequence[Card], draft: Draft) -> None:
         fresh = self._new_card(draft)
         for card in cards:
             old = replace(card, status=Status.SUPERSEDED, valid_to=draft.at, updated=self._now)
-            self._put(Op.SUPERSEDE, old, f"replaced on {draft.at:%Y-%m-%d} by {fresh.id}")
+            self._record_operation(
+                Op.SUPERSEDE, old, f"replaced on {draft.at:%Y-%m-%d} by {fresh.id}"
+            )
         ids = tuple(card.id for card in cards)
-        self._put(Op.ADD, replace(fresh, supersedes=ids), f"replaces {', '.join(ids)}")
+        self._record_operation(Op.ADD, replace(fresh, supersedes=ids), f"replaces {', '.join(ids)}")
 
-    def _conflict(self, card: Card, draft: Draft) -> None:
+    def _record_conflict(self, card: Card, draft: Draft) -> None:
         fresh = self._new_card(draft)
         why = "one slot, incompatible values"
         old = disputed(card, fresh, why, self._now)
-        self._put(Op.CONFLICT, old, f"{fresh.id} says otherwise")
-        self._put(Op.ADD, disputed(fresh, card, why, self._now), f"against {card.id}")
+        self._record_operation(Op.CONFLICT, old, f"{fresh.id} says otherwise")
+        self._record_operation(Op.ADD, disputed(fresh, card, why, self._now), f"against {card.id}")
 
     def _add_beside(self, draft: Draft, live: Sequence[Card]) -> None:
         """Add a card of its own for another matter, or for one more of many values."""
-        links = [link for card in live if (link := _suggestion(card, draft)) is not None]
+        links = [link for card in live if (link := _suggest_link(card, draft)) is not None]
         if any(card.key == draft.key for card in live):
             key = f"{draft.key}.{normalise(draft.title).replace(' ', '-')[:40]}"
             draft = replace(draft, key=key if key != draft.key else f"{key}.more")
         if not any(card.scope == draft.scope for card in self._shelf.cards({draft.key})):
             fresh = replace(self._new_card(draft), links=tuple(links))
-            self._put(Op.ADD, fresh, "another matter")
+            self._record_operation(Op.ADD, fresh, "another matter")
 
     def _new_card(self, draft: Draft) -> Card:
-        return new_card(draft, self._now, _end(draft, self._zone))
+        return new_card(draft, self._now, _find_end_time(draft, self._zone))
 
     def _with_evidence(self, card: Card, draft: Draft, rel: Rel) -> Card:
         new = with_evidence(card, draft, rel, self._now)
-        return replace(new, valid_to=_end(draft, self._zone) or card.valid_to)
+        return replace(new, valid_to=_find_end_time(draft, self._zone) or card.valid_to)
 
-    def _put(self, op: Op, card: Card, why: str) -> None:
+    def _record_operation(self, op: Op, card: Card, why: str) -> None:
         first, reason = self._ops.get(card.id, (op, why))
         self._cards[card.id] = card
         self._ops[card.id] = (first, reason) if first is Op.ADD else (op, why)
 
 
-def _said(card: Card) -> datetime:
+def _statement_time(card: Card) -> datetime:
     return card.valid_from or card.verified or card.created
 
 
@@ -314,10 +318,10 @@ def _is_finished(head: Head, draft: Draft) -> bool:
 def _latest_live(cards: list[Card]) -> list[Card]:
     """Return the live cards, the one said last first."""
     live = [card for card in cards if card.status in LIVE]
-    return sorted(live, key=lambda card: (_said(card), card.id), reverse=True)
+    return sorted(live, key=lambda card: (_statement_time(card), card.id), reverse=True)
 
 
-def _suggestion(card: Card, draft: Draft) -> Link | None:
+def _suggest_link(card: Card, draft: Draft) -> Link | None:
     """Return a link to a card that a draft may contradict, where rules cannot tell."""
     relation = compare_claims(card.value, draft.value)
     if relation not in {Relation.SWAPPED, Relation.OPPOSITE, Relation.VALUE}:
@@ -340,7 +344,7 @@ def _is_meant(card: Card, draft: Draft) -> bool:
     return not named or bool(named & set(_FIGURE.findall(card.value)))
 
 
-def _end(draft: Draft, zone: Zone) -> datetime | None:
+def _find_end_time(draft: Draft, zone: Zone) -> datetime | None:
     """Return the moment until which a draft says that something holds, if it says one."""
     for text in (draft.value, *(quote.text for quote in draft.quotes[:1])):
         if len(text) <= _SENTENCE and (end := until(text, in_zone(draft.at, zone))) is not None:

@@ -96,45 +96,49 @@ class Forget:
     def plan(self, shelf: Shelf) -> Plan:
         """Return the plan over the notes as they are."""
         wanted = self._wanted
-        fall = self._chosen(shelf, wanted)
+        fall = self._select_targets(shelf, wanted)
         why = wanted.why or "forgotten on request"
-        steps = [Step(Op.FORGET, self._archived(note), why) for note in fall.gone]
+        steps = [Step(Op.FORGET, self._archive_note(note), why) for note in fall.gone]
         steps += [Step(Op.REFINE, n, f"lost its evidence from {fall.subject}") for n in fall.kept]
         turns = {(quote.session, quote.n) for note in fall.gone for quote in supporting(note)}
         lost = lines_about(fall.sessions, turns, fall.words)
-        steps += self._pages(shelf, fall.gone, lost)
+        steps += self._clean_pages(shelf, fall.gone, lost)
         steps += cut_digests(shelf, lost, self._now)
-        stones = self._stones(wanted, fall)
+        stones = self._build_tombstones(wanted, fall)
         changes: list[Change] = []
         if stones:
             changes.append(Append(TOMBSTONES, tuple(map(tombstone_line, stones))))
-        pages, left_out = self._generated(shelf, steps) if steps else ([], [])
+        pages, left_out = self._plan_page_changes(shelf, steps) if steps else ([], [])
         return Plan(
             kind=self.kind,
             subject=fall.subject,
-            inputs=digest_of([self.kind, fall.subject, *self._marks(shelf, fall.notes)]),
+            inputs=digest_of([self.kind, fall.subject, *self._input_marks(shelf, fall.notes)]),
             steps=tuple(steps),
             changes=(*changes, *pages),
             left_out=tuple(left_out),
             asked=True,
         )
 
-    def _chosen(self, shelf: Shelf, wanted: Wanted) -> _Fall:
+    def _select_targets(self, shelf: Shelf, wanted: Wanted) -> _Fall:
         if wanted.session:
             id = sessions.find(self._store, wanted.session).id
-            fall = self._without(shelf, lambda source: source.session == id, id)
+            fall = self._select_by_source(shelf, lambda source: source.session == id, id)
             fall.sessions.append(id)
             return fall
         if wanted.since or wanted.until:
-            return self._within(shelf, wanted)
-        found = self._saying(shelf, wanted) if wanted.query else self._named(shelf, wanted)
+            return self._select_by_time(shelf, wanted)
+        found = (
+            self._find_by_words(shelf, wanted)
+            if wanted.query
+            else self._find_by_identifier(shelf, wanted)
+        )
         subject = found[0].id if wanted.note else wanted.subject
         fall = _Fall(subject, [*found, *_resting_on(shelf, found)])
-        fall.kept += self._bereft(shelf, fall.gone)
+        fall.kept += self._drop_quoted_evidence(shelf, fall.gone)
         fall.words += [wanted.query] if wanted.query else []
         return fall
 
-    def _named(self, shelf: Shelf, wanted: Wanted) -> list[Note]:
+    def _find_by_identifier(self, shelf: Shelf, wanted: Wanted) -> list[Note]:
         if wanted.note:
             note = shelf.file(shelf.find(wanted.note).path).note
             if not isinstance(note, Card | Event):
@@ -142,20 +146,22 @@ class Forget:
             if note.status is Status.ARCHIVED:
                 raise UsageError(f"{note.id} is archived already; nothing was changed.")
             return [note]
-        found: list[Note] = [c for c in _all(shelf, Card) if c.key == wanted.key and _stands(c)]
+        found: list[Note] = [
+            c for c in _yield_notes(shelf, Card) if c.key == wanted.key and _is_not_archived(c)
+        ]
         if not found:
             raise NotFoundError("card with the key", wanted.key)
         return found
 
-    def _saying(self, shelf: Shelf, wanted: Wanted) -> list[Note]:
+    def _find_by_words(self, shelf: Shelf, wanted: Wanted) -> list[Note]:
         words = bare(wanted.query)
         return [
             note
-            for note in (*_all(shelf, Card), *_all(shelf, Event))
-            if _stands(note) and any(words in bare(text) for text in _texts(note))
+            for note in (*_yield_notes(shelf, Card), *_yield_notes(shelf, Event))
+            if _is_not_archived(note) and any(words in bare(text) for text in _note_texts(note))
         ]
 
-    def _within(self, shelf: Shelf, wanted: Wanted) -> _Fall:
+    def _select_by_time(self, shelf: Shelf, wanted: Wanted) -> _Fall:
         """Return what falls with the turns of a time."""
         said: dict[str, set[int]] = {}
         fall = _Fall(wanted.subject)
@@ -171,14 +177,16 @@ class Forget:
         def gone(source: Source) -> bool:
             return said.get(source.session, set()).issuperset(range(source.first, source.last + 1))
 
-        lost = self._without(shelf, gone, wanted.subject)
+        lost = self._select_by_source(shelf, gone, wanted.subject)
         return replace(fall, gone=lost.gone, kept=lost.kept)
 
-    def _without(self, shelf: Shelf, lost: Callable[[Source], bool], subject: str) -> _Fall:
+    def _select_by_source(
+        self, shelf: Shelf, lost: Callable[[Source], bool], subject: str
+    ) -> _Fall:
         """Return what rests on some turns: alone it falls, else it loses that evidence."""
         fall = _Fall(subject)
-        for note in (*_all(shelf, Card), *_all(shelf, Event)):
-            if _stands(note) and any(map(lost, note.sources)):
+        for note in (*_yield_notes(shelf, Card), *_yield_notes(shelf, Event)):
+            if _is_not_archived(note) and any(map(lost, note.sources)):
                 rest = bereaved(note, lost, self._now)
                 if rest.sources:
                     fall.kept.append(rest)
@@ -186,7 +194,7 @@ class Forget:
                     fall.gone.append(note)
         return fall
 
-    def _bereft(self, shelf: Shelf, gone: Iterable[Note]) -> Iterator[Note]:
+    def _drop_quoted_evidence(self, shelf: Shelf, gone: Iterable[Note]) -> Iterator[Note]:
         """Yield cards that rest on the words of what goes, without that evidence."""
         gone = list(gone)
         ids = {note.id for note in gone}
@@ -195,23 +203,27 @@ class Forget:
         def lost(source: Source) -> bool:
             return f"{source.session}#{source.first} {source.quote}" in marks
 
-        for card in _all(shelf, Card):
-            if card.id in ids or not _stands(card) or not any(map(lost, card.sources)):
+        for card in _yield_notes(shelf, Card):
+            if card.id in ids or not _is_not_archived(card) or not any(map(lost, card.sources)):
                 continue
             rest = bereaved(card, lost, self._now)
             proven = any(source.rel is not Rel.CONTRADICTS for source in rest.sources)
             held = rest.status in (Status.ACTIVE, Status.STALE)
             yield replace(rest, status=Status.CANDIDATE) if held and not proven else rest
 
-    def _archived(self, note: Note) -> Note:
+    def _archive_note(self, note: Note) -> Note:
         return replace(note, status=Status.ARCHIVED, updated=self._now)
 
-    def _stones(self, wanted: Wanted, fall: _Fall) -> list[Tombstone]:
-        found = [self._stone(wanted, *about) for note in fall.gone for about in _values(note)]
-        found += [self._stone(wanted, "memory", "", words) for words in fall.words]
+    def _build_tombstones(self, wanted: Wanted, fall: _Fall) -> list[Tombstone]:
+        found = [
+            self._build_tombstone(wanted, *about)
+            for note in fall.gone
+            for about in _barred_values(note)
+        ]
+        found += [self._build_tombstone(wanted, "memory", "", words) for words in fall.words]
         for id in fall.sessions:
             if not self._is_barred(f"session:{id}"):
-                found.append(self._stone(wanted, f"session:{id}", "", ""))
+                found.append(self._build_tombstone(wanted, f"session:{id}", "", ""))
         known = {replace(s, at=self._now) for s in read_tombstones(self._store)}
         fresh = (s for s in found if s not in known)
         return list(dict.fromkeys(fresh))
@@ -219,30 +231,36 @@ class Forget:
     def _is_barred(self, scope: str) -> bool:
         return any(s.scope == scope and not s.value for s in read_tombstones(self._store))
 
-    def _stone(self, wanted: Wanted, scope: str, key: str, value: str) -> Tombstone:
+    def _build_tombstone(self, wanted: Wanted, scope: str, key: str, value: str) -> Tombstone:
         words = normalise(value)
         hashed = bool(words) and (wanted.hashed or self._context.is_secret(value))
         words = keyed_hash(hash_of(bare(value)), self._keyed) if hashed else words
         return Tombstone(scope, key, words, self._now, self._context.actor.name, wanted.why, hashed)
 
-    def _pages(
+    def _clean_pages(
         self, shelf: Shelf, gone: Iterable[Note], lost: Callable[[str, DigestLine], bool]
     ) -> Iterator[Step]:
         """Take lines that repeat a forgotten note or turn out of day and project pages."""
         lines = {normalise(text) for note in gone for text in page_lines_of(note)}
         lines = {line for line in lines if len(line) >= _SHORTEST_LINE}
-        for page in (*_all(shelf, Day), *_all(shelf, Project), *_all(shelf, Agent)):
+        for page in (
+            *_yield_notes(shelf, Day),
+            *_yield_notes(shelf, Project),
+            *_yield_notes(shelf, Agent),
+        ):
             cut = without_turns(without_lines(page, lines), lost)
             if cut != page:
                 yield Step(Op.REFINE, replace(cut, updated=self._now), "repeats what is forgotten")
 
-    def _generated(self, shelf: Shelf, steps: Sequence[Step]) -> tuple[list[Change], list[str]]:
+    def _plan_page_changes(
+        self, shelf: Shelf, steps: Sequence[Step]
+    ) -> tuple[list[Change], list[str]]:
         new = {step.note.id: step.note for step in steps}
-        cards = [new.get(card.id, card) for card in _all(shelf, Card)]
+        cards = [new.get(card.id, card) for card in _yield_notes(shelf, Card)]
         whole = [card for card in cards if isinstance(card, Card)]
         return Pages(self._store, shelf, self._context.settings).changes(whole, steps=steps)
 
-    def _marks(self, shelf: Shelf, notes: Iterable[Note]) -> list[str]:
+    def _input_marks(self, shelf: Shelf, notes: Iterable[Note]) -> list[str]:
         """Return what tells this forgetting from an earlier one of the same notes."""
         size = self._store.size(TOMBSTONES)
         paths = [shelf.find(note.id).path for note in notes]
@@ -271,13 +289,13 @@ def without_evidence(note: T, session: str, now: datetime) -> T:
     return bereaved(note, lambda source: source.session == session, now)
 
 
-def _all(shelf: Shelf, kind: type[T]) -> Iterator[T]:
+def _yield_notes(shelf: Shelf, kind: type[T]) -> Iterator[T]:
     for filed in shelf.notes(kind.kind):
         if isinstance(filed.note, kind):
             yield filed.note
 
 
-def _stands(note: Note) -> bool:
+def _is_not_archived(note: Note) -> bool:
     return note.status is not Status.ARCHIVED
 
 
@@ -285,7 +303,7 @@ def _is_between(at: datetime, since: datetime | None, until: datetime | None) ->
     return (since is None or at >= since) and (until is None or at < until)
 
 
-def _texts(note: Note) -> Iterator[str]:
+def _note_texts(note: Note) -> Iterator[str]:
     """Yield all that a note says."""
     if isinstance(note, Card | Event):
         yield from (note.title, *note.body_texts)
@@ -296,13 +314,13 @@ def _resting_on(shelf: Shelf, found: Iterable[Note]) -> Iterator[Note]:
     """Yield events that hold nothing but the words the found notes rest on."""
     quoted = {mark(quote) for note in found for quote in supporting(note)}
     ids = {note.id for note in found}
-    for event in _all(shelf, Event):
+    for event in _yield_notes(shelf, Event):
         marks = set(map(mark, event.quotes))
-        if event.id not in ids and _stands(event) and marks and marks <= quoted:
+        if event.id not in ids and _is_not_archived(event) and marks and marks <= quoted:
             yield event
 
 
-def _values(note: Note) -> Iterator[tuple[str, str, str]]:
+def _barred_values(note: Note) -> Iterator[tuple[str, str, str]]:
     """Yield scope, key and value of everything that must not make the note again."""
     if not isinstance(note, Card | Event):
         return

@@ -48,7 +48,7 @@ class DraftGate:
         """Return why a draft must not become a note, or an empty string."""
         if not draft.quotes:
             return "no quote stands in a stored turn"
-        if why_not := self._unfit(_all_text(draft)):
+        if why_not := self._find_text_fault(_all_text(draft)):
             return why_not
         if self._barred.draft(draft, (draft.value, content_of(draft))):
             return f"it was forgotten on purpose ({_ALLOW})"
@@ -61,11 +61,11 @@ class DraftGate:
             text: what it says.
             scopes: where it was said, as tombstones name it.
         """
-        if why_not := self._unfit(text):
+        if why_not := self._find_text_fault(text):
             return why_not
         return "it was forgotten on purpose" if self._stones.hides(text, scopes) else ""
 
-    def _unfit(self, text: str) -> str:
+    def _find_text_fault(self, text: str) -> str:
         if "⟦redacted:" in text or self._is_secret(text):
             return "it holds a secret"
         return "what it says was purged" if PURGED in text else ""
@@ -118,9 +118,9 @@ class JobGates:
             entries: how many live entries there are now.
             asked: a person named what goes, so nothing is lost unasked.
         """
-        self._files(list(changes))
+        self._check_file_count(list(changes))
         if not asked:
-            self._loss(sum(map(_is_loss, steps)), entries)
+            self._check_lost_entries(sum(map(_is_loss, steps)), entries)
 
     def check_part(self, changes: Iterable[Change], texts: Mapping[str, bytes]) -> None:
         """Raise GateError when the files of one part of a job must not be written.
@@ -131,8 +131,8 @@ class JobGates:
         """
         for change in changes:
             if isinstance(change, Update) and change.path.endswith(".md") and texts:
-                self._lines(change, texts[change.path])
-            self._size(change)
+                self._check_lost_lines(change, texts[change.path])
+            self._check_page_size(change)
 
     def budget(self, seconds: float, spent: Spent) -> None:
         """Raise GateError when deciding took too long, or asked a model too much."""
@@ -151,7 +151,7 @@ class JobGates:
                 "Raise gates.max_tokens in memory.toml, or run the job on less",
             )
 
-    def _files(self, changes: list[Change]) -> None:
+    def _check_file_count(self, changes: list[Change]) -> None:
         # Pages that only show cards follow from the cards, and those are counted.
         many = sum(not is_page(change.path) for change in changes)
         if many > self._settings.max_files:
@@ -161,7 +161,7 @@ class JobGates:
                 "Raise gates.max_files in memory.toml, or run the job on less",
             )
 
-    def _loss(self, lost: int, entries: int) -> None:
+    def _check_lost_entries(self, lost: int, entries: int) -> None:
         if entries >= _FEW and lost > entries * self._settings.max_loss:
             raise GateError(
                 "loss",
@@ -169,7 +169,7 @@ class JobGates:
                 "Look at the plan with --dry-run; raise gates.max_loss if it is right",
             )
 
-    def _lines(self, change: Update, before: bytes) -> None:
+    def _check_lost_lines(self, change: Update, before: bytes) -> None:
         if is_generated(before.decode("utf-8", "replace")):
             return  # What it shows are cards, and those are counted.
         old = [line.strip() for line in before.split(b"\n") if line.strip()]
@@ -183,7 +183,7 @@ class JobGates:
                 "Look at the plan with --dry-run; raise gates.max_loss if it is right",
             )
 
-    def _size(self, change: Change) -> None:
+    def _check_page_size(self, change: Change) -> None:
         if isinstance(change, Delete) or not change.path.endswith(".md"):
             return
         if change.path.startswith("episodic/sessions/"):

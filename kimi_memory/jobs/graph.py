@@ -38,36 +38,36 @@ def derive(filed: Sequence[Filed]) -> Graph:
     leads to sessions (``session:<id>``), and the order in time runs from the older of
     two values of one key, or of two decisions of one project, to the newer.
     """
-    whose = {one.note.id: _scope(one.note) for one in filed}
-    names = {scope: _names(_of_scope(filed, scope)) for scope in {*whose.values()}}
+    whose = {one.note.id: _note_scope(one.note) for one in filed}
+    names = {scope: _map_names(_of_scope(filed, scope)) for scope in {*whose.values()}}
     graph = Graph()
     for one in (one for one in filed if one.note.status is not Status.ARCHIVED):
-        own = _scope(one.note)
-        for edge in (*_stated(one, names[own]), *_evidence(one.note)):
+        own = _note_scope(one.note)
+        for edge in (*_stated_edges(one, names[own]), *_evidence_edges(one.note)):
             # Private notes are linked with private notes of the same owner alone.
             if whose.get(edge.target, own) == own:
                 graph.add(edge)
     cards = [one.note for one in filed if isinstance(one.note, Card)]
-    for edge in (*_versions(cards), *_decisions(cards)):
+    for edge in (*_version_edges(cards), *_decision_edges(cards)):
         graph.add(edge)
     return graph
 
 
-def _scope(note: Note) -> str:
+def _note_scope(note: Note) -> str:
     return str(getattr(note, "scope", SHARED))
 
 
 def _of_scope(filed: Sequence[Filed], scope: str) -> list[Filed]:
-    return [one for one in filed if _scope(one.note) == scope]
+    return [one for one in filed if _note_scope(one.note) == scope]
 
 
-def _names(filed: Sequence[Filed]) -> dict[str, str]:
+def _map_names(filed: Sequence[Filed]) -> dict[str, str]:
     """Return the id behind every name a link may use; the first path has a shared name."""
     found = {one.note.id: one.note.id for one in filed}
     if not any(_by_name(one, found) for one in filed):
         return found  # To make a name of every title is most of the work.
     ordered = sorted(filed, key=lambda one: one.path)
-    for name in (_stem, _title, _key):
+    for name in (_file_name, _title_name, _key_name):
         for one in ordered:
             if name(one):
                 found.setdefault(name(one), one.note.id)
@@ -81,13 +81,13 @@ def missing(filed: Sequence[Filed], pages: Collection[str] = ()) -> Iterator[Mis
         filed: all notes.
         pages: paths of other files that a wikilink may name.
     """
-    names, others = _names(filed), {name_of(path) for path in pages}
+    names, others = _map_names(filed), {name_of(path) for path in pages}
     archived = {one.note.id for one in filed if one.note.status is Status.ARCHIVED}
     for one in filed:
         if one.note.status not in _LIVE:
             continue
         stated = links_of(one.note) if isinstance(one.note, Card) else []
-        for target in dict.fromkeys(link.to for link in (*stated, *_wiki(one))):
+        for target in dict.fromkeys(link.to for link in (*stated, *_wiki_links(one))):
             id = names.get(target, "")
             if id in archived or (not id and target not in others):
                 yield Missing(one.path, one.note.id, id or target, bool(id))
@@ -96,44 +96,44 @@ def missing(filed: Sequence[Filed], pages: Collection[str] = ()) -> Iterator[Mis
 def _by_name(one: Filed, ids: Mapping[str, str]) -> bool:
     """Whether a note leads to another by something else than its id."""
     stated = one.note.links if isinstance(one.note, Card) else ()
-    return bool(_wiki(one)) or any(link.to not in ids for link in stated)
+    return bool(_wiki_links(one)) or any(link.to not in ids for link in stated)
 
 
-def _stem(one: Filed) -> str:
+def _file_name(one: Filed) -> str:
     return name_of(one.path)
 
 
-def _title(one: Filed) -> str:
+def _title_name(one: Filed) -> str:
     return name_of(str(getattr(one.note, "title", "") or getattr(one.note, "name", "")))
 
 
-def _key(one: Filed) -> str:
+def _key_name(one: Filed) -> str:
     return name_of(str(getattr(one.note, "key", "")))
 
 
-def _stated(one: Filed, names: Mapping[str, str]) -> Iterator[Edge]:
+def _stated_edges(one: Filed, names: Mapping[str, str]) -> Iterator[Edge]:
     note = one.note
     links = links_of(note) if isinstance(note, Card) else []
     for link in links:
         target = names.get(link.to, link.to)
         yield Edge(note.id, target, link.rel, link.weight, link.reason)
-    for link in _wiki(one):
+    for link in _wiki_links(one):
         if target := names.get(link.to, ""):
             yield Edge(note.id, target, link.rel, link.weight, link.reason, "wikilink")
 
 
-def _wiki(one: Filed) -> list[Link]:
+def _wiki_links(one: Filed) -> list[Link]:
     stated = one.note.links if isinstance(one.note, Card) else ()
     return mentioned(one.text, [link.to for link in stated])
 
 
-def _evidence(note: Note) -> Iterator[Edge]:
+def _evidence_edges(note: Note) -> Iterator[Edge]:
     for session in dict.fromkeys(source.session for source in note.sources):
         target = f"session:{session}"
         yield Edge(note.id, target, LinkRel.EXTRACTED_FROM, 1.0, "evidence", "evidence")
 
 
-def _versions(cards: Sequence[Card]) -> Iterator[Edge]:
+def _version_edges(cards: Sequence[Card]) -> Iterator[Edge]:
     """Yield the order of the values of one key, and of what replaced what."""
     known = {card.id for card in cards}
     chained: set[str] = set()
@@ -147,7 +147,7 @@ def _versions(cards: Sequence[Card]) -> Iterator[Edge]:
             yield Edge(old_card.id, new.id, LinkRel.TEMPORAL_NEXT, _SAME_KEY, "same key", "time")
 
 
-def _decisions(cards: Sequence[Card]) -> Iterator[Edge]:
+def _decision_edges(cards: Sequence[Card]) -> Iterator[Edge]:
     """Yield the order of the decisions of one project."""
     made = [c for c in cards if c.type is CardType.DECISION and c.project and c.status in _LIVE]
     for old, new in _in_order(made, lambda card: (card.project, "", card.scope)):
@@ -162,8 +162,8 @@ def _in_order(
     for card in cards:
         groups.setdefault(about(card), []).append(card)
     for group in groups.values():
-        yield from pairwise(sorted(group, key=_since))
+        yield from pairwise(sorted(group, key=_start_order))
 
 
-def _since(card: Card) -> tuple[datetime, str]:
+def _start_order(card: Card) -> tuple[datetime, str]:
     return (card.valid_from or card.created, card.id)

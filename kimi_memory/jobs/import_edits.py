@@ -87,7 +87,7 @@ class ImportEdits:
         # The words of the pages must not be found by trying, so the journal tells jobs apart.
         marks = digest_of([self.kind, str(self._store.journal.head()[0]), *edited, *stale])
         # Two copies that take in one edit make one session; a purge of any words renames it.
-        words = digest_of([self.kind, *map(self._text, edited)])
+        words = digest_of([self.kind, *map(self._read_text, edited)])
         hand = Hand(self._rules.now, words, self._store.exists)
         pages, edits = Pages(self._store, shelf, self._settings), Edits(cards, self._rules, hand)
         desk = _Desk(edits, shelf, pages.texts(cards, {}) if waiting else {})
@@ -96,11 +96,11 @@ class ImportEdits:
             edits.put(Op.FORGET, gone, "it was forgotten on purpose and came back in a file")
         for touch in touches:
             if touch.card.id not in {card.id for card in back}:
-                self._touch(touch, desk)
+                self._import_card_edit(touch, desk)
         for project in projects:
-            by_agent = bool(self._waits(project.path))
+            by_agent = bool(self._review_reason(project.path))
             take_project(project, edits, self._rules.now, ticks_only=by_agent)
-        taken = self._taken(waiting, desk)
+        taken = self._import_pages(waiting, desk)
         if not taken and not edits.steps and not stale:
             return Plan(kind=self.kind, subject="", inputs="", left_out=tuple(edits.left_out))
         changes, notes = pages.changes(edits.cards.values(), taken, steps=edits.steps)
@@ -116,17 +116,17 @@ class ImportEdits:
             asked=True,
         )
 
-    def _taken(self, waiting: list[str], desk: _Desk) -> dict[str, str]:
+    def _import_pages(self, waiting: list[str], desk: _Desk) -> dict[str, str]:
         """Apply the edits of the generated pages; return the reader's own notes on each."""
         taken: dict[str, str] = {}
         for path in waiting:
             try:
-                taken[path] = self._take(path, desk)
+                taken[path] = self._import_page(path, desk)
             except FormatError as error:
                 desk.edits.left_out.append(str(error))
         return taken
 
-    def _touch(self, touch: Touch, desk: _Desk) -> None:
+    def _import_card_edit(self, touch: Touch, desk: _Desk) -> None:
         """Take over what somebody wrote into a card's own file."""
         before, card = touch.before, touch.card
         if before is None:
@@ -135,35 +135,35 @@ class ImportEdits:
         at = f"{touch.path}:{touch.line}" if touch.line else touch.path
         desk.edits.rewrite(old, card.value, at)
 
-    def _text(self, path: str) -> str:
+    def _read_text(self, path: str) -> str:
         return self._store.read(path).decode("utf-8", "replace")
 
-    def _waits(self, path: str) -> str:
+    def _review_reason(self, path: str) -> str:
         """Return why the edits of a page go to review; empty when they are taken."""
         vetting = self._store.vetting
         return vetting.standing(path, self._store.read(path)).why if vetting else ""
 
-    def _take(self, path: str, desk: _Desk) -> str:
+    def _import_page(self, path: str, desk: _Desk) -> str:
         """Apply the edits of one page; return the reader's own notes on it.
 
         Raises:
             FormatError: the page cannot be read, or lost more than an edit would take.
         """
         text = decode(self._store.read(path), path)
-        page = self._read(text, path)
-        generated = self._base(path, text, desk.generated.get(path, ""))
+        page = self._parse_page(text, path)
+        generated = self._find_base_page(path, text, desk.generated.get(path, ""))
         base = read_page(read(generated, path).body) if generated else None
         if base is not None and not self._meant:
-            self._guard(path, page, base, _plain(text), generated)
-        review = self._waits(path)
+            self._check_lost_lines(path, page, base, _normalise_lines(text), generated)
+        review = self._review_reason(path)
         waits = _Review(desk, path, review, self._rules) if review else None
-        for change in _changes(page, base, desk.edits):
-            self._apply(change, path, desk.edits, waits)
+        for change in _compare_pages(page, base, desk.edits):
+            self._apply_change(change, path, desk.edits, waits)
         added = strangers(page, base or read_page(desk.generated.get(path, "")), _TITLES)
         notes = "\n".join(part for part in (page.notes, *added) if part)
         return notes if waits is None else waits.take_notes(notes)
 
-    def _read(self, text: str, path: str) -> Page:
+    def _parse_page(self, text: str, path: str) -> Page:
         if found := _MERGE.search(text):
             line = text.count("\n", 0, found.start()) + 1
             raise FormatError(path, line, "a merge left its marks here", "Settle it by hand")
@@ -176,7 +176,7 @@ class ImportEdits:
         above = text.removesuffix(front.body).count("\n")
         return read_page(front.body, above)
 
-    def _base(self, path: str, text: str, current: str) -> str:
+    def _find_base_page(self, path: str, text: str, current: str) -> str:
         """Return the page as it was generated before somebody edited it; empty if unknown."""
         sign = sign_of(text)
         if sign_of(current) == sign:
@@ -188,7 +188,9 @@ class ImportEdits:
                 return old
         return ""
 
-    def _guard(self, path: str, page: Page, base: Page, text: str, generated: str) -> None:
+    def _check_lost_lines(
+        self, path: str, page: Page, base: Page, text: str, generated: str
+    ) -> None:
         lost = len(base.lines.keys() - page.lines.keys())
         many = len(base.lines) >= FEW and lost > len(base.lines) * self._settings.gates.max_loss
         whole = lost == len(base.lines) > 1
@@ -199,21 +201,23 @@ class ImportEdits:
                 "Restore the page, or run 'kimi-memory review pages --yes' if you meant it",
             )  # fmt: skip
 
-    def _apply(self, change: _Change, path: str, edits: Edits, waits: _Review | None) -> None:
+    def _apply_change(
+        self, change: _Change, path: str, edits: Edits, waits: _Review | None
+    ) -> None:
         id, line, before = change
         card = edits.live(id)
         if waits is not None:
             waits.take(card, line, before)
         elif card is None:
             if line is not None:
-                edits.add(line, path, _category(path, edits))
+                edits.add(line, path, _page_category(path, edits))
         elif line is None:
             if says_same(card, before, shown(card)):
                 edits.drop(card, path)
             else:
                 edits.left_out.append(f"{id}: it changed since its line in {path} was deleted")
         elif before is not None and says_same(card, before, shown(card)):
-            edits.change(card, line, path, _moved(line, before))
+            edits.change(card, line, path, _find_moved_type(line, before))
         elif not says_same(card, line, shown(card)):
             edits.dispute(card, line, path)
 
@@ -244,26 +248,26 @@ class _Review:
         """Propose one edit."""
         if card is None:
             if line is not None and line.text:
-                self._propose("semantic", "new", line.text, line.text)
+                self._propose_edit("semantic", "new", line.text, line.text)
         elif line is None:
             if before is not None:
-                self._propose(self._shelf.find(card.id).path, "status", "archived", card.key)
+                self._propose_edit(self._shelf.find(card.id).path, "status", "archived", card.key)
         elif not says_same(card, line, shown(card)):
-            self._propose(self._shelf.find(card.id).path, "line", line.text, card.key)
+            self._propose_edit(self._shelf.find(card.id).path, "line", line.text, card.key)
 
     def take_notes(self, notes: str) -> str:
         """Propose what was added to the reader's notes, and return those that count."""
         kept = confirmed_notes(self._store, self._path)
         added = unconfirmed_lines(notes, kept)
         if added:
-            self._propose(self._path, SECTION, "\n".join(added), added[0].strip("# "))
+            self._propose_edit(self._path, SECTION, "\n".join(added), added[0].strip("# "))
         if gone := len(unconfirmed_lines(kept, notes)):
             lines = "1 line" if gone == 1 else f"{gone} lines"
             said = f"{lines} taken out of its notes stay there: {self._why}"
             self._edits.left_out.append(f"{self._path}: {said}")
         return kept
 
-    def _propose(self, target: str, section: str, text: str, title: str) -> None:
+    def _propose_edit(self, target: str, section: str, text: str, title: str) -> None:
         text, now = self._rules.mask(text), self._rules.now
         proposal = Proposal(
             id=derived_id("proposal", now, self._path, target, section, text),
@@ -283,7 +287,7 @@ class _Review:
             self._edits.propose(proposal, self._why)
 
 
-def _changes(page: Page, base: Page | None, edits: Edits) -> Iterator[_Change]:
+def _compare_pages(page: Page, base: Page | None, edits: Edits) -> Iterator[_Change]:
     """Yield what differs between a page and its base, in the order of the page."""
     before = base.lines if base else {}
     spare = {line.id: line for line in page.fresh if line.id}
@@ -299,7 +303,7 @@ def _changes(page: Page, base: Page | None, edits: Edits) -> Iterator[_Change]:
             continue
         old = before.get(id)
         known = says_same(card, line, old) if card else line.text == (old.text if old else None)
-        if not known or (old and _moved(line, old)):
+        if not known or (old and _find_moved_type(line, old)):
             yield id, line, old
     for id, old in before.items():
         if id not in page.lines:
@@ -308,13 +312,13 @@ def _changes(page: Page, base: Page | None, edits: Edits) -> Iterator[_Change]:
         yield "", replace(line, id=""), None
 
 
-def _moved(line: Line, before: Line) -> CardType | None:
+def _find_moved_type(line: Line, before: Line) -> CardType | None:
     """Return the type of the heading that a line was moved under; None where it was not."""
     now = type_of(line.section)
     return None if now is type_of(before.section) else now
 
 
-def _category(path: str, edits: Edits) -> str:
+def _page_category(path: str, edits: Edits) -> str:
     """Return the category that a new line on a page belongs to."""
     if path == PAGE or path.count("/") > 1:
         return "general"
@@ -323,5 +327,5 @@ def _category(path: str, edits: Edits) -> str:
     return next(names, stem)
 
 
-def _plain(text: str) -> str:
+def _normalise_lines(text: str) -> str:
     return "\n".join(lines_of(text.removeprefix(BOM)))

@@ -57,44 +57,44 @@ class Introspect:
         filed = list(shelf.notes())
         ledger = Ledger(filed, self._settings, self._now)
         self.summary = ledger.summary
-        self._consolidate(ledger, derive(filed))
+        self._merge_duplicates(ledger, derive(filed))
         graph = derive(ledger.filed())
         found = heats(
             ledger.live(), Usage(self._store).all(), self._now, self._settings.temperature
         )
-        self._forget(ledger, graph, found)
+        self._forget_cold_notes(ledger, graph, found)
         self._cool_down(ledger, found)
-        self._link(ledger)
+        self._suggest_links(ledger)
         ledger.summary.bands = counted(found[card.id] for card in ledger.live() if card.id in found)
-        pages, left_out = self._overview(shelf, ledger) if ledger.steps else ([], [])
+        pages, left_out = self._plan_page_changes(shelf, ledger) if ledger.steps else ([], [])
         today = day_in(self._now, self._settings.zone).isoformat()
         return Plan(
             kind=self.kind,
             subject=today,
-            inputs=digest_of([self.kind, today, *self._marks(filed)]),
+            inputs=digest_of([self.kind, today, *self._input_marks(filed)]),
             steps=tuple(ledger.steps),
             changes=tuple(pages),
             left_out=(*left_out, *ledger.told()),
         )
 
-    def _consolidate(self, ledger: Ledger, graph: Graph) -> None:
+    def _merge_duplicates(self, ledger: Ledger, graph: Graph) -> None:
         """Merge what claims the same, and keep the other pairs for suggestions."""
         table = self._settings.introspect
         into: dict[str, str] = {}
         for pair in pairs(ledger.live(), self._host, table.suggest):
-            now = _current(pair, ledger, into)
+            now = _update_pair(pair, ledger, into)
             if now is None:
                 continue
             if now.likeness > table.merge and mergeable(now, self._host, self._now):
                 keeper, other = ranked(now)
                 if ledger.merge(keeper, other, now.likeness):
                     into[other.id] = keeper.id
-            elif not _connected(graph, ledger, now):
+            elif not _is_connected(graph, ledger, now):
                 ledger.alike.append(now)
 
-    def _forget(self, ledger: Ledger, graph: Graph, found: Mapping[str, Heat]) -> None:
-        needed = _needed(graph, ledger)
-        for card in sorted(ledger.live(), key=lambda card: _coldness(card, found)):
+    def _forget_cold_notes(self, ledger: Ledger, graph: Graph, found: Mapping[str, Heat]) -> None:
+        needed = _find_needed_ids(graph, ledger)
+        for card in sorted(ledger.live(), key=lambda card: _coldness_order(card, found)):
             why = self._why_forget(card, found[card.id], needed)
             if why and ledger.lose(Op.FORGET, card, why):
                 ledger.summary.forgotten += 1
@@ -105,7 +105,7 @@ class Introspect:
 
     def _why_forget(self, card: Card, heat: Heat, needed: set[str]) -> str:
         table = self._settings.introspect
-        idle = min(heat.idle_days, _days(card.verified or card.created, self._now))
+        idle = min(heat.idle_days, _days_between(card.verified or card.created, self._now))
         cold = heat.band is Band.COLD and heat.value < table.forget_below
         unused = idle > table.forget_days and heat.uses < table.forget_uses
         kept = card.importance >= table.keep_importance or card.status is Status.CONFLICTED
@@ -118,7 +118,7 @@ class Introspect:
 
     def _why_prune(self, event: Event, needed: set[str]) -> str:
         table = self._settings.introspect
-        age = _days(event.at, self._now)
+        age = _days_between(event.at, self._now)
         if event.importance >= table.prune_importance or age <= table.prune_days:
             return ""
         why = f"importance {event.importance:.2f}, {age:.0f} days ago; its session stays"
@@ -127,7 +127,7 @@ class Introspect:
     def _cool_down(self, ledger: Ledger, found: Mapping[str, Heat]) -> None:
         hot = self._settings.temperature.hot
         order = list(Band)
-        for card in sorted(ledger.live(), key=lambda card: _coldness(card, found)):
+        for card in sorted(ledger.live(), key=lambda card: _coldness_order(card, found)):
             heat, was = found[card.id], band_of(card, hot)
             if heat.band is was:
                 continue
@@ -136,7 +136,7 @@ class Introspect:
                 ledger.summary.cooled += order.index(heat.band) > order.index(was)
                 ledger.summary.warmed += order.index(heat.band) < order.index(was)
 
-    def _link(self, ledger: Ledger) -> None:
+    def _suggest_links(self, ledger: Ledger) -> None:
         given: Counter[str] = Counter()
         for pair in ledger.alike:
             first, second = ledger.cards.get(pair.first.id), ledger.cards.get(pair.second.id)
@@ -161,32 +161,32 @@ class Introspect:
             why = f"{rel} {second.id}: {pair.likeness:.2f} alike"
             ledger.summary.suggested += ledger.put(Op.LINK, changed, why)
 
-    def _overview(self, shelf: Shelf, ledger: Ledger) -> tuple[list[Change], list[str]]:
+    def _plan_page_changes(self, shelf: Shelf, ledger: Ledger) -> tuple[list[Change], list[str]]:
         return Pages(self._store, shelf, self._settings).changes(ledger.cards.values())
 
-    def _marks(self, filed: Iterable[Filed]) -> list[str]:
+    def _input_marks(self, filed: Iterable[Filed]) -> list[str]:
         """Return what tells this introspection from another of the same day."""
         used = self._store.read(USAGE) if self._store.exists(USAGE) else b""
         texts = (f"{one.path} {one.text}".encode() for one in filed)
         return [hashlib.sha256(content).hexdigest() for content in (used, *texts)]
 
 
-def _current(pair: Pair, ledger: Ledger, into: Mapping[str, str]) -> Pair | None:
+def _update_pair(pair: Pair, ledger: Ledger, into: Mapping[str, str]) -> Pair | None:
     """Return a pair as its cards are now; None when they became one."""
-    first, second = (_standing(card.id, into) for card in (pair.first, pair.second))
+    first, second = (_follow_merges(card.id, into) for card in (pair.first, pair.second))
     if first == second:
         return None
     low, high = sorted((first, second))
     return Pair(ledger.cards[low], ledger.cards[high], pair.likeness)
 
 
-def _standing(id: str, into: Mapping[str, str]) -> str:
+def _follow_merges(id: str, into: Mapping[str, str]) -> str:
     while id in into:
         id = into[id]
     return id
 
 
-def _connected(graph: Graph, ledger: Ledger, pair: Pair) -> bool:
+def _is_connected(graph: Graph, ledger: Ledger, pair: Pair) -> bool:
     """Whether anything links the two already, or a person said that nothing should."""
     ends = {pair.first.id, pair.second.id}
     if any({edge.source, edge.target} == ends for edge in graph.touching(pair.first.id)):
@@ -205,7 +205,7 @@ def _is_own(card: Card) -> bool:
     return card.trust is Origin.HUMAN and mine
 
 
-def _needed(graph: Graph, ledger: Ledger) -> set[str]:
+def _find_needed_ids(graph: Graph, ledger: Ledger) -> set[str]:
     """Return the notes that a link of a card or event, or a wikilink in one, leads to or from."""
     return {
         end
@@ -220,11 +220,11 @@ def _needed(graph: Graph, ledger: Ledger) -> set[str]:
     }
 
 
-def _coldness(card: Card, found: Mapping[str, Heat]) -> tuple[float, float, str]:
+def _coldness_order(card: Card, found: Mapping[str, Heat]) -> tuple[float, float, str]:
     """Return what orders cards from the coldest."""
     heat = found[card.id]
     return (heat.value, -heat.idle_days, card.id)
 
 
-def _days(at: datetime, now: datetime) -> float:
+def _days_between(at: datetime, now: datetime) -> float:
     return max(0.0, (now - at).total_seconds() / 86400)

@@ -55,7 +55,7 @@ class Ledger:
         self._touched: set[str] = set()
         self._linking: dict[str, set[str]] = {}
         for card in self.cards.values():
-            self._enter(card)
+            self._index_links(card)
         # Each category has a page, which may change with any of its cards.
         pages = len({card.category for card in self.cards.values()})
         self._files = settings.gates.max_files - _APART - min(pages, settings.gates.max_files // 2)
@@ -82,16 +82,16 @@ class Ledger:
 
     def put(self, op: Op, note: Note, why: str) -> bool:
         """Add a step if its file fits the limit."""
-        if not self._fits({note.id}):
-            self._wait(str(op))
+        if not self._has_room({note.id}):
+            self._count_waiting(str(op))
             return False
-        self._step(op, note, why)
+        self._record_step(op, note, why)
         return True
 
     def lose(self, op: Op, note: Note, why: str) -> bool:
         """Archive a note if that many may go."""
         if not self._losses:
-            self._wait(str(op))
+            self._count_waiting(str(op))
             return False
         gone = replace(note, status=Status.ARCHIVED, updated=self._now)
         done = self.put(op, gone, why)
@@ -103,16 +103,16 @@ class Ledger:
         whole = merged(keeper, other, self._now)
         linking = sorted(self._linking.get(other.id, set()) - {keeper.id, other.id})
         others = {id: self.cards[id] for id in linking if self.cards[id].status in LIVE}
-        if not self._fits({keeper.id, other.id, *others}):
-            self._wait(str(Op.MERGE))
+        if not self._has_room({keeper.id, other.id, *others}):
+            self._count_waiting(str(Op.MERGE))
             return False
         why = f"{likeness:.2f} alike and the same claim"
-        self._step(Op.MERGE, whole, f"takes in {other.id}: {why}")
+        self._record_step(Op.MERGE, whole, f"takes in {other.id}: {why}")
         gone = archived(other, keeper, self._now)
-        self._step(Op.MERGE, gone, f"merged into {keeper.id}: {why}")
+        self._record_step(Op.MERGE, gone, f"merged into {keeper.id}: {why}")
         for card in others.values():
             changed = moved(card, {other.id: keeper.id}, self._now)
-            self._step(Op.LINK, changed, f"{other.id} is now {keeper.id}")
+            self._record_step(Op.LINK, changed, f"{other.id} is now {keeper.id}")
         self.summary.merged += 1
         return True
 
@@ -123,22 +123,22 @@ class Ledger:
             for op, count in sorted(self.summary.waiting.items())
         ]
 
-    def _fits(self, ids: set[str]) -> bool:
+    def _has_room(self, ids: set[str]) -> bool:
         return len(self._touched | ids) <= self._files
 
-    def _wait(self, op: str) -> None:
+    def _count_waiting(self, op: str) -> None:
         self.summary.waiting[op] = self.summary.waiting.get(op, 0) + 1
 
-    def _enter(self, card: Card) -> None:
+    def _index_links(self, card: Card) -> None:
         """Note which cards link where; a link that is moved later is found all the same."""
         for link in card.links:
             self._linking.setdefault(link.to, set()).add(card.id)
 
-    def _step(self, op: Op, note: Note, why: str) -> None:
+    def _record_step(self, op: Op, note: Note, why: str) -> None:
         self._touched.add(note.id)
         if isinstance(note, Card):
             self.cards[note.id] = note
-            self._enter(note)
+            self._index_links(note)
         elif isinstance(note, Event):
             self._events[note.id] = note
         self.steps.append(Step(op, note, why))

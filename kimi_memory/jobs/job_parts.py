@@ -34,9 +34,9 @@ def split_off_held(
     for note, changes in parts:
         # Typed steps decide about cards and events, and git has what they said before.
         free = plan.asked or isinstance(note, Card | Event)
-        _check(held, note.id, gates, changes, {} if free else before(changes))
+        _check_part(held, note.id, gates, changes, {} if free else before(changes))
     for change in plan.changes:
-        _check(held, change.path, gates, [change], {} if plan.asked else before([change]))
+        _check_part(held, change.path, gates, [change], {} if plan.asked else before([change]))
     pages = [change for change in plan.changes if change.path not in held]
     gone = _with_related(set(held), [note for note, _ in parts])
     kept = [*pages, *(change for note, found in parts for change in found if note.id not in gone)]
@@ -48,7 +48,7 @@ def split_off_held(
     return left, kept
 
 
-def _check(
+def _check_part(
     held: dict[str, GateError],
     name: str,
     gates: JobGates,

@@ -22,10 +22,10 @@ LEAST = 2
 def apart(drafts: Iterable[Draft]) -> Iterator[Draft]:
     """Yield the drafts, those of a list of orders item by item."""
     for draft in drafts:
-        yield from _items(draft) or [draft]
+        yield from _split_items(draft) or [draft]
 
 
-def _items(draft: Draft) -> list[Draft]:
+def _split_items(draft: Draft) -> list[Draft]:
     """Return a draft for each item of a list of orders; none where it is no list."""
     if draft.type is not CardType.RULE or draft.gone or draft.done or len(draft.quotes) != 1:
         return []
@@ -37,10 +37,10 @@ def _items(draft: Draft) -> list[Draft]:
     ]
     if len(texts) < LEAST or any(traits_of(text).words < LEAST for text in texts):
         return []
-    return [_item(draft, quote, text) for text in texts]
+    return [_build_item(draft, quote, text) for text in texts]
 
 
-def _item(draft: Draft, quote: Quote, text: str) -> Draft:
+def _build_item(draft: Draft, quote: Quote, text: str) -> Draft:
     value = " ".join(text.split())
     return replace(
         draft,

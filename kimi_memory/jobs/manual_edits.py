@@ -54,9 +54,9 @@ class Hand:
             value: what the person wrote.
             where: path and line, or what else tells where that stands.
         """
-        quote = self._quote(value, where, card.scope)
+        quote = self._add_quoted_turn(value, where, card.scope)
         same = value == card.value
-        against = {q.hash for q in card.quotes if not same and not _says(q.text, value)}
+        against = {q.hash for q in card.quotes if not same and not _has_same_meaning(q.text, value)}
         sources = (
             replace(source, rel=Rel.CONTRADICTS) if source.quote in against else source
             for source in card.sources
@@ -67,17 +67,17 @@ class Hand:
     def changes(self) -> Iterator[Change]:
         """Yield the changes that file what was written."""
         for scope, turns in self._turns.items():
-            yield from archive(self._session(scope), turns, self._now)
+            yield from archive(self._find_session(scope), turns, self._now)
 
-    def _session(self, scope: str) -> Session:
+    def _find_session(self, scope: str) -> Session:
         """Return the session of what was written of one scope; it is of that scope, too."""
         if scope not in self._sessions:
-            drawn = (self._named(scope, more) for more in count())
+            drawn = (self._build_session(scope, more) for more in count())
             free = (one for one in drawn if not self._exists(archive_path(one)))
             self._sessions[scope] = next(free)
         return self._sessions[scope]
 
-    def _named(self, scope: str, more: int) -> Session:
+    def _build_session(self, scope: str, more: int) -> Session:
         own = [scope] if scope else []
         again = [str(more)] if more else []  # The same edit, made again on the same day.
         mark = digest_of([self._seed, *own, *again])[:10]
@@ -86,12 +86,12 @@ class Hand:
         )
         return in_scope(session, scope) if scope else session
 
-    def _quote(self, text: str, where: str, scope: str) -> Quote:
+    def _add_quoted_turn(self, text: str, where: str, scope: str) -> Quote:
         turns = self._turns.setdefault(scope, [])
         n = len(turns) + 1
         turn = Turn(n, self._now, Role.USER, text, origin=Origin.HUMAN, importance=0.9, ref=where)
         turns.append(turn)
-        return Quote(self._session(scope).id, n, text)
+        return Quote(self._find_session(scope).id, n, text)
 
 
 def archive(session: Session, turns: Sequence[Turn], now: datetime) -> Iterator[Change]:
@@ -112,7 +112,7 @@ def archive(session: Session, turns: Sequence[Turn], now: datetime) -> Iterator[
     yield Create(f"{path.removesuffix('.jsonl')}.md", page.encode())
 
 
-def _says(words: str, value: str) -> bool:
+def _has_same_meaning(words: str, value: str) -> bool:
     """Whether earlier words say what a value says."""
     said, wanted = normalise(words), normalise(value)
     return said in wanted or wanted in said or repeats_claim(words, value)

@@ -73,7 +73,7 @@ class Matching:
     def cards(self, draft: Draft, fresh: Mapping[str, Card]) -> list[Card]:
         """Return the cards a draft may bear on, stored or `fresh` ones, by id."""
         found = {card.id: card for card in self.named(draft, fresh)}
-        for path in self._alike(draft):
+        for path in self._find_similar(draft):
             note = self._shelf.file(path).note
             if isinstance(note, Card):
                 found.setdefault(note.id, fresh.get(note.id, note))
@@ -102,16 +102,18 @@ class Matching:
         cards = [fresh.get(note.id, note) for note in notes if isinstance(note, Card)]
         return [card for card in cards if card.status in LIVE and same_place(card, draft)]
 
-    def _alike(self, draft: Draft) -> list[str]:
+    def _find_similar(self, draft: Draft) -> list[str]:
         """Return the paths of live cards of the draft's slot or nearly of its words."""
         wanted = Claim.of(_as_card(draft))
         found = set(self._of_slot.get(wanted.slot, ())) if wanted.slot else set()
         shared = Counter(path for word in wanted.words for path in self._of_word.get(word, ()))
-        near = [path for path, _ in shared.most_common() if _is_near(wanted, self._claims[path])]
+        near = [
+            path for path, _ in shared.most_common() if _is_near(wanted, self._live_claims[path])
+        ]
         return sorted({*found, *near[:MOST]})
 
     @cached_property
-    def _claims(self) -> dict[str, Claim]:
+    def _live_claims(self) -> dict[str, Claim]:
         """The claims of live cards by path."""
         survey, live = self._shelf.survey, {str(status) for status in LIVE}
         found: dict[str, Claim] = {}
@@ -124,15 +126,17 @@ class Matching:
 
     @cached_property
     def _of_slot(self) -> dict[str, list[str]]:
-        return _indexed((path, [claim.slot]) for path, claim in self._claims.items() if claim.slot)
+        return _build_index(
+            (path, [claim.slot]) for path, claim in self._live_claims.items() if claim.slot
+        )
 
     @cached_property
     def _of_name(self) -> dict[str, list[str]]:
-        return _indexed((path, claim.names) for path, claim in self._claims.items())
+        return _build_index((path, claim.names) for path, claim in self._live_claims.items())
 
     @cached_property
     def _of_word(self) -> dict[str, list[str]]:
-        return _indexed((path, claim.words) for path, claim in self._claims.items())
+        return _build_index((path, claim.words) for path, claim in self._live_claims.items())
 
 
 LIVE = frozenset({Status.CANDIDATE, Status.ACTIVE, Status.STALE, Status.CONFLICTED})
@@ -155,7 +159,7 @@ def _is_near(one: Claim, other: Claim) -> bool:
     return shared >= FEWEST and shared >= SHARED * min(len(one.words), len(other.words))
 
 
-def _indexed(rows: Iterable[tuple[str, Iterable[str]]]) -> dict[str, list[str]]:
+def _build_index(rows: Iterable[tuple[str, Iterable[str]]]) -> dict[str, list[str]]:
     index: dict[str, list[str]] = {}
     for path, names in rows:
         for name in names:

@@ -25,10 +25,10 @@ def memory_sheet(known: Known, settings: Settings, lang: Lang) -> Sheet:
     cards = sum(point.id.startswith("card-") for point in points)
     shown = sum(point.id.startswith("card-") for point in chosen)
     name = settings.memory.name
-    return Sheet(PAGE, "MEMORY", name, lang, tuple(_groups(chosen, lang)), cards - shown)
+    return Sheet(PAGE, "MEMORY", name, lang, tuple(_group_points(chosen, lang)), cards - shown)
 
 
-def _groups(points: list[Point], lang: Lang) -> Iterator[Group]:
+def _group_points(points: list[Point], lang: Lang) -> Iterator[Group]:
     for section, of in groupby(points, key=lambda point: point.section):
         title = in_language(BRIEF_TITLES[section], lang)
         yield Group(title, tuple(point.shown for point in of))

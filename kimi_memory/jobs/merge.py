@@ -57,17 +57,17 @@ def pairs(cards: Sequence[Card], host: Host, least: float) -> list[Pair]:
         least: cosine of the "similarity" vectors.
     """
     ordered = sorted(cards, key=lambda card: card.id)
-    met = sorted(_meeting(ordered, host))
-    likeness = dict(zip(met, _likeness(ordered, met, host), strict=False))
+    met = sorted(_find_candidate_pairs(ordered, host))
+    likeness = dict(zip(met, _compute_similarities(ordered, met, host), strict=False))
     # Two characters more and a short Chinese text shares few of its letters with itself.
-    likeness |= dict.fromkeys(_reworded(ordered, met), 1.0)
+    likeness |= dict.fromkeys(_find_reworded_pairs(ordered, met), 1.0)
     found = [
         Pair(ordered[a], ordered[b], like) for (a, b), like in likeness.items() if like >= least
     ]
     return sorted(found, key=lambda pair: (-pair.likeness, pair.first.id, pair.second.id))
 
 
-def _meeting(cards: Sequence[Card], host: Host) -> set[tuple[int, int]]:
+def _find_candidate_pairs(cards: Sequence[Card], host: Host) -> set[tuple[int, int]]:
     words = [
         _of_scope(
             set(host.answer("split_words", text=card.value) or ()) | {f"\0{card.key}"}, card.scope
@@ -80,17 +80,19 @@ def _meeting(cards: Sequence[Card], host: Host) -> set[tuple[int, int]]:
         shared = [word for word in found if often[word] > 1]
         for word in sorted(shared, key=lambda word: (often[word], word))[:RARE]:
             groups.setdefault(word, []).append(row)
-    texts = [_plain(card.value) for card in cards]
+    texts = [_normalise_text(card.value) for card in cards]
     met: set[tuple[int, int]] = set()
     for group in groups.values():
         if len(group) <= BLOCK:
             met.update(combinations(group, 2))
         else:
-            met.update(_neighbours(group, texts))
+            met.update(_pair_neighbours(group, texts))
     return met
 
 
-def _reworded(cards: Sequence[Card], met: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def _find_reworded_pairs(
+    cards: Sequence[Card], met: Iterable[tuple[int, int]]
+) -> Iterator[tuple[int, int]]:
     """Yield the pairs of rows that claim the same in other Chinese words."""
     words = {row: reworded(cards[row].value) for pair in met for row in pair}
     yield from ((a, b) for a, b in met if words[a] and words[a] == words[b])
@@ -101,19 +103,21 @@ def _of_scope(words: set[str], scope: str) -> set[str]:
     return {f"{scope}\0{word}" for word in words} if scope else words
 
 
-def _neighbours(group: list[int], texts: Sequence[str]) -> Iterator[tuple[int, int]]:
+def _pair_neighbours(group: list[int], texts: Sequence[str]) -> Iterator[tuple[int, int]]:
     ordered = sorted(group, key=lambda row: (texts[row], row))
     for at, row in enumerate(ordered):
         for other in ordered[at + 1 : at + 1 + WINDOW]:
             yield min(row, other), max(row, other)
 
 
-def _likeness(cards: Sequence[Card], met: Sequence[tuple[int, int]], host: Host) -> list[float]:
+def _compute_similarities(
+    cards: Sequence[Card], met: Sequence[tuple[int, int]], host: Host
+) -> list[float]:
     """Return the cosine of each pair of rows; none where nothing embeds texts."""
     rows = sorted({row for pair in met for row in pair})
     vectors: list[Sequence[float]] = []
     for at in range(0, len(rows), BATCH):
-        texts = [_plain(cards[row].value) for row in rows[at : at + BATCH]]
+        texts = [_normalise_text(cards[row].value) for row in rows[at : at + BATCH]]
         answer: Embedding | None = host.answer("embed_texts", texts=texts, purpose="similarity")
         if answer is None:
             return []
@@ -130,7 +134,7 @@ def _likeness(cards: Sequence[Card], met: Sequence[tuple[int, int]], host: Host)
     return found
 
 
-def _plain(text: str) -> str:
+def _normalise_text(text: str) -> str:
     """Return a text without what people set as they like: marks at its end, spaces by hanzi."""
     return _GAP.sub("", simplify(normalise(text)).strip(" .。!！;；,，"))
 
@@ -138,7 +142,9 @@ def _plain(text: str) -> str:
 def verdict(pair: Pair, host: Host, now: datetime) -> Verdict | None:
     """Return how the younger card of a pair bears on the older, as a draft of its words would."""
     keeper, other = ranked(pair)
-    judged: Verdict | None = host.answer("judge_conflict", card=keeper, draft=_draft(other, now))
+    judged: Verdict | None = host.answer(
+        "judge_conflict", card=keeper, draft=_draft_from_card(other, now)
+    )
     return judged
 
 
@@ -151,11 +157,11 @@ def mergeable(pair: Pair, host: Host, now: datetime) -> bool:
         and (first.project, first.type, first.lang) == (second.project, second.type, second.lang)
         and (first.valid_to, first.expires) == (second.valid_to, second.expires)
     )
-    fitting = _fitting(first.value, second.value) if alike else ()
+    fitting = _allowed_verdicts(first.value, second.value) if alike else ()
     return bool(fitting) and verdict(pair, host, now) in fitting
 
 
-def _fitting(first: str, second: str) -> tuple[Verdict | None, ...]:
+def _allowed_verdicts(first: str, second: str) -> tuple[Verdict | None, ...]:
     """Return the verdicts that let two cards merge; none where they do not claim the same."""
     if same_claim(first, second):
         return (Verdict.AGREES, Verdict.REFINES, None)
@@ -197,11 +203,11 @@ def merged(keeper: Card, other: Card, now: datetime) -> Card:
         confidence=max(keeper.confidence, other.confidence, min(0.99, round(1 - doubt, 3))),
         importance=max(keeper.importance, other.importance),
         temperature=max(keeper.temperature, other.temperature),
-        verified=_latest(keeper.verified, other.verified),
-        valid_from=_earliest(keeper.valid_from, other.valid_from),
+        verified=_latest_time(keeper.verified, other.verified),
+        valid_from=_earliest_time(keeper.valid_from, other.valid_from),
         **{name: getattr(keeper, name) or getattr(other, name) for name in Card.body_fields},
         supersedes=tuple(dict.fromkeys((*keeper.supersedes, other.id))),
-        links=_joined((*keeper.links, *other.links), without={keeper.id, other.id}),
+        links=_merge_links((*keeper.links, *other.links), without={keeper.id, other.id}),
     )
 
 
@@ -214,11 +220,11 @@ def archived(other: Card, keeper: Card, now: datetime) -> Card:
 def moved(card: Card, into: Mapping[str, str], now: datetime) -> Card:
     """Return a card whose links to merged cards lead to those that stay."""
     links = tuple(replace(link, to=into.get(link.to, link.to)) for link in card.links)
-    joined = _joined(links, without={card.id})
+    joined = _merge_links(links, without={card.id})
     return card if joined == card.links else replace(card, links=joined, updated=now)
 
 
-def _joined(links: Iterable[Link], without: set[str]) -> tuple[Link, ...]:
+def _merge_links(links: Iterable[Link], without: set[str]) -> tuple[Link, ...]:
     """Return the links without repeats; a rejected one stays rejected, else the heavier counts."""
     found: dict[tuple[str, LinkRel], Link] = {}
     for link in links:
@@ -230,7 +236,7 @@ def _joined(links: Iterable[Link], without: set[str]) -> tuple[Link, ...]:
     return tuple(found.values())
 
 
-def _draft(card: Card, now: datetime) -> Draft:
+def _draft_from_card(card: Card, now: datetime) -> Draft:
     return Draft(
         type=card.type,
         key=card.key,
@@ -248,9 +254,9 @@ def _draft(card: Card, now: datetime) -> Draft:
     )
 
 
-def _latest(a: datetime | None, b: datetime | None) -> datetime | None:
+def _latest_time(a: datetime | None, b: datetime | None) -> datetime | None:
     return max((at for at in (a, b) if at is not None), default=None)
 
 
-def _earliest(a: datetime | None, b: datetime | None) -> datetime | None:
+def _earliest_time(a: datetime | None, b: datetime | None) -> datetime | None:
     return min((at for at in (a, b) if at is not None), default=None)

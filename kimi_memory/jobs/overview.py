@@ -60,12 +60,14 @@ class Sheet:
             zone: the zone of its days.
         """
         whole = list(cards)
-        lines = {head.id: head.line(zone) for head in nsmallest(_MOST, whole, key=_rank)}
-        kept = _fitting(lines, room)
+        lines = {
+            head.id: head.line(zone) for head in nsmallest(_MOST, whole, key=_confidence_order)
+        }
+        kept = _select_fitting_ids(lines, room)
         fitting = [head for head in whole if head.id in kept]
         lang = about[2]
         groups = tuple(
-            Group(title, tuple(lines[head.id] for head in sorted(of, key=_rank)))
+            Group(title, tuple(lines[head.id] for head in sorted(of, key=_confidence_order)))
             for title, of in _by_type(fitting, lang)
             if of
         )
@@ -98,7 +100,7 @@ class Sheet:
         return signed(text)
 
 
-def _rank(card: Head) -> tuple[float, str, str]:
+def _confidence_order(card: Head) -> tuple[float, str, str]:
     """Return what puts the surest first."""
     return -card.confidence, card.key, card.id
 
@@ -115,12 +117,12 @@ def may_rewrite(text: str) -> bool:
 
 def signed(text: str) -> str:
     """Return a page with its own hash where zeros stand."""
-    return text.replace(f"generated: {_BLANK}", f"generated: {_sign(text)}", 1)
+    return text.replace(f"generated: {_BLANK}", f"generated: {_hash_text(text)}", 1)
 
 
 def sign_of(text: str) -> str:
     """Return the hash a page was generated with; empty for a page that was not."""
-    found = _MARK.search(_plain(text))
+    found = _MARK.search(_normalise_newlines(text))
     return found[1] if found else ""
 
 
@@ -130,18 +132,18 @@ def is_generated(text: str) -> bool:
     if found is None:
         return False
     blank = text[: found.start(1)] + _BLANK + text[found.end(1) :]
-    return _sign(blank) == found[1]
+    return _hash_text(blank) == found[1]
 
 
-def _plain(text: str) -> str:
+def _normalise_newlines(text: str) -> str:
     return text.removeprefix(BOM).replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _sign(text: str) -> str:
+def _hash_text(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def _fitting(lines: Mapping[str, str], room: int) -> set[str]:
+def _select_fitting_ids(lines: Mapping[str, str], room: int) -> set[str]:
     """Return the ids of the first lines that have room on a page."""
     kept = set()
     for id, line in lines.items():

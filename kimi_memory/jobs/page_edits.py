@@ -69,14 +69,14 @@ class Edits:
             type: what the card is by the heading that its line was moved under.
         """
         new = self.edited(card, line, where)
-        if new is not None and self._allowed(new, line):
+        if new is not None and self._check_allowed(new, line):
             moved = f", moved under {line.section!r}" if type else ""
             new = replace(new, type=type or card.type)
             self.put(Op.REFINE, new, f"a person edited its line in {where}{moved}")
 
     def edited(self, card: Card, line: Line, where: str) -> Card | None:
         """Return a card as its edited line wants it; None where nothing would change."""
-        key, value = _meant(card, line)
+        key, value = _parse_key_and_value(card, line)
         value = self._rules.mask(value)
         if not value:
             self.left_out.append(f"{card.id}: its line says nothing, so it stays as it is")
@@ -92,7 +92,7 @@ class Edits:
             return replace(self._hand.proved(sure, card.value, at), confidence=given)
         if value == shown(card).key_and_value(card.key)[1]:
             return replace(self._hand.proved(sure, card.value, at), key=key)
-        return replace(self._said(sure, value, at), key=key)
+        return replace(self._restate_card(sure, value, at), key=key)
 
     def rewrite(self, card: Card, value: str, where: str) -> None:
         """Give a card the value that somebody wrote into its own file.
@@ -104,11 +104,11 @@ class Edits:
         """
         now = self._rules.now
         sure = replace(card, confidence=1.0, trust=Origin.HUMAN, verified=now, updated=now)
-        new = self._said(sure, self._rules.mask(value), where)
-        if self._allowed(new, Line(value)):
+        new = self._restate_card(sure, self._rules.mask(value), where)
+        if self._check_allowed(new, Line(value)):
             self.put(Op.REFINE, new, f"a person edited {where}")
 
-    def _said(self, card: Card, value: str, at: str) -> Card:
+    def _restate_card(self, card: Card, value: str, at: str) -> Card:
         title = value[:_TITLE] if _is_title(card.title, card.value) else card.title
         new = self._hand.proved(card, value, at)
         return replace(new, title=title, valid_from=self._rules.now, valid_to=None)
@@ -116,7 +116,7 @@ class Edits:
     def dispute(self, card: Card, line: Line, where: str) -> None:
         """Keep what a card and its line say, where both were changed."""
         new = self.edited(card, line, where)
-        if new is None or not self._allowed(new, line):
+        if new is None or not self._check_allowed(new, line):
             return
         why = f"the card and its line in {where} were both changed"
         id = derived_id("card", self._rules.now, card.id, new.value)
@@ -141,11 +141,11 @@ class Edits:
         gone = self.cards.get(line.id)
         if gone is not None and gone.status is Status.ARCHIVED:
             back = self.edited(gone, line, where)
-            if back is not None and self._allowed(back, line):
+            if back is not None and self._check_allowed(back, line):
                 self.put(Op.REFINE, back, f"a person put its line back into {where}")
             return
         card = self.proposed(line, where, category)
-        if card is not None and self._allowed(card, line):
+        if card is not None and self._check_allowed(card, line):
             self.put(Op.ADD, card, f"a person wrote it into {where}")
 
     def proposed(self, line: Line, where: str, category: str) -> Card | None:
@@ -186,7 +186,7 @@ class Edits:
         """Leave something to review."""
         self._steps[note.id] = Step(Op.ADD, note, why)
 
-    def _allowed(self, card: Card, line: Line) -> bool:
+    def _check_allowed(self, card: Card, line: Line) -> bool:
         barred = self._rules.barred.note(card)
         if barred:
             why = "it was forgotten on purpose (undo that job to allow it again)"
@@ -211,7 +211,7 @@ def says_same(card: Card, a: Line | None, b: Line | None) -> bool:
     return (a.key_and_value(card.key), a.confidence) == (b.key_and_value(card.key), b.confidence)
 
 
-def _meant(card: Card, line: Line) -> tuple[str, str]:
+def _parse_key_and_value(card: Card, line: Line) -> tuple[str, str]:
     """Return the key and the value that a card is given by its line.
 
     What stands before a colon is a new key only where the rest is what the card says anyway.

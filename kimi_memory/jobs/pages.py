@@ -62,9 +62,9 @@ class Pages:
         taken, whole = taken or {}, list(cards)
         changes: list[Change] = []
         notes: list[str] = []
-        sheets, disputed = self._sheets(whole, steps), self._disputes(whole)
-        due = self._behind(sheets, taken)
-        behind = {sheet.path: self._text(sheet, taken) for sheet, _ in due}
+        sheets, disputed = self._build_sheets(whole, steps), self._find_disputes(whole)
+        due = self._find_outdated_sheets(sheets, taken)
+        behind = {sheet.path: self._render_sheet(sheet, taken) for sheet, _ in due}
         marks = {sheet.path: mark for sheet, mark in due}
         for path, text in (behind | {dispute.path: dispute.text for dispute in disputed}).items():
             if path in taken or self.is_free(path):
@@ -75,7 +75,7 @@ class Pages:
             elif sign_of(self._render.text(path)) or path == PAGE:
                 notes.append(f"{path} was edited by hand and stays as it is")
         wanted = {sheet.path for sheet in sheets} | {dispute.path for dispute in disputed}
-        return [*changes, *self._obsolete(wanted)], notes
+        return [*changes, *self._delete_obsolete_pages(wanted)], notes
 
     def overview(self, steps: Sequence[Step]) -> list[Change]:
         """Return the changes that bring MEMORY.md alone up to date; none if it was edited.
@@ -88,11 +88,11 @@ class Pages:
         if not self.is_free(PAGE):
             return []
         known = Known.of(self._shelf, steps=steps)
-        sheet = self._overview(known)
+        sheet = self._build_overview(known)
         mark = sheet.mark
         if self._store.exists(PAGE) and self._shelf.survey.known(PAGE, _MADE) == mark:
             return []
-        changes = self._render.replace_file(PAGE, self._text(sheet, {}).encode())
+        changes = self._render.replace_file(PAGE, self._render_sheet(sheet, {}).encode())
         if changes and self._settings.memory.language == "auto":
             changes += translate_first_pages(self._render, sheet.lang)
         return changes
@@ -100,17 +100,19 @@ class Pages:
     def texts(self, cards: Iterable[Card | Head], taken: Mapping[str, str]) -> dict[str, str]:
         """Return every page there should be, by path."""
         whole = list(cards)
-        sheets = {sheet.path: self._text(sheet, taken) for sheet in self._sheets(whole)}
-        return sheets | {dispute.path: dispute.text for dispute in self._disputes(whole)}
+        sheets = {
+            sheet.path: self._render_sheet(sheet, taken) for sheet in self._build_sheets(whole)
+        }
+        return sheets | {dispute.path: dispute.text for dispute in self._find_disputes(whole)}
 
     def two_way(self) -> Iterator[str]:
         """Yield the pages there are whose lines a person may edit."""
         if self._store.exists(PAGE):
             yield PAGE
-        yield from (path for path in self._places if self._state(path) in _SIGNED)
+        yield from (path for path in self._candidate_paths if self._page_state(path) in _SIGNED)
 
     @cached_property
-    def _places(self) -> list[str]:
+    def _candidate_paths(self) -> list[str]:
         """Where files lie that may be pages of categories, people and things."""
         # Nearly all files are cards, which lie one folder deeper than pages of categories.
         inside = (path for path in self._shelf.survey.looks if path.startswith("semantic/"))
@@ -122,7 +124,7 @@ class Pages:
         return [
             path
             for path in self.two_way()
-            if self._state(path) in {_EDITED, _STRANGE}
+            if self._page_state(path) in {_EDITED, _STRANGE}
             or has_unconfirmed(self._store, path, self._render.text(path))
         ]
 
@@ -132,8 +134,8 @@ class Pages:
         if not self._store.exists(PAGE) and any(e.kind == Card.kind for e in entries.values()):
             yield PAGE
         for path in self.two_way():
-            listed = self._shelf.survey.fact(path, "listed", _listed)
-            if self._state(path) == _GENERATED and any(id not in entries for id in listed):
+            listed = self._shelf.survey.fact(path, "listed", _listed_card_ids)
+            if self._page_state(path) == _GENERATED and any(id not in entries for id in listed):
                 yield path
 
     def is_free(self, path: str) -> bool:
@@ -143,7 +145,7 @@ class Pages:
         text = self._render.text(path)
         return may_rewrite(text) and not has_unconfirmed(self._store, path, text)
 
-    def _obsolete(self, wanted: Set[str]) -> Iterator[Change]:
+    def _delete_obsolete_pages(self, wanted: Set[str]) -> Iterator[Change]:
         """Yield the deletion of generated pages that have nothing to show any more."""
         conflicts = (p for p in self._store.files(CONFLICTS) if p.endswith(".md"))
         for path in (*self.two_way(), *conflicts):
@@ -152,40 +154,42 @@ class Pages:
             if not notes_of(self._render.text(path)):
                 yield Delete(path, digest(self._store.read(path)))
 
-    def _behind(self, sheets: list[Sheet], taken: Mapping[str, str]) -> list[tuple[Sheet, str]]:
+    def _find_outdated_sheets(
+        self, sheets: list[Sheet], taken: Mapping[str, str]
+    ) -> list[tuple[Sheet, str]]:
         """Return the pages that are not known to be as they should, with their marks."""
         marked = [(sheet, sheet.mark) for sheet in sheets]
         known = self._shelf.survey.known
         return [(s, mark) for s, mark in marked if s.path in taken or known(s.path, _MADE) != mark]
 
-    def _sheets(self, cards: list[Card | Head], steps: Sequence[Step] = ()) -> list[Sheet]:
+    def _build_sheets(self, cards: list[Card | Head], steps: Sequence[Step] = ()) -> list[Sheet]:
         """Return the pages that show cards line by line; of two at one place the first."""
         # Private notes stand on no page that everybody reads.
         every = (card if type(card) is Head else Head.of(card) for card in cards)
         heads = [head for head in every if not head.scope]
         settings = self._settings
         room = min(ROOM, settings.gates.max_page_bytes * 3 // 4)
-        found = {PAGE: self._overview(Known.of(self._shelf, heads=heads, steps=steps))}
-        for template, path, name, of in _collected(heads):
+        found = {PAGE: self._build_overview(Known.of(self._shelf, heads=heads, steps=steps))}
+        for template, path, name, of in _group_cards(heads):
             if path not in found:
                 about = template, name, page_language(settings.memory.language, of)
                 found[path] = Sheet.of(path, about, of, room, settings.zone)
         return list(found.values())
 
-    def _overview(self, known: Known) -> Sheet:
+    def _build_overview(self, known: Known) -> Sheet:
         shared = [head for head in known.heads if not head.scope]
         lang = page_language(self._settings.memory.language, [*shared, *known.digests])
         return memory_sheet(known, self._settings, lang)
 
-    def _text(self, sheet: Sheet, taken: Mapping[str, str]) -> str:
+    def _render_sheet(self, sheet: Sheet, taken: Mapping[str, str]) -> str:
         notes = taken.get(sheet.path)
         return sheet.text(confirmed_notes(self._store, sheet.path) if notes is None else notes)
 
-    def _disputes(self, cards: list[Card | Head]) -> list[Dispute]:
+    def _find_disputes(self, cards: list[Card | Head]) -> list[Dispute]:
         marked = [card for card in cards if card.status is Status.CONFLICTED]
         return disputes(self._shelf.card(c) if isinstance(c, Head) else c for c in marked)
 
-    def _state(self, path: str) -> str:
+    def _page_state(self, path: str) -> str:
         """Return whether a page is as it was generated, edited, blank or a stranger's."""
         return self._shelf.survey.fact(path, "page", _state_of)
 
@@ -197,7 +201,7 @@ def _state_of(content: bytes) -> str:
     return _EDITED if sign_of(text) else _STRANGE
 
 
-def _listed(content: bytes) -> list[str]:
+def _listed_card_ids(content: bytes) -> list[str]:
     """Return the ids of the cards a page shows."""
     lines = read_page(content.decode("utf-8", "replace")).lines
     return [id for id in lines if id.startswith(f"{Card.kind}-")]
@@ -211,7 +215,7 @@ def is_page(path: str) -> bool:
     return path == PAGE or category or path.startswith((f"{ENTITIES}/", f"{CONFLICTS}/"))
 
 
-def _collected(cards: Iterable[Head]) -> Iterator[tuple[str, str, str, list[Head]]]:
+def _group_cards(cards: Iterable[Head]) -> Iterator[tuple[str, str, str, list[Head]]]:
     """Yield template, path, heading and cards of each category and each person or thing."""
     shown = [card for card in cards if card.status in _SHOWN]
     named: dict[str, list[Head]] = defaultdict(list)
@@ -223,15 +227,15 @@ def _collected(cards: Iterable[Head]) -> Iterator[tuple[str, str, str, list[Head
     for name, among in sorted(places.items()):
         of = [card for category in among for card in named[category]]
         yield "CATEGORY", f"semantic/{name}.md", min(among), of
-    entities = {_subject(card) for card in shown if card.type is CardType.ENTITY} - {""}
+    entities = {_card_subject(card) for card in shown if card.type is CardType.ENTITY} - {""}
     about: dict[str, list[Head]] = {name: [] for name in sorted(entities)}
     for card in shown if about else ():
-        if (name := _subject(card)) in about:
+        if (name := _card_subject(card)) in about:
             about[name].append(card)
     for name, of in about.items():
         yield "ENTITY", f"{ENTITIES}/{slug(name)}.md", name, of
 
 
-def _subject(card: Head) -> str:
+def _card_subject(card: Head) -> str:
     """Return whom or what a card is about."""
     return card.key.rpartition(".")[0] or card.key

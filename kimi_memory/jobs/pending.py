@@ -47,18 +47,18 @@ class News:
         zone = settings.zone
         self._today = day_in(now, zone)
         self._ended: dict[date, list[str]] = defaultdict(list)
-        self.past = tuple(_sessions(store, shelf))
+        self.past = tuple(_archived_sessions(store, shelf))
         """The headers of all shared sessions that have ended."""
         for one in sorted(self.past, key=lambda session: session.id):
             self._ended[day_in(one.started, zone)].append(one.id)
-        self._marks: dict[date, list[str]] = defaultdict(list)
-        for mark in _marks(shelf):
-            self._marks[day_in(mark.at, zone)].append(mark.text)
+        self._note_marks: dict[date, list[str]] = defaultdict(list)
+        for mark in _note_marks(shelf):
+            self._note_marks[day_in(mark.at, zone)].append(mark.text)
         heads = shelf.heads()
-        for at, id in _remembered(shelf, heads):
-            self._marks[day_in(at, zone)].append(id)
+        for at, id in _remembered_cards(shelf, heads):
+            self._note_marks[day_in(at, zone)].append(id)
         self._day_of = {id: day for day, ids in self._ended.items() for id in ids}
-        self._listed = dict(_listed(shelf))
+        self._listed_sessions = dict(_listed_sessions(shelf))
         limit = timedelta(days=settings.consolidation.stale_days)
         self._late = sorted(
             one.id
@@ -70,7 +70,7 @@ class News:
     def days(self) -> list[date]:
         """Return the days that have something, oldest first, up to today."""
         late = {self._today} if self._late else set()
-        known = {*self._ended, *self._marks, *self._listed, *late}
+        known = {*self._ended, *self._note_marks, *self._listed_sessions, *late}
         return sorted(day for day in known if day <= self._today)
 
     def weeks(self) -> list[date]:
@@ -78,7 +78,7 @@ class News:
 
         Suggested links make this week one of them: they are confirmed whether anybody talks or not.
         """
-        days = {*self._ended, *self._marks, *([self._today] if self._suggesting else ())}
+        days = {*self._ended, *self._note_marks, *([self._today] if self._suggesting else ())}
         return sorted({monday_of(day) for day in days if day <= self._today})
 
     def ended(self, day: date) -> tuple[str, ...]:
@@ -87,21 +87,21 @@ class News:
 
     def moved(self, day: date) -> bool:
         """Whether the page of a day lists a session of another one, or another page one of its."""
-        own, here = set(self.ended(day)), self._listed.get(day, frozenset())
+        own, here = set(self.ended(day)), self._listed_sessions.get(day, frozenset())
         strange = any(self._day_of.get(id, day) != day for id in here)
-        there = (id for other, ids in self._listed.items() if other != day for id in ids)
+        there = (id for other, ids in self._listed_sessions.items() if other != day for id in ids)
         return strange or not own.isdisjoint(set(there) - here)
 
     def of_day(self, day: date) -> str:
         """Return the digest of what the daily job of a day reads."""
         late = self._late if day == self._today else ()
-        marks = self._marks.get(day, ())
+        marks = self._note_marks.get(day, ())
         return digest_of(["daily", day.isoformat(), *self.ended(day), *marks, *late])
 
     def of_week(self, monday: date) -> str:
         """Return the digest of what the weekly job of a week reads."""
         days = [monday + timedelta(days=n) for n in range(7)]
-        marks = [mark for day in days for mark in self._marks.get(day, ())]
+        marks = [mark for day in days for mark in self._note_marks.get(day, ())]
         ended = [id for day in days for id in self.ended(day)]
         suggesting = self._suggesting if monday == monday_of(self._today) else ()
         return digest_of(["weekly", name_of(monday), *marks, *ended, *suggesting])
@@ -141,7 +141,7 @@ def is_unverified(head: Head, now: datetime, limit: timedelta) -> bool:
     return head.status is Status.ACTIVE and not head.stands and now - head.seen > limit
 
 
-def _sessions(store: Store, shelf: Shelf) -> Iterator[Session]:
+def _archived_sessions(store: Store, shelf: Shelf) -> Iterator[Session]:
     """Yield the headers of the archived sessions that are shared, as far as jobs need them."""
     for place in sessions.places(store):
         if not place.open and not place.id.startswith(HAND):
@@ -167,7 +167,7 @@ def _header_in(path: str) -> Callable[[bytes], list[str] | None]:
     return read
 
 
-def _listed(shelf: Shelf) -> Iterator[tuple[date, frozenset[str]]]:
+def _listed_sessions(shelf: Shelf) -> Iterator[tuple[date, frozenset[str]]]:
     """Yield the days that have a page, with the sessions it lists."""
     for entry in shelf.entries().values():
         if entry.kind == Day.kind:
@@ -184,7 +184,7 @@ def _lists_in(path: str) -> Callable[[bytes], list[str] | None]:
             note = codec.parse(decode(content, path), path)
         except FormatError:
             return None
-        return [note.date.isoformat(), *_links(note)] if isinstance(note, Day) else None
+        return [note.date.isoformat(), *_session_links(note)] if isinstance(note, Day) else None
 
     return read
 
@@ -193,7 +193,7 @@ def _lists_of(row: list[Any]) -> list[str]:
     return row
 
 
-def _links(day: Day) -> Iterator[str]:
+def _session_links(day: Day) -> Iterator[str]:
     for line in day.sessions:
         yield from _LINK.findall(line)
 
@@ -205,7 +205,7 @@ class _Mark(NamedTuple):
     text: str
 
 
-def _marks(shelf: Shelf) -> Iterator[_Mark]:
+def _note_marks(shelf: Shelf) -> Iterator[_Mark]:
     """Yield the marks of all events that stand, in order of path."""
     for path in sorted(e.path for e in shelf.entries().values() if e.kind == Event.kind):
         mark = shelf.survey.fact(path, "event", _mark_in(path), _mark_of)
@@ -213,7 +213,7 @@ def _marks(shelf: Shelf) -> Iterator[_Mark]:
             yield mark
 
 
-def _remembered(shelf: Shelf, heads: Iterable[Head]) -> Iterator[tuple[datetime, str]]:
+def _remembered_cards(shelf: Shelf, heads: Iterable[Head]) -> Iterator[tuple[datetime, str]]:
     """Yield the cards that somebody asked to remember, by the moment at which they did."""
     entries = shelf.entries()
     known = [(entries[head.id], head.seen) for head in heads if head.id in entries]

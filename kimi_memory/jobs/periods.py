@@ -100,19 +100,19 @@ class Periods:
             if head.status is not Status.ARCHIVED or is_early(head, self._now)
         ]
         cards = Cards(heads, shelf.card)
-        view = self._view(shelf, day, cards, news)
+        view = self._build_day_view(shelf, day, cards, news)
         found = [
             step
-            for scope in _scopes(heads, view.events)
-            for step in self._gathered("consolidate_day", scope, day=_day_of(view, scope))
+            for scope in _list_scopes(heads, view.events)
+            for step in self._gather_steps("consolidate_day", scope, day=_day_of(view, scope))
         ]
         if not any(isinstance(step.note, Day) for step in found):
-            found += _emptied(shelf, day)
+            found += _empty_day_page(shelf, day)
         inputs = news.of_day(day)
         if again and news.moved(day):
             inputs = digest_of([inputs, "moved", self._now.isoformat()])
         steps, barred = TombstoneGate(read_tombstones(self._store)).steps(found, shelf)
-        known = _after(cards, steps)
+        known = _cards_after(cards, steps)
         pages, left_out = Pages(self._store, shelf, self._settings).changes(known, steps=steps)
         return Plan(
             kind="daily",
@@ -123,22 +123,22 @@ class Periods:
             left_out=(*barred, *left_out),
         )
 
-    def _view(self, shelf: Shelf, day: date, cards: Cards, news: News) -> DayView:
+    def _build_day_view(self, shelf: Shelf, day: date, cards: Cards, news: News) -> DayView:
         """Return what the daily job may look at."""
-        events = tuple(self._events(shelf, day, day))
-        digests = tuple(self._digests(shelf, day, day))
+        events = tuple(self._read_events(shelf, day, day))
+        digests = tuple(self._read_digests(shelf, day, day))
         return DayView(
             date=day,
             now=self._now,
             zone=self._zone,
-            lang=self._lang((*events, *digests)),
+            lang=self._choose_language((*events, *digests)),
             events=events,
             cards=cards,
-            projects=tuple(_notes(shelf, Project)),
+            projects=tuple(_read_notes(shelf, Project)),
             sessions=news.ended(day),
             digests=digests,
-            spoken=tuple(self._spoken(digests)),
-            agents=tuple(_notes(shelf, Agent)),
+            spoken=tuple(self._spoken_lines(digests)),
+            agents=tuple(_read_notes(shelf, Agent)),
             past=news.past,
             usage=self._usage.of(day),
             min_importance=self._settings.consolidation.daily_importance,
@@ -148,24 +148,24 @@ class Periods:
     def plan_week(self, monday: date, shelf: Shelf) -> Plan:
         """Plan the weekly job for the week that starts on `monday`."""
         last = monday + timedelta(days=6)
-        events, heads = tuple(self._events(shelf, monday, last)), shelf.heads()
+        events, heads = tuple(self._read_events(shelf, monday, last)), shelf.heads()
         view = WeekView(
             first=monday,
             last=last,
             now=self._now,
             zone=self._zone,
-            lang=self._lang(events),
+            lang=self._choose_language(events),
             events=events,
             cards=Cards(heads, shelf.card),
-            projects=tuple(_notes(shelf, Project)),
-            identity=next(iter(_notes(shelf, Identity)), None),
-            digests=tuple(self._digests(shelf, monday, last)),
+            projects=tuple(_read_notes(shelf, Project)),
+            identity=next(iter(_read_notes(shelf, Identity)), None),
+            digests=tuple(self._read_digests(shelf, monday, last)),
             accept=self._settings.introspect.accept,
         )
         steps = tuple(
             step
-            for scope in _scopes(heads, events)
-            for step in self._gathered("consolidate_week", scope, week=_week_of(view, scope))
+            for scope in _list_scopes(heads, events)
+            for step in self._gather_steps("consolidate_week", scope, week=_week_of(view, scope))
             if not _waits_already(step, shelf)
         )
         return Plan(
@@ -175,7 +175,7 @@ class Periods:
             steps=steps,
         )
 
-    def _events(self, shelf: Shelf, first: date, last: date) -> Iterator[Event]:
+    def _read_events(self, shelf: Shelf, first: date, last: date) -> Iterator[Event]:
         """Yield the events of some days; of the others no file is read."""
         for filed in shelf.notes(Event.kind, self._may_be_of(first, last)):
             event = filed.note
@@ -184,14 +184,14 @@ class Periods:
             if first <= day_in(event.at, self._zone) <= last:
                 yield event
 
-    def _digests(self, shelf: Shelf, first: date, last: date) -> Iterator[Digest]:
+    def _read_digests(self, shelf: Shelf, first: date, last: date) -> Iterator[Digest]:
         """Yield the shared digests of some days; of the others no file is read."""
         for filed in shelf.notes(Digest.kind, self._may_be_of(first, last)):
             note = filed.note
             if isinstance(note, Digest) and not note.scope and note.status is not Status.ARCHIVED:
                 yield note
 
-    def _spoken(self, digests: Iterable[Digest]) -> list[Spoken]:
+    def _spoken_lines(self, digests: Iterable[Digest]) -> list[Spoken]:
         """Return the lines of digests with the speaker and the moment of their turns."""
         found: list[Spoken] = []
         for digest in digests:
@@ -218,7 +218,7 @@ class Periods:
 
         return may_fit
 
-    def _gathered(self, hook: str, scope: str, **view: DayView | WeekView) -> Iterator[Step]:
+    def _gather_steps(self, hook: str, scope: str, **view: DayView | WeekView) -> Iterator[Step]:
         """Yield what plugins do with what is in one scope.
 
         A private scope gets cards and events of its own but no pages, which everybody reads.
@@ -229,7 +229,7 @@ class Periods:
             elif isinstance(step.note, Card | Event):
                 yield replace(step, note=replace(step.note, scope=scope))
 
-    def _lang(self, notes: Sequence[Note]) -> Lang:
+    def _choose_language(self, notes: Sequence[Note]) -> Lang:
         """Return the language of a page over these notes."""
         chosen = self._settings.memory.language
         if chosen != "auto":
@@ -238,7 +238,7 @@ class Periods:
         return Lang.ZH if notes and chinese * 2 >= len(notes) else Lang.EN
 
 
-def _notes(shelf: Shelf, kind: type[T]) -> Iterable[T]:
+def _read_notes(shelf: Shelf, kind: type[T]) -> Iterable[T]:
     for filed in shelf.notes(kind.kind):
         if isinstance(filed.note, kind):
             yield filed.note
@@ -258,7 +258,7 @@ def _waits_already(step: Step, shelf: Shelf) -> bool:
     )
 
 
-def _emptied(shelf: Shelf, day: date) -> Iterator[Step]:
+def _empty_day_page(shelf: Shelf, day: date) -> Iterator[Step]:
     """Yield the page of a day on which nothing happened after all, without its lines."""
     for filed in shelf.notes(Day.kind):
         if isinstance(filed.note, Day) and filed.note.date == day:
@@ -266,7 +266,7 @@ def _emptied(shelf: Shelf, day: date) -> Iterator[Step]:
             yield Step(Op.REFINE, blank, "what stood here is of another day, or is gone")
 
 
-def _scopes(heads: Iterable[Head], events: Iterable[Event]) -> list[str]:
+def _list_scopes(heads: Iterable[Head], events: Iterable[Event]) -> list[str]:
     """Return the scopes there are, that of everybody first."""
     return sorted({SHARED, *(head.scope for head in heads), *(event.scope for event in events)})
 
@@ -294,7 +294,7 @@ def _in_scope(view: DayView | WeekView, scope: str) -> tuple[tuple[Event, ...], 
     return events, cards.only(lambda head: head.scope == scope)
 
 
-def _after(cards: Cards, steps: Iterable[Step]) -> list[Card | Head]:
+def _cards_after(cards: Cards, steps: Iterable[Step]) -> list[Card | Head]:
     """Return the cards as they will be once the steps are done."""
     new = {step.note.id: step.note for step in steps if isinstance(step.note, Card)}
     kept = [head for head in cards.heads if head.id not in new]

@@ -59,9 +59,9 @@ def edited_projects(store: Store, history: History, shelf: Shelf) -> Iterator[Ed
     marks = store.journal.edited()
     places = {e.path for e in shelf.entries().values() if e.kind == Project.kind} if marks else ()
     for path in sorted(set(places) & marks.keys()):
-        page = _project(store.read(path), path)
-        before = _before(history, path, marks[path])
-        if page is not None and before is not None and _entries(page) != _entries(before):
+        page = _parse_project(store.read(path), path)
+        before = _find_earlier_page(history, path, marks[path])
+        if page is not None and before is not None and _map_entries(page) != _map_entries(before):
             yield Edited(path, page, before)
 
 
@@ -74,20 +74,20 @@ def take_project(edited: Edited, edits: Edits, now: datetime, *, ticks_only: boo
         now: the moment of the job.
         ticks_only: an agent may have edited it, which can end a to-do and no more.
     """
-    here, there = _entries(edited.page), _entries(edited.before)
+    here, there = _map_entries(edited.page), _map_entries(edited.before)
     shared = [id for id in here if id in there and id in edits.cards]
     for id in shared:
         if here[id].done != there[id].done:
-            _tick(edits.cards[id], here[id], edits, now, edited.path)
+            _apply_tick(edits.cards[id], here[id], edits, now, edited.path)
     if not ticks_only:
-        _rewrite(shared, edited, edits)
-        _drop(edited, edits)
-        _extend(edited, edits)
+        _rewrite_cards(shared, edited, edits)
+        _archive_removed_cards(edited, edits)
+        _add_new_cards(edited, edits)
 
 
-def _rewrite(shared: Iterable[str], edited: Edited, edits: Edits) -> None:
+def _rewrite_cards(shared: Iterable[str], edited: Edited, edits: Edits) -> None:
     """Give cards the words that their lines have now."""
-    here, there = _entries(edited.page), _entries(edited.before)
+    here, there = _map_entries(edited.page), _map_entries(edited.before)
     for id in shared:
         card, text = edits.live(id), here[id].text
         told = {normalise(there[id].text), normalise(card.value) if card else ""}
@@ -95,9 +95,9 @@ def _rewrite(shared: Iterable[str], edited: Edited, edits: Edits) -> None:
             edits.change(card, Line(text), edited.path)
 
 
-def _drop(edited: Edited, edits: Edits) -> None:
+def _archive_removed_cards(edited: Edited, edits: Edits) -> None:
     """Archive the cards whose lines are gone, unless the most of a page is."""
-    here, there = _entries(edited.page), _entries(edited.before)
+    here, there = _map_entries(edited.page), _map_entries(edited.before)
     gone = [id for id in there if id not in here and not _is_rewritten(there[id], edited.page)]
     cards = [card for id in gone if (card := edits.live(id)) is not None]
     if len(cards) >= FEW and len(cards) * 2 > len(there):
@@ -107,7 +107,7 @@ def _drop(edited: Edited, edits: Edits) -> None:
         edits.drop(card, edited.path)
 
 
-def _tick(card: Card, entry: _Entry, edits: Edits, now: datetime, path: str) -> None:
+def _apply_tick(card: Card, entry: _Entry, edits: Edits, now: datetime, path: str) -> None:
     if entry.done and card.status in (Status.ACTIVE, Status.STALE, Status.CANDIDATE):
         over = replace(card, status=Status.SUPERSEDED, valid_to=now, updated=now)
         edits.put(Op.SUPERSEDE, over, f"ticked in {path}")
@@ -120,10 +120,10 @@ def _tick(card: Card, entry: _Entry, edits: Edits, now: datetime, path: str) -> 
         edits.put(Op.REFINE, again, f"open again in {path}")
 
 
-def _extend(edited: Edited, edits: Edits) -> None:
+def _add_new_cards(edited: Edited, edits: Edits) -> None:
     """Make cards of the lines that a person wrote, and mark the lines with them."""
     page = edited.page
-    for section, text in _fresh(edited):
+    for section, text in _find_new_lines(edited):
         card = edits.proposed(Line(text), edited.path, page.name)
         if card is not None:
             # A to-do is one at once; what else is so waits for a word.
@@ -143,10 +143,10 @@ def _with_mark(page: Project, section: str, text: str, id: str) -> Project:
     return replace(page, **{section: tuple(lines)})  # type: ignore[arg-type]  # lists of lines
 
 
-def _fresh(edited: Edited) -> Iterator[tuple[str, str]]:
+def _find_new_lines(edited: Edited) -> Iterator[tuple[str, str]]:
     """Yield the lines without a mark that were not there before."""
-    old = {normalise(text) for _, text, _, _ in _lines(edited.before)}
-    for section, text, id, done in _lines(edited.page):
+    old = {normalise(text) for _, text, _, _ in _yield_card_lines(edited.before)}
+    for section, text, id, done in _yield_card_lines(edited.page):
         if not id and not done and normalise(text) not in old:
             yield section, text
 
@@ -154,15 +154,20 @@ def _fresh(edited: Edited) -> Iterator[tuple[str, str]]:
 def _is_rewritten(entry: _Entry, page: Project) -> bool:
     """Whether a line stands there still, only without its mark."""
     return any(
-        normalise(text) == normalise(entry.text) for _, text, id, _ in _lines(page) if not id
+        normalise(text) == normalise(entry.text)
+        for _, text, id, _ in _yield_card_lines(page)
+        if not id
     )
 
 
-def _entries(page: Project) -> dict[str, _Entry]:
-    return {id or text: _Entry(section, text, done) for section, text, id, done in _lines(page)}
+def _map_entries(page: Project) -> dict[str, _Entry]:
+    return {
+        id or text: _Entry(section, text, done)
+        for section, text, id, done in _yield_card_lines(page)
+    }
 
 
-def _lines(page: Project) -> Iterator[tuple[str, str, str, bool]]:
+def _yield_card_lines(page: Project) -> Iterator[tuple[str, str, str, bool]]:
     """Yield the section, the words, the id and the tick of every line that is a card's."""
     for todo in page.todos:
         yield "todos", todo.text, todo.id, todo.done
@@ -173,16 +178,16 @@ def _lines(page: Project) -> Iterator[tuple[str, str, str, bool]]:
             yield section, text[_DATE:] if dated else text, id, False
 
 
-def _before(history: History, path: str, mark: str) -> Project | None:
+def _find_earlier_page(history: History, path: str, mark: str) -> Project | None:
     """Return a page as it was when its file had the content of a mark."""
     for commit in history.log(limit=_VERSIONS, path=path) if history.ready() else ():
         content = history.content(commit.hash, path)
         if content is not None and digest(content) == mark:
-            return _project(content, path)
+            return _parse_project(content, path)
     return None
 
 
-def _project(content: bytes, path: str) -> Project | None:
+def _parse_project(content: bytes, path: str) -> Project | None:
     try:
         note = codec.parse(decode(content, path), path)
     except FormatError:

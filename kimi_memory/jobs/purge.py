@@ -116,11 +116,11 @@ class Purge:
         """
         texts = check_texts(doomed.texts)
         ids = frozenset(sessions.find(self._store, id).id for id in doomed.sessions)
-        spoken = [text for id in sorted(ids) for text in self._spoken(id)]
+        spoken = [text for id in sorted(ids) for text in self._spoken_texts(id)]
         scrub, traces = Scrub(Targets(texts), self._keyed), Traces(self._keyed)
         traces.add((*texts, *spoken))
         files = ((path, self._store.read(path)) for path in self._store.files())
-        derived = list(self._derived(chain(files, past), ids, scrub, traces))
+        derived = list(self._find_derived_words(chain(files, past), ids, scrub, traces))
         named = (place.id for place in sessions.places(self._store))
         renamed = {id: safe_session_id(scrub.name(id)) for id in named if scrub.count(id.encode())}
         literals = literals_of([*spoken, *derived], _LITERAL_BYTES)
@@ -133,38 +133,38 @@ class Purge:
         kept: list[Card] = []
         touched: list[Note] = []
         lines = 0
-        for path in self._ordered(but=(TOMBSTONES, job_path(self.id_of(doomed)))):
+        for path in self._order_files(but=(TOMBSTONES, job_path(self.id_of(doomed)))):
             before = self._store.read(path)
             lines += sum(scrub.count(line) > 0 for line in before.splitlines())
-            note = self._note(path, before)
-            if note is not None and _falls(note, scrub, doomed.sessions):
+            note = self._parse_note(path, before)
+            if note is not None and _needs_removal(note, scrub, doomed.sessions):
                 gone.append(note)
                 changes.append(Delete(path, digest(before)))
                 continue
             kept += [note] if isinstance(note, Card) else []
-            after = self._after(scrub, path, before, note, doomed.sessions)
+            after = self._purged_content(scrub, path, before, note, doomed.sessions)
             if gone and is_page(path) and is_generated(before.decode("utf-8", "replace")):
-                after = scrub.content(path, self._page(path, kept))
+                after = scrub.content(path, self._render_page(path, kept))
                 if not after:
                     changes.append(Delete(path, digest(before)))
                     continue
             scrub.learn(before, after)
             _check_readable(path, before, after)
-            new = _replaced(path, scrub.name(path), before, after)
+            new = _replace_file(path, scrub.name(path), before, after)
             touched += [note] if new and note is not None else []
             changes += new
         found = bool(changes)
-        changes += self._tombstones(scrub, doomed, gone)
+        changes += self._tombstone_changes(scrub, doomed, gone)
         operations = [Operation(Op.FORGET, scrub.name(note.id), "", "purged") for note in gone]
         operations += [Operation(Op.REFINE, scrub.name(n.id), "", _TAKEN_OUT) for n in touched]
         return Removal(tuple(changes), tuple(operations), lines, found)
 
-    def _ordered(self, but: tuple[str, ...]) -> list[str]:
+    def _order_files(self, but: tuple[str, ...]) -> list[str]:
         """Return all files but some; those that repeat or name others come last."""
         files = sorted(self._store.files(), key=_is_last)
         return [path for path in files if path not in but]
 
-    def _page(self, path: str, cards: list[Card]) -> bytes:
+    def _render_page(self, path: str, cards: list[Card]) -> bytes:
         """Return a page that shows cards, empty when it has none to show any more."""
         pages = Pages(self._store, Shelf(self._store), self._settings)
         return pages.texts(cards, {}).get(path, "").encode()
@@ -175,7 +175,7 @@ class Purge:
         """Return the id of a purge and the change that files its record, without content."""
         id, hashes = self.id_of(doomed), self._hashes_of(doomed)
         scrub = Scrub(doomed, self._keyed)
-        effects = [_effect(change, scrub) for change in removal.changes]
+        effects = [_describe_effect(change, scrub) for change in removal.changes]
         # No undo can restore this: the old head is no more.
         effects.append(Effect(".git", head or "none", ""))
         job = Job(
@@ -194,13 +194,13 @@ class Purge:
             return id, [Create(path, content)]
         return id, [Update(path, digest(self._store.read(path)), content)]
 
-    def _spoken(self, id: str) -> Iterator[str]:
+    def _spoken_texts(self, id: str) -> Iterator[str]:
         transcript = sessions.read(self._store, sessions.find(self._store, id).path)
         for turn in transcript.turns:
             yield turn.text
             yield from (turn.text[first:last] for first, last in sentences(turn.text))
 
-    def _derived(
+    def _find_derived_words(
         self,
         files: Iterable[tuple[str, bytes]],
         ids: frozenset[str],
@@ -218,18 +218,18 @@ class Purge:
                     traces.add_session(path, content)
                     traces.add(texts_with(content, scrub))
                 continue
-            note = self._note(path, content)
+            note = self._parse_note(path, content)
             if held and isinstance(note, Proposal):
                 traces.add_note(path, note, (note.text, note.title))
             if not isinstance(note, Card | Event):
                 continue
             words = list(_only_from(note, ids))
-            if words or _falls(note, scrub, ids):
-                traces.add_note(path, note, _words(note))
+            if words or _needs_removal(note, scrub, ids):
+                traces.add_note(path, note, _note_texts(note))
             yield from ([*words, PurePosixPath(path).stem] if words else ())
         traces.follow()
 
-    def _note(self, path: str, content: bytes) -> Note | None:
+    def _parse_note(self, path: str, content: bytes) -> Note | None:
         if not path.endswith(".md") or path.startswith("episodic/sessions/"):
             return None
         try:
@@ -237,7 +237,7 @@ class Purge:
         except (FormatError, UnicodeDecodeError):
             return None
 
-    def _after(
+    def _purged_content(
         self, scrub: Scrub, path: str, before: bytes, note: Note | None, ids: frozenset[str]
     ) -> bytes:
         content = before
@@ -249,35 +249,37 @@ class Purge:
                 content = codec.patch(before.decode("utf-8"), note, rest, path).encode()
         return scrub.content(path, content)
 
-    def _tombstones(self, scrub: Scrub, doomed: Targets, gone: Sequence[Note]) -> list[Change]:
+    def _tombstone_changes(
+        self, scrub: Scrub, doomed: Targets, gone: Sequence[Note]
+    ) -> list[Change]:
         old = self._store.read(TOMBSTONES) if self._store.exists(TOMBSTONES) else b""
-        lines = [self._hashed(line, scrub) for line in old.splitlines(keepends=True)]
+        lines = [self._hash_tombstone_line(line, scrub) for line in old.splitlines(keepends=True)]
         held = [tombstone_of(unseal(line)) for line in lines]
         known = {(stone.scope, stone.value) for stone in held}
-        values = dict.fromkeys(self._values(doomed, gone))
-        fresh = [self._stone(*one) for one in values if one not in known]
+        values = dict.fromkeys(self._barred_values(doomed, gone))
+        fresh = [self._build_tombstone(*one) for one in values if one not in known]
         named = {id for stone in held for id in stone.about}
-        about = tuple(id for id in self._about(scrub, doomed, gone) if id not in named)
+        about = tuple(id for id in self._purged_ids(scrub, doomed, gone) if id not in named)
         if about:
-            first = fresh[0] if fresh else self._stone(*next(iter(values)))
+            first = fresh[0] if fresh else self._build_tombstone(*next(iter(values)))
             fresh[:1] = [replace(first, about=about)]
         new = b"".join([*lines, *map(tombstone_line, fresh)])
         if new == old:
             return []
         return [Update(TOMBSTONES, digest(old), new) if old else Create(TOMBSTONES, new)]
 
-    def _values(self, doomed: Targets, gone: Iterable[Note]) -> Iterator[tuple[str, str]]:
+    def _barred_values(self, doomed: Targets, gone: Iterable[Note]) -> Iterator[tuple[str, str]]:
         """Yield scope and hash of what must not come back; a purged session bars whole."""
-        yield from (("memory", self._hash(text)) for text in doomed.texts)
+        yield from (("memory", self._hash_text(text)) for text in doomed.texts)
         yield from ((f"session:{id}", "") for id in sorted(doomed.sessions))
         for note in gone:
             if isinstance(note, Card | Event):
                 said = note.value if isinstance(note, Card) else note.content
                 for text in (said, *(quote.text for quote in note.quotes)):
                     if text.strip():
-                        yield "memory", self._hash(text)
+                        yield "memory", self._hash_text(text)
 
-    def _about(self, scrub: Scrub, doomed: Targets, gone: Sequence[Note]) -> Iterator[str]:
+    def _purged_ids(self, scrub: Scrub, doomed: Targets, gone: Sequence[Note]) -> Iterator[str]:
         """Yield the ids of turns and cards by which other copies know what was purged."""
         for place in sessions.places(self._store) if doomed.texts else ():
             yield from turns_with(place.path, self._store.read(place.path), scrub)
@@ -285,13 +287,13 @@ class Purge:
             if is_bound(note) and not scrub.count(f"{note.id} {note.key}".encode()):
                 yield note.id
 
-    def _stone(self, scope: str, value: str) -> Tombstone:
+    def _build_tombstone(self, scope: str, value: str) -> Tombstone:
         return Tombstone(scope, "", value, self._now, self._by, "purged", bool(value))
 
-    def _hash(self, text: str) -> str:
+    def _hash_text(self, text: str) -> str:
         return keyed_hash(hash_of(normalise(text)), self._keyed)
 
-    def _hashed(self, line: bytes, scrub: Scrub) -> bytes:
+    def _hash_tombstone_line(self, line: bytes, scrub: Scrub) -> bytes:
         """Return a tombstone's line that holds only keyed hashes where it held a target."""
         if not scrub.count(line):
             return line
@@ -305,7 +307,7 @@ class Purge:
     def _hashes_of(self, doomed: Targets) -> list[str]:
         """Return what names the targets without saying them."""
         named = (f"session:{id}" for id in sorted(doomed.sessions))
-        return [*map(self._hash, doomed.texts), *named]
+        return [*map(self._hash_text, doomed.texts), *named]
 
     def id_of(self, doomed: Targets) -> str:
         """Return the id of the purge of these targets; run again, it has the same."""
@@ -329,24 +331,24 @@ def subject_of(doomed: Targets) -> str:
 def _only_from(note: Card | Event, ids: frozenset[str]) -> Iterator[str]:
     """Yield what a note says, where it rests on these sessions alone."""
     if note.sources and {source.session for source in note.sources} <= ids:
-        yield from (note.key, *_words(note))
+        yield from (note.key, *_note_texts(note))
 
 
-def _falls(note: Note, scrub: Scrub, ids: frozenset[str]) -> bool:
+def _needs_removal(note: Note, scrub: Scrub, ids: frozenset[str]) -> bool:
     if isinstance(note, Digest):
         return note.session in ids
     if not isinstance(note, Card | Event):
         return False
     if ids and note.sources and {source.session for source in note.sources} <= ids:
         return True
-    return any(scrub.count(text.encode("utf-8", "replace")) for text in _words(note))
+    return any(scrub.count(text.encode("utf-8", "replace")) for text in _note_texts(note))
 
 
-def _words(note: Card | Event) -> Iterator[str]:
+def _note_texts(note: Card | Event) -> Iterator[str]:
     yield from (note.title, note.key, *(quote.text for quote in note.quotes), *note.body_texts)
 
 
-def _replaced(path: str, to: str, before: bytes, after: bytes) -> list[Change]:
+def _replace_file(path: str, to: str, before: bytes, after: bytes) -> list[Change]:
     if to != path:
         return [Delete(path, digest(before)), Create(to, after)]
     return [] if after == before else [Update(path, digest(before), after)]
@@ -358,7 +360,7 @@ def _check_readable(path: str, before: bytes, after: bytes) -> None:
     Raises:
         UsageError: the text stands in dates, ids or other marks of the file.
     """
-    reads = _reader(path)
+    reads = _choose_reader(path)
     if before == after or reads is None or not _is_read(reads, before, path):
         return
     if not _is_read(reads, after, path):
@@ -368,7 +370,7 @@ def _check_readable(path: str, before: bytes, after: bytes) -> None:
         )
 
 
-def _reader(path: str) -> Callable[[bytes, str], object] | None:
+def _choose_reader(path: str) -> Callable[[bytes, str], object] | None:
     if path.endswith(".jsonl") and PurePosixPath(path).name.startswith("session_"):
         return lambda content, where: read_transcript_lines(content.splitlines(True), where)
     if path.endswith(".md") and not path.startswith("episodic/sessions/"):
@@ -384,7 +386,7 @@ def _is_read(reads: Callable[[bytes, str], object], content: bytes, path: str) -
     return True
 
 
-def _effect(change: Change, scrub: Scrub) -> Effect:
+def _describe_effect(change: Change, scrub: Scrub) -> Effect:
     """Return what became of a file; what it was hashed to would give the text away."""
     after = digest(change.content) if isinstance(change, Create | Update) else ""
     return Effect(scrub.name(change.path), "", after)

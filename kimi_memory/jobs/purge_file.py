@@ -80,37 +80,37 @@ class Scrub:
             content = content.replace(old, new)
         for literal in self._literals:
             content = content.replace(literal, _MARK)
-        content = self._unhashed(content)
+        content = self._replace_hashes(content)
         return self._pattern.sub(_MARK, content)
 
-    def _unhashed(self, content: bytes) -> bytes:
+    def _replace_hashes(self, content: bytes) -> bytes:
         if not self._hashes:
             return content
         return _HASH.sub(lambda found: self._hashes.get(found[0], found[0]), content)
 
     def name(self, path: str) -> str:
         """Return a path without the targets: a hash stands in their place."""
-        return "/".join(map(self._part, path.split("/")))
+        return "/".join(map(self._scrub_path_part, path.split("/")))
 
     def content(self, path: str, content: bytes) -> bytes:
         """Return the bytes of a file without the targets; it stays a file of its kind."""
         found = _SESSION.fullmatch(path)
         blank = bool(found and found["id"] in self._sessions)
         if path.endswith(".jsonl"):
-            return self._lines(content, blank=blank)
+            return self._scrub_lines(content, blank=blank)
         if path.endswith(".json"):
-            return self._document(content, blank=blank)
+            return self._scrub_document(content, blank=blank)
         if blank:
             content = _blank_page(content)
         elif path.endswith(".md") and self._rests_on_blank(content):
             return b""
-        return self._page(content)
+        return self._scrub_page(content)
 
-    def _part(self, name: str) -> str:
+    def _scrub_path_part(self, name: str) -> str:
         raw = name.encode("utf-8", "surrogateescape")
         for old, new in self._ids.items():
             raw = raw.replace(old, new)
-        raw = self._unhashed(raw)
+        raw = self._replace_hashes(raw)
         mark = f"purged-{self._keyed(raw.decode('utf-8', 'surrogateescape'))[:12]}".encode()
         for literal in self._literals:
             raw = raw.replace(literal, mark)
@@ -122,7 +122,7 @@ class Scrub:
         named = set(re.findall(rb"session:([A-Za-z0-9][A-Za-z0-9._-]*)#", head))
         return bool(named) and named <= {id.encode() for id in self._sessions}
 
-    def _page(self, content: bytes) -> bytes:
+    def _scrub_page(self, content: bytes) -> bytes:
         clean = self.words(content)
         if clean == content:
             return clean
@@ -137,21 +137,21 @@ class Scrub:
         """Return what names the page that was edited, without being the hash of its words."""
         return keyed_digits(sign.decode(), self._keyed).encode()
 
-    def _document(self, content: bytes, *, blank: bool) -> bytes:
+    def _scrub_document(self, content: bytes, *, blank: bool) -> bytes:
         try:
             document = json.loads(content)
         except ValueError:
             return self.words(content)
-        clean = self._value(_blank_view(document) if blank else document)
+        clean = self._scrub_value(_blank_view(document) if blank else document)
         if clean == document:
             return content
         return f"{json.dumps(clean, ensure_ascii=False, indent=2)}\n".encode("utf-8", "replace")
 
-    def _lines(self, content: bytes, *, blank: bool) -> bytes:
+    def _scrub_lines(self, content: bytes, *, blank: bool) -> bytes:
         lines: list[bytes] = []
         context, moved = "", False
         for line in content.splitlines(keepends=True):
-            new = self._line(line, blank=blank)
+            new = self._scrub_line(line, blank=blank)
             if b'"kind":"turn"' in line:
                 if (moved or new != line) and is_whole(new):
                     new = _in_chain(new, context)
@@ -159,27 +159,30 @@ class Scrub:
             lines.append(new)
         return b"".join(lines)
 
-    def _line(self, line: bytes, *, blank: bool) -> bytes:
+    def _scrub_line(self, line: bytes, *, blank: bool) -> bytes:
         try:
             record = unseal(line)
         except ValueError:
             return self.words(line)
-        clean = self._value(_blank_record(record) if blank else record)
+        clean = self._scrub_value(_blank_record(record) if blank else record)
         if clean == record or not isinstance(clean, dict):
             return line
         # A line somebody edited keeps its wrong sum: purging must not vouch for it.
         return seal(clean) if is_whole(line) else self.words(line)
 
-    def _value(self, value: Json) -> Json:
+    def _scrub_value(self, value: Json) -> Json:
         match value:
             case str() if value in self._digests:
                 return self._digests[value]
             case str():
                 return self.words(value.encode("utf-8", "replace")).decode("utf-8", "replace")
             case list():
-                return [self._value(one) for one in value]
+                return [self._scrub_value(one) for one in value]
             case dict():
-                return {str(self._value(name)): self._value(one) for name, one in value.items()}
+                return {
+                    str(self._scrub_value(name)): self._scrub_value(one)
+                    for name, one in value.items()
+                }
             case _:
                 return value
 

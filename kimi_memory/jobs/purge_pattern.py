@@ -27,66 +27,66 @@ _SHORTEST_SLUG = 12
 
 def spellings(texts: Sequence[str]) -> re.Pattern[bytes]:
     """Return what finds any of the texts: any case, width, spacing, escaped, or as a slug."""
-    found = {part for text in texts for part in _parts(text)}
+    found = {part for text in texts for part in _yield_patterns(text)}
     # The longest first: what is cut short must not hide the whole.
     ordered = sorted(found, key=lambda part: (-len(part), part))
     return re.compile(b"|".join(ordered) or rb"(?!)")
 
 
-def _parts(text: str) -> Iterator[bytes]:
+def _yield_patterns(text: str) -> Iterator[bytes]:
     plain = " ".join(unicodedata.normalize("NFC", text).split())
     for form in {plain, " ".join(text.split())}:
         # Bare digits and letters stand in hashes and ids by chance.
-        yield _apart(_words(form)) if _CODE.fullmatch(form) else _words(form)
+        yield _bound_pattern(_match_words(form)) if _CODE.fullmatch(form) else _match_words(form)
     name = slug(plain, limit=400)
     if any(ch.isalnum() for ch in plain) and not _CODE.fullmatch(plain):
-        yield _slug(name)
+        yield _match_slug(name)
     for limit in _SLUG_LIMITS:
         if len(plain) > limit:
-            yield _words(plain[:limit].rstrip())
+            yield _match_words(plain[:limit].rstrip())
         cut = slug(plain, limit=limit)
         if _SHORTEST_SLUG <= len(cut) < len(name):
-            yield _slug(cut)
+            yield _match_slug(cut)
 
 
-def _apart(pattern: bytes) -> bytes:
+def _bound_pattern(pattern: bytes) -> bytes:
     before = rb"(?:(?<![0-9A-Za-z])|(?<=\\[nrtbf]))"
     return before + pattern + rb"(?![0-9A-Za-z])"
 
 
-def _words(text: str) -> bytes:
+def _match_words(text: str) -> bytes:
     pieces: list[bytes] = []
     for here, after in zip(text, [*text[1:], ""], strict=True):
-        pieces.append(_GAP + b"+" if here == " " else _letter(here))
+        pieces.append(_GAP + b"+" if here == " " else _match_letter(here))
         if _is_han(here) and _is_han(after):
             pieces.append(_GAP + b"*")
     return b"".join(pieces)
 
 
-def _slug(name: str) -> bytes:
+def _match_slug(name: str) -> bytes:
     tokens = [token for token in re.split(r"[-_. ]+", name) if token]
-    return _JOINT.join(b"".join(map(_letter, token)) for token in tokens)
+    return _JOINT.join(b"".join(map(_match_letter, token)) for token in tokens)
 
 
-def _letter(char: str) -> bytes:
+def _match_letter(char: str) -> bytes:
     """Return what finds one character in any case and width, raw or escaped."""
     same = {char, unicodedata.normalize("NFKC", char)}
     same |= {chr(ord(c) + 0xFEE0) for c in same if len(c) == 1 and "!" <= c <= "~"}
     same |= {form for c in same for form in (c.lower(), c.upper(), c.casefold())}
     same |= {unicodedata.normalize("NFD", form) for form in same}
-    forms = sorted({way for form in same for way in _ways(form)}, key=len, reverse=True)
+    forms = sorted({way for form in same for way in _yield_spellings(form)}, key=len, reverse=True)
     return b"(?:" + b"|".join(forms) + b")"
 
 
-def _ways(form: str) -> Iterator[bytes]:
+def _yield_spellings(form: str) -> Iterator[bytes]:
     yield re.escape(form.encode())
-    yield b"(?i:" + b"".join(rb"\\u%04x" % unit for unit in _units(form)) + b")"
+    yield b"(?i:" + b"".join(rb"\\u%04x" % unit for unit in _utf16_units(form)) + b")"
     short = f"\\{form}" if form == "/" else json.dumps(form)[1:-1]
     if len(short) == 2:
         yield re.escape(short.encode())
 
 
-def _units(text: str) -> Iterator[int]:
+def _utf16_units(text: str) -> Iterator[int]:
     raw = text.encode("utf-16-be")
     for at in range(0, len(raw), 2):
         yield int.from_bytes(raw[at : at + 2], "big")

@@ -32,14 +32,14 @@ def rekey(store: Store) -> bool:
         Whether there was anything to replace.
     """
     keyed = keyed_by(store.journal)
-    changes = [*_lines(store, keyed), *_receipts(store, keyed)]
+    changes = [*_rekey_lines(store, keyed), *_rekey_receipts(store, keyed)]
     if changes:
         store.apply(changes, _ACTOR, subject="rekey")
     return bool(changes)
 
 
-def _lines(store: Store, keyed: Keyed) -> Iterator[Change]:
-    for path, renewed in ((TOMBSTONES, _stone), (RECALLS, _recall)):
+def _rekey_lines(store: Store, keyed: Keyed) -> Iterator[Change]:
+    for path, renewed in ((TOMBSTONES, _rekey_tombstone), (RECALLS, _rekey_recall)):
         if store.exists(path):
             old = store.read(path)
             new = b"".join(renewed(line, keyed) for line in old.splitlines(keepends=True))
@@ -47,14 +47,14 @@ def _lines(store: Store, keyed: Keyed) -> Iterator[Change]:
                 yield Update(path, digest(old), new)
 
 
-def _stone(line: bytes, keyed: Keyed) -> bytes:
+def _rekey_tombstone(line: bytes, keyed: Keyed) -> bytes:
     try:
         return keyed_line(line, keyed)
     except ValueError:
         return line  # Reading the tombstones names the damaged line.
 
 
-def _recall(line: bytes, keyed: Keyed) -> bytes:
+def _rekey_recall(line: bytes, keyed: Keyed) -> bytes:
     try:
         record: dict[str, Json] = unseal(line)
     except ValueError:
@@ -63,19 +63,19 @@ def _recall(line: bytes, keyed: Keyed) -> bytes:
     return line if words is None else seal({**record, "asked": asked(str(words), keyed)})
 
 
-def _receipts(store: Store, keyed: Keyed) -> Iterator[Change]:
+def _rekey_receipts(store: Store, keyed: Keyed) -> Iterator[Change]:
     """Yield the changes that give the records of purges keyed hashes, and ids made of those."""
     for path in store.files(FOLDER):
         if not path.startswith(f"{FOLDER}/purge-"):
             continue
         content = store.read(path)
-        new = _receipt(content, keyed)
+        new = _rekey_receipt(content, keyed)
         if new is not None:
             yield Delete(path, digest(content))
-            yield Create(job_path(str(new["id"])), _written(new))
+            yield Create(job_path(str(new["id"])), _encode_record(new))
 
 
-def _receipt(content: bytes, keyed: Keyed) -> dict[str, Json] | None:
+def _rekey_receipt(content: bytes, keyed: Keyed) -> dict[str, Json] | None:
     """Return a record of a purge without plain hashes, None where it has none."""
     try:
         record: dict[str, Json] = unseal(content)
@@ -88,7 +88,7 @@ def _receipt(content: bytes, keyed: Keyed) -> dict[str, Json] | None:
     hashes = [keyed_hash(one, keyed) if _is_plain(one) else one for one in plain]
     inputs = digest_of(["purge", *hashes])
     effects = record.get("effects")
-    left = [_effect(one) for one in effects] if isinstance(effects, list) else []
+    left = [_drop_effect_hash(one) for one in effects] if isinstance(effects, list) else []
     named: dict[str, Json] = {"id": f"purge-{inputs[:12]}", "inputs": inputs}
     return {**record, **named, "hashes": list(hashes), "effects": left}
 
@@ -97,12 +97,12 @@ def _is_plain(one: str) -> bool:
     return not one.startswith((KEYED, "session:"))
 
 
-def _effect(effect: Json) -> Json:
+def _drop_effect_hash(effect: Json) -> Json:
     """Return an effect without the hash of what was purged; the old head of git has no words."""
     if not isinstance(effect, dict) or effect.get("path") == ".git":
         return effect
     return {**effect, "before": ""}
 
 
-def _written(record: dict[str, Json]) -> bytes:
+def _encode_record(record: dict[str, Json]) -> bytes:
     return f"{json.dumps(record, ensure_ascii=False, indent=2)}\n".encode("utf-8", "replace")

@@ -34,7 +34,7 @@ class Render:
     def parts(self, steps: Iterable[Step]) -> list[tuple[Note, list[Change]]]:
         """Return each note with its changes; the last value of a note counts."""
         last: dict[str, Note] = {step.note.id: step.note for step in steps}
-        return [(note, self._note(note)) for note in last.values()]
+        return [(note, self._render_note(note)) for note in last.values()]
 
     def changes(self, steps: Iterable[Step]) -> list[Change]:
         """Return the changes of all notes; the last value of a note counts."""
@@ -52,19 +52,19 @@ class Render:
         """Return the change that gives a file these bytes; nothing if it has them."""
         if not self._store.exists(path):
             return [Create(path, content)]
-        old = self._read(path)
+        old = self._read_file(path)
         return [] if old == content else [Update(path, digest(old), content)]
 
-    def _read(self, path: str) -> bytes:
+    def _read_file(self, path: str) -> bytes:
         self.before[path] = self._store.read(path)
         if why := marks_in(path, self.before[path]):
             raise WaitingError(path, why)
         return self.before[path]
 
-    def _note(self, note: Note) -> list[Change]:
+    def _render_note(self, note: Note) -> list[Change]:
         entry = self._shelf.entries().get(note.id)
         if entry is None:
-            return [Create(self._free(note), codec.render(note).encode())]
+            return [Create(self._find_free_path(note), codec.render(note).encode())]
         filed = self._shelf.file(entry.path)
         new = codec.patch(filed.text, filed.note, note, entry.path).encode()
         to = codec.place(note)
@@ -72,19 +72,19 @@ class Render:
             codec.place(filed.note) != to
             and PurePosixPath(to).parent != PurePosixPath(entry.path).parent
         ):
-            old = digest(self._read(entry.path))
-            return [Create(self._free(note), new), Delete(entry.path, old)]
+            old = digest(self._read_file(entry.path))
+            return [Create(self._find_free_path(note), new), Delete(entry.path, old)]
         if new == filed.text.encode():
             return []
-        return [Update(entry.path, digest(self._read(entry.path)), new)]
+        return [Update(entry.path, digest(self._read_file(entry.path)), new)]
 
-    def _free(self, note: Note) -> str:
+    def _find_free_path(self, note: Note) -> str:
         """Return the note's path, with a hash of its id, and a number, where others have it."""
         plain = PurePosixPath(codec.place(note))
         # Ids of one key end alike, whichever process derives them: only a hash distinguishes them.
         mark = hashlib.sha256(note.id.encode()).hexdigest()[:8]
         ends = chain(("", f"-{mark}"), (f"-{mark}-{n}" for n in count(2)))
-        path = next(path for end in ends if self._is_free(path := _ending(plain, end)))
+        path = next(path for end in ends if self._is_free(path := _add_path_suffix(plain, end)))
         self._taken.add(path.casefold())
         return path
 
@@ -92,5 +92,5 @@ class Render:
         return path.casefold() not in self._taken and not self._store.exists(path)
 
 
-def _ending(path: PurePosixPath, end: str) -> str:
+def _add_path_suffix(path: PurePosixPath, end: str) -> str:
     return str(path.with_name(f"{path.stem}{end}{path.suffix}"))

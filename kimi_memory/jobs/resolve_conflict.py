@@ -74,7 +74,7 @@ class Resolve:
         cards = [f.note for f in shelf.notes("card") if isinstance(f.note, Card)]
         dispute = find(disputes(cards), self._name)
         hand = Hand(self._now, f"{self._now} {self.kind} {dispute.key}", self._store.exists)
-        steps = tuple(self._steps(dispute, choice, hand))
+        steps = tuple(self._plan_steps(dispute, choice, hand))
         new = {step.note.id: step.note for step in steps if isinstance(step.note, Card)}
         after = {card.id: card for card in cards} | new
         pages, left_out = Pages(self._store, shelf, self._settings).changes(after.values())
@@ -89,31 +89,31 @@ class Resolve:
             asked=True,
         )
 
-    def _steps(self, dispute: Dispute, choice: Choice, hand: Hand) -> list[Step]:
+    def _plan_steps(self, dispute: Dispute, choice: Choice, hand: Hand) -> list[Step]:
         if choice.both:
-            return self._both(dispute, choice.since)
+            return self._accept_both(dispute, choice.since)
         if choice.value:
-            said = self._other(dispute, choice.value.strip())
+            said = self._build_other_card(dispute, choice.value.strip())
             won = hand.proved(said, said.value, dispute.path)
             why = "a person says what is so"
             lost = list(dispute.sides)
         else:
             won, why = side(dispute, choice.keep), "a person chose it"
             lost = [card for card in dispute.sides if card.id != won.id]
-        fresh = self._sure(weighed(won, lost, self._now), choice)
+        fresh = self._confirm_card(weighed(won, lost, self._now), choice)
         steps = [Step(Op.REFINE if choice.keep else Op.ADD, fresh, why)]
-        return [*steps, *(self._superseded(card, self._now, won.id) for card in lost)]
+        return [*steps, *(self._supersede_card(card, self._now, won.id) for card in lost)]
 
-    def _both(self, dispute: Dispute, since: datetime | None) -> list[Step]:
-        *older, newest = (self._sure(card, None) for card in dispute.sides)
+    def _accept_both(self, dispute: Dispute, since: datetime | None) -> list[Step]:
+        *older, newest = (self._confirm_card(card, None) for card in dispute.sides)
         if since is None:
             return [Step(Op.REFINE, card, "a person says both are so") for card in (*older, newest)]
         ids = tuple(dict.fromkeys((*newest.supersedes, *(card.id for card in older))))
         newest = replace(newest, valid_from=since, supersedes=ids)
         step = Step(Op.REFINE, newest, f"so since {since:%Y-%m-%d}, a person says")
-        return [step, *(self._superseded(card, since, newest.id) for card in older)]
+        return [step, *(self._supersede_card(card, since, newest.id) for card in older)]
 
-    def _sure(self, card: Card, choice: Choice | None) -> Card:
+    def _confirm_card(self, card: Card, choice: Choice | None) -> Card:
         """Return a card that a person stands for."""
         links = tuple(link for link in card.links if link.rel is not LinkRel.CONTRADICTS)
         card = replace(
@@ -126,14 +126,14 @@ class Resolve:
         )
         return replace(card, confidence=1.0) if choice else card
 
-    def _superseded(self, card: Card, until: datetime, by: str) -> Step:
+    def _supersede_card(self, card: Card, until: datetime, by: str) -> Step:
         links = tuple(link for link in card.links if link.rel is not LinkRel.CONTRADICTS)
         old = replace(
             card, status=Status.SUPERSEDED, valid_to=until, updated=self._now, links=links
         )
         return Step(Op.SUPERSEDE, old, f"a person decided for {by}")
 
-    def _other(self, dispute: Dispute, value: str) -> Card:
+    def _build_other_card(self, dispute: Dispute, value: str) -> Card:
         last = dispute.sides[-1]
         return replace(
             last,

@@ -29,12 +29,12 @@ def let_go(card: Card, at: datetime, now: datetime) -> Card:
 
 def stones(cards: Iterable[Card], now: datetime) -> list[Change]:
     """Return the change that keeps what was taken back from being made again."""
-    found = [stone for card in cards for stone in _stones(card, now)]
+    found = [stone for card in cards for stone in _build_tombstones(card, now)]
     lines = tuple(tombstone_line(stone) for stone in dict.fromkeys(found))
     return [Append(TOMBSTONES, lines)] if lines else []
 
 
-def _stones(card: Card, now: datetime) -> Iterator[Tombstone]:
+def _build_tombstones(card: Card, now: datetime) -> Iterator[Tombstone]:
     scope = card.scope or (f"project:{card.project}" if card.project else "memory")
     for text in (card.value, *(quote.text for quote in card.quotes)):
         if text.strip():
@@ -49,12 +49,12 @@ def pages(shelf: Shelf, cards: Iterable[Card], now: datetime) -> Iterator[Step]:
     for kind in (Day.kind, Project.kind) if said else ():
         for filed in shelf.notes(kind):
             page = filed.note
-            cut = _cut(page, said) if isinstance(page, Day | Project) else page
+            cut = _cut_lines(page, said) if isinstance(page, Day | Project) else page
             if cut != page:
                 yield Step(Op.REFINE, replace(cut, updated=now), f"repeats what was {WHY}")
 
 
-def _cut(page: Day | Project, said: set[str]) -> Day | Project:
+def _cut_lines(page: Day | Project, said: set[str]) -> Day | Project:
     def kept(lines: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(line for line in lines if not any(text in normalise(line) for text in said))
 

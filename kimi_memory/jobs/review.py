@@ -72,62 +72,64 @@ class Review:
         """
         id, answer = self._id, self._answer
         if id.startswith(PREFIX):
-            return self._link(shelf, id, answer)
+            return self._review_link(shelf, id, answer)
         filed = shelf.file(shelf.find(id).path)
         note = filed.note
         if isinstance(note, Proposal):
-            return self._proposal(shelf, filed, note, answer)
+            return self._review_proposal(shelf, filed, note, answer)
         if isinstance(note, Card) and note.status is Status.CANDIDATE:
-            return self._candidate(shelf, note, answer)
+            return self._review_candidate(shelf, note, answer)
         raise UsageError(
             f"{note.id} does not wait for review; it is a {note.kind} ({note.status})."
         )
 
-    def _link(self, shelf: Shelf, id: str, answer: Answer) -> Plan:
+    def _review_link(self, shelf: Shelf, id: str, answer: Answer) -> Plan:
         accept = self._settings.introspect.accept
         fits = [one for one in suggestions(shelf, accept) if one.id.startswith(id)]
         if len(fits) != 1:
             raise NotFoundError("suggested link", id)
         [one] = fits
         steps = one.accepted(self._now, answer.text) if answer.accept else one.rejected(self._now)
-        return self._made(shelf, one.id, steps, [])
+        return self._build_plan(shelf, one.id, steps, [])
 
-    def _candidate(self, shelf: Shelf, card: Card, answer: Answer) -> Plan:
+    def _review_candidate(self, shelf: Shelf, card: Card, answer: Answer) -> Plan:
         if not answer.accept:
             wanted = Wanted(note=card.id, why=answer.why or "rejected in review")
             return replace(Forget(self._context, wanted).plan(shelf), kind=self.kind)
         hand = Hand(self._now, f"{self._now} {self.kind} {card.id}", self._store.exists)
-        sure = self._sure(card)
+        sure = self._confirm_card(card)
         if answer.text:
             sure = hand.proved(sure, answer.text, f"review {card.id}")
             sure = replace(sure, valid_from=self._now)
         steps = [Step(Op.REFINE, sure, "a person accepted it")]
-        return self._made(shelf, card.id, steps, list(hand.changes()))
+        return self._build_plan(shelf, card.id, steps, list(hand.changes()))
 
-    def _sure(self, card: Card) -> Card:
+    def _confirm_card(self, card: Card) -> Card:
         now = self._now
         return replace(
             card, status=Status.ACTIVE, confidence=1.0, trust=Origin.HUMAN, verified=now,
             updated=now,
         )  # fmt: skip
 
-    def _proposal(self, shelf: Shelf, filed: Filed, proposal: Proposal, answer: Answer) -> Plan:
+    def _review_proposal(
+        self, shelf: Shelf, filed: Filed, proposal: Proposal, answer: Answer
+    ) -> Plan:
         gone = Delete(filed.path, digest(self._store.read(filed.path)))
         if not answer.accept:
-            stone = self._stone(shelf, proposal, answer)
+            stone = self._build_tombstone(shelf, proposal, answer)
             lines = (tombstone_line(stone),)
-            return self._made(shelf, proposal.id, [], [Append(TOMBSTONES, lines), gone])
+            return self._build_plan(shelf, proposal.id, [], [Append(TOMBSTONES, lines), gone])
         proposal = replace(proposal, text=answer.text or proposal.text)
         if proposal.section == NOTES and is_page(proposal.target):
-            return self._noted(shelf, proposal, gone)
+            return self._add_page_notes(shelf, proposal, gone)
         hand = Hand(self._now, f"{self._now} {self.kind} {proposal.id}", self._store.exists)
-        new = self._applied(shelf, proposal, hand)
+        new = self._apply_proposal(shelf, proposal, hand)
         op = Op.REFINE if new.id in shelf.entries() else Op.ADD
         op = Op.ARCHIVE if new.status is Status.ARCHIVED else op
         step = Step(op, new, f"a person accepted {proposal.id}")
-        return self._made(shelf, proposal.id, [step], [gone, *hand.changes()])
+        return self._build_plan(shelf, proposal.id, [step], [gone, *hand.changes()])
 
-    def _noted(self, shelf: Shelf, proposal: Proposal, gone: Change) -> Plan:
+    def _add_page_notes(self, shelf: Shelf, proposal: Proposal, gone: Change) -> Plan:
         """Add what a proposal says to the reader's notes on a generated page."""
         path, pages = proposal.target, Pages(self._store, shelf, self._settings)
         if not self._store.exists(path) or not pages.is_free(path):
@@ -137,12 +139,14 @@ class Review:
             )
         notes = confirmed_notes(self._store, path)
         more = "\n".join(part for part in (notes, proposal.text.strip()) if part)
-        plan = self._made(shelf, proposal.id, [], [gone])
+        plan = self._build_plan(shelf, proposal.id, [], [gone])
         changes, left_out = pages.changes(shelf.heads(), {path: more})
         changed = (*plan.changes, *changes)
         return replace(plan, changes=changed, left_out=tuple(left_out))
 
-    def _made(self, shelf: Shelf, subject: str, steps: list[Step], changes: list[Change]) -> Plan:
+    def _build_plan(
+        self, shelf: Shelf, subject: str, steps: list[Step], changes: list[Change]
+    ) -> Plan:
         pages: list[Change] = []
         left_out: list[str] = []
         new = {step.note.id: step.note for step in steps if isinstance(step.note, Card)}
@@ -160,26 +164,26 @@ class Review:
             asked=True,
         )
 
-    def _applied(self, shelf: Shelf, proposal: Proposal, hand: Hand) -> Note:
+    def _apply_proposal(self, shelf: Shelf, proposal: Proposal, hand: Hand) -> Note:
         """Return the note as the proposal wants it."""
         if proposal.section == NEW:
-            edits = self._edits(shelf, hand)
+            edits = self._build_edits(shelf, hand)
             card = edits.proposed(Line(proposal.text), proposal.id, "general")
             if card is None:
                 raise UsageError(f"What {proposal.id} says is known already; reject it.")
-            return self._sure(card)
-        note = self._target(shelf, proposal)
+            return self._confirm_card(card)
+        note = self._read_target(shelf, proposal)
         if isinstance(note, Card) and proposal.section == LINE:
-            edits = self._edits(shelf, hand)
+            edits = self._build_edits(shelf, hand)
             changed = edits.edited(note, Line(proposal.text), f"review {proposal.id}")
             if changed is None:
                 raise UsageError(f"{proposal.id} says nothing; reject it, or give a text.")
             return changed
         if proposal.section == STATUS:
             return replace(note, status=Status(proposal.text.strip()), updated=self._now)
-        return self._filled(note, proposal)
+        return self._fill_section(note, proposal)
 
-    def _target(self, shelf: Shelf, proposal: Proposal) -> Note:
+    def _read_target(self, shelf: Shelf, proposal: Proposal) -> Note:
         try:
             return shelf.file(proposal.target).note
         except NotFoundError:
@@ -189,37 +193,37 @@ class Review:
         except FormatError as error:
             raise UsageError(f"{error} Then accept {proposal.id} again.") from error
 
-    def _filled(self, note: Note, proposal: Proposal) -> Note:
+    def _fill_section(self, note: Note, proposal: Proposal) -> Note:
         """Return a page with the text in the section that the proposal names."""
         section = proposal.section
-        held = getattr(note, section, None) if section in _sections(note) else None
+        held = getattr(note, section, None) if section in _editable_sections(note) else None
         text = proposal.text.strip()
         match held:
             case str():
-                return _with(note, section, text, self._now)
+                return _set_section(note, section, text, self._now)
             case tuple():
                 item = Todo(text) if section == "todos" else text
                 kept = held if item in held else (*held, item)
-                return _with(note, section, kept, self._now)
+                return _set_section(note, section, kept, self._now)
         raise UsageError(
             f"{proposal.target} has no section {section!r}. "
             f"Write it there by hand, then reject {proposal.id}."
         )
 
-    def _edits(self, shelf: Shelf, hand: Hand) -> Edits:
+    def _build_edits(self, shelf: Shelf, hand: Hand) -> Edits:
         cards = [f.note for f in shelf.notes("card") if isinstance(f.note, Card)]
         return Edits(
             cards, Rules(TombstoneGate(Tombstones(())), lambda text: text, self._now), hand
         )
 
-    def _stone(self, shelf: Shelf, proposal: Proposal, answer: Answer) -> Tombstone:
+    def _build_tombstone(self, shelf: Shelf, proposal: Proposal, answer: Answer) -> Tombstone:
         why = answer.why or "rejected in review"
         scope, key = page_scope(proposal.target, proposal.section), subject_of(proposal)
         value = proposal.text
         if proposal.section == NEW:
             scope, (key, value) = "memory", Line(proposal.text).key_and_value()
         elif proposal.section == LINE:
-            note = self._target(shelf, proposal)
+            note = self._read_target(shelf, proposal)
             if isinstance(note, Card):
                 scope = f"project:{note.project}" if note.project else "memory"
                 key, value = Line(proposal.text).key_and_value(note.key)
@@ -240,12 +244,12 @@ def waiting(shelf: Shelf) -> Iterator[Filed]:
                 yield filed
 
 
-def _sections(note: Note) -> frozenset[str]:
+def _editable_sections(note: Note) -> frozenset[str]:
     """Return what of a page a proposal may change: its texts and lists."""
     shared = {field.name for field in fields(Note)}
     return frozenset(field.name for field in fields(note)) - shared - {"key", "quotes", "links"}
 
 
-def _with(note: Note, section: str, value: object, now: datetime) -> Note:
+def _set_section(note: Note, section: str, value: object, now: datetime) -> Note:
     changed: dict[str, object] = {section: value, "updated": now}
-    return replace(note, **changed)  # type: ignore[arg-type]  # the section's own type, see _filled
+    return replace(note, **changed)  # type: ignore[arg-type]  # the section's own type, see _fill_section

@@ -67,7 +67,7 @@ def revisions(
     taken = [(quote.n, quote.text) for draft in drafts for quote in draft.quotes]
     at_work = transcript.has_agent_at_work()
     for turn in (turn for turn in transcript.turns if turn.is_speech):
-        for draft, value in _candidates(transcript.session, turn, taken, at_work=at_work):
+        for draft, value in _find_candidates(transcript.session, turn, taken, at_work=at_work):
             olds = list(earlier.statements(draft))
             if draft.type is CardType.RULE:
                 olds = [old for old in olds if is_directive(old.value)]
@@ -78,7 +78,7 @@ def revisions(
                 break
 
 
-def _candidates(
+def _find_candidates(
     session: Session, turn: Turn, taken: list[tuple[int, str]], *, at_work: bool
 ) -> Iterator[tuple[Draft, str]]:
     """Yield drafts of the clauses of a turn that may change something, with wider words."""
@@ -90,8 +90,8 @@ def _candidates(
         wide = turn.text[start:end].strip()
         if not _may_change(clause, at_work=at_work) or cues.NEEDS_LEAD.search(wide):
             continue
-        for type in _types(clause):
-            yield _draft(session, turn, clause.text, type), wide
+        for type in _possible_types(clause):
+            yield _build_draft(session, turn, clause.text, type), wide
 
 
 def _may_change(clause: Clause, *, at_work: bool) -> bool:
@@ -108,7 +108,7 @@ def _may_change(clause: Clause, *, at_work: bool) -> bool:
     return traits.specific >= _LEAST and not (traits.doubt or unsettled or thought or ends)
 
 
-def _types(clause: Clause) -> list[CardType]:
+def _possible_types(clause: Clause) -> list[CardType]:
     """Return what a clause may be: an order changes orders, a statement what was stated."""
     if clause.act is Act.ORDER:
         return [CardType.RULE]
@@ -117,7 +117,7 @@ def _types(clause: Clause) -> list[CardType]:
     return [CardType.DECISION]
 
 
-def _draft(session: Session, turn: Turn, words: str, type: CardType) -> Draft:
+def _build_draft(session: Session, turn: Turn, words: str, type: CardType) -> Draft:
     ruled = type is CardType.RULE
     return Draft(
         type=type,

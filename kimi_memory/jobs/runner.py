@@ -109,11 +109,11 @@ class Jobs:
             ChangedOnDiskError: files kept changing while it ran.
         """
         if dry_run:
-            return self._attempt(make, actor, Shelf(self._store), dry_run=True)
+            return self._attempt_job(make, actor, Shelf(self._store), dry_run=True)
         with self._store.lock("job"):
             self._breaker.check(actor.job, self._clock())
             try:
-                report = self._tried(make, actor)
+                report = self._retry_job(make, actor)
             except KimiMemoryError as error:
                 self._breaker.failed(actor.job, error, self._clock())
                 raise
@@ -140,11 +140,11 @@ class Jobs:
                 reports.append(JobReport("", kind, subject, failed=str(error)))
         return reports
 
-    def _tried(self, make: Callable[[Shelf], Plan], actor: Actor) -> JobReport:
+    def _retry_job(self, make: Callable[[Shelf], Plan], actor: Actor) -> JobReport:
         for attempt in range(_TRIES):
             shelf = Shelf(self._store)
             try:
-                report = self._attempt(make, actor, shelf, dry_run=False)
+                report = self._attempt_job(make, actor, shelf, dry_run=False)
             except ChangedOnDiskError:
                 if attempt == _TRIES - 1:
                     raise
@@ -154,35 +154,39 @@ class Jobs:
                 return report
         raise AssertionError("unreachable")
 
-    def _attempt(
+    def _attempt_job(
         self, make: Callable[[Shelf], Plan], actor: Actor, shelf: Shelf, *, dry_run: bool
     ) -> JobReport:
         began = time.monotonic()
         with metered() as meter:
-            plan = screen_plan(self._lawful(_with_model(make(shelf), meter), shelf), self._mask)
+            plan = screen_plan(
+                self._filter_plan(_with_model(make(shelf), meter), shelf), self._mask
+            )
         self._gates.budget(time.monotonic() - began, plan.spent)
         if plan.empty or self.done(plan.kind, plan.inputs):
             return JobReport("", plan.kind, plan.subject, left_out=plan.left_out)
         render = Render(self._store, shelf)
-        plan, changes = split_off_held(plan, render, self._gates, self._before)
+        plan, changes = split_off_held(plan, render, self._gates, self._read_before)
         listed = {change.path for change in changes}
         disputed = page_changes(render, shelf, plan.steps)
         changes += [change for change in disputed if change.path not in listed]
         if not changes:
             return JobReport("", plan.kind, plan.subject, left_out=plan.left_out)
-        before = self._before(changes)
+        before = self._read_before(changes)
         changes = screen_changes(changes, before, self._mask)
         live = sum(e.status in _LIVE for e in shelf.entries().values() if e.kind == "card")
         self._gates.check(plan.steps, changes, entries=live, asked=plan.asked)
         if not plan.asked:
             sizes = ChunkSizes(*self._settings.chunks)
             Forbidden(self._store, self._host, self._clock, sizes).check(changes, before)
-        job = self._record(plan, changes, before)
+        job = self._build_record(plan, changes, before)
         if not any(change.path == PAGE for change in changes):
             # It follows from the notes, so no record has it, and an undo makes it anew.
-            changes += self._overview(shelf, plan.steps)
+            changes += self._overview_changes(shelf, plan.steps)
         if dry_run:
-            return self._report(plan, job, diff=_diff(changes, self._before(changes)))
+            return self._build_report(
+                plan, job, diff=_render_diff(changes, self._read_before(changes))
+            )
         behind = self._saved_before(job, shelf)
         report = self._carry_out(plan, job, changes, actor)
         left_out = dict.fromkeys((*report.left_out, *behind))
@@ -207,12 +211,12 @@ class Jobs:
         if changes:
             self._store.apply(changes, actor, subject="overview")
 
-    def _overview(self, shelf: Shelf, steps: Sequence[Step]) -> list[Change]:
+    def _overview_changes(self, shelf: Shelf, steps: Sequence[Step]) -> list[Change]:
         if not any(isinstance(step.note, Card | Digest | Project) for step in steps):
             return []
         return Pages(self._store, shelf, self._settings).overview(steps)
 
-    def _lawful(self, plan: Plan, shelf: Shelf) -> Plan:
+    def _filter_plan(self, plan: Plan, shelf: Shelf) -> Plan:
         """Return a plan without what was forgotten, and with what people wrote themselves."""
         plan = without_waiting(plan, shelf)
         if plan.asked:
@@ -240,24 +244,24 @@ class Jobs:
         written = [*(effect.path for effect in receipt.effects), *receipt.kept]
         signed = {**trailers(job), **checkpoint(self._store)}
         try:
-            commit = self._history.commit(_subject(job), trailers=signed, only=written)
-            report = self._report(plan, job, commit=commit)
+            commit = self._history.commit(_commit_subject(job), trailers=signed, only=written)
+            report = self._build_report(plan, job, commit=commit)
         except KimiMemoryError as error:
             # All of it is on disk: to call it failed would have it done again.
             self._batch.note()
             left_out = (*plan.left_out, f"{_BEHIND}: {error}")
-            report = self._report(replace(plan, left_out=left_out), job)
+            report = self._build_report(replace(plan, left_out=left_out), job)
         self._host.notice("changes_applied", paths=report.paths, job=job)
         return report
 
-    def _before(self, changes: Iterable[Change]) -> dict[str, bytes]:
+    def _read_before(self, changes: Iterable[Change]) -> dict[str, bytes]:
         return {
             change.path: self._store.read(change.path)
             for change in changes
             if not isinstance(change, Create) and self._store.exists(change.path)
         }
 
-    def _record(self, plan: Plan, changes: list[Change], before: Mapping[str, bytes]) -> Job:
+    def _build_record(self, plan: Plan, changes: list[Change], before: Mapping[str, bytes]) -> Job:
         return Job(
             id=job_id(plan.kind, plan.inputs),
             kind=plan.kind,
@@ -268,10 +272,10 @@ class Jobs:
             prompt=plan.prompt,
             spent=plan.spent,
             operations=operations(plan.steps),
-            effects=tuple(_effect(change, before) for change in changes),
+            effects=tuple(_describe_effect(change, before) for change in changes),
         )
 
-    def _report(self, plan: Plan, job: Job, *, diff: str = "", commit: str = "") -> JobReport:
+    def _build_report(self, plan: Plan, job: Job, *, diff: str = "", commit: str = "") -> JobReport:
         paths = tuple(effect.path for effect in job.effects)
         return JobReport(
             job.id,
@@ -338,11 +342,11 @@ def trailers(job: Job) -> dict[str, str]:
     return {name: value for name, value in lines.items() if value}
 
 
-def _subject(job: Job) -> str:
+def _commit_subject(job: Job) -> str:
     return f"{job.kind}: {job.subject}" if job.subject else job.kind
 
 
-def _content(change: Change, before: Mapping[str, bytes]) -> bytes:
+def _content_after(change: Change, before: Mapping[str, bytes]) -> bytes:
     """Return the bytes the file has afterwards; empty when it is gone."""
     match change:
         case Create(content=content) | Update(content=content):
@@ -353,22 +357,22 @@ def _content(change: Change, before: Mapping[str, bytes]) -> bytes:
             return b""
 
 
-def _effect(change: Change, before: Mapping[str, bytes]) -> Effect:
+def _describe_effect(change: Change, before: Mapping[str, bytes]) -> Effect:
     old = before.get(change.path)
     gone = isinstance(change, Delete)
     return Effect(
         change.path,
         "" if old is None else digest(old),
-        "" if gone else digest(_content(change, before)),
+        "" if gone else digest(_content_after(change, before)),
     )
 
 
-def _diff(changes: Iterable[Change], before: Mapping[str, bytes]) -> str:
+def _render_diff(changes: Iterable[Change], before: Mapping[str, bytes]) -> str:
     """Return a unified diff of what would change."""
     shown: list[str] = []
     for change in changes:
         old = before.get(change.path, b"").decode("utf-8", "replace")
-        new = _content(change, before).decode("utf-8", "replace")
+        new = _content_after(change, before).decode("utf-8", "replace")
         names = (
             f"a/{change.path}" if old else "/dev/null",
             f"b/{change.path}" if new else "/dev/null",

@@ -36,26 +36,26 @@ def screen_changes(
         mask: what masks.
     """
     known = b"\n".join(before.values()).decode("utf-8", "replace")
-    return [_screened(change, known, mask) for change in changes]
+    return [_screen_change(change, known, mask) for change in changes]
 
 
-def _screened(change: Change, known: str, mask: Mask) -> Change:
+def _screen_change(change: Change, known: str, mask: Mask) -> Change:
     match change:
         case Create(path=path, content=content) | Update(path=path, content=content):
             if path.startswith(_SPOKEN) or not path.endswith(".md"):
                 return change
-            return change._replace(content=_text(content, known, mask))
+            return change._replace(content=_mask_text(content, known, mask))
         case Append(path=path, lines=lines) if path == TOMBSTONES:
-            return change._replace(lines=tuple(_record(line, mask) for line in lines))
+            return change._replace(lines=tuple(_mask_record(line, mask) for line in lines))
     return change
 
 
-def _text(content: bytes, known: str, mask: Mask) -> bytes:
+def _mask_text(content: bytes, known: str, mask: Mask) -> bytes:
     text = content.decode("utf-8", "surrogateescape")
     return mask(text, known).encode("utf-8", "surrogateescape")
 
 
-def _record(line: bytes, mask: Mask) -> bytes:
+def _mask_record(line: bytes, mask: Mask) -> bytes:
     """Return a tombstone's line; its value bars what was said, and is hashed if it is secret."""
     record: dict[str, Json] = unseal(line)
     clean = {

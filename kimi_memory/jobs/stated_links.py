@@ -39,10 +39,10 @@ def with_links(
         now: the moment of the job.
     """
     mine = [s.note for s in steps if isinstance(s.note, Card) and s.note.status in LIVE]
-    captured = list(_captured(steps, drafts, shelf))
+    captured = list(_captured_cards(steps, drafts, shelf))
     cards = sorted([*captured, *mine], key=lambda card: (card.verified or card.created, card.id))
     found: dict[str, list[Link]] = {card.id: list(card.links) for card in cards}
-    for card, link in _links(cards, drafts, shelf):
+    for card, link in _find_links(cards, drafts, shelf):
         known = found[card.id]
         back = any(one.to == card.id for one in found.get(link.to, ()))
         same_kind = sum(one.rel is link.rel for one in known)
@@ -50,10 +50,10 @@ def with_links(
             known.append(link)
     more = [Step(Op.LINK, replace(card, updated=now), "its session says so") for card in captured]
     changed = [step for step in more if found[step.note.id] != list(_links_of(step.note))]
-    return [_linked(step, found) for step in (*steps, *changed)]
+    return [_set_links(step, found) for step in (*steps, *changed)]
 
 
-def _captured(steps: Sequence[Step], drafts: Sequence[Draft], shelf: Shelf) -> Iterator[Card]:
+def _captured_cards(steps: Sequence[Step], drafts: Sequence[Draft], shelf: Shelf) -> Iterator[Card]:
     """Yield the cards that were made of the same words while the session was open."""
     done = {step.note.id for step in steps}
     said = {quote.hash for draft in drafts for quote in draft.quotes}
@@ -66,31 +66,33 @@ def _links_of(note: Note) -> tuple[Link, ...]:
     return note.links if isinstance(note, Card) else ()
 
 
-def _linked(step: Step, found: dict[str, list[Link]]) -> Step:
+def _set_links(step: Step, found: dict[str, list[Link]]) -> Step:
     note = step.note
     if not isinstance(note, Card) or note.id not in found:
         return step
     return replace(step, note=replace(note, links=tuple(found[note.id])))
 
 
-def _links(cards: list[Card], drafts: Sequence[Draft], shelf: Shelf) -> Iterator[tuple[Card, Link]]:
+def _find_links(
+    cards: list[Card], drafts: Sequence[Draft], shelf: Shelf
+) -> Iterator[tuple[Card, Link]]:
     """Yield links with the card that states each, the surest first."""
-    yield from _tied(cards, drafts)
+    yield from _find_model_links(cards, drafts)
     for card in cards:
         phrases = list(phrases_of(card.value))
         beside: list[Card | Head] = [one for one in cards if one.id != card.id]
         ids = {one.id for one in cards}
         beside += [head for head in shelf.heads() if head.id not in ids] if phrases else []
         for phrase in phrases:
-            meant = [(share_meant(phrase.words, _text(one)), one) for one in beside]
+            meant = [(share_meant(phrase.words, _card_text(one)), one) for one in beside]
             near = [(share, one) for share, one in meant if share and _may_meet(card, one)]
             for share, other in sorted(near, key=lambda pair: (-pair[0], pair[1].id))[:MOST]:
                 weight = round(0.8 * share, 2)
                 yield card, Link(other.id, _RELS[phrase.says], weight, phrase.words[:_REASON])
-    yield from _sharing(cards)
+    yield from _find_name_links(cards)
 
 
-def _tied(cards: list[Card], drafts: Sequence[Draft]) -> Iterator[tuple[Card, Link]]:
+def _find_model_links(cards: list[Card], drafts: Sequence[Draft]) -> Iterator[tuple[Card, Link]]:
     """Yield the links that a model stated between drafts that became cards."""
     for draft in (draft for draft in drafts if draft.ties):
         card = _card_of(draft.value, draft, cards)
@@ -114,11 +116,11 @@ def _card_of(value: str, draft: Draft | None, cards: list[Card]) -> Card | None:
     return next(near, None)
 
 
-def _sharing(cards: list[Card]) -> Iterator[tuple[Card, Link]]:
+def _find_name_links(cards: list[Card]) -> Iterator[tuple[Card, Link]]:
     """Yield links between cards that call the same thing by name, from the later card."""
     # In talk a name is written as it comes: who says "the DJ" once, says "dj" the next time.
     called = frozenset[str]().union(*(names_in(card.value) for card in cards))
-    names = {card.id: called & content_of(card.value) - _own(card) for card in cards}
+    names = {card.id: called & content_of(card.value) - _owner_words(card) for card in cards}
     often = Counter(name for found in names.values() for name in found)
     # What nearly every card of a session names tells none of them from the others.
     rare = {name for name, count in often.items() if count <= max(2, len(cards) // 2)}
@@ -130,7 +132,7 @@ def _sharing(cards: list[Card]) -> Iterator[tuple[Card, Link]]:
                 yield card, Link(other.id, LinkRel.RELATES_TO, _SHARED, reason)
 
 
-def _own(card: Card) -> frozenset[str]:
+def _owner_words(card: Card) -> frozenset[str]:
     """Return the words of whose card it is: a person is no thing that two cards share."""
     return frozenset(card.key.casefold().partition(".")[0].split("-"))
 
@@ -142,5 +144,5 @@ def _may_meet(card: Card, other: Card | Head) -> bool:
     return card.scope == other.scope and near and apart and other.status in LIVE
 
 
-def _text(note: Card | Head) -> str:
+def _card_text(note: Card | Head) -> str:
     return note.value if isinstance(note, Card) else note.text

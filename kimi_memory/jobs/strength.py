@@ -37,7 +37,7 @@ def graded(drafts: Iterable[Draft]) -> tuple[list[Draft], list[str]]:
     kept: list[Draft] = []
     left_out: list[str] = []
     for draft in drafts:
-        strength = Strength.STRONG if _is_settled(draft) else _strength(draft)
+        strength = Strength.STRONG if _is_settled(draft) else _rate_strength(draft)
         if strength is Strength.NONE:
             left_out.append(f"{draft.key}: it states nothing")
         else:
@@ -68,7 +68,7 @@ def _is_settled(draft: Draft) -> bool:
     )
 
 
-def _strength(draft: Draft) -> Strength:
+def _rate_strength(draft: Draft) -> Strength:
     if draft.type is CardType.DECISION and len(draft.quotes) > 1:
         return Strength.STRONG  # an offer and the answer to it
     # An answer says the rest of what it answers: then the value is the whole of it.

@@ -45,7 +45,7 @@ class Suggestion:
     def accepted(self, now: datetime, words: str = "") -> list[Step]:
         """Return what confirming it does; cards that contradict each other become a conflict."""
         why = f"a person confirmed {self.link.rel} {self.link.to}"
-        card = self._with(replace(self.link, reason=words or self.reason), now)
+        card = self._replace_link(replace(self.link, reason=words or self.reason), now)
         if self.link.rel is not LinkRel.CONTRADICTS:
             return [Step(Op.LINK, card, why)]
         back = Link(self.card.id, LinkRel.CONTRADICTS, 1.0, words or self.reason)
@@ -61,10 +61,10 @@ class Suggestion:
 
     def rejected(self, now: datetime) -> list[Step]:
         """Return what turning it away does: it is not suggested again."""
-        card = self._with(replace(self.link, weight=0.0, reason=REJECTED), now)
+        card = self._replace_link(replace(self.link, weight=0.0, reason=REJECTED), now)
         return [Step(Op.LINK, card, f"a person wants no link to {self.link.to}")]
 
-    def _with(self, link: Link, now: datetime) -> Card:
+    def _replace_link(self, link: Link, now: datetime) -> Card:
         links = tuple(link if one == self.link else one for one in self.card.links)
         return replace(self.card, links=links, updated=now)
 
@@ -82,13 +82,13 @@ def suggestions(shelf: Shelf, accept: float) -> list[Suggestion]:
     found = [
         Suggestion(shelf.find(card.id).path, card, link, shelf.card(live[link.to]))
         for card in cards
-        for link in _waiting(card, accept)
+        for link in _waiting_links(card, accept)
         if link.to in live
     ]
     return sorted(found, key=lambda one: (-one.link.weight, one.id))
 
 
-def _waiting(card: Card, accept: float) -> Iterator[Link]:
+def _waiting_links(card: Card, accept: float) -> Iterator[Link]:
     for link in card.links:
         settled = link.weight >= accept and link.rel is not LinkRel.CONTRADICTS
         if link.reason.startswith(SUGGESTED) and link.weight > 0 and not settled:

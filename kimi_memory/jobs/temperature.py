@@ -73,9 +73,9 @@ def heats(
     cards: Iterable[Card], uses: Mapping[str, Use], now: datetime, table: TemperatureTable
 ) -> dict[str, Heat]:
     """Return the heat of each card by id; what exceeds a band's limit goes one band down."""
-    found = {card.id: _heat(card, uses.get(card.id, Use()), now, table) for card in cards}
-    _overflow(found, Band.HOT, Band.WARM, table.hot_limit)
-    _overflow(found, Band.WARM, Band.COLD, table.warm_limit)
+    found = {card.id: _measure_heat(card, uses.get(card.id, Use()), now, table) for card in cards}
+    _lower_overflow(found, Band.HOT, Band.WARM, table.hot_limit)
+    _lower_overflow(found, Band.WARM, Band.COLD, table.warm_limit)
     return found
 
 
@@ -95,19 +95,19 @@ def histogram(heats: Iterable[Heat]) -> dict[str, int]:
     }
 
 
-def _heat(card: Card, use: Use, now: datetime, table: TemperatureTable) -> Heat:
+def _measure_heat(card: Card, use: Use, now: datetime, table: TemperatureTable) -> Heat:
     value = temperature(card, use, now, table)
-    idle = min(_days(card.created, now), _days(use.last, now))
-    return Heat(value, _band(value, idle, use.count, table), idle, use.count)
+    idle = min(_days_since(card.created, now), _days_since(use.last, now))
+    return Heat(value, _choose_band(value, idle, use.count, table), idle, use.count)
 
 
-def _band(value: float, idle: float, uses: int, table: TemperatureTable) -> Band:
+def _choose_band(value: float, idle: float, uses: int, table: TemperatureTable) -> Band:
     if value >= table.hot or idle <= table.hot_days or uses > table.hot_uses:
         return Band.HOT
     return Band.COLD if value < table.warm and idle > table.cold_days else Band.WARM
 
 
-def _days(at: datetime | date | None, now: datetime) -> float:
+def _days_since(at: datetime | date | None, now: datetime) -> float:
     if at is None:
         return math.inf
     if not isinstance(at, datetime):
@@ -116,7 +116,7 @@ def _days(at: datetime | date | None, now: datetime) -> float:
     return max(0.0, (now - at).total_seconds() / _DAY)
 
 
-def _overflow(found: dict[str, Heat], band: Band, lower: Band, limit: int) -> None:
+def _lower_overflow(found: dict[str, Heat], band: Band, lower: Band, limit: int) -> None:
     inside = sorted(
         (id for id, heat in found.items() if heat.band is band),
         key=lambda id: (-found[id].value, found[id].idle_days, id),

@@ -38,11 +38,11 @@ class TombstoneGate:
         """Whether a draft, which would say one of the texts, must not become a note."""
         if not self._stones:
             return False
-        scopes = _scopes(draft, [quote.session for quote in draft.quotes])
+        scopes = _relevant_scopes(draft, [quote.session for quote in draft.quotes])
         # What was refined later is forgotten with the words it was first made of.
         if self._stones.bars(scopes, draft.key, texts, [quote.text for quote in draft.quotes]):
             return True
-        return not draft.reversal and self._repeats(scopes, draft.key, draft.value)
+        return not draft.reversal and self._has_barred_value(scopes, draft.key, draft.value)
 
     def note(self, note: Note) -> bool:
         """Whether a note says what must not come back."""
@@ -53,17 +53,17 @@ class TombstoneGate:
         if isinstance(note, Proposal):
             scopes = {"memory", page_scope(note.target, note.section)}
             key = subject_of(note)
-            return self._stones.bars(scopes, key, [note.text]) or self._repeats(
+            return self._stones.bars(scopes, key, [note.text]) or self._has_barred_value(
                 scopes, key, note.text
             )
         if not isinstance(note, Card | Event):
             return False
         said = note.value if isinstance(note, Card) else note.content
         sessions = [source.session for source in note.sources]
-        scopes = _scopes(note, sessions)
+        scopes = _relevant_scopes(note, sessions)
         quotes = [quote.text for quote in note.quotes]
         return self._stones.bars(scopes, note.key, [said], quotes) or (
-            isinstance(note, Card) and self._repeats(scopes, note.key, note.value)
+            isinstance(note, Card) and self._has_barred_value(scopes, note.key, note.value)
         )
 
     def steps(self, steps: Iterable[Step], shelf: Shelf) -> tuple[list[Step], list[str]]:
@@ -92,7 +92,7 @@ class TombstoneGate:
                 if isinstance(note, Card) and self.note(note):
                     yield note
 
-    def _repeats(self, scopes: set[str], key: str, text: str) -> bool:
+    def _has_barred_value(self, scopes: set[str], key: str, text: str) -> bool:
         """Whether a text puts a barred value of its own key into other words."""
         near = self._stones.near(scopes)
         if any(_fills_slot_alike(text, stone, scopes) for stone in near):
@@ -121,7 +121,7 @@ def subject_of(proposal: Proposal) -> str:
     return f"{proposal.target}#{proposal.section}"
 
 
-def _scopes(about: Draft | Card | Event, sessions: Iterable[str]) -> set[str]:
+def _relevant_scopes(about: Draft | Card | Event, sessions: Iterable[str]) -> set[str]:
     told = {f"session:{id}" for id in sessions}
     own = {about.scope} - {SHARED}
     return {"memory", f"project:{about.project}", *own, *(told if len(told) == 1 else ())}

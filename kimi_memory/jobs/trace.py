@@ -71,18 +71,18 @@ class Tracer:
         """Yield each source of a note, looked up."""
         quotes = note.quotes if isinstance(note, Card | Event) else ()
         for source in note.sources:
-            quote = next((q for q in quotes if _fits(q, source)), None)
-            found = self._session(source.session)
+            quote = next((q for q in quotes if _is_quote_of(q, source)), None)
+            found = self._read_session(source.session)
             if found is None:
                 yield Evidence(source, quote.text if quote else "", False, "", 0)
                 continue
             path, transcript = found
             turns = tuple(t for t in transcript.turns if source.first <= t.n <= source.last)
             verified = quote is not None and any(quote.stands_in(turn.text) for turn in turns)
-            line = self._line(path, source.first)
+            line = self._find_line_number(path, source.first)
             yield Evidence(source, quote.text if quote else "", verified, path, line, turns)
 
-    def _session(self, id: str) -> tuple[str, Transcript] | None:
+    def _read_session(self, id: str) -> tuple[str, Transcript] | None:
         if id not in self._read:
             try:
                 path = sessions.find(self._store, id).path
@@ -91,12 +91,12 @@ class Tracer:
                 self._read[id] = None
         return self._read[id]
 
-    def _line(self, path: str, n: int) -> int:
+    def _find_line_number(self, path: str, n: int) -> int:
         mark = f'"kind":"turn","n":{n},'.encode()
         lines = self._store.read(path).splitlines()
         return next((i for i, line in enumerate(lines, 1) if mark in line[:80]), 0)
 
 
-def _fits(quote: Quote, source: Source) -> bool:
+def _is_quote_of(quote: Quote, source: Source) -> bool:
     same = quote.session == source.session and source.first <= quote.n <= source.last
     return same and source.quote in ("", quote.hash)

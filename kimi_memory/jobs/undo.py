@@ -44,27 +44,27 @@ class Undo:
         with self._store.lock("job"):
             job = self._jobs.load(id)
             self._history.commit(f"Before undo of {job.id}")
-            made = self._commit(job)
-            backs = {effect.path: self._back(effect, made) for effect in job.effects}
-            self._check(job, {path for path, found in backs.items() if found is None})
+            made = self._find_commit(job)
+            backs = {effect.path: self._revert_effect(effect, made) for effect in job.effects}
+            self._check_unchanged(job, {path for path, found in backs.items() if found is None})
             changes = [change for found in backs.values() for change in found or ()]
             record = self._store.read(job_path(job.id))
             changes.append(Delete(job_path(job.id), digest(record)))
             self._store.apply(changes, actor, subject=f"undo {job.id}")
             for effect in job.effects:
-                self._show(effect.path)
+                self._rebuild_view(effect.path)
             left = [path for path, found in backs.items() if not found and is_page(path)]
             self._jobs.refresh_pages(actor, left)
             trailers = {"Undoes": job.id, "Kind": "undo"}
             return job, self._history.commit(f"undo: {job.id}", trailers=trailers)
 
-    def _show(self, path: str) -> None:
+    def _rebuild_view(self, path: str) -> None:
         """Make the view of a session anew that is open again."""
         if path.startswith(_OPEN) and path.endswith(".jsonl") and self._store.exists(path):
             seen = sessions.read(self._store, path)
             self._store.view(path.removesuffix("l"), view_json(seen))
 
-    def _check(self, job: Job, changed: set[str]) -> None:
+    def _check_unchanged(self, job: Job, changed: set[str]) -> None:
         if changed:
             raise GateError(
                 "undo",
@@ -72,13 +72,13 @@ class Undo:
                 "Undo the later jobs first ('kimi-memory log'), or take your edit out",
             )
 
-    def _follows(self, path: str) -> bool:
+    def _is_generated_page(self, path: str) -> bool:
         """Whether a file is a page as it was generated, which follows from the cards."""
         if not is_page(path) or not self._store.exists(path):
             return False
         return is_generated(self._store.read(path).decode("utf-8", "replace"))
 
-    def _commit(self, job: Job) -> str:
+    def _find_commit(self, job: Job) -> str:
         """Return the commit of a job."""
         commits = self._history.log(limit=1, path=job_path(job.id))
         if not commits:
@@ -88,7 +88,7 @@ class Undo:
             )
         return commits[0].hash
 
-    def _back(self, effect: Effect, made: str) -> list[Change] | None:
+    def _revert_effect(self, effect: Effect, made: str) -> list[Change] | None:
         """Return what takes one file back; None where it was changed since."""
         there = self._store.exists(effect.path)
         now = self._store.read(effect.path) if there else b""
@@ -110,7 +110,7 @@ class Undo:
 
     def _back_amid(self, effect: Effect, made: str, now: bytes) -> list[Change] | None:
         """Take back a file that went on since, where what the job did can be distinguished."""
-        if self._follows(effect.path):
+        if self._is_generated_page(effect.path):
             return []  # It is made anew.
         before = self._history.content(f"{made}^", effect.path) if effect.before else b""
         after = self._history.content(made, effect.path) if effect.after else None

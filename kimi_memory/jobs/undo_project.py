@@ -27,8 +27,8 @@ def take_back(path: str, before: bytes, after: bytes, now: bytes) -> bytes | Non
     if not path.startswith(FOLDER) or not now:
         return None
     try:
-        old = _project(before, path) if before else None
-        made, text = _project(after, path), decode(now, path)
+        old = _parse_project(before, path) if before else None
+        made, text = _parse_project(after, path), decode(now, path)
         mine = codec.parse(text, path)
     except FormatError:
         return None
@@ -39,22 +39,22 @@ def take_back(path: str, before: bytes, after: bytes, now: bytes) -> bytes | Non
     new = replace(
         mine,
         goal=old.goal if mine.goal == made.goal else mine.goal,
-        state=_without(mine.state, made.state, old.state),
-        todos=_without(mine.todos, made.todos, old.todos),
-        decisions=_without(mine.decisions, made.decisions, old.decisions),
-        risks=_without(mine.risks, made.risks, old.risks),
-        preferences=_without(mine.preferences, made.preferences, old.preferences),
-        progress=_without(mine.progress, made.progress, old.progress),
+        state=_revert_lines(mine.state, made.state, old.state),
+        todos=_revert_lines(mine.todos, made.todos, old.todos),
+        decisions=_revert_lines(mine.decisions, made.decisions, old.decisions),
+        risks=_revert_lines(mine.risks, made.risks, old.risks),
+        preferences=_revert_lines(mine.preferences, made.preferences, old.preferences),
+        progress=_revert_lines(mine.progress, made.progress, old.progress),
     )
     return codec.patch(text, mine, new, path).encode()
 
 
-def _project(content: bytes, path: str) -> Project | None:
+def _parse_project(content: bytes, path: str) -> Project | None:
     note = codec.parse(decode(content, path), path)
     return note if isinstance(note, Project) else None
 
 
-def _without(mine: tuple[T, ...], made: tuple[T, ...], old: tuple[T, ...]) -> tuple[T, ...]:
+def _revert_lines(mine: tuple[T, ...], made: tuple[T, ...], old: tuple[T, ...]) -> tuple[T, ...]:
     """Return lines without those that a job added, with those that it took out."""
     kept = [line for line in mine if line not in made or line in old]
     return (*kept, *(line for line in old if line not in made and line not in kept))

@@ -38,11 +38,11 @@ class Usage:
 
     def of(self, day: date) -> Mapping[str, int]:
         """Return how often each unit was shown on a day, by id."""
-        return Counter(id for at, ids, *_ in self._receipts() if at == day for id in ids)
+        return Counter(id for at, ids, *_ in self._read_receipts() if at == day for id in ids)
 
     def fold(self, day: date) -> list[Change]:
         """Return the changes that move a day's receipts into the usage file."""
-        shown, receipts = self.of(day), self._receipts()
+        shown, receipts = self.of(day), self._read_receipts()
         here = [looked for at, _, _, _, looked in receipts if at == day]
         if not here:
             return []
@@ -51,7 +51,7 @@ class Usage:
         counts: dict[str, Json] = {id: shown[id] for id in sorted(shown)}
         record: dict[str, Json] = {"day": day.isoformat(), "shown": counts}
         record |= {"looked": sum(here)} if any(here) else {}
-        means: dict[str, Json] = {id: found for id, found in sorted(self._scores(day).items())}
+        means: dict[str, Json] = {id: found for id, found in sorted(self._mean_scores(day).items())}
         line = seal({**record, "scores": means} if means else record)
         base = digest(content)
         rest: Change = Update(RECALLS, base, kept) if kept else Delete(RECALLS, base)
@@ -60,20 +60,20 @@ class Usage:
     def all(self) -> dict[str, Use]:
         """Return what is known of every unit's use, folded or not."""
         tally = _Tally()
-        for day, ids, scores, *_ in self._receipts():
-            tally.add(day, Counter(ids), _means(ids, scores))
-        for day, counts, means in self._folded():
+        for day, ids, scores, *_ in self._read_receipts():
+            tally.add(day, Counter(ids), _compute_means(ids, scores))
+        for day, counts, means in self._read_usage():
             tally.add(day, counts, means)
         return tally.uses()
 
-    def _scores(self, day: date) -> dict[str, float]:
+    def _mean_scores(self, day: date) -> dict[str, float]:
         """Return the mean score of each unit that was shown with one on a day."""
-        here = [(ids, scores) for at, ids, scores, *_ in self._receipts() if at == day]
+        here = [(ids, scores) for at, ids, scores, *_ in self._read_receipts() if at == day]
         rated = [pair for ids, scores in here for pair in zip(ids, scores, strict=False)]
-        means = _means([id for id, _ in rated], [score for _, score in rated])
+        means = _compute_means([id for id, _ in rated], [score for _, score in rated])
         return {id: round(score, 3) for id, score in means.items()}
 
-    def _folded(self) -> Iterator[tuple[date, Mapping[str, int], Mapping[str, float]]]:
+    def _read_usage(self) -> Iterator[tuple[date, Mapping[str, int], Mapping[str, float]]]:
         content = self._store.read(USAGE) if self._store.exists(USAGE) else b""
         for line in content.splitlines(keepends=True):
             try:
@@ -82,14 +82,14 @@ class Usage:
             except ValueError:
                 continue
             shown, means = record.get("shown"), record.get("scores")
-            counts = _numbers(shown if isinstance(shown, dict) else {})
+            counts = _parse_numbers(shown if isinstance(shown, dict) else {})
             yield (
                 day,
                 {id: int(count) for id, count in counts.items()},
-                _numbers(means if isinstance(means, dict) else {}),
+                _parse_numbers(means if isinstance(means, dict) else {}),
             )
 
-    def _receipts(self) -> list[tuple[date, list[str], list[float], bytes, bool]]:
+    def _read_receipts(self) -> list[tuple[date, list[str], list[float], bytes, bool]]:
         """Return day, units, scores, line, and whether a person only looked around.
 
         What they saw is not returned: it was not used.
@@ -107,7 +107,7 @@ class Usage:
             looked = record.get("looking") is True
             shown = [str(id) for id in ids] if isinstance(ids, list) and not looked else []
             rated = scores if isinstance(scores, list) and len(scores) == len(shown) else []
-            found.append((day, shown, [_number(score) for score in rated], line, looked))
+            found.append((day, shown, [_parse_number(score) for score in rated], line, looked))
         return found
 
 
@@ -130,12 +130,12 @@ class _Tally:
     def uses(self) -> dict[str, Use]:
         """Return the sums; relevance is the mean score of the last recalls."""
         return {
-            id: Use(count, self._last[id], _recent(self._rated.get(id, [])))
+            id: Use(count, self._last[id], _recent_score(self._rated.get(id, [])))
             for id, count in self._count.items()
         }
 
 
-def _recent(rated: list[tuple[date, float, int]]) -> float:
+def _recent_score(rated: list[tuple[date, float, int]]) -> float:
     """Return the mean score over the latest recalls; 1.0 where no score was noted."""
     weight = total = 0.0
     for _, score, count in sorted(rated, reverse=True):
@@ -144,16 +144,16 @@ def _recent(rated: list[tuple[date, float, int]]) -> float:
     return round(total / weight, 3) if weight else 1.0
 
 
-def _means(ids: list[str], scores: list[float]) -> dict[str, float]:
+def _compute_means(ids: list[str], scores: list[float]) -> dict[str, float]:
     found: dict[str, list[float]] = {}
     for id, score in zip(ids, scores, strict=False):
         found.setdefault(id, []).append(score)
     return {id: sum(all) / len(all) for id, all in found.items()}
 
 
-def _numbers(values: Mapping[str, Json]) -> dict[str, float]:
-    return {id: _number(value) for id, value in values.items()}
+def _parse_numbers(values: Mapping[str, Json]) -> dict[str, float]:
+    return {id: _parse_number(value) for id, value in values.items()}
 
 
-def _number(value: Json) -> float:
+def _parse_number(value: Json) -> float:
     return float(value) if isinstance(value, int | float) else 0.0

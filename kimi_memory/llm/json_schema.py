@@ -19,18 +19,18 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
 
 def problem_of(value: Json, schema: Schema, place: str = "the answer") -> str:
     """Return the first reason why a value does not fit a schema, or an empty string."""
-    return next(_problems(value, schema, place), "")
+    return next(_find_problems(value, schema, place), "")
 
 
-def _problems(value: Json, schema: Schema, place: str) -> Iterator[str]:
+def _find_problems(value: Json, schema: Schema, place: str) -> Iterator[str]:
     wanted = str(schema.get("type", ""))
-    if wanted and not _is(value, wanted):
+    if wanted and not _is_type(value, wanted):
         yield f"{place} is no {wanted}"
         return
     choices = schema.get("enum")
     if isinstance(choices, list) and value not in choices:
         yield f"{place} is {str(value)[:40]!r}, not one of {', '.join(map(str, choices))}"
-    if isinstance(value, str) and len(value) > _bound(schema, "maxLength"):
+    if isinstance(value, str) and len(value) > _read_bound(schema, "maxLength"):
         yield f"{place} is longer than {schema['maxLength']} characters"
     if isinstance(value, dict):
         yield from _of_object(value, schema, place)
@@ -38,7 +38,7 @@ def _problems(value: Json, schema: Schema, place: str) -> Iterator[str]:
         yield from _of_list(value, schema, place)
 
 
-def _is(value: Json, wanted: str) -> bool:
+def _is_type(value: Json, wanted: str) -> bool:
     fits = isinstance(value, _TYPES[wanted])
     return fits and (wanted == "boolean" or not isinstance(value, bool))
 
@@ -51,18 +51,18 @@ def _of_object(value: Mapping[str, Json], schema: Schema, place: str) -> Iterato
     known = schema.get("properties")
     for name, inner in known.items() if isinstance(known, dict) else ():
         if name in value and isinstance(inner, dict):
-            yield from _problems(value[name], inner, name)
+            yield from _find_problems(value[name], inner, name)
 
 
 def _of_list(value: list[Json], schema: Schema, place: str) -> Iterator[str]:
-    if len(value) > _bound(schema, "maxItems"):
+    if len(value) > _read_bound(schema, "maxItems"):
         yield f"{place} has more than {schema['maxItems']} items"
     inner = schema.get("items")
     if isinstance(inner, dict):
         for number, item in enumerate(value, 1):
-            yield from _problems(item, inner, f"{place}, item {number},")
+            yield from _find_problems(item, inner, f"{place}, item {number},")
 
 
-def _bound(schema: Schema, name: str) -> float:
+def _read_bound(schema: Schema, name: str) -> float:
     bound = schema.get(name)
     return float(bound) if isinstance(bound, int | float) else float("inf")

@@ -46,19 +46,19 @@ class Ladder:
         """Return an answer that fits the schema, or None: then rules decide alone."""
         if not self.ready:
             return None
-        meter, (prompt, version) = running(), _prompt(question)
+        meter, (prompt, version) = running(), _build_prompt(question)
         said, asked = "", prompt
         for _ in range(TRIES):
-            reply = self._say(asked, meter)
+            reply = self._ask_model(asked, meter)
             if reply is None:
                 return None
-            value, problem = _read(reply, question)
+            value, problem = _read_reply(reply, question)
             if not problem:
                 if reply.cut:
                     meter.tell(f"{reply.model} did not finish; what was complete counts")
                 meter.used(reply.model, version)
                 return value
-            asked = replace(prompt, text=_again(prompt, question, reply, problem))
+            asked = replace(prompt, text=_build_retry_text(prompt, question, reply, problem))
             said = f"{reply.model} gave no usable answer ({problem}); rules decided alone"
         meter.tell(said)
         return None
@@ -67,7 +67,7 @@ class Ladder:
         """Add a line to the report of the job."""
         running().tell(note)
 
-    def _say(self, prompt: Prompt, meter: Meter) -> Reply | None:
+    def _ask_model(self, prompt: Prompt, meter: Meter) -> Reply | None:
         if meter.spent:
             meter.tell("the job has asked as much as it may; rules decided the rest alone")
             return None
@@ -86,7 +86,7 @@ class Ladder:
         return reply
 
 
-def _prompt(question: Question) -> tuple[Prompt, str]:
+def _build_prompt(question: Question) -> tuple[Prompt, str]:
     """Return the prompt of a question and the version hash of what it was made from."""
     if question.template:
         lang = str(question.lang)
@@ -102,7 +102,7 @@ def _prompt(question: Question) -> tuple[Prompt, str]:
     return prompt, version
 
 
-def _read(reply: Reply, question: Question) -> tuple[Json, str]:
+def _read_reply(reply: Reply, question: Question) -> tuple[Json, str]:
     """Return the value in an answer and an empty string, or None and what is wrong."""
     if question.each:
         return _read_items(reply, question)
@@ -119,7 +119,7 @@ def _read(reply: Reply, question: Question) -> tuple[Json, str]:
 def _read_items(reply: Reply, question: Question) -> tuple[Json, str]:
     name = question.each
     try:
-        items = salvage_items(reply.text, name, _member(question))
+        items = salvage_items(reply.text, name, _required_member(question))
     except ValueError as error:
         return None, "it was cut off" if reply.cut else str(error)
     whole = [one for one in items if isinstance(one, dict)]
@@ -128,7 +128,7 @@ def _read_items(reply: Reply, question: Question) -> tuple[Json, str]:
     return {name: list(whole[:MAX_ITEMS])}, ""
 
 
-def _member(question: Question) -> str:
+def _required_member(question: Question) -> str:
     """Return what every item of an answer has by its schema."""
     part: Json = dict(question.schema)
     for step in ("properties", question.each, "items", "required"):
@@ -136,7 +136,7 @@ def _member(question: Question) -> str:
     return str(part[0]) if isinstance(part, list) and part else ""
 
 
-def _again(prompt: Prompt, question: Question, reply: Reply, problem: str) -> str:
+def _build_retry_text(prompt: Prompt, question: Question, reply: Reply, problem: str) -> str:
     said = reply.text[:SHOWN_CHARS]
     told = fill("prompts/again", str(question.lang), problem=problem, answer=said)
     return f"{prompt.text}\n{told}"

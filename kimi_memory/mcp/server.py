@@ -17,7 +17,7 @@ from kimi_memory.errors import KimiMemoryError, UsageError
 from kimi_memory.mcp import responses, server_memory_tools
 from kimi_memory.mcp.responses import F, Tool
 from kimi_memory.mcp.workers import WHOLE, Desk
-from kimi_memory.operations.watcher import told
+from kimi_memory.operations.watcher import keep_index_informed
 from kimi_memory.server.principal import Namespace
 
 INSTRUCTIONS = (
@@ -41,7 +41,7 @@ def build(root: Path, *, graph: bool = False, space: Namespace = WHOLE) -> tuple
     Raises:
         UsageError: the library mcp is not installed.
     """
-    Server, Annotations, refuse = _library()  # noqa: N806  classes
+    Server, Annotations, refuse = _load_library()  # noqa: N806  classes
     desk = Desk(root, space=space)
     server = Server("kimi-memory", instructions=INSTRUCTIONS)
 
@@ -56,8 +56,12 @@ def build(root: Path, *, graph: bool = False, space: Namespace = WHOLE) -> tuple
         register = server.tool(name=name, annotations=notes, structured_output=True)
 
         def take(function: F) -> F:
-            told = partial(_result, server_memory_tools.told) if graph else _same
-            register(_guarded(function, refuse, told))
+            told = (
+                partial(_build_result, server_memory_tools.render_answer)
+                if graph
+                else _return_unchanged
+            )
+            register(_guard_errors(function, refuse, told))
             return function
 
         return take
@@ -69,9 +73,9 @@ def build(root: Path, *, graph: bool = False, space: Namespace = WHOLE) -> tuple
         )
         graph_page(partial(server_memory_tools.page, desk))
     else:
-        _readers(tool, desk)
-        _writers(tool, desk)
-        _pages(server, desk)
+        _register_read_tools(tool, desk)
+        _register_write_tools(tool, desk)
+        _register_pages(server, desk)
     return server, desk
 
 
@@ -85,7 +89,7 @@ def serve(
     """Serve over standard input and output, or over HTTP on an address of this machine."""
     server, desk = build(root, graph=graph, space=space)
     try:
-        with told(desk.memory):
+        with keep_index_informed(desk.memory):
             if http is None:
                 server.run()
             else:
@@ -94,12 +98,12 @@ def serve(
         desk.close()
 
 
-def _library() -> tuple[Any, Any, type[Exception]]:
+def _load_library() -> tuple[Any, Any, type[Exception]]:
     try:
         from mcp.types import ToolAnnotations
 
-        server = _first("mcp.server:MCPServer", "mcp.server.fastmcp:FastMCP")
-        refusal = _first(
+        server = _import_first("mcp.server:MCPServer", "mcp.server.fastmcp:FastMCP")
+        refusal = _import_first(
             "mcp.server.mcpserver.exceptions:ToolError", "mcp.server.fastmcp.exceptions:ToolError"
         )
     except ImportError as error:
@@ -107,7 +111,7 @@ def _library() -> tuple[Any, Any, type[Exception]]:
     return server, ToolAnnotations, refusal
 
 
-def _first(*places: str) -> Any:
+def _import_first(*places: str) -> Any:
     """Return what stands at the first of some places that exists."""
     for place in places:
         module, _, name = place.partition(":")
@@ -118,11 +122,11 @@ def _first(*places: str) -> Any:
     raise ImportError(places[0])
 
 
-def _same(value: Any) -> Any:
+def _return_unchanged(value: Any) -> Any:
     return value
 
 
-def _result(told: Callable[[Any], str], value: Any) -> Any:
+def _build_result(told: Callable[[Any], str], value: Any) -> Any:
     """Return an answer whose text is another than its value as JSON."""
     from mcp.types import CallToolResult
 
@@ -130,7 +134,7 @@ def _result(told: Callable[[Any], str], value: Any) -> Any:
     return CallToolResult.model_validate({"content": content, "structuredContent": value})
 
 
-def _guarded(
+def _guard_errors(
     function: Callable[..., Any], refuse: type[Exception], told: Callable[[Any], Any]
 ) -> Callable[..., Any]:
     """Answer a mistake of the caller in one line, as the errors of ours are."""
@@ -145,7 +149,7 @@ def _guarded(
     return call
 
 
-def _readers(tool: Tool, desk: Desk) -> None:
+def _register_read_tools(tool: Tool, desk: Desk) -> None:
     @tool("memory_search")
     def memory_search(
         query: Annotated[str, Field(description="a question or words, Chinese or English")],
@@ -196,7 +200,7 @@ def _readers(tool: Tool, desk: Desk) -> None:
         return desk.waiting()
 
 
-def _writers(tool: Tool, desk: Desk) -> None:
+def _register_write_tools(tool: Tool, desk: Desk) -> None:
     @tool("memory_remember", reads=False)
     def memory_remember(
         text: Annotated[str, Field(min_length=1, description="one statement")],
@@ -222,10 +226,10 @@ def _writers(tool: Tool, desk: Desk) -> None:
         return desk.forget(note, key, dry_run)
 
 
-def _pages(server: Any, desk: Desk) -> None:
+def _register_pages(server: Any, desk: Desk) -> None:
     for name in _PAGES:
         server.resource(f"memory://{name}", name=name, mime_type="text/markdown")(
-            partial(_page, desk, name)
+            partial(_read_page, desk, name)
         )
 
     def note(id: str) -> str:
@@ -241,7 +245,7 @@ def _pages(server: Any, desk: Desk) -> None:
     server.prompt(name="recall")(recall)
 
 
-def _page(desk: Desk, name: str) -> str:
+def _read_page(desk: Desk, name: str) -> str:
     return desk.get(name)["text"]
 
 

@@ -20,25 +20,25 @@ from kimi_memory.operations.entity import Entity, Picture, Relation
 
 def offer(tool: Tool, desk: Desk) -> None:
     """Register the tools."""
-    _makers(tool, desk)
-    _removers(tool, desk)
-    _readers(tool, desk)
+    _register_create_tools(tool, desk)
+    _register_delete_tools(tool, desk)
+    _register_read_tools(tool, desk)
 
 
-def told(value: Mapping[str, Any]) -> str:
+def render_answer(value: Mapping[str, Any]) -> str:
     """Return the text of an answer: its message, its only list, or all of it."""
     if "message" in value:
         return str(value["message"])
-    return _text(next(iter(value.values())) if len(value) == 1 else value)
+    return _render_json(next(iter(value.values())) if len(value) == 1 else value)
 
 
 def page(desk: Desk) -> str:
     """Return the whole graph as JSON."""
     with desk.entities() as entities:
-        return _text(_network(entities.whole()))
+        return _render_json(_format_network(entities.whole()))
 
 
-def _makers(tool: Tool, desk: Desk) -> None:
+def _register_create_tools(tool: Tool, desk: Desk) -> None:
     @tool("create_entities", reads=False)
     def create_entities(entities: list[responses.Entity]) -> responses.EntityList:
         """Create multiple new entities in the knowledge graph."""
@@ -46,7 +46,7 @@ def _makers(tool: Tool, desk: Desk) -> None:
             Entity(one["name"], one["entityType"], tuple(one["observations"])) for one in entities
         ]
         with desk.entities() as kept:
-            made = [_entity(one) for one in kept.add(given)]
+            made = [_format_entity(one) for one in kept.add(given)]
         return {"entities": made}
 
     @tool("create_relations", reads=False)
@@ -55,7 +55,7 @@ def _makers(tool: Tool, desk: Desk) -> None:
     ) -> responses.RelationList:
         """Create multiple new relations between entities in the knowledge graph."""
         with desk.entities() as kept:
-            made = [_relation(one) for one in kept.relate(map(_taken, relations))]
+            made = [_format_relation(one) for one in kept.relate(map(_parse_relation, relations))]
         return {"relations": made}
 
     @tool("add_observations", reads=False)
@@ -70,35 +70,35 @@ def _makers(tool: Tool, desk: Desk) -> None:
         return {"results": made}
 
 
-def _removers(tool: Tool, desk: Desk) -> None:
+def _register_delete_tools(tool: Tool, desk: Desk) -> None:
     @tool("delete_entities", reads=False, destroys=True)
     def delete_entities(entityNames: list[str]) -> responses.Success:  # noqa: N803  their name
         """Delete multiple entities and their relations from the knowledge graph."""
         with desk.entities() as kept:
             kept.remove(entityNames)
-        return _success("Entities deleted successfully")
+        return _report_success("Entities deleted successfully")
 
     @tool("delete_observations", reads=False, destroys=True)
     def delete_observations(deletions: list[responses.Deletion]) -> responses.Success:
         """Delete specific observations from entities in the knowledge graph."""
         with desk.entities() as kept:
             kept.take_back([(one["entityName"], one["observations"]) for one in deletions])
-        return _success("Observations deleted successfully")
+        return _report_success("Observations deleted successfully")
 
     @tool("delete_relations", reads=False, destroys=True)
     def delete_relations(relations: list[responses.Relation]) -> responses.Success:
         """Delete multiple relations from the knowledge graph."""
         with desk.entities() as kept:
-            kept.part(map(_taken, relations))
-        return _success("Relations deleted successfully")
+            kept.part(map(_parse_relation, relations))
+        return _report_success("Relations deleted successfully")
 
 
-def _readers(tool: Tool, desk: Desk) -> None:
+def _register_read_tools(tool: Tool, desk: Desk) -> None:
     @tool("read_graph")
     def read_graph() -> responses.Network:
         """Return the entire knowledge graph."""
         with desk.entities() as kept:
-            return _network(kept.whole())
+            return _format_network(kept.whole())
 
     @tool("search_nodes")
     def search_nodes(
@@ -106,37 +106,37 @@ def _readers(tool: Tool, desk: Desk) -> None:
     ) -> responses.Network:
         """Search for nodes in the knowledge graph, by words or by a question."""
         with desk.entities() as kept:
-            return _network(kept.search(query))
+            return _format_network(kept.search(query))
 
     @tool("open_nodes")
     def open_nodes(names: list[str]) -> responses.Network:
         """Open specific nodes in the knowledge graph by their names."""
         with desk.entities() as kept:
-            return _network(kept.open(names))
+            return _format_network(kept.open(names))
 
 
-def _taken(one: responses.Relation) -> Relation:
+def _parse_relation(one: responses.Relation) -> Relation:
     return Relation(one["from"], one["to"], one["relationType"])
 
 
-def _entity(one: Entity) -> responses.Entity:
+def _format_entity(one: Entity) -> responses.Entity:
     return {"name": one.name, "entityType": one.type, "observations": list(one.observations)}
 
 
-def _relation(one: Relation) -> responses.Relation:
+def _format_relation(one: Relation) -> responses.Relation:
     return {"from": one.source, "to": one.target, "relationType": one.type}
 
 
-def _network(picture: Picture) -> responses.Network:
+def _format_network(picture: Picture) -> responses.Network:
     return {
-        "entities": [_entity(one) for one in picture.entities],
-        "relations": [_relation(one) for one in picture.relations],
+        "entities": [_format_entity(one) for one in picture.entities],
+        "relations": [_format_relation(one) for one in picture.relations],
     }
 
 
-def _success(message: str) -> responses.Success:
+def _report_success(message: str) -> responses.Success:
     return {"success": True, "message": message}
 
 
-def _text(value: object) -> str:
+def _render_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2)

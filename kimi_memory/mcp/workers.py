@@ -54,21 +54,21 @@ class Desk:
             self.memory.close()
 
     @contextmanager
-    def _open(self) -> Iterator[Memory]:
+    def _open_memory(self) -> Iterator[Memory]:
         with self._guard:
             yield self.memory
 
     @contextmanager
-    def _whole(self) -> Iterator[Memory]:
+    def _open_entire_memory(self) -> Iterator[Memory]:
         """Open what concerns the whole memory; refused to a client that is bound to a part."""
         self._caller.need(Scope.READ, whole=True)
-        with self._open() as memory:
+        with self._open_memory() as memory:
             yield memory
 
     @contextmanager
     def entities(self) -> Iterator[Entities]:
         """Give the graph that agents keep over this protocol."""
-        with self._whole() as memory:
+        with self._open_entire_memory() as memory:
             yield Entities(memory, _AGENT)
 
     def search(
@@ -77,11 +77,11 @@ class Desk:
         """Find lines; see `Memory.recall`."""
         if not query.strip():
             raise UsageError("There is nothing to look for. Give a question or words.")
-        with self._open() as memory:
+        with self._open_memory() as memory:
             asked = parse(query, memory.now(), limit=max(1, min(limit, MOST_HITS)))
             asked = of_sources(replace(asked, min_score=min_score), tuple(sources))
             answer = memory.recall(self._space.narrowed(asked))
-        return {"results": [_line(hit) for hit in answer.hits], "notes": list(answer.notes)}
+        return {"results": [_format_hit(hit) for hit in answer.hits], "notes": list(answer.notes)}
 
     def get(self, path: str, first: int = 0, last: int = 0) -> responses.Text:
         """Read a file of the memory by path or citation, or a note by id.
@@ -95,7 +95,7 @@ class Desk:
         first, last = first or cited or 1, last or until
         if last and last < first:
             raise UsageError(f"'endLine' {last} is before 'startLine' {first}. Give a later one.")
-        with self._open() as memory:
+        with self._open_memory() as memory:
             try:
                 filed = self._space.filed(memory, asked)
                 where, text = filed.path, filed.text
@@ -122,22 +122,22 @@ class Desk:
         area = whose.pop("area", "")
         space = self._space.within(**whose)
         of = {"project": space.project, "agent": space.agent, "user": space.user}
-        with self._open() as memory:
+        with self._open_memory() as memory:
             of |= {"area": self._space.area(memory, area), "session": self._space.session}
-            return _done(memory.remember(text, key=key, type=type, **of))
+            return _format_report(memory.remember(text, key=key, type=type, **of))
 
     def forget(self, note: str = "", key: str = "", dry_run: bool = True) -> responses.Done:
         """Archive a note or what is known under a key, so that it does not come back."""
-        with self._open() as memory:
+        with self._open_memory() as memory:
             if self._space and not note:
                 raise UsageError("A bound client forgets one note at a time: give 'note', its id.")
             if self._space:
                 self._space.strict.filed(memory, note)
-            return _done(forget(memory, Wanted(note=note, key=key), dry_run=dry_run))
+            return _format_report(forget(memory, Wanted(note=note, key=key), dry_run=dry_run))
 
     def trace(self, id: str) -> responses.Origins:
         """Say where a note comes from."""
-        with self._open() as memory:
+        with self._open_memory() as memory:
             found = memory.trace(self._space.filed(memory, id).note.id)
             evidence = [
                 one
@@ -165,14 +165,14 @@ class Desk:
         if purpose not in ("start", "task", "live"):
             raise UsageError(f"{purpose!r} is no purpose. Use start, task or live.")
         most = min(max(budget, 0), MOST_TOKENS)
-        with self._open() as memory:
+        with self._open_memory() as memory:
             asked = {"purpose": purpose, "query": query, "budget": most, "project": project}
             built = self._space.context(memory, asked)
         return {"text": built.text, "tokens": built.tokens}
 
     def state(self) -> responses.State:
         """Count what is there."""
-        with self._whole() as memory:
+        with self._open_entire_memory() as memory:
             found = status(memory)
         return {
             "turns": found.turns,
@@ -185,7 +185,7 @@ class Desk:
 
     def waiting(self) -> responses.Waiting:
         """List what waits for a person's word; only a person can give it."""
-        with self._whole() as memory:
+        with self._open_entire_memory() as memory:
             found = review(memory)
         items: list[responses.Item] = [
             {
@@ -194,14 +194,14 @@ class Desk:
                 "text": one.text,
                 "reason": one.reason,
                 "diff": one.diff,
-                "evidence": [_quote(said) for said in one.evidence],
+                "evidence": [_format_quote(said) for said in one.evidence],
             }
             for one in found
         ]
         return {"items": items}
 
 
-def _line(hit: Hit) -> responses.FoundLine:
+def _format_hit(hit: Hit) -> responses.FoundLine:
     unit = hit.unit
     return {
         "id": unit.id,
@@ -219,7 +219,7 @@ def _line(hit: Hit) -> responses.FoundLine:
     }
 
 
-def _done(report: JobReport) -> responses.Done:
+def _format_report(report: JobReport) -> responses.Done:
     return {
         "job": report.id,
         "changed": list(report.paths),
@@ -228,5 +228,5 @@ def _done(report: JobReport) -> responses.Done:
     }
 
 
-def _quote(said: Said) -> str:
+def _format_quote(said: Said) -> str:
     return f"{said.speaker}: {said.text} (session:{said.session}#{said.n})"

@@ -131,17 +131,19 @@ class Folder:
     def made(self, name: str, body: str, head: Mapping[str, Value] | None = None) -> Create:
         """Return the change that makes a file."""
         now = stamp(self.memory.clock())
-        values: dict[str, Value] = {**self._claims(), "created": now, "updated": now}
+        values: dict[str, Value] = {**self._origin_fields(), "created": now, "updated": now}
         lines = [
             line for key, value in (values | dict(head or {})).items() for line in entry(key, value)
         ]
-        return Create(self.place(name), self._sealed("\n".join(["---", *lines, "---", ""]), body))
+        return Create(
+            self.place(name), self._encode_page("\n".join(["---", *lines, "---", ""]), body)
+        )
 
     def changed(self, page: Page, body: str) -> Update:
         """Return the change that gives a file another body."""
-        values = {**self._claims(), "updated": stamp(self.memory.clock())}
+        values = {**self._origin_fields(), "updated": stamp(self.memory.clock())}
         head = patch_values(page.head, values, page.path)
-        return Update(page.path, page.base, self._sealed(head, body))
+        return Update(page.path, page.base, self._encode_page(head, body))
 
     def gone(self, name: str) -> Delete:
         """Return the change that removes a file."""
@@ -158,21 +160,21 @@ class Folder:
         if not changes:
             return
         self.memory.store.apply(changes, self._actor)
-        self._told([change.path for change in changes])
+        self._notify_changes([change.path for change in changes])
 
     def append(self, name: str, lines: Sequence[str]) -> None:
         """Add lines to a file of records, durably."""
         path = self.place(name)
         for line in lines:
-            self._check(path, line)
+            self._refuse_secrets(path, line)
         self.memory.store.append(path, [f"{line}\n".encode() for line in lines], self._actor)
-        self._told([path])
+        self._notify_changes([path])
 
-    def _claims(self) -> dict[str, Value]:
+    def _origin_fields(self) -> dict[str, Value]:
         return {"agent": self.agent, "trust": str(Origin.AGENT)}
 
-    def _sealed(self, head: str, body: str) -> bytes:
-        self._check(self.path, body)
+    def _encode_page(self, head: str, body: str) -> bytes:
+        self._refuse_secrets(self.path, body)
         if says_forgotten(self.memory, body, self.agent):
             raise UsageError(
                 f"{self.path}: there is something in that which was forgotten on purpose. "
@@ -180,11 +182,11 @@ class Folder:
             )
         return f"{head}{body}".encode()
 
-    def _check(self, path: str, text: str) -> None:
+    def _refuse_secrets(self, path: str, text: str) -> None:
         """Refuse what no screen has passed; this is the last look before the disk."""
         if self.memory.screen.spans(text):
             raise UsageError(f"{path}: there is a secret in that, and it cannot be masked apart.")
 
-    def _told(self, paths: Sequence[str]) -> None:
+    def _notify_changes(self, paths: Sequence[str]) -> None:
         self.memory.written()
         self.memory.host.notice("changes_applied", paths=list(paths), job=None)

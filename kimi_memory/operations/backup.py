@@ -58,7 +58,7 @@ def back_up(memory: Memory, path: Path) -> Backup:
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         with memory.store.lock("job"), memory.store.lock("git"), part.open("xb") as file:
-            _pack(memory.root, file)
+            _write_archive(memory.root, file)
             file.flush()
             os.fsync(file.fileno())
         part.replace(path)
@@ -76,7 +76,7 @@ def check_backup(path: Path) -> Backup:
     Raises:
         UsageError: it is no backup.
     """
-    found, listed, size = _read(path)
+    found, listed, size = _read_archive(path)
     problems = [
         f"{name}: {'it is not in the list' if name not in listed else 'its bytes changed'}"
         for name, digest in found.items()
@@ -130,11 +130,11 @@ class _Summing:
         return part
 
 
-def _pack(root: Path, file: io.BufferedWriter) -> None:
+def _write_archive(root: Path, file: io.BufferedWriter) -> None:
     """Write the archive; each file is read once, so that its sum is that of what is in it."""
     sums: dict[str, str] = {}
     with tarfile.open(fileobj=file, mode="w:gz") as archive:
-        for path in _files(root):
+        for path in _walk_files(root):
             name = path.relative_to(root).as_posix()
             with path.open("rb") as content:
                 info = archive.gettarinfo(arcname=name, fileobj=content)
@@ -144,16 +144,16 @@ def _pack(root: Path, file: io.BufferedWriter) -> None:
                 summing = _Summing(content)
                 archive.addfile(info, cast("IO[bytes]", summing))  # it is only read from
             sums[name] = summing.sum.hexdigest()
-        _add(archive, LIST, json.dumps(sums, ensure_ascii=False, indent=0).encode())
+        _add_member(archive, LIST, json.dumps(sums, ensure_ascii=False, indent=0).encode())
 
 
-def _add(archive: tarfile.TarFile, name: str, content: bytes) -> None:
+def _add_member(archive: tarfile.TarFile, name: str, content: bytes) -> None:
     info = tarfile.TarInfo(name)
     info.size, info.mode = len(content), 0o600
     archive.addfile(info, io.BytesIO(content))
 
 
-def _files(root: Path) -> Iterator[Path]:
+def _walk_files(root: Path) -> Iterator[Path]:
     """Yield the plain files of a memory and of its history, in order."""
     for folder, folders, names in os.walk(root):
         here = Path(folder)
@@ -163,7 +163,7 @@ def _files(root: Path) -> Iterator[Path]:
         yield from (path for path in wanted if path.is_file() and not path.is_symlink())
 
 
-def _read(path: Path) -> tuple[dict[str, str], dict[str, str], int]:
+def _read_archive(path: Path) -> tuple[dict[str, str], dict[str, str], int]:
     """Return the sums of what is in an archive, those in its list, and how many bytes it holds."""
     found: dict[str, str] = {}
     listed, size = None, 0

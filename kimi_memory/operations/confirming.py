@@ -60,7 +60,7 @@ def brought(memory: Memory) -> list[Waiting]:
 
 def id_of(file: Waiting) -> str:
     """Return the id of the note in a file, empty where there is none."""
-    note = _note(file)
+    note = _parse_note(file)
     return note.id if note is not None else ""
 
 
@@ -94,8 +94,8 @@ def turn_away(memory: Memory, file: Waiting, why: str, *, dry_run: bool = False)
         why: kept with the tombstone of a card.
         dry_run: report the diff and write nothing.
     """
-    old = _before(memory, file)
-    note = _note(file)
+    old = _read_vetted_version(memory, file)
+    note = _parse_note(file)
     if old is None and isinstance(note, Card):
         wanted = Wanted(note=note.id, why=why or "rejected in review")
         return memory.run(Forget(memory, wanted), dry_run=dry_run)
@@ -117,20 +117,20 @@ def difference(memory: Memory, file: Waiting) -> str:
     """
     if file.path.endswith(".jsonl"):
         return ""
-    old = (_before(memory, file) or b"").decode("utf-8", "replace").splitlines()
+    old = (_read_vetted_version(memory, file) or b"").decode("utf-8", "replace").splitlines()
     new = file.content.decode("utf-8", "replace").splitlines()
     names = (f"a/{file.path}" if old else "/dev/null", f"b/{file.path}")
     return "\n".join(difflib.unified_diff(old, new, *names, n=1, lineterm="")) + "\n"
 
 
-def _before(memory: Memory, file: Waiting) -> bytes | None:
+def _read_vetted_version(memory: Memory, file: Waiting) -> bytes | None:
     vetting = memory.store.vetting
     if vetting is None or not file.path.endswith(".md"):
         return None
     return vetting.version(file.path, file.standing.vetted)
 
 
-def _note(file: Waiting) -> Note | None:
+def _parse_note(file: Waiting) -> Note | None:
     try:
         return codec.parse(file.content.decode("utf-8"), file.path)
     except (FormatError, NotFoundError, UnicodeDecodeError):

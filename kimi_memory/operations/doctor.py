@@ -87,24 +87,24 @@ def status(memory: Memory, progress: Progress = lambda done, total: None) -> Sta
     counts: dict[str, Counter[str]] = {}
     broken: list[str] = []
     cards: list[Card] = []
-    for note in _notes(memory, broken, progress):
+    for note in _yield_notes(memory, broken, progress):
         kind = getattr(note, "type", note.status)
         counts.setdefault(note.kind, Counter())[str(kind)] += 1
         if isinstance(note, Card) and note.status in LIVE:
             cards.append(note)
     uses, table = Usage(memory.store).all(), memory.settings.temperature
     found = heats(cards, uses, memory.clock(), table).values()
-    external, unnoted = _external(memory, progress)
+    external, unnoted = _count_external_edits(memory, progress)
     return Status(
         root=memory.root,
         open_sessions=sum(place.open for place in places),
         ended_sessions=sum(not place.open for place in places),
-        turns=sum(_turns(memory, place) for place in places),
+        turns=sum(_count_turns(memory, place) for place in places),
         waiting=len(memory.waiting()),
         notes={kind: dict(found) for kind, found in sorted(counts.items())},
         jobs=len(memory.store.files(JOBS)),
-        index=_index(memory),
-        history=_history(memory),
+        index=_describe_index(memory),
+        history=_describe_history(memory),
         external=external,
         broken=tuple(broken),
         failing=(*Breaker(memory.store, memory.settings.gates).state(memory.clock()), *unnoted),
@@ -122,7 +122,7 @@ def status(memory: Memory, progress: Progress = lambda done, total: None) -> Sta
     )
 
 
-def _external(memory: Memory, progress: Progress) -> tuple[int, list[str]]:
+def _count_external_edits(memory: Memory, progress: Progress) -> tuple[int, list[str]]:
     """Return how many files were changed from outside, or why that cannot be noted."""
     try:
         return len(memory.store.reconcile(progress)), []
@@ -194,7 +194,7 @@ def _fix_history(memory: Memory, *, settings: bool) -> Iterator[str]:
             yield f"pending changes were committed as {commit[:10]}"
 
 
-def _notes(memory: Memory, broken: list[str], progress: Progress) -> Iterator[Note]:
+def _yield_notes(memory: Memory, broken: list[str], progress: Progress) -> Iterator[Note]:
     shelf = Shelf(memory.store)
     entries = shelf.entries().values()
     for number, entry in enumerate(entries, 1):
@@ -205,11 +205,11 @@ def _notes(memory: Memory, broken: list[str], progress: Progress) -> Iterator[No
             broken.append(str(error))
 
 
-def _turns(memory: Memory, place: sessions.Place) -> int:
+def _count_turns(memory: Memory, place: sessions.Place) -> int:
     return memory.store.read(place.path).count(b'"kind":"turn"')
 
 
-def _index(memory: Memory) -> str:
+def _describe_index(memory: Memory) -> str:
     found = memory.index.status()
     if not found.generation:
         size = f"{found.units} units in {found.files}" if found.units else f"{found.files}"
@@ -219,7 +219,7 @@ def _index(memory: Memory) -> str:
     return f"{found.units} units of {found.files} files{pending}{model}"
 
 
-def _history(memory: Memory) -> str:
+def _describe_history(memory: Memory) -> str:
     if not memory.history.ready():
         return "off: no git repository of this memory"
     commits = memory.history.log(limit=1)

@@ -47,12 +47,12 @@ class Entities:
     def add(self, entities: Iterable[Entity]) -> list[Entity]:
         """Add entities; returns those that were new, as they are kept."""
         added = []
-        with self._changing() as nodes:
+        with self._edit_graph() as nodes:
             for one in entities:
                 known = nodes.get(one.name, Node())
                 if known.type is None:
-                    told = tuple(self._clean(text) for text in one.observations)
-                    type = self._clean(one.type)
+                    told = tuple(self._clean_text(text) for text in one.observations)
+                    type = self._clean_text(one.type)
                     nodes[one.name] = replace(known, type=type, observations=told)
                     added.append(Entity(one.name, type, told))
         return added
@@ -60,9 +60,11 @@ class Entities:
     def relate(self, relations: Iterable[Relation]) -> list[Relation]:
         """Add relations; returns those that were new, as they are kept."""
         added = []
-        with self._changing() as nodes:
+        with self._edit_graph() as nodes:
             for one in relations:
-                kept = replace(one, target=self._clean(one.target), type=self._clean(one.type))
+                kept = replace(
+                    one, target=self._clean_text(one.target), type=self._clean_text(one.type)
+                )
                 node = nodes.get(one.source, Node())
                 mark = (kept.target, kept.type)
                 if mark not in node.relations:
@@ -77,10 +79,10 @@ class Entities:
             UsageError: there is no entity of that name, and no card.
         """
         added = []
-        with self._changing() as nodes:
+        with self._edit_graph() as nodes:
             for name, texts in said:
-                node = self._entity(nodes, name)
-                cleaned = [self._clean(text) for text in texts]
+                node = self._require_entity(nodes, name)
+                cleaned = [self._clean_text(text) for text in texts]
                 fresh = [text for text in cleaned if text not in node.observations]
                 nodes[name] = replace(node, observations=(*node.observations, *fresh))
                 added.append((name, fresh))
@@ -93,10 +95,10 @@ class Entities:
             UsageError: one is a card, which is not the agent's to remove.
         """
         gone = set(names)
-        with self._changing() as nodes:
+        with self._edit_graph() as nodes:
             for name in gone:
                 own = nodes.pop(name, Node())
-                if own.type is None and self._cards(name):
+                if own.type is None and self._find_cards(name):
                     raise UsageError(
                         f"{name} is what the user's memory knows, and not yours to delete. "
                         "Ask the user to forget it."
@@ -107,7 +109,7 @@ class Entities:
 
     def take_back(self, said: Iterable[tuple[str, Sequence[str]]]) -> None:
         """Remove observations of entities by name; what is not there is no mistake."""
-        with self._changing() as nodes:
+        with self._edit_graph() as nodes:
             for name, texts in said:
                 node = nodes.get(name, Node())
                 kept = tuple(text for text in node.observations if text not in texts)
@@ -115,7 +117,7 @@ class Entities:
 
     def part(self, relations: Iterable[Relation]) -> None:
         """Remove relations; what is not there is no mistake."""
-        with self._changing() as nodes:
+        with self._edit_graph() as nodes:
             for one in relations:
                 node = nodes.get(one.source, Node())
                 kept = tuple(mark for mark in node.relations if mark != (one.target, one.type))
@@ -123,33 +125,33 @@ class Entities:
 
     def whole(self, *, cards: int = MOST_CARDS) -> Picture:
         """Return all entities, and so many cards: those that were spoken of last."""
-        nodes = self._nodes()
+        nodes = self._read_nodes()
         shelf = Shelf(self._memory.store)
         heads = [head for head in shelf.heads() if head.status in _KNOWN]
         heads.sort(key=lambda head: (head.seen, head.id), reverse=True)
         known = [shelf.card(head) for head in heads[:cards]]
-        return self._picture(nodes, nodes, known, every=True)
+        return self._build_picture(nodes, nodes, known, every=True)
 
     def search(self, text: str) -> Picture:
         """Return what a text stands in, whatever its case, and the cards that answer it.
 
         Where it stands nowhere it is taken for a question to what the agent keeps.
         """
-        nodes, wanted = self._nodes(), text.lower()
+        nodes, wanted = self._read_nodes(), text.lower()
         names = [name for name, node in nodes.items() if wanted in entity.words(name, node)]
-        names = names or self._answers(text, nodes)
+        names = names or self._recall_names(text, nodes)
         query = Query(text=text, limit=_FOUND, kind=(Card.kind,), status=tuple(sorted(_KNOWN)))
         shelf = Shelf(self._memory.store)
-        cards = [shelf.file(path).note for path in self._recalled(query)]
-        return self._picture(nodes, names, [one for one in cards if isinstance(one, Card)])
+        cards = [shelf.file(path).note for path in self._recall_paths(query)]
+        return self._build_picture(nodes, names, [one for one in cards if isinstance(one, Card)])
 
     def open(self, names: Iterable[str]) -> Picture:
         """Return entities and cards by their names."""
         names = list(dict.fromkeys(names))
-        cards = [card for name in names for card in self._cards(name)]
-        return self._picture(self._nodes(), names, cards)
+        cards = [card for name in names for card in self._find_cards(name)]
+        return self._build_picture(self._read_nodes(), names, cards)
 
-    def _picture(
+    def _build_picture(
         self, nodes: _Nodes, names: Iterable[str], cards: Iterable[Card], *, every: bool = False
     ) -> Picture:
         view = View()
@@ -159,7 +161,7 @@ class Entities:
                 view.add(Entity(name, node.type, node.observations))
         for card in cards:
             view.add(Entity(card.key, str(card.type), (card.value,)))
-            view.relations |= dict.fromkeys(self._links(card))
+            view.relations |= dict.fromkeys(self._yield_card_relations(card))
         said = [
             Relation(name, to, type) for name, node in nodes.items() for to, type in node.relations
         ]
@@ -167,43 +169,43 @@ class Entities:
         shown = view.picture()
         return replace(shown, relations=tuple(view.relations)) if every else shown
 
-    def _links(self, card: Card) -> Iterator[Relation]:
+    def _yield_card_relations(self, card: Card) -> Iterator[Relation]:
         entries = Shelf(self._memory.store).entries() if card.links else {}
         for link in links_of(card):
             known = entries.get(link.to)
             yield Relation(card.key, known.key if known and known.key else link.to, str(link.rel))
 
-    def _cards(self, name: str) -> list[Card]:
+    def _find_cards(self, name: str) -> list[Card]:
         found = Shelf(self._memory.store).cards(name)
         return [card for card in found if card.status in _KNOWN]
 
-    def _answers(self, text: str, nodes: _Nodes) -> list[str]:
-        paths = self._recalled(Query(text=text, limit=_FOUND, path=(self._folder.path,)))
+    def _recall_names(self, text: str, nodes: _Nodes) -> list[str]:
+        paths = self._recall_paths(Query(text=text, limit=_FOUND, path=(self._folder.path,)))
         names = {self._folder.place(entity.file_of(name)): name for name in nodes}
         return [names[path] for path in paths if path in names]
 
-    def _recalled(self, query: Query) -> list[str]:
+    def _recall_paths(self, query: Query) -> list[str]:
         """Return the paths of what recall finds, each once."""
         if not query.text.strip():
             return []
         hits = self._memory.recall(query).hits
         return list(dict.fromkeys(hit.unit.path for hit in hits))
 
-    def _entity(self, nodes: _Nodes, name: str) -> Node:
+    def _require_entity(self, nodes: _Nodes, name: str) -> Node:
         node = nodes.get(name, Node())
         if node.type is not None:
             return node
-        for card in self._cards(name):
+        for card in self._find_cards(name):
             return replace(node, type=str(card.type))
         raise UsageError(f"There is no entity {name!r}. Create it first.")
 
-    def _clean(self, text: str) -> str:
+    def _clean_text(self, text: str) -> str:
         return str(clean_json(self._folder, text))
 
-    def _nodes(self) -> _Nodes:
-        return {name: node for name, (_, node) in self._filed().items()}
+    def _read_nodes(self) -> _Nodes:
+        return {name: node for name, (_, node) in self._read_files().items()}
 
-    def _filed(self) -> dict[str, tuple[Page, Node]]:
+    def _read_files(self) -> dict[str, tuple[Page, Node]]:
         """Return the files and what they hold by name; broken ones are left out."""
         found = {}
         for file in self._folder.names():
@@ -215,10 +217,10 @@ class Entities:
         return found
 
     @contextmanager
-    def _changing(self) -> Iterator[_Nodes]:
+    def _edit_graph(self) -> Iterator[_Nodes]:
         """Give the graph to be changed; all of it is written at the end, or nothing."""
         with self._folder.guard, self._memory.store.lock("entities"):
-            filed = self._filed()
+            filed = self._read_files()
             nodes = {name: node for name, (_, node) in filed.items()}
             yield nodes
             changes: list[Change] = []
@@ -226,10 +228,10 @@ class Entities:
                 page, before = filed.get(name, (None, Node()))
                 node = nodes.get(name, Node())
                 if node != before:
-                    changes += self._change(name, node, page)
+                    changes += self._plan_node_changes(name, node, page)
             self._folder.apply(changes)
 
-    def _change(self, name: str, node: Node, page: Page | None) -> list[Change]:
+    def _plan_node_changes(self, name: str, node: Node, page: Page | None) -> list[Change]:
         if not node:
             return [self._folder.gone(entity.file_of(name))] if page else []
         if page is not None:

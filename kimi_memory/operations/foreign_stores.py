@@ -69,14 +69,14 @@ def read_store(root: Path, host: Host, skipped: Skipped, system: str = "") -> It
     """
     if not root.exists():
         raise UsageError(f"{root} does not exist. Name a file or a folder.")
-    for path in _files(root, skipped):
+    for path in _walk_files(root, skipped):
         name = path.relative_to(root).as_posix() if root.is_dir() else path.name
-        found = _read(path, name, skipped)
+        found = _read_file(path, name, skipped)
         if found is not None:
             yield _with_memos(found, host, system)
 
 
-def _files(root: Path, skipped: Skipped) -> Iterator[Path]:
+def _walk_files(root: Path, skipped: Skipped) -> Iterator[Path]:
     if not root.is_dir():
         yield root
         return
@@ -85,11 +85,11 @@ def _files(root: Path, skipped: Skipped) -> Iterator[Path]:
         here = Path(folder)
         for link in [name for name in folders if (here / name).is_symlink()]:
             skipped.lines.append(f"{(here / link).relative_to(root).as_posix()}: a link")
-        folders[:] = sorted(n for n in folders if _wanted(here / n))
+        folders[:] = sorted(n for n in folders if _is_visible_folder(here / n))
         yield from (here / name for name in sorted(names) if not name.startswith("."))
 
 
-def _wanted(folder: Path) -> bool:
+def _is_visible_folder(folder: Path) -> bool:
     return not folder.name.startswith(".") and not folder.is_symlink()
 
 
@@ -99,12 +99,12 @@ class _Raw:
     content: bytes
 
 
-def _read(path: Path, name: str, skipped: Skipped) -> _Raw | None:
+def _read_file(path: Path, name: str, skipped: Skipped) -> _Raw | None:
     if path.suffix.lower() not in _TEXT | _DATABASES:
         return None
     try:
         state = path.lstat()
-        why = _refusal(state)
+        why = _refusal_reason(state)
         content = b"" if why else path.read_bytes()
     except OSError as error:
         why, content = str(error.strerror), b""
@@ -112,7 +112,7 @@ def _read(path: Path, name: str, skipped: Skipped) -> _Raw | None:
     if not why and not content.startswith(_SQLITE):
         wide = content.startswith(_WIDE)
         why = "not text" if b"\0" in content[:_HEAD] and not wide else ""
-        text, problem = _decoded(content)
+        text, problem = _decode_text(content)
         content = text.encode()
     if why:
         skipped.lines.append(f"{name}: {why}")
@@ -121,13 +121,13 @@ def _read(path: Path, name: str, skipped: Skipped) -> _Raw | None:
     return _Raw(Stored(name, at, text, problem=problem, size=state.st_size), content)
 
 
-def _refusal(state: os.stat_result) -> str:
+def _refusal_reason(state: os.stat_result) -> str:
     if not stat.S_ISREG(state.st_mode):
         return "a link or no plain file"
     return f"larger than {LARGEST // 2**20} MiB" if state.st_size > LARGEST else ""
 
 
-def _decoded(content: bytes) -> tuple[str, str]:
+def _decode_text(content: bytes) -> tuple[str, str]:
     """Return a file's text with plain newlines, and what is wrong with its encoding."""
     problem = ""
     try:

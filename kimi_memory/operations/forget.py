@@ -83,7 +83,11 @@ def forget(memory: Memory, wanted: Wanted, *, dry_run: bool = False) -> JobRepor
         # A page that holds an edit is not written anew, and would go on showing it.
         memory.take_edits()
     report = memory.run(Forget(memory, wanted), dry_run=dry_run)
-    return report if dry_run else replace(report, left_out=(*report.left_out, *_noted(memory)))
+    return (
+        report
+        if dry_run
+        else replace(report, left_out=(*report.left_out, *_warn_agent_notes(memory)))
+    )
 
 
 def _is_hashed(memory: Memory, words: str) -> bool:
@@ -95,7 +99,7 @@ def _is_hashed(memory: Memory, words: str) -> bool:
     return any(not held.isdisjoint(stones.forms(part)) for part in chain([words], parts))
 
 
-def _noted(memory: Memory) -> Iterator[str]:
+def _warn_agent_notes(memory: Memory) -> Iterator[str]:
     """Yield a line for each note of an agent that still says what was forgotten."""
     for path in memory.store.files(ROOT):
         text = memory.store.read(path).decode("utf-8", "replace")
@@ -142,33 +146,33 @@ class _Purge:
 
     def preview(self) -> PurgeReport:
         """Return what would be destroyed."""
-        return self._look()[0]
+        return self._find_targets()[0]
 
     def carry_out(self) -> PurgeReport:
         """Destroy, prove, and file the receipt."""
         if self._rewrite.present:
             self._rewrite.check()
-        seen, removal = self._look()
+        seen, removal = self._find_targets()
         if seen.empty and not removal.found and not (self._memory.root / SIDE).exists():
             return PurgeReport(done=False, commit=self._commit_late())
         if self._memory.history.ready():
             self._memory.batch.flush("Before purge")
         indexed = (self._memory.root / INDEX).exists()
         if rekey(self._store):
-            seen, removal = self._look()
+            seen, removal = self._find_targets()
         id = self._clear_files(seen, removal)
         self._clear_history()
         self._clear_private()
-        commit = self._commit(id)
+        commit = self._commit_purge(id)
         if indexed:
             self._memory.index.refresh(full=True)
-        self._prove()
+        self._verify_purged()
         return PurgeReport(
             True, id, seen.files, seen.notes, seen.lines, seen.private, seen.objects,
             seen.commits, seen.remotes, commit,
         )  # fmt: skip
 
-    def _look(self) -> tuple[PurgeReport, Removal]:
+    def _find_targets(self) -> tuple[PurgeReport, Removal]:
         found = Found()
         remotes: tuple[str, ...] = ()
         if self._rewrite.present:
@@ -217,7 +221,7 @@ class _Purge:
         self._store.reconcile()
         restart_journal(self._store)
 
-    def _commit(self, id: str) -> str:
+    def _commit_purge(self, id: str) -> str:
         if not self._memory.history.ready():
             return ""
         trailers = {"Job": id, "Kind": "purge", **checkpoint(self._store)}
@@ -230,10 +234,10 @@ class _Purge:
         history, path = self._memory.history, job_path(id)
         if not (self._store.exists(path) and history.ready()):
             return ""
-        return "" if history.content("HEAD", path) else self._commit(id)
+        return "" if history.content("HEAD", path) else self._commit_purge(id)
 
-    def _prove(self) -> None:
-        left = list(self._left())
+    def _verify_purged(self) -> None:
+        left = list(self._find_leftovers())
         if left:
             shown = ", ".join(map(self._scrub.name, left[:_SHOWN]))
             raise StoreError(
@@ -241,7 +245,7 @@ class _Purge:
                 "Close the programs that have them open, then purge again."
             )
 
-    def _left(self) -> Iterator[str]:
+    def _find_leftovers(self) -> Iterator[str]:
         yield from places(self._memory.root, self._scrub)
         if self._rewrite.present and self._rewrite.search(self._scrub).objects:
             yield "objects of .git"

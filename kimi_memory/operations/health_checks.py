@@ -45,11 +45,13 @@ def check_copies(memory: Memory) -> Iterator[Finding]:
     """Yield the copies that sync tools left where two machines wrote to one file."""
     found = [path for path in memory.store.files() if _COPY.fullmatch(path)]
     for path in found[:_SHOWN]:
-        yield _copy("a sync tool left this copy of a file that changed on two machines", path)
+        yield _copy_finding(
+            "a sync tool left this copy of a file that changed on two machines", path
+        )
     if len(found) > _SHOWN:
-        yield _copy(f"there are {len(found) - _SHOWN} more copies of sync tools", "")
+        yield _copy_finding(f"there are {len(found) - _SHOWN} more copies of sync tools", "")
 
 
-def _copy(message: str, path: str) -> Finding:
+def _copy_finding(message: str, path: str) -> Finding:
     remedy = "Take over what you want of it, then remove it; share a memory through git instead."
     return Finding("copies", Severity.WARNING, message, remedy, path)

@@ -65,14 +65,14 @@ def import_store(
     """
     skipped = Skipped()
     name = name or str(root.resolve())
-    offers = list(_offers(memory, root, system, name, skipped))
+    offers = list(_yield_offers(memory, root, system, name, skipped))
     if not offers:
         skipped.lines.append(f"{root}: {_NOTHING}")
-    known = dict(_known(memory, name))
+    known = dict(_yield_imported(memory, name))
     fresh = [one for one in offers if known.get(one.identity, ("", ""))[0] != one.hash]
     here = {one.identity for one in offers}
     batch = max(1, min(_BATCH, memory.settings.gates.max_files - _SPARE))
-    jobs = [Adopt(memory, name, part, offers) for part in _parts(fresh, batch)]
+    jobs = [Adopt(memory, name, part, offers) for part in _split_batches(fresh, batch)]
     return Imported(
         name,
         len(offers),
@@ -83,7 +83,7 @@ def import_store(
     )
 
 
-def _offers(
+def _yield_offers(
     memory: Memory, root: Path, system: str, name: str, skipped: Skipped
 ) -> Iterator[Offer]:
     seen: set[str] = set()
@@ -98,10 +98,10 @@ def _offers(
                 continue
             seen.add(identity)
             at = memo.updated or memo.created or file.modified
-            yield Offer(memo, identity, _hash(memo), _card_id(name, identity), at)
+            yield Offer(memo, identity, _hash_memo(memo), _card_id(name, identity), at)
 
 
-def _hash(memo: Memo) -> str:
+def _hash_memo(memo: Memo) -> str:
     parts = (memo.title, memo.text, *memo.tags, "", *memo.links, "", str(memo.type or ""))
     return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:12]
 
@@ -110,7 +110,7 @@ def _card_id(name: str, identity: str) -> str:
     return derived_id("card", _ERA, "import", name, identity)
 
 
-def _known(memory: Memory, name: str) -> Iterable[tuple[str, tuple[str, str]]]:
+def _yield_imported(memory: Memory, name: str) -> Iterable[tuple[str, tuple[str, str]]]:
     """Yield identity, hash and card of everything imported from a source, oldest first."""
     found = []
     for place in sessions.places(memory.store):
@@ -123,5 +123,5 @@ def _known(memory: Memory, name: str) -> Iterable[tuple[str, tuple[str, str]]]:
             yield identity, (mark, _card_id(transcript.session.channel, identity))
 
 
-def _parts(offers: Sequence[Offer], size: int) -> Iterator[Sequence[Offer]]:
+def _split_batches(offers: Sequence[Offer], size: int) -> Iterator[Sequence[Offer]]:
     return (offers[at : at + size] for at in range(0, len(offers), size))

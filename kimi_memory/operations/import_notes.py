@@ -80,7 +80,7 @@ class Adopt:
     def plan(self, shelf: Shelf) -> Plan:
         """Return the plan over the notes as they are."""
         name, batch, offers = self._name, self._batch, self._offers
-        refs = [_ref(offer) for offer in batch]
+        refs = [_offer_ref(offer) for offer in batch]
         inputs = digest_of([self.kind, name, *refs])
         systems = " ".join(sorted({offer.memo.system for offer in batch}))
         session = Session(
@@ -93,10 +93,10 @@ class Adopt:
         turns: list[Turn] = []
         gate = DraftGate.of(self._memory)
         deal = _Deal(
-            shelf, self._memory.host, gate, (session, self._status, self._now), self._stands
+            shelf, self._memory.host, gate, (session, self._status, self._now), self._is_unedited
         )
         for offer in batch:
-            turn = self._turn(len(turns) + 1, offer)
+            turn = self._build_turn(len(turns) + 1, offer)
             if turn.text:
                 turns.append(turn)
                 deal.take(offer, turn)
@@ -113,7 +113,7 @@ class Adopt:
             asked=True,
         )
 
-    def _turn(self, n: int, offer: Offer) -> Turn:
+    def _build_turn(self, n: int, offer: Offer) -> Turn:
         memo = offer.memo
         whole = memo.text if memo.title in memo.text else f"{memo.title}\n\n{memo.text}"
         screened = self._memory.screen.pass_text(whole)
@@ -125,11 +125,11 @@ class Adopt:
             screened.text.strip(),
             speaker=memo.system,
             origin=Origin.IMPORT,
-            ref=_ref(offer),
+            ref=_offer_ref(offer),
             masked=screened.masked,
         )
 
-    def _stands(self, card: Card) -> bool:
+    def _is_unedited(self, card: Card) -> bool:
         """Whether a card still says what was imported, so that nobody edited it here."""
         for quote in card.quotes:
             if quote.session.startswith("import-"):
@@ -151,7 +151,7 @@ class _Deal:
         frame: tuple[Session, Status, datetime],
         stands: Callable[[Card], bool],
     ) -> None:
-        self._shelf, self._host, self._gate, self._stands = shelf, host, gate, stands
+        self._shelf, self._host, self._gate, self._is_unedited = shelf, host, gate, stands
         self._session, self._status, self._now = frame
         self._done: dict[str, Step] = {}
         self.left_out: list[str] = []
@@ -164,17 +164,17 @@ class _Deal:
 
     def take(self, offer: Offer, turn: Turn) -> None:
         """Decide what becomes of one memo."""
-        draft = self._draft(offer, turn)
+        draft = self._build_draft(offer, turn)
         entry = self._shelf.entries().get(offer.card)
         why = self._gate.objection(draft)
         if why:
             self.left_out.append(f"{offer.identity}: {why}")
         elif entry is None:
-            self._add(offer, draft)
+            self._add_card(offer, draft)
         else:
             note = self._shelf.file(entry.path).note
             assert isinstance(note, Card)  # its id is that of a card
-            self._update(offer, draft, note)
+            self._update_card(offer, draft, note)
 
     def link(self, batch: Sequence[Offer], offers: Sequence[Offer]) -> None:
         """Turn the names that memos link to into links between cards."""
@@ -192,9 +192,9 @@ class _Deal:
                 replace(tie, to=id) for id, tie in led.items() if id in there and id != offer.card
             ]
             if offer.card in self._done or (wanted and offer.card not in changed):
-                self._connect(offer.card, wanted)
+                self._add_links(offer.card, wanted)
 
-    def _connect(self, id: str, wanted: Sequence[Link]) -> None:
+    def _add_links(self, id: str, wanted: Sequence[Link]) -> None:
         step = self._done.get(id)
         if step is None and id not in self._shelf.entries():
             return
@@ -207,31 +207,31 @@ class _Deal:
             op, why = (step.op, step.why) if step else (Op.LINK, "its link leads somewhere now")
             self._done[id] = Step(op, linked, why)
 
-    def _add(self, offer: Offer, draft: Draft) -> None:
+    def _add_card(self, offer: Offer, draft: Draft) -> None:
         twin = self._said.get(normalise(draft.value), "")
         if twin:
             self.left_out.append(f"{offer.identity}: known already as {twin}")
             return
-        card = self._card(offer, draft)
+        card = self._build_card(offer, draft)
         rivals = [c for c in self._shelf.cards(draft.key) if c.status in _LIVE]
         if rivals:
-            settled = self._settle(offer, draft, card, rivals[0])
+            settled = self._resolve_conflict(offer, draft, card, rivals[0])
         else:
-            settled = card if draft.key not in self._keys else self._apart(offer, card)
+            settled = card if draft.key not in self._keys else self._make_key_unique(offer, card)
         if settled is not None:
             self._keys.add(settled.key)
             self._said[normalise(draft.value)] = settled.id
             why = f"imported from {offer.memo.system} {offer.identity} {offer.hash}"
             self._done[settled.id] = Step(Op.ADD, settled, why)
 
-    def _settle(self, offer: Offer, draft: Draft, card: Card, rival: Card) -> Card | None:
+    def _resolve_conflict(self, offer: Offer, draft: Draft, card: Card, rival: Card) -> Card | None:
         """Return the card as it may stand beside one of its key, or None."""
         verdict = self._host.answer("judge_conflict", card=rival, draft=draft)
         if verdict is Verdict.AGREES:
             self.left_out.append(f"{offer.identity}: known already as {rival.id}")
             return None
         if verdict in (Verdict.REFINES, Verdict.UNRELATED, None):
-            return self._apart(offer, card)
+            return self._make_key_unique(offer, card)
         if rival.trust.rank < Origin.IMPORT.rank:
             why = f"imported words cannot change {rival.id}"
             self.left_out.append(f"{offer.identity}: {why}")
@@ -245,13 +245,13 @@ class _Deal:
         back = (Link(rival.id, LinkRel.CONTRADICTS, 1.0, why),)
         return replace(card, status=Status.CONFLICTED, links=back)
 
-    def _apart(self, offer: Offer, card: Card) -> Card:
+    def _make_key_unique(self, offer: Offer, card: Card) -> Card:
         return replace(card, key=f"{card.key}.{offer.card[-6:]}")
 
-    def _update(self, offer: Offer, draft: Draft, card: Card) -> None:
+    def _update_card(self, offer: Offer, draft: Draft, card: Card) -> None:
         if card.status not in _LIVE:
             self.left_out.append(f"{offer.identity}: {card.id} is {card.status} here")
-        elif not self._stands(card):
+        elif not self._is_unedited(card):
             self.left_out.append(
                 f"{offer.identity}: changed at the source, but {card.id} was edited here"
             )
@@ -271,11 +271,11 @@ class _Deal:
             )
             self._done[card.id] = Step(Op.REFINE, new, f"changed at the source {offer.hash}")
 
-    def _draft(self, offer: Offer, turn: Turn) -> Draft:
+    def _build_draft(self, offer: Offer, turn: Turn) -> Draft:
         memo = offer.memo
-        found = None if memo.key else self._recognised(turn)
+        found = None if memo.key else self._capture_draft(turn)
         title = memo.title if memo.names and memo.title else " ".join(memo.text.split())[:60]
-        value = _value(memo, turn.text)
+        value = _card_value(memo, turn.text)
         made = f"{memo.system}.{slug(memo.id if memo.names else title, limit=40)}"
         return Draft(
             type=memo.type or (found.type if found else CardType.FACT),
@@ -288,13 +288,13 @@ class _Deal:
             importance=found.importance if found else 0.5,
             confidence=0.5,
             origin=Origin.IMPORT,
-            tags=tuple(dict.fromkeys((*map(_tag, memo.tags), f"from/{memo.system}"))),
+            tags=tuple(dict.fromkeys((*map(_normalise_tag, memo.tags), f"from/{memo.system}"))),
             category=memo.project or memo.system,
             project=memo.project,
             scope=memo.scope,
         )
 
-    def _recognised(self, turn: Turn) -> Draft | None:
+    def _capture_draft(self, turn: Turn) -> Draft | None:
         """Return what the triggers would make of the words, for their key and sort."""
         if not fits_window(turn.text, CaptureTable()):
             return None
@@ -302,7 +302,7 @@ class _Deal:
         gathered = self._host.gather("capture_turn", turn=asked, session=self._session)
         return next((draft for found in gathered for draft in found), None)
 
-    def _card(self, offer: Offer, draft: Draft) -> Card:
+    def _build_card(self, offer: Offer, draft: Draft) -> Card:
         memo = offer.memo
         return Card(
             id=offer.card,
@@ -329,7 +329,7 @@ class _Deal:
         )
 
 
-def _value(memo: Memo, said: str) -> str:
+def _card_value(memo: Memo, said: str) -> str:
     """Return what the card says: the memo's words as they were stored, within measure."""
     start = said.find("\n\n") + 2 if memo.title and memo.title not in memo.text else 0
     words = said[start:].strip() or said
@@ -339,11 +339,11 @@ def _value(memo: Memo, said: str) -> str:
     return words[: cut if cut > 0 else _LONGEST].rstrip()
 
 
-def _tag(tag: str) -> str:
+def _normalise_tag(tag: str) -> str:
     return "-".join(tag.split()).lstrip("#")
 
 
-def _ref(offer: Offer) -> str:
+def _offer_ref(offer: Offer) -> str:
     return f"{offer.identity}@{offer.hash}"
 
 

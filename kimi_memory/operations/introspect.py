@@ -35,10 +35,10 @@ def introspect(memory: Memory, *, dry_run: bool = False) -> Introspection:
             then not seen by the later phases.
     """
     with memory.store.glance.hold():
-        return _run(memory, dry_run=dry_run)
+        return _run_introspection(memory, dry_run=dry_run)
 
 
-def _run(memory: Memory, *, dry_run: bool) -> Introspection:
+def _run_introspection(memory: Memory, *, dry_run: bool) -> Introspection:
     if not dry_run:
         memory.take_edits()
     distilled, stopped = [], []

@@ -63,7 +63,7 @@ def link(memory: Memory, wanted: Wanted, *, dry_run: bool = False) -> JobReport:
     rel = wanted.rel or LinkRel.RELATES_TO
 
     def steps(shelf: Shelf) -> list[Step]:
-        card, other = _ends(shelf, wanted, rel)
+        card, other = _find_link_ends(shelf, wanted, rel)
         new = Link(other.id, rel, wanted.weight, wanted.reason)
         if new in card.links:
             return []
@@ -71,7 +71,7 @@ def link(memory: Memory, wanted: Wanted, *, dry_run: bool = False) -> JobReport:
         changed = replace(card, links=(*kept, new), updated=memory.clock())
         return [Step(Op.LINK, changed, f"{rel} {other.id} by hand")]
 
-    return _run(memory, wanted, steps, dry_run=dry_run)
+    return _run_link_job(memory, wanted, steps, dry_run=dry_run)
 
 
 def unlink(memory: Memory, wanted: Wanted, *, dry_run: bool = False) -> JobReport:
@@ -83,10 +83,10 @@ def unlink(memory: Memory, wanted: Wanted, *, dry_run: bool = False) -> JobRepor
     """
 
     def steps(shelf: Shelf) -> list[Step]:
-        source, target = (_note(shelf, id) for id in (wanted.source, wanted.target))
+        source, target = (_find_note(shelf, id) for id in (wanted.source, wanted.target))
         found = []
         for card, other in ((source, target), (target, source)):
-            changed = _without(card, other, wanted.rel, both=card is target)
+            changed = _remove_links(card, other, wanted.rel, both=card is target)
             if isinstance(card, Card) and changed != card.links:
                 new = replace(card, links=changed, updated=memory.clock())
                 found.append(Step(Op.LINK, new, f"no link to {other.id} any more, by hand"))
@@ -98,7 +98,7 @@ def unlink(memory: Memory, wanted: Wanted, *, dry_run: bool = False) -> JobRepor
             )
         return found
 
-    return _run(memory, wanted, steps, dry_run=dry_run)
+    return _run_link_job(memory, wanted, steps, dry_run=dry_run)
 
 
 def related(memory: Memory, id: str, hops: int = 1) -> list[Neighbour]:
@@ -119,7 +119,7 @@ def related(memory: Memory, id: str, hops: int = 1) -> list[Neighbour]:
     return [
         Neighbour(
             near.id,
-            _title(filed[near.id].note) if near.id in filed else "",
+            _note_title(filed[near.id].note) if near.id in filed else "",
             filed[near.id].path if near.id in filed else "",
             near.rel,
             near.weight,
@@ -153,7 +153,7 @@ def check_links(memory: Memory) -> Iterator[Finding]:
         )
 
 
-def _run(
+def _run_link_job(
     memory: Memory, wanted: Wanted, steps: Callable[[Shelf], list[Step]], *, dry_run: bool
 ) -> JobReport:
     def plan(shelf: Shelf) -> Plan:
@@ -171,9 +171,9 @@ def _run(
     return memory.run(OneJob(KIND, plan), dry_run=dry_run)
 
 
-def _ends(shelf: Shelf, wanted: Wanted, rel: LinkRel) -> tuple[Card, Note]:
+def _find_link_ends(shelf: Shelf, wanted: Wanted, rel: LinkRel) -> tuple[Card, Note]:
     """Return the card that states the link, and the note it leads to."""
-    source, target = (_note(shelf, id) for id in (wanted.source, wanted.target))
+    source, target = (_find_note(shelf, id) for id in (wanted.source, wanted.target))
     if source.id == target.id:
         raise UsageError(f"{source.id} cannot be linked to itself. Name two notes.")
     if getattr(source, "scope", SHARED) != getattr(target, "scope", SHARED):
@@ -188,7 +188,7 @@ def _ends(shelf: Shelf, wanted: Wanted, rel: LinkRel) -> tuple[Card, Note]:
     raise UsageError(f"{source.id} is a {source.kind}; links stand in cards. Name a card first.")
 
 
-def _without(note: Note, other: Note, rel: LinkRel | None, *, both: bool) -> tuple[Link, ...]:
+def _remove_links(note: Note, other: Note, rel: LinkRel | None, *, both: bool) -> tuple[Link, ...]:
     """Return the links of a note without those to another.
 
     Args:
@@ -207,9 +207,9 @@ def _without(note: Note, other: Note, rel: LinkRel | None, *, both: bool) -> tup
     return tuple(kept)
 
 
-def _note(shelf: Shelf, id: str) -> Note:
+def _find_note(shelf: Shelf, id: str) -> Note:
     return shelf.file(shelf.find(id).path).note
 
 
-def _title(note: Note) -> str:
+def _note_title(note: Note) -> str:
     return str(getattr(note, "title", "") or getattr(note, "name", "") or note.id)

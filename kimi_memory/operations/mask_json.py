@@ -27,7 +27,7 @@ def clean_json(folder: Folder, value: Any, name: str = "", depth: int = 0) -> An
         case _ if depth > _DEEPEST:
             raise UsageError(f"The value of {name!r} is nested too deep to be kept.")
         case str():
-            return _masked(folder, folder.clean(value), name)
+            return _mask_value(folder, folder.clean(value), name)
         case None | bool() | int():
             return value
         case float() if isfinite(value):
@@ -35,7 +35,7 @@ def clean_json(folder: Folder, value: Any, name: str = "", depth: int = 0) -> An
         case dict():
             below = depth + 1
             return {
-                folder.clean(_text(key)): clean_json(folder, one, _text(key), below)
+                folder.clean(_require_text(key)): clean_json(folder, one, _require_text(key), below)
                 for key, one in value.items()
             }
         case list() | tuple():
@@ -43,13 +43,13 @@ def clean_json(folder: Folder, value: Any, name: str = "", depth: int = 0) -> An
     raise UsageError(f"{type(value).__name__} under {name!r} is no JSON. Keep texts and numbers.")
 
 
-def _text(key: object) -> str:
+def _require_text(key: object) -> str:
     if isinstance(key, str):
         return key
     raise UsageError(f"The name {key!r} is no text. Name what you keep by texts.")
 
 
-def _masked(folder: Folder, text: str, name: str) -> str:
+def _mask_value(folder: Folder, text: str, name: str) -> str:
     """Return a text masked as it would be right behind its name."""
     label = f"{name}: "
     masked, _ = folder.memory.screen.mask(f"{label}{text}")

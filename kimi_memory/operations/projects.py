@@ -19,7 +19,7 @@ _KIND = "project"
 
 def projects(memory: Memory) -> list[Project]:
     """Return the projects, those that go on first, each by name."""
-    return sorted(_all(Shelf(memory.store)), key=lambda one: (one.finished, one.name))
+    return sorted(_list_projects(Shelf(memory.store)), key=lambda one: (one.finished, one.name))
 
 
 def finish_project(
@@ -39,7 +39,9 @@ def finish_project(
     now = memory.clock()
 
     def plan(shelf: Shelf) -> Plan:
-        found = [one for one in _all(shelf) if one.name.casefold() == name.strip().casefold()]
+        found = [
+            one for one in _list_projects(shelf) if one.name.casefold() == name.strip().casefold()
+        ]
         if not found:
             raise NotFoundError("project", name)
         [project] = found[:1]
@@ -58,6 +60,6 @@ def finish_project(
     return memory.run(OneJob(_KIND, plan), dry_run=dry_run)
 
 
-def _all(shelf: Shelf) -> list[Project]:
+def _list_projects(shelf: Shelf) -> list[Project]:
     notes = (filed.note for filed in shelf.notes(Project.kind))
     return [note for note in notes if isinstance(note, Project)]

@@ -13,7 +13,7 @@ from kimi_memory.jobs.runner import FOLDER
 
 def check_purges(memory: Memory) -> Iterator[Finding]:
     """Yield the purges whose old history another copy has brought back."""
-    purges = [job for job in _jobs(memory) if job.kind == "purge"]
+    purges = [job for job in _yield_purge_jobs(memory) if job.kind == "purge"]
     if not purges or not memory.history.ready():
         return
     reachable = {commit.hash for commit in memory.history.log(limit=-1)}
@@ -28,7 +28,7 @@ def check_purges(memory: Memory) -> Iterator[Finding]:
             )
 
 
-def _jobs(memory: Memory) -> Iterator[Job]:
+def _yield_purge_jobs(memory: Memory) -> Iterator[Job]:
     for path in memory.store.files(FOLDER):
         if path.startswith(f"{FOLDER}/purge-"):
             try:

@@ -32,9 +32,9 @@ def review(memory: Memory) -> list[Waiting]:
     tracer, shelf = Tracer(memory.store, memory.history), Shelf(memory.store)
     links = suggestions(shelf, memory.settings.introspect.accept)[:MOST]
     return [
-        *(_unconfirmed(memory, file) for file in files),
-        *(_waiting(memory, tracer, filed) for filed in waiting(shelf)),
-        *(_suggested(memory, one) for one in links),
+        *(_build_waiting_file(memory, file) for file in files),
+        *(_build_waiting_note(memory, tracer, filed) for filed in waiting(shelf)),
+        *(_build_waiting_link(memory, one) for one in links),
     ]
 
 
@@ -53,11 +53,11 @@ def answer(memory: Memory, id: str, said: Answer, *, dry_run: bool = False) -> J
     """
     file = find_waiting(memory, id)
     if file is not None:
-        return _answered(memory, file, said, dry_run=dry_run)
+        return _answer_file(memory, file, said, dry_run=dry_run)
     return memory.run(Review(memory, id, said), dry_run=dry_run)
 
 
-def _answered(memory: Memory, file: Unvetted, said: Answer, *, dry_run: bool) -> JobReport:
+def _answer_file(memory: Memory, file: Unvetted, said: Answer, *, dry_run: bool) -> JobReport:
     if not said.accept:
         return turn_away(memory, file, said.why, dry_run=dry_run)
     if said.text:
@@ -65,7 +65,7 @@ def _answered(memory: Memory, file: Unvetted, said: Answer, *, dry_run: bool) ->
     return confirm(memory, [file], dry_run=dry_run)
 
 
-def _unconfirmed(memory: Memory, file: Unvetted) -> Waiting:
+def _build_waiting_file(memory: Memory, file: Unvetted) -> Waiting:
     text = file.content.decode("utf-8", "replace")
     return Waiting(
         id_of(file) or file.path, file.path, file.path, file.path, "", text, file.standing.why,
@@ -73,7 +73,7 @@ def _unconfirmed(memory: Memory, file: Unvetted) -> Waiting:
     )  # fmt: skip
 
 
-def _waiting(memory: Memory, tracer: Tracer, filed: Filed) -> Waiting:
+def _build_waiting_note(memory: Memory, tracer: Tracer, filed: Filed) -> Waiting:
     note = filed.note
     diff, problem = "", ""
     try:
@@ -99,7 +99,7 @@ def _waiting(memory: Memory, tracer: Tracer, filed: Filed) -> Waiting:
     )  # fmt: skip
 
 
-def _suggested(memory: Memory, one: Suggestion) -> Waiting:
+def _build_waiting_link(memory: Memory, one: Suggestion) -> Waiting:
     text = f"{one.card.key}: {one.card.value}\n{one.other.key}: {one.other.value}"
     title = f"{one.link.rel} {one.other.id}"
     diff = answer(memory, one.id, Answer(accept=True), dry_run=True).diff

@@ -36,23 +36,25 @@ def check_evidence(memory: Memory) -> Iterator[Finding]:
     """Yield what sessions lost since they were committed, and what was written into them unseen."""
     if not memory.store.read_only:
         memory.store.reconcile()  # What nobody has looked at since counts as well.
-    records, past = _records(memory), _versions(memory)
+    records, past = _read_journal_records(memory), _read_versions(memory)
     now = {p.path: memory.store.read(p.path) for p in sessions.places(memory.store)}
-    held = {line for content in now.values() for line in _turns(content)}
+    held = {line for content in now.values() for line in _turn_lines(content)}
     for path, content in now.items():
         name = PurePosixPath(path).name
-        yield from _lost(past[name], records[name], held, path)
-        yield from _unseen(past[name], records[name], content, path)
+        yield from _find_lost_turns(past[name], records[name], held, path)
+        yield from _find_unseen_turns(past[name], records[name], content, path)
 
 
-def _lost(
+def _find_lost_turns(
     past: Sequence[_Version], records: Records, held: set[bytes], path: str
 ) -> Iterator[Finding]:
     for version in past:
-        lines = _turns(version.content)
+        lines = _turn_lines(version.content)
         gone = [line for line in lines if line not in held]
         if not version.foreign and records:
-            gone = [line for line in gone if line in _vouched(version.content, records)]
+            gone = [
+                line for line in gone if line in _find_journaled_lines(version.content, records)
+            ]
         if gone:
             yield Finding(
                 "sessions",
@@ -64,14 +66,14 @@ def _lost(
             return
 
 
-def _unseen(
+def _find_unseen_turns(
     past: Sequence[_Version], records: Records, content: bytes, path: str
 ) -> Iterator[Finding]:
     """Yield the turns that no write of ours, and no other copy, brought into a file."""
     if not records:
         return
-    known = _vouched(content, records)
-    known |= {line for one in past if one.foreign for line in _turns(one.content)}
+    known = _find_journaled_lines(content, records)
+    known |= {line for one in past if one.foreign for line in _turn_lines(one.content)}
     strange = [n for n, line in enumerate(content.splitlines(True), 1) if _is_strange(line, known)]
     if strange:
         lines = ", ".join(map(str, strange[:5]))
@@ -88,42 +90,48 @@ def _is_strange(line: bytes, known: set[bytes]) -> bool:
     return _TURN in line and line not in known
 
 
-def _turns(content: bytes) -> list[bytes]:
+def _turn_lines(content: bytes) -> list[bytes]:
     return [line for line in content.splitlines(keepends=True) if _TURN in line]
 
 
-def _vouched(content: bytes, records: Records) -> set[bytes]:
+def _find_journaled_lines(content: bytes, records: Records) -> set[bytes]:
     """Return the lines of a file that the journal's records of its growth account for."""
     spans = []
     for at, record in enumerate(records):
         before, after = str(record.get("before", "")), str(record.get("after", ""))
-        if at == 0 and _stands(content, before):
-            spans.append((0, _size(before)))  # What was there before there was a journal.
+        if at == 0 and _has_marked_tail(content, before):
+            spans.append(
+                (0, _parse_mark_size(before))
+            )  # What was there before there was a journal.
         if record.get("origin") == EXTERNAL:
             continue
-        if is_mark(after) and _stands(content, before) and _stands(content, after):
-            spans.append((_size(before), _size(after)))
+        if (
+            is_mark(after)
+            and _has_marked_tail(content, before)
+            and _has_marked_tail(content, after)
+        ):
+            spans.append((_parse_mark_size(before), _parse_mark_size(after)))
         elif after and not is_mark(after):
             follows = str(records[at + 1].get("before", "")) if at + 1 < len(records) else ""
-            end = _size(follows) if is_mark(follows) else len(content)
+            end = _parse_mark_size(follows) if is_mark(follows) else len(content)
             spans += [(0, end)] if digest(content[:end]) == after else []
     return {line for first, end in spans for line in content[first:end].splitlines(keepends=True)}
 
 
-def _size(tail: str) -> int:
+def _parse_mark_size(tail: str) -> int:
     return int(tail.rpartition("@")[2]) if is_mark(tail) else 0
 
 
-def _stands(content: bytes, tail: str) -> bool:
+def _has_marked_tail(content: bytes, tail: str) -> bool:
     """Whether a file was as long as its mark says, and ended in that line, once."""
-    size = _size(tail)
+    size = _parse_mark_size(tail)
     if not is_mark(tail) or size > len(content):
         return not tail
     line = content[content.rfind(b"\n", 0, size - 1) + 1 : size]
     return mark(line, size) == tail
 
 
-def _records(memory: Memory) -> Mapping[str, Records]:
+def _read_journal_records(memory: Memory) -> Mapping[str, Records]:
     """Return the journal's records of each session, by the name of its file."""
     found: dict[str, list[Mapping[str, Json]]] = defaultdict(list)
     for record in memory.store.journal.records():
@@ -133,7 +141,7 @@ def _records(memory: Memory) -> Mapping[str, Records]:
     return found
 
 
-def _versions(memory: Memory) -> Mapping[str, Sequence[_Version]]:
+def _read_versions(memory: Memory) -> Mapping[str, Sequence[_Version]]:
     """Return what the history has of each session, oldest first, by the name of its file."""
     found: dict[str, list[_Version]] = defaultdict(list)
     if not memory.history.ready():

@@ -25,7 +25,7 @@ def undo_last(memory: Memory, *, dry_run: bool = False) -> list[Job]:
         NotFoundError: no job stands.
         GateError: a file was changed since by something else; it is named.
     """
-    return _undo(memory, list(islice(_newest_first(memory), 1)), "to undo", dry_run=dry_run)
+    return _undo_jobs(memory, list(islice(_newest_first(memory), 1)), "to undo", dry_run=dry_run)
 
 
 def undo_day(memory: Memory, day: date, *, dry_run: bool = False) -> list[Job]:
@@ -36,7 +36,7 @@ def undo_day(memory: Memory, day: date, *, dry_run: bool = False) -> list[Job]:
         GateError: a file was changed since by something else; it is named.
     """
     ran = [job for job in _newest_first(memory) if day_in(job.at, memory.zone) == day]
-    return _undo(memory, ran, f"of {day}", dry_run=dry_run)
+    return _undo_jobs(memory, ran, f"of {day}", dry_run=dry_run)
 
 
 def undo_agent(memory: Memory, agent: str, *, dry_run: bool = False) -> list[Job]:
@@ -49,13 +49,13 @@ def undo_agent(memory: Memory, agent: str, *, dry_run: bool = False) -> list[Job
     own = _sessions_of(memory, agent)
     rests = _resting_on(memory, own)
     found = [job for job in _newest_first(memory) if job.subject in own or rests(job)]
-    return _undo(memory, found, f"of agent {agent}", dry_run=dry_run)
+    return _undo_jobs(memory, found, f"of agent {agent}", dry_run=dry_run)
 
 
-def _undo(memory: Memory, jobs: list[Job], which: str, *, dry_run: bool) -> list[Job]:
+def _undo_jobs(memory: Memory, jobs: list[Job], which: str, *, dry_run: bool) -> list[Job]:
     if not jobs:
         raise NotFoundError("job", which)
-    _check(memory, jobs)
+    _check_unchanged(memory, jobs)
     return jobs if dry_run else [memory.undo(job.id) for job in jobs]
 
 
@@ -85,21 +85,21 @@ def _resting_on(memory: Memory, own: set[str]) -> Callable[[Job], bool]:
         named = {
             source.session
             for operation in job.operations
-            for source in _sources(shelf, operation.target)
+            for source in _note_sources(shelf, operation.target)
         }
         return bool(named) and named <= own
 
     return rests
 
 
-def _sources(shelf: Shelf, id: str) -> tuple[Source, ...]:
+def _note_sources(shelf: Shelf, id: str) -> tuple[Source, ...]:
     try:
         return shelf.file(shelf.find(id).path).note.sources
     except KimiMemoryError:
         return ()
 
 
-def _check(memory: Memory, jobs: Iterable[Job]) -> None:
+def _check_unchanged(memory: Memory, jobs: Iterable[Job]) -> None:
     """Raise GateError where a file is not what the newest of the jobs left."""
     seen: dict[str, str] = {}
     for job in jobs:

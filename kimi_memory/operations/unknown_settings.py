@@ -34,61 +34,65 @@ def unknown_settings(root: Path, home: Home, host: Host) -> list[Finding]:
 
 
 def _in_memory(path: Path) -> Iterator[Finding]:
-    text, document = _read(path)
+    text, document = _read_settings(path)
     for name, value in document.items():
         if name not in _TABLES:
             elsewhere = [f"[{table}] {name}" for table, keys in _TABLES.items() if name in keys]
-            near = elsewhere or [f"[{one}]" for one in _nearest(name, _TABLES)]
-            yield _unknown(path, _line(text, name), _spelled(name, value), near)
+            near = elsewhere or [f"[{one}]" for one in _find_nearest(name, _TABLES)]
+            yield _build_finding(path, _find_line(text, name), _format_name(name, value), near)
         elif isinstance(value, Mapping):
             for key in value:
                 if key not in _TABLES[name]:
-                    at = _line(text, key, below=name)
-                    yield _unknown(path, at, f"[{name}] {key}", _near_key(name, key))
+                    at = _find_line(text, key, below=name)
+                    yield _build_finding(path, at, f"[{name}] {key}", _near_key(name, key))
 
 
 def _near_key(table: str, key: str) -> list[str]:
-    if near := _nearest(key, _TABLES[table]):
+    if near := _find_nearest(key, _TABLES[table]):
         return near
     return [f"[{other}] {key}" for other, keys in _TABLES.items() if key in keys]
 
 
 def _in_user(path: Path, host: Host) -> Iterator[Finding]:
-    text, document = _read(path)
+    text, document = _read_settings(path)
     for name, value in document.items():
         if name not in _USER:
-            near = [f"[plugins.{name}]"] if name in host.names else _nearest(name, _USER)
-            yield _unknown(path, _line(text, name), _spelled(name, value), near)
+            near = [f"[plugins.{name}]"] if name in host.names else _find_nearest(name, _USER)
+            yield _build_finding(path, _find_line(text, name), _format_name(name, value), near)
     for name in document.get("disabled", ()):
         if name not in host.names:
-            near = _nearest(name, host.names)
-            yield _unknown(path, _line(text, "disabled"), f"disabled plugin {name}", near)
+            near = _find_nearest(name, host.names)
+            yield _build_finding(
+                path, _find_line(text, "disabled"), f"disabled plugin {name}", near
+            )
     for plugin, key, fitting in host.unknown_settings():
         said = f"[plugins.{plugin}] {key}".strip()
-        near = _nearest(key or plugin, fitting)
+        near = _find_nearest(key or plugin, fitting)
         if not key:
             near = [f"[plugins.{one}]" for one in near]
         at = (
-            _line(text, key, below=f"plugins.{plugin}") if key else _line(text, f"plugins.{plugin}")
+            _find_line(text, key, below=f"plugins.{plugin}")
+            if key
+            else _find_line(text, f"plugins.{plugin}")
         )
-        yield _unknown(path, at, said, near)
+        yield _build_finding(path, at, said, near)
 
 
-def _unknown(path: Path, line: int, name: str, near: Sequence[str]) -> Finding:
+def _build_finding(path: Path, line: int, name: str, near: Sequence[str]) -> Finding:
     remedy = f"Did you mean {near[0]}?" if near else "See docs/settings.md for those there are."
     message = f"{path.name}:{line}: {name} is no setting of this version, so it has no effect"
     return Finding("settings", Severity.WARNING, message, remedy, str(path))
 
 
-def _nearest(name: str, known: Sequence[str] | Mapping[str, object]) -> list[str]:
+def _find_nearest(name: str, known: Sequence[str] | Mapping[str, object]) -> list[str]:
     return difflib.get_close_matches(name, list(known), n=1, cutoff=_LIKE)
 
 
-def _spelled(name: str, value: object) -> str:
+def _format_name(name: str, value: object) -> str:
     return f"[{name}]" if isinstance(value, Mapping) else name
 
 
-def _line(text: str, name: str, below: str = "") -> int:
+def _find_line(text: str, name: str, below: str = "") -> int:
     """Return the line of a table's head, or of a key in it; 1 where it is spelled otherwise."""
     lines, inside = text.splitlines(), not below
     for number, line in enumerate(lines, 1):
@@ -101,7 +105,7 @@ def _line(text: str, name: str, below: str = "") -> int:
     return 1
 
 
-def _read(path: Path) -> tuple[str, dict[str, Any]]:
+def _read_settings(path: Path) -> tuple[str, dict[str, Any]]:
     """Return a settings file; nothing where there is none, others say what is wrong with it."""
     try:
         text = path.read_text(encoding="utf-8-sig")

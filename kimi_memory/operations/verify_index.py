@@ -64,11 +64,11 @@ def rebuild(memory: Memory, progress: Progress | None = None) -> Rebuilt:
     """
     began, before = time.perf_counter(), memory.index.status()
     with memory.index.beside(progress) as other:
-        found = _compared(memory, other)
+        found = _compare_indexes(memory, other)
         for _ in range(_RETRIES):
             if not found.differences or found.is_of(memory.index, other):
                 break
-            found = _compared(memory, other)  # a file changed while we looked
+            found = _compare_indexes(memory, other)  # a file changed while we looked
     live, anew = found.digests
     differences = [f"the index on disk is not used: {before.why}"] if before.why else []
     differences += found.differences
@@ -78,12 +78,12 @@ def rebuild(memory: Memory, progress: Progress | None = None) -> Rebuilt:
         Side("", anew.units, anew.words, anew.sha256),
         found.questions,
         tuple(differences),
-        tuple(_notes(before)),
+        tuple(_yield_status_notes(before)),
         time.perf_counter() - began,
     )
 
 
-def _notes(status: IndexStatus) -> Iterator[str]:
+def _yield_status_notes(status: IndexStatus) -> Iterator[str]:
     if not status.generation and not status.why:
         yield "there is no index on disk: the files themselves are searched"
     if status.model:
@@ -102,36 +102,36 @@ class _Compared:
         return self.views[0] is live.searcher() and self.views[1] is anew.searcher()
 
 
-def _compared(memory: Memory, other: Index) -> _Compared:
+def _compare_indexes(memory: Memory, other: Index) -> _Compared:
     with memory.index.guard, other.guard:
         live, anew = memory.index.searcher(), other.searcher()
         digests = digest(live), digest(anew)
-        questions = _questions(anew)
+        questions = _sample_questions(anew)
         return _Compared(
             (live, anew),
             digests,
             (
-                *(_differing(live, anew) if digests[0] != digests[1] else ()),
-                *islice(_moved(memory, live, anew, questions), _SHOWN),
+                *(_find_differences(live, anew) if digests[0] != digests[1] else ()),
+                *islice(_find_rank_changes(memory, live, anew, questions), _SHOWN),
             ),
             len(questions),
         )
 
 
-def _differing(live: Searcher, anew: Searcher) -> list[str]:
+def _find_differences(live: Searcher, anew: Searcher) -> list[str]:
     found = [finding.message for finding in compare(live, anew)]
     return found or ["units have other fields than their files"]
 
 
-def _moved(
+def _find_rank_changes(
     memory: Memory, live: Searcher, anew: Searcher, questions: Iterable[str]
 ) -> Iterator[str]:
     for question in questions:
-        if _ranks(memory, live, question) != _ranks(memory, anew, question):
+        if _rank_question(memory, live, question) != _rank_question(memory, anew, question):
             yield f"ranked otherwise: {question!r}"
 
 
-def _questions(view: Searcher) -> list[str]:
+def _sample_questions(view: Searcher) -> list[str]:
     """Return beginnings of texts from all over the memory, the same for the same files."""
     ids = view.column("id")
     rows = sorted(view.living(), key=ids.value)
@@ -139,7 +139,7 @@ def _questions(view: Searcher) -> list[str]:
     return [unit.text[:QUESTION_CHARS] for unit in view.units(chosen).values()]
 
 
-def _ranks(memory: Memory, view: Searcher, question: str) -> Ranks:
+def _rank_question(memory: Memory, view: Searcher, question: str) -> Ranks:
     query, now = Query(text=question), memory.clock()
     words = memory.index.words.of_query(query, now)
     ranked = candidates(view, query, words, None, room=DEPTH, now=now)

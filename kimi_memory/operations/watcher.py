@@ -86,15 +86,15 @@ def watch(
     if memory.store.read_only:
         raise ReadOnlyError(memory.store.read_only)
     with memory.store.lock(LOCK, timeout_seconds=0):
-        yield _look(memory, "start")
-        for cause in _hints(memory.root, stop, settle_ms, every_seconds):
-            batch = _look(memory, cause)
+        yield _refresh_index(memory, "start")
+        for cause in _yield_hints(memory.root, stop, settle_ms, every_seconds):
+            batch = _refresh_index(memory, cause)
             if batch.changed or batch.added or batch.removed or batch.trouble:
                 yield batch
 
 
 @contextmanager
-def told(memory: Memory) -> Iterator[None]:
+def keep_index_informed(memory: Memory) -> Iterator[None]:
     """Inform the index of a memory of what changes, so that no question looks at all files.
 
     For a process that is asked now and then: after a pause it would look at every file
@@ -105,7 +105,7 @@ def told(memory: Memory) -> Iterator[None]:
         memory: an open memory that stays so until the end of the block; others may watch it too.
     """
     stop = Event()
-    thread = Thread(target=_tell, args=(memory, stop), daemon=True)
+    thread = Thread(target=_feed_index_hints, args=(memory, stop), daemon=True)
     thread.start()
     try:
         yield
@@ -114,11 +114,11 @@ def told(memory: Memory) -> Iterator[None]:
         thread.join()
 
 
-def _tell(memory: Memory, stop: Event) -> None:
-    index, due, identity = memory.index, 0.0, _identity(memory.root)
+def _feed_index_hints(memory: Memory, stop: Event) -> None:
+    index, due, identity = memory.index, 0.0, _folder_identity(memory.root)
     try:
-        for found in _changes(memory.root, stop, TICK_MS):
-            if _identity(memory.root) != identity:
+        for found in _yield_changes(memory.root, stop, TICK_MS):
+            if _folder_identity(memory.root) != identity:
                 return  # What is watched is not the memory any more.
             index.hint(Path(path).relative_to(memory.root).as_posix() for _, path in found)
             began = time.monotonic()
@@ -142,7 +142,7 @@ def is_watched(root: Path, path: str) -> bool:
     return not any(part.startswith(".") for part in parts)
 
 
-def _hints(root: Path, stop: Event, settle_ms: int, every_seconds: float) -> Iterator[str]:
+def _yield_hints(root: Path, stop: Event, settle_ms: int, every_seconds: float) -> Iterator[str]:
     """Yield the cause whenever it is time to look."""
     while not stop.is_set():
         with suppress(FileNotFoundError):
@@ -154,20 +154,20 @@ def _hints(root: Path, stop: Event, settle_ms: int, every_seconds: float) -> Ite
 def _hints_of(root: Path, stop: Event, settle_ms: int, every_seconds: float) -> Iterator[str]:
     """Yield the hints of one folder until another stands in its place."""
     # The first look was before the system began to report.
-    identity, looked, again = _identity(root), time.monotonic(), True
-    for found in settled(_changes(root, stop, settle_ms // 4), settle_ms):
+    identity, looked, again = _folder_identity(root), time.monotonic(), True
+    for found in gather_until_quiet(_yield_changes(root, stop, settle_ms // 4), settle_ms):
         silence = time.monotonic() - looked
         if found or again or silence >= every_seconds:
             # Once more when it is quiet: what a new folder got before it was watched.
             cause, again = "change" if found or again else "interval", bool(found)
             looked = time.monotonic()
             yield cause
-        if _identity(root) != identity:
+        if _folder_identity(root) != identity:
             yield "change"
             return
 
 
-def settled(
+def gather_until_quiet(
     reports: Iterable[Reported], settle_ms: int, clock: Callable[[], float] = time.monotonic
 ) -> Iterator[Reported]:
     """Yield reports once it has been quiet, and an empty set at every tick of silence.
@@ -187,7 +187,7 @@ def settled(
             gathered = set()
 
 
-def _changes(root: Path, stop: Event, tick_ms: int) -> Iterator[Reported]:
+def _yield_changes(root: Path, stop: Event, tick_ms: int) -> Iterator[Reported]:
     """Yield what the system reports, and an empty set at every tick without a report."""
     from watchfiles import watch as reports
 
@@ -209,7 +209,7 @@ def _changes(root: Path, stop: Event, tick_ms: int) -> Iterator[Reported]:
         ) from error
 
 
-def _identity(root: Path) -> tuple[int, int]:
+def _folder_identity(root: Path) -> tuple[int, int]:
     """Return what tells a folder from another that took its name."""
     try:
         found = root.stat()
@@ -218,7 +218,7 @@ def _identity(root: Path) -> tuple[int, int]:
     return found.st_dev, found.st_ino
 
 
-def _look(memory: Memory, cause: str) -> Batch:
+def _refresh_index(memory: Memory, cause: str) -> Batch:
     """Take over what others changed, and bring the index up to date."""
     changed: tuple[str, ...] = ()
     if not (memory.root / MARKER).is_file():

@@ -124,21 +124,21 @@ class Proxy:
         if scope["type"] != "http":
             return
         request = Request.of(scope, receive)
-        answer = _Answer(send, self._page(request))
+        answer = _Answer(send, self._allowed_origin(request))
         try:
             self._door.check(request.told)
-            if not await self._preflight(request, answer):
-                await self._pass(request, answer)
+            if not await self._answer_preflight(request, answer):
+                await self._forward_request(request, answer)
         except ServerError as error:
             form = protocols.refusal_form(request.path)
             await answer.refuse(form, error)
 
-    def _page(self, request: Request) -> str:
+    def _allowed_origin(self, request: Request) -> str:
         """Return the page of a browser that may read the answer, if a page asks."""
         origin = request.told.get("origin", "")
         return origin if origin in self._names.origins else ""
 
-    async def _preflight(self, request: Request, answer: _Answer) -> bool:
+    async def _answer_preflight(self, request: Request, answer: _Answer) -> bool:
         asked = request.told.get("access-control-request-method")
         if request.method != "OPTIONS" or not answer.page or not asked:
             return False
@@ -151,25 +151,25 @@ class Proxy:
         await answer.end()
         return True
 
-    async def _pass(self, request: Request, answer: _Answer) -> None:
-        caller, shown = self._caller(request)
+    async def _forward_request(self, request: Request, answer: _Answer) -> None:
+        caller, shown = self._identify_caller(request)
         dialect = protocols.dialect_of(request.method, request.path)
         plain = "content-encoding" not in request.told and not _is_off(request)
-        headers = list(_forwarded(request, shown, chat=bool(dialect and plain)))
+        headers = list(_yield_request_headers(request, shown, chat=bool(dialect and plain)))
         url = self._upstream.address(request.path, request.query)
         if dialect is None or not plain:
             length = request.told.get("content-length", "")
             content = request.body() if _has_body(request, length) else b""
             headers += [(b"content-length", length.encode())] if length else []
-            await self._answer(request, answer, (url, headers, content), None)
+            await self._relay_answer(request, answer, (url, headers, content), None)
             return
         raw = await request.whole()
-        exchange = await self._exchange(dialect, self._asker(request, caller), raw)
+        exchange = await self._chat_exchange(dialect, self._build_asker(request, caller), raw)
         content = _with_memory(dialect, raw, exchange) if exchange else raw
         listening = _Listening(self._companion, dialect, exchange) if exchange else None
-        await self._answer(request, answer, (url, headers, content), listening)
+        await self._relay_answer(request, answer, (url, headers, content), listening)
 
-    def _caller(self, request: Request) -> tuple[Caller, str]:
+    def _identify_caller(self, request: Request) -> tuple[Caller, str]:
         """Return who asks, and the token of ours that stands where a model server's key does."""
         token, shown = request.told.get("x-kimi-memory-token", ""), ""
         for name in ("x-api-key", "api-key", "authorization"):
@@ -187,16 +187,16 @@ class Proxy:
                 code="unauthorized",
             ) from error
 
-    def _asker(self, request: Request, caller: Caller) -> Asker:
+    def _build_asker(self, request: Request, caller: Caller) -> Asker:
         told = request.told
         project = told.get("x-kimi-memory-project", "") or self._space.project
         agent = told.get("x-kimi-memory-agent", "") or self._space.agent
-        user, session = (_text(told.get(f"x-kimi-memory-{name}", "")) for name in _WHOSE)
+        user, session = (_decode_header(told.get(f"x-kimi-memory-{name}", "")) for name in _WHOSE)
         session = safe_session_id(session) if session else ""
-        space = caller.space.within(_text(project), _text(agent), user, session)
+        space = caller.space.within(_decode_header(project), _decode_header(agent), user, session)
         return Asker(caller=caller, space=space, user=space.user, session=space.session)
 
-    async def _exchange(self, dialect: Dialect, asker: Asker, raw: bytes) -> Exchange | None:
+    async def _chat_exchange(self, dialect: Dialect, asker: Asker, raw: bytes) -> Exchange | None:
         """Return a chat with what memory says to it; None for what is no conversation."""
         try:
             body = json.loads(raw)
@@ -211,7 +211,7 @@ class Proxy:
         after = str(body.get("previous_response_id") or "")
         return await self._companion.join(replace(asker, session=told), chat, after)
 
-    async def _answer(
+    async def _relay_answer(
         self,
         request: Request,
         answer: _Answer,
@@ -222,7 +222,7 @@ class Proxy:
         found = await self._upstream.ask(request.method, url, headers, content)
         reply = listening.to(found) if listening else None
         passing = asyncio.ensure_future(answer.whole(found, reply, listening))
-        leaving = asyncio.ensure_future(_left(request.receive))
+        leaving = asyncio.ensure_future(_await_disconnect(request.receive))
         await asyncio.wait({passing, leaving}, return_when=asyncio.FIRST_COMPLETED)
         leaving.cancel()
         if not passing.done():
@@ -237,19 +237,19 @@ class _Listening:
     """Hears an exchange out, and tells memory."""
 
     def __init__(self, companion: Companion, dialect: Dialect, exchange: Exchange) -> None:
-        self._companion, self._dialect, self._exchange = companion, dialect, exchange
+        self._companion, self._dialect, self._chat_exchange = companion, dialect, exchange
 
     def to(self, found: httpx.Response) -> Reply | None:
         """Begin to listen to an answer, if it is one."""
         if found.status_code != 200:
             return None
-        self._companion.hear(self._exchange)
+        self._companion.hear(self._chat_exchange)
         kind, encoding = (found.headers.get(f"content-{name}", "") for name in ("type", "encoding"))
         return Reply(self._dialect.heard, kind, encoding)
 
     def end(self, reply: Reply) -> None:
         """Keep what was heard."""
-        self._companion.answered(self._exchange, reply.text(), reply.id)
+        self._companion.answered(self._chat_exchange, reply.text(), reply.id)
 
 
 class _Answer:
@@ -274,7 +274,9 @@ class _Answer:
     ) -> None:
         """Send an answer as it arrives, and keep what was heard of it, however it ends."""
         try:
-            await self.begin(found.status_code, list(_backward(found, page=bool(self.page))))
+            await self.begin(
+                found.status_code, list(_yield_response_headers(found, page=bool(self.page)))
+            )
             async for piece in pieces(found):
                 if reply:
                     reply.feed(piece)
@@ -304,7 +306,9 @@ def _with_memory(dialect: Dialect, raw: bytes, exchange: Exchange) -> bytes:
     return json.dumps(placed, separators=(",", ":")).encode()
 
 
-def _forwarded(request: Request, shown: str, *, chat: bool) -> Iterator[tuple[bytes, bytes]]:
+def _yield_request_headers(
+    request: Request, shown: str, *, chat: bool
+) -> Iterator[tuple[bytes, bytes]]:
     """Yield the headers that go on; an answer that is listened to comes uncompressed."""
     left_out = {b"host", b"content-length", *HOP, *([b"accept-encoding"] if chat else [])}
     for name, value in request.raw:
@@ -316,7 +320,7 @@ def _forwarded(request: Request, shown: str, *, chat: bool) -> Iterator[tuple[by
         yield b"accept-encoding", b"identity"
 
 
-def _backward(found: httpx.Response, *, page: bool) -> Iterator[tuple[bytes, bytes]]:
+def _yield_response_headers(found: httpx.Response, *, page: bool) -> Iterator[tuple[bytes, bytes]]:
     for name, value in found.headers.raw:
         low = name.lower()
         if low not in HOP and not (page and low.startswith(_CORS)):
@@ -331,7 +335,7 @@ def _is_off(request: Request) -> bool:
     return request.told.get("x-kimi-memory", "").casefold() == "off"
 
 
-def _text(header: str) -> str:
+def _decode_header(header: str) -> str:
     """Return what a header says; programs send UTF-8 where the standard knows only Latin."""
     try:
         return header.encode("latin-1").decode("utf-8")
@@ -339,7 +343,7 @@ def _text(header: str) -> str:
         return header
 
 
-async def _left(receive: Receive) -> None:
+async def _await_disconnect(receive: Receive) -> None:
     """Wait until the client has gone."""
     while (await receive())["type"] != "http.disconnect":
         pass

@@ -57,24 +57,24 @@ class Chat:
     def answered(self, text: str) -> str:
         """Return the digest of the chat with its next answer."""
         last = self.chain[self.said[-1].place] if self.said else ""
-        return _link(last, "assistant", text)
+        return _link_digest(last, "assistant", text)
 
 
 def chat_of(messages: Sequence[Any]) -> Chat:
     """Return what stands in a list of messages."""
-    said = tuple(_said(messages))
+    said = tuple(_yield_spoken_messages(messages))
     answer = max((n for n, one in enumerate(messages) if _is_answer(one)), default=-1)
     chain: dict[int, str] = {}
     link = ""
     for one in said:
-        link = chain[one.place] = _link(link, one.role, one.text)
+        link = chain[one.place] = _link_digest(link, one.role, one.text)
     fresh = tuple(one for one in said if one.role == "user" and one.place > answer)
     return Chat(said, fresh, chain)
 
 
 def tail_of(asked: str, answer: str) -> str:
     """Return the digest by which an answer is known again, whatever was cut off before it."""
-    return _link("", asked, answer)
+    return _link_digest("", asked, answer)
 
 
 def is_aside(body: Body, chat: Chat) -> bool:
@@ -119,14 +119,14 @@ def beside(message: Any, block: str, kind: str) -> Any:
 def after_opening(messages: Sequence[Any], block: str, role: str) -> list[Any]:
     """Return messages with a block behind the instructions that open them."""
     count = 0
-    while count < len(messages) and _role(messages[count]) in _OPENING:
-        role, count = _role(messages[count]), count + 1
+    while count < len(messages) and _message_role(messages[count]) in _OPENING:
+        role, count = _message_role(messages[count]), count + 1
     return [*messages[:count], {"role": role, "content": block}, *messages[count:]]
 
 
-def _said(messages: Sequence[Any]) -> Iterator[Said]:
+def _yield_spoken_messages(messages: Sequence[Any]) -> Iterator[Said]:
     for place, message in enumerate(messages):
-        role = _role(message)
+        role = _message_role(message)
         if role not in ("user", "assistant"):
             continue
         text = strip_injected(text_of(message.get("content"))[:MOST_CHARS]).strip()
@@ -134,16 +134,16 @@ def _said(messages: Sequence[Any]) -> Iterator[Said]:
             yield Said(place, role, text)
 
 
-def _role(message: Any) -> str:
+def _message_role(message: Any) -> str:
     return str(message.get("role", "")) if isinstance(message, dict) else ""
 
 
 def _is_answer(message: Any) -> bool:
     """Whether a message is not of the user: an answer, a call, or what a tool returned."""
-    return _role(message) not in ("user", *_OPENING)
+    return _message_role(message) not in ("user", *_OPENING)
 
 
-def _link(before: str, who: str, text: str) -> str:
+def _link_digest(before: str, who: str, text: str) -> str:
     """Return a digest; blanks count for nothing, since programs trim what they send again."""
     told = "\0".join((before, who, " ".join(text.split())))
     return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:24]

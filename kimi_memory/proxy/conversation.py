@@ -67,7 +67,7 @@ class Conversations:
     def session_of(self, asker: Asker, chat: Chat, after: str = "") -> str:
         """Return the session of a chat, if it is in mind; else an empty text."""
         for key in (after, chat.tail):
-            found = _kept(self._sessions, f"{asker.mark}\0{key}") if key else None
+            found = _get_cached(self._sessions, f"{asker.mark}\0{key}") if key else None
             if found:
                 return found
         return ""
@@ -78,18 +78,18 @@ class Conversations:
         asked = chat.said[-1].text if chat.said else ""
         for key in (id, tail_of(asked, text) if text else ""):
             if key:
-                _keep(self._sessions, f"{asker.mark}\0{key}", session, self._most)
+                _put_cached(self._sessions, f"{asker.mark}\0{key}", session, self._most)
 
     def shown(self, session: str) -> Shown | None:
         """Return what a session was shown; None for one that is not in mind."""
-        return _kept(self._shown, session)
+        return _get_cached(self._shown, session)
 
     def show(self, session: str, standing: str) -> Shown:
         """Note what stands before a conversation; what stood there before stays."""
         found = self.shown(session)
         if found is None:
             found = Shown(standing)
-            _keep(self._shown, session, found, self._most)
+            _put_cached(self._shown, session, found, self._most)
         return found
 
 
@@ -104,13 +104,13 @@ def candidates(asker: Asker, opening: str) -> Iterator[str]:
         number += 1
 
 
-def _kept(kept: OrderedDict[str, T], key: str) -> T | None:
+def _get_cached(kept: OrderedDict[str, T], key: str) -> T | None:
     if key in kept:
         kept.move_to_end(key)
     return kept.get(key)
 
 
-def _keep(kept: OrderedDict[str, T], key: str, value: T, most: int) -> None:
+def _put_cached(kept: OrderedDict[str, T], key: str, value: T, most: int) -> None:
     kept[key] = value
     kept.move_to_end(key)
     while len(kept) > most:

@@ -95,9 +95,9 @@ class Companion:
         shown = self._known.shown(session)
 
         def look(memory: Memory) -> _Found:
-            return self._look(memory, asker, chat, session, shown)
+            return self._query_memory(memory, asker, chat, session, shown)
 
-        found = await self._waited(self._desk.look(look, asker.caller))
+        found = await self._await_memory(self._desk.look(look, asker.caller))
         if found is None:
             found = _Found(session or next(candidates(asker, chat.opening)), "", None)
         shown = self._known.show(found.session, found.standing)
@@ -110,21 +110,21 @@ class Companion:
         """Keep what the user said in a request."""
         chat = exchange.chat
         for said in chat.fresh:
-            self._keep(exchange, said.role, said.text, chat.chain[said.place])
+            self._store_turn(exchange, said.role, said.text, chat.chain[said.place])
 
     def answered(self, exchange: Exchange, text: str, id: str = "") -> None:
         """Keep what was answered, under the server's id of it if there is one."""
         text = strip_injected(text).strip()
         self._known.answered(exchange.asker, exchange.chat, exchange.session, (text, id))
         if text:
-            self._keep(exchange, "assistant", text, exchange.chat.answered(text))
+            self._store_turn(exchange, "assistant", text, exchange.chat.answered(text))
 
-    def _keep(self, exchange: Exchange, role: str, text: str, ref: str) -> None:
+    def _store_turn(self, exchange: Exchange, role: str, text: str, ref: str) -> None:
         if not exchange.asker.caller.may(Scope.WRITE):
             return
 
         def keep(memory: Memory) -> None:
-            _own(memory, exchange.asker, exchange.session)
+            _check_session_owner(memory, exchange.asker, exchange.session)
             space = exchange.asker.space
             handle = memory.session(
                 exchange.session,
@@ -136,53 +136,55 @@ class Companion:
             )
             speaker = exchange.asker.user if role == "user" else ""
             handle.turn(role, text, speaker=speaker, ref=ref)
-            self._sweep(memory)
+            self._end_silent_sessions(memory)
 
         done = asyncio.ensure_future(self._desk.change(keep, exchange.asker.caller))
         self._keeping.add(done)
         done.add_done_callback(self._keeping.discard)
-        done.add_done_callback(_told)
+        done.add_done_callback(_log_failure)
 
-    def _look(
+    def _query_memory(
         self, memory: Memory, asker: Asker, chat: Chat, session: str, shown: Shown | None
     ) -> _Found:
         session = session or _session_on_disk(memory, asker, chat)
-        _own(memory, asker, session)
+        _check_session_owner(memory, asker, session)
         if not asker.caller.may(Scope.READ):
             return _Found(session, "", None)
-        standing = "" if shown else self._standing(memory, asker, session)
-        return _Found(session, standing, self._beside(memory, asker, chat, session))
+        standing = "" if shown else self._build_start_text(memory, asker, session)
+        return _Found(session, standing, self._build_prompt_context(memory, asker, chat, session))
 
-    def _standing(self, memory: Memory, asker: Asker, session: str) -> str:
+    def _build_start_text(self, memory: Memory, asker: Asker, session: str) -> str:
         budget = self._budgets.start_tokens
         # Its session makes the marks of a block the same whenever a chat goes on.
         asked = {"purpose": "start", "budget": budget, "beside": session}
         asked["project"] = asker.space.project
-        return _context(memory, asker, asked).text if budget else ""
+        return _fetch_context(memory, asker, asked).text if budget else ""
 
-    def _beside(self, memory: Memory, asker: Asker, chat: Chat, session: str) -> Context | None:
+    def _build_prompt_context(
+        self, memory: Memory, asker: Asker, chat: Chat, session: str
+    ) -> Context | None:
         budget = self._budgets.prompt_tokens
         question = question_of(chat.fresh[-1].text) if chat.fresh and budget else ""
         if not question:
             return None
         asked = {"purpose": "task", "query": question, "budget": budget, "beside": session}
-        found = _context(memory, asker, asked)
+        found = _fetch_context(memory, asker, asked)
         return found if found.text else None
 
-    async def _waited(self, work: Coroutine[Any, Any, _Found]) -> _Found | None:
+    async def _await_memory(self, work: Coroutine[Any, Any, _Found]) -> _Found | None:
         """Return what a look gave; None when it failed or took too long."""
         done = asyncio.ensure_future(work)
         await asyncio.wait({done}, timeout=self._budgets.seconds)
         if not done.done():
-            done.add_done_callback(_told)
+            done.add_done_callback(_log_failure)
             log.warning("Memory took longer than %g s; a chat went on.", self._budgets.seconds)
             return None
         error = done.exception()
         if isinstance(error, ServerError) and error.status == 403:
             raise error
-        return None if _told(done) else done.result()
+        return None if _log_failure(done) else done.result()
 
-    def _sweep(self, memory: Memory) -> None:
+    def _end_silent_sessions(self, memory: Memory) -> None:
         """End the conversations that went silent; the daily job distils them."""
         if time.monotonic() - self._swept < SWEEP_SECONDS:
             return
@@ -197,7 +199,7 @@ class Companion:
                 memory.mark_ended(place.id)
 
 
-def _told(done: asyncio.Future[Any]) -> bool:
+def _log_failure(done: asyncio.Future[Any]) -> bool:
     """Say that memory failed, if it did, without a word of what was said to it."""
     error = None if done.cancelled() else done.exception()
     if error is not None:
@@ -206,7 +208,7 @@ def _told(done: asyncio.Future[Any]) -> bool:
     return error is not None
 
 
-def _own(memory: Memory, asker: Asker, session: str) -> None:
+def _check_session_owner(memory: Memory, asker: Asker, session: str) -> None:
     """Raise ServerError for a session that lies outside of the caller's namespace."""
     space = asker.caller.space.strict
     if not space:
@@ -216,7 +218,7 @@ def _own(memory: Memory, asker: Asker, session: str) -> None:
             raise denied("A session of that id belongs to somebody else. Choose another id.")
 
 
-def _context(memory: Memory, asker: Asker, asked: Mapping[str, Any]) -> Context:
+def _fetch_context(memory: Memory, asker: Asker, asked: Mapping[str, Any]) -> Context:
     if asker.caller.space:
         return asker.caller.space.context(memory, asked)
     # A chat is no owner: it is shown what is shared, and what is of those that it names.

@@ -63,12 +63,12 @@ def session_of(body: Body) -> str:
     return key if isinstance(key, str) and _UUID.fullmatch(key) else ""
 
 
-def _messages(body: Body) -> Sequence[Any]:
+def _read_messages(body: Body) -> Sequence[Any]:
     found = body.get("messages")
     return found if isinstance(found, list) else []
 
 
-def _input(body: Body) -> Sequence[Any]:
+def _read_input(body: Body) -> Sequence[Any]:
     found = body.get("input")
     if isinstance(found, str):
         return [{"role": "user", "content": found}]
@@ -100,7 +100,7 @@ def _in_input(body: Body, messages: Sequence[Any], block: str) -> Body:
 
 
 def _of_choices(told: Mapping[str, Any]) -> Iterator[str]:
-    for choice in _items(told.get("choices")):
+    for choice in _dict_items(told.get("choices")):
         if choice.get("index", 0) == 0:
             message = choice.get("delta") or choice.get("message")
             yield text_of(message.get("content")) if isinstance(message, dict) else ""
@@ -129,12 +129,12 @@ def _of_output(told: Mapping[str, Any]) -> Iterator[str]:
     elif told.get("object") == "response":
         yield "\n".join(
             text_of(item.get("content"))
-            for item in _items(told.get("output"))
+            for item in _dict_items(told.get("output"))
             if item.get("type") == "message"
         )
 
 
-def _items(found: Any) -> list[Mapping[str, Any]]:
+def _dict_items(found: Any) -> list[Mapping[str, Any]]:
     return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
 
 
@@ -153,7 +153,7 @@ def _ollama_error(code: str, why: str) -> Mapping[str, Any]:
 OPENAI = Dialect(
     name="openai",
     path="/chat/completions",
-    listed=_messages,
+    listed=_read_messages,
     stood=_in_messages,
     heard=_of_choices,
     refused=_openai_error,
@@ -161,7 +161,7 @@ OPENAI = Dialect(
 RESPONSES = Dialect(
     name="responses",
     path="/responses",
-    listed=_input,
+    listed=_read_input,
     stood=_in_input,
     heard=_of_output,
     refused=_openai_error,
@@ -170,7 +170,7 @@ RESPONSES = Dialect(
 ANTHROPIC = Dialect(
     name="anthropic",
     path="/messages",
-    listed=_messages,
+    listed=_read_messages,
     stood=_in_system,
     heard=_of_blocks,
     refused=_anthropic_error,
@@ -178,7 +178,7 @@ ANTHROPIC = Dialect(
 OLLAMA = Dialect(
     name="ollama",
     path="/api/chat",
-    listed=_messages,
+    listed=_read_messages,
     stood=_in_messages,
     heard=_of_message,
     refused=_ollama_error,

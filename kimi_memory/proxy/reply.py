@@ -46,17 +46,17 @@ class Reply:
         if self._streams:
             *lines, self._rest = self._rest.split(b"\n")
             for line in lines:
-                self._take(line)
+                self._parse_line(line)
         self._deaf = self._deaf or len(self._rest) > MOST_BYTES
 
     def text(self) -> str:
         """Return all that was said so far."""
         rest, self._rest = self._rest, b""
         if not self._deaf:
-            self._take(rest)
+            self._parse_line(rest)
         return "".join(self._words).strip()
 
-    def _take(self, line: bytes) -> None:
+    def _parse_line(self, line: bytes) -> None:
         said = line.strip().removeprefix(b"data:").strip()
         if not said.startswith(b"{"):
             return

@@ -80,9 +80,9 @@ class Upstream:
         try:
             return await self._client.send(request, stream=True)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise self._dead(error) from error
+            raise self._unreachable_error(error) from error
 
-    def _dead(self, error: Exception) -> ServerError:
+    def _unreachable_error(self, error: Exception) -> ServerError:
         late = isinstance(error, httpx.TimeoutException)
         why = str(error) or type(error).__name__
         return ServerError(

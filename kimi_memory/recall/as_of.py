@@ -27,11 +27,11 @@ from kimi_memory.recall.redaction import forgotten, tombstones_of
 _PAST = (str(Status.SUPERSEDED), str(Status.ARCHIVED))
 
 
-def held(searcher: Searcher, moment: datetime) -> Bools:
+def rows_held_at(searcher: Searcher, moment: datetime) -> Bools:
     """Return the rows of what was held to be true at a moment."""
     at = moment.timestamp()
     cards = searcher.once("cards", lambda: searcher.column("kind").among((Card.kind,)))
-    started, ended = searcher.once("validity", lambda: _validity(searcher))
+    started, ended = searcher.once("validity", lambda: _compute_validity(searcher))
     gone = searcher.column("status").among(_PAST)
     stones = tombstones_of(searcher.files)
     back = searcher.once(f"back {id(stones)}", lambda: (stones, _may_come_back(searcher, stones)))
@@ -44,7 +44,7 @@ def as_then(unit: Unit) -> Unit:
     return replace(unit, status=str(Status.ACTIVE)) if unit.status in _PAST else unit
 
 
-def _validity(searcher: Searcher) -> tuple[Floats, Floats]:
+def _compute_validity(searcher: Searcher) -> tuple[Floats, Floats]:
     """Return when each row began to hold and when it ceased; NaN where that is not known."""
     at, kinds = searcher.column("at").numbers(), searcher.column("kind")
     started = searcher.column("valid_from").numbers()
@@ -53,7 +53,7 @@ def _validity(searcher: Searcher) -> tuple[Floats, Floats]:
     superseded = searcher.column("status").among((str(Status.SUPERSEDED),)) & searcher.alive
     open_ended = np.flatnonzero(superseded & np.isnan(ended) & kinds.among((Card.kind,)))
     if len(open_ended):
-        after = _successions(searcher)
+        after = _succession_times(searcher)
         ids = searcher.column("id")
         for row in map(int, open_ended):
             # Without a successor that names it, it ended when it was marked.
@@ -61,10 +61,10 @@ def _validity(searcher: Searcher) -> tuple[Floats, Floats]:
     return started, ended
 
 
-def _successions(searcher: Searcher) -> dict[str, float]:
+def _succession_times(searcher: Searcher) -> dict[str, float]:
     """Return by the id of a card when the first that supersedes it began to hold."""
     found: dict[str, float] = {}
-    for card in _cards(searcher, searcher.alive):
+    for card in _yield_cards(searcher, searcher.alive):
         since = (card.valid_from or card.created).timestamp()
         for id in card.supersedes:
             found[id] = min(since, found.get(id, since))
@@ -82,7 +82,7 @@ def _may_come_back(searcher: Searcher, stones: Tombstones) -> Bools:
     past &= ran_out | searcher.column("status").among((str(Status.SUPERSEDED),))
     if not stones:
         return past
-    ids = {card.id for card in _cards(searcher, past) if not _is_barred(stones, card)}
+    ids = {card.id for card in _yield_cards(searcher, past) if not _is_barred(stones, card)}
     return past & searcher.column("id").among(ids)
 
 
@@ -92,7 +92,7 @@ def _is_barred(stones: Tombstones, card: Card) -> bool:
     return stones.bars(scopes, card.key, [card.value], quotes)
 
 
-def _cards(searcher: Searcher, mask: Bools) -> Iterator[Card]:
+def _yield_cards(searcher: Searcher, mask: Bools) -> Iterator[Card]:
     """Yield the cards among some rows, as their files have them; what cannot be read is none."""
     rows = np.flatnonzero(mask & searcher.column("kind").among((Card.kind,)))
     for path in (searcher.path(int(row)) for row in rows):

@@ -110,7 +110,7 @@ class Scores:
         self.turns = searcher.once("turns", lambda: searcher.alive & (searcher.sitting >= 0))
         self.notes = notes_beside_talk(searcher)
         self.day_of = days(searcher).of
-        frames = searcher.once("frames", lambda: _frames(searcher, self.turns))
+        frames = searcher.once("frames", lambda: _build_frames(searcher, self.turns))
         self.unit, self.window, self.session, self.day = map(Bm25, frames)
         self.cover = np.zeros(len(searcher))
         self.known = self.asked = 0.0
@@ -118,17 +118,17 @@ class Scores:
     def take(self, term: Term) -> None:
         """Add a word of the question and the words that may stand for it."""
         rows, counts = self.searcher.postings(term.word)
-        rarity = self.unit.frame.rarity(self._counted(rows))
+        rarity = self.unit.frame.rarity(self._document_frequency(rows))
         self.asked += rarity
         self.known += rarity if len(rows) else 0.0
         if not self.searcher.sittings and not term.echoes:
             # Pages have no context: a word touches nothing but the rows that hold it.
-            self.unit.scores[rows] += self._impacts(term.word)
+            self.unit.scores[rows] += self._word_impacts(term.word)
             self.cover[rows] += rarity
             return
-        said = self._add(rows, counts, 1.0)
+        said = self._add_word(rows, counts, 1.0)
         for echo in term.echoes:
-            said = np.maximum(said, self._add(*self._any(echo), echo.weight))
+            said = np.maximum(said, self._add_word(*self._merge_postings(echo), echo.weight))
         self.cover += rarity * said
 
     def lead(self, question: Question, allowed: Bools, room: int) -> None:
@@ -139,14 +139,14 @@ class Scores:
         self.cover[found.rows] = found.cover
         self.asked = found.asked
 
-    def _counted(self, rows: Ints) -> int:
+    def _document_frequency(self, rows: Ints) -> int:
         return len(rows) - int(np.count_nonzero(self.notes[rows]))
 
-    def _impacts(self, word: str) -> Floats:
+    def _word_impacts(self, word: str) -> Floats:
         """Return what a word adds to each of its rows, kept between questions."""
         return self.searcher.impacts(word, self.unit.frame.gain)
 
-    def _any(self, echo: Echo) -> tuple[Ints, Floats]:
+    def _merge_postings(self, echo: Echo) -> tuple[Ints, Floats]:
         """Return the rows that hold some word of a group, and how often."""
         sums = np.zeros(len(self.searcher))
         for word in echo.words:
@@ -155,9 +155,9 @@ class Scores:
         found = np.flatnonzero(sums)
         return found, sums[found]
 
-    def _add(self, rows: Ints, counts: Floats, weight: float) -> Floats:
+    def _add_word(self, rows: Ints, counts: Floats, weight: float) -> Floats:
         """Add a word to every frame; return how far each row says it."""
-        self.unit.add(rows, counts, weight, self._counted(rows))
+        self.unit.add(rows, counts, weight, self._document_frequency(rows))
         said = np.zeros(len(self.searcher))
         inside = self.turns[rows]
         if inside.any():
@@ -190,18 +190,18 @@ def rank(searcher: Searcher, question: Question, allowed: Bools, room: int = 0) 
     else:
         for term in question.terms:
             scores.take(term)
-    return _shares(scores, question, allowed)
+    return _combine_scores(scores, question, allowed)
 
 
-def _frames(searcher: Searcher, turns: Bools) -> tuple[Frame, ...]:
+def _build_frames(searcher: Searcher, turns: Bools) -> tuple[Frame, ...]:
     """Return the frames of units, of windows, of sittings, of days."""
     near = around(searcher, searcher.lengths * turns)
     found = days(searcher)
     return (
         Frame.of(searcher.lengths, searcher.alive & ~notes_beside_talk(searcher)),
         Frame.of(near, turns),
-        _grouped(searcher.sitting[turns], searcher.lengths[turns], searcher.sittings),
-        _grouped(found.of[found.of >= 0], searcher.lengths[found.of >= 0], found.total),
+        _build_group_frame(searcher.sitting[turns], searcher.lengths[turns], searcher.sittings),
+        _build_group_frame(found.of[found.of >= 0], searcher.lengths[found.of >= 0], found.total),
     )
 
 
@@ -217,7 +217,7 @@ def notes_beside_talk(searcher: Searcher) -> Bools:
     )
 
 
-def _grouped(groups: Ints, lengths: Floats, count: int) -> Frame:
+def _build_group_frame(groups: Ints, lengths: Floats, count: int) -> Frame:
     sums = np.bincount(groups, lengths, minlength=count)
     held: Bools = np.bincount(groups, minlength=count) > 0
     return Frame.of(sums.astype(np.float64), held)
@@ -227,37 +227,37 @@ def around(searcher: Searcher, values: Floats) -> Floats:
     """Return for each row the sum of a value over its window, in tenths, within its file."""
     total = np.zeros(len(values))
     for (here, there, same), (_, weight) in zip(
-        searcher.once("steps", lambda: list(_steps(searcher))), WINDOW, strict=True
+        searcher.once("steps", lambda: list(_yield_window_steps(searcher))), WINDOW, strict=True
     ):
         total[here] += weight * values[there] * same
     return total
 
 
-def _steps(searcher: Searcher) -> Iterator[tuple[slice, slice, Bools]]:
+def _yield_window_steps(searcher: Searcher) -> Iterator[tuple[slice, slice, Bools]]:
     for step, _ in WINDOW:
-        here, there = _pair(len(searcher), step)
+        here, there = _shifted_slices(len(searcher), step)
         yield here, there, searcher.file[here] == searcher.file[there]
 
 
-def _pair(length: int, step: int) -> tuple[slice, slice]:
+def _shifted_slices(length: int, step: int) -> tuple[slice, slice]:
     """Return slices such that ``there`` is `step` rows after ``here``."""
     if step < 0:
         return slice(min(-step, length), None), slice(None, max(length + step, 0))
     return slice(None, max(length - step, 0)), slice(min(step, length), None)
 
 
-def _shares(scores: Scores, question: Question, allowed: Bools) -> Lexical:
+def _combine_scores(scores: Scores, question: Question, allowed: Bools) -> Lexical:
     searcher, own = scores.searcher, scores.unit.scores
     none: Floats = np.broadcast_to(0.0, len(searcher))
-    share, mix = _share(scores, question, allowed), BROAD if question.broad else NARROW
+    share, mix = _covered_share(scores, question, allowed), BROAD if question.broad else NARROW
     if not searcher.sittings:
-        return Lexical(_scaled(own, allowed), none, none, none, none, share)
+        return Lexical(_scale_scores(own, allowed), none, none, none, none, share)
     inside = searcher.sitting >= 0
     if scores.known:
         own = own * (1 - mix.cover * (1 - scores.cover / scores.known))
     # Turns are held against turns: a note that says more must not make less of them.
-    alone = np.minimum(1.0, _scaled(own, allowed, allowed & ~scores.notes))
-    near = _scaled(scores.window.scores, allowed)
+    alone = np.minimum(1.0, _scale_scores(own, allowed, allowed & ~scores.notes))
+    near = _scale_scores(scores.window.scores, allowed)
     touched = allowed & ((alone > 0) | (near > 0))
     answer = np.zeros(len(searcher))
     answers = replies(searcher) if question.reply else follows_question(searcher)
@@ -266,14 +266,14 @@ def _shares(scores: Scores, question: Question, allowed: Bools) -> Lexical:
         # What stands alone has no context; its own score takes the place of it.
         alone * np.where(inside, 1 / mix.total, 1.0),
         near * mix.window / mix.total,
-        _scaled(scores.session.by_row(searcher.sitting), touched) * mix.session / mix.total,
-        _scaled(scores.day.by_row(scores.day_of), touched) * mix.day / mix.total,
+        _scale_scores(scores.session.by_row(searcher.sitting), touched) * mix.session / mix.total,
+        _scale_scores(scores.day.by_row(scores.day_of), touched) * mix.day / mix.total,
         answer * mix.answer / mix.total,
         share,
     )
 
 
-def _share(scores: Scores, question: Question, allowed: Bools) -> float:
+def _covered_share(scores: Scores, question: Question, allowed: Bools) -> float:
     """Return the share of the question that the best row covers; rare words count for more."""
     if not scores.asked:
         return 1.0
@@ -284,7 +284,7 @@ def _share(scores: Scores, question: Question, allowed: Bools) -> float:
     return min(1.0, float(cover.max(initial=0.0)) / scores.asked)
 
 
-def _scaled(scores: Floats, allowed: Bools, among: Bools | None = None) -> Floats:
+def _scale_scores(scores: Floats, allowed: Bools, among: Bools | None = None) -> Floats:
     kept: Floats = scores if allowed.all() else scores * allowed
     best = float(kept[among].max(initial=0.0)) if among is not None else 0.0
     best = best or float(kept.max(initial=0.0))

@@ -44,15 +44,15 @@ class _Cost:
     """Tokens of a line in each form it may take: what it says, and what stands around that."""
 
     def __init__(self, line: Line) -> None:
-        self._frame, self._said = line._replace(said=""), estimate(line.said)
-        self.alone = self._said + _tokens(alone(self._frame))
-        self.under = self._said + _tokens(under(self._frame, ""))
+        self._frame, self._text_tokens = line._replace(said=""), estimate(line.said)
+        self.alone = self._text_tokens + _count_tokens(alone(self._frame))
+        self.under = self._text_tokens + _count_tokens(under(self._frame, ""))
         """Below the name of its file."""
 
     @cached_property
     def bare(self) -> int:
         """Below the name of its file, where its day stands above it."""
-        return self._said + _tokens(under(self._frame, self._frame.day))
+        return self._text_tokens + _count_tokens(under(self._frame, self._frame.day))
 
 
 class _File:
@@ -76,7 +76,7 @@ class _File:
         costs, days = [*self._costs, cost], self._days | {line.day}
         day = line.day if len(days) == 1 else ""
         lines = sum(one.bare if day else one.under for one in costs)
-        return _tokens(heading(self._path, day)) + lines - self.cost
+        return _count_tokens(heading(self._path, day)) + lines - self.cost
 
 
 def choose(
@@ -122,7 +122,7 @@ class _Choice:
         spent = estimate(shown([*self.lines, line], self._nonce))
         if spent > self._budget:
             return False
-        self._file(line).add(line, self._cost(line))
+        self._file_group(line).add(line, self._line_cost(line))
         self.lines.append(line)
         self._spent = spent
         return True
@@ -137,40 +137,44 @@ class _Choice:
         chosen = {line.id for line in self.lines}
         left = {line.id: line for line in found if line.id not in chosen}
         # Of equals the first id, so that the same memory gives the same block.
-        queue = [(-self._worth(line), id) for id, line in left.items()]
+        queue = [(-self._gain_if_new(line), id) for id, line in left.items()]
         heapify(queue)
         while queue:
             _, id = heappop(queue)
             if id not in left or not self._may_fit(left[id]):
                 continue
-            gain = (-self._gain(left[id]), id)
+            gain = (-self._current_gain(left[id]), id)
             if queue and gain > queue[0]:
                 heappush(queue, gain)
             elif gain[0] < 0 and self.take(left[id]):
                 file = _file_of(left.pop(id))
                 for other in left.values():
                     if _file_of(other) == file:
-                        heappush(queue, (-self._worth(other), other.id))
+                        heappush(queue, (-self._gain_if_new(other), other.id))
 
     def _may_fit(self, line: Line) -> bool:
         """Whether it pays to count the whole block, which takes longer than all else here."""
-        room, more = self._budget - self._spent, self._more(line)
+        room, more = self._budget - self._spent, self._added_tokens(line)
         if abs(more - room) > LOOSE_TOKENS:
             return more < room
         # A whole line has no cuts; one of a file that is named may change the lines above it.
-        return self._file(line).cost > 0 or _tokens(alone(line)) <= room + HEADING_TOKENS
+        return (
+            self._file_group(line).cost > 0 or _count_tokens(alone(line)) <= room + HEADING_TOKENS
+        )
 
-    def _gain(self, line: Line) -> float:
+    def _current_gain(self, line: Line) -> float:
         """Return what a line adds for each token."""
-        fresh = 1.0 - max(0.0, self._said(line) - SAME) / (1.0 - SAME)
-        return self._worth(line) * fresh
+        fresh = 1.0 - max(0.0, self._repeated_share(line) - SAME) / (1.0 - SAME)
+        return self._gain_if_new(line) * fresh
 
-    def _worth(self, line: Line) -> float:
+    def _gain_if_new(self, line: Line) -> float:
         """Return what a line would add if none of it was said."""
-        worth: float = line.value**SURE * self._cost(line).under ** LENGTH * BAND**line.priority
-        return worth / max(1, self._more(line))
+        worth: float = (
+            line.value**SURE * self._line_cost(line).under ** LENGTH * BAND**line.priority
+        )
+        return worth / max(1, self._added_tokens(line))
 
-    def _said(self, line: Line) -> float:
+    def _repeated_share(self, line: Line) -> float:
         """Return how much of a line the nearest chosen one has said."""
         seen, most = self._known.get(line.id, (0, 0.0))
         if seen < len(self.lines) and (words := self._words_of(line)):
@@ -184,15 +188,15 @@ class _Choice:
             self._words[line.id] = frozenset(self._split(line.said))
         return self._words[line.id]
 
-    def _more(self, line: Line) -> int:
-        return self._file(line).more(line, self._cost(line))
+    def _added_tokens(self, line: Line) -> int:
+        return self._file_group(line).more(line, self._line_cost(line))
 
-    def _cost(self, line: Line) -> _Cost:
+    def _line_cost(self, line: Line) -> _Cost:
         if line.id not in self._costs:
             self._costs[line.id] = _Cost(line)
         return self._costs[line.id]
 
-    def _file(self, line: Line) -> _File:
+    def _file_group(self, line: Line) -> _File:
         return self._files.setdefault(_file_of(line), _File(line.path))
 
 
@@ -201,5 +205,5 @@ def _file_of(line: Line) -> tuple[Section, str]:
     return line.section, line.path
 
 
-def _tokens(text: str) -> int:
+def _count_tokens(text: str) -> int:
     return estimate(f"| {text}\n")

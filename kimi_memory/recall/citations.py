@@ -61,22 +61,22 @@ class _Quotes:
     def of(self, unit: Unit) -> Iterator[Related]:
         """Yield the notes that a turn is evidence of."""
         session, _, n = unit.id.removeprefix("session:").partition("#")
-        for row in self._alike(unit):
-            note = self._note(row)
+        for row in self._find_similar_rows(unit):
+            note = self._read_note(row)
             if note is not None and any(
                 source.session == session and source.first <= int(n) <= source.last
                 for source in note.sources
             ):
                 yield Related(note.id, note.title, QUOTES, 1.0)
 
-    def _alike(self, unit: Unit) -> Sequence[int]:
+    def _find_similar_rows(self, unit: Unit) -> Sequence[int]:
         """Return the notes that share the most words with a turn: those that quote it do."""
         shared: Counter[int] = Counter()
         for word in set(self._searcher.words.split(unit.text)):
             shared.update(self._rows.intersection(map(int, self._searcher.postings(word)[0])))
         return sorted(shared, key=lambda row: (-shared[row], row))[:_TRIED]
 
-    def _note(self, row: int) -> Card | Event | None:
+    def _read_note(self, row: int) -> Card | Event | None:
         if row not in self._notes:
             path, note = self._searcher.path(row), None
             with suppress(OSError, KimiMemoryError):

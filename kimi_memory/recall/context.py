@@ -52,8 +52,8 @@ INTROS = ("as in [[MEMORY]]", "同 [[MEMORY]]")
 
 def build(recall: Recall, request: Request) -> Context:
     """Choose the lines for a purpose and show those that fit the budget."""
-    found = list(_found(recall, request))
-    standing = {line.id: line for line in _always(recall, request, found)}
+    found = list(_yield_found_lines(recall, request))
+    standing = {line.id: line for line in _yield_standing_lines(recall, request, found)}
     told = {line.path for line in standing.values() if line.path.endswith(".md")}
     competing = [line for line in found if line.id not in standing and line.path not in told]
     split, budget, nonce = recall.words.split, request.budget, request.nonce
@@ -63,19 +63,21 @@ def build(recall: Recall, request: Request) -> Context:
     return Context(text, estimate(text), ids, len(standing) + len(competing) - len(kept))
 
 
-def _always(recall: Recall, request: Request, found: Sequence[Line]) -> Iterator[Line]:
+def _yield_standing_lines(
+    recall: Recall, request: Request, found: Sequence[Line]
+) -> Iterator[Line]:
     """Yield what a purpose shows whatever the question is, what matters most first."""
     if request.purpose == "live" and not request.beside:
-        yield from _recent(recall.searcher(), request)
+        yield from _yield_recent_lines(recall.searcher(), request)
     if found and any(line.section is not Section.ORDERS for line in found):
         yield from standing_orders(recall, request)
         if request.purpose == "task":
-            yield from _people(recall.searcher(), request)
+            yield from _yield_people_lines(recall.searcher(), request)
 
 
-def _people(searcher: Searcher, request: Request) -> Iterator[Line]:
+def _yield_people_lines(searcher: Searcher, request: Request) -> Iterator[Line]:
     """Yield what a person wrote on their own pages, each where all of it has room."""
-    held = _held(searcher, request)
+    held = _visible_rows(searcher, request)
     for path in (path for path in STARTER_PAGES if held[searcher.rows_of(path)].any()):
         written = written_lines(path, lambda path: searcher.files.served(path).usable)
         lines = list(_of_people(path, written))
@@ -99,7 +101,7 @@ def _of_people(path: str, written: Iterable[PageLine]) -> Iterator[Line]:
         )  # fmt: skip
 
 
-def _found(recall: Recall, request: Request) -> Iterator[Line]:
+def _yield_found_lines(recall: Recall, request: Request) -> Iterator[Line]:
     """Yield what the question finds."""
     if not request.query.strip():
         return
@@ -131,10 +133,10 @@ def _may_be_shown(unit: Unit, request: Request) -> bool:
         return False  # It stands in the prompt already.
     if unit.session and unit.session == request.beside:
         return False
-    return unit.status != Status.CANDIDATE and not _restates(unit)
+    return unit.status != Status.CANDIDATE and not _is_restatement(unit)
 
 
-def _restates(unit: Unit) -> bool:
+def _is_restatement(unit: Unit) -> bool:
     """Whether a page only says again what cards, events and digests say."""
     if unit.kind == "day":
         return fold(unit.title.rpartition(" / ")[2]) in spellings("knowledge")
@@ -142,7 +144,7 @@ def _restates(unit: Unit) -> bool:
     return unit.path in _RESTATING or unit.kind == "agent" or intro
 
 
-def _recent(searcher: Searcher, request: Request) -> Iterator[Line]:
+def _yield_recent_lines(searcher: Searcher, request: Request) -> Iterator[Line]:
     """Yield the task, the variables and the last turns of the open session."""
     path = _open_session(searcher, request)
     if not path:
@@ -155,27 +157,27 @@ def _recent(searcher: Searcher, request: Request) -> Iterator[Line]:
         return
     id = transcript.session.id
     if transcript.task:
-        yield _about(f"session:{id}#task", path, f"task: {_members(transcript.task)}")
+        yield _session_line(f"session:{id}#task", path, f"task: {_format_values(transcript.task)}")
     wanted = {f"session:{id}#{turn.n}" for turn in last_rounds(transcript.turns)}
     ids = searcher.column("id")
-    held = _held(searcher, request)
+    held = _visible_rows(searcher, request)
     rows = [row for row in searcher.living() if ids[row] in wanted and held[row]]
     # What was said last has room first, so it is the last to fall.
     latest = sorted(searcher.units(rows).values(), key=lambda unit: unit.n, reverse=True)
     yield from (line_of(unit, unit.text, request.zone) for unit in latest)
     if transcript.variables:
-        told = f"variables: {_members(transcript.variables)}"
-        yield _about(f"session:{id}#variables", path, told)
+        told = f"variables: {_format_values(transcript.variables)}"
+        yield _session_line(f"session:{id}#variables", path, told)
 
 
-def _held(searcher: Searcher, request: Request) -> Bools:
+def _visible_rows(searcher: Searcher, request: Request) -> Bools:
     """Return the rows that the caller may see and that nobody asked to forget."""
     return allowed(searcher, request.narrowed(Query(text="", within=request.within)))
 
 
 def _open_session(searcher: Searcher, request: Request) -> str:
     """Return the file of the open session that was spoken in last."""
-    held = _held(searcher, request)
+    held = _visible_rows(searcher, request)
     tiers, sessions, at = (searcher.column(name) for name in ("tier", "session", "at"))
     rows = [
         row
@@ -186,10 +188,10 @@ def _open_session(searcher: Searcher, request: Request) -> str:
     return "" if latest is None else searcher.path(latest)
 
 
-def _members(values: Mapping[str, Json]) -> str:
+def _format_values(values: Mapping[str, Json]) -> str:
     return in_one_line("; ".join(f"{name}: {value}" for name, value in values.items()))
 
 
-def _about(id: str, path: str, said: str) -> Line:
+def _session_line(id: str, path: str, said: str) -> Line:
     """Return a line about a whole session."""
     return Line(id=id, priority=0, path=path, said=said)

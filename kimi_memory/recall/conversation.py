@@ -37,32 +37,32 @@ class Days(NamedTuple):
 
 def days(searcher: Searcher) -> Days:
     """Return the days on which several streams have something."""
-    return searcher.once("days", lambda: _days(searcher))
+    return searcher.once("days", lambda: _compute_days(searcher))
 
 
 def dialogue(searcher: Searcher) -> Bools:
     """Return the turns of conversations among people, all of whom have a name."""
-    return searcher.once("dialogue", lambda: _dialogue(searcher))
+    return searcher.once("dialogue", lambda: _dialogue_mask(searcher))
 
 
 def follows_question(searcher: Searcher) -> Bools:
     """Return the turns of dialogues that come right after one that asks."""
-    return searcher.once("follows", lambda: _follows(searcher))
+    return searcher.once("follows", lambda: _follow_up_mask(searcher))
 
 
 def replies(searcher: Searcher) -> Bools:
     """Return the turns in which an assistant answers what somebody said right before."""
-    return searcher.once("replies", lambda: _replies(searcher))
+    return searcher.once("replies", lambda: _reply_mask(searcher))
 
 
 def telling(searcher: Searcher) -> Floats:
     """Return a factor for each row: what asks, or is short, answers less often."""
-    return searcher.once("telling", lambda: _telling(searcher))
+    return searcher.once("telling", lambda: _compute_answer_factors(searcher))
 
 
 def sides(searcher: Searcher) -> tuple[Bools, Bools]:
     """Return the turns of persons whom an assistant answers, and the assistant's."""
-    return searcher.once("role", lambda: _sides(searcher))
+    return searcher.once("role", lambda: _side_masks(searcher))
 
 
 def during(searcher: Searcher, stretch: Stretch) -> Bools:
@@ -74,22 +74,24 @@ def during(searcher: Searcher, stretch: Stretch) -> Bools:
     return found
 
 
-def _days(searcher: Searcher) -> Days:
+def _compute_days(searcher: Searcher) -> Days:
     at = searcher.once("at", lambda: searcher.column("at").numbers())
     turns = searcher.alive & (searcher.sitting >= 0) & ~np.isnan(at)
     found = np.full(len(searcher), -1)
     if not turns.any():
         return Days(found, 0)
-    _, ordinals = np.unique(np.floor((at[turns] - _break(at[turns])) / DAY), return_inverse=True)
-    streams = _many(searcher.file[turns], ordinals, STREAM_DAYS)
-    several = _many(ordinals[streams], searcher.sitting[turns][streams], 2)
+    _, ordinals = np.unique(
+        np.floor((at[turns] - _find_day_break(at[turns])) / DAY), return_inverse=True
+    )
+    streams = _large_group_mask(searcher.file[turns], ordinals, STREAM_DAYS)
+    several = _large_group_mask(ordinals[streams], searcher.sitting[turns][streams], 2)
     kept = np.full(len(ordinals), -1)
     kept[streams] = np.where(several, ordinals[streams], -1)
     found[turns] = kept
     return Days(found, int(ordinals.max()) + 1)
 
 
-def _many(groups: Ints, members: Ints, least: int) -> Bools:
+def _large_group_mask(groups: Ints, members: Ints, least: int) -> Bools:
     """Return for each entry whether its group has at least so many different members."""
     if not len(groups):
         return np.zeros(0, dtype=bool)
@@ -98,7 +100,7 @@ def _many(groups: Ints, members: Ints, least: int) -> Bools:
     return found
 
 
-def _break(at: Floats) -> float:
+def _find_day_break(at: Floats) -> float:
     """Return the second of the day farthest from all activity: people sleep, zones differ."""
     hours = np.arange(24)
     busy = np.bincount((at // 3600 % 24).astype(int), minlength=24)
@@ -107,7 +109,7 @@ def _break(at: Floats) -> float:
     return float(np.argmin(near @ busy)) * 3600
 
 
-def _dialogue(searcher: Searcher) -> Bools:
+def _dialogue_mask(searcher: Searcher) -> Bools:
     """A dialogue has two speakers or more, each named and often heard, and no assistant."""
     turns = searcher.alive & (searcher.sitting >= 0)
     names, codes = np.unique(list(searcher.column("speaker")), return_inverse=True)
@@ -122,37 +124,37 @@ def _dialogue(searcher: Searcher) -> Bools:
     return found
 
 
-def _follows(searcher: Searcher) -> Bools:
-    asks = _asks(searcher)
+def _follow_up_mask(searcher: Searcher) -> Bools:
+    asks = _asking_turn_mask(searcher)
     found = np.zeros(len(searcher), dtype=bool)
     found[1:] = asks[:-1] & (searcher.file[1:] == searcher.file[:-1])
     return found & dialogue(searcher)
 
 
-def _replies(searcher: Searcher) -> Bools:
+def _reply_mask(searcher: Searcher) -> Bools:
     found = np.zeros(len(searcher), dtype=bool)
     assistant = searcher.column("role").among({Role.ASSISTANT}) & (searcher.sitting >= 0)
     found[1:] = assistant[1:] & ~assistant[:-1] & (searcher.file[1:] == searcher.file[:-1])
     return found
 
 
-def _asks(searcher: Searcher) -> Bools:
+def _asking_turn_mask(searcher: Searcher) -> Bools:
     asks = np.zeros(len(searcher), dtype=bool)
     asks[searcher.postings(ASKS)[0]] = True
     return asks & dialogue(searcher)
 
 
-def _telling(searcher: Searcher) -> Floats:
+def _compute_answer_factors(searcher: Searcher) -> Floats:
     talk = dialogue(searcher)
     factor = np.ones(len(searcher))
     if talk.any():
         length = searcher.lengths[talk] / float(np.median(searcher.lengths[talk]))
         said = np.clip(length, SHORTEST, LENGTH_CAP) / LENGTH_CAP
-        factor[talk] = said**LENGTH_POWER * np.where(_asks(searcher)[talk], ASKING, 1.0)
+        factor[talk] = said**LENGTH_POWER * np.where(_asking_turn_mask(searcher)[talk], ASKING, 1.0)
     return factor
 
 
-def _sides(searcher: Searcher) -> tuple[Bools, Bools]:
+def _side_masks(searcher: Searcher) -> tuple[Bools, Bools]:
     roles, inside = searcher.column("role"), searcher.sitting >= 0
     assistant = roles.among({Role.ASSISTANT}) & inside
     person = roles.among({Role.USER}) & inside

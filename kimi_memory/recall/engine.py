@@ -20,7 +20,7 @@ from kimi_memory.index.words import Words
 from kimi_memory.nlp.basic.snippet import snippet
 from kimi_memory.nlp.dates.zone import in_zone
 from kimi_memory.recall.as_of import as_then
-from kimi_memory.recall.filters import allowed, holding, seen, told
+from kimi_memory.recall.filters import allowed, holding, restrict_to_caller, visible_rows
 from kimi_memory.recall.fusion import VECTOR_SHARE, lane_weights, probe_of
 from kimi_memory.recall.ranking import candidates
 from kimi_memory.recall.redaction import redact_hits
@@ -101,23 +101,25 @@ class Recall:
     def search(self, query: Query) -> Answer:
         """Return the best units for a question, best first; ties stand by id."""
         began = time.perf_counter()
-        settings = _chosen(self._settings, query)
+        settings = _override_settings(self._settings, query)
         query = query if query.turn_days else replace(query, turn_days=settings.turn_days)
         share = VECTOR_SHARE if query.vector_weight is None else min(1.0, query.vector_weight)
-        now, embedding = self._moment(query), self._embed(query, settings)
+        now, embedding = self._query_moment(query), self._embed_query(query, settings)
         words = self._index.words.of_query(query, now)
 
         with self._index.guard:
             searcher = self._index.searcher()
-            view = told(searcher, query)
+            view = restrict_to_caller(searcher, query)
             probe, note = probe_of(embedding, view, settings, share)
-            ranked = candidates(view, query, words, probe, room=self._room(query), now=now)
-            hits = self._found(view, ranked, query, now)
+            ranked = candidates(
+                view, query, words, probe, room=self._candidate_count(query), now=now
+            )
+            hits = self._find_hits(view, ranked, query, now)
         # A server may take its time: nobody else waits for it.
-        hits, said = self._reranked(query, hits)
+        hits, said = self._rerank_hits(query, hits)
         with self._index.guard:
-            best = _beside(view, hits[: query.limit], query)
-        shown = tuple(self._shown(hit, words) for hit in best)
+            best = _attach_related(view, hits[: query.limit], query)
+        shown = tuple(self._prepare_hit(hit, words) for hit in best)
         notes = (*searcher.notes, *(one for one in (note, said) if one))
         took = (time.perf_counter() - began) * 1000
         return Answer(shown, ranked.lanes, notes, took, lane_weights(probe))
@@ -129,17 +131,17 @@ class Recall:
 
         return ROWS
 
-    def _reranked(self, query: Query, hits: list[Hit]) -> tuple[list[Hit], str]:
+    def _rerank_hits(self, query: Query, hits: list[Hit]) -> tuple[list[Hit], str]:
         if not self._host.offers("rerank"):
             return hits, ""
         from kimi_memory.recall.rerank import reranked
 
         return reranked(self._host, query.text, hits)
 
-    def _room(self, query: Query) -> int:
+    def _candidate_count(self, query: Query) -> int:
         return max(CANDIDATES, self._settings.candidates * query.limit)
 
-    def _embed(self, query: Query, settings: RecallTable) -> Embedding | None:
+    def _embed_query(self, query: Query, settings: RecallTable) -> Embedding | None:
         if settings.vector_weight <= 0:
             return None
         found: Embedding | None = self._host.answer(
@@ -147,30 +149,38 @@ class Recall:
         )
         return found
 
-    def _found(self, searcher: Searcher, ranked: Ranked, query: Query, now: datetime) -> list[Hit]:
+    def _find_hits(
+        self, searcher: Searcher, ranked: Ranked, query: Query, now: datetime
+    ) -> list[Hit]:
         """Return the hits; only files of which something may be shown are asked for changes.
 
         To ask those of all candidates takes as long as to weigh them.
         """
         units = searcher.units(ranked.rows, sure=False)
-        hits = self._heard(searcher, self._weigh(units, ranked, query, now), query, now)
+        hits = self._link_and_filter_hits(
+            searcher, self._score_units(units, ranked, query, now), query, now
+        )
         shown = max(query.limit, self._looked_at_again())
         near = {hit.unit.path for hit in hits[:shown]}
         if searcher.moved(row for row, unit in units.items() if unit.path in near):
             units = searcher.units(ranked.rows)
-            hits = self._heard(searcher, self._weigh(units, ranked, query, now), query, now)
+            hits = self._link_and_filter_hits(
+                searcher, self._score_units(units, ranked, query, now), query, now
+            )
         return hits
 
-    def _heard(self, searcher: Searcher, hits: list[Hit], query: Query, now: datetime) -> list[Hit]:
+    def _link_and_filter_hits(
+        self, searcher: Searcher, hits: list[Hit], query: Query, now: datetime
+    ) -> list[Hit]:
         """Return the hits and what they lead to, but for what recall keeps to itself."""
-        heard = redact_hits(searcher.files, self._linked(searcher, hits, query), query, now)
+        heard = redact_hits(searcher.files, self._follow_links(searcher, hits, query), query, now)
         # A file that changed since it was indexed may have become private.
         return [hit for hit in heard if visible(hit.unit.scope, query.within)]
 
-    def _weigh(
+    def _score_units(
         self, units: Mapping[int, Unit], ranked: Ranked, query: Query, now: datetime
     ) -> list[Hit]:
-        factors = self._factors(units, query, now)
+        factors = self._compute_factors(units, query, now)
         hits = []
         for row, parts, lanes in zip(ranked.rows, ranked.parts, ranked.lanes_by_row, strict=True):
             if row in units:
@@ -181,12 +191,12 @@ class Recall:
         best = max((hit.score for hit in hits), default=0.0)
         shared = {"scale": 1.0 / best} if best > 1.0 else {}
         shared |= {"cover": ranked.cover} if ranked.cover < 1.0 else {}
-        hits = [_scaled(hit, shared) for hit in hits] if shared else hits
+        hits = [_scale_hit(hit, shared) for hit in hits] if shared else hits
         floor = max(query.min_score, self._settings.min_score)
         kept = [hit for hit in hits if hit.score > 0 and hit.score >= floor]
         return sorted(kept, key=lambda hit: (-hit.score, hit.unit.id))
 
-    def _linked(self, searcher: Searcher, hits: list[Hit], query: Query) -> list[Hit]:
+    def _follow_links(self, searcher: Searcher, hits: list[Hit], query: Query) -> list[Hit]:
         """Follow links from the best hits: all where that is asked for, else those of the question.
 
         "Why did it stop?" asks for causes; most questions ask for no link.
@@ -204,7 +214,7 @@ class Recall:
         reached = followed(searcher, hits, allowed(searcher, query), hops, rels)
         return [hit for hit in reached if hit.score >= floor]
 
-    def _factors(
+    def _compute_factors(
         self, units: Mapping[int, Unit], query: Query, now: datetime
     ) -> dict[int, dict[str, float]]:
         weighed = [_as_then(unit, query) for unit in units.values()]
@@ -212,11 +222,11 @@ class Recall:
         if not calls:
             return {}
         told = self._host.gather_each("weigh_hit", calls)
-        ages = (self._recency(unit, now) for unit in units.values())
+        ages = (self._recency_factor(unit, now) for unit in units.values())
         weights = zip(units, told, ages, strict=True)
-        return {row: _merged((*found, age)) for row, found, age in weights}
+        return {row: _merge_factors((*found, age)) for row, found, age in weights}
 
-    def _recency(self, unit: Unit, now: datetime) -> Mapping[str, float]:
+    def _recency_factor(self, unit: Unit, now: datetime) -> Mapping[str, float]:
         part = min(MOST_LOST, self._settings.recency)
         at = unit.valid_from or unit.at
         if part <= 0 or at is None or unit.kind not in _AGEING:
@@ -225,14 +235,14 @@ class Recall:
         life = max(0.01, self._settings.recency_days)
         return {"recency": 1 - part * (1 - math.exp(-days / life))}
 
-    def _shown(self, hit: Hit, words: Sequence[str]) -> Hit:
+    def _prepare_hit(self, hit: Hit, words: Sequence[str]) -> Hit:
         text, _, _ = snippet(hit.unit.text, words, self._settings.snippet_chars)
         at, since, end = hit.unit.at, hit.unit.valid_from, hit.unit.valid_to
         moments = [None if one is None else self._on_clocks(one) for one in (at, since, end)]
         unit = replace(hit.unit, at=moments[0], valid_from=moments[1], valid_to=moments[2])
         return Hit(unit, hit.score, text, hit.parts, hit.lanes, hit.related)
 
-    def _moment(self, query: Query) -> datetime:
+    def _query_moment(self, query: Query) -> datetime:
         """Return what relative dates count from."""
         return self._on_clocks(query.as_of) if query.as_of else self._clock()
 
@@ -241,7 +251,7 @@ class Recall:
         return in_zone(at, self._clock().tzinfo or UTC)
 
 
-def _chosen(settings: RecallTable, query: Query) -> RecallTable:
+def _override_settings(settings: RecallTable, query: Query) -> RecallTable:
     """Return the settings with what a query chooses for itself."""
     weight, fusion = query.vector_weight, query.fusion
     if weight is not None:
@@ -256,7 +266,7 @@ def _chosen(settings: RecallTable, query: Query) -> RecallTable:
     return settings
 
 
-def _merged(told: Iterable[Mapping[str, float]]) -> dict[str, float]:
+def _merge_factors(told: Iterable[Mapping[str, float]]) -> dict[str, float]:
     """Return the factors that change something, of several plugins."""
     factors = {name: max(0.0, value) for found in told for name, value in found.items()}
     return {name: value for name, value in factors.items() if value != 1.0}
@@ -267,13 +277,13 @@ def _any_links(searcher: Searcher) -> bool:
     return searcher.once("linked", lambda: bool(searcher.column("links").where(bool).any()))
 
 
-def _beside(searcher: Searcher, hits: list[Hit], query: Query) -> list[Hit]:
+def _attach_related(searcher: Searcher, hits: list[Hit], query: Query) -> list[Hit]:
     """Return the hits, each with what it is linked with."""
     if not hits or not _any_links(searcher):
         return hits
 
     asked = Query(text="", as_of=query.as_of, within=query.within)
-    return with_related(searcher, hits, holding(searcher, asked) & seen(searcher, asked))
+    return with_related(searcher, hits, holding(searcher, asked) & visible_rows(searcher, asked))
 
 
 def _as_then(unit: Unit, query: Query) -> Unit:
@@ -284,6 +294,6 @@ def _as_then(unit: Unit, query: Query) -> Unit:
     return as_then(unit)
 
 
-def _scaled(hit: Hit, shared: Mapping[str, float]) -> Hit:
+def _scale_hit(hit: Hit, shared: Mapping[str, float]) -> Hit:
     parts = {**hit.parts, **shared}
     return Hit(hit.unit, min(1.0, total(parts)), hit.snippet, parts, hit.lanes)

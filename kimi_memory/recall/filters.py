@@ -14,7 +14,7 @@ from kimi_memory.domain.search_types import Query
 from kimi_memory.domain.status import Status
 from kimi_memory.index.searcher import Bools, Floats, Searcher
 from kimi_memory.nlp.basic.normalize import normalise
-from kimi_memory.recall.as_of import held
+from kimi_memory.recall.as_of import rows_held_at
 from kimi_memory.recall.phrases import worded
 from kimi_memory.recall.redaction import forgotten
 
@@ -26,23 +26,23 @@ MARKED = 0.25
 
 def allowed(searcher: Searcher, query: Query) -> Bools:
     """Return the living rows that pass every filter of the query."""
-    mask = searcher.alive & holding(searcher, query) & seen(searcher, query)
+    mask = searcher.alive & holding(searcher, query) & visible_rows(searcher, query)
     for name in ("tier", "kind", "type"):
         wanted: tuple[str, ...] = getattr(query, name)
         if wanted:
-            mask &= _among(searcher, name, wanted)
-    mask &= _of(searcher, query)
+            mask &= _column_mask(searcher, name, wanted)
+    mask &= _owner_mask(searcher, query)
     if query.tag:
         tags = set(query.tag)
-        mask &= _mask([not tags.isdisjoint(found) for found in searcher.column("tags")])
-    mask &= _named(searcher, query)
-    mask &= _within(searcher, query.since, query.until)
+        mask &= _bool_mask([not tags.isdisjoint(found) for found in searcher.column("tags")])
+    mask &= _speaker_key_path_mask(searcher, query)
+    mask &= _time_range_mask(searcher, query.since, query.until)
     if query.phrases or query.excluded:
         mask = worded(searcher, query, mask)
     return mask
 
 
-def told(searcher: Searcher, query: Query) -> Searcher:
+def restrict_to_caller(searcher: Searcher, query: Query) -> Searcher:
     """Restrict the searcher to rows the caller may see, so that hidden rows influence no score.
 
     How rare a word is, what else was said that day: whatever a score is made of is counted
@@ -52,22 +52,24 @@ def told(searcher: Searcher, query: Query) -> Searcher:
         return searcher
     of = (query.session, query.project, query.agent, query.user)
     name = (frozenset(query.within), *of)
-    return searcher.view(name, lambda: seen(searcher, query) & _of(searcher, query))
+    return searcher.view(name, lambda: visible_rows(searcher, query) & _owner_mask(searcher, query))
 
 
-def _of(searcher: Searcher, query: Query) -> Bools:
+def _owner_mask(searcher: Searcher, query: Query) -> Bools:
     """Return the rows of the session, the project, the agent and the user that are named."""
     mask = np.ones(len(searcher), dtype=bool)
     if query.session:
         own = [f"session:{id}" for id in query.session]
-        mask &= _among(searcher, "session", query.session) | _among(searcher, "scope", own)
+        mask &= _column_mask(searcher, "session", query.session) | _column_mask(
+            searcher, "scope", own
+        )
     for name in ("project", "agent", "user"):
         if getattr(query, name):
-            mask &= _among(searcher, name, {getattr(query, name)})
+            mask &= _column_mask(searcher, name, {getattr(query, name)})
     return mask
 
 
-def seen(searcher: Searcher, query: Query) -> Bools:
+def visible_rows(searcher: Searcher, query: Query) -> Bools:
     """Return the rows that the caller may see: the shared ones and their own."""
     if query.within is None:
         return np.broadcast_to(True, len(searcher))
@@ -80,7 +82,7 @@ def marked(searcher: Searcher, query: Query, mask: Bools) -> Floats:
     """Return what rows earn by the filters alone: phrases count, a bare filter lists by age."""
     if query.phrases:
         return np.where(mask, MARKED, 0.0)
-    if query.text.strip() or query == _bare(query):
+    if query.text.strip() or query == _strip_filters(query):
         return np.broadcast_to(0.0, len(searcher))
     at = np.nan_to_num(searcher.once("at", lambda: searcher.column("at").numbers()))
     moments, ages = np.unique(at[mask], return_inverse=True)
@@ -89,7 +91,7 @@ def marked(searcher: Searcher, query: Query, mask: Bools) -> Floats:
     return listed
 
 
-def _bare(query: Query) -> Query:
+def _strip_filters(query: Query) -> Query:
     """Return the query without its filters."""
     return Query(
         text=query.text, limit=query.limit, min_score=query.min_score, hops=query.hops,
@@ -103,8 +105,8 @@ def holding(searcher: Searcher, query: Query) -> Bools:
     if query.as_of is None:
         return standing(searcher, query.status)
 
-    mask = held(searcher, query.as_of)
-    return mask & _among(searcher, "status", query.status) if query.status else mask
+    mask = rows_held_at(searcher, query.as_of)
+    return mask & _column_mask(searcher, "status", query.status) if query.status else mask
 
 
 def standing(searcher: Searcher, status: Collection[str] = ()) -> Bools:
@@ -114,40 +116,40 @@ def standing(searcher: Searcher, status: Collection[str] = ()) -> Bools:
     """
     gone = forgotten(searcher)
     if not status:
-        return searcher.once("shown", lambda: ~_among(searcher, "status", HIDDEN)) & ~gone
-    mask = _among(searcher, "status", status) & ~gone
+        return searcher.once("shown", lambda: ~_column_mask(searcher, "status", HIDDEN)) & ~gone
+    mask = _column_mask(searcher, "status", status) & ~gone
     return mask | gone if Status.ARCHIVED in status else mask
 
 
-def _among(searcher: Searcher, name: str, wanted: Collection[str]) -> Bools:
+def _column_mask(searcher: Searcher, name: str, wanted: Collection[str]) -> Bools:
     mask: Bools = searcher.column(name).among(wanted)
     return mask
 
 
-def _mask(values: list[bool]) -> Bools:
+def _bool_mask(values: list[bool]) -> Bools:
     return np.asarray(values, dtype=bool)
 
 
-def _named(searcher: Searcher, query: Query) -> Bools:
+def _speaker_key_path_mask(searcher: Searcher, query: Query) -> Bools:
     """Return the rows said by the speakers, under the keys, in the files of a query."""
     mask = np.ones(len(searcher), dtype=bool)
     if query.speaker:
         names = frozenset(map(normalise, query.speaker))
         said = zip(searcher.column("speaker"), searcher.column("role"), strict=True)
-        mask &= _mask([bool(names & {normalise(who), role}) for who, role in said])
+        mask &= _bool_mask([bool(names & {normalise(who), role}) for who, role in said])
     if query.key:
-        mask &= _any(searcher.column("key"), query.key, _is_under_key)
+        mask &= _any_match_mask(searcher.column("key"), query.key, _is_under_key)
     if query.path:
         paths = [searcher.path(row) for row in range(len(searcher))]
-        mask &= _any(paths, query.path, _is_under_path)
+        mask &= _any_match_mask(paths, query.path, _is_under_path)
     return mask
 
 
-def _any(
+def _any_match_mask(
     values: Collection[str], wanted: tuple[str, ...], holds: Callable[[str, str], bool]
 ) -> Bools:
     known = {value: any(holds(value, one) for one in wanted) for value in set(values)}
-    return _mask([known[value] for value in values])
+    return _bool_mask([known[value] for value in values])
 
 
 def _is_under_key(key: str, wanted: str) -> bool:
@@ -159,7 +161,7 @@ def _is_under_path(path: str, wanted: str) -> bool:
     return path == folder or path.startswith(f"{folder}/") or fnmatchcase(path, wanted)
 
 
-def _within(searcher: Searcher, since: datetime | None, until: datetime | None) -> Bools:
+def _time_range_mask(searcher: Searcher, since: datetime | None, until: datetime | None) -> Bools:
     """Return the rows at or after `since` and before `until`; what has no time fails both."""
     if since is None and until is None:
         return np.ones(len(searcher), dtype=bool)

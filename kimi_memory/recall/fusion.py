@@ -92,13 +92,13 @@ def nearness(
     rows, cosines = searcher.vectors(probe.vector, NEAREST, mask)
     if len(rows) == NEAREST and cosines[0] <= cosines[-1]:
         rows, cosines = searcher.vectors(probe.vector, TIED, mask)
-    found[rows] = _spread(np.maximum(cosines, 0.0))
+    found[rows] = _spread_cosines(np.maximum(cosines, 0.0))
     if not (mask == searcher.alive).all():
         _, cosines = searcher.vectors(probe.vector, 1, seen)
     return found, max(0.0, float(cosines[0])) if len(cosines) else 0.0
 
 
-def _spread(cosines: Floats) -> Floats:
+def _spread_cosines(cosines: Floats) -> Floats:
     """Return cosines spread from 0 to 1.
 
     Models differ in how near strangers are (0.1 or 0.8), so what counts is how far a row

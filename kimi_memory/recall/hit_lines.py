@@ -80,11 +80,11 @@ def rests_on(searcher: Searcher, unit: Unit) -> tuple[str, ...]:
         content = b""
         with suppress(OSError, KimiMemoryError):
             content = searcher.files.served(unit.path).content
-        known[unit.id] = tuple(_turns(content.decode("utf-8", "replace")))
+        known[unit.id] = tuple(_yield_turn_ids(content.decode("utf-8", "replace")))
     return known[unit.id]
 
 
-def _turns(text: str) -> Iterator[str]:
+def _yield_turn_ids(text: str) -> Iterator[str]:
     for found in _SOURCE.finditer(text):
         first, last = int(found["first"]), int(found["last"] or found["first"])
         if last - first < _LONGEST_RUN:
@@ -97,12 +97,12 @@ def _is_said_again(searcher: Searcher, unit: Unit, notes: Iterable[str], prompt:
         return False
     asks = len(unit.text) <= LONGER * len(prompt) and unit.text.rstrip().endswith(("?", "？"))
     alike = prompt if asks else ""
-    return _repeats(searcher, unit, " ".join(notes), RESTATED) or _repeats(
+    return _is_repeated_in(searcher, unit, " ".join(notes), RESTATED) or _is_repeated_in(
         searcher, unit, alike, ASKED
     )
 
 
-def _repeats(searcher: Searcher, unit: Unit, known: str, share: float) -> bool:
+def _is_repeated_in(searcher: Searcher, unit: Unit, known: str, share: float) -> bool:
     if not known:
         return False
     words = frozenset(searcher.words.split(unit.text))
@@ -133,13 +133,13 @@ def line_of(unit: Unit, text: str, zone: Zone = UTC) -> Line:
         # A note is its whole file.
         first=0 if unit.kind in _NOTES else unit.first,
         last=0 if unit.kind in _NOTES else unit.last,
-        labels=tuple(_labels(unit, zone)),
+        labels=tuple(_yield_labels(unit, zone)),
         day=f"{in_zone(unit.at, zone):%Y-%m-%d}" if unit.at else "",
-        section=_section(unit),
+        section=_unit_section(unit),
     )
 
 
-def _section(unit: Unit) -> Section:
+def _unit_section(unit: Unit) -> Section:
     if unit.type in ORDERS and unit.kind == "card":
         return Section.ORDERS
     if unit.kind != "turn":
@@ -152,7 +152,7 @@ def is_said_order(unit: Unit) -> bool:
     return unit.role == "user" and unit.trust == "human" and orders_for_always(unit.text)
 
 
-def _labels(unit: Unit, zone: Zone) -> Iterator[str]:
+def _yield_labels(unit: Unit, zone: Zone) -> Iterator[str]:
     """Yield trust, how sure it is, doubt and end of validity."""
     yield unit.trust
     if unit.kind == "card":

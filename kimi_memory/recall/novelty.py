@@ -30,17 +30,17 @@ def fresh(searcher: Searcher, rows: Sequence[int]) -> Floats:
     talk, said = dialogue(searcher), dict[int, frozenset[str]]()
     for row in rows:
         if np.isnan(known[row]):
-            known[row] = _brings(searcher, row, said) if talk[row] else 1.0
+            known[row] = _novelty_factor(searcher, row, said) if talk[row] else 1.0
     factor = np.ones(len(searcher))
     factor[rows] = known[rows]
     return factor
 
 
-def _brings(searcher: Searcher, row: int, said: dict[int, frozenset[str]]) -> float:
-    words = _said(searcher, row, said)
+def _novelty_factor(searcher: Searcher, row: int, said: dict[int, frozenset[str]]) -> float:
+    words = _row_words(searcher, row, said)
     before = frozenset[str]().union(
         *(
-            _said(searcher, other, said)
+            _row_words(searcher, other, said)
             for other in range(max(0, row - BACK), row)
             if searcher.file[other] == searcher.file[row]
         )
@@ -49,7 +49,7 @@ def _brings(searcher: Searcher, row: int, said: dict[int, frozenset[str]]) -> fl
     return float(max(share, LEAST) ** POWER)
 
 
-def _said(searcher: Searcher, row: int, said: dict[int, frozenset[str]]) -> frozenset[str]:
+def _row_words(searcher: Searcher, row: int, said: dict[int, frozenset[str]]) -> frozenset[str]:
     if row not in said:
         said[row] = frozenset(searcher.words.split(searcher.text(row)))
     return said[row]

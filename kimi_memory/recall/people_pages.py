@@ -57,7 +57,7 @@ def written_lines(path: str, content: Callable[[str], bytes]) -> Iterator[PageLi
         front = read(text, path)
     except (KimiMemoryError, OSError):
         return  # There is none, or it cannot be read, which `doctor` tells.
-    given = _given(STARTER_PAGES[path])
+    given = _template_lines(STARTER_PAGES[path])
     above = len(lines_of(text)) - len(lines_of(front.body))
     heading: PageLine | None = None
     for number, line in enumerate(lines_of(front.body), above + 1):
@@ -72,7 +72,7 @@ def written_lines(path: str, content: Callable[[str], bytes]) -> Iterator[PageLi
 
 
 @cache
-def _given(template: str) -> frozenset[str]:
+def _template_lines(template: str) -> frozenset[str]:
     """Return the lines of a template as it lies there: to fill it costs more than the block."""
     folder = Path(str(import_module("kimi_memory.templates").__file__)).parent
     texts = (Path(folder, f"{template}.{lang}.md.j2").read_text("utf-8") for lang in Lang)

@@ -53,9 +53,9 @@ def saying(searcher: Searcher, phrase: str, mask: Bools) -> Bools:
     sought, found = pattern(phrase), np.zeros(len(searcher), dtype=bool)
     if sought is None:
         return found
-    rows = np.flatnonzero(_near(searcher, phrase, mask))
+    rows = np.flatnonzero(_narrow_mask(searcher, phrase, mask))
     for row, unit in searcher.units(map(int, rows)).items():
-        found[row] = sought.search(_said(unit)) is not None
+        found[row] = sought.search(_fold_unit(unit)) is not None
     return found
 
 
@@ -64,7 +64,7 @@ def pattern(phrase: str) -> re.Pattern[str] | None:
 
     Latin words are matched whole, Chinese ones anywhere, as no blanks stand between them.
     """
-    folded = _fold(phrase.removesuffix("*"))
+    folded = _fold_text(phrase.removesuffix("*"))
     if not folded:
         return None
     begins = rf"(?<![^\W{HAN}])" if _is_letter(folded[0]) else ""
@@ -76,17 +76,17 @@ def _is_letter(ch: str) -> bool:
     return (ch.isalnum() or ch == "_") and not _HAN.match(ch)
 
 
-def _said(unit: Unit) -> str:
-    return f"{_fold(unit.title)}\n{_fold(unit.text)}"
+def _fold_unit(unit: Unit) -> str:
+    return f"{_fold_text(unit.title)}\n{_fold_text(unit.text)}"
 
 
-def _fold(text: str) -> str:
+def _fold_text(text: str) -> str:
     return simplify(normalise(text))
 
 
-def _near(searcher: Searcher, phrase: str, mask: Bools) -> Bools:
+def _narrow_mask(searcher: Searcher, phrase: str, mask: Bools) -> Bools:
     """Return the rows of a mask that may say a phrase, as far as is known without parsing."""
-    words = list(_words(searcher, phrase))
+    words = list(_yield_word_forms(searcher, phrase))
     for forms in words:
         held = np.zeros(len(searcher), dtype=bool)
         for word in forms:
@@ -97,36 +97,36 @@ def _near(searcher: Searcher, phrase: str, mask: Bools) -> Bools:
 
 def _in_files(searcher: Searcher, phrase: str, mask: Bools) -> Bools:
     """Return the rows of a mask whose file has the longest word of a phrase anywhere."""
-    runs = _RUN.findall(_fold(phrase))
+    runs = _RUN.findall(_fold_text(phrase))
     held = mask.copy()
     if runs:
         word, known = max(runs, key=len), dict[str, bool]()
         for row in map(int, np.flatnonzero(mask)):
             path = searcher.path(row)
             if path not in known:
-                known[path] = _has(searcher.files, path, word)
+                known[path] = _has_word(searcher.files, path, word)
             held[row] = known[path]
     return held
 
 
-def _has(files: Files, path: str, word: str) -> bool:
+def _has_word(files: Files, path: str, word: str) -> bool:
     try:
         content = files.read(path)
     except (OSError, KimiMemoryError):
         return False
     if content.isascii():
         return word.encode() in content.lower()
-    return word in _fold(content.decode("utf-8", "replace"))
+    return word in _fold_text(content.decode("utf-8", "replace"))
 
 
-def _words(searcher: Searcher, phrase: str) -> Iterator[set[str]]:
+def _yield_word_forms(searcher: Searcher, phrase: str) -> Iterator[set[str]]:
     """Yield the forms in which the index may hold each word, where it must hold one.
 
     It need not hold single letters or words of other characters.
     """
-    folded = _fold(phrase)
+    folded = _fold_text(phrase)
     if begun := _BEGUN.search(folded):
-        yield _begun(searcher, begun[0])
+        yield _expand_prefix(searcher, begun[0])
     for found in _LATIN.finditer(folded):
         split = searcher.words.split(found[0])
         if split and len(found[0]) > 1 and not _CUT.match(folded, found.end()):
@@ -134,7 +134,7 @@ def _words(searcher: Searcher, phrase: str) -> Iterator[set[str]]:
     yield from ({one} for ch in _HAN.findall(folded) for one in searcher.words.split(ch))
 
 
-def _begun(searcher: Searcher, begin: str) -> set[str]:
+def _expand_prefix(searcher: Searcher, begin: str) -> set[str]:
     """Return the words of the index that words beginning so may be held as.
 
     Raises:

@@ -67,19 +67,21 @@ def read_question(
     """
     if not searcher.sittings:
         return Question(tuple(map(Term, words)))
-    told = _telling(searcher, text, words)
-    broad, kept = asks_for_several(without_introduction(text)), _precise(told)
-    known = searcher.once("speakers", lambda: _speakers(searcher))
+    told = _drop_introduction(searcher, text, words)
+    broad, kept = asks_for_several(without_introduction(text)), _drop_loose_dates(told)
+    known = searcher.once("speakers", lambda: _speaker_words(searcher))
     named = frozenset(name for name, parts in known.items() if parts.issubset(kept))
     own = frozenset(word for name in named for word in known[name])
     memo = searcher.words.synonyms
-    terms = [Term(word, () if word in own else _echoes(word, kept, memo, broad)) for word in kept]
+    terms = [
+        Term(word, () if word in own else _find_echoes(word, kept, memo, broad)) for word in kept
+    ]
     spans = time_spans(text, now) if now else ()
-    days = tuple(_stretch(span, now) for span in spans)
+    days = tuple(_build_stretch(span, now) for span in spans)
     return Question(tuple(terms), named, days, broad, asks_for_reply(text), asks_over_time(text))
 
 
-def _telling(searcher: Searcher, text: str, words: Sequence[str]) -> Sequence[str]:
+def _drop_introduction(searcher: Searcher, text: str, words: Sequence[str]) -> Sequence[str]:
     """Leave out the words that only introduce a question, unless it has no others."""
     rest = without_introduction(text)
     if rest == simplify(text):
@@ -89,7 +91,7 @@ def _telling(searcher: Searcher, text: str, words: Sequence[str]) -> Sequence[st
     return [word for word in words if word not in idle] or words
 
 
-def _stretch(span: Span, now: datetime | None) -> Stretch:
+def _build_stretch(span: Span, now: datetime | None) -> Stretch:
     zone = (now and now.tzinfo) or UTC
     first = datetime.combine(span.first, time(), zone)
     end = datetime.combine(span.last + timedelta(days=1), time(), zone)
@@ -100,14 +102,14 @@ def _stretch(span: Span, now: datetime | None) -> Stretch:
     return Stretch(first.timestamp(), end.timestamp(), tuple(words))
 
 
-def _precise(words: Sequence[str]) -> list[str]:
+def _drop_loose_dates(words: Sequence[str]) -> list[str]:
     """Leave out what a day is besides: every week has a Friday, and a year many days."""
     if not any(word.startswith("d:") for word in words):
         return list(words)
     return [word for word in words if not word.startswith(_LOOSE)]
 
 
-def _echoes(
+def _find_echoes(
     word: str, words: Iterable[str], known: Sequence[Table], broad: bool
 ) -> tuple[Echo, ...]:
     said, found = set(words), []
@@ -120,7 +122,7 @@ def _echoes(
     return tuple(found)
 
 
-def _speakers(searcher: Searcher) -> Mapping[str, frozenset[str]]:
+def _speaker_words(searcher: Searcher) -> Mapping[str, frozenset[str]]:
     """Return the words of the name of each who speaks in a row that counts."""
     said = searcher.column("speaker").all()
     heard = said if searcher.whole else [said[row] for row in searcher.living()]

@@ -71,7 +71,7 @@ def parse(line: str, now: datetime, *, limit: int = 10) -> Query:
     found, words, at = _Found(), [], 0
     sentence = _is_sentence(line)
     for mark in _TOKEN.finditer(line):
-        said = _take(mark, found, now, sentence=sentence)
+        said = _parse_mark(mark, found, now, sentence=sentence)
         if said is not None:
             words += [line[at : mark.start()], said]
             at = mark.end()
@@ -100,7 +100,7 @@ def check(name: str, values: Iterable[str], place: str) -> tuple[str, ...]:
     known = CLOSED.get(name)
     for value in found:
         if known and value not in known:
-            raise UsageError(f"{place}: there is no {name} {value!r}. Use {_either(known)}.")
+            raise UsageError(f"{place}: there is no {name} {value!r}. Use {_join_choices(known)}.")
     return found
 
 
@@ -147,7 +147,7 @@ def _is_sentence(line: str) -> bool:
     return found is not None and not _TOKEN.fullmatch(line.strip())
 
 
-def _take(mark: re.Match[str], found: _Found, now: datetime, *, sentence: bool) -> str | None:
+def _parse_mark(mark: re.Match[str], found: _Found, now: datetime, *, sentence: bool) -> str | None:
     """Note what a mark says; return what stays of it as words, None where it is none."""
     name = mark["field"]
     if name:
@@ -160,7 +160,7 @@ def _take(mark: re.Match[str], found: _Found, now: datetime, *, sentence: bool) 
     if mark["begin"]:
         found.phrases.append(f"{mark['begin']}*")
         return mark["begin"]
-    phrase = _quoted(mark, "q").strip()
+    phrase = _quoted_value(mark, "q").strip()
     if not phrase:
         return ""
     (found.excluded if mark["no"] else found.phrases).append(phrase)
@@ -168,7 +168,7 @@ def _take(mark: re.Match[str], found: _Found, now: datetime, *, sentence: bool) 
 
 
 def _take_field(mark: re.Match[str], found: _Found, now: datetime, *, sentence: bool) -> bool:
-    name, value = mark["field"], (mark["value"] or _quoted(mark, "v")).strip()
+    name, value = mark["field"], (mark["value"] or _quoted_value(mark, "v")).strip()
     place = f"{mark[0]!r} at character {mark.start() + 1}"
     if name in CLOSED and not value.replace("-", "").isalpha():
         return False  # status:500 is what a log says
@@ -189,9 +189,9 @@ def _take_field(mark: re.Match[str], found: _Found, now: datetime, *, sentence: 
     return True
 
 
-def _quoted(mark: re.Match[str], group: str) -> str:
+def _quoted_value(mark: re.Match[str], group: str) -> str:
     return next((mark[group + kind] for kind in "abcd" if mark[group + kind] is not None), "")
 
 
-def _either(known: tuple[str, ...]) -> str:
+def _join_choices(known: tuple[str, ...]) -> str:
     return f"{', '.join(known[:-1])} or {known[-1]}"

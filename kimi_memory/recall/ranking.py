@@ -20,7 +20,7 @@ from kimi_memory.index.top import best
 from kimi_memory.nlp.rules.previous import asks_for_previous
 from kimi_memory.recall.bm25 import Lexical, rank
 from kimi_memory.recall.conversation import during, sides, telling
-from kimi_memory.recall.filters import allowed, marked, seen
+from kimi_memory.recall.filters import allowed, marked, visible_rows
 from kimi_memory.recall.fusion import Probe, fuse, nearness
 from kimi_memory.recall.novelty import fresh
 from kimi_memory.recall.query_analysis import Question, read_question
@@ -73,7 +73,7 @@ def candidates(
         room: how many rows.
         now: what the dates of the question count from; without it they are only words.
     """
-    mask, previous = _candidates(searcher, query)
+    mask, previous = _candidate_mask(searcher, query)
     question = read_question(searcher, query.text, words, now)
     if query.turn_days > 0 and now is not None and not (question.days or _names_time(query)):
         mask = mask & ~_turns_before(searcher, now - timedelta(days=query.turn_days))
@@ -81,9 +81,9 @@ def candidates(
     # Where words alone decide, rows that cannot be among the best need no score.
     few = room if probe is None and not listed.any() else 0
     lexical = rank(searcher, question, mask, few)
-    near, cosine = nearness(searcher, probe, mask, seen(searcher, query))
+    near, cosine = nearness(searcher, probe, mask, visible_rows(searcher, query))
     summands = {**fuse(lexical.parts, near, probe), "marked": listed}
-    factors = _factors(searcher, question, lexical)
+    factors = _compute_factors(searcher, question, lexical)
     factors |= {"previous": favour_previous(searcher)} if previous else {}
     told = (part for part in summands.values() if part.strides[0])
     scores: Floats = reduce(np.add, told, np.zeros(len(searcher)))
@@ -98,8 +98,8 @@ def candidates(
     nearest = min(1.0, probe.weight) * cosine if probe is not None else 0.0
     return Ranked(
         rows,
-        _parts(rows, summands, factors),
-        _lanes(rows, lexical, near),
+        _score_parts(rows, summands, factors),
+        _row_lanes(rows, lexical, near),
         lanes,
         1.0 if listed.any() else max(lexical.cover, nearest),
     )
@@ -126,21 +126,21 @@ def _look_closer(
     question: Question,
 ) -> list[int]:
     """Return the best rows by factors that need them read, which are added to the others."""
-    rows = _best(scores, searcher, room)
+    rows = _best_rows(scores, searcher, room)
     behind = stand_behind(searcher, rows) if current else None
     if behind is not None:
         factors["replaced"] = behind
-        scores = _among(rows, scores * behind)
-        rows = _best(scores, searcher, room)
+        scores = _restrict_scores(rows, scores * behind)
+        rows = _best_rows(scores, searcher, room)
     if question.broad:
         factors["fresh"] = fresh(searcher, rows)
-        scores = _among(rows, scores * factors["fresh"])
-        factors["spread"] = _spread(searcher, scores, rows, question.over_time)
-        rows = _best(scores * factors["spread"], searcher, room)
+        scores = _restrict_scores(rows, scores * factors["fresh"])
+        factors["spread"] = _spread_factor(searcher, scores, rows, question.over_time)
+        rows = _best_rows(scores * factors["spread"], searcher, room)
     return rows
 
 
-def _candidates(searcher: Searcher, query: Query) -> tuple[Bools, bool]:
+def _candidate_mask(searcher: Searcher, query: Query) -> tuple[Bools, bool]:
     """Return the rows that pass the filters, and whether replaced values are asked for."""
     mask = allowed(searcher, query)
     if query.as_of is not None or query.status or not asks_for_previous(query.text):
@@ -148,26 +148,28 @@ def _candidates(searcher: Searcher, query: Query) -> tuple[Bools, bool]:
     return mask | allowed(searcher, replace(query, status=(Status.SUPERSEDED,))), True
 
 
-def _factors(searcher: Searcher, question: Question, lexical: Lexical) -> dict[str, Floats]:
+def _compute_factors(searcher: Searcher, question: Question, lexical: Lexical) -> dict[str, Floats]:
     """Return the factors of rows; pages and cards of a memory without talk have none."""
     if not searcher.sittings:
         return {}
     return {
-        "speaker": _speaker(searcher, question),
-        "role": _role(searcher, question, lexical),
+        "speaker": _speaker_factor(searcher, question),
+        "role": _role_factor(searcher, question, lexical),
         "telling": telling(searcher),
-        "time": _time(searcher, question),
+        "time": _time_factor(searcher, question),
     }
 
 
-def _time(searcher: Searcher, question: Question) -> Floats:
+def _time_factor(searcher: Searcher, question: Question) -> Floats:
     factor = np.ones(len(searcher))
     for stretch in question.days:
         factor[during(searcher, stretch)] = TIME
     return factor
 
 
-def _spread(searcher: Searcher, scores: Floats, rows: Sequence[int], over_time: bool) -> Floats:
+def _spread_factor(
+    searcher: Searcher, scores: Floats, rows: Sequence[int], over_time: bool
+) -> Floats:
     """Return what is left of each row once better rows beside it are chosen before it.
 
     Args:
@@ -197,14 +199,14 @@ def _spread(searcher: Searcher, scores: Floats, rows: Sequence[int], over_time: 
     return factor
 
 
-def _among(rows: Sequence[int], scores: Floats) -> Floats:
+def _restrict_scores(rows: Sequence[int], scores: Floats) -> Floats:
     """Return the scores of some rows, nothing for the others: those were not looked at."""
     kept = np.zeros(len(scores))
     kept[rows] = scores[rows]
     return kept
 
 
-def _best(scores: Floats, searcher: Searcher, room: int) -> list[int]:
+def _best_rows(scores: Floats, searcher: Searcher, room: int) -> list[int]:
     """Return the best rows, best first; ties stand by id, which few rows need to be asked for."""
     found = best(scores, room)
     found = found[np.argsort(-scores[found], kind="stable")]
@@ -215,7 +217,7 @@ def _best(scores: Floats, searcher: Searcher, room: int) -> list[int]:
     return ordered
 
 
-def _parts(
+def _score_parts(
     rows: Sequence[int], summands: dict[str, Floats], factors: dict[str, Floats]
 ) -> list[dict[str, float]]:
     """Return what each row's score is made of, without what changes nothing."""
@@ -228,13 +230,13 @@ def _parts(
     return found
 
 
-def _lanes(rows: Sequence[int], lexical: Lexical, near: Floats) -> list[tuple[str, ...]]:
+def _row_lanes(rows: Sequence[int], lexical: Lexical, near: Floats) -> list[tuple[str, ...]]:
     said = (lexical.turn[rows] != 0) | (lexical.window[rows] != 0)
     both = zip(said.tolist(), (near[rows] != 0).tolist(), strict=True)
     return [("keyword",) * keyword + ("vector",) * vector for keyword, vector in both]
 
 
-def _speaker(searcher: Searcher, question: Question) -> Floats:
+def _speaker_factor(searcher: Searcher, question: Question) -> Floats:
     """Favour the turns of a speaker when the question names exactly one."""
     factor = np.ones(len(searcher))
     if len(question.names) == 1:
@@ -243,7 +245,7 @@ def _speaker(searcher: Searcher, question: Question) -> Floats:
     return factor
 
 
-def _role(searcher: Searcher, question: Question, lexical: Lexical) -> Floats:
+def _role_factor(searcher: Searcher, question: Question, lexical: Lexical) -> Floats:
     """Favour what a person said where an assistant answers, or the answer if that is asked for."""
     person, assistant = sides(searcher)
     if question.reply:

@@ -119,9 +119,9 @@ class _Due:
             due = [self.shown.popleft() for _ in range(len(self.shown))]
             for actor, shown in groupby(due, lambda one: one.actor):
                 with suppress(KimiMemoryError):
-                    self._store.append(PATH, [*map(self._line, shown)], actor, sync=False)
+                    self._store.append(PATH, [*map(self._encode_receipt, shown)], actor, sync=False)
 
-    def _line(self, shown: _Shown) -> bytes:
+    def _encode_receipt(self, shown: _Shown) -> bytes:
         at = shown.at.astimezone(UTC).isoformat(timespec="seconds")
         record: dict[str, Json] = {
             "id": new_id("receipt", shown.at),

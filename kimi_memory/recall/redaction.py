@@ -43,7 +43,7 @@ def redact_hits(files: Files, hits: Iterable[Hit], query: Query, now: datetime) 
         return list(hits)
     stones = tombstones_of(files)
     kept = (hit for hit in hits if not _has_expired(files, hit.unit, now))
-    return [shown for hit in kept if (shown := _redacted(hit, stones)) is not None]
+    return [shown for hit in kept if (shown := _redact_hit(hit, stones)) is not None]
 
 
 def forgotten(searcher: Searcher) -> Bools:
@@ -62,16 +62,16 @@ def tombstones_of(files: Files) -> Tombstones:
     if state_of(files.root, TOMBSTONES) is None:
         return _NOTHING  # which costs much less than to open what is not there
     with suppress(OSError, KimiMemoryError):
-        return _parsed(files.read(TOMBSTONES), files.journal)
+        return _build_tombstones(files.read(TOMBSTONES), files.journal)
     return _NOTHING
 
 
 @lru_cache(maxsize=4)
-def _parsed(content: bytes, journal: Journal) -> Tombstones:
+def _build_tombstones(content: bytes, journal: Journal) -> Tombstones:
     return Tombstones(parse_tombstones(content, strict=False), keyed_by(journal))
 
 
-def _redacted(hit: Hit, stones: Tombstones) -> Hit | None:
+def _redact_hit(hit: Hit, stones: Tombstones) -> Hit | None:
     unit = hit.unit
     if not stones or unit.kind in _NOTES:
         return hit
@@ -114,14 +114,14 @@ def _turns_under(searcher: Searcher, stones: Tombstones) -> Iterator[str]:
     for stone in stones:
         if stone.value:
             (private[stone.scope] if is_private(stone.scope) else values).add(stone.value)
-    for note in _archived(searcher):
+    for note in _yield_archived_notes(searcher):
         barred = values | private.get(note.scope, set())
         for quote in note.quotes:
             if not barred.isdisjoint(stones.forms(quote.text)):
                 yield f"session:{quote.session}#{quote.n}"
 
 
-def _archived(searcher: Searcher) -> Iterator[Card | Event]:
+def _yield_archived_notes(searcher: Searcher) -> Iterator[Card | Event]:
     statuses, kinds = searcher.column("status"), searcher.column("kind")
     for row in searcher.living():
         if statuses[row] == Status.ARCHIVED and kinds[row] in _NOTES:

@@ -35,7 +35,7 @@ def with_related(
     """
     graph = graph_of(searcher)
     holding = standing(searcher) if holding is None else holding
-    found = ((hit, tuple(_beside(searcher, graph, holding, hit.unit.id))) for hit in hits)
+    found = ((hit, tuple(_yield_neighbours(searcher, graph, holding, hit.unit.id))) for hit in hits)
     return [replace(hit, related=related[:SHOWN]) if related else hit for hit, related in found]
 
 
@@ -65,7 +65,7 @@ def followed(
         for near in [near for near in near_by if not rels or near.rel in rels][:FOLLOWED]:
             if near.id not in found:
                 best[near.id] = max(best.get(near.id, 0.0), hit.score * near.weight)
-    known = _rows(searcher)
+    known = _note_rows(searcher)
     rows = {known[id]: score for id, score in best.items() if id in known and allowed[known[id]]}
     reached = [
         Hit(unit, rows[row], "", {LANE: rows[row]}, (LANE,))
@@ -76,32 +76,34 @@ def followed(
 
 def graph_of(searcher: Searcher) -> Graph:
     """Return the graph over all notes, by ids and by the names that wikilinks use."""
-    found: Graph = searcher.once("graph", lambda: Graph.of(_edges(searcher)))
+    found: Graph = searcher.once("graph", lambda: Graph.of(_yield_edges(searcher)))
     return found
 
 
-def _beside(searcher: Searcher, graph: Graph, holding: Bools, id: str) -> Iterator[Related]:
-    rows, titles = _rows(searcher), searcher.column("title")
+def _yield_neighbours(
+    searcher: Searcher, graph: Graph, holding: Bools, id: str
+) -> Iterator[Related]:
+    rows, titles = _note_rows(searcher), searcher.column("title")
     for near in graph.near(id):
         row = rows.get(near.id)
         if row is not None and holding[row]:
             yield Related(near.id, titles[row], near.rel, near.weight, near.hops)
 
 
-def _rows(searcher: Searcher) -> dict[str, int]:
+def _note_rows(searcher: Searcher) -> dict[str, int]:
     """Return the row of every card and event; only these are linked."""
-    found: dict[str, int] = searcher.once("notes", lambda: _find(searcher))
+    found: dict[str, int] = searcher.once("notes", lambda: _find_note_rows(searcher))
     return found
 
 
-def _find(searcher: Searcher) -> dict[str, int]:
+def _find_note_rows(searcher: Searcher) -> dict[str, int]:
     notes = searcher.alive & searcher.column("kind").among(("card", "event"))
     ids = searcher.column("id").all()
     return {ids[row]: int(row) for row in np.flatnonzero(notes)}
 
 
-def _edges(searcher: Searcher) -> Iterator[Edge]:
-    rows, links = _rows(searcher), searcher.column("links").all()
+def _yield_edges(searcher: Searcher) -> Iterator[Edge]:
+    rows, links = _note_rows(searcher), searcher.column("links").all()
     scopes = searcher.column("scope").all()
     names: dict[str, dict[str, str]] = {}
     for id, row in sorted(rows.items()):
@@ -115,13 +117,13 @@ def _edges(searcher: Searcher) -> Iterator[Edge]:
             # To make a name of every title is most of the work, and seldom needed.
             if whose not in names:
                 own = {id: row for id, row in rows.items() if scopes[row] == whose}
-                names[whose] = _names(searcher, own)
+                names[whose] = _ids_by_name(searcher, own)
             if link.to in names[whose]:
                 to = names[whose][link.to]
                 yield Edge(id, to, link.rel, link.weight, link.reason, "wikilink")
 
 
-def _names(searcher: Searcher, rows: dict[str, int]) -> dict[str, str]:
+def _ids_by_name(searcher: Searcher, rows: dict[str, int]) -> dict[str, str]:
     """Return the id behind each file name, title and key; the first path has a shared name."""
     ordered = sorted(rows.items(), key=lambda item: searcher.path(item[1]))
     found: dict[str, str] = {}

@@ -120,7 +120,7 @@ def relevant_rows(
     """
     if not rows:
         return rows
-    shared = _shared(searcher, question, rows)
+    shared = _measure_shared(searcher, question, rows)
     if likelihood(read_signs(searcher, question, query.text, shared)) >= query.min_relevance:
         return rows
     words = frozenset(term.word for term in question.terms)
@@ -167,13 +167,13 @@ def read_signs(searcher: Searcher, question: Question, prompt: str, shared: Shar
         read_framing(prompt),
         bool(question.names),
         asks_the_world(prompt),
-        min(_strangers(searcher, prompt), MOST_STRANGERS),
-        math.log(min(_size(searcher), SIZES[1])) - MIDDLE,
+        min(_count_unknown_names(searcher, prompt), MOST_STRANGERS),
+        math.log(min(_document_count(searcher), SIZES[1])) - MIDDLE,
         max(0.0, 1.0 - math.log(max(1, _said_rows(searcher))) / math.log(FEW)),
     )
 
 
-def _size(searcher: Searcher) -> int:
+def _document_count(searcher: Searcher) -> int:
     """Return how many rows count, restatements of talk aside."""
     count = searcher.once(
         "documents", lambda: int((searcher.alive & ~notes_beside_talk(searcher)).sum())
@@ -187,10 +187,10 @@ def _said_rows(searcher: Searcher) -> int:
     return int((searcher.alive & kinds.among(("turn", "card"))).sum())
 
 
-def _shared(searcher: Searcher, question: Question, rows: Sequence[int]) -> Shared:
+def _measure_shared(searcher: Searcher, question: Question, rows: Sequence[int]) -> Shared:
     """Return what each row shares with a prompt."""
-    size, scratch = _size(searcher), np.zeros(len(searcher), dtype=bool)
-    places, near = _places(searcher, rows)
+    size, scratch = _document_count(searcher), np.zeros(len(searcher), dtype=bool)
+    places, near = _neighbour_places(searcher, rows)
     rarest = math.log(1 + (size + 0.5) / 0.5)
     asked, common = SMOOTH, commonness()
     held, topic = np.zeros(len(rows)), np.zeros(len(rows))
@@ -198,11 +198,11 @@ def _shared(searcher: Searcher, question: Question, rows: Sequence[int]) -> Shar
     for term in question.terms:
         if term.word in across:
             continue
-        share = (1.0 - common.get(term.word, 0.0)) * _kind(term.word)
-        said, count = _said(searcher, places, term.word, scratch)
+        share = (1.0 - common.get(term.word, 0.0)) * _word_weight(term.word)
+        said, count = _word_presence(searcher, places, term.word, scratch)
         for echo in term.echoes:
             for word in echo.words:
-                other, _ = _said(searcher, places, word, scratch)
+                other, _ = _word_presence(searcher, places, word, scratch)
                 said = np.maximum(said, other * echo.weight)
         rarity = math.log(1 + max(0.5, size - count + 0.5) / (count + 0.5)) / rarest
         asked += share * (rarity if count else 1.0)
@@ -218,12 +218,12 @@ def _pairs_across_words(searcher: Searcher, words: Sequence[str]) -> set[str]:
     Of 本地端口 it knows 本地 and 端口; that it never heard 地端 tells nothing.
     """
     pairs = [word for word in words if len(word) == 2 and "\u3400" <= word[0] <= "\u9fff"]
-    known = [pair for pair in pairs if _known(searcher, pair)]
+    known = [pair for pair in pairs if _is_known_word(searcher, pair)]
     ends, starts = {pair[1] for pair in known}, {pair[0] for pair in known}
     return {pair for pair in pairs if pair not in known and pair[0] in ends and pair[1] in starts}
 
 
-def _kind(word: str) -> float:
+def _word_weight(word: str) -> float:
     if word[1:2] == ":":
         return TYPED
     if "\u3400" <= word[0] <= "\u9fff":
@@ -231,7 +231,7 @@ def _kind(word: str) -> float:
     return 1.0
 
 
-def _places(searcher: Searcher, rows: Sequence[int]) -> tuple[Ints, Bools]:
+def _neighbour_places(searcher: Searcher, rows: Sequence[int]) -> tuple[Ints, Bools]:
     """Return rows and their neighbours, one line for each step, and which of these count."""
     here: Ints = np.asarray(rows)
     steps = np.array([0, *(step for step, _ in WINDOW)])[:, None]
@@ -243,7 +243,9 @@ def _places(searcher: Searcher, rows: Sequence[int]) -> tuple[Ints, Bools]:
     return places, inside & same & turns[places] & turns[here][None, :]
 
 
-def _said(searcher: Searcher, places: Ints, word: str, scratch: Bools) -> tuple[Floats, int]:
+def _word_presence(
+    searcher: Searcher, places: Ints, word: str, scratch: Bools
+) -> tuple[Floats, int]:
     """Return which of some places hold a word, and how many rows do."""
     rows, _ = searcher.postings(word)
     scratch[rows] = True
@@ -252,11 +254,13 @@ def _said(searcher: Searcher, places: Ints, word: str, scratch: Bools) -> tuple[
     return found, len(rows)
 
 
-def _strangers(searcher: Searcher, prompt: str) -> int:
+def _count_unknown_names(searcher: Searcher, prompt: str) -> int:
     """Return how many names in a prompt the memory never heard."""
     words = [searcher.words.split(name) for name in names_inside(prompt)]
-    return sum(bool(own) and not any(_known(searcher, word) for word in own) for own in words)
+    return sum(
+        bool(own) and not any(_is_known_word(searcher, word) for word in own) for own in words
+    )
 
 
-def _known(searcher: Searcher, word: str) -> bool:
+def _is_known_word(searcher: Searcher, word: str) -> bool:
     return len(searcher.postings(word)[0]) > 0

@@ -105,7 +105,7 @@ def common_day(lines: Sequence[Line]) -> str:
 def alone(line: Line) -> str:
     """Return a line that names its own file."""
     place = f"{line.path}#{line.lines}" if line.first else line.path
-    return f"- {_labels(line, line.day)}{line.said} ({place})"
+    return f"- {_format_labels(line, line.day)}{line.said} ({place})"
 
 
 def heading(path: str, day: str) -> str:
@@ -116,10 +116,10 @@ def heading(path: str, day: str) -> str:
 def under(line: Line, day: str) -> str:
     """Return a line below the name of its file, and its day if that is `day`."""
     place = f"{line.lines} " if line.first else ""
-    return f"- {place}{_labels(line, '' if day else line.day)}{line.said}"
+    return f"- {place}{_format_labels(line, '' if day else line.day)}{line.said}"
 
 
-def _labels(line: Line, day: str) -> str:
+def _format_labels(line: Line, day: str) -> str:
     trust, rest = line.labels[:1], line.labels[1:]
     told = ", ".join((*trust, *([day] if day else ()), *rest))
     return f"[{told}] " if told else ""

@@ -50,7 +50,7 @@ class Replaced(NamedTuple):
 
 def replaced(searcher: Searcher) -> Replaced:
     """Return the replaced cards of a memory and the turns that only they rest on."""
-    return searcher.once("replaced", lambda: _replaced(searcher))
+    return searcher.once("replaced", lambda: _find_replaced(searcher))
 
 
 def stand_behind(searcher: Searcher, rows: Sequence[int]) -> Floats | None:
@@ -60,7 +60,7 @@ def stand_behind(searcher: Searcher, rows: Sequence[int]) -> Floats | None:
         return None
     kinds, ids, factor = searcher.column("kind"), searcher.column("id"), np.ones(len(searcher))
     for row in rows:
-        said = [ids[row]] if kinds[row] == "turn" else _evidence(searcher, row, kinds[row])
+        said = [ids[row]] if kinds[row] == "turn" else _evidence_turns(searcher, row, kinds[row])
         if row in instead:
             factor[row] = AHEAD
         elif said and turns.issuperset(said):
@@ -82,16 +82,18 @@ def successor(searcher: Searcher, id: str) -> str | None:
     return None if row is None else searcher.text(row) if row >= 0 else ""
 
 
-def _replaced(searcher: Searcher) -> Replaced:
+def _find_replaced(searcher: Searcher) -> Replaced:
     kinds, statuses = searcher.column("kind"), searcher.column("status")
     cards: Bools = searcher.alive & statuses.among((Status.SUPERSEDED,)) & kinds.among(("card",))
     keys, at = searcher.column("key"), searcher.column("at")
     latest = sorted(np.flatnonzero(cards).tolist(), key=lambda row: at[row] or 0.0)[-MOST:]
-    rested = {row: list(_turns([note])) for row in latest if (note := _read(searcher, row))}
+    rested = {
+        row: list(_yield_turn_ids([note])) for row in latest if (note := _read_note(searcher, row))
+    }
     own = {keys[row] for row in latest} - {""}
     living = searcher.alive & ~cards & kinds.among(("card",)) if own else np.zeros(0, dtype=bool)
     rivals = [row for row in np.flatnonzero(living).tolist() if keys[row] in own]
-    held = frozenset(_turns(note for row in rivals if (note := _read(searcher, row))))
+    held = frozenset(_yield_turn_ids(note for row in rivals if (note := _read_note(searcher, row))))
     gone = frozenset(turn for turns in rested.values() for turn in turns) - held
     newest = {keys[row]: row for row in sorted(rivals, key=lambda row: at[row] or 0.0)}
     ids = searcher.column("id")
@@ -103,31 +105,31 @@ def _replaced(searcher: Searcher) -> Replaced:
     return Replaced(cards, gone, frozenset(rivals), after)
 
 
-def _evidence(searcher: Searcher, row: int, kind: str) -> Sequence[str]:
+def _evidence_turns(searcher: Searcher, row: int, kind: str) -> Sequence[str]:
     """Return the turns an event rests on; a card says itself whether it holds."""
     if kind != "event":
         return ()
     known = searcher.once("evidence of events", dict[int, Sequence[str]])
     if row not in known:
-        note = _read(searcher, row)
-        known[row] = tuple(_turns([note] if note else []))
+        note = _read_note(searcher, row)
+        known[row] = tuple(_yield_turn_ids([note] if note else []))
     return known[row]
 
 
-def _read(searcher: Searcher, row: int) -> Card | Event | None:
+def _read_note(searcher: Searcher, row: int) -> Card | Event | None:
     path, note = searcher.path(row), None
     with suppress(OSError, KimiMemoryError):
         note = codec.parse(decode(searcher.files.served(path).content, path), path)
     return note if isinstance(note, Card | Event) else None
 
 
-def _turns(notes: Iterable[Card | Event]) -> Iterator[str]:
+def _yield_turn_ids(notes: Iterable[Card | Event]) -> Iterator[str]:
     """Yield the ids of the turns that support some notes."""
     for note in notes:
-        for source in filter(_supports, note.sources):
+        for source in filter(_is_supporting_source, note.sources):
             for n in range(source.first, source.last + 1):
                 yield f"session:{source.session}#{n}"
 
 
-def _supports(source: Source) -> bool:
+def _is_supporting_source(source: Source) -> bool:
     return bool(source.session) and str(source.rel) == "supports"

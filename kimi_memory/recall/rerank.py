@@ -34,22 +34,22 @@ def reranked(host: Host, query: str, hits: list[Hit]) -> tuple[list[Hit], str]:
         return hits, ""
     if len(found) != len(top) or not all(map(math.isfinite, found)):
         return hits, f"Not reranked: {len(found)} usable scores for {len(top)} texts."
-    best, second = top[0].score, _even(found)
-    looked = [_again(hit, score, best) for hit, score in zip(top, second, strict=True)]
-    rest = [_times(hit, 1.0 - SHARE) for hit in hits[ROWS:]]
+    best, second = top[0].score, _normalise_scores(found)
+    looked = [_rescore_hit(hit, score, best) for hit, score in zip(top, second, strict=True)]
+    rest = [_multiply_score(hit, 1.0 - SHARE) for hit in hits[ROWS:]]
     return sorted([*looked, *rest], key=lambda hit: (-hit.score, hit.unit.id)), ""
 
 
-def _even(scores: Sequence[float]) -> list[float]:
+def _normalise_scores(scores: Sequence[float]) -> list[float]:
     """Return scores from 0 to 1: rerankers differ in scale, and only the order is promised."""
     low, high = min(scores), max(scores)
     return [(score - low) / (high - low) if high > low else 1.0 for score in scores]
 
 
-def _again(hit: Hit, second: float, best: float) -> Hit:
+def _rescore_hit(hit: Hit, second: float, best: float) -> Hit:
     wanted = (1.0 - SHARE) * hit.score + SHARE * second * best
-    return _times(hit, wanted / hit.score)
+    return _multiply_score(hit, wanted / hit.score)
 
 
-def _times(hit: Hit, factor: float) -> Hit:
+def _multiply_score(hit: Hit, factor: float) -> Hit:
     return replace(hit, score=hit.score * factor, parts={**hit.parts, "rerank": factor})

@@ -61,7 +61,7 @@ def standing_orders(recall: Recall, request: Request) -> Iterator[Line]:
     """Yield the orders that apply to a prompt: those it speaks of first, then the latest."""
     split = recall.words.split
     words = frozenset(split(request.query))
-    chosen = [unit for unit in _orders(recall, request) if suits(unit.text, words, split)]
+    chosen = [unit for unit in _yield_orders(recall, request) if suits(unit.text, words, split)]
     chosen.sort(key=lambda unit: (not calls_for(unit.text, words, split), unit.type != _RULE))
     room = SHARE * request.budget
     for place, unit in enumerate(chosen[:MOST]):
@@ -72,18 +72,18 @@ def standing_orders(recall: Recall, request: Request) -> Iterator[Line]:
         yield line
 
 
-def _orders(recall: Recall, request: Request) -> Iterator[Unit]:
+def _yield_orders(recall: Recall, request: Request) -> Iterator[Unit]:
     """Yield all orders: rules, those that were only said, then preferences; the latest first."""
     searcher = recall.searcher()
-    cards = list(_cards(recall, searcher, request))
+    cards = list(_yield_order_cards(recall, searcher, request))
     quoted = {turn for card in cards for turn in rests_on(searcher, card)}
-    said = [unit for unit in _said(searcher, request) if unit.id not in quoted]
+    said = [unit for unit in _find_spoken_orders(searcher, request) if unit.id not in quoted]
     yield from (card for card in cards if card.type == _RULE)
     yield from said
     yield from (card for card in cards if card.type != _RULE)
 
 
-def _cards(recall: Recall, searcher: Searcher, request: Request) -> Iterator[Unit]:
+def _yield_order_cards(recall: Recall, searcher: Searcher, request: Request) -> Iterator[Unit]:
     any_order = searcher.once(
         "orders", lambda: bool((searcher.alive & searcher.column("type").among(ORDERS)).any())
     )
@@ -96,7 +96,7 @@ def _cards(recall: Recall, searcher: Searcher, request: Request) -> Iterator[Uni
         yield from (hit.unit for hit in hits if hit.unit.status != Status.CANDIDATE)
 
 
-def _said(searcher: Searcher, request: Request) -> list[Unit]:
+def _find_spoken_orders(searcher: Searcher, request: Request) -> list[Unit]:
     """Return the turns in which a person gave an assistant an order for always."""
     mask = searcher.once("order cues", lambda: _with_cues(searcher)) & sides(searcher)[0]
     if not mask.any():

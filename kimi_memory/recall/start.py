@@ -53,13 +53,13 @@ def build_start(
     whose, shelf = Whose(scopes, request.project, now, ids), Shelf(store)
     known = Known.of(shelf)
     shelf.keep()  # The next process need not read the heads of all cards again.
-    heading = _language(known)
+    heading = _block_language(known)
     points = list(known.points(heading, request.zone, whose))
-    own = [*_identity(shelf, ids), *_people(shelf, request.budget, ids)]
+    own = [*_yield_identity_lines(shelf, ids), *_yield_people_lines(shelf, request.budget, ids)]
     choice, room = Choice(points), request.budget
     while room > 0:
         chosen = choice.within(room - sum(estimate(line.text) + 1 for line in own))
-        built = _block(own, chosen, heading, request.nonce)
+        built = _render_block(own, chosen, heading, request.nonce)
         cost = estimate(built)
         if cost <= request.budget:
             ids = (*(line.id for line in own), *(point.id for point in chosen))
@@ -72,19 +72,19 @@ def build_start(
     return Context("", 0, (), len(points) + len(own))
 
 
-def _language(known: Known) -> Lang:
+def _block_language(known: Known) -> Lang:
     langs = [*(head.lang for head in known.heads), *(digest.lang for digest in known.digests)]
     return Lang.ZH if langs and langs.count(Lang.ZH) * 2 >= len(langs) else Lang.EN
 
 
-def _block(own: list[_Line], points: list[Point], lang: Lang, nonce: str) -> str:
+def _render_block(own: list[_Line], points: list[Point], lang: Lang, nonce: str) -> str:
     parts = [line.text for line in own]
     for section, of in groupby(points, key=lambda point: point.section):
         parts += [f"## {BRIEF_TITLES[section][lang is Lang.EN]}", *(point.plain for point in of)]
     return fence(parts, nonce) if parts else ""
 
 
-def _identity(shelf: Shelf, ids: Collection[str] | None) -> Iterator[_Line]:
+def _yield_identity_lines(shelf: Shelf, ids: Collection[str] | None) -> Iterator[_Line]:
     """Yield who the agent is and what it is for, unless that is what every new memory says."""
     plain = {text for both in STARTER_IDENTITY.values() for text in both}
     for filed in shelf.notes(Identity.kind):
@@ -92,10 +92,10 @@ def _identity(shelf: Shelf, ids: Collection[str] | None) -> Iterator[_Line]:
             for said in (filed.note.who, filed.note.mission):
                 line = " ".join(said.split())
                 if line and line not in plain:
-                    yield _Line(filed.note.id, f"- {_first(line)}")
+                    yield _Line(filed.note.id, f"- {_first_sentences(line)}")
 
 
-def _first(text: str) -> str:
+def _first_sentences(text: str) -> str:
     """Return as many whole sentences of a text as a line has room for."""
     end = 0
     for _, last in sentences(text):
@@ -105,7 +105,7 @@ def _first(text: str) -> str:
     return text[:end].strip()
 
 
-def _people(shelf: Shelf, budget: int, ids: Collection[str] | None) -> Iterator[_Line]:
+def _yield_people_lines(shelf: Shelf, budget: int, ids: Collection[str] | None) -> Iterator[_Line]:
     """Yield what a person wrote on their own pages, without what the template said."""
     for path in STARTER_PAGES:
         if ids is None or path in ids:

@@ -63,26 +63,30 @@ def leading(
         allowed: which rows count.
         room: how many of the best are asked for.
     """
-    weights = [_weight(searcher, frame, word) for word in words]
+    weights = [_word_weight(searcher, frame, word) for word in words]
     known = sorted((one for one in weights if one.df), key=lambda one: one.df)
 
     def gain(one: Weight) -> Floats:
         return searcher.impacts(one.word, frame.gain)
 
     peaks = [(one, one.peak) for one in known]
-    rows = _promising(searcher, peaks, gain, allowed, lambda sums: _last(sums, room))
-    found = _scored(searcher, frame, weights, rows)
+    rows = _promising_rows(
+        searcher, peaks, gain, allowed, lambda sums: _lowest_best_sum(sums, room)
+    )
+    found = _score_rows(searcher, frame, weights, rows)
     widest = float(found.cover.max(initial=0.0))
     rarities = [(one, one.rarity) for one in known]
     if widest * _SLACK >= sum(rarity for _, rarity in rarities):
         return found
-    others = _promising(searcher, rarities, lambda one: one.rarity, allowed, lambda sums: widest)
+    others = _promising_rows(
+        searcher, rarities, lambda one: one.rarity, allowed, lambda sums: widest
+    )
     either = np.zeros(len(searcher), dtype=bool)
     either[rows] = either[others] = True
-    return _scored(searcher, frame, weights, np.flatnonzero(either))
+    return _score_rows(searcher, frame, weights, np.flatnonzero(either))
 
 
-def _weight(searcher: Searcher, frame: Frame, word: str) -> Weight:
+def _word_weight(searcher: Searcher, frame: Frame, word: str) -> Weight:
     known = searcher.once("weights", dict[str, Weight])
     if word not in known:
         rows, counts = searcher.postings(word)
@@ -96,7 +100,7 @@ def _weight(searcher: Searcher, frame: Frame, word: str) -> Weight:
     return known[word]
 
 
-def _promising(
+def _promising_rows(
     searcher: Searcher,
     known: Sequence[tuple[Weight, float]],
     adds: Callable[[Weight], Floats | float],
@@ -129,13 +133,13 @@ def _promising(
     return np.flatnonzero(reached if every else reached & allowed)
 
 
-def _last(sums: Floats, room: int) -> float:
+def _lowest_best_sum(sums: Floats, room: int) -> float:
     """Return the last of the `room` best sums, 0 where there are fewer."""
     rows = best(sums, room)
     return float(sums[rows].min()) if len(rows) >= room else 0.0
 
 
-def _scored(searcher: Searcher, frame: Frame, weights: list[Weight], rows: Ints) -> Leading:
+def _score_rows(searcher: Searcher, frame: Frame, weights: list[Weight], rows: Ints) -> Leading:
     """Score rows by all words of the question, in their order."""
     scores, cover, asked = np.zeros(len(rows)), np.zeros(len(rows)), 0.0
     for one in weights:

@@ -66,14 +66,17 @@ class App:
         self._document = document(ROUTES)
         self._inner: ASGIApp = Starlette(
             routes=[  # nothing but what these tables have a rule for
-                *(Way(one.path, self._answer(one), methods=[one.method]) for one in ROUTES),
-                *(Way(one.path, self._special(one), methods=["GET"]) for one in SPECIAL),
+                *(Way(one.path, self._make_handler(one), methods=[one.method]) for one in ROUTES),
+                *(
+                    Way(one.path, self._make_special_handler(one), methods=["GET"])
+                    for one in SPECIAL
+                ),
             ],
             exception_handlers={
-                KimiMemoryError: self._told,
-                HTTPException: self._unknown,
-                ClientDisconnect: self._left,
-                Exception: self._fault,
+                KimiMemoryError: self._handle_memory_error,
+                HTTPException: self._handle_http_error,
+                ClientDisconnect: self._handle_disconnect,
+                Exception: self._handle_fault,
             },
         )
         if office.names.origins:
@@ -99,15 +102,15 @@ class App:
         try:
             self._door.check(headers_of(scope["headers"]))
         except KimiMemoryError as error:
-            await self._refusal(error)(scope, receive, noting)
+            await self._error_response(error)(scope, receive, noting)
         else:
             await self._inner(scope, receive, noting)
         self._metrics.add(_route_of(scope), status, time.perf_counter() - began)
 
-    def _answer(self, route: Route) -> Answer:
+    def _make_handler(self, route: Route) -> Answer:
         async def answer(request: Request) -> Response:
             self._come_in(request, route.scope, whole=route.whole)
-            sent = await self._sent(request, route)
+            sent = await self._read_parameters(request, route)
             caller = request.state.caller
             value = await self._desk.carry_out(route, caller, route.given(sent))
             return JSONResponse(value, headers=_HEADERS)
@@ -115,11 +118,11 @@ class App:
         answer.__name__ = route.name
         return answer
 
-    def _special(self, special: Special) -> Answer:
+    def _make_special_handler(self, special: Special) -> Answer:
         made: dict[str, Callable[[Request, Caller], Awaitable[Response]]] = {
-            "describe": self._describe,
-            "measure": self._measure,
-            "follow": self._follow,
+            "describe": self._serve_document,
+            "measure": self._serve_metrics,
+            "follow": self._serve_events,
         }
         deed = made[special.name]
 
@@ -146,7 +149,7 @@ class App:
         request.state.caller = caller
         return caller
 
-    async def _sent(self, request: Request, route: Route) -> Mapping[str, Any]:
+    async def _read_parameters(self, request: Request, route: Route) -> Mapping[str, Any]:
         """Return what a request says, in its address and its body."""
         sent: dict[str, Any] = {}
         for name, value in request.query_params.multi_items():
@@ -154,15 +157,15 @@ class App:
                 raise UsageError(f"The address takes no {name[:60]!r}, or not twice.")
             sent[name] = value
         if route.method == "POST":
-            body = await self._body(request)
+            body = await self._read_json_body(request)
             misplaced = {f.name for f in route.fields if f.place != "body"} & body.keys()
             if misplaced:
                 raise UsageError(f"{min(misplaced)!r} does not stand in the body.")
             sent |= body
         return sent | request.path_params
 
-    async def _body(self, request: Request) -> Mapping[str, Any]:
-        raw = await self._received(request)
+    async def _read_json_body(self, request: Request) -> Mapping[str, Any]:
+        raw = await self._read_raw_body(request)
         if not raw.strip():
             return {}
         kind = request.headers.get("content-type", "").partition(";")[0].strip().casefold()
@@ -180,7 +183,7 @@ class App:
             raise UsageError("The body is no object. Send one, such as {}.")
         return found
 
-    async def _received(self, request: Request) -> bytes:
+    async def _read_raw_body(self, request: Request) -> bytes:
         most = self._limits.body_bytes
         length = request.headers.get("content-length", "0")
         if not length.isdigit() or int(length) > most:
@@ -196,10 +199,10 @@ class App:
             raise too_slow() from None
         return bytes(raw)
 
-    async def _describe(self, request: Request, caller: Caller) -> Response:
+    async def _serve_document(self, request: Request, caller: Caller) -> Response:
         return JSONResponse(self._document, headers=_HEADERS)
 
-    async def _measure(self, request: Request, caller: Caller) -> Response:
+    async def _serve_metrics(self, request: Request, caller: Caller) -> Response:
         index = await self._desk.look(lambda memory: memory.index.status())
         gauges = {
             "index_units": index.units,
@@ -213,17 +216,17 @@ class App:
         kind = "text/plain; version=0.0.4"
         return PlainTextResponse(text, media_type=kind, headers=_HEADERS)
 
-    async def _follow(self, request: Request, caller: Caller) -> Response:
+    async def _serve_events(self, request: Request, caller: Caller) -> Response:
         if self._streams >= self._limits.streams:
             raise busy()
         last = request.headers.get("last-event-id", "")
         if last and not (last.isascii() and last.isdigit() and len(last) < 16):
             raise UsageError("'Last-Event-ID' is no number. Send one of an event.")
         start = await asyncio.to_thread(events.head, self._desk.memory)
-        lines = self._events(caller, min(int(last), start) if last else start)
+        lines = self._yield_events(caller, min(int(last), start) if last else start)
         return StreamingResponse(lines, media_type="text/event-stream", headers=_HEADERS)
 
-    async def _events(self, caller: Caller, seq: int) -> AsyncIterator[str]:
+    async def _yield_events(self, caller: Caller, seq: int) -> AsyncIterator[str]:
         """Yield events from a number on; each client is at its own place in the journal."""
         self._streams += 1
         silent = time.monotonic()
@@ -233,24 +236,24 @@ class App:
                 memory = self._desk.memory
                 seq, found = await asyncio.to_thread(events.since, memory, seq, caller.space)
                 for event in found:
-                    yield _line(event)
+                    yield _format_event(event)
                 if found:
                     silent = time.monotonic()
                 elif time.monotonic() - silent > QUIET_SECONDS:
                     silent = time.monotonic()
                     yield ": still here\n\n"
-                await self._pause()
+                await self._wait_for_poll()
         finally:
             self._streams -= 1
 
-    async def _pause(self) -> None:
+    async def _wait_for_poll(self) -> None:
         try:
             async with asyncio.timeout(POLL_SECONDS):
                 await self._stop.wait()
         except TimeoutError:
             return
 
-    def _refusal(self, error: KimiMemoryError) -> JSONResponse:
+    def _error_response(self, error: KimiMemoryError) -> JSONResponse:
         status = errors.status_of(error)
         headers = dict(_HEADERS)
         if status == 401:
@@ -259,27 +262,27 @@ class App:
             headers["retry-after"] = "1"
         return JSONResponse(errors.body_of(error, self._root), status, headers=headers)
 
-    async def _told(self, request: Request, error: Exception) -> Response:
+    async def _handle_memory_error(self, request: Request, error: Exception) -> Response:
         assert isinstance(error, KimiMemoryError)
-        return self._refusal(error)
+        return self._error_response(error)
 
-    async def _unknown(self, request: Request, error: Exception) -> Response:
+    async def _handle_http_error(self, request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         what = {404: "There is nothing at this address", 405: "This address takes another method"}
         why = f"{what.get(error.status_code, error.detail)}. Look at /openapi.json."
         code = {404: "no_such_route", 405: "wrong_method"}.get(error.status_code, "http")
-        made = self._refusal(ServerError(why, status=error.status_code, code=code))
+        made = self._error_response(ServerError(why, status=error.status_code, code=code))
         made.headers.update(error.headers or {})
         return made
 
-    async def _left(self, request: Request, error: Exception) -> Response:
-        return self._refusal(
+    async def _handle_disconnect(self, request: Request, error: Exception) -> Response:
+        return self._error_response(
             ServerError("The client went away. Send it again.", status=400, code="left")
         )
 
-    async def _fault(self, request: Request, error: Exception) -> Response:
+    async def _handle_fault(self, request: Request, error: Exception) -> Response:
         why = f"A fault of the server ({type(error).__name__}). Look at its log."
-        return self._refusal(ServerError(why, status=500, code="internal"))
+        return self._error_response(ServerError(why, status=500, code="internal"))
 
 
 def _route_of(scope: Connection) -> str:
@@ -287,6 +290,6 @@ def _route_of(scope: Connection) -> str:
     return getattr(scope.get("endpoint"), "__name__", "none").lstrip("_")
 
 
-def _line(event: Event) -> str:
+def _format_event(event: Event) -> str:
     said = json.dumps(plain(event), ensure_ascii=False)
     return f"id: {event.seq}\nevent: {event.kind}\ndata: {said}\n\n"

@@ -30,9 +30,9 @@ def since(memory: Memory, seq: int, space: Namespace) -> tuple[int, list[Event]]
     if head(memory) <= seq:
         return seq, []
     records = memory.store.journal.since(seq)
-    events = [event for record in records for event in _event(record)]
+    events = [event for record in records for event in _yield_events(record)]
     seen = [event for event in events if _is_seen(memory, event, space)]
-    return max([seq, *(_number(record) for record in records)]), seen
+    return max([seq, *(_record_number(record) for record in records)]), seen
 
 
 def _is_seen(memory: Memory, event: Event, space: Namespace) -> bool:
@@ -43,15 +43,15 @@ def _is_seen(memory: Memory, event: Event, space: Namespace) -> bool:
     return space.holds_path(memory, event.path)
 
 
-def _number(record: Mapping[str, Any]) -> int:
+def _record_number(record: Mapping[str, Any]) -> int:
     seq = record.get("seq")
     return seq if isinstance(seq, int) else 0
 
 
-def _event(record: Mapping[str, Any]) -> Iterator[Event]:
+def _yield_events(record: Mapping[str, Any]) -> Iterator[Event]:
     """Yield what a record of the journal tells, if anything."""
     path, at = str(record.get("path", "")), str(record.get("at", ""))
-    seq, by = _number(record), str(record.get("actor", ""))
+    seq, by = _record_number(record), str(record.get("actor", ""))
     if by == EXTERNAL:
         yield Event(seq, "edit", at, path, by=by)
     elif found := _JOB.fullmatch(path):

@@ -27,9 +27,9 @@ class Metrics:
 
     def text(self, gauges: Mapping[str, float]) -> str:
         """Return everything, with figures of the memory."""
-        return "\n".join([*self._lines(), *_gauges(gauges), ""])
+        return "\n".join([*self._yield_lines(), *_yield_gauges(gauges), ""])
 
-    def _lines(self) -> Iterator[str]:
+    def _yield_lines(self) -> Iterator[str]:
         yield "# HELP kimi_memory_http_requests_total Requests by route and status."
         yield "# TYPE kimi_memory_http_requests_total counter"
         for (route, status), count in sorted(self._requests.items()):
@@ -38,10 +38,10 @@ class Metrics:
         yield "# HELP kimi_memory_http_request_seconds Duration of requests."
         yield "# TYPE kimi_memory_http_request_seconds histogram"
         for route in sorted(self._seconds):
-            yield from self._durations(route)
+            yield from self._yield_durations(route)
 
-    def _durations(self, route: str) -> Iterator[str]:
-        name, whole = "kimi_memory_http_request_seconds", self._count(route)
+    def _yield_durations(self, route: str) -> Iterator[str]:
+        name, whole = "kimi_memory_http_request_seconds", self._count_requests(route)
         for bound in BOUNDS:
             labels = f'route="{route}",le="{bound:g}"'
             yield f"{name}_bucket{{{labels}}} {self._classes[route, bound]}"
@@ -49,11 +49,11 @@ class Metrics:
         yield f'{name}_sum{{route="{route}"}} {self._seconds[route]:.6f}'
         yield f'{name}_count{{route="{route}"}} {whole}'
 
-    def _count(self, route: str) -> int:
+    def _count_requests(self, route: str) -> int:
         return sum(count for (known, _), count in self._requests.items() if known == route)
 
 
-def _gauges(gauges: Mapping[str, float]) -> Iterator[str]:
+def _yield_gauges(gauges: Mapping[str, float]) -> Iterator[str]:
     for name, value in gauges.items():
         yield f"# TYPE kimi_memory_{name} gauge"
         yield f"kimi_memory_{name} {value:g}"

@@ -33,12 +33,12 @@ _STORE = {
 
 def document(routes: Iterable[Route]) -> dict[str, Any]:
     """Return the whole document."""
-    named: dict[str, Any] = {"Error": _error()}
+    named: dict[str, Any] = {"Error": _build_error_schema()}
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
-        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, named)
+        paths.setdefault(route.path, {})[route.method.lower()] = _build_operation(route, named)
     schema(Event, named)
-    paths |= _special()
+    paths |= _build_special_paths()
     return {
         "openapi": "3.1.0",
         "info": {
@@ -55,30 +55,30 @@ def document(routes: Iterable[Route]) -> dict[str, Any]:
     }
 
 
-def _operation(route: Route, named: dict[str, Any]) -> dict[str, Any]:
+def _build_operation(route: Route, named: dict[str, Any]) -> dict[str, Any]:
     answer = schema(route.gives, named)
     content = {"application/json": {"schema": answer}}
     made: dict[str, Any] = {
         "operationId": route.name,
         "summary": route.summary,
-        "security": _security(route.scope),
-        "responses": {"200": {"description": "Done.", "content": content}, **_failures()},
+        "security": _build_security(route.scope),
+        "responses": {"200": {"description": "Done.", "content": content}, **_build_failures()},
     }
-    parameters = [_parameter(field) for field in route.fields if field.place != "body"]
+    parameters = [_build_parameter(field) for field in route.fields if field.place != "body"]
     body = [field for field in route.fields if field.place == "body"]
     if parameters:
         made["parameters"] = parameters
     if body:
-        made["requestBody"] = _body(body)
+        made["requestBody"] = _build_request_body(body)
     return made
 
 
-def _security(scope: Scope | None) -> list[dict[str, list[str]]]:
+def _build_security(scope: Scope | None) -> list[dict[str, list[str]]]:
     """Return what a route needs; a server without tokens needs nothing."""
     return [{}] if scope is None else [{"token": [str(scope)]}, {}]
 
 
-def _parameter(field: Field) -> dict[str, Any]:
+def _build_parameter(field: Field) -> dict[str, Any]:
     return {
         "name": field.name,
         "in": field.place,
@@ -87,7 +87,7 @@ def _parameter(field: Field) -> dict[str, Any]:
     }
 
 
-def _body(fields: list[Field]) -> dict[str, Any]:
+def _build_request_body(fields: list[Field]) -> dict[str, Any]:
     needed = [field.name for field in fields if field.required]
     made: dict[str, Any] = {
         "type": "object",
@@ -99,7 +99,7 @@ def _body(fields: list[Field]) -> dict[str, Any]:
     return {"required": bool(needed), "content": {"application/json": {"schema": made}}}
 
 
-def _failures() -> dict[str, Any]:
+def _build_failures() -> dict[str, Any]:
     content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
     told = {**_TOLD, **_GUARDED, **_STORE}
     return {
@@ -108,7 +108,7 @@ def _failures() -> dict[str, Any]:
     }
 
 
-def _error() -> dict[str, Any]:
+def _build_error_schema() -> dict[str, Any]:
     text = {"type": "string"}
     inner = {
         "type": "object",
@@ -123,26 +123,26 @@ def _error() -> dict[str, Any]:
     }
 
 
-def _special() -> Mapping[str, Any]:
+def _build_special_paths() -> Mapping[str, Any]:
     """Return the routes that answer something else than one value."""
     last = {"type": "integer", "minimum": 0}
-    events = _stream("events", "Follow what happens.", "text/event-stream")
+    events = _build_stream_path("events", "Follow what happens.", "text/event-stream")
     events["get"]["parameters"] = [
         {"name": "Last-Event-ID", "in": "header", "required": False, "schema": last}
     ]
     return {
         "/v1/events": events,
-        "/v1/metrics": _stream("metrics", "Figures for Prometheus.", "text/plain"),
+        "/v1/metrics": _build_stream_path("metrics", "Figures for Prometheus.", "text/plain"),
     }
 
 
-def _stream(name: str, summary: str, kind: str) -> dict[str, Any]:
+def _build_stream_path(name: str, summary: str, kind: str) -> dict[str, Any]:
     done = {"description": "Done.", "content": {kind: {"schema": {"type": "string"}}}}
     return {
         "get": {
             "operationId": name,
             "summary": summary,
-            "security": _security(Scope.READ),
-            "responses": {"200": done, **_failures()},
+            "security": _build_security(Scope.READ),
+            "responses": {"200": done, **_build_failures()},
         }
     }

@@ -55,10 +55,10 @@ class Namespace:
     """Whether what is shared is seen, too, whichever agent or user it was said by."""
 
     def __bool__(self) -> bool:
-        return any(self._parts)
+        return any(self._namespace_parts)
 
     @property
-    def _parts(self) -> tuple[str, str, str, str]:
+    def _namespace_parts(self) -> tuple[str, str, str, str]:
         return self.project, self.agent, self.user, self.session
 
     @property
@@ -81,8 +81,10 @@ class Namespace:
             ServerError: it is another one.
         """
         asked = (project, agent, user, session)
-        wanted = [one or mine for one, mine in zip(asked, self._parts, strict=True)]
-        if any(mine not in ("", one) for one, mine in zip(wanted, self._parts, strict=True)):
+        wanted = [one or mine for one, mine in zip(asked, self._namespace_parts, strict=True)]
+        if any(
+            mine not in ("", one) for one, mine in zip(wanted, self._namespace_parts, strict=True)
+        ):
             raise denied(
                 "This token is bound to another project or agent, user or session. Leave them out."
             )
@@ -166,9 +168,9 @@ class Namespace:
                 return self.holds(sessions.read(memory.store, path).session)
             except FormatError:
                 return False  # Nobody knows whose it is.
-        return path in self._held(memory, {path})
+        return path in self._filter_paths_inside(memory, {path})
 
-    def _held(self, memory: Memory, paths: Set[str]) -> set[str]:
+    def _filter_paths_inside(self, memory: Memory, paths: Set[str]) -> set[str]:
         """Return those of some files of which all that they say lies in it."""
         with memory.index.guard:
             searcher = memory.index.searcher()
@@ -196,7 +198,7 @@ class Namespace:
         shelf = Shelf(memory.store)
         entries = shelf.entries()
         near = [entries[id]] if id in entries else _beginning_with(id, entries)
-        held = self._held(memory, {entry.path for entry in near})
+        held = self._filter_paths_inside(memory, {entry.path for entry in near})
         if len(held) != 1:
             raise NotFoundError("note or file", id)
         try:

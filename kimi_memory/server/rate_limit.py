@@ -48,9 +48,9 @@ class Lines:
         if self._open[address] >= self._each or self._open.total() >= self._every:
             return None
         self._open[address] += 1
-        return Line(partial(self._leave, address))
+        return Line(partial(self._release_connection, address))
 
-    def _leave(self, address: str) -> None:
+    def _release_connection(self, address: str) -> None:
         self._open[address] -= 1
         if self._open[address] <= 0:
             del self._open[address]
@@ -64,7 +64,7 @@ class Line:
     """
 
     def __init__(self, leave: Callable[[], None]) -> None:
-        self._leave = leave
+        self._release_connection = leave
         self._deadline: TimerHandle | None = None
 
     def wait_for_head(
@@ -83,7 +83,7 @@ class Line:
     def leave(self) -> None:
         """End it."""
         self.head_came()
-        self._leave()
+        self._release_connection()
 
 
 class Pace:

@@ -39,12 +39,12 @@ _LIMIT = Field(
 _SESSION = Field(name="id", help="Whole id of the session", required=True, place="path")
 
 
-def _asked(*fields: Field) -> tuple[Field, ...]:
+def _mark_query_fields(*fields: Field) -> tuple[Field, ...]:
     """Return fields that stand in the address."""
     return tuple(replace(field, place="query") for field in fields)
 
 
-def _filters() -> tuple[Field, ...]:
+def _build_filter_fields() -> tuple[Field, ...]:
     lists = ("tier", "kind", "type", "tag", "status", "speaker", "session", "key", "path")
     words = ("phrases", "excluded")
     moments = {
@@ -109,7 +109,7 @@ SIMPLE = (
     Route(
         method="GET", path="/get", name="read", summary="Return a file or lines of it.",
         gives=responses.Piece, deed=simple.get,
-        fields=_asked(
+        fields=_mark_query_fields(
             Field(name="path", help="Path in the memory, or the day of a diary", required=True),
             Field(name="startLine", kind="int", help="First line", default=1, least=1),
             Field(name="endLine", kind="int", help="Last line; 0 for all", least=0),
@@ -134,7 +134,7 @@ READING = (
             Field(name="query", help="A line with fields, phrases and exclusions, or a question"),
             Field(name="text", help="Instead of a query: words in which nothing is syntax"),
             _LIMIT,
-            *_filters(),
+            *_build_filter_fields(),
         ),
     ),
     Route(
@@ -155,7 +155,7 @@ READING = (
     Route(
         method="GET", path="/v1/get", name="get", summary="Return a note or a file.",
         gives=responses.Text, deed=reading.get,
-        fields=_asked(
+        fields=_mark_query_fields(
             Field(name="what", help="An id, the beginning of one, or a path", required=True),
             Field(name="first", kind="int", help="First line", default=1, least=1),
             Field(name="lines", kind="int", help="How many; 0 for all", least=0),
@@ -164,12 +164,12 @@ READING = (
     Route(
         method="GET", path="/v1/trace", name="trace", summary="Show where a note comes from.",
         gives=responses.Origins, deed=reading.trace,
-        fields=_asked(Field(name="id", help="Id of a note", required=True)),
+        fields=_mark_query_fields(Field(name="id", help="Id of a note", required=True)),
     ),
     Route(
         method="GET", path="/v1/log", name="log", summary="List commits, newest first.",
         gives=list[Commit], deed=reading.log, whole=True,
-        fields=_asked(
+        fields=_mark_query_fields(
             Field(
                 name="limit", kind="int", help="Most commits", default=20, least=1,
                 most=MOST_COMMITS,
@@ -180,7 +180,7 @@ READING = (
     Route(
         method="GET", path="/v1/diff", name="diff", summary="Show what changed.",
         gives=responses.Difference, deed=reading.diff, scope=Scope.ADMIN, whole=True,
-        fields=_asked(
+        fields=_mark_query_fields(
             Field(name="old", help="A commit", default="HEAD"),
             Field(name="new", help="A commit; else the files now"),
             Field(name="path", help="Only one file"),

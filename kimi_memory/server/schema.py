@@ -124,27 +124,27 @@ class Special:
     """Whether it is refused to a bound token."""
 
 
-def _text(raw: Any) -> str:
+def _parse_text(raw: Any) -> str:
     if not isinstance(raw, str) or len(raw) > MOST_CHARS or "\0" in raw:
         raise TypeError
     raw.encode()  # half a surrogate pair is no text
     return raw
 
 
-def _texts(raw: Any) -> tuple[str, ...]:
+def _parse_texts(raw: Any) -> tuple[str, ...]:
     items = [raw] if isinstance(raw, str) else raw
     if not isinstance(items, list) or len(items) > 100:
         raise TypeError
-    return tuple(_text(item) for item in items)
+    return tuple(_parse_text(item) for item in items)
 
 
-def _int(raw: Any) -> int:
+def _parse_int(raw: Any) -> int:
     if isinstance(raw, bool) or not isinstance(raw, int | str) or len(str(raw)) > 15:
         raise TypeError
     return int(raw)
 
 
-def _float(raw: Any) -> float:
+def _parse_float(raw: Any) -> float:
     if isinstance(raw, bool) or not isinstance(raw, int | float | str):
         raise TypeError
     if (value := float(raw)) != value or abs(value) > 1e15:
@@ -152,15 +152,15 @@ def _float(raw: Any) -> float:
     return value
 
 
-def _flag(raw: Any) -> bool:
+def _parse_flag(raw: Any) -> bool:
     value = _FLAGS.get(raw) if isinstance(raw, str) else raw
     if not isinstance(value, bool):
         raise TypeError
     return value
 
 
-def _moment(raw: Any) -> datetime:
-    found = datetime.fromisoformat(_text(raw))
+def _parse_moment(raw: Any) -> datetime:
+    found = datetime.fromisoformat(_parse_text(raw))
     # Without an offset it is on the clocks of the memory, which are known when it is its turn.
     return found.astimezone(UTC) if found.tzinfo else found
 
@@ -173,11 +173,11 @@ def on_clocks(given: Given, zone: Zone) -> Given:
     }
 
 
-def _day(raw: Any) -> date:
-    return date.fromisoformat(_text(raw))
+def _parse_day(raw: Any) -> date:
+    return date.fromisoformat(_parse_text(raw))
 
 
-def _object(raw: Any) -> Mapping[str, Any]:
+def _parse_object(raw: Any) -> Mapping[str, Any]:
     if not isinstance(raw, dict):
         raise TypeError
     json.dumps(raw, ensure_ascii=False, allow_nan=False).encode()
@@ -186,14 +186,14 @@ def _object(raw: Any) -> Mapping[str, Any]:
 
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}
 _TAKERS: Mapping[Kind, Callable[[Any], Any]] = {
-    "text": _text,
-    "texts": _texts,
-    "int": _int,
-    "float": _float,
-    "flag": _flag,
-    "moment": _moment,
-    "day": _day,
-    "object": _object,
+    "text": _parse_text,
+    "texts": _parse_texts,
+    "int": _parse_int,
+    "float": _parse_float,
+    "flag": _parse_flag,
+    "moment": _parse_moment,
+    "day": _parse_day,
+    "object": _parse_object,
 }
 _WANTED: Mapping[Kind, str] = {
     "text": "text",

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from kimi_memory.api.user_dirs import Home
 from kimi_memory.errors import UsageError
-from kimi_memory.operations.watcher import told
+from kimi_memory.operations.watcher import keep_index_informed
 from kimi_memory.server.auth import Names
 from kimi_memory.server.rate_limit import HEAD_SECONDS, Limits, Line, Lines
 from kimi_memory.server.tokens import Tokens
@@ -85,22 +85,22 @@ def serve_app(
         UsageError: as `serve` does.
     """
     tokens = Tokens(serving.home, serving.root)
-    _check(serving.names, tokens)
-    uvicorn = _library()
+    _require_token(serving.names, tokens)
+    uvicorn = _import_uvicorn()
 
-    with _listening(serving.names.bound, serving.port) as listener:
+    with _open_listener(serving.names.bound, serving.port) as listener:
         desk = Desk(serving.root, serving.home, serving.limits.waiting)
         stop = asyncio.Event()
         try:
             app = made(desk, tokens, stop)
-            ready(_url(listener), not serving.names.local or bool(tokens.all()))
-            with told(desk.memory):
-                _run(uvicorn, app, listener, stop)
+            ready(_listener_url(listener), not serving.names.local or bool(tokens.all()))
+            with keep_index_informed(desk.memory):
+                _run_server(uvicorn, app, listener, stop)
         finally:
             desk.close()
 
 
-def _check(names: Names, tokens: Tokens) -> None:
+def _require_token(names: Names, tokens: Tokens) -> None:
     if not names.local and not tokens.all():
         raise UsageError(
             f"{names.bound} can be reached from outside, and there is no token to ask for. "
@@ -108,22 +108,22 @@ def _check(names: Names, tokens: Tokens) -> None:
         )
 
 
-def _library() -> Any:
+def _import_uvicorn() -> Any:
     """Return the library of the server, where that of the application is there too."""
     try:
         import uvicorn
     except ImportError as error:
-        raise _missing() from error
+        raise _missing_library_error() from error
     if find_spec("starlette") is None:
-        raise _missing()
+        raise _missing_library_error()
     return uvicorn
 
 
-def _missing() -> UsageError:
+def _missing_library_error() -> UsageError:
     return UsageError("The HTTP server needs starlette and uvicorn. Install kimi-memory[http].")
 
 
-def _listening(host: str, port: int) -> socket.socket:
+def _open_listener(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # Only of a socket that names its protocol does the loop know that it may not wait
     # for more to send, which costs 40 ms a request.
@@ -138,12 +138,12 @@ def _listening(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _url(listener: socket.socket) -> str:
+def _listener_url(listener: socket.socket) -> str:
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def _run(uvicorn: Any, app: Any, listener: socket.socket, stop: asyncio.Event) -> None:
+def _run_server(uvicorn: Any, app: Any, listener: socket.socket, stop: asyncio.Event) -> None:
     config = uvicorn.Config(
         app,
         loop="asyncio",

@@ -39,7 +39,7 @@ def search(memory: Memory, caller: Caller, given: Given) -> Places:
     """Return the lines that answer a question."""
     query: Query = parse(given["query"], memory.now(), limit=given["limit"])
     query = of_sources(replace(query, min_score=given["minScore"]), given["sources"])
-    return Places(tuple(map(_place, memory.recall(caller.space.narrowed(query)).hits)))
+    return Places(tuple(map(_build_place, memory.recall(caller.space.narrowed(query)).hits)))
 
 
 def of_sources(query: Query, sources: tuple[str, ...]) -> Query:
@@ -56,7 +56,7 @@ def of_sources(query: Query, sources: tuple[str, ...]) -> Query:
     return replace(query, kind=kinds)
 
 
-def _place(hit: Hit) -> Place:
+def _build_place(hit: Hit) -> Place:
     unit = hit.unit
     score = round(hit.score, 4)
     return Place(
@@ -68,8 +68,8 @@ def _place(hit: Hit) -> Place:
 def get(memory: Memory, caller: Caller, given: Given) -> Piece:
     """Return a file, or some lines of it."""
     path, cited, until = split_citation(given["path"])
-    day = _day(path)
-    text = _diary(memory, caller.space, day, path) if day else text_of(memory, caller, path)[1]
+    day = _parse_diary_day(path)
+    text = _read_diary(memory, caller.space, day, path) if day else text_of(memory, caller, path)[1]
     lines = text.splitlines()
     first = max(given["startLine"], cited)
     last = given["endLine"] or until or len(lines)
@@ -82,7 +82,7 @@ def get(memory: Memory, caller: Caller, given: Given) -> Piece:
 def append(memory: Memory, caller: Caller, given: Given) -> Kept:
     """Keep some text: as a note of a day, or as something to remember."""
     path, content = given["path"] or f"{memory.now().date()}.md", given["content"]
-    day = _day(path)
+    day = _parse_diary_day(path)
     if day:
         return _note_down(memory, caller.space, day, given)
     if path not in PAGES:
@@ -93,7 +93,7 @@ def append(memory: Memory, caller: Caller, given: Given) -> Kept:
     space = caller.space
     if path in PEOPLES and space:
         raise denied(f"{path} is everybody's, and this token is bound. Append to a day.")
-    before = _page(memory, path)
+    before = _read_page(memory, path)
     if before and (why := memory.store.served(path).why):
         raise WaitingError(path, why)
     report = memory.remember(
@@ -110,7 +110,7 @@ def append(memory: Memory, caller: Caller, given: Given) -> Kept:
     return Kept(path, id, stored=True)
 
 
-def _page(memory: Memory, path: str) -> str:
+def _read_page(memory: Memory, path: str) -> str:
     """Return the text of a page, empty where there is none; what cannot be read is refused."""
     return decode(memory.store.read(path), path) if memory.store.exists(path) else ""
 
@@ -132,12 +132,12 @@ def _write_line(memory: Memory, path: str, before: str, id: str) -> None:
         except ChangedOnDiskError:
             if last:
                 raise
-            before = _page(memory, path)
+            before = _read_page(memory, path)
     memory.written()
 
 
 def _note_down(memory: Memory, space: Namespace, day: date, given: Given) -> Kept:
-    id = _session(space, day)
+    id = _diary_session_id(space, day)
     if day >= memory.now().date():
         _end_earlier(memory, space, day)
     handle = memory.session(
@@ -158,22 +158,22 @@ def _note_down(memory: Memory, space: Namespace, day: date, given: Given) -> Kep
 
 def _end_earlier(memory: Memory, space: Namespace, day: date) -> None:
     """End the notes of days that are over, so that the daily job distils them."""
-    past = _session(space, day)
+    past = _diary_session_id(space, day)
     for place in list(sessions.places(memory.store)):
         whose = place.root.startswith("diary-") and place.root[16:] == past[16:]
         if place.open and whose and place.root < past:
             memory.mark_ended(place.id)
 
 
-def _diary(memory: Memory, space: Namespace, day: date, asked: str) -> str:
-    parts = sessions.parts(memory.store, _session(space, day))
+def _read_diary(memory: Memory, space: Namespace, day: date, asked: str) -> str:
+    parts = sessions.parts(memory.store, _diary_session_id(space, day))
     if not parts:
         raise NotFoundError("note or file", asked)
     read = [sessions.read(memory.store, part.path) for part in parts]
     return "\n\n".join(turn.text for part in read for turn in part.turns)
 
 
-def _day(path: str) -> date | None:
+def _parse_diary_day(path: str) -> date | None:
     found = _DIARY.fullmatch(path)
     if found is None:
         return None
@@ -183,7 +183,7 @@ def _day(path: str) -> date | None:
         raise UsageError(f"{found[1]!r} is no day of the calendar.") from None
 
 
-def _session(space: Namespace, day: date) -> str:
+def _diary_session_id(space: Namespace, day: date) -> str:
     if space.session:
         raise denied("A token that is bound to a session keeps no diary. Store turns in it.")
     whose = f"{space.project}\0{space.agent}" + (f"\0{space.user}" if space.user else "")

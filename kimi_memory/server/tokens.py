@@ -68,7 +68,7 @@ class Tokens:
         """
         mark = self._look()
         if mark != self._mark:
-            self._known = tuple(one for one in self._read() if one.memory == self._memory)
+            self._known = tuple(one for one in self._read_tokens() if one.memory == self._memory)
             self._mark = mark
         return self._known
 
@@ -79,12 +79,12 @@ class Tokens:
         if not name.strip() or not name.isprintable():
             raise UsageError("A token needs a name that says who has it.")
         secret = PREFIX + secrets.token_urlsafe(32)
-        hash = _hash(secret)
+        hash = _hash_secret(secret)
         made = Token(
             hash[:8], name, self._memory, hash, tuple(sorted(set(scopes))),
             space.project, space.agent, now, space.user, space.session, space.shared,
         )  # fmt: skip
-        self._write([*self._read(), made])
+        self._write_tokens([*self._read_tokens(), made])
         return made, secret
 
     def remove(self, id: str) -> Token:
@@ -96,12 +96,12 @@ class Tokens:
         found = [one for one in self.all() if id in (one.id, one.name)]
         if len(found) != 1:
             raise NotFoundError("token", id)
-        self._write([one for one in self._read() if one != found[0]])
+        self._write_tokens([one for one in self._read_tokens() if one != found[0]])
         return found[0]
 
     def caller(self, secret: str) -> Caller | None:
         """Return who shows this secret, or None."""
-        hash = _hash(secret)
+        hash = _hash_secret(secret)
         found = [one for one in self.all() if hmac.compare_digest(one.hash, hash)]
         return found[0].caller if found else None
 
@@ -111,7 +111,7 @@ class Tokens:
         except FileNotFoundError:
             return None
 
-    def _read(self) -> list[Token]:
+    def _read_tokens(self) -> list[Token]:
         text = text_at(self._path)
         try:
             return [revive(Token, one) for one in json.loads(text or "[]")]
@@ -123,13 +123,13 @@ class Tokens:
                 code="tokens",
             ) from error
 
-    def _write(self, tokens: list[Token]) -> None:
+    def _write_tokens(self, tokens: list[Token]) -> None:
         put(self._path, json.dumps(plain(tokens), ensure_ascii=False, indent=2) + "\n")
         self._path.chmod(0o600)
         self._mark = None
 
 
-def _hash(secret: str) -> str:
+def _hash_secret(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 

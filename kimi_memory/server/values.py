@@ -48,18 +48,18 @@ def revive(kind: Any, value: Any) -> Any:
     """
     origin, inner = get_origin(kind), get_args(kind)
     if origin in (Union, types.UnionType):
-        return None if value is None else revive(_given(inner), value)
+        return None if value is None else revive(_optional_type(inner), value)
     if origin in _LISTS:
         made = [revive(inner[0], item) for item in value]
         return tuple(made) if origin is tuple else made
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return {key: revive(inner[1], item) for key, item in value.items()}
-    return _revived(kind, value)
+    return _revive_instance(kind, value)
 
 
-def _revived(kind: Any, value: Any) -> Any:
+def _revive_instance(kind: Any, value: Any) -> Any:
     if dataclasses.is_dataclass(kind):
-        hints = _hints(kind)
+        hints = _field_types(kind)
         names = [f.name for f in dataclasses.fields(kind) if f.name in value]
         return kind(**{name: revive(hints[name], value[name]) for name in names})  # type: ignore[operator]  # a class, as its fields were found
     if kind in (datetime, date):
@@ -69,12 +69,12 @@ def _revived(kind: Any, value: Any) -> Any:
     return value
 
 
-def _hints(kind: Any) -> dict[str, Any]:
+def _field_types(kind: Any) -> dict[str, Any]:
     """Return the types of a dataclass's fields, also those its module knows by name only."""
     return get_type_hints(kind, localns={"Effect": Effect, "Hit": Hit})
 
 
-def _given(kinds: tuple[Any, ...]) -> Any:
+def _optional_type(kinds: tuple[Any, ...]) -> Any:
     """Return the one type of an optional value."""
     return next(kind for kind in kinds if kind is not type(None))
 
@@ -93,10 +93,10 @@ def schema(kind: Any, named: dict[str, Any]) -> dict[str, Any]:
         return {"type": "array", "items": schema(inner[0], named)}
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return {"type": "object", "additionalProperties": schema(inner[1], named)}
-    return _object(kind, named) if dataclasses.is_dataclass(kind) else _simple(kind)
+    return _object_schema(kind, named) if dataclasses.is_dataclass(kind) else _scalar_schema(kind)
 
 
-def _simple(kind: Any) -> dict[str, Any]:
+def _scalar_schema(kind: Any) -> dict[str, Any]:
     """Return the schema of what has no parts; an open one for what may be anything."""
     if get_origin(kind) is Literal:
         return {"type": "string", "enum": list(get_args(kind))}
@@ -105,11 +105,11 @@ def _simple(kind: Any) -> dict[str, Any]:
     return dict(_PLAIN.get(kind, {}))
 
 
-def _object(kind: Any, named: dict[str, Any]) -> dict[str, Any]:
+def _object_schema(kind: Any, named: dict[str, Any]) -> dict[str, Any]:
     name = kind.__name__
     if name not in named:
         named[name] = {}
-        hints, fields = _hints(kind), dataclasses.fields(kind)
+        hints, fields = _field_types(kind), dataclasses.fields(kind)
         named[name] = {
             "type": "object",
             "description": (kind.__doc__ or "").partition("\n")[0],

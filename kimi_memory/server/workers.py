@@ -44,10 +44,10 @@ class Queue:
             raise busy()
         self.waiting += 1
         done = asyncio.get_running_loop().run_in_executor(self._thread, work, self.memory)
-        done.add_done_callback(self._served)
+        done.add_done_callback(self._finish_request)
         return await asyncio.shield(done)
 
-    def _served(self, done: asyncio.Future[Any]) -> None:
+    def _finish_request(self, done: asyncio.Future[Any]) -> None:
         self.waiting -= 1
         if not done.cancelled():
             done.exception()  # who asked may be gone
@@ -94,11 +94,11 @@ class Desk:
 
     async def look(self, work: Callable[[Memory], T], caller: Caller = OURSELVES) -> T:
         """Return what can be read, in turn with other readers."""
-        return await self._readers.serve(_as(caller, work))
+        return await self._readers.serve(_bind_caller(caller, work))
 
     async def change(self, work: Callable[[Memory], T], caller: Caller) -> T:
         """Write something, in turn with other writers."""
-        return await self._writers.serve(_as(caller, work))
+        return await self._writers.serve(_bind_caller(caller, work))
 
     def close(self) -> None:
         """Finish what waits, commit, and let go of the folder."""
@@ -106,7 +106,7 @@ class Desk:
         self._readers.close()
 
 
-def _as(caller: Caller, work: Callable[[Memory], T]) -> Callable[[Memory], T]:
+def _bind_caller(caller: Caller, work: Callable[[Memory], T]) -> Callable[[Memory], T]:
     """Return some work as that of a caller; the journal names who it was."""
 
     def done(memory: Memory) -> T:

@@ -38,7 +38,7 @@ def remember(memory: Memory, caller: Caller, given: Given) -> JobReport:
 
 def start(memory: Memory, caller: Caller, given: Given) -> Session:
     """Start a session in the caller's namespace, or go on with the open one of that id."""
-    id = _fresh(given["id"])
+    id = _validate_session_id(given["id"])
     space = caller.space.within(given["project"], given["agent"], given["user"], id)
     id = id or space.session
     places = sessions.parts(memory.store, id) if id else []
@@ -56,7 +56,7 @@ def start(memory: Memory, caller: Caller, given: Given) -> Session:
     return handle.header
 
 
-def _fresh(id: str) -> str:
+def _validate_session_id(id: str) -> str:
     """Return the id under which a session is stored, unless it is one that we give ourselves."""
     if id.startswith(_OURS) or sessions.split_part(id)[1] > 1:
         raise UsageError(f"{id[:200]!r} is an id that the memory gives by itself. Choose another.")
@@ -89,11 +89,11 @@ def state(memory: Memory, caller: Caller, given: Given) -> Session:
 
 def end(memory: Memory, caller: Caller, given: Given) -> JobReport:
     """End a session: it is archived and distilled."""
-    place, _ = _own(memory, caller, given["id"])
+    place, _ = _find_own_session(memory, caller, given["id"])
     return memory.end(place.id)
 
 
-def _own(memory: Memory, caller: Caller, id: str) -> tuple[sessions.Place, Session]:
+def _find_own_session(memory: Memory, caller: Caller, id: str) -> tuple[sessions.Place, Session]:
     """Return a session of the caller's namespace by its whole id."""
     place = sessions.find(memory.store, id)
     # Whose a damaged session is nobody knows, so to a bound caller it is as one that is missing.
@@ -103,7 +103,7 @@ def _own(memory: Memory, caller: Caller, id: str) -> tuple[sessions.Place, Sessi
 
 
 def _going_on(memory: Memory, caller: Caller, id: str) -> SessionHandle:
-    place, header = _own(memory, caller, id)
+    place, header = _find_own_session(memory, caller, id)
     return memory.session(
         place.root,
         agent=header.agent,

@@ -25,12 +25,12 @@ def copy_id(store: Store) -> str:
 
     A folder that takes no writes has none: an empty string.
     """
-    found = _read(store)
+    found = _read_copy_id(store)
     if found or store.read_only:
         return found
     try:
         with store.lock("copy"):
-            found = _read(store)
+            found = _read_copy_id(store)
             if not found:
                 found = b32encode(os.urandom(5)).decode("ascii").lower()
                 marks = {"copy": found, **place_of(store.root)}
@@ -40,7 +40,7 @@ def copy_id(store: Store) -> str:
     return found
 
 
-def _read(store: Store) -> str:
+def _read_copy_id(store: Store) -> str:
     """Return the id that was drawn in this very folder, else an empty string."""
     try:
         marks = json.loads(store.read(PATH))

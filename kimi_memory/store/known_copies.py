@@ -20,10 +20,10 @@ def note_copy(state: Path, memory: str, root: Path, copy: str) -> None:
         root: the folder.
         copy: the id of the copy.
     """
-    place = _place(state, memory)
-    known = _read(place)
+    place = _copies_path(state, memory)
+    known = _read_copies(place)
     if memory and copy and known.get(str(root)) != copy:
-        alive = {path: one for path, one in known.items() if _stands(path, one)}
+        alive = {path: one for path, one in known.items() if _is_still_copy(path, one)}
         try:
             put(place, json.dumps({**alive, str(root): copy}, ensure_ascii=False).encode())
         except (HistoryError, OSError):
@@ -32,15 +32,17 @@ def note_copy(state: Path, memory: str, root: Path, copy: str) -> None:
 
 def other_copies(state: Path, memory: str, root: Path) -> list[str]:
     """Return the other folders on this machine that hold the same memory."""
-    known = _read(_place(state, memory)) if memory else {}
-    return sorted(path for path, copy in known.items() if path != str(root) and _stands(path, copy))
+    known = _read_copies(_copies_path(state, memory)) if memory else {}
+    return sorted(
+        path for path, copy in known.items() if path != str(root) and _is_still_copy(path, copy)
+    )
 
 
-def _place(state: Path, memory: str) -> Path:
+def _copies_path(state: Path, memory: str) -> Path:
     return state / "copies" / f"{safe_session_id(memory)}.json"
 
 
-def _read(place: Path) -> dict[str, str]:
+def _read_copies(place: Path) -> dict[str, str]:
     try:
         found = json.loads(place.read_bytes())
     except (OSError, ValueError):
@@ -48,7 +50,7 @@ def _read(place: Path) -> dict[str, str]:
     return {str(path): str(copy) for path, copy in found.items()} if type(found) is dict else {}
 
 
-def _stands(path: str, copy: str) -> bool:
+def _is_still_copy(path: str, copy: str) -> bool:
     """Whether a folder is still there and still that copy."""
     try:
         marks = json.loads((Path(path) / PATH).read_bytes())

@@ -13,7 +13,7 @@ from kimi_memory.formats.frontmatter import decode
 from kimi_memory.store.files.disk import refusal
 from kimi_memory.store.files.merge_marks import has_marks
 from kimi_memory.store.files.tree import Tree
-from kimi_memory.store.standing import Judge, Served, is_judged, told
+from kimi_memory.store.standing import Judge, Served, is_judged, recorded_standing
 from kimi_memory.store.wal.entries import Entry
 from kimi_memory.store.wal.journal import Journal
 
@@ -70,7 +70,7 @@ class Reading:
         content = self.read(path)
         if self._vets is None or not is_judged(path):
             return Served(content)
-        known = told(self.journal.last(path), content)
+        known = recorded_standing(self.journal.last(path), content)
         if known is not None and known.cap is None and not has_marks(path, content):
             return Served(content)
         return self._vets().served(path)
@@ -121,7 +121,7 @@ class Reading:
         """Return sorted paths that are left alone: links, devices, names that are not safe."""
         return self._tree.strays()
 
-    def _judged(self, entry: Entry, content: bytes, look: os.stat_result) -> Entry:
+    def _judge_entry(self, entry: Entry, content: bytes, look: os.stat_result) -> Entry:
         return entry if self._vets is None else self._vets().entry(entry, content, look)
 
 

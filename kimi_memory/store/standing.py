@@ -95,7 +95,7 @@ def is_of(content: bytes, mark: str) -> bool:
     return (mark_of(content) if is_mark(mark) else digest(content)) == mark
 
 
-def told(last: Record | None, content: bytes) -> Standing | None:
+def recorded_standing(last: Record | None, content: bytes) -> Standing | None:
     """Return what a file counts for by its last record; None where that is of another content."""
     if last is None or not is_of(content, last.mark):
         return None

@@ -21,7 +21,7 @@ from kimi_memory.store.files.paths import PRIVATE, is_truth
 from kimi_memory.store.files.tree import TEMPORARIES, Place, Tree
 from kimi_memory.store.reading import Reading
 from kimi_memory.store.wal import preimages, recovery
-from kimi_memory.store.wal.append_log import append_whole, cut_back, mark, mend, sound_end
+from kimi_memory.store.wal.append_log import append_whole, cut_back, mark, repair_tail, sound_end
 from kimi_memory.store.wal.entries import Entry
 from kimi_memory.store.wal.journal import Journal
 from kimi_memory.store.wal.plan import check_lines, paths_of, plan
@@ -64,7 +64,7 @@ class Store(Reading):
         self._recovery = recovery.Recovery(tree, self._locks, self.journal, self._transactions)
         self.glance = Glance(tree, self.journal)
         look = self.glance.look
-        judge = self._judged
+        judge = self._judge_entry
         self._reconciler = Reconciler(tree, self._locks, self.journal, self.view, look, judge=judge)
 
     @classmethod
@@ -97,7 +97,7 @@ class Store(Reading):
         store = cls(tree, key, clock, timeout_seconds)
         with ExitStack() as otherwise:
             otherwise.callback(store.close)
-            store._start()
+            store._start_store()
             otherwise.pop_all()
         return store
 
@@ -127,8 +127,8 @@ class Store(Reading):
         """
         paths = paths_of(changes)
         id = new_id("txn", self._clock())
-        with self._writing(paths, op=subject or f"apply for {actor.name}", whole=True):
-            steps = plan(self._tree, changes, self._stamp())
+        with self._lock_for_writing(paths, op=subject or f"apply for {actor.name}", whole=True):
+            steps = plan(self._tree, changes, self._time_stamp())
             if not steps:
                 return Receipt(id)
             outcome = self._transactions.run(Intent(id, tuple(steps), actor))
@@ -148,9 +148,9 @@ class Store(Reading):
         if not check_lines(lines):
             return
         self._check_writable()
-        with self._refusing(path), self._locks.writing(paths, op="append"):
+        with self._translate_errors(path), self._locks.writing(paths, op="append"):
             place = self._tree.spot(path, make=True)
-            self._append(place, path, lines, actor, sync=sync)
+            self._append_lines(place, path, lines, actor, sync=sync)
 
     def view(self, path: str, content: bytes) -> None:
         """Replace a file that is derived from others; not durable, not journaled.
@@ -160,7 +160,7 @@ class Store(Reading):
         """
         if is_truth(path):
             raise StoreError(f"{path} holds truth; it is changed by 'apply'.")
-        with self._writing([], op="view"):
+        with self._lock_for_writing([], op="view"):
             spare = f"{new_id('view', self._clock())}.{owner()}.part"
             with ExitStack() as stack:
                 place = stack.enter_context(self._tree.place(path, make=True))
@@ -178,7 +178,7 @@ class Store(Reading):
         """
         if is_truth(path):
             raise StoreError(f"{path} holds truth; it is removed by 'apply'.")
-        with self._writing([], op="view"):
+        with self._lock_for_writing([], op="view"):
             try:
                 with self._tree.place(path) as place:
                     self._disk.unlink(place.name, place.folder)
@@ -187,7 +187,7 @@ class Store(Reading):
 
     def reconcile(self, progress: Progress = lambda done, total: None) -> list[External]:
         """Return, and journal, what was changed in the folder from outside; tell how far it is."""
-        with self._refusing("the memory folder"):
+        with self._translate_errors("the memory folder"):
             self._check_writable()
             return self._reconciler.run(progress)
 
@@ -208,7 +208,7 @@ class Store(Reading):
             ChangedOnDiskError: a file is not what they saw; nothing was noted.
             ReadOnlyError: the store takes no writes.
         """
-        with self._writing(sorted(seen), op="confirm"):
+        with self._lock_for_writing(sorted(seen), op="confirm"):
             for path, base in seen.items():
                 if digest(self._tree.read(path)) != base:
                     raise ChangedOnDiskError(path)
@@ -227,7 +227,7 @@ class Store(Reading):
         Bytes that an editor wrote after they were replaced go to ``conflicts/``;
         their paths are returned.
         """
-        with self._writing([], op="undo", alone=True):
+        with self._lock_for_writing([], op="undo", alone=True):
             entries = self._transactions.keeper.drop(grace_seconds, deleted_seconds)
             self.journal.add(entries, recovery.STORE)
         return tuple(entry.path for entry in entries)
@@ -260,19 +260,19 @@ class Store(Reading):
 
     def clear_read_only(self) -> None:
         """Take writes again, after the disk was checked; unfinished work is finished first."""
-        with self._refusing(str(self.root)), self._tree.folder(PRIVATE) as folder:
+        with self._translate_errors(str(self.root)), self._tree.folder(PRIVATE) as folder:
             self._tree.discard(Place(folder, "read-only"))
         self.read_only = ""
-        self._start(force=True)
+        self._start_store(force=True)
 
-    def _start(self, *, force: bool = False) -> None:
+    def _start_store(self, *, force: bool = False) -> None:
         try:
             self._make_folders()
             self._mark_read()
             if not self.read_only:
                 self.journal.start()
-                self._recover(force=force)
-                self._recovery.mend_tails(self._stamp())
+                self._recover_if_due(force=force)
+                self._recovery.mend_tails(self._time_stamp())
         except OSError as error:
             if error.errno not in _REFUSED:
                 raise refusal(str(self.root), error) from error
@@ -294,23 +294,23 @@ class Store(Reading):
         except FileNotFoundError:
             self.read_only = ""
 
-    def _recover(self, *, force: bool) -> None:
+    def _recover_if_due(self, *, force: bool) -> None:
         if force or self._recovery.is_due():
             with self._locks.hold("store", op="recovery"):
                 self._recovery.run()
 
-    def _stamp(self) -> str:
+    def _time_stamp(self) -> str:
         return f"{self._clock():%Y%m%dT%H%M%SZ}"
 
     @contextmanager
-    def _writing(
+    def _lock_for_writing(
         self, paths: Sequence[str], *, op: str, alone: bool = False, whole: bool = False
     ) -> Iterator[None]:
         """Hold what a write needs, and translate what the system says."""
-        with self._refusing(paths[0] if paths else str(self.root)):
+        with self._translate_errors(paths[0] if paths else str(self.root)):
             self._check_writable()
             if whole:
-                self._recover(force=self._transactions.owes)
+                self._recover_if_due(force=self._transactions.owes)
             with self._locks.writing(paths, op=op, alone=alone):
                 yield
 
@@ -318,10 +318,10 @@ class Store(Reading):
         if self.read_only:
             raise ReadOnlyError(self.read_only)
 
-    def _refusing(self, path: str) -> Refusing:
-        return Refusing(path, self._stop)
+    def _translate_errors(self, path: str) -> Refusing:
+        return Refusing(path, self._stop_writes)
 
-    def _stop(self, why: str) -> None:
+    def _stop_writes(self, why: str) -> None:
         """Take no more writes, in this process and, if the disk lets us say so, in others."""
         self.read_only = why
         try:
@@ -347,7 +347,7 @@ class Store(Reading):
         else:
             disk.rename(passing.name, passing.folder, place.name, place.folder)
 
-    def _append(
+    def _append_lines(
         self, place: Place, path: str, lines: Sequence[bytes], actor: Actor, *, sync: bool
     ) -> None:
         disk, flags, added = self._disk, os.O_RDWR | os.O_APPEND, b"".join(lines)
@@ -358,7 +358,7 @@ class Store(Reading):
             fd, new = self._tree.open_file(place, flags | os.O_CREAT | os.O_EXCL, path), True
         size = -1
         try:
-            size, line = (0, b"") if new else self._end(fd, path)
+            size, line = (0, b"") if new else self._find_sound_end(fd, path)
             append_whole(disk, fd, added, size, sync=sync)
             if new:
                 disk.fsync(place.folder)
@@ -373,7 +373,7 @@ class Store(Reading):
         finally:
             disk.close(fd)
 
-    def _end(self, fd: int, path: str) -> tuple[int, bytes]:
+    def _find_sound_end(self, fd: int, path: str) -> tuple[int, bytes]:
         # The stamp costs as much as the look, and is needed once in a crash.
         found = sound_end(self._disk, fd, path)
-        return found or mend(self._tree, fd, path, self._stamp())
+        return found or repair_tail(self._tree, fd, path, self._time_stamp())

@@ -33,17 +33,17 @@ def scan(root: Path) -> Iterator[tuple[str, bytes]]:
             folders.clear()
             continue
         for name in folders:
-            yield f"{prefix}{name}", _link(Path(folder) / name)
+            yield f"{prefix}{name}", _link_target(Path(folder) / name)
         for name in files:
             path = Path(folder) / name
-            yield f"{prefix}{name}", _link(path) or _bytes(path)
+            yield f"{prefix}{name}", _link_target(path) or _file_bytes(path)
 
 
-def _link(path: Path) -> bytes:
+def _link_target(path: Path) -> bytes:
     return os.fsencode(path.readlink()) if path.is_symlink() else b""
 
 
-def _bytes(path: Path) -> bytes:
+def _file_bytes(path: Path) -> bytes:
     return path.read_bytes() if path.is_file() else b""
 
 
@@ -63,7 +63,7 @@ def wipe(root: Path, wash: Wash) -> int:
         (root / PRIVATE / name).unlink(missing_ok=True)
     found = [path for path in places(root, wash) if _is_ours(root, path)]
     for path in found:
-        _wipe(root, path, wash)
+        _wipe_file(root, path, wash)
     _drop_records(root, wash)
     _rename_folders(root, wash)
     return len(found)
@@ -87,7 +87,7 @@ def _is_ours(root: Path, path: str) -> bool:
     return not hidden and not is_truth(path) and (root / path).is_file()
 
 
-def _wipe(root: Path, path: str, wash: Wash) -> None:
+def _wipe_file(root: Path, path: str, wash: Wash) -> None:
     place = root / path
     if path.startswith(f"{_LOCKS}/"):
         # Somebody may wait for this very file; what it says is for messages only.
@@ -106,7 +106,7 @@ def _wipe(root: Path, path: str, wash: Wash) -> None:
 def _drop_records(root: Path, wash: Wash) -> None:
     """Remove replaced records of jobs that name the hash of what a file held."""
     for place in (root / UNDO).iterdir():
-        content = _bytes(place)
+        content = _file_bytes(place)
         if wash.content(place.name, content) != content:
             place.unlink()
 

@@ -47,19 +47,19 @@ def _run(arguments: Namespace) -> int:
     report = audit(root, user_plugins(), datetime.now(UTC), stale_days=arguments.stale_days)
     if arguments.json:
         counts = {str(check): count for check, count in report.counts.items()}
-        show_json({**_object(report), "counts": counts})
+        show_json({**_to_json_object(report), "counts": counts})
     else:
-        _show(report, whole=arguments.all)
+        _print_report(report, whole=arguments.all)
     return 0
 
 
-def _object(report: Audit) -> dict[str, object]:
+def _to_json_object(report: Audit) -> dict[str, object]:
     found = plain(report)
     assert isinstance(found, dict)  # a dataclass becomes an object
     return found
 
 
-def _show(report: Audit, *, whole: bool) -> None:
+def _print_report(report: Audit, *, whole: bool) -> None:
     systems = ", ".join(f"{count} {name}" for name, count in sorted(report.systems.items()))
     show(f"{report.root}: {report.files} files, {report.memos} statements ({systems or 'none'})")
     show()

@@ -138,10 +138,10 @@ def foreign(placed: Sequence[Placed]) -> Iterator[Rot]:
     tongues = {id(one): language_of(one.memo.text) for one in placed}
     counts: dict[str, Counter[str]] = {}
     for one in placed:
-        counts.setdefault(_quarter(one), Counter())[tongues[id(one)]] += 1
+        counts.setdefault(_neighbourhood_path(one), Counter())[tongues[id(one)]] += 1
     for one in placed:
         memo, here = one.memo, tongues[id(one)]
-        near = counts[_quarter(one)]
+        near = counts[_neighbourhood_path(one)]
         common, many = near.most_common(1)[0]
         whole = sum(near.values())
         quoted = language_of("\n".join(q.text for q in memo.quotes)) if memo.quotes else here
@@ -160,7 +160,7 @@ def foreign(placed: Sequence[Placed]) -> Iterator[Rot]:
         )
 
 
-def _quarter(placed: Placed) -> str:
+def _neighbourhood_path(placed: Placed) -> str:
     """Return where a memo has its neighbours: its file, or its folder if it is alone there."""
     file = placed.file
     return file.path if len(file.memos) > 1 else file.path.rpartition("/")[0]

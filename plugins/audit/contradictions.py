@@ -53,7 +53,7 @@ def repeats(placed: Sequence[Placed]) -> Iterator[Rot]:
             continue
         other = first.setdefault(words, one)
         if other is not one:
-            yield _rot(Check.DUPLICATE, one, other, "it repeats", "Keep one of them.")
+            yield _build_rot(Check.DUPLICATE, one, other, "it repeats", "Keep one of them.")
 
 
 def quarrels(placed: Sequence[Placed], host: Host) -> Iterator[Rot]:
@@ -69,29 +69,31 @@ def quarrels(placed: Sequence[Placed], host: Host) -> Iterator[Rot]:
         host: asked to judge.
     """
     clashes: list[tuple[Placed, Placed]] = []
-    for one, two in _pairs(placed):
+    for one, two in _yield_pairs(placed):
         old, new = sorted((one, two), key=lambda each: (each.at, each.place))
-        card, draft = _card(old), _draft(new)
-        if contradicts(_text(old), _text(new)):
+        card, draft = _build_card(old), _build_draft(new)
+        if contradicts(_clipped_text(old), _clipped_text(new)):
             clashes.append((old, new))
             continue
         verdict = host.answer("judge_conflict", card=card, draft=draft, ask=_Silent())
-        alike = similarity(_text(old), _text(new))
+        alike = similarity(_clipped_text(old), _clipped_text(new))
         if verdict in (Verdict.CONFLICTS, Verdict.REPLACES):
             if _same_subject(old, new):
                 clashes.append((old, new))
-        elif alike >= _NEAR or (verdict is Verdict.AGREES and same_claim(_text(old), _text(new))):
+        elif alike >= _NEAR or (
+            verdict is Verdict.AGREES and same_claim(_clipped_text(old), _clipped_text(new))
+        ):
             why = f"it says nearly the same ({alike:.2f}) as"
-            yield _rot(Check.NEAR, new, old, why, "Merge them.")
+            yield _build_rot(Check.NEAR, new, old, why, "Merge them.")
     # Rows that differ in their number alone are a list, and no list contradicts itself.
     often = Counter(id(one) for pair in clashes for one in pair)
     for old, new in clashes:
         if max(often[id(old)], often[id(new)]) <= _MANY or _same_key(old, new):
             remedy = "Decide which holds, and archive the other."
-            yield _rot(Check.CONTRADICTION, new, old, "it contradicts", remedy)
+            yield _build_rot(Check.CONTRADICTION, new, old, "it contradicts", remedy)
 
 
-def _pairs(placed: Sequence[Placed]) -> Iterator[tuple[Placed, Placed]]:
+def _yield_pairs(placed: Sequence[Placed]) -> Iterator[tuple[Placed, Placed]]:
     seen: set[tuple[int, int]] = set()
     keyed: dict[tuple[str, str], list[Placed]] = defaultdict(list)
     for one in placed:
@@ -101,13 +103,13 @@ def _pairs(placed: Sequence[Placed]) -> Iterator[tuple[Placed, Placed]]:
         for one, two in pairwise(group):
             seen.add((id(one), id(two)))
             yield one, two
-    for first, second in overlapping([_text(one) for one in placed], _LEAST):
+    for first, second in overlapping([_clipped_text(one) for one in placed], _LEAST):
         one, two = placed[first], placed[second]
         if (id(one), id(two)) not in seen:
             yield one, two
 
 
-def _text(placed: Placed) -> str:
+def _clipped_text(placed: Placed) -> str:
     return placed.memo.text[:_LONGEST]
 
 
@@ -119,21 +121,21 @@ def _same_key(one: Placed, two: Placed) -> bool:
 def _same_subject(one: Placed, two: Placed) -> bool:
     if _same_key(one, two):
         return True
-    return _rest(one) == _rest(two)
+    return _subject_words(one) == _subject_words(two)
 
 
-def _rest(placed: Placed) -> frozenset[str]:
+def _subject_words(placed: Placed) -> frozenset[str]:
     """Return the words that are neither figures nor denials."""
-    text = _DENIAL.sub(" ", _FIGURE.sub(" ", normalise(_text(placed))))
+    text = _DENIAL.sub(" ", _FIGURE.sub(" ", normalise(_clipped_text(placed))))
     return words_of(text) - {"do", "does", "will", "is", "are", "can"}
 
 
-def _rot(check: Check, one: Placed, other: Placed, why: str, remedy: str) -> Rot:
+def _build_rot(check: Check, one: Placed, other: Placed, why: str, remedy: str) -> Rot:
     file, line = one.file.path, one.memo.line
     return Rot(check, file, line, f"{why} {other.place}", remedy, other.place)
 
 
-def _card(placed: Placed) -> Card:
+def _build_card(placed: Placed) -> Card:
     memo, at = placed.memo, placed.at
     kind = memo.type or CardType.FACT
     return Card(
@@ -143,19 +145,19 @@ def _card(placed: Placed) -> Card:
         title=memo.title,
         type=kind,
         key=memo.key,
-        value=_text(placed),
+        value=_clipped_text(placed),
         verified=at,
         valid_from=at,
     )
 
 
-def _draft(placed: Placed) -> Draft:
+def _build_draft(placed: Placed) -> Draft:
     memo = placed.memo
     return Draft(
         type=memo.type or CardType.FACT,
         key=memo.key,
         title=memo.title,
-        value=_text(placed),
+        value=_clipped_text(placed),
         quotes=(),
         at=placed.at,
         lang=Lang(language_of(memo.text)),

@@ -70,7 +70,7 @@ def audit(root: Path, host: Host, now: datetime, *, stale_days: int = STALE_DAYS
     findings = [
         *(rot for file in files for rot in _of_file(file, screen)),
         *repeats(held),
-        *quarrels(_once(held), host),
+        *quarrels(_drop_repeats(held), host),
         *(rot for one in held for rot in stale(one, now, stale_days)),
         *(rot for file in files for rot in unproven(file, turns)),
         *foreign(held),
@@ -89,7 +89,7 @@ def audit(root: Path, host: Host, now: datetime, *, stale_days: int = STALE_DAYS
     )
 
 
-def _once(held: Sequence[Placed]) -> list[Placed]:
+def _drop_repeats(held: Sequence[Placed]) -> list[Placed]:
     """Return the memos without those that repeat an earlier one word for word."""
     first = {normalise(one.memo.text): one for one in reversed(held)}
     return [one for one in held if first[normalise(one.memo.text)] is one]
@@ -114,13 +114,13 @@ def _of_text(file: Stored, text: str, first: int, screen: Screen) -> Iterator[Ro
         why = f"a <{name}> block that a program put into a prompt was kept as knowledge"
         remedy = "Delete the block; what it recalled is stored elsewhere."
         yield Rot(Check.RECALLED, file.path, first + text.count("\n", 0, start), why, remedy)
-    for start, rule in _secrets(text, screen):
+    for start, rule in _find_secrets(text, screen):
         why = f"it holds what looks like a secret ({rule})"
         remedy = "Revoke it, then remove it here and from history and backups."
         yield Rot(Check.SECRET, file.path, first + text.count("\n", 0, start), why, remedy)
 
 
-def _secrets(text: str, screen: Screen) -> list[tuple[int, str]]:
+def _find_secrets(text: str, screen: Screen) -> list[tuple[int, str]]:
     """Return where secrets begin and of what kind they are; never what they are."""
     found: dict[int, str] = {}
     reached = at = 0

@@ -50,17 +50,17 @@ def _run(arguments: Namespace) -> int:
             raise UsageError("--resume needs --session. Name the session to go on with.")
         with open_memory(arguments) as memory:
             history = window(memory, arguments.session, limits.budget, keep=limits.keep)
-        _print(history)
+        _print_json(history)
         return 0
-    messages = _messages(sys.stdin.read())
+    messages = _parse_messages(sys.stdin.read())
     with open_memory(arguments) as memory:
         done = compact(memory, messages, limits, session=arguments.session, force=arguments.force)
-    _print(plain(done) if arguments.json else list(done.messages))
-    show_note(_told(done))
+    _print_json(plain(done) if arguments.json else list(done.messages))
+    show_note(_describe_result(done))
     return 0
 
 
-def _messages(text: str) -> list[Message]:
+def _parse_messages(text: str) -> list[Message]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -72,12 +72,12 @@ def _messages(text: str) -> list[Message]:
     return value
 
 
-def _print(value: object) -> None:
+def _print_json(value: object) -> None:
     # Not made visible as other texts are: the next program reads it as it is.
     sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
 
 
-def _told(done: Compaction) -> str:
+def _describe_result(done: Compaction) -> str:
     if not done.dropped:
         return f"kimi-memory: {done.before} tokens fit; nothing was changed."
     return (

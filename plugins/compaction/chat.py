@@ -47,10 +47,10 @@ class Limits:
 
 def cost_of(messages: Sequence[Message]) -> int:
     """Return about how many tokens messages cost."""
-    return sum(_OVERHEAD + _cost(message) for message in messages)
+    return sum(_OVERHEAD + _message_cost(message) for message in messages)
 
 
-def _cost(message: Message) -> int:
+def _message_cost(message: Message) -> int:
     content = message.get("content")
     plain = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
     rest = {k: v for k, v in message.items() if k not in ("role", "content")}
@@ -65,9 +65,13 @@ def cut(
     start = next((n for n, m in enumerate(messages) if m.get("role") != "system"), len(messages))
     end = max(start, len(messages) - limits.keep)
     # An answer of a tool is understood only after its call.
-    while end > start and _answers(messages[end]) and _fits(messages, start, end - 1, budget):
+    while (
+        end > start
+        and _is_tool_result(messages[end])
+        and _is_within_budget(messages, start, end - 1, budget)
+    ):
         end -= 1
-    if not _fits(messages, start, end, budget):
+    if not _is_within_budget(messages, start, end, budget):
         # Instructions in front may go too, but for those among the last messages.
         last = min(end, max(0, len(messages) - limits.keep))
         if cost_of(messages[last:]) <= budget:
@@ -75,11 +79,11 @@ def cut(
     return list(messages[:start]), list(messages[start:end]), list(messages[end:])
 
 
-def _fits(messages: Sequence[Message], start: int, end: int, budget: int) -> bool:
+def _is_within_budget(messages: Sequence[Message], start: int, end: int, budget: int) -> bool:
     return cost_of([*messages[:start], *messages[end:]]) <= budget
 
 
-def _answers(message: Message) -> bool:
+def _is_tool_result(message: Message) -> bool:
     content = message.get("content")
     parts = content if isinstance(content, list) else []
     return message.get("role") in ("tool", "function") or any(

@@ -112,11 +112,11 @@ def compact(
         return Compaction(tuple(messages), before, before, session=session)
     id = session or _session_of(messages)
     stored, remembered = flush(memory, messages, id)
-    parts = _stored(memory, id, old)
+    parts = _find_stored_turns(memory, id, old)
     room = limits.budget - cost_of([*head, *tail])
     share = max(200, int(limits.window_tokens * _SUMMARY_SHARE))
-    gist = _gist(memory, parts, middle, min(room, share))
-    recorded = _record(memory, parts, gist)
+    gist = _build_gist(memory, parts, middle, min(room, share))
+    recorded = _record_gist(memory, parts, gist)
     made = (*head, *gist.message(room), *tail)
     return Compaction(
         messages=made,
@@ -141,12 +141,12 @@ def flush(
     Returns:
         How many messages were new, and the job that remembered, if there was anything.
     """
-    said = [one for message in messages if (one := _said(memory, message)) is not None]
-    parts = _parts(memory, session)
-    known = Counter(_mark(turn.role, turn.text) for part in parts for turn in part.turns)
+    said = [one for message in messages if (one := _parse_message(memory, message)) is not None]
+    parts = _read_parts(memory, session)
+    known = Counter(_turn_key(turn.role, turn.text) for part in parts for turn in part.turns)
     fresh = []
     for one in said:
-        mark = _mark(one.role, memory.screen.pass_text(one.text).text)
+        mark = _turn_key(one.role, memory.screen.pass_text(one.text).text)
         if known[mark] > 0:
             known[mark] -= 1
         else:
@@ -156,7 +156,7 @@ def flush(
     handle = memory.session(session, host="chat")
     captured = handle.log.add(fresh)
     memory.batch.note()
-    return len(captured), tuple(_remember(memory, captured))
+    return len(captured), tuple(_remember_drafts(memory, captured))
 
 
 def window(
@@ -176,7 +176,7 @@ def window(
         NotFoundError: there is no such session.
     """
     root = sessions.find(memory.store, session).root
-    turns = [turn for part in _parts(memory, root) for turn in part.turns]
+    turns = [turn for part in _read_parts(memory, root) for turn in part.turns]
     spoken = [turn for turn in turns if turn.role in (Role.USER, Role.ASSISTANT)]
     messages: list[dict[str, Json]] = [{"role": str(t.role), "content": t.text} for t in spoken]
     if cost_of(messages) <= budget_tokens:
@@ -190,13 +190,13 @@ def window(
             break
         left, at = left - cost, at - 1
     tail = messages[at:]
-    parts = _of_turns(_parts(memory, root), {turn.n for turn in spoken[:at]})
+    parts = _of_turns(_read_parts(memory, root), {turn.n for turn in spoken[:at]})
     room = budget_tokens - cost_of(tail)
-    gist = _gist(memory, parts, (), room)
+    gist = _build_gist(memory, parts, (), room)
     return [*map(dict, gist.message(room)), *tail]
 
 
-def _said(memory: Memory, message: Message) -> Said | None:
+def _parse_message(memory: Memory, message: Message) -> Said | None:
     role = message.get("role")
     if not isinstance(role, str) or role not in _ROLES:
         raise UsageError(f"A message has the role {role!r}. Use one of {', '.join(_ROLES)}.")
@@ -208,7 +208,7 @@ def _said(memory: Memory, message: Message) -> Said | None:
     return Said(_ROLES[role], text, at, speaker=name if isinstance(name, str) else "")
 
 
-def _mark(role: Role, text: str) -> str:
+def _turn_key(role: Role, text: str) -> str:
     return f"{role}\0{MASK.sub('⟦redacted⟧', text)}"
 
 
@@ -218,20 +218,22 @@ def _session_of(messages: Sequence[Message]) -> str:
     return f"chat-{digest[:12]}"
 
 
-def _parts(memory: Memory, session: str) -> list[Transcript]:
+def _read_parts(memory: Memory, session: str) -> list[Transcript]:
     root = sessions.split_part(safe_session_id(session))[0]
     return [sessions.read(memory.store, p.path) for p in sessions.parts(memory.store, root)]
 
 
-def _stored(memory: Memory, session: str, messages: Sequence[Message]) -> list[Transcript]:
+def _find_stored_turns(
+    memory: Memory, session: str, messages: Sequence[Message]
+) -> list[Transcript]:
     """Return the stored turns of messages, in the sessions that hold them."""
-    parts = _parts(memory, session)
+    parts = _read_parts(memory, session)
     places: dict[str, list[int]] = defaultdict(list)
     for turn in (turn for part in parts for turn in part.turns):
-        places[_mark(turn.role, turn.text)].append(turn.n)
+        places[_turn_key(turn.role, turn.text)].append(turn.n)
     numbers = set()
-    for one in (_said(memory, message) for message in messages):
-        found = places[_mark(one.role, memory.screen.pass_text(one.text).text)] if one else []
+    for one in (_parse_message(memory, message) for message in messages):
+        found = places[_turn_key(one.role, memory.screen.pass_text(one.text).text)] if one else []
         if found:
             numbers.add(found.pop(0))
     return _of_turns(parts, numbers)
@@ -242,7 +244,7 @@ def _of_turns(parts: Sequence[Transcript], numbers: set[int]) -> list[Transcript
     return [part for part in chosen if part.turns]
 
 
-def _remember(memory: Memory, captured: Sequence[Captured]) -> Iterator[JobReport]:
+def _remember_drafts(memory: Memory, captured: Sequence[Captured]) -> Iterator[JobReport]:
     drafts = [draft for one in captured for draft in one.drafts]
     if not (drafts and memory.settings.capture.auto):
         return
@@ -273,7 +275,7 @@ class _Gist:
             points.remove(min(points, key=lambda p: (p.weight, p.order)))
 
 
-def _gist(
+def _build_gist(
     memory: Memory, parts: Sequence[Transcript], dropped: Sequence[Message], room: int
 ) -> _Gist:
     turns = [turn for part in parts for turn in part.turns]
@@ -282,14 +284,14 @@ def _gist(
     with metered():
         found = [*paragraph(memory.host, parts, lang), *points_of(memory.host, parts)]
     good = allowed([*carried, *found], DraftGate.of(memory).objection)
-    head = _head(parts, turns, lang)
+    head = _format_heading(parts, turns, lang)
     points = choose(good, max(0, room - estimate(head) - 60))
     text = "\n".join(lines_of(points, head, lang))
     said = (f"{t.n} {t.text}" for t in turns)
     return _Gist(text, tuple(points), digest_of(["gist", text, *said])[:16], lang, head)
 
 
-def _head(parts: Sequence[Transcript], turns: Sequence[Turn], lang: Lang) -> str:
+def _format_heading(parts: Sequence[Transcript], turns: Sequence[Turn], lang: Lang) -> str:
     if not turns:
         return "更早的对话摘要。" if lang is Lang.ZH else "Summary of earlier conversation."
     id, first, last = parts[0].session.id, turns[0], turns[-1]
@@ -300,10 +302,10 @@ def _head(parts: Sequence[Transcript], turns: Sequence[Turn], lang: Lang) -> str
     return f"Summary of {len(turns)} earlier messages ({days}); kept whole in {run}."
 
 
-def _record(memory: Memory, parts: Sequence[Transcript], gist: _Gist) -> JobReport | None:
+def _record_gist(memory: Memory, parts: Sequence[Transcript], gist: _Gist) -> JobReport | None:
     if not parts:
         return None
-    event = _event(parts, gist, memory.clock())
+    event = _build_event(parts, gist, memory.clock())
     plan = Plan(
         kind="compact",
         subject=parts[-1].session.id,
@@ -317,7 +319,7 @@ def _record(memory: Memory, parts: Sequence[Transcript], gist: _Gist) -> JobRepo
     return memory.run(OneJob(plan.kind, make))
 
 
-def _event(parts: Sequence[Transcript], gist: _Gist, now: datetime) -> Event:
+def _build_event(parts: Sequence[Transcript], gist: _Gist, now: datetime) -> Event:
     turns = [turn for part in parts for turn in part.turns]
     quotes = []
     for point in gist.points:

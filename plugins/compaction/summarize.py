@@ -30,7 +30,7 @@ from kimi_memory.nlp.basic.prompt_fence import fence
 from kimi_memory.nlp.basic.regex import regex
 from kimi_memory.nlp.basic.tokens import estimate
 from kimi_memory.nlp.dates.timestamps import EPOCH
-from kimi_memory.nlp.rules.strip_code import said
+from kimi_memory.nlp.rules.strip_code import spoken_spans
 
 STAGE_TURNS = 60
 """So many turns are looked at in one stage."""
@@ -87,12 +87,12 @@ def points_of(host: Host, parts: Sequence[Transcript]) -> Iterator[Point]:
             stage = replace(part, turns=part.turns[first : first + STAGE_TURNS])
             found = host.answer("distil_session", transcript=stage)
             drafts = cast("list[Draft]", found or [])  # what the hook's annotation says
-            told = [_told(draft) for draft in drafts if draft.quotes]
+            told = [_point_from_draft(draft) for draft in drafts if draft.quotes]
             yield from told
-            yield from _telling(stage, {normalise(point.text) for point in told})
+            yield from _pick_sentence_points(stage, {normalise(point.text) for point in told})
 
 
-def _told(draft: Draft) -> Point:
+def _point_from_draft(draft: Draft) -> Point:
     section = _SECTION.get(draft.type, "findings")
     text = " ".join(draft.value.split())
     if draft.reason and normalise(draft.reason) not in normalise(text):
@@ -101,10 +101,10 @@ def _told(draft: Draft) -> Point:
     return Point(section, text[:_LONGEST], weight, draft.quotes[-1].n, draft.quotes[-1])
 
 
-def _telling(stage: Transcript, known: set[str]) -> list[Point]:
+def _pick_sentence_points(stage: Transcript, known: set[str]) -> list[Point]:
     """Return the sentences with the most of the words that the stage repeats."""
     spoken = [turn for turn in stage.turns if turn.role in (Role.USER, Role.ASSISTANT)]
-    lines = [(turn, turn.text[a:b]) for turn in spoken for a, b in said(turn.text)]
+    lines = [(turn, turn.text[a:b]) for turn in spoken for a, b in spoken_spans(turn.text)]
     sets = [words_of(text) for _, text in lines]
     often = Counter(word for words in sets for word in words)
     scored = []
@@ -115,10 +115,10 @@ def _telling(stage: Transcript, known: set[str]) -> list[Point]:
             scored.append((score, -at, turn, text))
     best = sorted(scored, key=lambda one: one[:2], reverse=True)[:_PER_STAGE]
     top = best[0][0] if best else 1.0
-    return [_line(turn, text, score / (top or 1.0)) for score, _, turn, text in best]
+    return [_point_from_sentence(turn, text, score / (top or 1.0)) for score, _, turn, text in best]
 
 
-def _line(turn: Turn, text: str, weight: float) -> Point:
+def _point_from_sentence(turn: Turn, text: str, weight: float) -> Point:
     who = turn.speaker or str(turn.role)
     quote = Quote("", turn.n, text)
     return Point("said", f"{who}: {' '.join(text.split())[:_LONGEST]}", weight, turn.n, quote)
@@ -153,7 +153,7 @@ def choose(points: Iterable[Point], room: int) -> list[Point]:
         room: tokens that all lines together may cost.
     """
     chosen: dict[str, Point] = {}
-    for point in _ranked(points):
+    for point in _rank_points(points):
         cost = estimate(f"| - {point.text}\n") + 3
         if normalise(point.text) not in chosen and cost <= room:
             chosen[normalise(point.text)] = point
@@ -161,7 +161,7 @@ def choose(points: Iterable[Point], room: int) -> list[Point]:
     return sorted(chosen.values(), key=lambda p: (p.order, p.text))
 
 
-def _ranked(points: Iterable[Point]) -> list[Point]:
+def _rank_points(points: Iterable[Point]) -> list[Point]:
     """Return points by weight; one more of many of a sort weighs less."""
     many: Counter[str] = Counter()
     ranked = []
@@ -200,12 +200,12 @@ def allowed(points: Iterable[Point], objection: Callable[[Draft], str]) -> Itera
     for point in points:
         quote = point.quote or Quote("earlier", 1, point.text)
         words = quote.text if point.section == "said" else point.text
-        draft = _gated(words, quote)
+        draft = _build_draft(words, quote)
         if not objection(draft):
             yield point
 
 
-def _gated(words: str, quote: Quote) -> Draft:
+def _build_draft(words: str, quote: Quote) -> Draft:
     lang = Lang(language_of(words))
     return Draft(
         type=CardType.FACT,

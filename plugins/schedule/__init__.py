@@ -69,7 +69,7 @@ class _File:
 
 def _run(arguments: Namespace) -> int:
     """Print the entries, or install or remove them."""
-    kind = arguments.kind or _usual()
+    kind = arguments.kind or _default_kind()
     root, settings = locate_settings(arguments)
     given = {job.name: getattr(arguments, job.name) for job in scheduled()}
     times = {name: time for name, time in given.items() if time is not None}
@@ -77,24 +77,26 @@ def _run(arguments: Namespace) -> int:
     found = schedule.entries(root, program, {**settings.schedule, **times})
     tag = schedule.tag_of(root)
     cluster = Cluster(arguments.image, arguments.claim, arguments.namespace, arguments.time_zone)
-    files = _files(kind, found, tag, cluster)
+    files = _scheduler_files(kind, found, tag, cluster)
     if not (arguments.install or arguments.remove):
-        _print(arguments, kind, files)
+        _print_files(arguments, kind, files)
         return 0
     if kind == "cron":
-        return _cron(arguments, files[0].text, tag)
+        return _change_crontab(arguments, files[0].text, tag)
     if kind == "kubernetes":
-        return _apply(arguments, files[0])
-    return _place(arguments, kind, files)
+        return _apply_manifest(arguments, files[0])
+    return _change_files(arguments, kind, files)
 
 
-def _usual() -> str:
+def _default_kind() -> str:
     if sys.platform == "darwin":
         return "launchd"
     return "systemd" if user_files.has("systemctl") else "cron"
 
 
-def _files(kind: str, found: list[schedule.Entry], tag: str, cluster: Cluster) -> list[_File]:
+def _scheduler_files(
+    kind: str, found: list[schedule.Entry], tag: str, cluster: Cluster
+) -> list[_File]:
     config = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
     if kind == "cron":
         return [_File("crontab", schedule.cron_block(found, tag))]
@@ -109,7 +111,7 @@ def _files(kind: str, found: list[schedule.Entry], tag: str, cluster: Cluster) -
     return [_File(name, text, folder / name) for name, text in texts.items()]
 
 
-def _print(arguments: Namespace, kind: str, files: list[_File]) -> None:
+def _print_files(arguments: Namespace, kind: str, files: list[_File]) -> None:
     if arguments.json:
         rows = [{"name": f.name, "path": f.path, "text": f.text} for f in files]
         show_json({"kind": kind, "files": rows})
@@ -120,7 +122,7 @@ def _print(arguments: Namespace, kind: str, files: list[_File]) -> None:
         show(file.text.rstrip("\n"))
 
 
-def _cron(arguments: Namespace, block: str, tag: str) -> int:
+def _change_crontab(arguments: Namespace, block: str, tag: str) -> int:
     code, old, complaint = user_files.call(["crontab", "-l"])
     if code and "no crontab" not in complaint:
         raise UsageError(f"crontab cannot be read: {complaint.strip()}. Mend it first.")
@@ -128,33 +130,33 @@ def _cron(arguments: Namespace, block: str, tag: str) -> int:
         new = schedule.without_block(old, tag)
     else:
         new = schedule.with_block(old, block, tag)
-    if _differs(arguments, [("crontab", old, new)]):
+    if _show_changes(arguments, [("crontab", old, new)]):
         code, _, complaint = user_files.call(["crontab", "-"], new)
         if code:
             raise UsageError(f"crontab refused the entries: {complaint.strip()}.")
     return 0
 
 
-def _place(arguments: Namespace, kind: str, files: list[_File]) -> int:
+def _change_files(arguments: Namespace, kind: str, files: list[_File]) -> int:
     changes = [(f.name, f.old, "" if arguments.remove else f.text) for f in files]
-    if not _differs(arguments, changes):
+    if not _show_changes(arguments, changes):
         return 0
-    before, after = _commands(kind, files, remove=arguments.remove)
-    _tell(before)
+    before, after = _reload_commands(kind, files, remove=arguments.remove)
+    _run_commands(before)
     for file in files:
         assert file.path is not None  # only those of cron and kubernetes have none
         if arguments.remove:
             user_files.drop(file.path)
         else:
             user_files.put(file.path, file.text)
-    _tell(after)
+    _run_commands(after)
     return 0
 
 
-def _apply(arguments: Namespace, file: _File) -> int:
+def _apply_manifest(arguments: Namespace, file: _File) -> int:
     gone = arguments.remove
     old, new = (file.text, "") if gone else ("", file.text)
-    if not _differs(arguments, [(file.name, old, new)]):
+    if not _show_changes(arguments, [(file.name, old, new)]):
         return 0
     verb = ["delete", "--ignore-not-found"] if gone else ["apply"]
     code, output, complaint = user_files.call(["kubectl", *verb, "-f", "-"], file.text)
@@ -164,7 +166,7 @@ def _apply(arguments: Namespace, file: _File) -> int:
     return 0
 
 
-def _differs(arguments: Namespace, changes: list[tuple[str, str, str]]) -> bool:
+def _show_changes(arguments: Namespace, changes: list[tuple[str, str, str]]) -> bool:
     """Show what changes; whether it is to be done."""
     diffs = [user_files.diff(old, new, name) for name, old, new in changes if old != new]
     if arguments.json:
@@ -175,7 +177,7 @@ def _differs(arguments: Namespace, changes: list[tuple[str, str, str]]) -> bool:
     return bool(diffs) and not arguments.dry_run
 
 
-def _commands(
+def _reload_commands(
     kind: str, files: list[_File], *, remove: bool
 ) -> tuple[list[list[str]], list[list[str]]]:
     """Return what makes a scheduler notice: before and after the files change."""
@@ -192,7 +194,7 @@ def _commands(
     return out, [] if remove else [["launchctl", "bootstrap", domain, str(f.path)] for f in files]
 
 
-def _tell(commands: list[list[str]]) -> None:
+def _run_commands(commands: list[list[str]]) -> None:
     """Run commands; those that cannot be run are shown, so that a person can."""
     for argv in commands:
         code = user_files.call(argv)[0] if user_files.has(argv[0]) else 1

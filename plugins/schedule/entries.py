@@ -69,7 +69,7 @@ def entries(root: Path, program: Sequence[str], times: Mapping[str, str]) -> lis
         UsageError: a time is none, or a path holds what no scheduler can be given.
     """
     for word in (str(root), *program):
-        _check(word)
+        _refuse_control_chars(word)
     found = []
     for job in scheduled():
         written = times[job.name].strip()
@@ -87,7 +87,7 @@ def entries(root: Path, program: Sequence[str], times: Mapping[str, str]) -> lis
     return found
 
 
-def _check(word: str) -> None:
+def _refuse_control_chars(word: str) -> None:
     bad = [ch for ch in word if unicodedata.category(ch) in ("Cc", "Cs", "Zl", "Zp")]
     if bad:
         raise UsageError(
@@ -121,7 +121,7 @@ _ADDED = "# The line break above was added by kimi-memory.\n"
 
 def with_block(crontab: str, block: str, tag: str) -> str:
     """Return a crontab with a block put in or brought up to date; the rest as it was."""
-    old = _block(tag).search(crontab)
+    old = _block_pattern(tag).search(crontab)
     if old is not None:
         return crontab[: old.start("block")] + block + crontab[old.end() :]
     if crontab and not crontab.endswith("\n"):
@@ -131,10 +131,10 @@ def with_block(crontab: str, block: str, tag: str) -> str:
 
 def without_block(crontab: str, tag: str) -> str:
     """Return a crontab without a block; the rest as it was."""
-    return _block(tag).sub("", crontab, count=1)
+    return _block_pattern(tag).sub("", crontab, count=1)
 
 
-def _block(tag: str) -> re.Pattern[str]:
+def _block_pattern(tag: str) -> re.Pattern[str]:
     mark = rf"kimi-memory {re.escape(tag)}"
     return re.compile(
         rf"(?:\n{re.escape(_ADDED)})?(?P<block>^# >>> {mark} >>>\n(?:.*\n)*?# <<< {mark} <<<\n?)",

@@ -40,16 +40,21 @@ def _add_arguments(parser: ArgumentParser) -> None:
 
 def _run(arguments: Namespace) -> int:
     """Do one step."""
-    step = {"find": _find, "list": _list, "show": _show, "install": _install}
+    step = {
+        "find": _find_skills,
+        "list": _list_skills,
+        "show": _show_skill,
+        "install": _install_skill,
+    }
     with open_memory(arguments) as memory:
         return step[arguments.step](memory, arguments)
 
 
-def _find(memory: Memory, arguments: Namespace) -> int:
+def _find_skills(memory: Memory, arguments: Namespace) -> int:
     return finish_reports(arguments, [propose(memory, dry_run=arguments.dry_run)])
 
 
-def _list(memory: Memory, arguments: Namespace) -> int:
+def _list_skills(memory: Memory, arguments: Namespace) -> int:
     found = skills(memory)
     if arguments.json:
         show_json(found)
@@ -63,7 +68,7 @@ def _list(memory: Memory, arguments: Namespace) -> int:
     return 0
 
 
-def _show(memory: Memory, arguments: Namespace) -> int:
+def _show_skill(memory: Memory, arguments: Namespace) -> int:
     one = skill(memory, arguments.name)
     if arguments.json:
         show_json(one)
@@ -72,7 +77,7 @@ def _show(memory: Memory, arguments: Namespace) -> int:
     return 0
 
 
-def _install(memory: Memory, arguments: Namespace) -> int:
+def _install_skill(memory: Memory, arguments: Namespace) -> int:
     if arguments.dest is None:
         raise UsageError("Say which skill and where to: skills install NAME FOLDER.")
     one = skill(memory, arguments.name)

@@ -80,10 +80,10 @@ class Procedure:
         many = Counter(word for words in sets for word in words)
         often = {word for word, count in many.items() if count * 3 > len(sets) * 2}
         first = simplify(normalise(self.runs[0][0].asked))
-        return tuple(dict.fromkeys(_shared(first, often)))
+        return tuple(dict.fromkeys(_yield_shared_words(first, often)))
 
 
-def _shared(first: str, often: set[str]) -> Iterator[str]:
+def _yield_shared_words(first: str, often: set[str]) -> Iterator[str]:
     """Yield the words of a request that are common; Chinese pairs that overlap are joined."""
     for word in _WORD.findall(first):
         if not "\u3400" <= word[0] <= "\u9fff":
@@ -114,11 +114,11 @@ def procedures(sessions: Iterable[tuple[str, Transcript]]) -> list[Procedure]:
     """
     found: dict[str, list[StepSaid]] = defaultdict(list)
     for root, transcript in sessions:
-        found[root] += _steps(transcript)
+        found[root] += _yield_steps(transcript)
     runs: dict[tuple[str, ...], dict[str, tuple[StepSaid, ...]]] = defaultdict(dict)
     for root, steps in found.items():
-        for plain in _stretches(steps):
-            for run in _runs(plain):
+        for plain in _yield_step_groups(steps):
+            for run in _yield_runs(plain):
                 runs[tuple(step.key for step in run)].setdefault(root, run)
     often = {keys: by for keys, by in runs.items() if len(by) >= LEAST_SESSIONS}
     # What a longer procedure holds is in that one.
@@ -128,14 +128,14 @@ def procedures(sessions: Iterable[tuple[str, Transcript]]) -> list[Procedure]:
     return sorted(made, key=lambda p: (-len(p.runs), -len(p.steps), [s.key for s in p.steps]))
 
 
-def _stretches(steps: Sequence[StepSaid]) -> Iterator[list[StepSaid]]:
+def _yield_step_groups(steps: Sequence[StepSaid]) -> Iterator[list[StepSaid]]:
     """Yield steps that belong together: commands of a session, statements of a turn."""
     for _, group in groupby(steps, lambda s: "" if s.is_command else f"{s.quote.n}"):
         here = list(group)
         yield [s for n, s in enumerate(here) if n == 0 or s.key != here[n - 1].key]
 
 
-def _runs(steps: Sequence[StepSaid]) -> Iterator[tuple[StepSaid, ...]]:
+def _yield_runs(steps: Sequence[StepSaid]) -> Iterator[tuple[StepSaid, ...]]:
     for size in range(LEAST_STEPS, MOST_STEPS + 1):
         for at in range(len(steps) - size + 1):
             run = tuple(steps[at : at + size])
@@ -143,16 +143,16 @@ def _runs(steps: Sequence[StepSaid]) -> Iterator[tuple[StepSaid, ...]]:
                 yield run
 
 
-def _steps(transcript: Transcript) -> Iterator[StepSaid]:
+def _yield_steps(transcript: Transcript) -> Iterator[StepSaid]:
     asked = ""
     for turn in transcript.turns:
         if turn.origin.rank > Origin.TOOL.rank:
             continue
         for text, said, is_command in _in_turn(turn):
-            key = _key(text, is_command)
+            key = _step_key(text, is_command)
             if key:
                 quote = Quote(transcript.session.id, turn.n, said)
-                yield StepSaid(key, _general(text), quote, asked, is_command)
+                yield StepSaid(key, _generalise_step(text), quote, asked, is_command)
         if turn.role is Role.USER:
             asked = turn.text[:400]
 
@@ -160,7 +160,7 @@ def _steps(transcript: Transcript) -> Iterator[StepSaid]:
 def _in_turn(turn: Turn) -> Iterator[tuple[str, str, bool]]:
     """Yield the steps of a turn: what to do, the words it stands in, whether it is a command."""
     if turn.role is Role.TOOL:
-        yield from ((command, command, True) for command in _called(turn.text))
+        yield from ((command, command, True) for command in _yield_tool_command(turn.text))
     if turn.role not in _SPOKEN:
         return
     fenced, shell = False, False
@@ -198,7 +198,7 @@ def _in_line(line: str) -> Iterator[tuple[str, str, bool]]:
                     yield step, step, False
 
 
-def _called(text: str) -> Iterator[str]:
+def _yield_tool_command(text: str) -> Iterator[str]:
     """Yield the command of a tool call that was stored as JSON."""
     try:
         value = json.loads(text) if text.startswith("{") else None
@@ -210,8 +210,8 @@ def _called(text: str) -> Iterator[str]:
         yield command.strip()
 
 
-def _key(text: str, is_command: bool) -> str:
-    words = normalise(_general(text)).strip(_ENDS)
+def _step_key(text: str, is_command: bool) -> str:
+    words = normalise(_generalise_step(text)).strip(_ENDS)
     if not is_command:
         return words if len(words) > 1 else ""
     program, _, rest = words.partition(" ")
@@ -219,7 +219,7 @@ def _key(text: str, is_command: bool) -> str:
     return "" if program in _TRIVIAL or short in _ALSO_TRIVIAL else words
 
 
-def _general(text: str) -> str:
+def _generalise_step(text: str) -> str:
     """Return a step with … for texts, addresses, numbers and hashes, which vary."""
     return " ".join(_VARIES.sub("…", text).split())
 

@@ -61,7 +61,7 @@ def propose(memory: Memory, *, dry_run: bool = False) -> JobReport:
 
 def skills(memory: Memory) -> list[Skill]:
     """Return the candidates, by name."""
-    return sorted(_candidates(memory), key=lambda skill: skill.name)
+    return sorted(_yield_candidates(memory), key=lambda skill: skill.name)
 
 
 def skill(memory: Memory, name: str) -> Skill:
@@ -70,7 +70,7 @@ def skill(memory: Memory, name: str) -> Skill:
     Raises:
         NotFoundError: there is none of that name.
     """
-    for found in _candidates(memory):
+    for found in _yield_candidates(memory):
         if found.name == name:
             return found
     raise NotFoundError("skill", name)
@@ -95,7 +95,7 @@ def problems_of(text: str, name: str) -> list[str]:
     return found
 
 
-def _candidates(memory: Memory) -> Iterator[Skill]:
+def _yield_candidates(memory: Memory) -> Iterator[Skill]:
     for path in memory.store.files(FOLDER):
         parts = path.removeprefix(f"{FOLDER}/").split("/")
         if len(parts) == 2 and parts[1] == "SKILL.md":
@@ -119,7 +119,7 @@ class FindSkills:
 
     def plan(self, shelf: Shelf) -> Plan:
         """Return the plan over the sessions as they are."""
-        found, left_out = _fresh(self._memory)
+        found, left_out = _find_new_skills(self._memory)
         names = [skill.name for skill in found]
         changes = [Create(skill.path, skill.text.encode()) for skill in found]
         return Plan(
@@ -131,14 +131,14 @@ class FindSkills:
         )
 
 
-def _fresh(memory: Memory) -> tuple[list[Skill], list[str]]:
-    known = {*_proposed(memory), *memory.store.files(FOLDER)}
+def _find_new_skills(memory: Memory) -> tuple[list[Skill], list[str]]:
+    known = {*_yield_proposed_paths(memory), *memory.store.files(FOLDER)}
     gate = DraftGate.of(memory)
     found: list[Skill] = []
     left_out = []
-    for procedure in procedures(_told(memory)):
-        made = _made(procedure, memory)
-        why = gate.objection(_gated(procedure))
+    for procedure in procedures(_yield_shared_sessions(memory)):
+        made = _build_skill(procedure, memory)
+        why = gate.objection(_build_draft(procedure))
         if why:
             left_out.append(f"{made.name}: {why}")
         elif made.path not in known and len(found) < _MOST and not made.problems:
@@ -147,7 +147,7 @@ def _fresh(memory: Memory) -> tuple[list[Skill], list[str]]:
     return found, left_out
 
 
-def _told(memory: Memory) -> Iterator[tuple[str, Transcript]]:
+def _yield_shared_sessions(memory: Memory) -> Iterator[tuple[str, Transcript]]:
     for place in sessions.places(memory.store):
         transcript = sessions.read(memory.store, place.path)
         own = scope_of(transcript.session)  # A skill is everybody's.
@@ -155,13 +155,13 @@ def _told(memory: Memory) -> Iterator[tuple[str, Transcript]]:
             yield place.root, transcript
 
 
-def _proposed(memory: Memory) -> Iterator[str]:
+def _yield_proposed_paths(memory: Memory) -> Iterator[str]:
     """Yield the path of every skill that was ever proposed and not taken back."""
     for job in memory.jobs.records(FindSkills.kind):
         yield from (effect.path for effect in job.effects)
 
 
-def _gated(procedure: Procedure) -> Draft:
+def _build_draft(procedure: Procedure) -> Draft:
     words = outline(procedure.steps)
     quotes = tuple(step.quote for run in procedure.runs for step in run)
     lang = Lang(language_of(words))
@@ -177,25 +177,28 @@ def _gated(procedure: Procedure) -> Draft:
     )
 
 
-def _made(procedure: Procedure, memory: Memory) -> Skill:
+def _build_skill(procedure: Procedure, memory: Memory) -> Skill:
     told = outline(procedure.steps)
     # Commands are English everywhere; who asked for them may not be.
     asked = "\n".join(run[0].asked for run in procedure.runs)
     lang = language_of(asked if procedure.steps[0].is_command else told)
-    name = _name(procedure)
+    name = _skill_name(procedure)
     count = len(procedure.runs)
     told = told.replace("<", "‹").replace(">", "›")
     about = ", ".join(procedure.about[:6]) if lang == "en" else "、".join(procedure.about[:6])
-    description = _description(lang, told, about, count)
+    description = _describe_skill(lang, told, about, count)
     runs = [
-        {"session": run[0].quote.session, "quotes": [(s.quote.n, _flat(s.quote.text)) for s in run]}
+        {
+            "session": run[0].quote.session,
+            "quotes": [(s.quote.n, _collapse_spaces(s.quote.text)) for s in run],
+        }
         for run in procedure.runs[:_QUOTED_RUNS]
     ]
     text = fill(
         "skills/SKILL",
         lang,
         name=name,
-        description=_quoted(description),
+        description=_quote_yaml(description),
         about=about,
         count=count,
         steps=[{"text": s.text, "command": s.is_command} for s in procedure.steps],
@@ -206,7 +209,7 @@ def _made(procedure: Procedure, memory: Memory) -> Skill:
     return Skill(name, description, f"{FOLDER}/{name}/SKILL.md", text, problems)
 
 
-def _description(lang: str, told: str, about: str, count: int) -> str:
+def _describe_skill(lang: str, told: str, about: str, count: int) -> str:
     steps = told[:600]
     if lang == "zh":
         when = f"当请求涉及 {about} 时使用。" if about else ""
@@ -215,7 +218,7 @@ def _description(lang: str, told: str, about: str, count: int) -> str:
     return f"Steps that came up in {count} sessions: {steps}.{when}"
 
 
-def _name(procedure: Procedure) -> str:
+def _skill_name(procedure: Procedure) -> str:
     keys = [step.key for step in procedure.steps]
     words = [" ".join(key.split()[:2]) for key in keys]
     mark = hashlib.sha256("\0".join(keys).encode()).hexdigest()[:6]
@@ -226,11 +229,11 @@ def _name(procedure: Procedure) -> str:
     return f"{stem}-{mark}" if plain else f"procedure-{mark}"
 
 
-def _flat(text: str) -> str:
+def _collapse_spaces(text: str) -> str:
     return " ".join(text.split())
 
 
-def _quoted(text: str) -> str:
+def _quote_yaml(text: str) -> str:
     """Return a YAML text in double quotes, on one line."""
-    plain = _flat(text).replace("\\", "\\\\").replace('"', '\\"')
+    plain = _collapse_spaces(text).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{plain}"'

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kimi_memory.agent_hooks.checkup import check_hosts
-from kimi_memory.agent_hooks.install import settle
+from kimi_memory.agent_hooks.install import run_step
 from kimi_memory.domain.health import Severity
 
 ROOT = Path("/home/me/我的 记忆")
@@ -40,14 +40,14 @@ def said(host: str) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("host", ["claude", "kimi", "copilot", "opencode", "openclaw", "hermes"])
 def test_a_program_that_uses_this_memory_is_named_and_no_other(host: str) -> None:
     assert list(check_hosts(ROOT)) == []
-    settle("install", host, ROOT)
+    run_step("install", host, ROOT)
     (found,) = check_hosts(ROOT)
     assert (found.check, found.severity) == (f"host {host}", Severity.OK)
     assert list(check_hosts(Path("/another"))) == []
 
 
 def test_half_an_installation_is_found(home: Path) -> None:
-    settle("install", "hermes", ROOT)
+    run_step("install", "hermes", ROOT)
     (home / ".hermes/config.yaml").write_text("memory:\n  provider: honcho\n", encoding="utf-8")
     ((severity, message),) = said("hermes")
     assert severity == Severity.WARNING
@@ -56,7 +56,7 @@ def test_half_an_installation_is_found(home: Path) -> None:
 
 def test_a_python_that_is_gone_is_found(home: Path) -> None:
     for host in ("claude", "opencode"):
-        settle("install", host, ROOT)
+        run_step("install", host, ROOT)
     for path in (home / ".claude/settings.json", home / ".config/opencode/plugin/kimi-memory.js"):
         text = path.read_text("utf-8").replace(sys.executable, "/gone/bin/python")
         path.write_text(text, encoding="utf-8")
@@ -66,7 +66,7 @@ def test_a_python_that_is_gone_is_found(home: Path) -> None:
 
 
 def test_broken_settings_of_a_program_are_no_end_of_the_look(home: Path) -> None:
-    settle("install", "claude", ROOT)
+    run_step("install", "claude", ROOT)
     (home / ".codex/hooks.json").mkdir(parents=True)
     assert said("claude")
 
@@ -77,7 +77,7 @@ def test_broken_settings_of_a_program_are_no_end_of_the_look(home: Path) -> None
 def test_codex_is_asked_whether_it_trusts_the_hooks(
     home: Path, trust: str, severity: Severity
 ) -> None:
-    settle("install", "codex", ROOT)
+    run_step("install", "codex", ROOT)
     hook = {"command": "python -m kimi_memory hook run --host codex", "trustStatus": trust}
     answer = json.dumps({"id": 2, "result": {"data": [{"hooks": [hook]}]}}, separators=(",", ":"))
     says = f"if 'hooks/list' in line: print({answer!r}, flush=True)"
@@ -86,7 +86,7 @@ def test_codex_is_asked_whether_it_trusts_the_hooks(
 
 
 def test_codex_that_sees_no_hooks_is_told(home: Path) -> None:
-    settle("install", "codex", ROOT)
+    run_step("install", "codex", ROOT)
     program(home, "codex", "import sys; sys.stdin.readline()")
     ((severity, message),) = said("codex")
     assert (severity, "does not see" in message) == (Severity.WARNING, True)
@@ -94,7 +94,7 @@ def test_codex_that_sees_no_hooks_is_told(home: Path) -> None:
 
 @pytest.mark.parametrize("code", [0, 1])
 def test_openclaw_is_asked_whether_its_config_is_valid(home: Path, code: int) -> None:
-    settle("install", "openclaw", ROOT)
+    run_step("install", "openclaw", ROOT)
     program(home, "openclaw", f"import sys; print('bad key'); sys.exit({code})")
     ((severity, message),) = said("openclaw")
     assert (severity is Severity.WARNING, "bad key" in message) == (bool(code), bool(code))
@@ -102,7 +102,7 @@ def test_openclaw_is_asked_whether_its_config_is_valid(home: Path, code: int) ->
 
 @pytest.mark.parametrize("provider", ["kimi_memory", "honcho"])
 def test_hermes_is_asked_whom_it_uses(home: Path, provider: str) -> None:
-    settle("install", "hermes", ROOT)
+    run_step("install", "hermes", ROOT)
     program(home, "hermes", f"print('  Provider:  {provider}')")
     ((severity, _),) = said("hermes")
     assert (severity is Severity.OK) == (provider == "kimi_memory")

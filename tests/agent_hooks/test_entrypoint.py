@@ -95,7 +95,7 @@ def test_the_end_of_a_turn_only_leaves_a_note(user: dict[str, str], root: Path) 
     secret = "the words of the conversation"
     stop = event("Stop", transcript_path=str(path), last_assistant_message=secret)
     assert hook(user, stop, "--memory", str(root)).stdout == ""
-    ((file, left),) = spool.take(str(root))
+    ((file, left),) = spool.take_events(str(root))
     assert left["payload"]["transcript_path"] == str(path)
     assert secret not in Path(file).read_text(encoding="utf-8")
 
@@ -106,7 +106,7 @@ def test_the_end_of_a_session_starts_the_work_and_does_not_wait(
     end = event("SessionEnd", transcript_path=str(root / "none.jsonl"), reason="other")
     assert hook(user, end, "--memory", str(root)).returncode == 0
     deadline = time.monotonic() + 60
-    while spool.take(str(root)):
+    while spool.take_events(str(root)):
         assert time.monotonic() < deadline, "nobody worked the spool off"
         time.sleep(0.1)
 
@@ -133,4 +133,4 @@ def test_leaving_a_note_loads_hardly_anything(user: dict[str, str], root: Path) 
         name for name in loaded if name.startswith(("kimi_memory.api", "kimi_memory.domain"))
     }
     assert not loaded & (HEAVY - {"re"})
-    assert spool.take(str(root))
+    assert spool.take_events(str(root))

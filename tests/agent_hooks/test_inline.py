@@ -27,7 +27,7 @@ def test_what_a_program_logs_late_is_waited_for(tmp_path: Path, monkeypatch) -> 
     for moment in ("turn", "end"):
         spool.put(str(root), {"host": "copilot", "moment": moment, "payload": payload})
     assert inline.drain_here(root) == 2
-    assert spool.take(str(root)) == []
+    assert spool.take_events(str(root)) == []
     with Memory.open(root) as memory:
         (place,) = sessions.places(memory.store)
         assert [turn.text for turn in sessions.read(memory.store, place.path).turns] == [

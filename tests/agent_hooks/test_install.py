@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kimi_memory.agent_hooks.install import settle
+from kimi_memory.agent_hooks.install import run_step
 from kimi_memory.errors import FormatError, UsageError
 
 ROOT = Path("/home/me/memory")
@@ -28,37 +28,37 @@ def test_remove_brings_back_the_very_bytes(claude: Path, own: bytes | None) -> N
     if own is not None:
         claude.parent.mkdir()
         claude.write_bytes(own)
-    assert settle("install", "claude", ROOT).state == "installed"
-    assert settle("status", "claude", ROOT).state == "present"
-    settle("install", "claude", Path("/other"))
-    assert settle("remove", "claude", ROOT).state == "removed"
+    assert run_step("install", "claude", ROOT).state == "installed"
+    assert run_step("status", "claude", ROOT).state == "present"
+    run_step("install", "claude", Path("/other"))
+    assert run_step("remove", "claude", ROOT).state == "removed"
     assert (claude.read_bytes() if claude.exists() else None) == own
-    assert not settle("status", "claude", ROOT).ok
+    assert not run_step("status", "claude", ROOT).ok
 
 
 def test_a_file_that_changed_since_keeps_what_changed(claude: Path) -> None:
-    settle("install", "claude", ROOT)
+    run_step("install", "claude", ROOT)
     document = json.loads(claude.read_bytes())
     claude.write_text(json.dumps({**document, "theme": "light"}), encoding="utf-8")
-    settle("remove", "claude", ROOT)
+    run_step("remove", "claude", ROOT)
     assert json.loads(claude.read_bytes()) == {"theme": "light"}
 
 
 def test_a_dry_run_shows_the_change_and_writes_nothing(claude: Path, tmp_path: Path) -> None:
-    report = settle("install", "claude", ROOT, dry_run=True)
+    report = run_step("install", "claude", ROOT, dry_run=True)
     assert "+" in report.text()
     assert "UserPromptSubmit" in report.diff
     assert "would be installed; nothing was written" in report.text()
     assert list(tmp_path.iterdir()) == []
-    settle("install", "claude", ROOT)
-    assert settle("install", "claude", ROOT, dry_run=True).state == "nothing to change"
-    assert "would be removed" in settle("remove", "claude", ROOT, dry_run=True).state
+    run_step("install", "claude", ROOT)
+    assert run_step("install", "claude", ROOT, dry_run=True).state == "nothing to change"
+    assert "would be removed" in run_step("remove", "claude", ROOT, dry_run=True).state
 
 
 def test_nothing_installed_is_nothing_to_remove(claude: Path) -> None:
     claude.parent.mkdir()
     claude.write_bytes(b'{"a":1}')
-    settle("remove", "claude", ROOT)
+    run_step("remove", "claude", ROOT)
     assert claude.read_bytes() == b'{"a":1}'
 
 
@@ -69,11 +69,11 @@ def test_settings_that_are_a_link_stay_one(claude: Path, tmp_path: Path) -> None
     real.chmod(0o640)
     claude.parent.mkdir()
     claude.symlink_to(real)
-    settle("install", "claude", ROOT)
+    run_step("install", "claude", ROOT)
     assert claude.is_symlink()
     assert b"hook run" in real.read_bytes()
     assert real.stat().st_mode & 0o777 == 0o640
-    settle("remove", "claude", ROOT)
+    run_step("remove", "claude", ROOT)
     assert real.read_bytes() == b"{}"
 
 
@@ -81,14 +81,14 @@ def test_settings_in_another_encoding_are_refused(claude: Path) -> None:
     claude.parent.mkdir()
     claude.write_bytes(b'{"a": "\xff"}')
     with pytest.raises(UsageError, match="not UTF-8"):
-        settle("install", "claude", ROOT)
+        run_step("install", "claude", ROOT)
 
 
 def test_a_damaged_record_of_before_is_no_obstacle(claude: Path, tmp_path: Path) -> None:
-    settle("install", "claude", ROOT)
+    run_step("install", "claude", ROOT)
     for path in (tmp_path / "state").rglob("claude.json"):
         path.write_bytes(b"{")
-    settle("remove", "claude", ROOT)
+    run_step("remove", "claude", ROOT)
     assert json.loads(claude.read_bytes()) == {}
 
 
@@ -111,20 +111,20 @@ def test_plugins_come_and_go_whole(
             if "state" not in path.parts
         }
 
-    assert settle("status", host, ROOT).state == "absent"
-    assert settle("install", host, ROOT, dry_run=True).diff
+    assert run_step("status", host, ROOT).state == "absent"
+    assert run_step("install", host, ROOT, dry_run=True).diff
     assert files() == own
-    settle("install", host, ROOT)
+    run_step("install", host, ROOT)
     made = files()
     assert set(made) > set(own) or host in ("hermes", "openclaw")
-    assert settle("status", host, ROOT).state == "present"
-    settle("install", host, ROOT)
+    assert run_step("status", host, ROOT).state == "present"
+    run_step("install", host, ROOT)
     assert files() == made
     compiled = [path.parent / "__pycache__/x.pyc" for path in tmp_path.rglob("__init__.py")]
     for path in compiled:
         path.parent.mkdir()
         path.write_bytes(b"")
-    settle("remove", host, ROOT)
+    run_step("remove", host, ROOT)
     assert files() == own
     assert not any(path.parent.parent.exists() for path in compiled)
 
@@ -136,5 +136,5 @@ def test_a_file_that_cannot_be_changed_leaves_the_others_alone(
     (tmp_path / ".openclaw").mkdir()
     (tmp_path / ".openclaw/openclaw.json").write_text("// JSON5\n{}", encoding="utf-8")
     with pytest.raises(FormatError):
-        settle("install", "openclaw", ROOT)
+        run_step("install", "openclaw", ROOT)
     assert not (tmp_path / ".openclaw/extensions").exists()

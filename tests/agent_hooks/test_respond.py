@@ -172,7 +172,7 @@ def test_the_spool_is_worked_off_once(memory: Memory, tmp_path: Path) -> None:
     spool.put(root, {"host": "nobody", "moment": "turn", "payload": {}})
     assert Reply(memory).drain() == 4
     assert turns(memory) == ["one", "two"]
-    assert spool.take(root) == []
+    assert spool.take_events(root) == []
     assert not [p for p in sessions.places(memory.store) if p.open]
     assert Reply(memory).drain() == 0
 
@@ -193,11 +193,11 @@ def test_an_event_that_fails_stays_and_holds_up_no_other(memory: Memory, tmp_pat
     (memory.root / "short-term/session_s2.jsonl").mkdir()
     Reply(memory).drain()
     assert turns(memory) == ["one", "two"]
-    assert len(spool.take(root)) == 1
+    assert len(spool.take_events(root)) == 1
     (memory.root / "short-term/session_s2.jsonl").rmdir()
     Reply(memory).drain()
     assert sorted(turns(memory)) == ["four", "one", "three", "two"]
-    assert spool.take(root) == []
+    assert spool.take_events(root) == []
 
 
 def test_a_session_whose_end_was_never_told_is_ended(memory: Memory, clock, tmp_path: Path) -> None:
@@ -257,14 +257,14 @@ def test_the_end_of_a_turn_waits_until_copilot_has_logged_it(
         spool.put(root, event("copilot", "turn", transcriptPath=log, timestamp=n))
     spool.put(root, event("copilot", "end"))
     Reply(memory).drain()
-    assert (turns(memory), len(spool.take(root))) == ([], 3)
+    assert (turns(memory), len(spool.take_events(root))) == ([], 3)
     copilots_log(path, "one", "two", ends=1)
     Reply(memory).drain()
-    assert (turns(memory), len(spool.take(root))) == (["one", "heard one"], 2)
+    assert (turns(memory), len(spool.take_events(root))) == (["one", "heard one"], 2)
     copilots_log(path, "one", "two", ends=2)
     Reply(memory).drain()
     assert turns(memory) == ["one", "heard one", "two", "heard two"]
-    assert spool.take(root) == []
+    assert spool.take_events(root) == []
     assert [place.open for place in sessions.places(memory.store)] == [False]
 
 
@@ -277,7 +277,7 @@ def test_a_log_that_never_tells_of_the_end_is_read_as_it_is(
     assert turns(memory) == []
     monkeypatch.setattr("kimi_memory.agent_hooks.respond.YOUNG_SECONDS", 0.0)
     Reply(memory).drain()
-    assert (turns(memory), spool.take(root)) == (["one", "heard one"], [])
+    assert (turns(memory), spool.take_events(root)) == (["one", "heard one"], [])
 
 
 @pytest.mark.parametrize("host", agent_protocols.TOGETHER)

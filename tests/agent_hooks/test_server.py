@@ -161,7 +161,7 @@ def test_an_event_that_was_answered_outlives_a_kill(
         assert socket_protocol.ask(str(root), {"news": True}) == {"out": ""}
         os.kill(server.pid, signal.SIGKILL)
         server.wait()
-    ((_, left),) = spool.take(str(root))
+    ((_, left),) = spool.take_events(str(root))
     assert left["payload"]["session_id"] == "s1"
 
 

@@ -58,7 +58,7 @@ def _inside(value: Any, depth: int = 0) -> Iterator[re.Pattern[Any]]:
     if isinstance(value, re.Pattern):
         yield value
     elif isinstance(value, _Regex):
-        yield value._compiled
+        yield value._compiled_pattern
     elif isinstance(value, Phrases):
         yield from _inside(value._each, depth + 1)
     elif depth < 5:

@@ -24,15 +24,15 @@ GUARDS = {
         "kimi_memory.capture.screen.strip_injected", lambda text: text
     ),
     "turns are stored once": lambda patch: patch.setattr(
-        ingest, "_mark", lambda *_: object.__new__(object)
+        ingest, "_turn_identity", lambda *_: object.__new__(object)
     ),
     "refs are stored once": lambda patch: patch.setattr(
-        log.SessionLog, "_remember", lambda self, turn, line: None
+        log.SessionLog, "_track_turn", lambda self, turn, line: None
     ),
     "indexes are signed": lambda patch: patch.setattr(
         manifest.hmac, "compare_digest", lambda *_: True
     ),
-    "index files are hashed": lambda patch: patch.setattr(manifest, "_digest", lambda path: ""),
+    "index files are hashed": lambda patch: patch.setattr(manifest, "_hash_file", lambda path: ""),
     "git syncs everything": lambda patch: patch.setitem(command.SAFE, "core.fsync", "committed"),
 }
 

@@ -95,7 +95,7 @@ def _try(store: Store, act: Act) -> bool:
 def test_a_failed_sync_stops_the_store_until_it_is_checked(swift: Path) -> None:
     class Broken(Disk):
         def fdatasync(self, fd: int) -> None:
-            self._sync("fdatasync", _eio, fd)
+            self._sync_file("fdatasync", _eio, fd)
 
     def _eio(fd: int) -> None:
         raise OSError(errno.EIO, "Input/output error")
@@ -124,7 +124,7 @@ def test_a_failed_sync_after_a_swap_stops_the_store_with_a_whole_file(swift: Pat
             self.swapped = True
 
         def fsync(self, fd: int) -> None:
-            self._sync("fsync", _eio if self.swapped else os.fsync, fd)
+            self._sync_file("fsync", _eio if self.swapped else os.fsync, fd)
 
     def _eio(fd: int) -> None:
         raise OSError(errno.EIO, "Input/output error")

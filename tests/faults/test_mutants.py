@@ -280,12 +280,12 @@ def _no_flock(self, name, call, *args, **kwargs):
 MUTANTS: dict[str, tuple[Check, object, str, object]] = {
     "no O_EXCL": (race_create, Disk, "rename_noreplace", Disk.rename),
     "no exchange": (race_update, Disk, "exchange", Disk.rename),
-    "no exchange verify": (race_place, commit_files.Placer, "_swap", _swap_once),
-    "no CAS check": (stale_update, plan, "_expect", lambda *_: 0o600),
+    "no exchange verify": (race_place, commit_files.Placer, "_swap_until_expected", _swap_once),
+    "no CAS check": (stale_update, plan, "_expect_content", lambda *_: 0o600),
     "no undo re-hash": (
         late_editor,
         undoing.Keeper,
-        "_drop",
+        "_drop_preimage",
         lambda self, place: self._tree.disk.unlink(place.name, place.folder) or [],
     ),
     "no torn-tail cut": (torn_tail, append_log, "is_torn", lambda *_: False),
@@ -299,7 +299,7 @@ MUTANTS: dict[str, tuple[Check, object, str, object]] = {
     "no beneath": (
         outside,
         paths,
-        "_resolve",
+        "_open_beneath",
         lambda root, _, parts: _walk_and_follow(root, parts),
     ),
     "no path check": (odd_name, trees, "check", lambda path: tuple(path.split("/"))),

@@ -47,7 +47,7 @@ from kimi_memory.nlp.basic.sentences import sentences
 from kimi_memory.nlp.basic.snippet import snippet
 from kimi_memory.nlp.dates.date_terms import date_words
 from kimi_memory.nlp.dates.timestamps import find_moment
-from kimi_memory.nlp.rules.strip_code import said
+from kimi_memory.nlp.rules.strip_code import spoken_spans
 from tests.fuzz import inputs
 
 NOW = datetime(2026, 2, 27, 9, tzinfo=UTC)
@@ -190,7 +190,7 @@ def injected(content: bytes) -> None:
 def sentence_spans(content: bytes) -> None:
     """Sentences lie in order, do not overlap and leave out only white space."""
     text = _text(content)
-    for spans in (sentences(text), said(text)):
+    for spans in (sentences(text), spoken_spans(text)):
         ends = [0, *(end for _, end in spans)]
         assert all(end <= start for end, (start, _) in zip(ends, spans, strict=False))
         assert all(text[start:end].strip() == text[start:end] != "" for start, end in spans)

@@ -38,8 +38,10 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 def hashed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of files that were hashed."""
     names: list[str] = []
-    known = manifest._digest
-    monkeypatch.setattr(manifest, "_digest", lambda path: (names.append(path.name), known(path))[1])
+    known = manifest._hash_file
+    monkeypatch.setattr(
+        manifest, "_hash_file", lambda path: (names.append(path.name), known(path))[1]
+    )
     return names
 
 
@@ -123,7 +125,7 @@ def test_what_this_machine_did_not_write_down_counts_for_nothing(
     elif change == "folder":
         _, at, rows = json.loads(body)
         other = json.dumps(["g000009-00000000", at, rows]).encode()
-        mac = checked.Checked(path, KEY, "")._mac(other)
+        mac = checked.Checked(path, KEY, "")._compute_mac(other)
         path.write_bytes(mac + b"\n" + other)
     else:
         path.unlink()

@@ -139,5 +139,5 @@ def test_looks_add_up_to_a_scan(steps: list[tuple[str, int, bool]]) -> None:
                 put(root, path, "x" * number)
             else:
                 shutil.rmtree(root / inner / str(number), ignore_errors=True)
-            changed = found._glance()
+            changed = found._list_changed_folders()
             assert found.stats == scan(root), changed

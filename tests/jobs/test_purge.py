@@ -236,8 +236,11 @@ class Killed(BaseException):
 @pytest.mark.parametrize(
     "step",
     [
-        *(pytest.param(step, marks=pytest.mark.faults) for step in ("_make", "_import", "_commit")),
-        "_swap",
+        *(
+            pytest.param(step, marks=pytest.mark.faults)
+            for step in ("_make_repository", "_import_history", "_commit_purge")
+        ),
+        "_swap_repositories",
         "_clear_private",
     ],
 )

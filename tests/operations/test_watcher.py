@@ -13,7 +13,14 @@ import pytest
 
 from kimi_memory import Memory
 from kimi_memory.errors import LockTimeoutError, ReadOnlyError
-from kimi_memory.operations.watcher import PATIENCE, Batch, is_watched, settled, told, watch
+from kimi_memory.operations.watcher import (
+    PATIENCE,
+    Batch,
+    gather_until_quiet,
+    is_watched,
+    keep_index_informed,
+    watch,
+)
 
 DEADLINE_SECONDS = 60
 
@@ -146,7 +153,7 @@ def reported(times: list[float], until: float) -> list[float]:
             now = step / 20
             yield {("modified", "/m/a.md")} if now in times else set()
 
-    return [now for batch in settled(reports(), 3000, lambda: now) if batch]
+    return [now for batch in gather_until_quiet(reports(), 3000, lambda: now) if batch]
 
 
 def test_writes_one_after_another_are_one_batch_when_it_is_quiet() -> None:
@@ -162,7 +169,7 @@ def test_writing_that_never_stops_is_looked_at_now_and_then() -> None:
 
 def test_silence_stays_noticed() -> None:
     ticks: list[set] = [set(), set()]
-    assert list(settled(ticks, 3000)) == ticks
+    assert list(gather_until_quiet(ticks, 3000)) == ticks
 
 
 def test_a_second_watch_is_told_who_has_it(memory: Memory, opening, watching: Watching) -> None:
@@ -199,7 +206,7 @@ def due(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[]
     monkeypatch.setattr("kimi_memory.operations.watcher.LOOK_SECONDS", 3600.0)
     (memory.root / "page.md").write_text("the heron fishes\n", encoding="utf-8")
     folder = memory.index._sync._folder
-    with told(memory):
+    with keep_index_informed(memory):
         until(lambda: folder.patience > 0)
         memory.recall("heron")
         yield lambda: folder._due
@@ -223,7 +230,7 @@ def test_a_memory_that_is_told_sees_an_edit_without_a_look_at_all_files(
 
 def test_a_memory_whose_folder_goes_looks_for_itself_again(memory: Memory) -> None:
     folder, away = memory.index._sync._folder, memory.root.with_name("away")
-    with told(memory):
+    with keep_index_informed(memory):
         until(lambda: folder.patience > 0)
         shutil.move(memory.root, away)
         try:

@@ -427,7 +427,7 @@ def test_names_and_keys_of_rules_are_well_formed() -> None:
     for rule in privacy.RULES:
         assert privacy._KEBAB.fullmatch(rule.name)
         assert all(key == key.lower() for key in rule.keys)
-        privacy._compiled(rule.pattern)
+        privacy._compile_pattern(rule.pattern)
     assert len({rule.name for rule in privacy.RULES}) >= 60
 
 
@@ -470,7 +470,7 @@ def test_no_rule_takes_more_than_linear_time_on_what_it_looks_for() -> None:
         text = f"{key}: {key} 1-a.A/ {key}={key}'"
         text = (text * (size // len(text) + 1))[:size]
         begun = time.process_time()
-        privacy._found(rule, text)
+        privacy._find_spans(rule, text)
         return time.process_time() - begun
 
     for rule in privacy.RULES:
@@ -504,5 +504,5 @@ def test_half_a_surrogate_pair_moves_no_span() -> None:
 def test_a_rule_asks_for_the_digits_of_its_shortest_number(rule: str, number: str) -> None:
     asked = next(one for one in privacy.RULES if one.name == rule)
     assert asked.digits == sum(sign.isdigit() for sign in number)
-    assert privacy._compiled(asked.pattern).search(number)
-    assert not privacy._compiled(asked.pattern).search(number.replace("1", "", 1))
+    assert privacy._compile_pattern(asked.pattern).search(number)
+    assert not privacy._compile_pattern(asked.pattern).search(number.replace("1", "", 1))

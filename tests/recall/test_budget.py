@@ -117,7 +117,7 @@ def test_the_choice_is_that_of_looking_at_every_line_each_time(made, budget: int
     slow = _Choice(split, budget, NONCE)
     left, grows = found, True
     while grows:
-        best = sorted(left, key=lambda line: (-slow._gain(line), line.id))
-        grows = any(slow._gain(line) > 0 and slow.take(line) for line in best)
+        best = sorted(left, key=lambda line: (-slow._current_gain(line), line.id))
+        grows = any(slow._current_gain(line) > 0 and slow.take(line) for line in best)
         left = [line for line in left if line not in slow.lines]
     assert choose((), found, split, budget, NONCE) == slow.lines

@@ -15,7 +15,7 @@ from kimi_memory.domain.search_types import Query
 from kimi_memory.domain.status import Status
 from kimi_memory.index.searcher import VIEWS
 from kimi_memory.recall.engine import SUMMANDS, total
-from kimi_memory.recall.filters import told
+from kimi_memory.recall.filters import restrict_to_caller
 
 WORDS = [
     *("database", "PostgreSQL", "deploy", "Friday", "tea", "Bob", "Alice", "March 3", "16.2"),
@@ -133,13 +133,13 @@ def test_views_of_those_who_may_not_see_all_are_few(folder: Folder) -> None:
     folder.card("c", "Tea", "tea")
     searcher = folder.index().searcher()
     for n in range(3 * VIEWS):
-        view = told(searcher, Query(text="tea", within=(f"agent:{n}",)))
+        view = restrict_to_caller(searcher, Query(text="tea", within=(f"agent:{n}",)))
         assert len(view.living()) == 1
-        assert told(searcher, Query(text="tea", within=(f"agent:{n}",))) is view
-        assert told(view, Query(text="tea", within=(f"agent:{n}",))) is view
+        assert restrict_to_caller(searcher, Query(text="tea", within=(f"agent:{n}",))) is view
+        assert restrict_to_caller(view, Query(text="tea", within=(f"agent:{n}",))) is view
     assert len(searcher._views) == VIEWS
-    assert told(searcher, Query(text="tea", within=("agent:a",))) is searcher
-    assert told(searcher, Query(text="tea")) is searcher
+    assert restrict_to_caller(searcher, Query(text="tea", within=("agent:a",))) is searcher
+    assert restrict_to_caller(searcher, Query(text="tea")) is searcher
 
 
 @pytest.mark.parametrize("on_disk", [False, True])

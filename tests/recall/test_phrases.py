@@ -175,6 +175,6 @@ def test_a_beginning_does_not_read_the_files_it_does_not_stand_in(
     index, read = paged.index(), list[str]()
     index.refresh()
     index.searcher()
-    monkeypatch.setattr(phrases, "_has", lambda files, path, word: read.append(path))
+    monkeypatch.setattr(phrases, "_has_word", lambda files, path, word: read.append(path))
     assert [h.unit.path for h in paged.recall(index).search(parse("postgre*", NOW)).hits]
     assert read == []

@@ -14,7 +14,7 @@ from kimi_memory.domain.change import Effect
 from kimi_memory.domain.job import Job, JobReport, Op, Operation, Spent
 from kimi_memory.domain.search_types import Answer, Hit, Query, Related, Unit
 from kimi_memory.server.routes import ROUTES
-from kimi_memory.server.values import _hints, plain, revive, schema
+from kimi_memory.server.values import _field_types, plain, revive, schema
 
 AT = datetime(2026, 2, 27, 9, 30, tzinfo=UTC)
 UNIT = Unit(
@@ -62,7 +62,7 @@ def parts(kind: Any) -> Iterator[Any]:
     for inner in get_args(kind):
         yield from parts(inner)
     if dataclasses.is_dataclass(kind):
-        for inner in _hints(kind).values():
+        for inner in _field_types(kind).values():
             yield from parts(inner)
 
 

@@ -100,7 +100,7 @@ class Passage:
     @property
     def sentence(self) -> str:
         """The whole clauses that they stand in."""
-        found = self._clauses()
+        found = self._find_clauses()
         start = min([self.start, *(clause.start for clause in found)])
         return self.turn.text[start : max([self.end, *(clause.end for clause in found)])]
 
@@ -115,7 +115,7 @@ class Passage:
     @property
     def acts(self) -> set[Act]:
         """What the clauses do that they stand in."""
-        return {clause.act for clause in self._clauses()} - {Act.REMARK}
+        return {clause.act for clause in self._find_clauses()} - {Act.REMARK}
 
     @property
     def obeys(self) -> bool:
@@ -203,7 +203,7 @@ class Passage:
         """Whether they speak of somebody by a pronoun only."""
         return _THEIRS.search(self.words) is not None
 
-    def _clauses(self) -> list[Clause]:
+    def _find_clauses(self) -> list[Clause]:
         found = utterance.clauses(self.turn.text)
         return [clause for clause in found if clause.start < self.end and self.start < clause.end]
 

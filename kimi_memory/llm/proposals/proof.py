@@ -91,7 +91,7 @@ class Proof:
             self._not_meant(proposal, found)
             or self._not_a_persons(proposal, found)
             or self._not_so_at_the_end(found)
-            or self._unfaithful(proposal, found)
+            or self._object_to_wording(proposal, found)
         )
 
     def quoted(self, found: Iterable[Passage]) -> tuple[Quote, ...]:
@@ -108,7 +108,7 @@ class Proof:
         logs = proposal.type in ("lesson", "finding") and len(brought) < len(found)
         logs = logs and not any(gives_orders(one.turn.text) for one in brought)
         settles = bool(own) and proposal.type in ("decision", "fact", "rule", "plan")
-        answers = bool(own) and bool(self._offers(own))
+        answers = bool(own) and bool(self._accepted_offers(own))
         decided = proposal.type == "decision" and bool(own) and not answers
         reasons = (
             (any(one.obeys for one in found), "which rests on an order to a model"),
@@ -123,9 +123,9 @@ class Proof:
             (any(one.is_mentioned for one in own), "which its speaker only comes back to"),
         )
         why = next((why for is_so, why in reasons if is_so), "")
-        return why or self._hearsay(proposal, own)
+        return why or self._object_to_hearsay(proposal, own)
 
-    def _hearsay(self, proposal: Proposal, own: Sequence[Passage]) -> str:
+    def _object_to_hearsay(self, proposal: Proposal, own: Sequence[Passage]) -> str:
         others = [name for one in own if (name := one.reporter)]
         if not others:
             return ""
@@ -146,7 +146,7 @@ class Proof:
             return "" if ordered else "which orders nothing for always"
         if any(one.tells for one in own):
             return ""
-        offered = any(not one.by_person for one in found) or bool(self._offers(own))
+        offered = any(not one.by_person for one in found) or bool(self._accepted_offers(own))
         return "" if offered else "which means nothing without what it answers"
 
     def _of_agent(self, proposal: Proposal, found: Sequence[Passage]) -> str:
@@ -159,11 +159,11 @@ class Proof:
             return ""
         if not self._works:
             return "which no person said"
-        if not all(self._closes(one) for one in found):
+        if not all(self._is_closing_report(one) for one in found):
             return "which the agent said in passing"
-        return self._settled(proposal, found)
+        return self._object_to_fixed_fault(proposal, found)
 
-    def _settled(self, proposal: Proposal, found: Sequence[Passage]) -> str:
+    def _object_to_fixed_fault(self, proposal: Proposal, found: Sequence[Passage]) -> str:
         """Return an objection to a fault that the agent reports as done with later on."""
         if proposal.type == "lesson" or not any(one.is_fault for one in found):
             return ""
@@ -174,7 +174,7 @@ class Proof:
         done = any(len(words & specific_words(text)) >= 2 for text in later)
         return "which the session settles later" if done else ""
 
-    def _closes(self, one: Passage) -> bool:
+    def _is_closing_report(self, one: Passage) -> bool:
         """Whether words tell something of the work in the last message of an exchange."""
         at = self.turns.index(one.turn)
         if at + 1 < len(self.turns) and not self.turns[at + 1].by_person:
@@ -185,7 +185,7 @@ class Proof:
             return not offers_in(one.turn.text)
         return any(find_quote(one.words, text) or find_quote(text, one.words) for text in reports)
 
-    def _offers(self, own: Sequence[Passage]) -> str:
+    def _accepted_offers(self, own: Sequence[Passage]) -> str:
         """Return the offers that short answers pick, or what they say yes to."""
         texts = []
         for one in own:
@@ -207,49 +207,49 @@ class Proof:
 
     # What it says
 
-    def _unfaithful(self, proposal: Proposal, found: Sequence[Passage]) -> str:
+    def _object_to_wording(self, proposal: Proposal, found: Sequence[Passage]) -> str:
         value = proposal.value
         sentences = [one.sentence for one in found]
-        if language_of(value) not in {language_of(" ".join(sentences)), self._language}:
+        if language_of(value) not in {language_of(" ".join(sentences)), self._session_language}:
             return "which is not in the language of its evidence"
         if cues.SECRET.search(cues.fold_case(f"{value}\n{proposal.title}")):
             return "which looks like a secret"
-        if _UNRESOLVED.search(value) or _telling(_LABEL.sub(" ", value)) < LEAST.get(
+        if _UNRESOLVED.search(value) or _score_detail(_LABEL.sub(" ", value)) < LEAST.get(
             proposal.type, 2.0
         ):
             return "which cannot be understood alone"
-        ground = self._ground(found)
+        ground = self._build_ground(found)
         if why := grounding.unfounded(value, ground):
             return why
         word = grounding.turned(value, sentences, ground)
         return f"which turns round what was said of “{word}”" if word else ""
 
-    def _ground(self, found: Sequence[Passage]) -> grounding.Ground:
+    def _build_ground(self, found: Sequence[Passage]) -> grounding.Ground:
         turns = [self._own.get(one.turn.n, one.turn.text) for one in found]
         # A log that a person brought along is quoted, and nothing else of it counts.
         near = [
             *turns,
             *(one.sentence for one in found),
-            self._offers([o for o in found if o.by_person]),
+            self._accepted_offers([o for o in found if o.by_person]),
         ]
         return grounding.Ground(
             quoted="\n".join(near),
             said="\n".join([*self._own.values(), *near]),
-            window=self._shown,
-            names=self._names,
+            window=self._shown_text,
+            names=self._known_names,
             days=frozenset(one.turn.at.date() for one in found),
         )
 
     @cached_property
-    def _language(self) -> str:
+    def _session_language(self) -> str:
         return language_of(" ".join(self._own.values()))
 
     @cached_property
-    def _shown(self) -> str:
+    def _shown_text(self) -> str:
         return "\n".join(turn.text for turn in self.turns)
 
     @cached_property
-    def _names(self) -> str:
+    def _known_names(self) -> str:
         session = self._session
         speakers = " ".join(sorted({turn.speaker for turn in self.turns}))
         return f"{session.user} {session.agent} {session.project} {session.title} {speakers}"
@@ -278,6 +278,6 @@ def _only_asked(own: Sequence[Passage]) -> bool:
     return bool(own) and all(one.acts == {Act.QUESTION} for one in own)
 
 
-def _telling(value: str) -> float:
+def _score_detail(value: str) -> float:
     traits = traits_of(value)
     return traits.specific + 0.5 * bool(traits.figure or traits.day or traits.name or traits.kin)

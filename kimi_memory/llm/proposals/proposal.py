@@ -105,8 +105,8 @@ def read_proposal(item: Mapping[str, Any]) -> Proposal | str:
         return f"an unknown operation {act[:20]!r}"
     known = Act(act)
     if known is Act.LINK:
-        return _link(item)
-    targets = _numbers(item.get("target", item.get("targets", ())))
+        return _parse_link(item)
+    targets = _parse_numbers(item.get("target", item.get("targets", ())))
     if known in (Act.REWRITE, Act.MERGE, Act.VETO) and not targets:
         return f"{known} without the number of what it means"
     said = str(item.get("type") or "").strip().lower()
@@ -122,14 +122,14 @@ def read_proposal(item: Mapping[str, Any]) -> Proposal | str:
         key=str(item.get("key") or "")[:80],
         title=" ".join(str(item.get("title") or "").split()) or headline(value),
         value=value,
-        quotes=tuple(_quotes(item.get("quotes", item.get("quote")))),
+        quotes=tuple(_parse_quotes(item.get("quotes", item.get("quote")))),
         targets=targets,
         why=" ".join(str(item.get("why") or "").split())[:120],
-        importance=_share(item.get("importance")),
+        importance=_parse_importance(item.get("importance")),
     )
 
 
-def _link(item: Mapping[str, Any]) -> Proposal | str:
+def _parse_link(item: Mapping[str, Any]) -> Proposal | str:
     rel = str(item.get("rel") or item.get("relation") or "").strip().upper()
     if rel not in _STATED:
         return f"an unknown relation {rel[:20]!r}"
@@ -141,23 +141,23 @@ def _link(item: Mapping[str, Any]) -> Proposal | str:
     return Proposal(act=Act.LINK, title=title, source=source, to=to, rel=LinkRel(rel), why=why)
 
 
-def _quotes(given: Any) -> list[tuple[int, str]]:
+def _parse_quotes(given: Any) -> list[tuple[int, str]]:
     several = given if isinstance(given, list) else [given]
     found = []
     for one in several[:6]:
         if isinstance(one, str):
             found.append((0, one))
         elif isinstance(one, dict) and isinstance(one.get("text"), str):
-            found.append((next(iter(_numbers(one.get("turn"))), 0), one["text"]))
+            found.append((next(iter(_parse_numbers(one.get("turn"))), 0), one["text"]))
     return found
 
 
-def _numbers(given: Any) -> tuple[int, ...]:
+def _parse_numbers(given: Any) -> tuple[int, ...]:
     several = given if isinstance(given, list | tuple) else [given]
     plain = (str(one).strip().lstrip("#tT") for one in several)
     return tuple(int(one) for one in plain if one.isascii() and one.isdigit() and len(one) < 9)
 
 
-def _share(given: Any) -> float:
+def _parse_importance(given: Any) -> float:
     plain = isinstance(given, int | float) and not isinstance(given, bool)
     return min(0.8, max(0.5, float(given))) if plain else 0.5

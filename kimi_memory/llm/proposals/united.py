@@ -36,21 +36,23 @@ def unite(
     believed = len(set(vetoes)) <= max(1, len(found) // 2)
     for proposal, draft in passed:
         if proposal.act is Act.VETO:
-            told += _refuse(found, proposal, doubted) if believed else []
+            told += _refuse_drafts(found, proposal, doubted) if believed else []
         elif draft is not None and proposal.act in (Act.REWRITE, Act.MERGE):
-            _rewrite(found, proposal, draft)
+            _rewrite_drafts(found, proposal, draft)
         elif draft is not None:
             at = next((n for n, known in found.items() if _is_same(known, draft)), 0)
-            if at and at <= len(rules) and _keeps(draft, found[at]):
+            if at and at <= len(rules) and _has_content_of(draft, found[at]):
                 found[at] = _said_better(found[at], draft)
-            elif not any(_repeats(one, draft) for one in [*found.values(), *added]):
+            elif not any(_is_same_value(one, draft) for one in [*found.values(), *added]):
                 added.append(draft)
     if not believed:
         told.append("the model would refuse most of what rules found: it is not believed")
     return [*found.values(), *added], told
 
 
-def _refuse(found: dict[int, Draft], proposal: Proposal, doubted: Collection[int]) -> list[str]:
+def _refuse_drafts(
+    found: dict[int, Draft], proposal: Proposal, doubted: Collection[int]
+) -> list[str]:
     told = []
     for number in proposal.targets:
         draft = found.get(number)
@@ -65,7 +67,7 @@ def _refuse(found: dict[int, Draft], proposal: Proposal, doubted: Collection[int
     return told
 
 
-def _rewrite(found: dict[int, Draft], proposal: Proposal, draft: Draft) -> None:
+def _rewrite_drafts(found: dict[int, Draft], proposal: Proposal, draft: Draft) -> None:
     numbers = [number for number in proposal.targets if number in found]
     if not numbers:
         return
@@ -86,24 +88,24 @@ def _said_better(known: Draft, draft: Draft) -> Draft:
     return replace(better, quotes=quotes, reason=reason, stated=True)
 
 
-def _keeps(draft: Draft, known: Draft) -> bool:
+def _has_content_of(draft: Draft, known: Draft) -> bool:
     """Whether a draft says all figures and most words of another."""
     figures = amounts_in(normalise(known.value)).plain <= amounts_in(normalise(draft.value)).every
     return figures and is_grounded(known.value, f"{draft.value} {draft.title}")
 
 
-def _repeats(known: Draft, draft: Draft) -> bool:
+def _is_same_value(known: Draft, draft: Draft) -> bool:
     return normalise(known.value) == normalise(draft.value)
 
 
 def _is_same(known: Draft, draft: Draft) -> bool:
     """Whether two drafts rest on the same words."""
     return not known.gone and any(
-        one.n == other.n and (_holds(one.text, other.text) or _holds(other.text, one.text))
+        one.n == other.n and (_has_words(one.text, other.text) or _has_words(other.text, one.text))
         for one in known.quotes
         for other in draft.quotes
     )
 
 
-def _holds(text: str, words: str) -> bool:
+def _has_words(text: str, words: str) -> bool:
     return normalise(words) in normalise(text)

@@ -56,10 +56,10 @@ def line_of(turn: Turn) -> str:
         "⟦…⟧" if cues.SECRET.search(cues.fold_case(line)) else line
         for line in turn.text.splitlines()
     )
-    return f"#{turn.n} {turn.at:%Y-%m-%d} {turn.speaker or turn.role}: {_shortened(shown)}"
+    return f"#{turn.n} {turn.at:%Y-%m-%d} {turn.speaker or turn.role}: {_shorten_text(shown)}"
 
 
-def _shortened(text: str) -> str:
+def _shorten_text(text: str) -> str:
     """Return a text, of a long one how it begins and ends: what was found comes last."""
     whole = estimate(text)
     if whole <= TURN_TOKENS:

@@ -71,20 +71,22 @@ class Wire:
         deadline = time.monotonic() + (seconds or self._seconds)
         limit = httpx.Timeout(seconds or self._seconds)
         try:
-            asked = self._connected().stream("POST", self.base + path, json=body, timeout=limit)
+            asked = self._connect_client().stream(
+                "POST", self.base + path, json=body, timeout=limit
+            )
             with asked as answer:
-                content = self._read(answer, deadline)
+                content = self._read_answer(answer, deadline)
         except httpx.TimeoutException as error:
-            raise self._error(f"gave no answer in {seconds or self._seconds:g} s") from error
+            raise self._build_error(f"gave no answer in {seconds or self._seconds:g} s") from error
         except (httpx.ConnectError, httpx.UnsupportedProtocol) as error:
-            raise self._error(f"cannot be reached ({error})") from error
+            raise self._build_error(f"cannot be reached ({error})") from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise self._error(str(error) or type(error).__name__, passing=True) from error
+            raise self._build_error(str(error) or type(error).__name__, passing=True) from error
         if answer.status_code != httpx.codes.OK:
-            raise self._refused(answer.status_code, content)
-        return self._parsed(content)
+            raise self._build_status_error(answer.status_code, content)
+        return self._parse_json(content)
 
-    def _connected(self) -> httpx.Client:
+    def _connect_client(self) -> httpx.Client:
         import httpx
 
         with self._lock:
@@ -103,30 +105,32 @@ class Wire:
                 )
             return self._client
 
-    def _read(self, answer: httpx.Response, deadline: float) -> bytes:
+    def _read_answer(self, answer: httpx.Response, deadline: float) -> bytes:
         parts, size = [], 0
         for part in answer.iter_bytes():
             parts.append(part)
             size += len(part)
             if size > self._limit:
-                raise self._error(f"sent more than {self._limit} bytes")
+                raise self._build_error(f"sent more than {self._limit} bytes")
             # The library bounds the wait for each byte, not for all of them.
             if time.monotonic() > deadline:
-                raise self._error("was still answering at the deadline")
+                raise self._build_error("was still answering at the deadline")
         return b"".join(parts)
 
-    def _parsed(self, content: bytes) -> Any:
+    def _parse_json(self, content: bytes) -> Any:
         try:
             found = json.loads(content)
         except (ValueError, RecursionError) as error:
-            raise self._error(f"did not answer with JSON ({error})", passing=True) from error
+            raise self._build_error(f"did not answer with JSON ({error})", passing=True) from error
         if not isinstance(found, dict | list):
-            raise self._error("did not answer with a JSON object", passing=True)
+            raise self._build_error("did not answer with a JSON object", passing=True)
         return found
 
-    def _refused(self, status: int, content: bytes) -> ModelError:
+    def _build_status_error(self, status: int, content: bytes) -> ModelError:
         said = " ".join(content[:300].decode("utf-8", "replace").split())
-        return self._error(f"answered {status}: {said}", passing=status in PASSING, status=status)
+        return self._build_error(
+            f"answered {status}: {said}", passing=status in PASSING, status=status
+        )
 
-    def _error(self, why: str, *, passing: bool = False, status: int = 0) -> ModelError:
+    def _build_error(self, why: str, *, passing: bool = False, status: int = 0) -> ModelError:
         return ModelError(f"{self.base} {why}.", passing=passing, status=status)

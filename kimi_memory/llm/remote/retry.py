@@ -74,7 +74,7 @@ class Patience:
         Raises:
             ModelError: it failed for good, or the server is being left alone.
         """
-        self._admit()
+        self._refuse_while_resting()
         with self._slots:
             for attempt in range(1, self._limits.tries + 1):
                 self._keep_pace()
@@ -82,9 +82,9 @@ class Patience:
                     found = act()
                 except ModelError as error:
                     if not error.passing or attempt == self._limits.tries:
-                        self._failed(error)
+                        self._record_failure(error)
                         raise
-                    self._pause(self._delay(attempt))
+                    self._pause(self._choose_delay(attempt))
                 else:
                     self._failures = 0
                     return found
@@ -106,7 +106,7 @@ class Patience:
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
 
-    def _admit(self) -> None:
+    def _refuse_while_resting(self) -> None:
         with self._lock:
             left = self._until - self._clock()
         if left > 0:
@@ -123,7 +123,7 @@ class Patience:
         if begin > now:
             self._pause(begin - now)
 
-    def _failed(self, error: ModelError) -> None:
+    def _record_failure(self, error: ModelError) -> None:
         with self._lock:
             self._failures += 1
             if self._failures >= self._limits.rest_after:
@@ -131,7 +131,7 @@ class Patience:
             first = self._failures == 1
         log.log(logging.WARNING if first else logging.DEBUG, "%s Rules and keywords go on.", error)
 
-    def _delay(self, attempt: int) -> float:
+    def _choose_delay(self, attempt: int) -> float:
         """Return a random wait whose bound doubles: full jitter keeps clients apart."""
         bound = min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2 ** (attempt - 1))
         with self._lock:

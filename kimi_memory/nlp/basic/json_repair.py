@@ -48,9 +48,9 @@ def salvage(text: str) -> Any:
     Raises:
         ValueError: there is none.
     """
-    said = _said(text)
-    for candidate in _candidates(said):
-        found = _read(candidate)
+    said = _clean_answer(text)
+    for candidate in _yield_candidates(said):
+        found = _parse_json(candidate)
         if isinstance(found, dict | list):
             return found
     raise ValueError("there is no complete JSON in the answer")
@@ -77,44 +77,47 @@ def salvage_items(text: str, name: str, member: str) -> list[Any]:
         return list(found[name])
     if isinstance(found, list) and any(isinstance(one, dict) for one in found):
         return found
-    said = _said(text)
-    tried = ([one for one in _objects(form) if member in one] for form in (said, _mended(said)))
+    said = _clean_answer(text)
+    tried = (
+        [one for one in _yield_objects(form) if member in one]
+        for form in (said, _repair_text(said))
+    )
     items = max(tried, key=len)
     if not items:
         raise ValueError(f"there is no list of {name} in the answer")
     return items
 
 
-def _said(text: str) -> str:
+def _clean_answer(text: str) -> str:
     said = _THOUGHT.sub("", text[:MAX_CHARS]).strip()
     if not said:
         raise ValueError("the answer is empty")
     return said
 
 
-def _objects(form: str) -> Iterator[dict[str, Any]]:
+def _yield_objects(form: str) -> Iterator[dict[str, Any]]:
     """Yield the objects of a broken list, from the first that is complete on."""
     at, tries = 0, 0
     while (start := form.find("{", at)) >= 0 and tries < MAX_ITEMS:
-        end = _end(form, start)
-        found = _read(form[start:end]) if end else None
+        end = _find_end(form, start)
+        found = _parse_json(form[start:end]) if end else None
         at, tries = start + 1, tries + 1
         if isinstance(found, dict):
             at = end
             yield found
 
 
-def _read(text: str) -> Any:
+def _parse_json(text: str) -> Any:
     """Return the JSON value that a text is, mended where it must be; None where it is none."""
-    for mend in (str, _without_trailing, _mended):
+    for mend in (str, _without_trailing, _repair_text):
         try:
-            return json.loads(mend(text), strict=False, parse_constant=_refuse)
+            return json.loads(mend(text), strict=False, parse_constant=_reject_constant)
         except (ValueError, RecursionError):
             continue
     return None
 
 
-def _mended(text: str) -> str:
+def _repair_text(text: str) -> str:
     """Return a text with strings, names and marks as JSON has them."""
     return _LOOSE.sub(_as_json, text)
 
@@ -122,7 +125,7 @@ def _mended(text: str) -> str:
 def _as_json(found: re.Match[str]) -> str:
     kind = found.lastgroup or ""
     if kind in {"double", "single", "curly"}:
-        return f'"{_ESCAPED.sub(_escape, found[kind])}"'
+        return f'"{_ESCAPED.sub(_fix_escape, found[kind])}"'
     if kind in {"comment", "comma"}:
         return ""
     if kind == "colon":
@@ -130,26 +133,26 @@ def _as_json(found: re.Match[str]) -> str:
     return _PLAIN.get(found[0], found[0])
 
 
-def _escape(found: re.Match[str]) -> str:
+def _fix_escape(found: re.Match[str]) -> str:
     if found[1] is None:
         return json.dumps(found[0])[1:-1]
     return found[0] if found[1] in _KEPT else json.dumps(found[1])[1:-1]
 
 
-def _candidates(said: str) -> Iterator[str]:
+def _yield_candidates(said: str) -> Iterator[str]:
     yield said
     yield from (fenced[1].strip() for fenced in _FENCE.finditer(said))
     reached = 0
     for number, opening in enumerate(_OPENING.finditer(said)):
         if number >= MAX_STARTS:
             return
-        end = _end(said, opening.start()) if opening.start() >= reached else 0
+        end = _find_end(said, opening.start()) if opening.start() >= reached else 0
         if end:
             reached = end
             yield said[opening.start() : end]
 
 
-def _end(said: str, start: int) -> int:
+def _find_end(said: str, start: int) -> int:
     """Return where the value that opens at `start` is closed; 0 if it never is."""
     waiting: list[str] = []
     at, inside = start, False
@@ -175,5 +178,5 @@ def _without_trailing(text: str) -> str:
     return _TRAILING.sub(lambda found: "" if found[0] == "," else found[0], text)
 
 
-def _refuse(name: str) -> NoReturn:
+def _reject_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON")

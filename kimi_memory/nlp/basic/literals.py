@@ -43,29 +43,29 @@ def literals(source: str, flags: int) -> _Words:
     if parse is None:
         return frozenset()
     tree = parse(source, flags)
-    found = _needed(list(tree), ignoring=bool(tree.state.flags & re.IGNORECASE))
-    is_of_use = 0 < len(found) <= MOST and _worth(found)[0] > 1
+    found = _required_words(list(tree), ignoring=bool(tree.state.flags & re.IGNORECASE))
+    is_of_use = 0 < len(found) <= MOST and _rank_words(found)[0] > 1
     return found if is_of_use else frozenset()
 
 
-def _tells(word: str) -> int:
+def _weigh_word(word: str) -> int:
     """How much the presence of a word tells: 1 is as good as nothing, 4 as good as any."""
     if word.strip() in _COMMON:
         return 2
     return min(4, sum(1 if letter.isascii() else 2 for letter in word))
 
 
-def _needed(steps: Iterable[_Step], *, ignoring: bool) -> _Words:
+def _required_words(steps: Iterable[_Step], *, ignoring: bool) -> _Words:
     """Return the best words of a sequence: of each of its parts one must be there."""
-    offers = [words for words in _offers(steps, ignoring=ignoring) if words]
-    return max(offers, key=_worth, default=frozenset())
+    offers = [words for words in _candidate_words(steps, ignoring=ignoring) if words]
+    return max(offers, key=_rank_words, default=frozenset())
 
 
-def _worth(words: _Words) -> tuple[int, int]:
-    return min(map(_tells, words)), -len(words)
+def _rank_words(words: _Words) -> tuple[int, int]:
+    return min(map(_weigh_word, words)), -len(words)
 
 
-def _offers(steps: Iterable[_Step], *, ignoring: bool) -> Iterator[_Words]:
+def _candidate_words(steps: Iterable[_Step], *, ignoring: bool) -> Iterator[_Words]:
     run = ""
     for step in steps:
         name, value = str(step[0]), step[1]
@@ -73,7 +73,7 @@ def _offers(steps: Iterable[_Step], *, ignoring: bool) -> Iterator[_Words]:
             run += folded(chr(value))
         elif name not in {"AT", "ASSERT", "ASSERT_NOT"}:  # these three take no room
             yield frozenset({run} - {""})
-            yield _inside(name, value, ignoring=ignoring)
+            yield _words_of_part(name, value, ignoring=ignoring)
             run = ""
     yield frozenset({run} - {""})
 
@@ -85,32 +85,32 @@ def _is_steady(letter: str, *, ignoring: bool) -> bool:
     return not ignoring or letter.isascii() or letter.lower() == letter.upper()
 
 
-def _inside(name: str, value: Any, *, ignoring: bool) -> _Words:
+def _words_of_part(name: str, value: Any, *, ignoring: bool) -> _Words:
     """Return the words of a part that holds parts."""
     if name == "BRANCH":
-        each = [_needed(steps, ignoring=ignoring) for steps in value[1]]
+        each = [_required_words(steps, ignoring=ignoring) for steps in value[1]]
         return frozenset[str]().union(*each) if all(each) else frozenset()
     if name == "IN":
-        return _letters(value, ignoring=ignoring)
+        return _letters_of_set(value, ignoring=ignoring)
     if name == "SUBPATTERN" and not (value[1] or value[2]):  # it changes no flags
-        return _needed(value[3], ignoring=ignoring)
+        return _required_words(value[3], ignoring=ignoring)
     if name == "ATOMIC_GROUP":
-        return _needed(value, ignoring=ignoring)
+        return _required_words(value, ignoring=ignoring)
     if name.endswith("_REPEAT") and value[0] > 0:
-        return _needed(value[2], ignoring=ignoring)
+        return _required_words(value[2], ignoring=ignoring)
     return frozenset()
 
 
-def _letters(choice: Iterable[_Step], *, ignoring: bool) -> _Words:
+def _letters_of_set(choice: Iterable[_Step], *, ignoring: bool) -> _Words:
     """Return the letters of a set, where it is a small one and no more than that."""
     found: list[str] = []
     for kind, value in choice:
-        first, last = (value, value) if str(kind) == "LITERAL" else _ends(str(kind), value)
+        first, last = (value, value) if str(kind) == "LITERAL" else _range_ends(str(kind), value)
         found += map(chr, range(first, min(last, first + _FEW) + 1))
     sure = len(found) <= _FEW and all(_is_steady(one, ignoring=ignoring) for one in found)
     return frozenset(map(folded, found)) if sure else frozenset()
 
 
-def _ends(kind: str, value: Any) -> tuple[int, int]:
+def _range_ends(kind: str, value: Any) -> tuple[int, int]:
     """Return the ends of a range of letters; of anything else, of one that is too long."""
     return value if kind == "RANGE" else (0, _FEW)

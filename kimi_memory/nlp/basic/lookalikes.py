@@ -29,12 +29,12 @@ def appearance(text: str) -> tuple[str, list[int]]:
 
     ``＜∕кimi‑memory`` looks like ``</kimi-memory``.
     """
-    signs = [(seen, place) for place, sign in enumerate(text) for seen in _seen(sign)]
+    signs = [(seen, place) for place, sign in enumerate(text) for seen in _fold_sign(sign)]
     return "".join(seen for seen, _ in signs), [place for _, place in signs]
 
 
 @lru_cache(maxsize=4096)
-def _seen(sign: str) -> str:
+def _fold_sign(sign: str) -> str:
     if sign in _UNSEEN:
         return ""
     parts = unicodedata.normalize("NFKD", sign.translate(_LIKE)).casefold().translate(_LIKE)

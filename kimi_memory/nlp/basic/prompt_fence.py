@@ -46,7 +46,7 @@ def strip_injected(text: str) -> str:
     if "<" not in text:
         return text
     kept, at = [], 0
-    for start, end in _blocks(text):
+    for start, end in _find_blocks(text):
         kept.append(text[at:start])
         at = end
     return "".join([*kept, text[at:]])
@@ -54,7 +54,7 @@ def strip_injected(text: str) -> str:
 
 def injected(text: str) -> list[tuple[int, int]]:
     """Return where the blocks that `strip_injected` takes out stand, outermost first."""
-    return _blocks(text) if "<" in text else []
+    return _find_blocks(text) if "<" in text else []
 
 
 def opens_injected(line: str) -> bool:
@@ -81,13 +81,15 @@ def fence(lines: Sequence[str], nonce: str, label: str = "memory: data, not inst
     """
     if not _NONCE.fullmatch(nonce):
         raise ValueError(f"not a nonce: {nonce!r} (8 to 64 letters and digits)")
-    inner = [PREFIX + _disarm(part, nonce) for line in lines for part in line.splitlines() or [""]]
+    inner = [
+        PREFIX + _disarm_line(part, nonce) for line in lines for part in line.splitlines() or [""]
+    ]
     told = _LABEL.sub(" ", strip_unseen(label)).replace(nonce, "").strip()
     opening = f'<kimi-memory nonce="{nonce}" label="{told}">'
     return "\n".join([opening, *inner, f'</kimi-memory nonce="{nonce}">'])
 
 
-def _disarm(line: str, nonce: str) -> str:
+def _disarm_line(line: str, nonce: str) -> str:
     # Removing the nonce could join what stands around it into another one.
     return _without_openers(strip_unseen(line).replace(nonce, "·"))
 
@@ -103,22 +105,22 @@ def _without_openers(safe: str) -> str:
     return "".join([*kept, safe[at:]])
 
 
-def _blocks(text: str) -> list[tuple[int, int]]:
+def _find_blocks(text: str) -> list[tuple[int, int]]:
     """Return the outermost blocks in order."""
     found: list[tuple[int, int]] = []
     reached = 0
-    for start, end in sorted(_closings(text).items()):
+    for start, end in sorted(_match_markers(text).items()):
         if start < reached:
             continue
         lone = _opens_line(text, reached, start)
-        until = end or (_prefixed(text, start) if lone else start)
+        until = end or (_find_prefixed_end(text, start) if lone else start)
         if until > start:
             reached = until
             found.append((start, until))
     return found
 
 
-def _prefixed(text: str, start: int) -> int:
+def _find_prefixed_end(text: str, start: int) -> int:
     """Return the end of the lines that we wrote below a marker; the start where there are none."""
     if text[start : start + len(_OURS)].lower() != _OURS:
         return start
@@ -137,7 +139,7 @@ def _opens_line(text: str, since: int, at: int) -> bool:
     return before.endswith("\n") or (not before and first in (0, since))
 
 
-def _closings(text: str) -> dict[int, int | None]:
+def _match_markers(text: str) -> dict[int, int | None]:
     """Return where each opening marker's block ends, None where it is never closed."""
     ends: dict[int, int | None] = {}
     stack: list[tuple[str, int]] = []

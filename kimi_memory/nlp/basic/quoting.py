@@ -25,15 +25,15 @@ _WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: 0x20}
 
 def find_quote(quote: str, text: str) -> list[Span]:
     """Return the spans of a text that a quote consists of, none where it does not stand in it."""
-    parts = [part for part in _PARTS.split(quote.strip()) if _weight(part)]
-    if not parts or sum(map(_weight, parts)) < SHORTEST:
+    parts = [part for part in _PARTS.split(quote.strip()) if _weigh_part(part)]
+    if not parts or sum(map(_weigh_part, parts)) < SHORTEST:
         return []
-    shown, spans, at = _folded(text), list[Span](), 0
+    shown, spans, at = _fold_text(text), list[Span](), 0
     for part in parts:
-        found = _pattern(_folded(part)).search(shown, at)
+        found = _build_pattern(_fold_text(part)).search(shown, at)
         if found is None:
             return []
-        spans.append((found.start(), _with_mark(shown, found.end(), _folded(part))))
+        spans.append((found.start(), _with_mark(shown, found.end(), _fold_text(part))))
         at = found.end()
     return spans
 
@@ -44,17 +44,17 @@ def _with_mark(text: str, end: int, part: str) -> int:
     return end + 1 if mark and not mark.isalnum() and text[end : end + 1] == mark else end
 
 
-def _weight(part: str) -> int:
+def _weigh_part(part: str) -> int:
     return len(part.encode()) if part.isascii() else sum(1 + (c > "\u2e7f") for c in part)
 
 
-def _folded(text: str) -> str:
+def _fold_text(text: str) -> str:
     """Return a text of the same length with wide signs narrow and hanzi simplified."""
     return text if text.isascii() else simplify(text.translate(_WIDE))
 
 
 @lru_cache(maxsize=256)
-def _pattern(part: str) -> re.Pattern[str]:
+def _build_pattern(part: str) -> re.Pattern[str]:
     tokens = _TOKEN.findall(part)[:MOST]
     first, last = (tokens[0], tokens[-1]) if tokens else ("", "")
     before = r"(?<![^\W_\u3400-\u9fff])" if first.isascii() else ""

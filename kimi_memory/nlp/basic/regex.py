@@ -38,7 +38,7 @@ class _Regex:
         self._source, self._flags = source, flags
 
     @cached_property
-    def _compiled(self) -> re.Pattern[str]:
+    def _compiled_pattern(self) -> re.Pattern[str]:
         source = self._source
         if self._flags & re.IGNORECASE:
             # Python asks of each of 27,000 hanzi for its other case: 3 ms for every such set.
@@ -47,6 +47,6 @@ class _Regex:
 
     def __getattr__(self, name: str) -> Any:
         """Return an attribute of the compiled pattern, and keep it for the next time."""
-        found = getattr(self._compiled, name)
+        found = getattr(self._compiled_pattern, name)
         setattr(self, name, found)
         return found

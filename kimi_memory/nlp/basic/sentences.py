@@ -36,10 +36,10 @@ def sentences(text: str) -> list[Span]:
     """
     spans, start = [], 0
     for found in (_ASCII_END if text.isascii() else _END).finditer(text):
-        if found[0] == "\n" or _ends(text, start, found):
-            spans.append(_trim(text, start, found.end()))
+        if found[0] == "\n" or _is_sentence_end(text, start, found):
+            spans.append(_trim_span(text, start, found.end()))
             start = found.end()
-    spans.append(_trim(text, start, len(text)))
+    spans.append(_trim_span(text, start, len(text)))
     return [(first, last) for first, last in spans if first < last]
 
 
@@ -51,13 +51,13 @@ def pieces(text: str, start: int, end: int, limit: int) -> list[Span]:
     """
     spans = []
     while end - start > limit:
-        at = _cut(text, start, start + limit)
+        at = _find_cut(text, start, start + limit)
         spans.append((start, at))
         start = at
     return [*spans, (start, end)] if start < end else spans
 
 
-def _ends(text: str, start: int, found: re.Match[str]) -> bool:
+def _is_sentence_end(text: str, start: int, found: re.Match[str]) -> bool:
     mark = found[0][0]
     after = text[found.end() : found.end() + 40].lstrip()
     if mark in ".!?…" and after[:1].islower():
@@ -71,7 +71,7 @@ def _ends(text: str, start: int, found: re.Match[str]) -> bool:
     return not _MARKER.fullmatch(text[start : found.start()][:40])
 
 
-def _trim(text: str, start: int, end: int) -> Span:
+def _trim_span(text: str, start: int, end: int) -> Span:
     while start < end and text[start].isspace():
         start += 1
     while start < end and text[end - 1].isspace():
@@ -79,10 +79,10 @@ def _trim(text: str, start: int, end: int) -> Span:
     return start, end
 
 
-def _cut(text: str, start: int, end: int) -> int:
+def _find_cut(text: str, start: int, end: int) -> int:
     places = range(end, start + (end - start) // 2, -1)
     at = next((at for at in places if _ends_clause(text[at - 1])), end)
-    while at > start + 1 and _joined(text, at):
+    while at > start + 1 and _is_inside_character(text, at):
         at -= 1
     return end if at == start + 1 else at
 
@@ -91,7 +91,7 @@ def _ends_clause(letter: str) -> bool:
     return letter in _CLAUSE or letter.isspace()
 
 
-def _joined(text: str, at: int) -> bool:
+def _is_inside_character(text: str, at: int) -> bool:
     """Whether a reader sees the characters on both sides of a position as one."""
     if at >= len(text):
         return False

@@ -33,10 +33,10 @@ def similarity(a: str, b: str) -> float:
     The cosine of their character pairs and triples. Where the claims differ (a number,
     a name, a negation, who does what) it stays at or under `CEILING`.
     """
-    first, second = _fold(a), _fold(b)
+    first, second = _fold_text(a), _fold_text(b)
     if first == second:
         return 1.0
-    cosine = _cosine(first, second)
+    cosine = _gram_cosine(first, second)
     return cosine if cosine <= CEILING or same_claim(a, b) else CEILING
 
 
@@ -46,7 +46,7 @@ def same_claim(a: str, b: str) -> bool:
     Strict on purpose: it guards against taking "deploy on 8080" for "deploy on 8081"
     or 不喜欢 for 喜欢, so two wordings of one claim may count as different.
     """
-    return _claim(_fold(a)) == _claim(_fold(b))
+    return _claim_words(_fold_text(a)) == _claim_words(_fold_text(b))
 
 
 def repeats_claim(text: str, claim: str) -> bool:
@@ -54,7 +54,7 @@ def repeats_claim(text: str, claim: str) -> bool:
 
     Numbers and polarity must be the same; a claim of one word must be all of the text.
     """
-    said, wanted = Counter(_claim(_fold(text))), Counter(_claim(_fold(claim)))
+    said, wanted = Counter(_claim_words(_fold_text(text))), Counter(_claim_words(_fold_text(claim)))
     if len(wanted) < 2:
         return bool(wanted) and said == wanted
     figures = [{word for word in words if word[0].isdigit()} for words in (said, wanted)]
@@ -64,29 +64,29 @@ def repeats_claim(text: str, claim: str) -> bool:
     return same and all(said[word] >= n for word, n in wanted.items() if word not in _TURNS)
 
 
-def _fold(text: str) -> str:
+def _fold_text(text: str) -> str:
     return simplify(normalise(text))
 
 
 @lru_cache(maxsize=8192)
-def _grams(text: str) -> tuple[Counter[str], float]:
+def _count_grams(text: str) -> tuple[Counter[str], float]:
     padded = f" {text} "
     grams = Counter(padded[i : i + 2] for i in range(len(padded) - 1))
     grams.update(padded[i : i + 3] for i in range(len(padded) - 2))
     return grams, sqrt(sum(n * n for n in grams.values()))
 
 
-def _cosine(first: str, second: str) -> float:
+def _gram_cosine(first: str, second: str) -> float:
     if not first or not second:
         return 0.0
     (few, few_norm), (many, many_norm) = sorted(
-        (_grams(first), _grams(second)), key=lambda grams: len(grams[0])
+        (_count_grams(first), _count_grams(second)), key=lambda grams: len(grams[0])
     )
     product = sum(n * many[gram] for gram, n in few.items() if gram in many)
     return min(1.0, product / (few_norm * many_norm))
 
 
 @lru_cache(maxsize=8192)
-def _claim(text: str) -> tuple[str, ...]:
+def _claim_words(text: str) -> tuple[str, ...]:
     plain = _NOT.sub(" not ", text)
     return tuple(_ENDING.sub("", word) for word in _PIECE.findall(plain) if word not in _SMALL)

@@ -24,16 +24,16 @@ def slug(title: str, limit: int = 60) -> str:
     dashes. Different titles may give the same slug; the caller numbers them.
     """
     lower = unicodedata.normalize("NFC", unicodedata.normalize("NFC", title).lower())
-    kept = "".join(ch if _stays(ch) else "-" for ch in lower)
-    name = _shorten(_tidy(kept), limit) or "note"
+    kept = "".join(ch if _is_slug_character(ch) else "-" for ch in lower)
+    name = _shorten_name(_clean_name(kept), limit) or "note"
     return f"note-{name}"[: max(limit, 4)].rstrip(_EDGE) if _RESERVED.match(name) else name
 
 
-def _stays(ch: str) -> bool:
+def _is_slug_character(ch: str) -> bool:
     return ch in "._" or unicodedata.category(ch)[0] in "LNM"
 
 
-def _tidy(name: str) -> str:
+def _clean_name(name: str) -> str:
     name = _DASHES.sub("-", _DOTS.sub(".", name)).strip(_EDGE)
     # A mark without its letter would join whatever a caller puts before the slug.
     while name and unicodedata.category(name[0])[0] == "M":
@@ -41,7 +41,7 @@ def _tidy(name: str) -> str:
     return name
 
 
-def _shorten(name: str, limit: int) -> str:
+def _shorten_name(name: str, limit: int) -> str:
     cut = name[:limit].encode()[:MAX_BYTES].decode(errors="ignore")
     if len(cut) == len(name):
         return name

@@ -35,13 +35,13 @@ def snippet(text: str, words: Iterable[str], limit: int = 700) -> tuple[str, int
         first = len(text) - len(text.lstrip()) if whole else 0
         return whole, first, first + len(whole)
     spans = sentences(text)
-    first, last = _best(text, _units(text, spans, limit), list(words), limit)
-    head = "" if _starts(spans, first) else "…"
-    tail = "" if _stops(spans, last) else "…"
+    first, last = _find_best_span(text, _split_units(text, spans, limit), list(words), limit)
+    head = "" if _is_start(spans, first) else "…"
+    tail = "" if _is_end(spans, last) else "…"
     return head + text[first:last].strip() + tail, first, last
 
 
-def _units(text: str, spans: list[Span], limit: int) -> list[Span]:
+def _split_units(text: str, spans: list[Span], limit: int) -> list[Span]:
     room = max(1, limit - 2)
     return [
         piece
@@ -52,9 +52,9 @@ def _units(text: str, spans: list[Span], limit: int) -> list[Span]:
     ]
 
 
-def _best(text: str, units: list[Span], words: list[str], limit: int) -> Span:
-    held = _held(text, units, words)
-    weights = _weights(held)
+def _find_best_span(text: str, units: list[Span], words: list[str], limit: int) -> Span:
+    held = _words_per_unit(text, units, words)
+    weights = _weigh_words(held)
     best, span = (-1.0, -1.0), (units[0][0], units[0][1])
     cover: dict[str, int] = {}
     total, last, changed = 0.0, 0, True
@@ -62,7 +62,7 @@ def _best(text: str, units: list[Span], words: list[str], limit: int) -> Span:
     for first, (start, _) in enumerate(units):
         while last < len(units) and (units[last][1] - start <= room or last == first):
             if held[last]:
-                changed, total = True, total + _take(cover, held[last], weights, 1)
+                changed, total = True, total + _count_words(cover, held[last], weights, 1)
             last += 1
         # Most sentences hold none of the words: what was not better then is not now.
         if changed:
@@ -71,11 +71,11 @@ def _best(text: str, units: list[Span], words: list[str], limit: int) -> Span:
                 best, span = score, (start, units[last - 1][1])
         changed = bool(held[first])
         if changed:
-            total -= _take(cover, held[first], weights, -1)
+            total -= _count_words(cover, held[first], weights, -1)
     return span
 
 
-def _take(
+def _count_words(
     cover: dict[str, int], words: Iterable[str], weights: Mapping[str, float], step: int
 ) -> float:
     """Count words in or out; return what they weigh."""
@@ -88,15 +88,15 @@ def _take(
     return sum(weights[word] for word in words)
 
 
-def _held(text: str, units: list[Span], words: list[str]) -> list[frozenset[str]]:
+def _words_per_unit(text: str, units: list[Span], words: list[str]) -> list[frozenset[str]]:
     """Return which words each unit holds."""
-    tests = {word: _pattern(word) for word in words if word and not _TYPED.match(word)}
+    tests = {word: _word_pattern(word) for word in words if word and not _TYPED.match(word)}
     if not tests:
         return [frozenset()] * len(units)
     if text.isascii():
         # What the whole of such a text lacks, no unit has: folding joins nothing at borders.
         whole = " ".join(text.lower().split())
-        tests = {word: find for word, find in tests.items() if _source(find).search(whole)}
+        tests = {word: find for word, find in tests.items() if _loose_pattern(find).search(whole)}
     folded = [simplify(normalise(text[start:end])) for start, end in units]
     return [
         frozenset(word for word, pattern in tests.items() if pattern.search(part))
@@ -125,13 +125,13 @@ class _Stem:
         return found
 
 
-def _source(found: re.Pattern[str] | _Stem) -> re.Pattern[str]:
+def _loose_pattern(found: re.Pattern[str] | _Stem) -> re.Pattern[str]:
     """Return a pattern that finds at least what this one does, wherever a text is cut."""
     return found.source if isinstance(found, _Stem) else found
 
 
 @lru_cache(maxsize=1024)
-def _pattern(word: str) -> re.Pattern[str] | _Stem:
+def _word_pattern(word: str) -> re.Pattern[str] | _Stem:
     folded = simplify(normalise(word))
     if _HAN_WORD.fullmatch(folded):
         return re.compile(re.escape(folded))
@@ -140,7 +140,7 @@ def _pattern(word: str) -> re.Pattern[str] | _Stem:
     return _Stem(stem)
 
 
-def _weights(held: list[frozenset[str]]) -> dict[str, float]:
+def _weigh_words(held: list[frozenset[str]]) -> dict[str, float]:
     often = Counter(word for words in held for word in words)
     return {
         word: (0.4 if len(word) == 1 else 1.0) * (1 + log(len(held) / n))
@@ -148,11 +148,11 @@ def _weights(held: list[frozenset[str]]) -> dict[str, float]:
     }
 
 
-def _starts(spans: list[Span], at: int) -> bool:
+def _is_start(spans: list[Span], at: int) -> bool:
     return any(start == at for start, _ in spans)
 
 
-def _stops(spans: list[Span], at: int) -> bool:
+def _is_end(spans: list[Span], at: int) -> bool:
     return any(end == at for _, end in spans)
 
 
@@ -166,25 +166,25 @@ def marks(text: str, words: Iterable[str]) -> list[Span]:
     han = [word for word in wanted if _HAN_WORD.fullmatch(word)]
     held = {ch for word in han if len(word) > 1 for ch in word}
     han = [word for word in han if len(word) > 1 or word not in held]
-    latin = [_pattern(word) for word in wanted if not _HAN_WORD.fullmatch(word)]
-    inside = {at for word in han for found in _all(word, simplify(text)) for at in found}
+    latin = [_word_pattern(word) for word in wanted if not _HAN_WORD.fullmatch(word)]
+    inside = {at for word in han for found in _find_all(word, simplify(text)) for at in found}
     inside |= {
         at
         for found in _LATIN_RUN.finditer(text)
         if any(pattern.match(simplify(normalise(found[0]))) for pattern in latin)
         for at in range(*found.span())
     }
-    return _runs(sorted(inside))
+    return _find_runs(sorted(inside))
 
 
-def _all(word: str, text: str) -> Iterator[range]:
+def _find_all(word: str, text: str) -> Iterator[range]:
     at = text.find(word)
     while at >= 0:
         yield range(at, at + len(word))
         at = text.find(word, at + 1)
 
 
-def _runs(places: list[int]) -> list[Span]:
+def _find_runs(places: list[int]) -> list[Span]:
     """Return the runs of neighbouring places."""
     found: list[Span] = []
     for at in places:

@@ -16,7 +16,7 @@ _UNSAFE = regex(
 )
 
 
-def _escape(found: re.Match[str]) -> str:
+def _escape_character(found: re.Match[str]) -> str:
     code = ord(found[0])
     if code < 0x100:
         return f"\\x{code:02x}"
@@ -28,4 +28,4 @@ def printable(text: str) -> str:
 
     Newline and tab stay. An escape character becomes the four characters ``\x1b``.
     """
-    return _UNSAFE.sub(_escape, text)
+    return _UNSAFE.sub(_escape_character, text)

@@ -65,7 +65,7 @@ def found_dates(text: str, now: datetime | None, others: Sequence[Found] = ()) -
         now: the moment relative dates count from.
         others: what else was found; of two that overlap, the earlier or longer one stays.
     """
-    found = [*others, *(relative_spans(text, now) if now else ()), *_absolute(text)]
+    found = [*others, *(relative_spans(text, now) if now else ()), *_find_absolute_dates(text)]
     kept: list[Found] = []
     for start, stop, words in sorted(found, key=lambda one: (one[0], -one[1])):
         if words and start >= (kept[-1][1] if kept else 0):
@@ -73,20 +73,22 @@ def found_dates(text: str, now: datetime | None, others: Sequence[Found] = ()) -
     return kept
 
 
-def _absolute(text: str) -> list[Found]:
+def _find_absolute_dates(text: str) -> list[Found]:
     years = [found.start() for found in _YEARS.finditer(text)]
-    found = _near(text, _NUMERIC, years, 10, 24)
+    found = _search_near_places(text, _NUMERIC, years, 10, 24)
     months, weekdays = _name_places(text)
-    found += _near(text, _LATIN, months, 12, 36)
-    found += _near(text, _LATIN_WEEK, weekdays, 0, 18)
+    found += _search_near_places(text, _LATIN, months, 12, 36)
+    found += _search_near_places(text, _LATIN_WEEK, weekdays, 0, 18)
     if "月" in text or "年" in text:
-        found += _near(text, _CHINESE, [0], 0, len(text))
+        found += _search_near_places(text, _CHINESE, [0], 0, len(text))
     if any(mark in text for mark in ("周", "週", "星期", "礼拜", "禮拜")):
-        found += _near(text, _CHINESE_WEEK, [0], 0, len(text))
+        found += _search_near_places(text, _CHINESE_WEEK, [0], 0, len(text))
     return found
 
 
-def _near(text: str, rules: list[Rule], places: list[int], before: int, after: int) -> list[Found]:
+def _search_near_places(
+    text: str, rules: list[Rule], places: list[int], before: int, after: int
+) -> list[Found]:
     """Return what the rules find around some places: much faster than trying everywhere."""
     return [
         (found.start(), found.end(), read(found))
@@ -111,7 +113,7 @@ def _name_places(text: str) -> tuple[list[int], list[int]]:
     return places
 
 
-def _full(found: re.Match[str]) -> list[str]:
+def _read_full_date(found: re.Match[str]) -> list[str]:
     return _day_of(number(found["y"]), number(found["m"]), number(found["d"]))
 
 
@@ -120,7 +122,7 @@ def _day_of(year: int, month: int, of_month: int) -> list[str]:
     return day_words(moment) if moment else []
 
 
-def _slashed(found: re.Match[str]) -> list[str]:
+def _read_slashed_date(found: re.Match[str]) -> list[str]:
     """Read 25/12/2026 or 12/25/2026; 3/4/2026 means two days, so it only tells the year."""
     first, second, year = (int(found[name]) for name in ("a", "b", "y"))
     if first != second and max(first, second) <= 12:
@@ -128,7 +130,7 @@ def _slashed(found: re.Match[str]) -> list[str]:
     return _day_of(year, min(first, second), max(first, second))
 
 
-def _month(found: re.Match[str]) -> list[str]:
+def _read_month(found: re.Match[str]) -> list[str]:
     return month_words(number(found["y"]), number(found["m"]))
 
 
@@ -136,7 +138,7 @@ def _named_month(found: re.Match[str]) -> list[str]:
     return month_words(int(found["y"]), _month_number(found))
 
 
-def _named(found: re.Match[str]) -> list[str]:
+def _read_named_date(found: re.Match[str]) -> list[str]:
     """Read "March 1", "1 May 2026"; in lower case may and march need a year or ordinal."""
     month, of_month = _month_number(found), int(found["d"])
     if found["y"]:
@@ -150,12 +152,12 @@ def _month_number(found: re.Match[str]) -> int:
     return month_number(found["mon"])
 
 
-def _chinese(found: re.Match[str]) -> list[str]:
+def _read_chinese_date(found: re.Match[str]) -> list[str]:
     year, month, of_month = (found[name] for name in ("y", "m", "d"))
     if year and month and of_month:
-        return _full(found)
+        return _read_full_date(found)
     if year and month:
-        return _month(found)
+        return _read_month(found)
     if year:
         return [f"y:{number(year):04d}"]
     return _of_year(number(month), number(of_month))
@@ -171,11 +173,11 @@ def _told_year(found: re.Match[str]) -> list[str]:
     return [f"y:{found['y']}"] if _IN.search(before) else []
 
 
-def _weekday(found: re.Match[str]) -> list[str]:
+def _read_weekday(found: re.Match[str]) -> list[str]:
     return [weekday_word(found["w"])]
 
 
-_LATIN_WEEK: list[Rule] = [(regex(WEEKDAY), _weekday)]
+_LATIN_WEEK: list[Rule] = [(regex(WEEKDAY), _read_weekday)]
 _NAMES = (
     (0, regex(rf"(?<![A-Za-z]){MONTH}", re.IGNORECASE), MONTH_STARTS),
     (1, regex(WEEKDAY), WEEKDAY_STARTS),
@@ -191,18 +193,18 @@ _NUMERIC: list[Rule] = [
     ),
     (
         regex(rf"(?<![\w./:-]){_YEAR}([-/.])(?P<m>\d{{1,2}})\2(?P<d>\d{{1,2}})(?![\d]|[./-]\d)"),
-        _full,
+        _read_full_date,
     ),
     (
         regex(
             r"(?<![\d.])(?P<y>(?:19|20)\d\d)(?P<m>0[1-9]|1[0-2])(?P<d>0[1-9]|[12]\d|3[01])(?![\d.])"
         ),
-        _full,
+        _read_full_date,
     ),
-    (regex(rf"(?<![\w./:-]){_YEAR}[-/](?P<m>0[1-9]|1[0-2])(?![\w]|[-/.]\d)"), _month),
+    (regex(rf"(?<![\w./:-]){_YEAR}[-/](?P<m>0[1-9]|1[0-2])(?![\w]|[-/.]\d)"), _read_month),
     (
         regex(rf"(?<![\w./:-])(?P<a>\d{{1,2}})([/-])(?P<b>\d{{1,2}})\2{_YEAR}(?![\w]|[./-]\d)"),
-        _slashed,
+        _read_slashed_date,
     ),
 ]
 _CHINESE: list[Rule] = [
@@ -211,13 +213,13 @@ _CHINESE: list[Rule] = [
             r"(?<!\d)(?:(?P<y>(?:19|20|21)\d\d|[一二][〇零○一二三四五六七八九]{3})\s?年\s?)"
             rf"(?:(?P<m>{NUMERAL})\s?月份?\s?(?:(?P<d>{NUMERAL})\s?[日号號])?)?"
         ),
-        _chinese,
+        _read_chinese_date,
     ),
     (
         regex(
             rf"(?<![\d年])(?P<y>)(?P<m>{NUMERAL})\s?月\s?(?P<d>{NUMERAL})\s?[日号號](?!码|碼|线|線)"
         ),
-        _chinese,
+        _read_chinese_date,
     ),
 ]
 _CHINESE_WEEK: list[Rule] = [
@@ -226,7 +228,7 @@ _CHINESE_WEEK: list[Rule] = [
             r"(?:(?<![一二两三四五六七八九十几\d])[周週]|星期|[礼禮]拜)"
             r"(?P<w>[一二三四五六日]|(?<=[期拜])天)(?![次个個天年期遍回直般些种])"
         ),
-        _weekday,
+        _read_weekday,
     ),
 ]
 _LATIN: list[Rule] = [
@@ -236,14 +238,14 @@ _LATIN: list[Rule] = [
             rf"(?:(?:,\s?| (?:of )?|-){_YEAR}(?!\d))?",
             re.IGNORECASE,
         ),
-        _named,
+        _read_named_date,
     ),
     (
         regex(
             rf"(?<![\w.,:/-]){_DAY}[ -](?:of )?(?P<mon>{MONTH})\b\.?(?:(?:,?\s|-){_YEAR}(?!\d))?",
             re.IGNORECASE,
         ),
-        _named,
+        _read_named_date,
     ),
     (
         regex(rf"\b(?P<mon>{MONTH})\.?(?:,| of)?[ -]{_YEAR}(?![\d]|[.,]\d)", re.IGNORECASE),

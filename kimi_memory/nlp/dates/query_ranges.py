@@ -53,11 +53,11 @@ def time_spans(text: str, now: datetime) -> list[Span]:
     plain, today = unicodedata.normalize("NFKC", text), as_date(now)
     spans: list[Span] = []
     end = -1
-    for start, stop, words in found_dates(plain, now, list(_months(plain, today))):
-        span = _span(words, today)
+    for start, stop, words in found_dates(plain, now, list(_find_months(plain, today))):
+        span = _narrowest_span(words, today)
         if span is None:
             continue
-        if spans and _leads(plain, end, start) and (joined := _joined(spans[-1], span)):
+        if spans and _is_range_link(plain, end, start) and (joined := _join_spans(spans[-1], span)):
             spans[-1] = joined
         else:
             spans.append(span)
@@ -65,11 +65,11 @@ def time_spans(text: str, now: datetime) -> list[Span]:
     return spans
 
 
-def _months(text: str, today: date) -> Iterator[Found]:
+def _find_months(text: str, today: date) -> Iterator[Found]:
     """Yield months, and parts of months, in the form of dates: the words of first and last day."""
     for found in _ENGLISH.finditer(text):
         start = found.start("part") if found["part"] else found.start("mon")
-        yield start, found.end(), _of_month(found, _english(found), today)
+        yield start, found.end(), _of_month(found, _english_month(found), today)
     for found in _CHINESE.finditer(text):
         yield found.start(), found.end(), _of_month(found, number(found["mon"]), today)
 
@@ -83,7 +83,7 @@ def _of_month(found: re.Match[str], month: int, today: date) -> list[str]:
     return [f"d:{year:04d}-{month:02d}-{of:02d}" for of in days]
 
 
-def _english(found: re.Match[str]) -> int:
+def _english_month(found: re.Match[str]) -> int:
     """Return the month; may, march and mar are words too unless something tells."""
     told = found["part"] or found["told"] or found["y"]
     if found["mon"].lower() in ("may", "march", "mar") and not (told and found["mon"][0].isupper()):
@@ -91,49 +91,50 @@ def _english(found: re.Match[str]) -> int:
     return month_number(found["mon"])
 
 
-def _leads(text: str, end: int, start: int) -> bool:
+def _is_range_link(text: str, end: int, start: int) -> bool:
     """Whether what stands between two dates makes them the ends of a range."""
     between = text[end:start]
     to = _TO.fullmatch(between) or (_AND.fullmatch(between) and _BETWEEN.search(text))
     return to is not None
 
 
-def _span(words: list[str], today: date) -> Span | None:
+def _narrowest_span(words: list[str], today: date) -> Span | None:
     """Return the days that the narrowest of some date words cover."""
     for kind in _FINEST:
         spans = [
             span
             for word in words
-            if word.startswith(f"{kind}:") and (span := _days(kind, word.partition(":")[2], today))
+            if word.startswith(f"{kind}:")
+            and (span := _span_of_word(kind, word.partition(":")[2], today))
         ]
         if spans:
             return Span(min(one.first for one in spans), max(one.last for one in spans))
     return None
 
 
-def _days(kind: str, value: str, today: date) -> Span | None:
+def _span_of_word(kind: str, value: str, today: date) -> Span | None:
     match kind:
         case "d":
-            return _of(date.fromisoformat(value))
+            return _make_span(date.fromisoformat(value))
         case "k":
-            return _of(date.fromisocalendar(int(value[:4]), int(value[6:]), 1), 6)
+            return _make_span(date.fromisocalendar(int(value[:4]), int(value[6:]), 1), 6)
         case "m":
             year, month = int(value[:4]), int(value[5:])
-            return _of(date(year, month, 1), monthrange(year, month)[1] - 1)
+            return _make_span(date(year, month, 1), monthrange(year, month)[1] - 1)
         case "y":
             return Span(date(int(value), 1, 1), date(int(value), 12, 31))
         case _:
             # A later day of this month is a plan; a later month was last year.
             month, of_month = int(value[:2]), int(value[3:])
             found = day(today.year - (month > today.month), month, of_month)
-            return _of(found) if found else None
+            return _make_span(found) if found else None
 
 
-def _of(first: date, more: int = 0) -> Span:
+def _make_span(first: date, more: int = 0) -> Span:
     return Span(first, first + timedelta(days=more))
 
 
-def _joined(first: Span, last: Span) -> Span | None:
+def _join_spans(first: Span, last: Span) -> Span | None:
     """Return the days from one span to another, None where they make no range.
 
     Of "August 11 to August 15, 2023" only the second has a year; the first takes its own from it.

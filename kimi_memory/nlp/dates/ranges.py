@@ -38,19 +38,19 @@ def period(text: str, now: datetime) -> Period | None:
         now: what relative ones count from; days begin at midnight of its time zone.
     """
     plain = text.strip()
-    found = _moment(plain, now) or _back(plain, now)
+    found = _parse_moment(plain, now) or _parse_offset(plain, now)
     if found is not None:
         return found
     today = as_date(now)
     words = [f"y:{plain}"] if _YEAR.fullmatch(plain) else date_words(plain, now)
-    days = _span(words, today)
+    days = _narrowest_span(words, today)
     if days is None:
         return None
     zone = now.tzinfo or UTC
-    return Period(_midnight(days[0], zone), _midnight(days[1], zone))
+    return Period(_to_midnight(days[0], zone), _to_midnight(days[1], zone))
 
 
-def _moment(text: str, now: datetime) -> Period | None:
+def _parse_moment(text: str, now: datetime) -> Period | None:
     if not _CLOCK.search(text):
         return None
     try:
@@ -62,7 +62,7 @@ def _moment(text: str, now: datetime) -> Period | None:
     return Period(whole, whole)
 
 
-def _back(text: str, now: datetime) -> Period | None:
+def _parse_offset(text: str, now: datetime) -> Period | None:
     """Read 7d, 2w and 24h: so long before now."""
     found = _BACK.fullmatch(text)
     if found is None:
@@ -76,38 +76,42 @@ def _back(text: str, now: datetime) -> Period | None:
     return Period(at, at)
 
 
-def _span(words: Sequence[str], today: date) -> Days | None:
+def _narrowest_span(words: Sequence[str], today: date) -> Days | None:
     """Return the days that the narrowest of some date words cover together."""
     for kind in _FINEST:
-        spans = [_days(kind, word.partition(":")[2], today) for word in words if _is(word, kind)]
+        spans = [
+            _span_of_word(kind, word.partition(":")[2], today)
+            for word in words
+            if _is_kind(word, kind)
+        ]
         if spans:
             return min(first for first, _ in spans), max(last for _, last in spans)
     return None
 
 
-def _is(word: str, kind: str) -> bool:
+def _is_kind(word: str, kind: str) -> bool:
     return word.partition(":")[0] == kind
 
 
-def _days(kind: str, value: str, today: date) -> Days:
+def _span_of_word(kind: str, value: str, today: date) -> Days:
     match kind:
         case "d":
-            return _from(date.fromisoformat(value), 1)
+            return _make_span(date.fromisoformat(value), 1)
         case "k":
-            return _from(date.fromisocalendar(int(value[:4]), int(value[6:]), 1), 7)
+            return _make_span(date.fromisocalendar(int(value[:4]), int(value[6:]), 1), 7)
         case "m":
             year, month = int(value[:4]), int(value[5:])
             return date(year, month, 1), date(year + month // 12, month % 12 + 1, 1)
         case "y":
             return date(int(value), 1, 1), date(int(value) + 1, 1, 1)
         case "md":
-            return _from(_latest(int(value[:2]), int(value[3:]), today), 1)
+            return _make_span(_latest_day(int(value[:2]), int(value[3:]), today), 1)
         case _:
             back = (today.weekday() - WEEKDAY_STARTS.index(value)) % 7
-            return _from(today - timedelta(days=back), 1)
+            return _make_span(today - timedelta(days=back), 1)
 
 
-def _latest(month: int, day: int, today: date) -> date:
+def _latest_day(month: int, day: int, today: date) -> date:
     """Return the latest such day that is not ahead; 29 February may lie years back."""
     for year in range(today.year, today.year - 9, -1):
         try:
@@ -119,9 +123,9 @@ def _latest(month: int, day: int, today: date) -> date:
     return date(today.year, month, min(day, 28))
 
 
-def _from(first: date, days: int) -> Days:
+def _make_span(first: date, days: int) -> Days:
     return first, first + timedelta(days=days)
 
 
-def _midnight(day: date, zone: tzinfo) -> datetime:
+def _to_midnight(day: date, zone: tzinfo) -> datetime:
     return datetime(day.year, day.month, day.day, tzinfo=zone)

@@ -70,17 +70,17 @@ def relative_spans(text: str, now: datetime) -> list[tuple[int, int, list[str]]]
     ]
 
 
-def _exact(moment: date) -> list[str]:
+def _exact_day_words(moment: date) -> list[str]:
     """Return the words of one day: narrower than `day_words`, as the day is meant exactly."""
     return [word for word in day_words(moment) if word[:2] in ("d:", "m:", "w:")]
 
 
-def _shift(today: date, unit: str, by: int) -> list[str]:
+def _shifted_words(today: date, unit: str, by: int) -> list[str]:
     """Return the words of the day, week, month or year `by` units from today."""
     try:
         if unit in ("day", "week"):
             moment = today + timedelta(days=by * (1 if unit == "day" else 7))
-            return _exact(moment) if unit == "day" else [week_word(moment)]
+            return _exact_day_words(moment) if unit == "day" else [week_word(moment)]
     except OverflowError:
         return []
     if unit == "year":
@@ -90,61 +90,64 @@ def _shift(today: date, unit: str, by: int) -> list[str]:
 
 
 def _named_day(found: re.Match[str], today: date) -> list[str]:
-    return _shift(today, "day", _NAMED_DAYS[" ".join(found[0].lower().split())])
+    return _shifted_words(today, "day", _NAMED_DAYS[" ".join(found[0].lower().split())])
 
 
 def _way_unit(found: re.Match[str], today: date) -> list[str]:
     unit = found["unit"].lower()
     if unit == "weekend":
-        saturday = today + timedelta(days=5 - today.weekday() + 7 * _way(found))
-        return [*_exact(saturday), *_exact(saturday + timedelta(days=1))]
-    return _shift(today, unit, _way(found))
+        saturday = today + timedelta(days=5 - today.weekday() + 7 * _read_direction(found))
+        return [*_exact_day_words(saturday), *_exact_day_words(saturday + timedelta(days=1))]
+    return _shifted_words(today, unit, _read_direction(found))
 
 
-def _way(found: re.Match[str]) -> int:
+def _read_direction(found: re.Match[str]) -> int:
     return _WAY[found["way"].lower()]
 
 
 def _way_weekday(found: re.Match[str], today: date) -> list[str]:
     """Read "last Friday" as the latest one before today, "next" as the first one after."""
     ahead = (weekday_number(found["w"]) - today.weekday()) % 7
-    if _way(found) < 0:
-        return _exact(today + timedelta(days=ahead - 7))
-    if _way(found) > 0:
-        return _exact(today + timedelta(days=ahead or 7))
+    if _read_direction(found) < 0:
+        return _exact_day_words(today + timedelta(days=ahead - 7))
+    if _read_direction(found) > 0:
+        return _exact_day_words(today + timedelta(days=ahead or 7))
     monday = today - timedelta(days=today.weekday())
-    return _exact(monday + timedelta(days=weekday_number(found["w"])))
+    return _exact_day_words(monday + timedelta(days=weekday_number(found["w"])))
 
 
 def _way_month(found: re.Match[str], today: date) -> list[str]:
-    month, way = month_number(found["mon"]), _way(found)
+    month, way = month_number(found["mon"]), _read_direction(found)
     past, ahead = month < today.month, month > today.month
     year = today.year + (way if (way < 0 and not past) or (way > 0 and not ahead) else 0)
     return month_words(year, month)[:1]
 
 
-def _ago(found: re.Match[str], today: date) -> list[str]:
+def _read_distance(found: re.Match[str], today: date) -> list[str]:
     raw = " ".join(found["n"].lower().split())
     count = int(raw) if raw.isdigit() else _COUNTS[raw]
     sign = -1 if found["ago"] else 1
-    return _shift(today, found["unit"].lower(), sign * count)
+    return _shifted_words(today, found["unit"].lower(), sign * count)
 
 
 def _han_day(found: re.Match[str], today: date) -> list[str]:
-    return _shift(today, "day", _HAN_DAYS[found["day"]])
+    return _shifted_words(today, "day", _HAN_DAYS[found["day"]])
 
 
 def _han_week(found: re.Match[str], today: date) -> list[str]:
     monday = today + timedelta(days=7 * _HAN_WAY[found["way"]] - today.weekday())
     if found["end"]:
-        return [*_exact(monday + timedelta(days=5)), *_exact(monday + timedelta(days=6))]
+        return [
+            *_exact_day_words(monday + timedelta(days=5)),
+            *_exact_day_words(monday + timedelta(days=6)),
+        ]
     if found["w"]:
-        return _exact(monday + timedelta(days=weekday_number(found["w"])))
+        return _exact_day_words(monday + timedelta(days=weekday_number(found["w"])))
     return [week_word(monday)]
 
 
 def _han_month(found: re.Match[str], today: date) -> list[str]:
-    words = _shift(today, "month", _HAN_WAY[found["way"]])
+    words = _shifted_words(today, "month", _HAN_WAY[found["way"]])
     if not found["d"]:
         return words
     year, month = words[0][2:].split("-")
@@ -166,12 +169,12 @@ def _han_ago(found: re.Match[str], today: date) -> list[str]:
     unit = _HAN_UNITS[found["unit"]]
     if count == 0.5:
         count, unit = (6, "month") if unit == "year" else (15, "day")
-    return _shift(today, unit, int(count) * (-1 if found["ago"] else 1))
+    return _shifted_words(today, unit, int(count) * (-1 if found["ago"] else 1))
 
 
 def _day_of(year: int, month: int, of_month: int) -> list[str]:
     moment = day(year, month, of_month)
-    return _exact(moment) if moment else []
+    return _exact_day_words(moment) if moment else []
 
 
 _DAY_NAMES = r"(?P<w>mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?"
@@ -203,14 +206,14 @@ _RULES: tuple[tuple[tuple[str, ...], re.Pattern[str], Read], ...] = (
             r"(?:(?P<ago>ago|earlier|back)|from now|later)\b",
             re.IGNORECASE,
         ),
-        _ago,
+        _read_distance,
     ),
     (
         ("in ",),
         regex(
             rf"\bin {_COUNT} (?P<unit>day|week|month|year)s?(?P<ago>(?!))?\b(?! of)", re.IGNORECASE
         ),
-        _ago,
+        _read_distance,
     ),
     (
         ("天", "日", "晚", "早"),

@@ -45,14 +45,14 @@ def moment(value: object) -> datetime | None:
     if text.isascii() and text.replace(".", "", 1).isdigit() and len(text) >= 9:
         return _since_epoch(float(text)) if len(text) <= 30 else None
     found = _FORM.match(text) or _COMPACT.match(text)
-    return _made(found) if found else None
+    return _build_moment(found) if found else None
 
 
 def find_moment(text: str) -> datetime | None:
     """Return the first moment written anywhere in a text, such as a file name."""
     for form in (_FORM, _COMPACT):
         for found in form.finditer(text):
-            made = _made(found)
+            made = _build_moment(found)
             if made is not None:
                 return made
     return None
@@ -68,7 +68,7 @@ def _since_epoch(number: float) -> datetime | None:
     return EPOCH + timedelta(seconds=seconds) if seconds > 0 else None
 
 
-def _made(found: re.Match[str]) -> datetime | None:
+def _build_moment(found: re.Match[str]) -> datetime | None:
     parts = found.groupdict()
     fraction = int((parts.get("part") or "0").ljust(9, "0")[:6])
     try:
@@ -76,18 +76,18 @@ def _made(found: re.Match[str]) -> datetime | None:
             int(parts["year"]),
             int(parts["month"]),
             int(parts["day"]),
-            _hour(parts),
+            _parse_hour(parts),
             int(parts["minute"] or 0),
             int(parts["second"] or 0),
             fraction,
-            tzinfo=_zone(parts["zone"]),
+            tzinfo=_parse_zone(parts["zone"]),
         )
         return local.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
 
 
-def _hour(parts: dict[str, str | None]) -> int:
+def _parse_hour(parts: dict[str, str | None]) -> int:
     hour = int(parts["hour"] or 0)
     meridiem = (parts.get("meridiem") or "").lower()[:1]
     half = parts.get("half")
@@ -98,7 +98,7 @@ def _hour(parts: dict[str, str | None]) -> int:
     return 0 if early and hour == 12 else hour
 
 
-def _zone(text: str | None) -> timezone:
+def _parse_zone(text: str | None) -> timezone:
     if not text or text in ("Z", "UTC", "GMT"):
         return UTC
     sign = -1 if text[0] == "-" else 1

@@ -56,7 +56,7 @@ def until(text: str, said: datetime) -> datetime | None:
     return None
 
 
-def _after(last: date | None) -> date | None:
+def _day_after(last: date | None) -> date | None:
     return None if last is None else last + timedelta(days=1)
 
 
@@ -64,22 +64,22 @@ def _month_end(year: int, month: int) -> date:
     return date(year, month, monthrange(year, month)[1])
 
 
-def _iso(found: re.Match[str], today: date) -> date | None:
-    return _after(day(number(found["y"]), number(found["m"]), number(found["d"])))
+def _read_iso_date(found: re.Match[str], today: date) -> date | None:
+    return _day_after(day(number(found["y"]), number(found["m"]), number(found["d"])))
 
 
-def _english(found: re.Match[str], today: date) -> date | None:
+def _read_english_month(found: re.Match[str], today: date) -> date | None:
     """Return the end of a month or a day of it, of this year or the next."""
     month = month_number(found["m"])
     if found["d"]:
-        return _after(_next_day(month, number(found["d"]), found["y"], today))
+        return _day_after(_next_day(month, number(found["d"]), found["y"], today))
     through = bool(found["end"]) or found["cue"].lower().startswith("thr")
     year = number(found["y"]) if found["y"] else today.year
     first = date(year, month, 1)
     if through:
         if not found["y"] and _month_end(year, month) < today:
             year += 1
-        return _after(_month_end(year, month))
+        return _day_after(_month_end(year, month))
     return first if found["y"] or first > today else date(year + 1, month, 1)
 
 
@@ -90,7 +90,7 @@ def _next_day(month: int, of_month: int, year: str | None, today: date) -> date 
     return found if found is None or found >= today else day(today.year + 1, month, of_month)
 
 
-def _han(found: re.Match[str], today: date) -> date | None:
+def _read_chinese_month(found: re.Match[str], today: date) -> date | None:
     month = number(found["m"])
     if not 1 <= month <= 12:
         return None
@@ -98,32 +98,32 @@ def _han(found: re.Match[str], today: date) -> date | None:
     if found["ny"]:
         told = str(today.year + ("今年", "明年", "后年").index(found["ny"]))
     if found["d"]:
-        return _after(_next_day(month, number(found["d"]), told, today))
+        return _day_after(_next_day(month, number(found["d"]), told, today))
     year = int(told) if told else today.year
     if found["part"] == "初":
         first = date(year, month, 1)
         return first if told or first > today else date(year + 1, month, 1)
-    last = _last(year, month, found["part"])
+    last = _last_day(year, month, found["part"])
     if not told and last < today:
-        last = _last(year + 1, month, found["part"])
-    return _after(last)
+        last = _last_day(year + 1, month, found["part"])
+    return _day_after(last)
 
 
-def _last(year: int, month: int, part: str | None) -> date:
+def _last_day(year: int, month: int, part: str | None) -> date:
     return date(year, month, 20) if part == "中旬" else _month_end(year, month)
 
 
-def _german(found: re.Match[str], today: date) -> date | None:
+def _read_german_month(found: re.Match[str], today: date) -> date | None:
     month = _GERMAN.index(found["m"].lower()) + 1
     if found["d"]:
-        return _after(_next_day(month, number(found["d"]), found["y"], today))
+        return _day_after(_next_day(month, number(found["d"]), found["y"], today))
     year = number(found["y"]) if found["y"] else today.year
     if not found["y"] and _month_end(year, month) < today:
         year += 1
-    return _after(_month_end(year, month))
+    return _day_after(_month_end(year, month))
 
 
-def _weekday(found: re.Match[str], today: date) -> date | None:
+def _read_weekday(found: re.Match[str], today: date) -> date | None:
     ahead = (weekday_number(found["w"]) - today.weekday()) % 7
     return today + timedelta(days=ahead + 1)
 
@@ -132,11 +132,11 @@ def _han_weekday(found: re.Match[str], today: date) -> date | None:
     wanted = weekday_number(found["w"])
     if found["next"]:
         monday = today - timedelta(days=today.weekday()) + timedelta(days=7)
-        return _after(monday + timedelta(days=wanted))
+        return _day_after(monday + timedelta(days=wanted))
     return today + timedelta(days=(wanted - today.weekday()) % 7 + 1)
 
 
-def _unit(found: re.Match[str], today: date) -> date | None:
+def _read_unit_end(found: re.Match[str], today: date) -> date | None:
     """Return what follows this week, month or year, or the next one."""
     ahead = (found["next"] or "").strip().lower() in ("next", "下", "下个", "明")
     match found["unit"].lower():
@@ -155,19 +155,19 @@ _HAN_WEEK = r"\s*(?P<next>下)?个?(?:周|星期|礼拜)(?P<w>[一二三四五�
 _HAN_UNIT = r"\s*(?P<next>本|这个?|下个?|今|明)?(?P<unit>周|月|年)[底末](?:为止|止)?"
 _GERMAN_DAY = rf"(?:(?P<d>\d{{1,2}})\. )?(?P<m>{'|'.join(_GERMAN)})\b(?: {_YEAR})?"
 _RULES: list[Rule] = [
-    (regex(rf"(?i){_UNTIL}{_NUMBERS}"), _iso),
-    (regex(rf"(?:{_HAN_UNTIL}|到|至)\s*{_NUMBERS}"), _iso),
-    (regex(rf"(?i){_UNTIL}{_MONTH}"), _english),
-    (regex(rf"(?i){_UNTIL}{_DAY_OF}"), _english),
-    (regex(rf"{_UNTIL}(?:this |next |coming )?{WEEKDAY}"), _weekday),
+    (regex(rf"(?i){_UNTIL}{_NUMBERS}"), _read_iso_date),
+    (regex(rf"(?:{_HAN_UNTIL}|到|至)\s*{_NUMBERS}"), _read_iso_date),
+    (regex(rf"(?i){_UNTIL}{_MONTH}"), _read_english_month),
+    (regex(rf"(?i){_UNTIL}{_DAY_OF}"), _read_english_month),
+    (regex(rf"{_UNTIL}(?:this |next |coming )?{WEEKDAY}"), _read_weekday),
     (
         regex(rf"(?i){_UNTIL}end of (?:the )?(?P<next>this |next )?(?P<unit>week|month|year)\b"),
-        _unit,
+        _read_unit_end,
     ),
-    (regex(rf"{_HAN_UNTIL}\s*{_HAN_YEAR}{_HAN}"), _han),
-    (regex(rf"(?:到|至)\s*{_HAN_YEAR}{_HAN}{_HAN_END}"), _han),
+    (regex(rf"{_HAN_UNTIL}\s*{_HAN_YEAR}{_HAN}"), _read_chinese_month),
+    (regex(rf"(?:到|至)\s*{_HAN_YEAR}{_HAN}{_HAN_END}"), _read_chinese_month),
     (regex(rf"{_HAN_UNTIL}{_HAN_WEEK}"), _han_weekday),
     (regex(rf"(?:到|至){_HAN_WEEK}{_HAN_END}"), _han_weekday),
-    (regex(rf"(?:{_HAN_UNTIL}|到|至){_HAN_UNIT}"), _unit),
-    (regex(rf"(?i)\bbis (?:zum )?(?:ende )?{_GERMAN_DAY}"), _german),
+    (regex(rf"(?:{_HAN_UNTIL}|到|至){_HAN_UNIT}"), _read_unit_end),
+    (regex(rf"(?i)\bbis (?:zum )?(?:ende )?{_GERMAN_DAY}"), _read_german_month),
 ]

@@ -65,12 +65,16 @@ def amounts_in(text: str) -> Amounts:
     text = _WAN.sub(_in_full, _THOUSANDS.sub("", text))
     figures = frozenset(_FIGURE.findall(text))
     counted = {run for run in _HAN_NUMBER.findall(text)}
-    large = {str(_value(run)) for run in counted if len(run) > 1 and set(run) & set(_UNITS)}
-    every = set(figures) | {part for one in figures for part in _parts(one)}
+    large = {
+        str(_parse_chinese_number(run))
+        for run in counted
+        if len(run) > 1 and set(run) & set(_UNITS)
+    }
+    every = set(figures) | {part for one in figures for part in _split_figure(one)}
     words = set(_WORD.findall(text))
     every |= {_WORDS[word] for word in words}
     large |= {_WORDS[word] for word in words - _VAGUE}
-    every |= {str(_value(run)) for run in counted}
+    every |= {str(_parse_chinese_number(run)) for run in counted}
     dated = frozenset(one for found in _DATED.findall(text) for one in found if one)
     relative = _RELATIVE.search(text) is not None
     return Amounts(figures | large, frozenset(every), dated, relative)
@@ -92,14 +96,14 @@ def is_among(figure: str, known: Amounts, days: Iterable[date] = (), *, dated: b
         return bool({str(hour), str(hour % 12 or 12)} & known.every)
     if "." in figure:
         return False
-    parts = [_plain(part) for part in _parts(figure)]
-    near = _near(days, relative=known.relative)
+    parts = [_strip_zeros(part) for part in _split_figure(figure)]
+    near = _derived_date_parts(days, relative=known.relative)
     if not dated and len(parts) == 1:
         near = {one for one in near if len(one) == _YEAR}
     return all(part in known.every or part in near for part in parts)
 
 
-def _near(days: Iterable[date], *, relative: bool) -> set[str]:
+def _derived_date_parts(days: Iterable[date], *, relative: bool) -> set[str]:
     """Return the years, months and days that may be worked out of when something was said."""
     found: set[str] = set()
     for day in days:
@@ -110,13 +114,13 @@ def _near(days: Iterable[date], *, relative: bool) -> set[str]:
     return found
 
 
-def _parts(figure: str) -> list[str]:
+def _split_figure(figure: str) -> list[str]:
     if "." in figure:
         return [figure]
     return figure.replace(":", "/").replace("-", "/").split("/")
 
 
-def _plain(part: str) -> str:
+def _strip_zeros(part: str) -> str:
     return part.lstrip("0") or "0"
 
 
@@ -126,7 +130,7 @@ def _in_full(found: re.Match[str]) -> str:
     return f" {float(found[1]) * 10000 + tenth:.0f} "
 
 
-def _value(run: str) -> int:
+def _parse_chinese_number(run: str) -> int:
     """Return the number that Chinese numerals below ten thousand make."""
     total, digit = 0, -1
     for char in run:

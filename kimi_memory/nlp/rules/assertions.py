@@ -29,60 +29,68 @@ _EN = {
 }
 
 
-def _en(form: str) -> re.Pattern[str]:
+def _english_rule(form: str) -> re.Pattern[str]:
     return rule(_EN, form, re.IGNORECASE)
 
 
 _AFTER_EN = (
-    _en(
+    _english_rule(
         r"^<sort><adv>(?: <is>)(?: (?:now|still|currently|again|actually|always|set to|going to be|to be|changed to|no longer|not|at|on|in|called))* (?P<v>[^,;!?]{1,80})"
     ),
-    _en(
+    _english_rule(
         r"^<sort><aux> <change>(?: (?:over|back|up|down|out|away))?(?: from [^,;]{1,40}?)? <to> (?P<v>[^,;!?]{1,60})"
     ),
-    _en(r"^<sort>(?: [^,;:]{1,30})? ?(?:[:=]| [–—-]) ?(?P<v>[^;!?]{1,60})"),
-    _en(
+    _english_rule(r"^<sort>(?: [^,;:]{1,30})? ?(?:[:=]| [–—-]) ?(?P<v>[^;!?]{1,60})"),
+    _english_rule(
         r"^<sort> used to be [^,;]{1,40}[,;] (?:and |but )?(?:now )?(?:it's|it is|they're)(?: now)? (?P<v>[^,;!?]{1,60})"
     ),
-    _en(r"^<sort>(?: with)? (?P<v>(?:\d|\$)[^,;!?]{0,40})$"),
-    _en(
+    _english_rule(r"^<sort>(?: with)? (?P<v>(?:\d|\$)[^,;!?]{0,40})$"),
+    _english_rule(
         r"^ ?\)?(?:<adv>)[,;] (?:but |and |now )*(?:it's|it is|we use|use)(?: now)? (?P<v>[^,;!?]{1,60})"
     ),
-    _en(r"^[^,;]{1,60}[,;] (?:but |and |now )*(?:it's|it is|we use)(?: now)? (?P<v>[^,;!?]{1,60})"),
-    _en(
+    _english_rule(
+        r"^[^,;]{1,60}[,;] (?:but |and |now )*(?:it's|it is|we use)(?: now)? (?P<v>[^,;!?]{1,60})"
+    ),
+    _english_rule(
         r"^<sort> (?:and|but) (?:went for|chose|picked|took|switched to|went with|settled on) (?P<v>[^,;!?]{1,60})"
     ),
 )
-_APART_EN = (_en(r"^, (?P<v>(?:an? |<Num>)[^,;!?]{0,60})"),)
-_ORDER_EN = _en(r"\b(?:<change>)(?: (?:the|our|its|their|his|her|my))?(?: (?:new|current|old))? ?$")
+_APART_EN = (_english_rule(r"^, (?P<v>(?:an? |<Num>)[^,;!?]{0,60})"),)
+_ORDER_EN = _english_rule(
+    r"\b(?:<change>)(?: (?:the|our|its|their|his|her|my))?(?: (?:new|current|old))? ?$"
+)
 """A verb right before its object, the subject: "we moved Atlas's port"."""
-_ORDERED_EN = _en(
+_ORDERED_EN = _english_rule(
     r"^<sort>(?: (?:over|back|up|down))?(?: from [^,;]{1,40}?)? <to> (?P<v>[^,;!?]{1,60})|^<sort> (?P<w><Num>[^,;!?]{0,40}?)(?: from now on| now)?[.!]?$"
 )
 _BEFORE_EN = (
-    _en(
+    _english_rule(
         r"(?:^|[,:;–—-] |\b(?:that|so|and|but) )(?P<v>[^,:;!?]{1,60}?) (?:is|are|will be|becomes|became|remains)(?: now| still| also)?(?: (?:the|our|its|their|my|a))?(?: (?:new|current|official|actual|only))* ?$"
     ),
-    _en(
+    _english_rule(
         r"^.*\b(?:<have>|now (?:on|at|with))\b(?: (?:to|on|with|for|by|at|in|up))* (?P<v>[^;!?]{1,70}?) (?:as|for|with|to be|in)(?: (?:the|our|its|their|his|her|my|another|an?))?(?: (?:new|current|official|actual|only))* ?$"
     ),
-    _en(r"\b(?:instead of|in place of) (?P<v>[^,;!?]{1,40}) (?:as|for)(?: (?:the|our|its))? ?$"),
-    _en(r"\bmake (?P<v>[^,;!?]{1,40}?)(?: (?:the|our|its))? ?$"),
-    _en(
+    _english_rule(
+        r"\b(?:instead of|in place of) (?P<v>[^,;!?]{1,40}) (?:as|for)(?: (?:the|our|its))? ?$"
+    ),
+    _english_rule(r"\bmake (?P<v>[^,;!?]{1,40}?)(?: (?:the|our|its))? ?$"),
+    _english_rule(
         r"\b(?:taken|took|take) over(?: from [^,;]{1,40})? as(?: (?:the|our|its|their|my))? ?(?P<v>)$"
     ),
-    _en(r"\bnow (?:at|on) (?P<v>[^,;!?]{1,40}?) for ?$"),
+    _english_rule(r"\bnow (?:at|on) (?P<v>[^,;!?]{1,40}?) for ?$"),
 )
 _LOOSE_EN = (
-    _en(
+    _english_rule(
         r"(?:^|[,:;–—-] |\b(?:that|so|and|but) )(?P<v>[^,:;!?]{1,40}?) (?:as|for)(?: (?:the|our|its|their|my))? ?$"
     ),
 )
 """Forms that give a value to what is known to have one."""
-_HELD_EN = _en(r"\b(?:has|have|had|kept|keeps?|got|runs?) (?:its|the|our|their|his|her) ?$")
-_PUT_EN = _en(r"^<sort> (?:at|on|in|to|set to) (?P<v>[^,;!?]{1,60})")
-_TOPIC_EN = _en(r"^[^;!?]{0,16}\b(?:for|as|on)(?: (?:the|our|its))? ?$")
-_TOLD_EN = _en(
+_HELD_EN = _english_rule(
+    r"\b(?:has|have|had|kept|keeps?|got|runs?) (?:its|the|our|their|his|her) ?$"
+)
+_PUT_EN = _english_rule(r"^<sort> (?:at|on|in|to|set to) (?P<v>[^,;!?]{1,60})")
+_TOPIC_EN = _english_rule(r"^[^;!?]{0,16}\b(?:for|as|on)(?: (?:the|our|its))? ?$")
+_TOLD_EN = _english_rule(
     r"^[,:]? (?:I|we|it's|it is|let's|the (?:decision|choice)|use|take|go with)\b(?P<v>[^;!?]{1,60})"
 )
 _VAGUE_EN = re.compile(
@@ -114,29 +122,31 @@ _ZH = {
 }
 
 
-def _zh(form: str) -> re.Pattern[str]:
+def _chinese_rule(form: str) -> re.Pattern[str]:
     return rule(_ZH, form, re.IGNORECASE)
 
 
 _AFTER_ZH = (
-    _zh(r"^(?:项目|团队)?<sep><when>(?:<old><when>)?<link>了?(?P<v>[^，。；！？）,;!?]{1,24})"),
-    _zh(r"^ ?(?:——|[：:=])[ ]?(?P<v>[^，。；！？）]{1,24})"),
-    _zh(r"^[，,](?P<v>[A-Za-z0-9~/][^，。；！？]{0,24}|[\u3400-\u9fff]{2,6})[。]?$"),
-    _zh(
+    _chinese_rule(
+        r"^(?:项目|团队)?<sep><when>(?:<old><when>)?<link>了?(?P<v>[^，。；！？）,;!?]{1,24})"
+    ),
+    _chinese_rule(r"^ ?(?:——|[：:=])[ ]?(?P<v>[^，。；！？）]{1,24})"),
+    _chinese_rule(r"^[，,](?P<v>[A-Za-z0-9~/][^，。；！？]{0,24}|[\u3400-\u9fff]{2,6})[。]?$"),
+    _chinese_rule(
         r"^(?:有(?:所)?(?:变动|变化|调整|改动|更新)|换了|改了|变了|定了|确认(?:过)?了?)[，,：:]?(?:<when>)?(?:<link>)?(?P<v>[^，。；！？]{1,24})"
     ),
 )
 _BEFORE_ZH = (
-    _zh(
+    _chinese_rule(
         r"(?:^|[，。：:；,])(?P<v>[^，。；！？]{1,24}?)(?:现在|已经?)?就?(?:是|成了?|成为了?|做)(?:我们的?|咱们的?)?$"
     ),
-    _zh(
+    _chinese_rule(
         r"(?:用|以|拿|选了?|选定|选用|采用|把|将|让|决定用|换成|改用)(?P<v>[^，。；！？]{1,24}?)(?:来)?(?:做|当|作为?|为|当作|当成)(?:我们的?|咱们的?)?$"
     ),
-    _zh(
+    _chinese_rule(
         r"(?:用|由)(?P<v>[^，。；！？]{1,16}?)(?:取代|代替|替换|换掉)了?[^，。；]{1,16}[，,]?(?:作为|当|做|成为)(?:我们的?)?$"
     ),
-    _zh(
+    _chinese_rule(
         r"(?P<v>[^，。；！？]{1,16}?)(?:取代|代替)了?[^，。；]{1,16}[，,]?(?:作为|当|做|成为|成了?)(?:我们的?)?$"
     ),
 )
@@ -158,10 +168,13 @@ def states(sentence: str, subject: Subject) -> bool:
     sure = subject.known or is_lexical(subject.noun)
     if zh:
         return _in_chinese(before, after, sure=sure)
-    return any(_lasts(value, subject) for value in _english(before, after, sure=sure))
+    return any(
+        _is_lasting_value(value, subject)
+        for value in _find_english_values(before, after, sure=sure)
+    )
 
 
-def _english(before: str, after: str, *, sure: bool) -> list[str]:
+def _find_english_values(before: str, after: str, *, sure: bool) -> list[str]:
     after = after.rstrip(" .!~")
     found = [form.search(after) for form in _AFTER_EN]
     if _ORDER_EN.search(before):
@@ -195,7 +208,7 @@ def _in_chinese(before: str, after: str, *, sure: bool) -> bool:
     return False
 
 
-def _lasts(value: str, subject: Subject) -> bool:
+def _is_lasting_value(value: str, subject: Subject) -> bool:
     if not value or _VAGUE_EN.search(value):
         return False
     few = len(value.split()) <= _WORDS

@@ -53,7 +53,7 @@ _ABOUT = regex(r"(?:信息|情况|资料|数据)$")
 
 
 @lru_cache(maxsize=1)
-def _lexicon() -> dict[str, str]:
+def _build_lexicon() -> dict[str, str]:
     entries = (entry.partition("=") for line in _WORDS.split("\n") for entry in line.split("|"))
     found: dict[str, str] = {}
     for name, _, words in entries:
@@ -82,7 +82,7 @@ def english(noun: str) -> str:
         bare = _NAMED.sub("", plain).replace("'s ", " ")
         return " ".join(_SAME_EN.get(word, word) for word in bare.split())
     run = plain.replace("的", "")
-    words = _parted(run, _lexicon()) or _parted(about(run), _lexicon())
+    words = _split_compound(run, _build_lexicon()) or _split_compound(about(run), _build_lexicon())
     return " ".join(_SAME_EN.get(word, word) for word in words) if words else plain
 
 
@@ -90,17 +90,19 @@ def english(noun: str) -> str:
 def is_lexical(noun: str) -> bool:
     """Whether every word of a noun, which are at least two, stands in the lexicon."""
     words = english(noun).split()
-    known = frozenset(_lexicon().values()) | frozenset(_SAME_EN) | frozenset(_SAME_EN.values())
+    known = (
+        frozenset(_build_lexicon().values()) | frozenset(_SAME_EN) | frozenset(_SAME_EN.values())
+    )
     return len(words) > 1 and all(word in known for word in words)
 
 
-def _parted(run: str, lexicon: dict[str, str]) -> list[str]:
+def _split_compound(run: str, lexicon: dict[str, str]) -> list[str]:
     """Return the entries a run of characters is made of, the longest first; none if some is not."""
     if not run:
         return []
     for length in range(min(6, len(run)), 0, -1):
         word = lexicon.get(run[:length])
-        rest = _parted(run[length:], lexicon) if word else []
+        rest = _split_compound(run[length:], lexicon) if word else []
         if word and (rest or length == len(run)):
             return [word, *rest]
     return []

@@ -113,7 +113,7 @@ class Changes:
             words = specific_words(text)
             self._counts.update(words)
             if tells_change(text):
-                self._changing.append((n, words, _objects(text)))
+                self._changing.append((n, words, _find_changed_objects(text)))
 
     def after(self, n: int, text: str, shared: int = SHARED, *, lasting: bool = False) -> bool:
         """Whether a turn after turn `n` changes what a text says.
@@ -170,7 +170,7 @@ def is_directive(text: str) -> bool:
 
 def ended_values(text: str) -> frozenset[str]:
     """Return the words of the old value or matter that a change names: "instead of Friday"."""
-    return _named(_ENDED, text)
+    return _find_matched_words(_ENDED, text)
 
 
 def replaces(earlier: str, later: str) -> bool:
@@ -182,12 +182,14 @@ def replaces(earlier: str, later: str) -> bool:
     if _UNSURE.search(later):
         return False
     old, new = specific_words(earlier), specific_words(later)
-    shared = _things(old & new) + _share_day(earlier, later)
+    shared = _count_names(old & new) + _share_day(earlier, later)
     forbids = _FORBIDS.search(earlier) is not None
-    if is_order(earlier.lower()) or (forbids and (revisits(later) or _permits(earlier, later))):
+    if is_order(earlier.lower()) or (
+        forbids and (revisits(later) or _is_permission(earlier, later))
+    ):
         return _ends_order(earlier, later, shared)
     named = ended_values(later)
-    if named and not (old & named or old & _objects(later)):
+    if named and not (old & named or old & _find_changed_objects(later)):
         return False  # It names what it changes, and that is something else.
     return _ends_value(earlier, later, old & named) or _ends_state(earlier, later, shared)
 
@@ -197,8 +199,8 @@ def _ends_value(earlier: str, later: str, ended: frozenset[str]) -> bool:
     if not ended:
         return False
     beside = (specific_words(earlier) & specific_words(later)) - ended
-    whole = len(_major(ended)) > 1
-    return whole or bool(_major(beside)) or _have_unit(ended, earlier, later)
+    whole = len(_drop_minor_words(ended)) > 1
+    return whole or bool(_drop_minor_words(beside)) or _have_unit(ended, earlier, later)
 
 
 def _ends_state(earlier: str, later: str, shared: int) -> bool:
@@ -207,7 +209,7 @@ def _ends_state(earlier: str, later: str, shared: int) -> bool:
         return not _DONE.search(earlier)
     told = shared >= SHARED and tells_change(later)
     dated = names_day(earlier) or traits_of(earlier).figure
-    return told or bool(dated and specific_words(earlier) & _objects(later))
+    return told or bool(dated and specific_words(earlier) & _find_changed_objects(later))
 
 
 def _ends_order(earlier: str, later: str, shared: int) -> bool:
@@ -222,14 +224,14 @@ def _ends_order(earlier: str, later: str, shared: int) -> bool:
     if len(_LISTED.findall(earlier)) > 1:
         return False
     forbids = _FORBIDS.search(earlier) is not None
-    if old & _named(_FREED, later) or (forbids and _permits(earlier, later)):
+    if old & _find_matched_words(_FREED, later) or (forbids and _is_permission(earlier, later)):
         return True
     same = {word for word in old & specific_words(later) if not word[0].isdigit()}
     altered = revisits(later) and same and _ALTERS.search(later)
     return bool(altered) or (shared >= SHARED and _CHANGE.search(later) is not None)
 
 
-def _permits(earlier: str, later: str) -> bool:
+def _is_permission(earlier: str, later: str) -> bool:
     """Whether a statement gives leave to do the very thing that an order forbids."""
     low, old = earlier.lower(), specific_words(earlier)
     return any(
@@ -242,12 +244,12 @@ def _share_day(earlier: str, later: str) -> bool:
     """Whether two texts name the same day of a month; one of them may leave out the month."""
     return any(
         day == other and (month == its or not month or not its)
-        for month, day in _days(earlier)
-        for its, other in _days(later)
+        for month, day in _find_named_days(earlier)
+        for its, other in _find_named_days(later)
     )
 
 
-def _days(text: str) -> list[tuple[str, str]]:
+def _find_named_days(text: str) -> list[tuple[str, str]]:
     """Return the days that a text names, each with its month or nothing."""
     found = []
     for match in _NAMED_DAY.finditer(text.lower()):
@@ -259,7 +261,7 @@ def _days(text: str) -> list[tuple[str, str]]:
     return found
 
 
-def _major(words: frozenset[str]) -> frozenset[str]:
+def _drop_minor_words(words: frozenset[str]) -> frozenset[str]:
     """Return the words that name things, without figures, units and times."""
     return frozenset(word for word in words if not _MINOR.match(word))
 
@@ -275,20 +277,20 @@ def _have_unit(figures: frozenset[str], earlier: str, later: str) -> bool:
     return any(unit is not None and unit[1].lower().rstrip("s") in low for unit in after)
 
 
-def _things(words: frozenset[str]) -> int:
+def _count_names(words: frozenset[str]) -> int:
     """Return how many things words name: pairs of characters that overlap are one name."""
-    words = _major(words)
+    words = _drop_minor_words(words)
     pairs = {word for word in words if len(word) == 2 and not word.isascii()}
     inner = {pair for pair in pairs if any(pair[0] == other[1] for other in pairs - {pair})}
     return len(words) - len(inner)
 
 
-def _objects(text: str) -> frozenset[str]:
+def _find_changed_objects(text: str) -> frozenset[str]:
     """Return the words that a change is said of."""
-    return _named(_OBJECT, text)
+    return _find_matched_words(_OBJECT, text)
 
 
-def _named(pattern: re.Pattern[str], text: str) -> frozenset[str]:
+def _find_matched_words(pattern: re.Pattern[str], text: str) -> frozenset[str]:
     found: set[str] = set()
     for match in pattern.finditer(text):
         found |= specific_words(next(value for value in match.groups() if value))

@@ -152,35 +152,39 @@ def claim_words(statement: str, *, whole: bool = False) -> tuple[str, ...]:
     text = fold_case(plain_clause(strip_marks(text.strip()), zh=zh))
     for form, same in _SAME_HAN if zh else ():
         text = text.replace(form, same)
-    text = _EVERY.sub(lambda found: f" e:{_rate(next(filter(None, found.groups())))} ", text)
-    text = _dated(_measured(_spelled(re.sub(r"(?<=\d),(?=\d{3})", "", text))))
+    text = _EVERY.sub(
+        lambda found: f" e:{_normalise_rate(next(filter(None, found.groups())))} ", text
+    )
+    text = _normalise_dates(
+        _normalise_units(_normalise_numbers(re.sub(r"(?<=\d),(?=\d{3})", "", text)))
+    )
     text = _NEGATION.sub(f" {NOT} ", text)
     for small in _SMALL_HAN if zh and not whole else ():
         text = text.replace(small, " ")
     small_words = _ARTICLES if whole else _SMALL
-    words = (_base(word) for word in _WORD.findall(text) if word not in small_words)
+    words = (_strip_plural(word) for word in _WORD.findall(text) if word not in small_words)
     return tuple(_SAME.get(word, word) for word in words)
 
 
-def _base(word: str) -> str:
+def _strip_plural(word: str) -> str:
     return word if ":" in word else _PLURAL.sub("", word)
 
 
-def _spelled(text: str) -> str:
+def _normalise_numbers(text: str) -> str:
     """Return a text with numbers in words written as digits."""
-    digits = _HAN_NUMERAL.sub(lambda found: _digits(found[0]), text)
-    digits = re.sub(rf"\b({'|'.join(_TENS)})(?:[- ](\w+))?\b", _tens, digits)
+    digits = _HAN_NUMERAL.sub(lambda found: _convert_numeral(found[0]), text)
+    digits = re.sub(rf"\b({'|'.join(_TENS)})(?:[- ](\w+))?\b", _convert_tens, digits)
     return re.sub(r"\b[a-z]+\b", lambda found: _NUMBER_WORDS.get(found[0], found[0]), digits)
 
 
-def _tens(found: re.Match[str]) -> str:
+def _convert_tens(found: re.Match[str]) -> str:
     ones = _NUMBER_WORDS.get(found[2] or "", "")
     if found[2] and len(ones) != 1:
         return f"{_TENS[found[1]]} {found[2]}"
     return str(_TENS[found[1]] + int(ones or 0))
 
 
-def _digits(numeral: str) -> str:
+def _convert_numeral(numeral: str) -> str:
     """Return a Chinese numeral in digits."""
     total, part, digit = 0, 0, 0
     for ch in numeral:
@@ -194,26 +198,28 @@ def _digits(numeral: str) -> str:
     return str(total + part + digit)
 
 
-def _measured(text: str) -> str:
+def _normalise_units(text: str) -> str:
     """Return a text with its units, rates and times of day in one form."""
     signed = _SIGN.sub(lambda found: f"{found[2]} {_UNIT[found[1]]}", text)
-    timed = _CLOCK.sub(_time, signed)
+    timed = _CLOCK.sub(_convert_time, signed)
     return _MEASURE.sub(lambda found: f" {found[1]} u:{_UNIT[found[2].lower()]} ", timed)
 
 
-def _rate(word: str) -> str:
+def _normalise_rate(word: str) -> str:
     return _EVERY_ZH.get(word, word)
 
 
-def _time(found: re.Match[str]) -> str:
+def _convert_time(found: re.Match[str]) -> str:
     han = found[6]
     if han:
-        hour = int(han) if han.isdigit() else int(_digits(han))
+        hour = int(han) if han.isdigit() else int(_convert_numeral(han))
         part = {"半": 30, "一刻": 15, "1刻": 15, "三刻": 45, "3刻": 45}.get(found[7] or "", -1)
         minutes = (
             part
             if part >= 0
-            else int(_digits(found[8]) if found[8] and not found[8].isdigit() else found[8] or 0)
+            else int(
+                _convert_numeral(found[8]) if found[8] and not found[8].isdigit() else found[8] or 0
+            )
         )
     else:
         hour, minutes = int(found[1] or found[4]), int(found[2] or 0)
@@ -221,7 +227,7 @@ def _time(found: re.Match[str]) -> str:
     return f" t:{hour + 12 if late and hour < 12 else hour:02}:{minutes:02} "
 
 
-def _dated(text: str) -> str:
+def _normalise_dates(text: str) -> str:
     """Return a text with its dates as typed words."""
     text = _MARCH.sub(_of_march, text)
     for start, end, words in sorted(found_dates(text, None), reverse=True):

@@ -69,19 +69,19 @@ def printed(text: str, lines: Sequence[Span]) -> Iterator[Span]:
     """
     at = 0
     while at < len(lines):
-        last = _block(text, lines, at)
+        last = _find_block_end(text, lines, at)
         if last >= at:
             yield at, last
         at = max(at, last) + 1
 
 
-def _block(text: str, lines: Sequence[Span], at: int) -> int:
+def _find_block_end(text: str, lines: Sequence[Span], at: int) -> int:
     """Return the last line of a block that begins with a line, `at - 1` where none does."""
-    if not is_printed(_line(text, lines, at)) and not _is_heap(text, lines, at):
+    if not is_printed(_line_head(text, lines, at)) and not _is_heap(text, lines, at):
         return at - 1
     last = at
     for n in range(at + 1, len(lines)):
-        line = _line(text, lines, n)
+        line = _line_head(text, lines, n)
         if _is_person(line):
             break
         if line.strip():
@@ -96,7 +96,7 @@ def is_printed(line: str) -> bool:
 
 def _is_heap(text: str, lines: Sequence[Span], at: int) -> bool:
     """Whether several lines in a row are code or data."""
-    heap = [_line(text, lines, n) for n in range(at, min(at + _FEW, len(lines)))]
+    heap = [_line_head(text, lines, n) for n in range(at, min(at + _FEW, len(lines)))]
     return len(heap) == _FEW and all(
         _MEMBER.match(one) or (_CODE.match(one) and _ENDS.search(one)) for one in heap
     )
@@ -109,6 +109,6 @@ def _is_person(line: str) -> bool:
     return bool(_PERSON.match(line)) and len(_WORDS.findall(line)) > 1
 
 
-def _line(text: str, lines: Sequence[Span], at: int) -> str:
+def _line_head(text: str, lines: Sequence[Span], at: int) -> str:
     start, end = lines[at]
     return text[start : min(end, start + _HEAD)]

@@ -104,7 +104,7 @@ def completed(answer: str, before: str) -> str:
     zh = _is_zh(told, before)
     subject = subject_of(told)
     if subject is None or not subject.owner:
-        owned = _owned(told, before, zh=zh)
+        owned = _insert_owner_name(told, before, zh=zh)
         if owned:
             return owned
     if subject is not None:
@@ -114,17 +114,21 @@ def completed(answer: str, before: str) -> str:
         if zh
         else subject_of(before)
     )
-    asked = asked or _asked(before, zh=zh)
+    asked = asked or _find_asked_subject(before, zh=zh)
     if asked is None or asked.owner == ME or (not asked.noun and asked.owner):
         own = _of_self(told, before, zh=zh)
         if own or asked is None:
             return own
     bare = _DONE_ZH.sub("", told) if zh else _YES.sub("", told)
     asks = before.rstrip().endswith(("?", "？"))
-    return _zh(bare, asked, asks=asks) if zh else _en(bare, asked, asks=asks)
+    return (
+        _complete_chinese(bare, asked, asks=asks)
+        if zh
+        else _complete_english(bare, asked, asks=asks)
+    )
 
 
-def _asked(before: str, *, zh: bool) -> Subject | None:
+def _find_asked_subject(before: str, *, zh: bool) -> Subject | None:
     """Return what of ours or of the person spoken to a question asks for."""
     found = (_ASKED_ZH if zh else _ASKED_EN).search(simplify(before))
     if found is None:
@@ -144,10 +148,10 @@ def _is_zh(told: str, before: str) -> bool:
     return language_of(told if len(told) > 12 or language_of(told) == "zh" else before) == "zh"
 
 
-def _owned(told: str, before: str, *, zh: bool) -> str:
+def _insert_owner_name(told: str, before: str, *, zh: bool) -> str:
     """Return "Its port is 9090." with the name that the sentence before it is about."""
     found = (_OWN_ZH if zh else _OWN_EN).match(told)
-    name = _topic(before, zh=zh)
+    name = _find_topic(before, zh=zh)
     if not name or (found is None and not (zh and subject_of(told) is not None)):
         return ""
     rest = told[found.end() :] if found else told
@@ -156,7 +160,7 @@ def _owned(told: str, before: str, *, zh: bool) -> str:
     return whole if subject is not None and subject.owner else ""
 
 
-def _topic(before: str, *, zh: bool) -> str:
+def _find_topic(before: str, *, zh: bool) -> str:
     known = subject_of(before)
     if known is not None and known.name:
         return known.name
@@ -165,7 +169,7 @@ def _topic(before: str, *, zh: bool) -> str:
     return found["e"] if found and (zh or len(names) == 1) else ""
 
 
-def _phrase(subject: Subject, *, zh: bool) -> str:
+def _render_subject(subject: Subject, *, zh: bool) -> str:
     if subject.owner == ME:
         return f"我的{subject.noun}" if zh else f"my {subject.noun}"
     if not subject.owner:
@@ -173,17 +177,19 @@ def _phrase(subject: Subject, *, zh: bool) -> str:
     return f"{subject.name}的{subject.noun}" if zh else f"the {subject.noun} of {subject.name}"
 
 
-def _en(bare: str, asked: Subject, *, asks: bool) -> str:
-    phrase = _phrase(asked, zh=False)
+def _complete_english(bare: str, asked: Subject, *, asks: bool) -> str:
+    phrase = _render_subject(asked, zh=False)
     if _IT.match(bare):
         rest = _IT.sub("", bare, count=1)
-        return _upper(phrase + (f" is{rest[2:]}" if rest.startswith("'s") else rest))
+        return _capitalise_first(phrase + (f" is{rest[2:]}" if rest.startswith("'s") else rest))
     moved = _MOVED_IT.search(bare)
     if moved:
-        return _upper(f"{bare[: moved.start()]}{moved['verb']} {phrase}{bare[moved.end() :]}")
+        return _capitalise_first(
+            f"{bare[: moved.start()]}{moved['verb']} {phrase}{bare[moved.end() :]}"
+        )
     if _TAKES.match(bare) and (asks or _GOES_OVER.search(bare)):
         value, mark, rest = bare.rstrip(".!").partition(",")
-        return _upper(f"{value} as {phrase}{mark}{rest}.")
+        return _capitalise_first(f"{value} as {phrase}{mark}{rest}.")
     value = bare.rstrip(".! ") if asks else ""
     if (
         value
@@ -191,12 +197,12 @@ def _en(bare: str, asked: Subject, *, asks: bool) -> str:
         and not _SENTENCE_EN.search(value)
         and len(value.split()) <= _FEW
     ):
-        return f"{_upper(phrase)} is {value}."
+        return f"{_capitalise_first(phrase)} is {value}."
     return ""
 
 
-def _zh(bare: str, asked: Subject, *, asks: bool) -> str:
-    phrase, value = _phrase(asked, zh=True), bare.rstrip("。！!. ")
+def _complete_chinese(bare: str, asked: Subject, *, asks: bool) -> str:
+    phrase, value = _render_subject(asked, zh=True), bare.rstrip("。！!. ")
     if not value:
         return ""
     if _OPENS_ZH.match(value):
@@ -219,5 +225,5 @@ def _of_self(told: str, before: str, *, zh: bool) -> str:
     return answered(attribute, value, zh=zh) if attribute and value and short and plain else ""
 
 
-def _upper(sentence: str) -> str:
+def _capitalise_first(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]

@@ -152,7 +152,7 @@ def stands_alone(text: str, start: int, end: int) -> bool:
 
 def is_card_number(text: str, start: int, end: int) -> bool:
     """Whether the check digit of a payment card is right."""
-    digits = _digits(text, start, end)
+    digits = _find_digits(text, start, end)
     if not 13 <= len(digits) <= 19 or len(set(digits)) < 3 or not _CARD.match(text, start):
         return False
     doubled = [sum(divmod(2 * digit, 10)) for digit in digits[-2::-2]]
@@ -178,7 +178,7 @@ def is_iban(text: str, start: int, end: int) -> bool:
 
 def is_account(text: str, start: int, end: int) -> bool:
     """Whether it has as many digits as the number of a bank account."""
-    return 6 <= len(_digits(text, start, end)) <= 25
+    return 6 <= len(_find_digits(text, start, end)) <= 25
 
 
 def is_phone(text: str, start: int, end: int) -> bool:
@@ -188,12 +188,12 @@ def is_phone(text: str, start: int, end: int) -> bool:
     """
     if _DATE.search(text, start, end):
         return False
-    return 9 <= len(_digits(text, start, end)) <= 15 and stands_alone(text, start, end)
+    return 9 <= len(_find_digits(text, start, end)) <= 15 and stands_alone(text, start, end)
 
 
 def is_local_phone(text: str, start: int, end: int) -> bool:
     """Whether it has as many digits as a telephone number of one country."""
-    return 9 <= len(_digits(text, start, end)) <= 12
+    return 9 <= len(_find_digits(text, start, end)) <= 12
 
 
 def is_address(text: str, start: int, end: int) -> bool:
@@ -205,5 +205,5 @@ def _is_mixed(value: str) -> bool:
     return value.lower() != value and value.upper() != value
 
 
-def _digits(text: str, start: int, end: int) -> list[int]:
+def _find_digits(text: str, start: int, end: int) -> list[int]:
     return [int(sign) for sign in text[start:end] if sign in "0123456789"]

@@ -16,7 +16,7 @@ from kimi_memory.nlp.rules import hypotheticals
 _QUOTED = regex(r"[“「『\"][^“”「」『』\"\n]{12,}[”」』\"]")
 
 
-def _any(*parts: str) -> re.Pattern[str]:
+def _join_patterns(*parts: str) -> re.Pattern[str]:
     return regex("|".join(f"(?:{part})" for part in parts))
 
 
@@ -35,7 +35,7 @@ class Bar(StrEnum):
     PAST = "past"
 
 
-SECRET = _any(
+SECRET = _join_patterns(
     r"⟦redacted",
     r"(?:password|passwd|passphrase|pin code|api key|access key|secret key)s? ?(?:is|was|="
     r"|:)",
@@ -47,7 +47,7 @@ SECRET = _any(
     r"[\w.+-]{1,64}@[\w-]{1,64}\.[a-z]{2}",
     r"\d{15}",
 )
-QUESTION = _any(
+QUESTION = _join_patterns(
     r"[?？][”」\"')）]?$",
     r"(?:吗|呢|么|对吧|是吧|好不好|行不行|要不要|是不是|能不能|可不可以)[。！!~]?$",
     r"(?:吗|对吧|是吧)[\s，,；]|是不是(?:少|多|有|在|要|可以|应该|因为|没|不)",
@@ -58,12 +58,12 @@ QUESTION = _any(
     r"^(?:can|could|would|will) you\b",
     r"\bi wonder\b|\bwondering\b",
 )
-JOKE = _any(
+JOKE = _join_patterns(
     r"\b(?:haha\w*|hehe|lol|lmao|rofl|jk)\b",
     r"\b(?:just|i'm|i am|only) (?:kidding|joking)\b",
     r"哈哈|嘿嘿|笑死|开个?玩笑|逗你玩|[😂🤣😜😹]",
 )
-HEARSAY = _any(
+HEARSAY = _join_patterns(
     r"\b(?!i\b)[a-z]+ (?:says?|said|told|tells|claims?|claimed|insists?)\b",
     r"\baccording to\b|\bapparently\b|\bi (?:read|heard|saw) (?:that|somewhere|a|an|the|in"
     r"|on)\b",
@@ -75,7 +75,7 @@ HEARSAY = _any(
     r"ignore (?:all |any )?(?:the )?(?:previous|prior|above|earlier)",
     r"忽略(?:之前|以上|前面|先前)",
 )
-HEDGE = _any(
+HEDGE = _join_patterns(
     r"\b(?:maybe|perhaps|possibly|probably|might|presumably|supposedly|hopefully|wish)\b",
     r"\bi (?:think|guess|suppose|suspect|imagine|believe|hope|assume|doubt)\b",
     r"\bnot (?:so |really |quite |entirely )?sure\b|\bno idea\b|\bwho knows\b|\bunsure\b",
@@ -86,14 +86,14 @@ HEDGE = _any(
     r"应该(?:是|会|能)|我猜|我想是|再说吧|再看吧|以后再|回头再|考虑一下|考虑考虑|(?<![主只需不])要不(?!断|停)|将来(?:要|会|再)",
     r"有空再|等等看|看情况|到时候再|希望",
 )
-HYPOTHETICAL = _any(
+HYPOTHETICAL = _join_patterns(
     r"^(?:and |but |so |well,? )?if\b|[,;] if\b|\b(?:even|only|what|as) if\b|\bif (?:we|i"
     r"|you|it|they)\b",
     r"\bsuppose\b|\bimagine\b|\bin theory\b|\bwere to\b|\bwould have\b|\bassuming\b"
     r"|\bunless\b",
     r"如果|除非|(?<![主只需])要是|假如|假设|假使|万一|倘若|的话|理论上|换作|要么",
 )
-FLEETING = _any(
+FLEETING = _join_patterns(
     r"\b(?:right now|at the moment|just now|for now|for the moment|hang on|hold on|brb"
     r"|one sec)\b",
     r"\b(?:tonight|today|this (?:morning|afternoon|evening|time|week)|tomorrow"
@@ -104,7 +104,7 @@ FLEETING = _any(
     r"今天(?!起)|今晚|今早|明天|昨天|昨晚|刚才|刚刚|马上|一会儿?|等我|稍等|这会儿|暂时|临时|这次先|待会",
     r"分钟后|小时后|正在|现在(?:正|下|在(?![^，。]{1,12}(?:上班|工作|任职|生活|定居)))|先这样|等一下|本周|这周|下周|回头见|眼下|目前",
 )
-FINISHED = _any(
+FINISHED = _join_patterns(
     r"\b(?:is|are|was|got|all|now) (?:done|finished|complete[d]?|fixed|merged|deployed"
     r"|live)\b",
     r"\b(?:i|we|i've|we've|i have|we have) (?:just |already |now |also )?"
@@ -114,7 +114,7 @@ FINISHED = _any(
     r"(?:写|做|改|修|搞|弄|测|建|配|传|发|合并|更新|处理|提交|部署|迁移)(?:完|好|定)了|搞定|完成了|已完成",
     r"已经[^，。]{0,8}(?:完|好|过)了|上线成功|已经[^，。]{0,6}(?:完成|修复|合并|提交|上线)",
 )
-DECISION = _any(
+DECISION = _join_patterns(
     r"\blet'?s (?:just )?(?:use|go with|stick with|stick to|call it|name it|adopt|choose"
     r"|pick|settle on"
     r"|host|store|standardi[sz]e|switch|stay with|keep using|drop)\b(?! (?:it|this|that"
@@ -142,7 +142,7 @@ DECISION = _any(
     r"|缩进|字体|字号|主题|图片|日期|脚本|支付|监控|文档|注释|变量名)"
     r"(?:这块|方面|这边|我们|咱们|就|先|还是|都|统一|最后|也){0,3}(?:用|选|走|放在|跑在)",
 )
-REVERSAL = _any(
+REVERSAL = _join_patterns(
     r"\bchanged? (?:my|our) minds?\b|\bon second thoughts?\b|\bscrap that\b",
     r"\b(?:we|let's|we'll|we're|we've)(?: have| will| are)? (?:now )?"
     r"(?:switch(?:ed|ing)?|mov(?:e|ed|ing)|migrat(?:e|ed|ing)) (?:from|over|away|to"
@@ -156,7 +156,7 @@ REVERSAL = _any(
     r"改用|改成|改为|改到|改走|换成|换到|换用|不用.{1,20}了|不再(?:用|是|住|喜欢)|改主意|改变主意|推翻(?:之前|原来)",
     r"(?:以前|之前|原来|本来)(?:说|是|用|定|都)?.{1,16}(?:现在|可|但|改)",
 )
-INSTEAD = _any(
+INSTEAD = _join_patterns(
     r"\binstead of\b|\brather than\b|\bnot .{2,30} any ?more\b", r"而不是|不要再用|取代|代替"
 )
 _RULE_VERBS = (
@@ -165,7 +165,7 @@ _RULE_VERBS = (
     r"|hard-code|skip|review|rebase|squash|back up|format|check in|publish|force|include"
     r"|mock|bump|tag|pin)"
 )
-RULE = _any(
+RULE = _join_patterns(
     r"\b(?:going forward|from now on),? [a-z]"
     r"|\bplease (?:always|never) [a-z]|^(?:please )?(?:don't|do not) use (?!it|this|that|the\b)",
     r"\bplease (?:write|answer|reply|document|name|keep)\b[^.]{2,40} in (?:british |american )?"
@@ -190,7 +190,7 @@ RULE = _any(
     r"(?<!我)必须(?!的|承认|走了)|一律|禁止|严禁|(?<![拿说定])不准(?!确|时)|不许|绝对不|绝不能|务必|凡是|永远不(?:要|能)",
     r"千万(?:别|不要)|任何时候都|每次[^，。]{1,12}(?:都要|之?前都|必)|从今以后|规矩是|规则是",
 )
-PREFERENCE = _any(
+PREFERENCE = _join_patterns(
     r"\bi'd rather (?:you|have|use|not|keep|work)\b|\bi like my [a-z]+ [a-z]+"
     r"|^no [a-z -]{3,30},? please\b",
     r"^(?:请)?(?:别|不要)(?:再)?用(?!这|那|它|他|她)[^，。]{1,12}(?:[，。]|$)|我每(?:天|周.?|晚)[^，。]{0,6}固定",
@@ -207,19 +207,19 @@ PREFERENCE = _any(
     r"我(?![妈爸女男老哥姐弟妹朋同])(?:们)?[^，。、你他她]{0,8}(?:不喜欢|喜欢(?!你|她|他|上)|偏好|偏爱|讨厌|习惯|受不了|更愿意|一直用|只用|爱用|倾向于?)(?!上了?你|吗)",
     r"我[^，。]{0,2}(?:一般|通常|只在|基本上?)[^，。]{0,14}(?:才|写|用|工作|干活|有空|开会)",
 )
-FAILURE = _any(
+FAILURE = _join_patterns(
     r"\b(?:fail(?:s|ed|ure)?|broke|crash(?:ed|es)?|corrupt(?:ed)?|outage|went down"
     r"|timed out|leaked"
     r"|deadlock(?:ed)?|sent twice|went out twice|bad news|data loss|wiped|lost \d+)\b",
     r"失败|崩了|崩溃|挂了|报错|丢了|丢失|出事|出问题|出故障|卡死|超时|扫不出|打不开|误删|宕机|死锁|发了两遍|乱码",
 )
-CAUSE = _any(
+CAUSE = _join_patterns(
     r"\bbecause\b|\bdue to\b|\bcaused by\b|\b(?:root )?cause (?:is|was)\b"
     r"|\bthe reason (?:is|was)\b"
     r"|\bturn(?:s|ed) out\b|, since\b",
     r"因为|由于|原因是|原因找到|导致|根源|罪魁祸首|是.{2,20}造成的|毕竟",
 )
-REASON_OPENS = _any(
+REASON_OPENS = _join_patterns(
     r"^(?:that's |it's |this is |mainly |simply )?because\b|^the reason\b"
     r"|^(?:main )?reason:",
     r"^(?:主要)?(?:是)?因为|^理由|^原因|^毕竟|^由于",
@@ -227,13 +227,13 @@ REASON_OPENS = _any(
 REASON_INSIDE = regex(
     r"(?:[,，;；] ?(?:mainly |simply )?|\b|是)(?:because|since (?=[a-z])|因为|毕竟|由于)[:：]? ?"
 )
-LESSON = _any(
+LESSON = _join_patterns(
     r"\blessons?(?: learned| learnt)?\b ?(?:is|was|:|here|for|-|–)|\bthe takeaway (?:is|was)\b"
     r"|\btakeaway:"
     r"|\bnever again\b",
     r"教训|吃一堑|长记性|长个?记性|反思[：:]|经验是|血泪",
 )
-WEAK_LESSON = _any(
+WEAK_LESSON = _join_patterns(
     r"^(?:[a-z]{2,6}[,.!] )?next time,? (?:we|i|use|run|check|test|do|make|back|start|add"
     r"|let's|write)\b",
     r"\b(?:we|i) should(?:'ve| have) (?:checked|tested|run|used|written|backed|asked|read"
@@ -241,21 +241,21 @@ WEAK_LESSON = _any(
     r"\bin hindsight\b|\b(?:i|we)(?:'ve| have)? learned (?:that|to|not|never)\b",
     r"下次(?:要|得|先|记得|必须|一定|别|不)|以后(?:要|得|必须|记得|一定|再也不|不能|千万)|早知道",
 )
-SUCCESS = _any(
+SUCCESS = _join_patterns(
     r"\bwork(?:ed|s) (?:really |very |so |quite |out |surprisingly )?(?:well|great|nicely"
     r"|perfectly|wonders)\b",
     r"\bpaid off\b|\b(?:is|was) what worked\b|\bdid the trick\b|\bsaved (?:us|me) (?:hours"
     r"|days|a lot)\b",
     r"(?:很|特别|非常|真|挺|太)(?:管用|好用|有效|顺手|好使)|效果(?:很|特别|非常|真|挺)?(?:好|不错)|奏效|行得通",
 )
-REUSE = _any(
+REUSE = _join_patterns(
     r"\bkeep (?:doing|using)\b|\bagain\b|\bnext time\b|\bevery\b|\bfrom now on\b"
     r"|\bapproach\b|\btrick\b"
     r"|\bpattern\b|\bpractice\b|\bhabit\b|\bthat way\b|\btechnique\b|\bmethod\b"
     r"|\bworkflow\b",
     r"以后|下次|继续|每次|都这么|做法|办法|方法|节奏|习惯|模式|套路|流程|下个项目",
 )
-FINDING = _any(
+FINDING = _join_patterns(
     r"\bi(?:'ve| have)? (?:found out|noticed|discovered|figured out|realized|realised"
     r"|measured) that\b",
     r"\bi (?:found (?:out|that)|measured)\b|(?:^|[,;:–-] ?)(?:it )?turn(?:s|ed) out\b"
@@ -264,7 +264,7 @@ FINDING = _any(
     r"|figures) show\b",
     r"我(?:们)?(?:还)?发现(?!你|他|她)|(?:后来|最后|才|测试中)发现(?=[^，。]{3,})|实测|测下来|测出来|统计(?:下来|显示|了)|数据显示|原来(?:是|不)|结果显示",
 )
-MEASURED = _any(
+MEASURED = _join_patterns(
     r"\bmeasured\b|\btakes?\b|\btook\b|\baverag(?:e|es|ed|ing)\b|\bdropped\b|\bfaster\b"
     r"|\bslower\b"
     r"|\bmoved all\b|\bbenchmark",
@@ -275,7 +275,7 @@ FIGURE = regex(
     r"|kb\b|%|x\b|times\b"
     r"|fps|qps|percent|毫秒|秒|分钟|小时|兆|倍|条|次|字节|%|人)"
 )
-PROPOSAL = _any(
+PROPOSAL = _join_patterns(
     r"\bi(?:'d| would)? (?:suggest|propose|recommend)\b|\bmy (?:suggestion|proposal"
     r"|recommendation) is\b",
     r"我建议|我的建议是|我提议|建议(?:我们|咱们|统一|用|把|采用)|我推荐|方案是",
@@ -284,7 +284,7 @@ _OFFER = regex(
     r"^(?:i(?:'d| would)? (?:suggest|propose|recommend) (?:that )?|我(?:建议|提议|推荐)[：:，,]?)",
     re.IGNORECASE,
 )
-ASSENT = _any(
+ASSENT = _join_patterns(
     r"^(?:ok|okay|yes|yep|yeah|sure|agreed|perfect|great|fine|deal|absolutely|definitely"
     r"|right|good)\b"
     r"[,.! ]*(?:$|let's do|do (?:it|that)|go ahead|sounds|idea|works|that works|agreed"
@@ -296,10 +296,10 @@ ASSENT = _any(
     r"(?:$|就|那就|按|听|照|这么|没问题|同意)",
     r"^(?:嗯[，,])?(?:就这样|就这么(?:办|定|做)|听你的|按你说的|照你说的|没问题)",
 )
-DISSENT = _any(
+DISSENT = _join_patterns(
     r"\bbut\b|\bexcept\b|\bhowever\b|\bnot\b|\bwait\b", r"但|不过|除了|等等|先别|不行|不要"
 )
-EMPHASIS = _any(
+EMPHASIS = _join_patterns(
     r"\b(?:important|never|always|must|remember|crucial|critical|essential|absolutely"
     r"|no exceptions)\b",
     r"重要|关键|务必|一定|千万|记住|必须|绝对|绝不|一律|切记",
@@ -316,12 +316,12 @@ FILLER = regex(
     r"(?:[,!.:…–-]+ +)|\d{1,2}[.、](?!\d)\s*)",
     re.IGNORECASE,
 )
-ADVICE = _any(
+ADVICE = _join_patterns(
     r"\b(?:could|should|may want to|you can|recommend)\b",
     r"建议|可以|不妨|不如|推荐|你(?:们)?(?:需要|应该|先|也|就|的)|您",
 )
 """Advice to somebody else decides nothing."""
-NEGATION = _any(
+NEGATION = _join_patterns(
     r"\b(?:not|never|no|none|without|cannot|stop|avoid|nor)\b|n't\b",
     r"不(?!过|仅|但|同|错|断|止|管|少)|没(?!问题|错|事)|别(?!的|人|名)|禁止|严禁|勿|非(?!常)",
 )

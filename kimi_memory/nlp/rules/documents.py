@@ -184,7 +184,11 @@ def delimited(text: str, lines: Sequence[Span]) -> dict[int, int]:
     found: dict[int, int] = {}
     at = 0
     while at < len(lines):
-        end = max(_fenced(text, lines, at), _tagged(text, lines, at), _quoted(text, lines, at))
+        end = max(
+            _find_fenced_end(text, lines, at),
+            _find_tagged_end(text, lines, at),
+            _find_quoted_end(text, lines, at),
+        )
         if end > at:
             found[at] = end
         at = max(end, at + 1)
@@ -193,25 +197,26 @@ def delimited(text: str, lines: Sequence[Span]) -> dict[int, int]:
 
 def enclosed(text: str, lines: Sequence[Span], at: int) -> int:
     """Return the line after a block between two equal rules, such as ---; `at` where none is."""
-    rule = _line(text, lines, at).strip()
+    rule = _line_head(text, lines, at).strip()
     if not _RULE.match(rule):
         return at
     last = max(
-        (n for n in range(at + 1, len(lines)) if _line(text, lines, n).strip() == rule), default=-1
+        (n for n in range(at + 1, len(lines)) if _line_head(text, lines, n).strip() == rule),
+        default=-1,
     )
     return last + 1 if last > at else at
 
 
 def begins_document(text: str, lines: Sequence[Span], at: int) -> bool:
     """Whether a document whose end is not marked begins with a line."""
-    line = _line(text, lines, at)
+    line = _line_head(text, lines, at)
     if not line.strip():
         return False
     if any(first.match(line) for first in (_FORWARD, _LETTER, _HEADING, _BYLINE)):
         return True
     if opens_injected(line):
         return True
-    more = [_line(text, lines, n) for n in range(at + 1, min(at + 12, len(lines)))]
+    more = [_line_head(text, lines, n) for n in range(at + 1, min(at + 12, len(lines)))]
     return (
         _is_mail(line, more[:3])
         or _is_numbered(line, more)
@@ -223,21 +228,21 @@ def begins_document(text: str, lines: Sequence[Span], at: int) -> bool:
 
 def _is_titled(text: str, lines: Sequence[Span], at: int) -> bool:
     """Whether a line is the title of a long text: its words are capitals, nothing closes it."""
-    title = _line(text, lines, at).strip()
+    title = _line_head(text, lines, at).strip()
     words = _TITLE_WORD.findall(title)
     return (
         len(words) >= _TITLE
         and title[-1].isalnum()
         and sum(word[0].isupper() for word in words) >= 0.7 * len(words)
         and len(text) - lines[at][0] >= _LONG
-        and sum(bool(_line(text, lines, n).strip()) for n in range(at, len(lines))) >= _PARTS
+        and sum(bool(_line_head(text, lines, n).strip()) for n in range(at, len(lines))) >= _PARTS
     )
 
 
 def _is_linked(text: str, lines: Sequence[Span], at: int) -> bool:
     """Whether an address stands before lines that speak of nobody who talks here."""
     before = text[: lines[at][0]].rstrip()
-    below = [line for n in range(at, len(lines)) if (line := _line(text, lines, n)).strip()]
+    below = [line for n in range(at, len(lines)) if (line := _line_head(text, lines, n)).strip()]
     return (
         _ADDRESS.search(before[-_HEAD:]) is not None
         and len(below) > 1
@@ -271,9 +276,9 @@ def is_impersonal(paragraph: str) -> bool:
 def transcribed(text: str, lines: Sequence[Span]) -> Iterator[Span]:
     """Yield first and last line of what records a talk of several people, or with an agent."""
     spoken: list[tuple[int, str, bool]] = []
-    stamped = [n for n in range(len(lines)) if _NAME_AND_TIME.match(_line(text, lines, n))]
+    stamped = [n for n in range(len(lines)) if _NAME_AND_TIME.match(_line_head(text, lines, n))]
     for n in range(len(lines)):
-        line = _line(text, lines, n)
+        line = _line_head(text, lines, n)
         role = _ROLE.match(line)
         name = _SPEAKER.match(line)
         if role:
@@ -300,44 +305,44 @@ def _is_talk(text: str, lines: Sequence[Span], spoken: list[tuple[int, str, bool
     near = all(b[0] - a[0] <= 6 for a, b in pairwise(spoken))
     if not near:
         return False
-    personal = sum(bool(_OF_SELF.search(_line(text, lines, n))) for n, _, _ in spoken)
+    personal = sum(bool(_OF_SELF.search(_line_head(text, lines, n))) for n, _, _ in spoken)
     return max(names.values()) >= 2 or any(sure for _, _, sure in spoken) or personal >= 1
 
 
 def _paragraph_end(text: str, lines: Sequence[Span], at: int) -> int:
-    while at + 1 < len(lines) and _line(text, lines, at + 1).strip():
+    while at + 1 < len(lines) and _line_head(text, lines, at + 1).strip():
         at += 1
     return at
 
 
-def _line(text: str, lines: Sequence[Span], at: int) -> str:
+def _line_head(text: str, lines: Sequence[Span], at: int) -> str:
     start, end = lines[at]
     return text[start : min(end, start + _HEAD)]
 
 
-def _fenced(text: str, lines: Sequence[Span], at: int) -> int:
+def _find_fenced_end(text: str, lines: Sequence[Span], at: int) -> int:
     """Return the line after a fenced block; an unclosed one runs to the end."""
-    found = _FENCE.match(_line(text, lines, at))
+    found = _FENCE.match(_line_head(text, lines, at))
     if found is None:
         return at
     rest = text[found.end() + lines[at][0] : lines[at][1]]
     if found[1] in rest:
         return at + 1
     for n in range(at + 1, len(lines)):
-        line = _line(text, lines, n)
+        line = _line_head(text, lines, n)
         if found[1] in line and (_FENCE.match(line) or line.rstrip().endswith(found[1])):
             return n + 1
     return len(lines)
 
 
-def _tagged(text: str, lines: Sequence[Span], at: int) -> int:
+def _find_tagged_end(text: str, lines: Sequence[Span], at: int) -> int:
     """Return the line after a tagged block; HTML runs to its last tag."""
-    line = _line(text, lines, at)
+    line = _line_head(text, lines, at)
     if _HTML.search(line) and "<" in line:
         last = [
             n
             for n in range(at, len(lines))
-            if "<" in _line(text, lines, n) and _HTML.search(_line(text, lines, n))
+            if "<" in _line_head(text, lines, n) and _HTML.search(_line_head(text, lines, n))
         ]
         return last[-1] + 1
     found = _OPEN_TAG.match(line)
@@ -349,17 +354,17 @@ def _tagged(text: str, lines: Sequence[Span], at: int) -> int:
     return next(n + 1 for n in range(at, len(lines)) if close <= lines[n][1])
 
 
-def _quoted(text: str, lines: Sequence[Span], at: int) -> int:
-    while at < len(lines) and _QUOTE.match(_line(text, lines, at)):
+def _find_quoted_end(text: str, lines: Sequence[Span], at: int) -> int:
+    while at < len(lines) and _QUOTE.match(_line_head(text, lines, at)):
         at += 1
     return at
 
 
 def _has_front_matter(text: str, lines: Sequence[Span], at: int) -> bool:
-    if _line(text, lines, at).strip() != "---":
+    if _line_head(text, lines, at).strip() != "---":
         return False
     for n in range(at + 1, min(at + 60, len(lines))):
-        line = _line(text, lines, n)
+        line = _line_head(text, lines, n)
         if line.strip() in ("---", "..."):
             return n > at + 1
         if line.strip() and not _YAML.match(line):

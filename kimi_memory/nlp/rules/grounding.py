@@ -70,11 +70,11 @@ def is_grounded(statement: str, evidence: str) -> bool:
     """
     if unknown_figure(statement, evidence) or unknown_name(statement, evidence):
         return False
-    told, proof = _fold(statement), _fold(evidence)
+    told, proof = _fold_text(statement), _fold_text(evidence)
     # In a Chinese sentence every other word is the name of something.
-    if _HAN.search(told) and not _stems(told) <= _stems(proof):
+    if _HAN.search(told) and not _find_stems(told) <= _find_stems(proof):
         return False
-    return _covered(told, proof) >= ENOUGH
+    return _measure_coverage(told, proof) >= ENOUGH
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,20 +99,20 @@ def unfounded(statement: str, ground: Ground) -> str:
         return f"whose figure {figure} nobody gave"
     if name := unknown_name(statement, f"{ground.window}\n{ground.said}\n{ground.names}"):
         return f"whose name {name} nobody said"
-    told = _fold(statement)
-    quoted, said = (_fold(f"{text}\n{ground.names}") for text in (ground.quoted, ground.said))
-    if _covered(told, said) < HALF:
+    told = _fold_text(statement)
+    quoted, said = (_fold_text(f"{text}\n{ground.names}") for text in (ground.quoted, ground.said))
+    if _measure_coverage(told, said) < HALF:
         return "which says more than its evidence"
     for part in _PARTS.split(told):
-        if _size(part) > 1 and _covered(part, quoted) < PART:
+        if _count_words(part) > 1 and _measure_coverage(part, quoted) < PART:
             return f"of which “{part.strip()[:40]}” stands on nothing that it quotes"
     return ""
 
 
 def unknown_figure(statement: str, window: str, days: Iterable[date] = ()) -> str:
     """Return a figure of a statement that a window neither holds nor amounts to."""
-    known = amounts_in(_fold(window))
-    told = amounts_in(_fold(statement))
+    known = amounts_in(_fold_text(window))
+    told = amounts_in(_fold_text(statement))
     strange = (
         one for one in sorted(told.plain) if not is_among(one, known, days, dated=one in told.dated)
     )
@@ -121,9 +121,9 @@ def unknown_figure(statement: str, window: str, days: Iterable[date] = ()) -> st
 
 def unknown_name(statement: str, window: str) -> str:
     """Return a name of a statement that does not stand in a window."""
-    stems = _stems(_fold(window))
-    names = (_fold(name) for name in _NAME.findall(statement))
-    return next((name for name in names if not _stems(name) <= stems | _ANY), "")
+    stems = _find_stems(_fold_text(window))
+    names = (_fold_text(name) for name in _NAME.findall(statement))
+    return next((name for name in names if not _find_stems(name) <= stems | _ANY), "")
 
 
 def turned(statement: str, sentences: Sequence[str], ground: Ground) -> str:
@@ -134,12 +134,15 @@ def turned(statement: str, sentences: Sequence[str], ground: Ground) -> str:
         sentences: those its quotes stand in.
         ground: all words that it may rest on.
     """
-    told = _fold(statement)
-    if _denials(told):
-        return "" if denies_any(ground.quoted) else min(_denials(told))
+    told = _fold_text(statement)
+    if _find_denied_words(told):
+        return "" if denies_any(ground.quoted) else min(_find_denied_words(told))
     if _LIMIT.search(told):
         return ""
-    denied, plain = _denials(_fold("\n".join(sentences))), _bare_of_denial(_fold(ground.said))
+    denied, plain = (
+        _find_denied_words(_fold_text("\n".join(sentences))),
+        _bare_of_denial(_fold_text(ground.said)),
+    )
     said = _bare_of_denial(told)
     return next((word for word in sorted(denied) if word in said and word not in plain), "")
 
@@ -152,12 +155,12 @@ def denies_any(text: str) -> bool:
 
 def shares(statement: str, quoted: str) -> bool:
     """Whether a statement says a good part of what is quoted for it."""
-    return _covered(_fold(statement), _fold(quoted)) >= SHARED
+    return _measure_coverage(_fold_text(statement), _fold_text(quoted)) >= SHARED
 
 
-def _denials(text: str) -> frozenset[str]:
+def _find_denied_words(text: str) -> frozenset[str]:
     """Return the words that a text denies."""
-    found = {stem for phrase in _DENIED.findall(text) for stem in _stems(phrase)}
+    found = {stem for phrase in _DENIED.findall(text) for stem in _find_stems(phrase)}
     runs = (run for run in _DENIED_HAN.findall(text))
     return frozenset(found | {run[:2] for run in runs if len(run) > 1})
 
@@ -166,7 +169,7 @@ def _bare_of_denial(text: str) -> frozenset[str]:
     """Return the words of a text outside of its denials."""
     left = _DENIED_HAN.sub(" ", _DENIED.sub(" ", text))
     pairs = {left[at : at + 2] for at in range(len(left) - 1) if _HAN.match(left[at])}
-    return frozenset(_stems(left) | pairs)
+    return frozenset(_find_stems(left) | pairs)
 
 
 def denies(text: str) -> bool:
@@ -174,13 +177,13 @@ def denies(text: str) -> bool:
     return len(NEGATION.findall(fold_case(text))) % 2 == 1
 
 
-def _fold(text: str) -> str:
+def _fold_text(text: str) -> str:
     return simplify(normalise(text)).replace("’", "'")
 
 
-def _covered(told: str, proof: str) -> float:
+def _measure_coverage(told: str, proof: str) -> float:
     """Return the share of the telling words of a text that stand in a proof."""
-    words, stems = _stems(told), _stems(proof)
+    words, stems = _find_stems(told), _find_stems(proof)
     han = [at for at, char in enumerate(told) if _HAN.match(char) and char not in _SMALL_HAN]
     known = sum(1.0 for word in words if word in stems)
     known += sum(_known_han(told, at, proof) for at in han)
@@ -196,15 +199,15 @@ def _known_han(told: str, at: int, proof: str) -> float:
     return 0.5 if told[at] in proof else 0.0
 
 
-def _size(part: str) -> int:
-    return len(_stems(part)) + sum(c not in _SMALL_HAN for c in _HAN.findall(part)) // 2
+def _count_words(part: str) -> int:
+    return len(_find_stems(part)) + sum(c not in _SMALL_HAN for c in _HAN.findall(part)) // 2
 
 
-def _stems(text: str) -> set[str]:
-    return {_stem(word) for word in _WORD.findall(text) if word not in _SMALL}
+def _find_stems(text: str) -> set[str]:
+    return {_stem_word(word) for word in _WORD.findall(text) if word not in _SMALL}
 
 
-def _stem(word: str) -> str:
+def _stem_word(word: str) -> str:
     if len(word) > 6:
         return word[:6]
     return _ENDING.sub("", word) if len(word) > 4 else word

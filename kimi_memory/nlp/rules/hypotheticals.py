@@ -13,14 +13,14 @@ import re
 from kimi_memory.nlp.basic.regex import regex
 
 
-def _any(*parts: str) -> re.Pattern[str]:
+def _join_patterns(*parts: str) -> re.Pattern[str]:
     return regex("|".join(f"(?:{part})" for part in parts))
 
 
 _CHANGING = (
     r"(?:chang|mov|switch|replac|renam|rais|lower|set|upgrad|migrat|mak|us|giv|tak|adopt|swap|bump)"
 )
-PLAN = _any(
+PLAN = _join_patterns(
     rf"\b(?:plan(?:s|ned|ning)?|intend(?:s|ed|ing)?|hop(?:e[sd]?|ing)|aim(?:s|ing)?|mean(?:s|t)?|tempted|about|due|scheduled) to (?:be )?{_CHANGING}"
     r"|\bwould (?:like|love|prefer) (?:to|it|the|our|my)\b(?! know| remind| add| note| see you)|\bwant(?:s|ed)? to (?:change|move|switch|replace|rename)\b"
     r"|\b(?!i\b|i'd\b|would\b)[\w']+ (?:have |has |had )?(?:proposed|suggested|proposes|suggests)\b|\bconsider(?:s|ed|ing)? (?!that\b|the matter\b|it\b|this\b)(?![^.]{1,60}\b(?:void|withdrawn|gone|cancelled|obsolete)\b)"
@@ -34,20 +34,20 @@ PLAN = _any(
 """What is planned, weighed, wished for or turned down."""
 
 _TO_CHANGE = r"(?:chang|mov|switch|set|replac|renam|updat|us|mak|touch|rais|lower)(?:e|es|ing)?"
-REFUSAL = _any(
+REFUSAL = _join_patterns(
     rf"(?:^|[,;:] |\bplease )(?:do not|don't|never|you mustn't|we mustn't|we (?:must|should|will|won't) (?:not |never )?|no need to) {_TO_CHANGE}\b(?=[^.]{{1,80}}\b(?:to|into|as)\b)",
     r"(?:^|[，,；：])(?:请)?(?:千万)?(?:别|不要|不能|不许|不准|无需|不必)(?:再)?(?:把|将)",
 )
 """What one is asked not to do."""
 
 _AGO = r"(?:(?:many |some |a few |two |three |several |\d+ )?(?:years?|months?|weeks?|days?) ago|last (?:year|month|week|spring|summer|autumn|fall|winter|time|quarter)|back then|in the past|in the old days|originally|formerly|previously|at first|once|in (?:19|20)\d\d)"
-_PAST = _any(
+_PAST = _join_patterns(
     rf"\b{_AGO}\b[^.;]{{0,60}}\b(?:was|were|had|used|lived|worked|ran|went)\b|\b(?:was|were|had|used|lived|worked|ran)\b[^.;]{{0,60}}\b{_AGO}\b"
     r"|\bused to\b|\b(?:un)?till? (?:last|the|a few|some|(?:19|20)\d\d|recently|yesterday|then|we|i|\w+day)\b[^.;]{0,60}\b(?:was|were|had|used|lived|worked|ran)\b|\b(?:was|were) (?:once|originally|formerly|previously|first)\b",
     r"(?:去年|前年|上个?月|上周|上学期|多?年前|个?月前|天前|以前|从前|曾经?|当年|当时|早先|原来|原先|之前|过去|最初|一开始|起初|本来|那时候?)[^，。；]{0,20}(?:还?是|用|叫|在|为|住|有)(?!的话)",
 )
 """What was so, by the words of the sentence alone."""
-_STILL = _any(
+_STILL = _join_patterns(
     r"\bnow\b|\btoday\b|\b(?:since|so|but|then|and) (?:we|i|it|they|the|is|it's)\b|\bfrom \S+ to\b|\bnot? (?:longer|any ?more)\b|\b(?:is|are|am|have|has|'s|'m|'re|'ve)\b|\b(?:to|into) \S+ (?:last|a|two|some)\b"
     r"|\b(?:changed|moved|switched|replaced|renamed|updated|set|raised|lowered|agreed|decided|chose|picked|fixed|settled|joined|born|bought|adopted|swapped|upgraded|migrated|told|said|mentioned|gave)\b",
     r"现在?(?:是|在|用|改|换|叫|为|已|变|就|住|有|开)|如今|目前|改[成为到用]|换[成为到用]|变[成为]|调[整到成为]|升[级到成]|搬|迁|而是|才是|[，,](?:是|用)|(?:我|我们|咱们|刚才?)(?:之前|以前|原来)?(?:说|讲|提|给|告诉|记)|说的|记错|弄错|搞错|说错|不对|取消|作废",
@@ -56,14 +56,14 @@ _STILL = _any(
 
 _SURNAMES = "王李张刘陈杨黄赵吴周徐孙马朱胡郭何林高罗郑梁谢宋唐许韩冯邓曹彭曾肖田董潘袁蔡蒋余于杜叶程苏魏吕丁任沈姚卢姜崔钟谭陆汪范金石廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严武戴莫孔向汤"
 _TELLS = r"(?:说|讲|声称|宣称|表示|认为|觉得|以为|猜|提到|回复|坚持说|告诉(?:我|他|她|大家))(?!的|法|明|服|到|起|定|好|了算)"
-OTHERS = _any(
+OTHERS = _join_patterns(
     rf"(?:^|[，。,：:；])(?:[老小阿][{_SURNAMES}]|[{_SURNAMES}][\u3400-\u9fff]{{1,2}}?|[他她]们?|某人|有人|别人|人家|客户|对方|同行|群里|邻居|[A-Z][a-z]+)(?:昨天|今天|刚才|刚|老是|总|一直|又|还|都)?{_TELLS}",
     r"有人问|(?:他|她|他们|有人|客户|大家)(?:问|想知道)",
     r"\b(?:he|she|they|someone|somebody|people|others|(?!i\b|we\b|you\b)[a-z]+) (?:asked|wonder(?:s|ed)|wanted to know) (?:whether|if|me|us)\b"
     r"|\b(?:he|she|they|somebody|someone|people|(?:the|a|my|his|her) [a-z]+) (?:thinks?|thought|believes?|believed|guess(?:es|ed)|assumes?|assumed|swears?|swore|reckons?|wrote|writes|mentioned|mentions|reports?|reported|tells?|told) (?:that|me|us|the)\b",
 )
 """What somebody else says, thinks or asks."""
-ANYONE = _any(
+ANYONE = _join_patterns(
     r"^(?:and |so |just )?(?:in case|if) (?:any(?:one|body)|some(?:one|body)|you|they|people|the \w+) (?:ever |should |need |want |would )*(?:asks?|wonders?|needs? (?:it|to know)|looks?|wants? to know|forgets?|to know)[^,]{0,30}, ",
     r"^(?:要是|如果|万一|若|假如)(?:有人|别人|谁|大家|客户|你)(?:来)?(?:问起?|需要|想知道|忘了?)[^，。]{0,8}[，,](?:就说|告诉他|记得)?",
 )

@@ -87,23 +87,23 @@ def gives_orders(text: str) -> bool:
     """
     if _ORDERS.found_in(text):
         return True
-    plain = _undisguised(text)
+    plain = _remove_disguise(text)
     return plain != text and _ORDERS.found_in(plain)
 
 
-def _undisguised(text: str) -> str:
+def _remove_disguise(text: str) -> str:
     if text.isascii():
-        return _joined(text)
+        return _join_letters(text)
     seen = unicodedata.normalize("NFKC", text).translate(_LIKE)
     if not seen.isprintable():
         seen = "".join(one for one in seen if unicodedata.category(one) != "Cf")
-    return _SPREAD_HAN.sub("", _joined(seen))
+    return _SPREAD_HAN.sub("", _join_letters(seen))
 
 
-def _joined(text: str) -> str:
+def _join_letters(text: str) -> str:
     """Return a text whose words are not set apart letter by letter; wide gaps part words."""
-    return _SPREAD.sub(_closed, _GAP.sub("  ", text)) if _SPREAD.search(text) else text
+    return _SPREAD.sub(_close_gaps, _GAP.sub("  ", text)) if _SPREAD.search(text) else text
 
 
-def _closed(found: re.Match[str]) -> str:
+def _close_gaps(found: re.Match[str]) -> str:
     return re.sub(r"[ \-.]", "", found[0])

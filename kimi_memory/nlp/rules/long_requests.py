@@ -26,12 +26,12 @@ MOST = 200
 
 def request_in(text: str) -> str:
     """Return what a long message asks: its own words above the page, the title, the reason."""
-    parts = [_lead(text), _title(text), _reason(text)]
+    parts = [_find_lead(text), _find_title(text), _find_reason(text)]
     kept = [part for part in parts if part and act_of(part) is not Act.ORDER]
     return " … ".join(dict.fromkeys(kept))
 
 
-def _lead(text: str) -> str:
+def _find_lead(text: str) -> str:
     """Return the sentence before the page, if there is one."""
     first = text.strip().split("\n", 1)[0].strip()
     if first.startswith(("#", "|", "<", "```", "- ")) or not len(first.split()) > 2:
@@ -41,7 +41,7 @@ def _lead(text: str) -> str:
     return lead if len(lead) <= MOST else ""
 
 
-def _title(text: str) -> str:
+def _find_title(text: str) -> str:
     for found in _TITLE.finditer(text, 0, 4 * MOST):
         title = (found["heading"] or found["title"]).strip(" #*")
         if not _GENERIC.match(title) and len(title) <= MOST:
@@ -49,7 +49,7 @@ def _title(text: str) -> str:
     return ""
 
 
-def _reason(text: str) -> str:
+def _find_reason(text: str) -> str:
     found = _REASON.search(text)
     if found is None or _LISTED.match(found["reason"]):
         return ""

@@ -76,9 +76,9 @@ def offers_in(text: str) -> list[Offer]:
     for at, mark in enumerate(marks):
         end = marks[at + 1].start() if at + 1 < len(marks) else len(text)
         words = text[mark.end() : end].split("\n\n", 1)[0].strip()
-        line = _plain(words.split("\n", 1)[0])[:MOST].rstrip(" :：")
+        line = _strip_markup(words.split("\n", 1)[0])[:MOST].rstrip(" :：")
         if line:
-            found.append(Offer(_label(mark), line, mark["bracketed"] is not None))
+            found.append(Offer(_read_label(mark), line, mark["bracketed"] is not None))
     labels = [offer.label for offer in found]
     return found if len(found) > 1 and len(set(labels)) > 1 else []
 
@@ -91,7 +91,7 @@ def picked(answer: str, offers: list[Offer]) -> list[Offer]:
     asked = [one for one in clauses(answer) if one.act is Act.QUESTION]
     if asked:  # who quotes an option and asks about it has not picked it
         offers = [offer for offer in offers if offer.text not in answer]
-    names = set(_named(answer, asked))
+    names = set(_find_named_labels(answer, asked))
     if any(offer.bracketed for offer in offers):  # the numbers of a review go before its lists
         offers = [offer for offer in offers if offer.bracketed]
     letters = {offer.label for offer in offers}
@@ -102,11 +102,11 @@ def picked(answer: str, offers: list[Offer]) -> list[Offer]:
     return [offer for offer in offers if offer.label in names and not _NO_OPTION.match(offer.text)]
 
 
-def _named(answer: str, asked: list[Clause]) -> Iterator[str]:
+def _find_named_labels(answer: str, asked: list[Clause]) -> Iterator[str]:
     """Yield the labels that an answer names outside of its questions."""
     for found in _PICK.finditer(answer.lower()):
         if not any(one.start <= found.start() < one.end for one in asked):
-            yield _name(found["en"] or found["zh"] or found["nth"] or "")
+            yield _normalise_label(found["en"] or found["zh"] or found["nth"] or "")
 
 
 def assents(answer: str) -> bool:
@@ -120,18 +120,18 @@ def proposal_in(text: str) -> str:
     told = [
         s for s in found if _PROPOSAL.search(s) and not s.rstrip().endswith(("?", "？", ":", "："))
     ]
-    return _plain(told[-1]) if told else ""
+    return _strip_markup(told[-1]) if told else ""
 
 
-def _plain(text: str) -> str:
+def _strip_markup(text: str) -> str:
     return _MARKUP.sub("", text).strip()
 
 
-def _label(mark: object) -> str:
+def _read_label(mark: object) -> str:
     groups = mark.groupdict()  # type: ignore[attr-defined]  # a match of _LABEL
-    return _name(next(value for value in groups.values() if value))
+    return _normalise_label(next(value for value in groups.values() if value))
 
 
-def _name(label: str) -> str:
+def _normalise_label(label: str) -> str:
     low = label.lower()
     return _HAN_DIGITS.get(low) or _ORDINALS.get(low) or low

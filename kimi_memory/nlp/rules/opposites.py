@@ -54,27 +54,27 @@ _SPACE = regex(r"[\s,.;:!?，。；：！？、\"'“”‘’]+")
 
 def opposed(one: str, two: str) -> bool:
     """Whether two statements are the same but for one word and its opposite."""
-    first, second = _plain(one), _plain(two)
+    first, second = _normalise_text(one), _normalise_text(two)
     return first != second and any(
-        _swapped(first, a, b, second) or _swapped(first, b, a, second) for a, b in _STRICT
+        _is_swapped(first, a, b, second) or _is_swapped(first, b, a, second) for a, b in _STRICT
     )
 
 
-def _plain(text: str) -> str:
+def _normalise_text(text: str) -> str:
     return _SPACE.sub(" ", simplify(normalise(text))).strip()
 
 
-def _swapped(text: str, word: str, other: str, wanted: str) -> bool:
+def _is_swapped(text: str, word: str, other: str, wanted: str) -> bool:
     """Whether one use of a word, replaced by the other, makes the wanted text."""
     if word not in text or other not in wanted:
         return False
     return any(
         f"{text[: found.start()]}{other}{text[found.end() :]}" == wanted
-        for found in _whole(word).finditer(text)
+        for found in _word_pattern(word).finditer(text)
     )
 
 
 @lru_cache(maxsize=512)
-def _whole(word: str) -> re.Pattern[str]:
+def _word_pattern(word: str) -> re.Pattern[str]:
     """Return what finds a word as a whole; Chinese words have no borders."""
     return re.compile(rf"\b{word}\b" if word.isascii() else word)

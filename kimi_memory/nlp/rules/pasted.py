@@ -18,7 +18,7 @@ from kimi_memory.nlp.basic.sentences import Span, sentences
 from kimi_memory.nlp.rules import documents
 from kimi_memory.nlp.rules.console import printed
 from kimi_memory.nlp.rules.retractions import standing
-from kimi_memory.nlp.rules.strip_code import is_prose, said
+from kimi_memory.nlp.rules.strip_code import is_prose, spoken_spans
 from kimi_memory.nlp.rules.text_requests import Request, Where, introduced_at, text_request
 
 _RETURNS = regex(
@@ -56,15 +56,15 @@ def own_sentences(text: str) -> list[Span]:
 
     Sentences that the same message takes back are left out, and so is what takes them back.
     """
-    brought, quoted = _brought(text), _quotations(text)
-    parts = (_own_part(text, span, brought) for span in said(text))
+    brought, quoted = _find_pasted_spans(text), _find_quotations(text)
+    parts = (_own_part(text, span, brought) for span in spoken_spans(text))
     own = [span for span in parts if span is not None and not _is_quoted(span, quoted)]
-    return standing(text, own, _joined([*brought, *quoted]))
+    return standing(text, own, _merge_spans([*brought, *quoted]))
 
 
 def spoken(text: str, *, by_person: bool) -> list[Span]:
     """Return the spans of the spoken sentences of a turn: of a person, only what is their own."""
-    return own_sentences(text) if by_person else said(text)
+    return own_sentences(text) if by_person else spoken_spans(text)
 
 
 def own_spans(text: str) -> list[Span]:
@@ -79,24 +79,28 @@ def own_spans(text: str) -> list[Span]:
 
 def foreign_spans(text: str) -> list[Span]:
     """Return the spans of a turn that are somebody else's words, in order, apart."""
-    return _joined([*_brought(text), *_quotations(text)])
+    return _merge_spans([*_find_pasted_spans(text), *_find_quotations(text)])
 
 
 @keep_results(4096)
-def _brought(text: str) -> tuple[Span, ...]:
+def _find_pasted_spans(text: str) -> tuple[Span, ...]:
     """Return the spans of texts that the speaker brought along, without quotations."""
     lines = documents.split_lines(text)
     blocks = documents.delimited(text, lines)
     found = [(lines[a][0], lines[b - 1][1]) for a, b in blocks.items()]
     found += [(lines[a][0], lines[b][1]) for a, b in documents.transcribed(text, lines)]
     found += [(lines[a][0], lines[b][1]) for a, b in printed(text, lines)]
-    found += [lines[n] for n in range(len(lines)) if documents.is_impersonal(_of(text, lines[n]))]
-    found += _undelimited(text, lines, blocks)
-    return tuple(_joined(found))
+    found += [
+        lines[n]
+        for n in range(len(lines))
+        if documents.is_impersonal(_text_of_span(text, lines[n]))
+    ]
+    found += _find_undelimited_spans(text, lines, blocks)
+    return tuple(_merge_spans(found))
 
 
 @keep_results(4096)
-def _quotations(text: str) -> tuple[Span, ...]:
+def _find_quotations(text: str) -> tuple[Span, ...]:
     return tuple(one.span() for one in _QUOTATION.finditer(text) if _is_speech(one[0]))
 
 
@@ -108,7 +112,9 @@ def _is_speech(quotation: str) -> bool:
     return len(words) >= _SPEECH and sum(word[0].islower() for word in words) * 2 >= len(words)
 
 
-def _undelimited(text: str, lines: Sequence[Span], blocks: dict[int, int]) -> Iterator[Span]:
+def _find_undelimited_spans(
+    text: str, lines: Sequence[Span], blocks: dict[int, int]
+) -> Iterator[Span]:
     """Yield what a request, or the look of its first line, makes a text of somebody else."""
     at = 0
     while at < len(lines):
@@ -117,15 +123,15 @@ def _undelimited(text: str, lines: Sequence[Span], blocks: dict[int, int]) -> It
             continue
         begin = lines[at][0] if documents.begins_document(text, lines, at) else -1
         if begin < 0:
-            spans, begin = _asked(text, lines, blocks, at)
+            spans, begin = _find_requested_spans(text, lines, blocks, at)
             yield from spans
-        end = lines[at][1] if begin < 0 else _return(text, lines, begin)
+        end = lines[at][1] if begin < 0 else _find_speaker_return(text, lines, begin)
         if begin >= 0:
             yield begin, end
         at = next((n for n in range(at + 1, len(lines)) if lines[n][0] >= end), len(lines))
 
 
-def _asked(
+def _find_requested_spans(
     text: str, lines: Sequence[Span], blocks: dict[int, int], at: int
 ) -> tuple[list[Span], int]:
     """Return what the requests of a line name for certain, and where an open text begins or -1."""
@@ -133,7 +139,9 @@ def _asked(
     start, stop = lines[at]
     for first, last in sentences(text[start:stop]):
         span = start + first, start + last
-        request = text_request(_of(text, span)) or _introduced(_of(text, span))
+        request = text_request(_text_of_span(text, span)) or _find_introduction(
+            _text_of_span(text, span)
+        )
         if request is None:
             continue
         if request.alone:
@@ -142,9 +150,9 @@ def _asked(
             continue
         begin = _next_word(text, span[0] + request.text)
         if begin < 0:
-            found += _before(lines, at, span, request)
+            found += _find_spans_before(lines, at, span, request)
             break
-        named = _named(text, lines, blocks, begin)
+        named = _find_delimited_span(text, lines, blocks, begin)
         if named is not None:
             found.append(named)
         elif request.where is Where.AFTER or not _goes_on(text, span[1], begin):
@@ -152,7 +160,7 @@ def _asked(
     return found, -1
 
 
-def _introduced(sentence: str) -> Request | None:
+def _find_introduction(sentence: str) -> Request | None:
     at = introduced_at(sentence)
     if at < 0:
         return None
@@ -164,7 +172,7 @@ def _goes_on(text: str, end: int, begin: int) -> bool:
     return "\n" not in text[end:begin] and bool(_OPENS_WITH_SELF.match(text, begin))
 
 
-def _before(lines: Sequence[Span], at: int, span: Span, request: Request) -> list[Span]:
+def _find_spans_before(lines: Sequence[Span], at: int, span: Span, request: Request) -> list[Span]:
     """Return what stands before a request that nothing follows."""
     if request.back_here and span[0]:
         return [(0, span[0])]
@@ -178,7 +186,9 @@ def _next_word(text: str, at: int) -> int:
     return at if at < len(text) else -1
 
 
-def _named(text: str, lines: Sequence[Span], blocks: dict[int, int], begin: int) -> Span | None:
+def _find_delimited_span(
+    text: str, lines: Sequence[Span], blocks: dict[int, int], begin: int
+) -> Span | None:
     """Return the block or quotation that begins at a place and shows its end."""
     at = next(n for n, (_, end) in enumerate(lines) if begin <= end)
     if text[lines[at][0] : begin].strip() == "":
@@ -190,12 +200,12 @@ def _named(text: str, lines: Sequence[Span], blocks: dict[int, int], begin: int)
         return quotation.span()
     if text[begin] in _OPEN_QUOTES:
         for n in range(len(lines) - 1, at, -1):
-            if _of(text, lines[n]).rstrip().endswith(_OPEN_QUOTES[text[begin]]):
+            if _text_of_span(text, lines[n]).rstrip().endswith(_OPEN_QUOTES[text[begin]]):
                 return begin, lines[n][1]
     return None
 
 
-def _return(text: str, lines: Sequence[Span], begin: int) -> int:
+def _find_speaker_return(text: str, lines: Sequence[Span], begin: int) -> int:
     """Return where the speaker is heard again behind a text that does not show its end."""
     for n in range(1, len(lines)):
         start = lines[n][0]
@@ -205,8 +215,8 @@ def _return(text: str, lines: Sequence[Span], begin: int) -> int:
             or not _SELF.search(text, start, start + 120)
         ):
             continue
-        line = _of(text, lines[n])
-        apart = not _of(text, lines[n - 1]).strip()
+        line = _text_of_span(text, lines[n])
+        apart = not _text_of_span(text, lines[n - 1]).strip()
         if _RETURNS.match(line) or (apart and _RETURNS_WEAK.match(line)):
             return start
     return len(text)
@@ -218,7 +228,7 @@ def _own_part(text: str, span: Span, brought: Sequence[Span]) -> Span | None:
     for first, last in brought:
         if first < end and start < last:
             head = start, start + len(text[start:first].rstrip())
-            return head if start < first and is_prose(_of(text, head)) else None
+            return head if start < first and is_prose(_text_of_span(text, head)) else None
     return span
 
 
@@ -233,7 +243,7 @@ def _is_quoted(span: Span, quoted: Sequence[Span]) -> bool:
     return False
 
 
-def _joined(spans: Sequence[Span]) -> list[Span]:
+def _merge_spans(spans: Sequence[Span]) -> list[Span]:
     joined: list[Span] = []
     for start, end in sorted(span for span in spans if span[0] < span[1]):
         if joined and start <= joined[-1][1]:
@@ -243,5 +253,5 @@ def _joined(spans: Sequence[Span]) -> list[Span]:
     return joined
 
 
-def _of(text: str, span: Span) -> str:
+def _text_of_span(text: str, span: Span) -> str:
     return text[span[0] : span[1]]

@@ -184,26 +184,26 @@ def introduced(sentence: str) -> list[tuple[Known, str]]:
     if not _SELF.search(sentence):
         return []
     found: dict[Known, str] = {}
-    clauses = _clauses(sentence)
+    clauses = _split_clauses(sentence)
     for clause in clauses:
-        known = _slot(clause)
+        known = _find_slot(clause)
         if known is not None:
             found.setdefault(known, clause)
     if len(found) > 1:
         return list(found.items())
     # One clause is the sentence without its full stop, and was asked above.
-    whole = next(iter(found), None) or (_slot(sentence) if len(clauses) > 1 else None)
+    whole = next(iter(found), None) or (_find_slot(sentence) if len(clauses) > 1 else None)
     return [(whole, sentence)] if whole is not None else []
 
 
-def told(sentence: str) -> str:
+def cut_to_statement(sentence: str) -> str:
     """Return a sentence from the words on that tell something of its speaker."""
     low = fold_case(sentence)
     starts = [found.start() for _, pattern in _PATTERNS if (found := pattern.search(low))]
     return sentence[min(starts, default=0) :]
 
 
-def _slot(words: str) -> Known | None:
+def _find_slot(words: str) -> Known | None:
     low = fold_case(words)
     known = next((known for known, pattern in _PATTERNS if pattern.search(low)), None)
     return None if known and _is_other(known, words) else known
@@ -215,7 +215,7 @@ def _is_other(known: Known, words: str) -> bool:
     return told is not None and told.attribute != known.slot
 
 
-def _clauses(sentence: str) -> list[str]:
+def _split_clauses(sentence: str) -> list[str]:
     """Return the clauses; a Chinese one without a subject is about the one before it."""
     parts = [part.strip(" .。!！") for part in _BORDER.split(sentence)]
     return [part for part in parts if part]

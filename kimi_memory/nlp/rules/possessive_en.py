@@ -32,58 +32,64 @@ _PARTS = {
 }
 
 
-def _form(form: str) -> re.Pattern[str]:
+def _compile_form(form: str) -> re.Pattern[str]:
     return rule(_PARTS, form)
 
 
 FORMS = (
-    _form(
+    _compile_form(
         r"\b(?:(?:<the>) <adj>(?P<a><noun>)<told> (?:<of>)|[Aa]n? <adj>(?P<b><noun>) (?:of|for)) <owner>(?!'|\w)"
     ),
-    _form(r"(?P<e><name>)(?: (?:<sort>))?'s? <adj>(?P<a><noun>)"),
-    _form(
+    _compile_form(r"(?P<e><name>)(?: (?:<sort>))?'s? <adj>(?P<a><noun>)"),
+    _compile_form(
         r"<begin><adj>(?P<a>[a-z][\w-]*(?: (?!<stop>\b)[a-z][\w-]*){0,2}) (?:of|for) <owner><is>"
     ),
-    _form(
+    _compile_form(
         r"\b(?:<the>) <adj>(?P<a><noun>) (?:that |which )?<owner> (?:now )?(?:has|have|had|uses|used|runs|gets|got|needs|carries|came with|comes with)\b"
     ),
-    _form(r"\b(?:<topic>) <owner>(?: project)?[,:—–-]? (?:and )?(?:<the>) <adj>(?P<a><noun>)"),
-    _form(r"\b(?:<topic>) <owner>[,:—–-] (?:and )?<adj>(?P<a><noun>)<is>"),
-    _form(r"\b(?:[Tt]he|[Oo]ur) <adj>(?P<e><name>) (?:project's |team's )?(?P<a><noun>)"),
-    _form(
+    _compile_form(
+        r"\b(?:<topic>) <owner>(?: project)?[,:—–-]? (?:and )?(?:<the>) <adj>(?P<a><noun>)"
+    ),
+    _compile_form(r"\b(?:<topic>) <owner>[,:—–-] (?:and )?<adj>(?P<a><noun>)<is>"),
+    _compile_form(r"\b(?:[Tt]he|[Oo]ur) <adj>(?P<e><name>) (?:project's |team's )?(?P<a><noun>)"),
+    _compile_form(
         r"\b(?:<the>) <adj>(?P<a><noun>) (?:<link>) [^,;]{1,50}[,;–—-]+ ?(?:for|I mean|I'm talking about|talking about|that is|that's for|I mean for) (?P<e><name>)(?=[.!]?$)"
     ),
-    _form(
+    _compile_form(
         r"(?P<e><name>)(?: (?:<sort>))? (?:\w+ )?(?:has|have|had|got) (?:no|another|a new|a different) (?P<a><noun>)"
     ),
-    _form(r"<begin>(?P<e><name>)(?: (?:<sort>))? ?\((?:the |its )?(?P<a><noun>)<is>"),
-    _form(r"^(?P<e><name>)(?: (?:<sort>))? ?[-–—:] (?:the|its|his|her|their) <adj>(?P<a><noun>)"),
-    _form(
+    _compile_form(r"<begin>(?P<e><name>)(?: (?:<sort>))? ?\((?:the |its )?(?P<a><noun>)<is>"),
+    _compile_form(
+        r"^(?P<e><name>)(?: (?:<sort>))? ?[-–—:] (?:the|its|his|her|their) <adj>(?P<a><noun>)"
+    ),
+    _compile_form(
         r"<begin>(?P<e><name>)(?: (?:<sort>))? ?[-–—:] [^,;]{1,60}? (?:is|as|for) (?:the|its|his|her|their|our) <adj>(?P<a><noun>)"
     ),
-    _form(
+    _compile_form(
         r"(?P<e><name>)(?: (?:<sort>))?(?!,? and\b)[ ,:](?:[^.;]|\.(?=\w)|(?<=[ap]\.m)\.){0,70}?\b(?:as|for|with|and|:|,) (?:<its>) <adj>(?P<a><noun>)"
     ),
-    _form(
+    _compile_form(
         r"(?P<e><name>)(?: (?:<sort>))?(?!,? and\b)[ ,:][^.;]{0,70}?\b(?:<its>) <adj>(?P<a><noun>)"
     ),
-    _form(
+    _compile_form(
         r"(?P<e><name>)(?: (?:<sort>))? (?:now )?(?:has|have|got|gets|had|uses|takes|comes|doesn't|knows|is(?! (?:the|our|now the|now our|also the|still the)\b)|goes|runs|lists|no longer has)\b.{0,60}?\b(?:as the|as a|as|the|a new|their|that|another) <adj>(?P<a><noun>)"
     ),
-    _form(
+    _compile_form(
         r"\b(?:gave|give|[Ee]veryone on|all of|[Rr]un|[Ss]et up) (?P<e><name>)(?: (?:<sort>))? .{0,40}?\b(?:another|its|a new|as) <adj>(?P<a><noun>)"
     ),
-    _form(
+    _compile_form(
         r"<begin>(?P<e><name>)(?: (?:<sort>))?, (?:(?:the )?(?P<a><noun>)[,:=] (?=\S)|(?:the|its) <adj>(?P<b><noun>))"
     ),
 )
 LOOSE = frozenset(FORMS[-4:])
 """Forms in which only a known attribute makes a subject."""
 _AFTER = r"(?= (?:now|on|falls|would be|used to|<link>|I |we |from|to|no |any|always|was|(?:and|but) )\b|'s? | ?[?.:,;=()]|$)"
-MY = _form(rf"\b(?:[Mm]y) <adj>(?P<a><noun>(?:'s <noun>)?){_AFTER}")
-OURS = _form(rf"\b(?:[Oo]ur) <adj>(?P<a><noun>){_AFTER}|\b(?:[Ff]or|[Aa]s) our <adj>(?P<b><noun>)")
+MY = _compile_form(rf"\b(?:[Mm]y) <adj>(?P<a><noun>(?:'s <noun>)?){_AFTER}")
+OURS = _compile_form(
+    rf"\b(?:[Oo]ur) <adj>(?P<a><noun>){_AFTER}|\b(?:[Ff]or|[Aa]s) our <adj>(?P<b><noun>)"
+)
 """What is said to be ours, whatever it is."""
-OUR = _form(
+OUR = _compile_form(
     rf"\b(?:[Tt]he|[Oo]ur) <adj>(?P<a><noun>)(?: (?:of choice|we (?:chose|use|have|picked)|here))?{_AFTER}"
     r"|\b(?:[Ff]or|[Aa]s) (?:the|our|its|a) <adj>(?P<b><noun>)|<begin>(?P<c>[A-Za-z][\w-]*(?: [a-z][\w-]*){0,2})(?= ?:)"
 )

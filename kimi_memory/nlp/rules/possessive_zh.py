@@ -27,42 +27,48 @@ _PARTS = {
 }
 
 
-def _form(form: str) -> re.Pattern[str]:
+def _compile_form(form: str) -> re.Pattern[str]:
     return rule(_PARTS, form)
 
 
 FORMS = (
-    _form(r"(?P<e><name>) ?(?:<place>)的?(?P<a><noun>)"),
-    _form(r"(?P<e><name>) ?<side>的(?:新的?|现在的|老|旧)?(?P<a><noun>)"),
-    _form(r"(?:<topic>)(?P<e><name>)(?:嘛|呢|啊|吧)?<sep>(?:它的|他的|她的|其)?(?P<a><noun>)"),
-    _form(r"(?P<e><name>) ?(?:这个)?(?:换了|有了|定了|改了)新的?(?P<a><noun>)"),
-    _form(r"(?P<e><name>) ?(?:现在|目前|一直|平时|那边)?(?:用|选|采用|配|设|定)的(?P<a><noun>)"),
-    _form(r"(?P<e><name>)（(?P<a><noun>)"),
-    _form(r"(?P<e><name>)的(?P<a><noun>)(?=。|$)"),
-    _form(r"<begin>(?P<e><name>)(?:嘛|呢|啊|吧|这个(?=[，,]))[，,]?(?:它的|其)?(?P<a><noun>)"),
-    _form(
+    _compile_form(r"(?P<e><name>) ?(?:<place>)的?(?P<a><noun>)"),
+    _compile_form(r"(?P<e><name>) ?<side>的(?:新的?|现在的|老|旧)?(?P<a><noun>)"),
+    _compile_form(
+        r"(?:<topic>)(?P<e><name>)(?:嘛|呢|啊|吧)?<sep>(?:它的|他的|她的|其)?(?P<a><noun>)"
+    ),
+    _compile_form(r"(?P<e><name>) ?(?:这个)?(?:换了|有了|定了|改了)新的?(?P<a><noun>)"),
+    _compile_form(
+        r"(?P<e><name>) ?(?:现在|目前|一直|平时|那边)?(?:用|选|采用|配|设|定)的(?P<a><noun>)"
+    ),
+    _compile_form(r"(?P<e><name>)（(?P<a><noun>)"),
+    _compile_form(r"(?P<e><name>)的(?P<a><noun>)(?=。|$)"),
+    _compile_form(
+        r"<begin>(?P<e><name>)(?:嘛|呢|啊|吧|这个(?=[，,]))[，,]?(?:它的|其)?(?P<a><noun>)"
+    ),
+    _compile_form(
         r"<begin>(?:新的?|现在的)?(?P<a><noun>)(?:是|改成|换成|定为|改为)[^，。]{1,20}[，,]我?(?:说的|指的|指|讲的)是?(?P<e><name>)(?=。|$)"
     ),
-    _form(r"(?P<e><name>)(?:现在|已经?)?没有?(?:这个)?(?P<a><noun>)"),
-    _form(
+    _compile_form(r"(?P<e><name>)(?:现在|已经?)?没有?(?:这个)?(?P<a><noun>)"),
+    _compile_form(
         r"(?P<e><name>)(?:现在|已经?|不再|就)?(?:(?:以(?![后前来上下及内外])|选定|选用|采用|选|用)[^，。]{1,20}?(?:为|作为|当|做)|(?:取消|放弃|换掉|弃用)了?[^，。]{1,20}?[，,])(?P<a><noun>)"
     ),
-    _form(r"(?P<e><name>) ?把(?P<a><noun>)"),
-    _form(r"<begin>(?P<e><name>)[，,：:](?P<a><noun>)"),
+    _compile_form(r"(?P<e><name>) ?把(?P<a><noun>)"),
+    _compile_form(r"<begin>(?P<e><name>)[，,：:](?P<a><noun>)"),
 )
 VALUED = frozenset(FORMS[-3:-2])
 """Forms whose value stands between the name and the noun."""
 LOOSE = frozenset(FORMS[-2:])
 """Forms in which only a known attribute makes a subject."""
-OURS = _form(
+OURS = _compile_form(
     r"(?:我们|咱们|本项目|本组|我司|我们团队|我们这儿|我们这边)的(?:新的?|现在的)?(?P<a><noun>)(?!的)"
 )
 """What is said to be ours, whatever it is."""
-OUR = _form(
+OUR = _compile_form(
     r"(?:^|[，,：:；;]|把|我们(?:团队|这儿|这边|项目)?的?|咱们的?|说的|新的|还是|决定|喜欢的|本项目的|本组的|拿)(?:(?:<when>|往后|今后|后)的?|都|就)*(?P<a><noun>)"
     r"|(?:做|当|作为|当作|用[A-Za-z][A-Za-z0-9 +#.-]{0,20}?|[A-Za-z0-9]为|我)(?P<b><noun>)"
 )
-MY = _form(r"我(?:家)?(?:所在|常用|用|工作|喜欢|住|开|买|养)?的(?:新)?(?P<a><noun>)(?!的)")
+MY = _compile_form(r"我(?:家)?(?:所在|常用|用|工作|喜欢|住|开|买|养)?的(?:新)?(?P<a><noun>)(?!的)")
 # What may stand right before a name in one run of characters.
 _LEAD = regex(
     r"^.*(?:的|是|把|我们?|你们?|他们?|她|它|记着|记得|记住?|记下|忘掉|忘记|忘了|忘|关于|说到|至于|对于|大家|同意|一下|确认"
@@ -84,7 +90,7 @@ def bare_name(run: str) -> str:
 
 
 # What follows an attribute that no table knows, where a value is given to it or taken away.
-_STATES = _form(
+_STATES = _compile_form(
     r"(?:<sep>(?:我们?|咱们?|大家|他们?|她们?|团队)?(?:这边|这儿)?(?:<when>|又|都|也|就|还|是|天|在|经|后|来|应该?|统一|终|一直|被|从[^，。]{1,16}|由[^，。]{1,16}|打今天起|即日起|起){0,8}"
     r"(?:不?再?是|不?再?为|叫|定|改|换|设|调|变|更新?|重|确|敲|用|选|取|迁|升|降|转|搬|挪|推迟|提前|延|取消|作废|删|忘|没有|没了|没|不用|不算|不对|在|要|达|等于|有变|有调整|从|由|可以|不再|别|你|就|这|吧|当|的记忆|失效|过|弄错|记错|信息|已|一直|无效|清|划|打)|<sep>(?:——|[：:=（]))"
 )

@@ -87,9 +87,9 @@ def reports_in(text: str) -> list[Report]:
     """Return what a message reports, in order; code, headings and chatter are left out."""
     found: list[Report] = []
     above = ""
-    for line in _lines(text):
+    for line in _unfenced_lines(text):
         item = _ITEM.match(line) is not None or _ROW.match(line) is not None
-        plain = _plain(line)
+        plain = _strip_markup(line)
         if not plain or _FINE.match(plain):
             continue
         if _HEADING.match(line) or (_INTRO.search(plain) and not _COMMENTARY.search(plain)):
@@ -100,13 +100,13 @@ def reports_in(text: str) -> list[Report]:
                 continue
         if not item:
             above = ""
-        found += _reported(line, above, item=item)
+        found += _find_reports(line, above, item=item)
     return found
 
 
-def _reported(line: str, above: str, *, item: bool) -> Iterator[Report]:
-    for unit, done in _units(line):
-        worth = _worth(unit, done=done)
+def _find_reports(line: str, above: str, *, item: bool) -> Iterator[Report]:
+    for unit, done in _split_sentences(line):
+        worth = _score_unit(unit, done=done)
         listed = item and _DID.search(above) and not _COMMENTARY.search(unit)
         if worth <= 0 and listed:
             worth = 0.3 * min(3, len(set(_IDENTIFIER.findall(unit)))) + 0.3
@@ -114,7 +114,7 @@ def _reported(line: str, above: str, *, item: bool) -> Iterator[Report]:
             yield Report(unit, worth + (0.5 if above else 0), above)
 
 
-def _lines(text: str) -> Iterator[str]:
+def _unfenced_lines(text: str) -> Iterator[str]:
     fenced = False
     for line in text.split("\n"):
         if _FENCE.match(line):
@@ -123,7 +123,7 @@ def _lines(text: str) -> Iterator[str]:
             yield line
 
 
-def _plain(line: str) -> str:
+def _strip_markup(line: str) -> str:
     if _ROW.match(line):
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
         first = next((cell for cell in cells if any(map(str.isalpha, cell))), "")
@@ -131,9 +131,9 @@ def _plain(line: str) -> str:
     return _MARKUP.sub("", line.lstrip("# ")).strip()
 
 
-def _units(line: str) -> Iterator[tuple[str, bool]]:
+def _split_sentences(line: str) -> Iterator[tuple[str, bool]]:
     """Yield the sentences of a line, and whether "Done." or the like stands before each."""
-    plain = _plain(line)
+    plain = _strip_markup(line)
     done = False
     for start, end in sentences(plain):
         unit = _NODS.sub("", plain[start:end], count=1).strip()
@@ -143,7 +143,7 @@ def _units(line: str) -> Iterator[tuple[str, bool]]:
             done = False
 
 
-def _worth(unit: str, *, done: bool) -> float:
+def _score_unit(unit: str, *, done: bool) -> float:
     chatter = _COMMENTARY.search(unit) or _PRAISE.search(unit) or _PRINTED.search(unit)
     if chatter or unit.endswith(("?", "？", ":", "：")):
         return 0.0

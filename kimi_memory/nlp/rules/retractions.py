@@ -63,7 +63,7 @@ def standing(text: str, own: Sequence[Span], theirs: Sequence[Span]) -> list[Spa
     kept: list[Span] = []
     for start, end, is_own in _in_order(text, own, theirs):
         sentence = text[start:end].strip()
-        if _unsays(sentence) and _take_back(text, kept):
+        if _is_retraction(sentence) and _take_back(text, kept):
             continue
         if is_own and not _UNSAID_INSIDE.search(sentence):
             kept.append((start, end))
@@ -96,6 +96,6 @@ def _is_claim(sentence: str) -> bool:
     return len(_HAN.findall(sentence)) + 2 * len(_WORD.findall(sentence)) >= 5
 
 
-def _unsays(sentence: str) -> bool:
+def _is_retraction(sentence: str) -> bool:
     low = sentence.lower().replace("’", "'")
     return any(one.search(low) for one in (_UNSAYS, _UNSAYS_ZH)) or takes_this_back(sentence)

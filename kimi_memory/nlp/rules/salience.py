@@ -17,11 +17,11 @@ from kimi_memory.nlp.basic.regex import regex
 from kimi_memory.nlp.basic.result_cache import keep_results
 
 
-def _words(text: str) -> frozenset[str]:
+def _word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_FUNCTION = _words(
+_FUNCTION = _word_set(
     """
 a about above after again against all almost along already also although always am among an and
 any anybody anymore anyone anything anyway are around as at away back be because been before
@@ -43,7 +43,7 @@ won't wouldn't isn't aren't wasn't weren't haven't hasn't you're you've you'll w
 they're he's she's who's ain't im ive dont cant thats btw also cuz 'cause
     """
 )
-_GENERIC = _words(
+_GENERIC = _word_set(
     """
 able absolutely ace actually admire adorable again agree agreed all-time alright amaze amazed
 amazing anxious appreciate appreciated appreciation awe awesome awful awww bad balance beautiful

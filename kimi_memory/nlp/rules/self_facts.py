@@ -250,7 +250,7 @@ class Self:
 
 
 @lru_cache(maxsize=1)
-def _frames() -> tuple[tuple[str, re.Pattern[str]], ...]:
+def _compile_frames() -> tuple[tuple[str, re.Pattern[str]], ...]:
     parts = {**_PARTS, "Name": f"(?-i:{_PARTS['Name']})"}
     return tuple(
         (attribute, rule(parts, frame if zh else rf"(?<![\w'])(?:{frame})", re.IGNORECASE))
@@ -264,7 +264,7 @@ def self_of(sentence: str) -> Self | None:
     """Return what a sentence tells of its speaker by a verb, or None."""
     if not _SELF.search(sentence):
         return None
-    for attribute, frame in _frames():
+    for attribute, frame in _compile_frames():
         for found in frame.finditer(sentence):
             named = next(name for name in ("v", "w") if found.groupdict().get(name))
             start, end = found.span(named)

@@ -162,7 +162,7 @@ _V_ZH = r"(?P<v>[^。；]+?)"
 _TAIL_ZH = r"(?P<t>[，,。；].*)?$"
 
 
-def _spelled(form: str, *, zh: bool) -> str:
+def _expand_form(form: str, *, zh: bool) -> str:
     whose = _SUBJECT_ZH if zh else _SUBJECT
     spelled = (
         form.replace("%CITY", _CITY).replace("%DATE", _DATE_ZH if zh else _DATE).replace("{o}", _O)
@@ -197,21 +197,21 @@ class _Frame:
         if self._pattern is None:
             if self._words and not any(word in plain for word in self._words):
                 return None
-            self._pattern = regex(_spelled(self._form, zh=self._zh), re.IGNORECASE)
+            self._pattern = regex(_expand_form(self._form, zh=self._zh), re.IGNORECASE)
         return self._pattern.match(text)
 
 
 def find_frames(text: str, *, zh: bool) -> Iterator[tuple[str, re.Match[str]]]:
     """Yield the slots of whose forms a clause is one, in the order of the list."""
     plain = folded(text)
-    for frame in _frames(zh=zh):
+    for frame in _build_frames(zh=zh):
         found = frame.match(text, plain)
         if found:
             yield frame.slot, found
 
 
 @lru_cache(maxsize=2)
-def _frames(*, zh: bool) -> tuple[_Frame, ...]:
+def _build_frames(*, zh: bool) -> tuple[_Frame, ...]:
     return tuple(
         _Frame(slot, form, zh=zh) for slot, forms in (_ZH if zh else _EN) for form in forms
     )

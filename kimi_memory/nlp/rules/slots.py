@@ -36,7 +36,7 @@ def slot_of(clause: str, holder: str = "user", project: str = "") -> Slot | None
         holder: who says I in it.
         project: the project it was said in.
     """
-    found = _found(clause)
+    found = _find_slot(clause)
     if found is None:
         return None
     if project and found.holder == slug(project, 40):
@@ -53,8 +53,8 @@ _HAN = regex(f"[{HAN}]")
 
 
 @lru_cache(maxsize=8192)
-def _found(clause: str) -> Slot | None:
-    slot = _stated(clause)
+def _find_slot(clause: str) -> Slot | None:
+    slot = _parse_clause(clause)
     if slot and slot.name == "name" and (person := BY_NAME.get(slot.holder.partition(".")[2])):
         return replace(slot, name=person.name, holder="user", many=person.many)
     kin = BY_NAME.get(slot.holder.partition(".")[2]) if slot else None
@@ -62,13 +62,13 @@ def _found(clause: str) -> Slot | None:
     return replace(slot, many=True) if slot and kin and kin.many else slot
 
 
-def _stated(clause: str) -> Slot | None:
+def _parse_clause(clause: str) -> Slot | None:
     text = unicodedata.normalize("NFKC", simplify(clause.replace("’", "'"))).strip()
     if not text or len(text) > 400 or text.endswith("?"):
         return None
     zh = _HAN.search(text) is not None
     plain = plain_clause(strip_marks(text), zh=zh)
-    if preferred := _preferred(plain, zh=zh):
+    if preferred := _parse_preference(plain, zh=zh):
         return preferred
     by_verb = _by_verb(plain, zh=zh) if _tells_reason(plain) else None
     plain = strip_marks(split_reason(plain)[0])
@@ -90,7 +90,7 @@ _PREFERENCES = (
 _DOING = regex(r"^(?:drinking|having|using|eating|to|喝|吃|用|养|坐|看)")
 
 
-def _preferred(text: str, *, zh: bool) -> Slot | None:
+def _parse_preference(text: str, *, zh: bool) -> Slot | None:
     """Return the slot of two things of which somebody likes one better."""
     for frame in _PREFERENCES:
         if found := frame.match(text):
@@ -98,7 +98,7 @@ def _preferred(text: str, *, zh: bool) -> Slot | None:
                 _DOING.sub("", trim_value(found[name], zh=zh).lower()).strip() for name in "vo"
             )
             both = "-".join(sorted((liked, other)))
-            return Slot("preference", "user", False, liked, _short(both))
+            return Slot("preference", "user", False, liked, _slug_qualifier(both))
     return None
 
 
@@ -123,10 +123,10 @@ def _of_frame(name: str, said: dict[str, str | None], *, zh: bool) -> Slot | Non
             if noun in {"api", "cli", "app", "worker", "客户端", "项目", "服务"}
             else None
         )
-    which = _which(said.get("q") or "", definition)
+    which = _parse_qualifier(said.get("q") or "", definition)
     if definition is None or which is None:
         return None
-    holder = _holder(said.get("w"), definition, zh=zh)
+    holder = _resolve_holder(said.get("w"), definition, zh=zh)
     if definition.name == "language" and noun:
         which = "" if noun in {"项目", "app"} else english(noun)
     if definition.name == "appointment" and holder == PROJECT:
@@ -144,7 +144,7 @@ def _of_frame(name: str, said: dict[str, str | None], *, zh: bool) -> Slot | Non
         holder,
         definition.many,
         cut,
-        _short(which),
+        _slug_qualifier(which),
         trim_value(said.get("o") or "", zh=zh),
         bool(said.get("d")),
         _kin_in(_MINE.sub("", (said.get("w") or "").lower()), zh=zh)[1],
@@ -158,7 +158,7 @@ _NO_WHICH = frozenset(
 ) | {"我们", "我们的", "我的", "我", "这个", "新", "新的", "团队"}
 
 
-def _which(words: str, definition: Definition | None) -> str | None:
+def _parse_qualifier(words: str, definition: Definition | None) -> str | None:
     """Return what tells one of several from the others, None where the words are too many."""
     kept = [word for word in words.lower().replace("'s", "").split() if word not in _NO_WHICH]
     if definition is None or len(kept) > 2:
@@ -173,11 +173,11 @@ def _which(words: str, definition: Definition | None) -> str | None:
     )
 
 
-def _short(words: str) -> str:
+def _slug_qualifier(words: str) -> str:
     return slug(words, 30) if words else ""
 
 
-def _holder(words: str | None, definition: Definition, *, zh: bool) -> str:
+def _resolve_holder(words: str | None, definition: Definition, *, zh: bool) -> str:
     if words is None:
         if definition.name == "name":
             return "user"
@@ -253,10 +253,10 @@ def _of_noun(said: dict[str, str | None], *, zh: bool) -> Slot | None:
         re.sub(r"^ ?(?:for|of) (?:the |our |my )?", "", said.get("f") or ""),
     )
     whose = "" if definition.name == "deadline" and whose.lower() in {"my", "我的", "我"} else whose
-    holder, which = _owner(whose, f"{which} {of}".strip(), definition, zh=zh)
+    holder, which = _resolve_noun_holder(whose, f"{which} {of}".strip(), definition, zh=zh)
     if definition.name == "appointment":
         which = f"{which} {said['n']}"
-    told = _which(which, definition)
+    told = _parse_qualifier(which, definition)
     value = trim_value(said["v"] or "", zh=zh)
     if (
         told is None
@@ -273,7 +273,7 @@ def _of_noun(said: dict[str, str | None], *, zh: bool) -> Slot | None:
         holder,
         definition.many and definition.name != "allergies",
         value,
-        _short(told),
+        _slug_qualifier(told),
         trim_value(said.get("o") or "", zh=zh),
         bool(said.get("d")),
     )
@@ -296,7 +296,9 @@ _HOUSEHOLD = frozenset(("rent", "fee", "editor", "theme", "font-size"))
 """What "the" may mean of a person's."""
 
 
-def _owner(whose: str, which: str, definition: Definition, *, zh: bool) -> tuple[str, str]:
+def _resolve_noun_holder(
+    whose: str, which: str, definition: Definition, *, zh: bool
+) -> tuple[str, str]:
     """Return who holds what a noun names, and which of several it is."""
     low = whose.lower().removesuffix("'s")
     kin = KIN.get(which.lower().removesuffix("'s").removesuffix("的"))

@@ -39,7 +39,7 @@ _QUOTATION = regex(
 _SPAN = regex(r"`[^`\n]{1,60}`")
 
 
-def said(text: str) -> list[Span]:
+def spoken_spans(text: str) -> list[Span]:
     """Return the spans of the sentences a person would have spoken.
 
     Fenced and indented code, diffs, logs, tables, headings, block quotes, tagged
@@ -48,13 +48,14 @@ def said(text: str) -> list[Span]:
     quoted = [found.span() for found in _QUOTATION.finditer(text)]
     return [
         (start, end)
-        for first, last in _lines(text)
-        for start, end in _shifted(text[first:last], first)
-        if is_prose(text[start:end]) and not any(_cut(start, end, span) for span in quoted)
+        for first, last in _yield_prose_lines(text)
+        for start, end in _offset_sentences(text[first:last], first)
+        if is_prose(text[start:end])
+        and not any(_is_inside_quotation(start, end, span) for span in quoted)
     ]
 
 
-def _cut(start: int, end: int, quotation: Span) -> bool:
+def _is_inside_quotation(start: int, end: int, quotation: Span) -> bool:
     """Whether a sentence is part of a quotation that runs over several."""
     first, last = quotation
     return start < last and first < end and not (start <= first and last <= end)
@@ -87,11 +88,11 @@ def headline(sentence: str) -> str:
     return cut[: border if border > limit // 2 else limit].rstrip(" ,，、:：;；") + "…"
 
 
-def _shifted(line: str, by: int) -> list[Span]:
+def _offset_sentences(line: str, by: int) -> list[Span]:
     return [(start + by, end + by) for start, end in sentences(line)]
 
 
-def _lines(text: str) -> Iterator[Span]:
+def _yield_prose_lines(text: str) -> Iterator[Span]:
     """Yield the spans of the lines that may hold prose, without list markers."""
     at, fenced, block = 0, False, ""
     for line in text.split("\n"):
@@ -101,12 +102,12 @@ def _lines(text: str) -> Iterator[Span]:
         elif block:
             block = "" if f"</{block}>" in line else block
         elif not fenced:
-            block = _opened(line)
+            block = _find_open_tag(line)
             if not block and not _CHECKBOX.match(line):
-                yield from _spoken(line, start)
+                yield from _yield_spoken_span(line, start)
 
 
-def _opened(line: str) -> str:
+def _find_open_tag(line: str) -> str:
     """Return the tag a line opens and leaves open, or that it consists of."""
     found = _BLOCK.match(line.lstrip())
     if found is None or f"</{found[1]}>" in line:
@@ -114,7 +115,7 @@ def _opened(line: str) -> str:
     return found[1]
 
 
-def _spoken(line: str, start: int) -> Iterator[Span]:
+def _yield_spoken_span(line: str, start: int) -> Iterator[Span]:
     bullet = _BULLET.match(line)
     if bullet:
         yield start + bullet.end(), start + len(line)

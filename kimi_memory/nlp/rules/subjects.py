@@ -67,12 +67,12 @@ _WE = regex(r"\b(?:we|our|us|let's|everyone|everybody)\b|我们|咱们|大家|�
 @lru_cache(maxsize=4096)
 def subject_of(sentence: str) -> Subject | None:
     """Return whose what a sentence speaks of, or None where it names neither."""
-    text, zh = _read(sentence)
+    text, zh = _normalise_sentence(sentence)
     grammar = possessive_zh if zh else possessive_en
     mine = own_of(sentence)
     # In Chinese 我 stands before what is mine; in English a name may own what follows.
     first, second = (mine, None) if zh else (None, mine)
-    return first or _named(text, zh=zh) or second or _ours(grammar, text)
+    return first or _find_named_subject(text, zh=zh) or second or _find_our_subject(grammar, text)
 
 
 @lru_cache(maxsize=64)
@@ -81,17 +81,19 @@ def own_of(sentence: str) -> Subject | None:
 
     `subject_of` has more to look for, and may find that something else is meant.
     """
-    text, zh = _read(sentence)
-    return _self(text) or _mine((possessive_zh if zh else possessive_en).MY, text)
+    text, zh = _normalise_sentence(sentence)
+    return _find_self_subject(text) or _find_my_subject(
+        (possessive_zh if zh else possessive_en).MY, text
+    )
 
 
-def _read(sentence: str) -> tuple[str, bool]:
+def _normalise_sentence(sentence: str) -> tuple[str, bool]:
     """Return a sentence as the grammars have it, and whether it is Chinese."""
     text = simplify(sentence.replace("’", "'"))
     return text, language_of(text) == "zh"
 
 
-def _self(text: str) -> Subject | None:
+def _find_self_subject(text: str) -> Subject | None:
     told = self_of(text)
     if told is None:
         return None
@@ -145,10 +147,10 @@ def kin(key: str) -> frozenset[str]:
     return frozenset({key, *(f"{name}.{rest}" for names in near for name in names if rest)})
 
 
-def _named(text: str, *, zh: bool) -> Subject | None:
+def _find_named_subject(text: str, *, zh: bool) -> Subject | None:
     grammar = possessive_zh if zh else possessive_en
     for form in grammar.FORMS:
-        for found in _overlapping(form, text, zh=zh):
+        for found in _yield_overlapping_matches(form, text, zh=zh):
             name = possessive_zh.bare_name(found["e"]) if zh else without_verb(found["e"])
             noun = found["a"] or found.groupdict().get("b") or ""
             attribute, known = attribute_of(noun)
@@ -162,14 +164,16 @@ def _named(text: str, *, zh: bool) -> Subject | None:
                 )
             )
             if is_name(name, zh=zh) and not unsaid:
-                start, end = _span(found, text)
+                start, end = _subject_span(found, text)
                 return Subject(
                     slug(name, 40), attribute, known, f"{name} {noun}", name, noun, "", start, end
                 )
     return None
 
 
-def _overlapping(form: re.Pattern[str], text: str, *, zh: bool) -> Iterator[re.Match[str]]:
+def _yield_overlapping_matches(
+    form: re.Pattern[str], text: str, *, zh: bool
+) -> Iterator[re.Match[str]]:
     """Yield matches, each looked for behind the name of the one before."""
     found = form.search(text)
     while found:
@@ -184,7 +188,7 @@ _GAP = regex(
 )
 
 
-def _span(found: re.Match[str], text: str) -> tuple[int, int]:
+def _subject_span(found: re.Match[str], text: str) -> tuple[int, int]:
     """Return where a name and its noun stand; of two that stand apart, where the noun does."""
     name = found.span("e")
     noun = found.span("a" if found["a"] else "b")
@@ -202,7 +206,7 @@ def _is_stated(text: str, start: int, end: int) -> bool:
     )
 
 
-def _mine(pattern: re.Pattern[str], text: str) -> Subject | None:
+def _find_my_subject(pattern: re.Pattern[str], text: str) -> Subject | None:
     found = pattern.search(text)
     if found is None:
         return None
@@ -214,7 +218,7 @@ def _mine(pattern: re.Pattern[str], text: str) -> Subject | None:
     )
 
 
-def _ours(grammar: ModuleType, text: str) -> Subject | None:
+def _find_our_subject(grammar: ModuleType, text: str) -> Subject | None:
     for form in (grammar.OUR, grammar.OURS):
         at = 0
         while found := form.search(text, at):

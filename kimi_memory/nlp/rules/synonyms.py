@@ -200,9 +200,9 @@ Split = Callable[[str], list[str]]
 def tables(split: Split) -> tuple[Table, ...]:
     """Return the tables in the words of a splitter: forms, synonyms, kinds."""
     return (
-        _table(_alike(_FORMS), FORM, split),
-        _table(_alike(_SYNONYMS), SYNONYM, split),
-        _table(_members(), KIND, split),
+        _build_table(_yield_word_groups(_FORMS), FORM, split),
+        _build_table(_yield_word_groups(_SYNONYMS), SYNONYM, split),
+        _build_table(_yield_kind_members(), KIND, split),
     )
 
 
@@ -227,26 +227,28 @@ def _mark() -> str:
     return hashlib.sha256("\0".join((_FORMS, _SYNONYMS, _KINDS)).encode()).hexdigest()
 
 
-def _alike(text: str) -> Iterator[tuple[str, list[str]]]:
+def _yield_word_groups(text: str) -> Iterator[tuple[str, list[str]]]:
     """Yield each word with the other words of its group."""
     for group in text.replace("\n", " ").split(","):
         words = group.split()
         yield from ((word, words) for word in words)
 
 
-def _members() -> Iterator[tuple[str, list[str]]]:
+def _yield_kind_members() -> Iterator[tuple[str, list[str]]]:
     """Yield the name of each kind with the things of the kind."""
     for line in _KINDS.strip().replace("\n  ", " ").splitlines():
         names, _, members = line.partition(":")
         yield from ((name, members.split()) for name in names.split())
 
 
-def _table(entries: Iterator[tuple[str, list[str]]], weight: float, split: Split) -> Table:
+def _build_table(entries: Iterator[tuple[str, list[str]]], weight: float, split: Split) -> Table:
     found: dict[str, dict[str, None]] = {}
     for name, others in entries:
-        keys = _whole(name, split)
+        keys = _longest_token(name, split)
         words = found.setdefault(keys, {}) if keys else {}
-        words.update(dict.fromkeys(word for other in others if (word := _whole(other, split))))
+        words.update(
+            dict.fromkeys(word for other in others if (word := _longest_token(other, split)))
+        )
     return {
         key: Echo(tuple(word for word in words if word != key), weight)
         for key, words in found.items()
@@ -254,6 +256,6 @@ def _table(entries: Iterator[tuple[str, list[str]]], weight: float, split: Split
     }
 
 
-def _whole(word: str, split: Split) -> str:
+def _longest_token(word: str, split: Split) -> str:
     """Return the word of the splitter that means all of `word`, empty where there is none."""
     return max(split(word), key=len, default="")

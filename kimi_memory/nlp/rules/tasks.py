@@ -103,11 +103,13 @@ def tasks_in(text: str) -> list[str]:
     if len(text) > MAX_TURN:
         return []
     found: list[str] = []
-    for part in _own(text):
+    for part in _yield_own_parts(text):
         marked = [*_MARKED.finditer(part), *_BEFORE.finditer(part)]
         found += [found["what"] for found in marked]
         if not marked:
-            found += [task for sentence in _sentences(part) if (task := _task(sentence))]
+            found += [
+                task for sentence in _yield_sentences(part) if (task := _parse_task(sentence))
+            ]
     cut = (_TAIL.sub("", one).strip() for one in found)
     return list(dict.fromkeys(one for one in cut if _names_something(one)))
 
@@ -116,16 +118,21 @@ def done_in(text: str) -> list[str]:
     """Return what a person says is done, each cut from the text as it stands."""
     if len(text) > MAX_TURN:
         return []
-    return [done for part in _own(text) for one in _sentences(part) if (done := _done(one))]
+    return [
+        done
+        for part in _yield_own_parts(text)
+        for one in _yield_sentences(part)
+        if (done := _parse_done_task(one))
+    ]
 
 
 def finishes(done: str, task: str) -> bool:
     """Whether what is done is what a to-do names: the to-do says all its words."""
-    wanted, there = _content(done), _content(task)
-    return bool(wanted) and all(any(_same(a, b) for b in there) for a in wanted)
+    wanted, there = _content_words(done), _content_words(task)
+    return bool(wanted) and all(any(_is_same_word(a, b) for b in there) for a in wanted)
 
 
-def _own(text: str) -> Iterator[str]:
+def _yield_own_parts(text: str) -> Iterator[str]:
     """Yield the parts of a turn that are its speaker's own words, without code."""
     for start, end in own_spans(text):
         part = text[start:end]
@@ -133,14 +140,14 @@ def _own(text: str) -> Iterator[str]:
             yield part
 
 
-def _sentences(text: str) -> Iterator[str]:
+def _yield_sentences(text: str) -> Iterator[str]:
     for found in _SENTENCE.finditer(text):
         sentence = found[0].strip().lstrip("-*+• ").strip()
         if sentence:
             yield sentence
 
 
-def _task(sentence: str) -> str:
+def _parse_task(sentence: str) -> str:
     if len(sentence) > MAX_TASK + 40 or _NO_TASK.search(sentence):
         return ""
     for form in (_NEED, _YET, _HAN_NEED, _HAN_YET):
@@ -149,7 +156,7 @@ def _task(sentence: str) -> str:
     return ""
 
 
-def _done(sentence: str) -> str:
+def _parse_done_task(sentence: str) -> str:
     if len(sentence) > MAX_TASK or _NOT_DONE.search(sentence):
         return ""
     found = _DONE.match(sentence)
@@ -160,14 +167,14 @@ def _done(sentence: str) -> str:
 
 
 def _names_something(task: str) -> bool:
-    return len(task) <= MAX_TASK and len(_content(task)) >= LEAST
+    return len(task) <= MAX_TASK and len(_content_words(task)) >= LEAST
 
 
-def _same(a: str, b: str) -> bool:
+def _is_same_word(a: str, b: str) -> bool:
     """Whether two words are one in another form: migrate, migration."""
     stem = max(5, max(len(a), len(b)) * 2 // 3)
     return a == b or (a[:stem] == b[:stem] and len(a) >= stem and a.isascii())
 
 
-def _content(text: str) -> set[str]:
+def _content_words(text: str) -> set[str]:
     return {word for word in words_of(text) if len(word) > 1 and word not in _SMALL}

@@ -158,7 +158,7 @@ def text_request(sentence: str) -> Request | None:
     if found is None or (changes and _is_recap(low)):
         return None
     colon = _COLON.search(low, found.start())
-    where = _where(low, bool(changes), bool(asks), colon.start() if colon else -1)
+    where = _locate_text(low, bool(changes), bool(asks), colon.start() if colon else -1)
     if where is None:
         return None
     points = bool(changes) and not _ELSEWHERE.search(low)
@@ -183,7 +183,7 @@ def introduced_at(sentence: str) -> int:
     return -1
 
 
-def _where(low: str, changes: bool, asks: bool, colon: int) -> Where | None:
+def _locate_text(low: str, changes: bool, asks: bool, colon: int) -> Where | None:
     follows = bool(_FOLLOWS_EN.search(low) or _FOLLOWS_ZH.search(low))
     named = bool(_NAMED_EN.search(low) or _NAMED_ZH.search(low))
     bare = bool(_BARE_EN.search(low) or _BARE_ZH.search(low))

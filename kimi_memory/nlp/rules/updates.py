@@ -13,11 +13,11 @@ from kimi_memory.nlp.basic.regex import regex
 from kimi_memory.nlp.rules.cues import fold_case
 
 
-def _any(*parts: str) -> re.Pattern[str]:
+def _compile_alternatives(*parts: str) -> re.Pattern[str]:
     return regex("|".join(f"(?:{part})" for part in parts))
 
 
-CHANGE = _any(
+CHANGE = _compile_alternatives(
     r"\b(?:is|are|am|'s|'re|i|we) now\b|\bnow (?:is|are|has|have|it's|uses?|lives?|works?)\b|\bnow[,.!]|\bnow$",
     r"\b(?:has|have|had to|was|were|is|are|got)? ?(?:changed?|switch(?:ed)?|mov(?:ed?|ing)|migrated?|updated?|bumped"
     r"|raised?|lowered?|relocated|renamed|postponed|extended|rescheduled|upgraded|downgraded)\b",
@@ -47,7 +47,7 @@ CHANGE = _any(
 """A new value takes the place of an old one. Read only where something is known to be stated."""
 
 _SAID = r"(?:what|anything|everything|the things?|all) (?:i|we)(?:'ve| have| had)? (?:just )?(?:said|told|gave|mentioned)"
-_BACK = _any(
+_BACK = _compile_alternatives(
     rf"\b(?:forget|delete|erase|remove|drop|disregard|ignore|strike|unlearn|scrap|scratch|discard) (?:about )?(?:all |of )?{_SAID}",
     r"(?<!don't )(?<!do not )(?<!never )(?<!not )(?<!i )(?<!to )(?<!always )(?<!didn't )(?<!i'll )\bforget (?!to\b|it\b)"
     r"(?:about )?(?:the|my|our|that|all|[\w-]+'s?) ",
@@ -112,17 +112,17 @@ _BACK_ZH = tuple(
         r"(?:已经?|现在)?没有?[\u3400-\u9fff]{2,8}了(?=[，,。！!]|$)|(?:已经?|被)?取消(?:了|掉了?|啦)?(?=[，,。！!]|$)",
     )
 )
-_INSTEAD = _any(
+_INSTEAD = _compile_alternatives(
     r"\b(?:it|they|that)(?:'s| is| are|'re) (?:now )?(?:[a-z]* )?[\w/~$]*\d|\b(?:use|it's|it is|is now|to|but|switch to|go with|make it) [\w/~$.-]*\d|\buse (?!it\b|this\b|that\b|the\b|them\b)[a-z]+",
     r"(?:改|换|变|调)[成为到用]|(?:现在|而|新的)是|[，,](?:用|是)[a-z0-9]",
 )
 """Another value in place of the one that holds no more: then it is a change."""
-_ENDED = _any(
+_ENDED = _compile_alternatives(
     r"\b(?:is|are) no longer (?![^,;]{0,80}\bbut\b)[^,;]{1,40}[.!]?$|\b(?:is|are)n't [^,;]{1,40} any ?(?:more|longer)[.!]?$"
     r"|\bno longer (?:has|have|uses?) [^,;]{1,40}[.!]?$",
     r"(?:不再是|已经?不是|不是)[^，,；;]{1,16}了[。.!！]?$|不再(?:用|有|使用)[^，,；;]{1,16}[。.!！]?$",
 )
-_THIS = _any(
+_THIS = _compile_alternatives(
     r"^(?:please |just |no,? |sorry,? |actually,? )*(?:forget|drop|scrap|ignore|disregard|delete|never ?mind) "
     rf"(?:that|this|it|{_SAID})(?: again| please| now)?[,. ]*(?:please)?[.!]?$",
     r"^(?:sorry,? |no,? |hm+,? )*(?:that|this|it)(?:'s| is| was)? (?:no longer|not|isn't) (?:true|right|correct|valid|so|the case)"

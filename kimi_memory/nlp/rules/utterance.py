@@ -157,11 +157,11 @@ def clauses(text: str) -> list[Clause]:
         # People who chat begin sentences in lower case.
         stops = [m.end() for m in _STOP.finditer(shown, start, end) if m.end() < end]
         for first, last in zip([start, *stops], [*stops, end], strict=True):
-            found += _split(shown, first, last)
-    return [_bare(text, one) for one in found if any(map(str.isalnum, one.text))]
+            found += _split_by_act(shown, first, last)
+    return [_strip_list_number(text, one) for one in found if any(map(str.isalnum, one.text))]
 
 
-def _bare(text: str, clause: Clause) -> Clause:
+def _strip_list_number(text: str, clause: Clause) -> Clause:
     """Return a clause as it stands in a turn, without the number of a list before it."""
     number = _NUMBER.match(text, clause.start, clause.end)
     start = number.end() if number else clause.start
@@ -192,10 +192,10 @@ def act_of(clause: str) -> Act:
         return Act.ORDER
     if _MARK.search(low):
         return Act.QUESTION
-    return _unmarked(low)
+    return _classify_act(low)
 
 
-def _unmarked(low: str) -> Act:
+def _classify_act(low: str) -> Act:
     """Return what a clause does that ends in no question mark."""
     if is_order(low):
         return Act.ORDER
@@ -215,7 +215,7 @@ def is_order(clause: str) -> bool:
     return _ORDER_EN.search(clause) is not None and _AGENT_EN.search(clause) is not None
 
 
-def _split(text: str, start: int, end: int) -> list[Clause]:
+def _split_by_act(text: str, start: int, end: int) -> list[Clause]:
     """Cut a sentence where an act of another sort begins."""
     borders = [m.end() for m in _BORDER.finditer(text, start, end) if start < m.end() < end]
     parts = [
@@ -234,10 +234,10 @@ def _split(text: str, start: int, end: int) -> list[Clause]:
             joined[-1] = Clause(last.start, part.end, text[last.start : part.end], last.act)
         else:
             joined.append(part)
-    return [_trimmed(text, part) for part in joined]
+    return [_trim_clause(text, part) for part in joined]
 
 
-def _trimmed(text: str, clause: Clause) -> Clause:
+def _trim_clause(text: str, clause: Clause) -> Clause:
     words = text[clause.start : clause.end]
     short = words.rstrip(" ,，;；-–—")
     end = clause.start + len(short)

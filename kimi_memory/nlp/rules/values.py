@@ -52,12 +52,12 @@ _PIECES = 3
 
 def compare_values(old: str, new: str) -> Relation:
     """Return how a later value of one slot stands to an earlier one."""
-    return _compared(claim_words(old, whole=True), claim_words(new, whole=True), is_value=True)
+    return _compare_words(claim_words(old, whole=True), claim_words(new, whole=True), is_value=True)
 
 
 def compare_claims(old: str, new: str) -> Relation:
     """Return how a later statement stands to an earlier one."""
-    return _compared(claim_words(old), claim_words(new), is_value=False)
+    return _compare_words(claim_words(old), claim_words(new), is_value=False)
 
 
 def compare_statements(old: str, new: str) -> Relation:
@@ -112,7 +112,7 @@ def same_told(old: str, new: str, subjects: str) -> bool:
     return bool(strong[0]) and strong[0] == strong[1] and first[NOT] == second[NOT]
 
 
-def _compared(old: tuple[str, ...], new: tuple[str, ...], *, is_value: bool) -> Relation:
+def _compare_words(old: tuple[str, ...], new: tuple[str, ...], *, is_value: bool) -> Relation:
     if old == new or not old or not new:
         return Relation.SAME if old == new and old else Relation.OTHER
     plain_old, plain_new = (_without_denial(words) for words in (old, new))
@@ -127,12 +127,16 @@ def _compared(old: tuple[str, ...], new: tuple[str, ...], *, is_value: bool) -> 
     kinds = {step[0] for step in steps}
     grown = Relation.OTHER
     if kinds == {"insert"}:
-        grown = _grown(old, new, [(step[3], step[4]) for step in steps], is_value=is_value)
+        grown = _compare_added_words(
+            old, new, [(step[3], step[4]) for step in steps], is_value=is_value
+        )
     elif kinds == {"delete"}:
-        grown = _grown(new, old, [(step[1], step[2]) for step in steps], is_value=is_value)
+        grown = _compare_added_words(
+            new, old, [(step[1], step[2]) for step in steps], is_value=is_value
+        )
         grown = Relation.COARSER if grown is Relation.FINER else grown
     else:
-        return _exchanged([(old[a:b], new[c:d]) for _, a, b, c, d in steps], old)
+        return _compare_replaced_words([(old[a:b], new[c:d]) for _, a, b, c, d in steps], old)
     return grown
 
 
@@ -140,19 +144,19 @@ def _without_denial(words: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(word for word in words if word != NOT)
 
 
-def _grown(
+def _compare_added_words(
     few: tuple[str, ...], many: tuple[str, ...], runs: list[tuple[int, int]], *, is_value: bool
 ) -> Relation:
     """Return how many words stand to few that all stand in them, in order."""
     added = [many[start:end] for start, end in runs]
-    if any(_turns(words, runs[at], len(many)) for at, words in enumerate(added)):
+    if any(_is_denial(words, runs[at], len(many)) for at, words in enumerate(added)):
         return Relation.OPPOSITE if sum(words.count(NOT) for words in added) % 2 else Relation.OTHER
-    if _is_han(few) and len(_pieces(few, many)) > (1 if is_value else _PIECES):
+    if _is_han(few) and len(_matching_block_sizes(few, many)) > (1 if is_value else _PIECES):
         return Relation.OTHER
     return Relation.FINER
 
 
-def _turns(words: tuple[str, ...], run: tuple[int, int], length: int) -> bool:
+def _is_denial(words: tuple[str, ...], run: tuple[int, int], length: int) -> bool:
     """Whether added words deny what they are added to, and not a thing of their own."""
     if NOT not in words:
         return False
@@ -164,18 +168,18 @@ def _is_han(words: tuple[str, ...]) -> bool:
     return any("\u3400" <= word[0] <= "\u9fff" for word in words)
 
 
-def _pieces(few: tuple[str, ...], many: tuple[str, ...]) -> list[int]:
+def _matching_block_sizes(few: tuple[str, ...], many: tuple[str, ...]) -> list[int]:
     blocks = SequenceMatcher(None, few, many, autojunk=False).get_matching_blocks()
     return [block.size for block in blocks if block.size]
 
 
-def _exchanged(
+def _compare_replaced_words(
     changed: list[tuple[tuple[str, ...], tuple[str, ...]]], old: tuple[str, ...]
 ) -> Relation:
     """Return how claims differ that each have words the other has not."""
     kept = len(old) - sum(len(before) for before, _ in changed)
     if len(changed) == 1 and kept >= len(changed[0][0]):
-        before, after = (_joined(words) for words in changed[0])
+        before, after = (_join_words(words) for words in changed[0])
         if frozenset((before, after)) in PAIRS:
             return Relation.OPPOSITE
     checked = [all(map(_CHECKED.match, before + after)) for before, after in changed]
@@ -184,5 +188,5 @@ def _exchanged(
     return Relation.OTHER
 
 
-def _joined(words: tuple[str, ...]) -> str:
+def _join_words(words: tuple[str, ...]) -> str:
     return ("" if _is_han(words) else " ").join(words)

@@ -88,7 +88,7 @@ def _libc_rename() -> Callable[[int, bytes, int, bytes, int], int]:
 _renameat2 = _libc_rename()
 
 
-def _rename(old_fd: int, old: str, new_fd: int, new: str, flags: int) -> None:
+def _rename_with_flags(old_fd: int, old: str, new_fd: int, new: str, flags: int) -> None:
     if _renameat2(old_fd, os.fsencode(old), new_fd, os.fsencode(new), flags) != 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number), new)
@@ -172,13 +172,13 @@ class Disk:
             SyncError: the system could not; do not sync the same descriptor again, it
                 may claim success for pages it has dropped.
         """
-        self._sync("fsync", os.fsync, fd)
+        self._sync_file("fsync", os.fsync, fd)
 
     def fdatasync(self, fd: int) -> None:
         """Make the bytes and size of an open file durable; SyncError as for `fsync`."""
-        self._sync("fdatasync", os.fdatasync, fd)
+        self._sync_file("fdatasync", os.fdatasync, fd)
 
-    def _sync(self, name: str, call: Callable[[int], None], fd: int) -> None:
+    def _sync_file(self, name: str, call: Callable[[int], None], fd: int) -> None:
         try:
             self.perform(name, call, fd)
         except OSError as error:
@@ -214,7 +214,7 @@ class Disk:
     def rename_noreplace(self, old: str, old_at: int, new: str, new_at: int) -> None:
         """Rename; FileExistsError where the new name is taken."""
         try:
-            self.perform("noreplace", _rename, old_at, old, new_at, new, NOREPLACE)
+            self.perform("noreplace", _rename_with_flags, old_at, old, new_at, new, NOREPLACE)
         except OSError as error:
             if error.errno not in _UNSUPPORTED:
                 raise
@@ -229,7 +229,7 @@ class Disk:
         that somebody renames into place is replaced unseen.
         """
         try:
-            self.perform("exchange", _rename, old_at, old, new_at, new, EXCHANGE)
+            self.perform("exchange", _rename_with_flags, old_at, old, new_at, new, EXCHANGE)
         except OSError as error:
             if error.errno not in _UNSUPPORTED:
                 raise

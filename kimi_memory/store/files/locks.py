@@ -73,10 +73,10 @@ def is_dead(mark: str) -> bool:
     started.cache_clear()
     if boot:
         return started(int(pid)) != start
-    return not _answers(int(pid))
+    return not _is_running(int(pid))
 
 
-def _answers(pid: int) -> bool:
+def _is_running(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -107,17 +107,17 @@ class _Holding:
     """Some locks, held from the beginning of a ``with`` block to its end."""
 
     # A generator would do the same, at several times the cost: every turn takes five.
-    __slots__ = ("_locks", "_place", "_taken", "_wait", "_wishes")
+    __slots__ = ("_locks", "_place", "_taken", "_timeout", "_wishes")
 
     def __init__(self, locks: Locks, wishes: Sequence[_Wish], wait: float, place: str = "") -> None:
-        self._locks, self._wishes, self._wait = locks, wishes, wait
+        self._locks, self._wishes, self._timeout = locks, wishes, wait
         self._place = place
         self._taken: list[str] = []
 
     def __enter__(self) -> None:
         try:
             for wish in self._wishes:
-                self._locks.take(wish, self._wait)
+                self._locks.take(wish, self._timeout)
                 self._taken.append(wish.name)
         except OSError as error:
             if self._place:
@@ -125,7 +125,7 @@ class _Holding:
             raise
         finally:
             if len(self._taken) < len(self._wishes):
-                self._release()
+                self._release_locks()
 
     def __exit__(
         self,
@@ -133,9 +133,9 @@ class _Holding:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._release()
+        self._release_locks()
 
-    def _release(self) -> None:
+    def _release_locks(self) -> None:
         while self._taken:
             self._locks.release(self._taken.pop())
 
@@ -178,22 +178,22 @@ class Locks:
 
     def stripes(self, paths: Sequence[str], *, op: str = "") -> _Holding:
         """Hold the locks of some paths, in the one order that cannot deadlock."""
-        return _Holding(self, _striped(tuple(paths), op), self._timeout)
+        return _Holding(self, _stripe_wishes(tuple(paths), op), self._timeout)
 
     def writing(
         self, paths: Sequence[str], *, op: str, alone: bool = False, place: str = ""
     ) -> _Holding:
         """Hold the store, shared unless `alone`, and then the locks of some paths; see `hold`."""
-        wishes = (_Wish("store", not alone, op), *_striped(tuple(paths), op))
+        wishes = (_Wish("store", not alone, op), *_stripe_wishes(tuple(paths), op))
         return _Holding(self, wishes, self._timeout, place)
 
     def take(self, wish: _Wish, wait: float) -> None:
         """Take a lock for this thread, once more if it has it; see `hold`."""
-        held = self._held()
+        held = self._thread_locks()
         mine = held.get(wish.name)
         if mine is None:
             self._in_order(held, wish.name)
-            held[wish.name] = _Held(self._acquire(wish, wait), wish.shared)
+            held[wish.name] = _Held(self._acquire_lock(wish, wait), wish.shared)
         elif mine.shared and not wish.shared:
             raise StoreError(
                 f"Lock {wish.name!r} is held shared; release it before taking it alone."
@@ -203,56 +203,56 @@ class Locks:
 
     def release(self, name: str) -> None:
         """Undo one `take`."""
-        held = self._held()
+        held = self._thread_locks()
         mine = held[name]
         mine.depth -= 1
         if mine.depth == 0:
             del held[name]
             self._put_back(name, mine.fd)
 
-    def _held(self) -> dict[str, _Held]:
+    def _thread_locks(self) -> dict[str, _Held]:
         held: dict[str, _Held] = self._mine.__dict__.setdefault("held", {})
         return held
 
     def _in_order(self, held: dict[str, _Held], name: str) -> None:
-        rank = _rank(name)
-        late = [other for other in held if (_rank(other), other) > (rank, name)]
-        if rank >= 0 and any(_rank(other) >= 0 for other in late):
+        rank = _lock_rank(name)
+        late = [other for other in held if (_lock_rank(other), other) > (rank, name)]
+        if rank >= 0 and any(_lock_rank(other) >= 0 for other in late):
             raise StoreError(f"Lock {name!r} must be taken before {late[0]!r}.")
 
-    def _acquire(self, wish: _Wish, wait: float) -> int:
+    def _acquire_lock(self, wish: _Wish, wait: float) -> int:
         begun = time.monotonic()
-        if wish.shared or wait <= 0 or _rank(wish.name) >= 0:
-            return self._wait(wish, wish, begun, wait)
+        if wish.shared or wait <= 0 or _lock_rank(wish.name) >= 0:
+            return self._wait_for_lock(wish, wish, begun, wait)
         # Who lets a lock go and wants it again at once would beat all who sleep between two
         # attempts. So one of these waits in front of the door, where nobody gets past it.
         door = _Wish(f"{wish.name}-queue", op="append")
-        place = self._wait(door, wish, begun, wait)
+        place = self._wait_for_lock(door, wish, begun, wait)
         try:
-            return self._wait(wish, wish, begun, wait)
+            return self._wait_for_lock(wish, wish, begun, wait)
         finally:
             self._put_back(door.name, place)
 
-    def _wait(self, lock: _Wish, wish: _Wish, begun: float, wait: float) -> int:
+    def _wait_for_lock(self, lock: _Wish, wish: _Wish, begun: float, wait: float) -> int:
         """Take a lock as soon as it is free; a failure names the holder of what is wished for."""
-        while (fd := self._attempt(lock)) is None:
+        while (fd := self._try_lock(lock)) is None:
             waited = time.monotonic() - begun
             if waited >= wait:
-                raise LockTimeoutError(wish.name, self._holder(wish.name), waited)
+                raise LockTimeoutError(wish.name, self._describe_holder(wish.name), waited)
             time.sleep(min(random.uniform(0.0005, _PAUSE_SECONDS), wait - waited))  # noqa: S311  jitter
         return fd
 
-    def _attempt(self, wish: _Wish) -> int | None:
+    def _try_lock(self, wish: _Wish) -> int | None:
         disk = self._tree.disk
-        fd = self._open(wish.name)
+        fd = self._open_lock_file(wish.name)
         kind, ours = fcntl.LOCK_SH if wish.shared else fcntl.LOCK_EX, False
         try:
             disk.perform("flock", fcntl.flock, fd, kind | fcntl.LOCK_NB)
             found = os.fstat(fd)
-            if same(found, disk.stat(f"{FOLDER}/{_file(wish.name)}", self._tree.fd)):
+            if same(found, disk.stat(f"{FOLDER}/{_lock_file_name(wish.name)}", self._tree.fd)):
                 # Of many who share a lock, any could be named.
                 if not wish.shared:
-                    self._sign(fd, wish.op, found.st_size)
+                    self._record_holder(fd, wish.op, found.st_size)
                 ours = True
         except (BlockingIOError, FileNotFoundError):
             pass  # taken, or the folder was just removed: another attempt decides
@@ -261,7 +261,7 @@ class Locks:
                 disk.close(fd)  # an interrupt must not leave the lock behind either
         return fd if ours else None
 
-    def _open(self, name: str) -> int:
+    def _open_lock_file(self, name: str) -> int:
         """Return a descriptor of a lock's file that nobody else uses."""
         if self._pid != os.getpid():
             # What a process has from its parent is locked for both, or for neither.
@@ -270,7 +270,7 @@ class Locks:
         fd = self._idle.pop(name, -1)
         if fd < 0:
             folder = self._tree.kept(FOLDER)
-            fd = self._tree.disk.open(_file(name), os.O_RDWR | os.O_CREAT, at=folder)
+            fd = self._tree.disk.open(_lock_file_name(name), os.O_RDWR | os.O_CREAT, at=folder)
         return fd
 
     def _put_back(self, name: str, fd: int) -> None:
@@ -289,20 +289,22 @@ class Locks:
             return  # another thread was faster
         self._tree.disk.close(fd)
 
-    def _sign(self, fd: int, op: str, size: int) -> None:
+    def _record_holder(self, fd: int, op: str, size: int) -> None:
         """Name this process as the holder; a brief one only sees to it that no other is named."""
         disk = self._tree.disk
         try:
             if op not in _BRIEF:
                 # One write of fixed length: a longer record before it leaves nothing behind.
-                record = f'{_signature(os.getpid())},"since":{time.time()},"op":{json.dumps(op)}}}'
+                record = (
+                    f'{_record_prefix(os.getpid())},"since":{time.time()},"op":{json.dumps(op)}}}'
+                )
                 disk.perform("sign", os.pwrite, fd, f"{record:<255}\n".encode(), 0)
             elif size:
                 disk.perform("sign", os.ftruncate, fd, 0)
         except OSError:
             return
 
-    def _holder(self, name: str) -> str:
+    def _describe_holder(self, name: str) -> str:
         try:
             with self._tree.place(f"{FOLDER}/{name}.lock") as place:
                 record = json.loads(self._tree.read_place(place, name))
@@ -314,22 +316,22 @@ class Locks:
 
 
 @lru_cache(maxsize=16)
-def _signature(pid: int) -> str:
+def _record_prefix(pid: int) -> str:
     return json.dumps({"pid": pid, "boot": boot_id(), "host": os.uname().nodename})[:-1]
 
 
 @lru_cache(maxsize=2 * STRIPES)
-def _file(name: str) -> str:
+def _lock_file_name(name: str) -> str:
     (file,) = check(f"{name}.lock")
     return file
 
 
 @lru_cache(maxsize=256)
-def _striped(paths: tuple[str, ...], op: str) -> tuple[_Wish, ...]:
+def _stripe_wishes(paths: tuple[str, ...], op: str) -> tuple[_Wish, ...]:
     names = {f"stripe-{zlib.crc32(path.encode()) % STRIPES:02x}" for path in paths}
     return tuple(_Wish(name, False, op) for name in sorted(names))
 
 
 @lru_cache(maxsize=2 * STRIPES)
-def _rank(name: str) -> int:
+def _lock_rank(name: str) -> int:
     return _RANKS.get(name.partition("-")[0], -1)

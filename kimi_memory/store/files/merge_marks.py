@@ -36,7 +36,7 @@ def line_of_marks(path: str, content: bytes) -> int:
     for number, line in enumerate(content.splitlines(), 1):
         block = _FENCE.match(line) if path.endswith(".md") and not begun else None
         if block is not None:
-            fence = _after(fence, block[1])
+            fence = _update_fence(fence, block[1])
         elif fence:
             continue
         elif line.startswith(_OURS):
@@ -48,7 +48,7 @@ def line_of_marks(path: str, content: bytes) -> int:
     return 0
 
 
-def _after(fence: bytes, mark: bytes) -> bytes:
+def _update_fence(fence: bytes, mark: bytes) -> bytes:
     """Return the mark of the block of code that is open after a line that is one."""
     if not fence:
         return mark

@@ -50,13 +50,13 @@ def claim(root: Path, key: bytes) -> None:
         DiskError: the system refused, though the folder can be written.
     """
     try:
-        if _stays(root, key) is None:
+        if _names_to_keep(root, key) is None:
             return
-        with _alone(root) as is_idle:
-            stays = _stays(root, key) if is_idle else None
+        with _lock_memory_folder(root) as is_idle:
+            stays = _names_to_keep(root, key) if is_idle else None
             if stays is not None:
                 _set_aside(root, stays)
-                _mark(root, key)
+                _write_owner_mark(root, key)
     except OSError as error:
         if error.errno not in _REFUSED:
             raise refusal(str(root), error) from error
@@ -65,7 +65,7 @@ def claim(root: Path, key: bytes) -> None:
 def place_of(root: Path) -> dict[str, str | int]:
     """Return what tells a folder from a copy of it."""
     seen = root.stat()
-    host = hashlib.sha256(_machine().encode()).hexdigest()[:12]
+    host = hashlib.sha256(_machine_id().encode()).hexdigest()[:12]
     return {"host": host, "dev": seen.st_dev, "ino": seen.st_ino, "path": str(root)}
 
 
@@ -76,16 +76,16 @@ def is_here(marks: Mapping[str, object], root: Path) -> bool:
     return steady and any(marks.get(name) == here[name] for name in ("dev", "path"))
 
 
-def _machine() -> str:
+def _machine_id() -> str:
     try:
         return Path("/etc/machine-id").read_text(encoding="ascii").strip() or platform.node()
     except (OSError, ValueError):
         return platform.node()
 
 
-def _stays(root: Path, key: bytes) -> frozenset[str] | None:
+def _names_to_keep(root: Path, key: bytes) -> frozenset[str] | None:
     """Return the names that count where the mark is missing or of another place, else None."""
-    marks = _read(root, FILE) or {}
+    marks = _read_marks(root, FILE) or {}
     if _is_sealed(marks, key):
         return None if is_here(marks, root) else _SEALED
     if place_of(root).items() <= marks.items():
@@ -93,19 +93,19 @@ def _stays(root: Path, key: bytes) -> frozenset[str] | None:
     if not _is_signed(root, key):
         return frozenset()
     # Earlier versions left no mark.
-    copy = _read(root, COPY)
+    copy = _read_marks(root, COPY)
     return frozenset({"*"}) if copy is not None and is_here(copy, root) else _SEALED
 
 
-def _read(root: Path, name: str) -> dict[str, object] | None:
+def _read_marks(root: Path, name: str) -> dict[str, object] | None:
     try:
-        found = json.loads(_bytes(root / PRIVATE, name))
+        found = json.loads(_read_tail(root / PRIVATE, name))
     except (OSError, ValueError):
         return None
     return found if isinstance(found, dict) else None
 
 
-def _bytes(folder: Path, name: str) -> bytes:
+def _read_tail(folder: Path, name: str) -> bytes:
     """Return the end of a plain file in a folder that is no link."""
     above = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
@@ -120,13 +120,13 @@ def _bytes(folder: Path, name: str) -> bytes:
         os.close(above)
 
 
-def _seal(marks: Mapping[str, object], key: bytes) -> str:
+def _compute_seal(marks: Mapping[str, object], key: bytes) -> str:
     body = json.dumps({name: marks.get(name) for name in ("host", "dev", "ino", "path")})
     return hmac.new(key, b"owner\0" + body.encode(), hashlib.sha256).hexdigest()
 
 
 def _is_sealed(marks: Mapping[str, object], key: bytes) -> bool:
-    return hmac.compare_digest(_seal(marks, key).encode(), str(marks.get("seal")).encode())
+    return hmac.compare_digest(_compute_seal(marks, key).encode(), str(marks.get("seal")).encode())
 
 
 def _is_signed(root: Path, key: bytes) -> bool:
@@ -134,7 +134,7 @@ def _is_signed(root: Path, key: bytes) -> bool:
     folder = root / PRIVATE / "journal"
     try:
         names = [one.name for one in folder.iterdir() if one.suffix == ".jsonl"]
-        lines = _bytes(folder, max(names)).splitlines() if names else []
+        lines = _read_tail(folder, max(names)).splitlines() if names else []
         record = json.loads(lines[-1]) if lines else None
     except (OSError, ValueError):
         return False
@@ -146,7 +146,7 @@ def _is_signed(root: Path, key: bytes) -> bool:
 
 
 @contextmanager
-def _alone(root: Path) -> Iterator[bool]:
+def _lock_memory_folder(root: Path) -> Iterator[bool]:
     """Let no other process of ours in meanwhile; say whether none is writing just now."""
     with ExitStack() as stack:
         held = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -196,8 +196,8 @@ def _may_stay(place: Path, stays: frozenset[str]) -> bool:
     return "*" in stays or named
 
 
-def _mark(root: Path, key: bytes) -> None:
+def _write_owner_mark(root: Path, key: bytes) -> None:
     marks = place_of(root)
     spare = root / PRIVATE / f"{FILE}-{secrets.token_hex(4)}"
-    spare.write_text(json.dumps({**marks, "seal": _seal(marks, key)}), encoding="utf-8")
+    spare.write_text(json.dumps({**marks, "seal": _compute_seal(marks, key)}), encoding="utf-8")
     spare.replace(root / PRIVATE / FILE)

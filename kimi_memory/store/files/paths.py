@@ -57,7 +57,7 @@ def check(path: str) -> tuple[str, ...]:
     """
     parts = tuple(path.split("/"))
     for part in parts:
-        why = _fault(part)
+        why = _component_fault(part)
         if why:
             raise UnsafePathError(path, why)
     return parts
@@ -65,11 +65,11 @@ def check(path: str) -> tuple[str, ...]:
 
 def is_plain(path: str) -> bool:
     """Whether `check` takes the path."""
-    return not any(map(_fault, path.split("/")))
+    return not any(map(_component_fault, path.split("/")))
 
 
 @lru_cache(maxsize=_NAMES)
-def _fault(part: str) -> str:
+def _component_fault(part: str) -> str:
     """Say what is wrong with one component, or return an empty string."""
     if part in {"", ".", ".."}:
         return "it has an empty or dotted component"
@@ -137,7 +137,7 @@ def is_kept(path: str) -> bool:
 
 def forget() -> None:
     """Give back what is remembered of names; it is found anew."""
-    for known in (_fault, is_truth, is_kept):
+    for known in (_component_fault, is_truth, is_kept):
         known.cache_clear()
 
 
@@ -149,7 +149,7 @@ class _How(ctypes.Structure):
     )
 
 
-def _openat2() -> Callable[[int, str], int] | None:
+def _load_openat2() -> Callable[[int, str], int] | None:
     """Return the beneath-open of this kernel, or None where there is none."""
     if sys.platform != "linux":
         return None  # pragma: no cover  other systems walk
@@ -168,7 +168,7 @@ def _openat2() -> Callable[[int, str], int] | None:
     return call
 
 
-beneath = _openat2()
+beneath = _load_openat2()
 
 
 def open_folder(root: int, parts: Sequence[str]) -> int:
@@ -180,14 +180,14 @@ def open_folder(root: int, parts: Sequence[str]) -> int:
     """
     path = "/".join(parts) or "."
     try:
-        return _resolve(root, path, parts)
+        return _open_beneath(root, path, parts)
     except OSError as error:
         if error.errno in _LINK_ERRORS:
             raise UnsafePathError(path, "a component is a link or no folder") from error
         raise
 
 
-def _resolve(root: int, path: str, parts: Sequence[str]) -> int:
+def _open_beneath(root: int, path: str, parts: Sequence[str]) -> int:
     if len(parts) == 1 and "/" not in path and path != "..":
         # One name that is no link leads nowhere else, and `os.open` is the quicker call.
         return os.open(parts[0], _DIRECTORY, dir_fd=root)

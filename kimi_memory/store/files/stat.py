@@ -45,7 +45,7 @@ def state_of(root: Path | str, path: str) -> Stat | None:
         return None
 
 
-def settled(found: Stat, now_ns: int) -> Stat:
+def settled_stat(found: Stat, now_ns: int) -> Stat:
     """Return the signature if a later write would change it, else UNKNOWN.
 
     A write within the same tick of the file system's clock leaves no trace in it.
@@ -81,14 +81,14 @@ def list_folder(root: str, folder: str, wanted: Callable[[str], bool]) -> Listed
         return None
     try:
         at = os.fstat(fd).st_mtime_ns
-        files, folders = _entries(fd, folder, wanted)
+        files, folders = _list_entries(fd, folder, wanted)
     finally:
         os.close(fd)
     # Within the same tick, more may come into a folder that changed so shortly before.
     return Listed(at if time.time_ns() - at > COARSE_NS else 0, files, folders)
 
 
-def _entries(
+def _list_entries(
     fd: int, folder: str, wanted: Callable[[str], bool]
 ) -> tuple[dict[str, Stat], list[str]]:
     files: dict[str, Stat] = {}

@@ -133,16 +133,16 @@ class Tree:
 
     def enter(self, parts: list[str], *, make: bool) -> int:
         """Return a descriptor of a folder, which the caller closes; see `folder`."""
-        return self._made(parts) if make else self._opened(parts)
+        return self._open_or_make(parts) if make else self._open_existing(parts)
 
-    def _opened(self, parts: list[str]) -> int:
+    def _open_existing(self, parts: list[str]) -> int:
         return self.disk.perform("open", open_folder, self.fd, parts)
 
-    def _made(self, parts: list[str]) -> int:
+    def _open_or_make(self, parts: list[str]) -> int:
         try:
-            return self._opened(parts)
+            return self._open_existing(parts)
         except FileNotFoundError:
-            above = self._made(parts[:-1])
+            above = self._open_or_make(parts[:-1])
         try:
             if PRIVATE not in parts:
                 self.refuse_twin(Place(above, parts[-1]), "/".join(parts))
@@ -150,7 +150,7 @@ class Tree:
             self.disk.fsync(above)
         finally:
             self.disk.close(above)
-        return self._opened(parts)
+        return self._open_existing(parts)
 
     def refuse_twin(self, place: Place, path: str) -> None:
         """Refuse a new name that another system would take for one that is there.
@@ -258,13 +258,13 @@ class Tree:
         """Return paths that hold no truth only because their name or kind is unsafe."""
         return sorted(
             path
-            for prefix, entries in self._folders("")
+            for prefix, entries in self._walk_folders("")
             for entry in entries
             if is_truth(path := prefix + entry.name)
             and not (entry.is_file(follow_symlinks=False) and is_plain(path))
         )
 
-    def _folders(self, under: str) -> Iterator[tuple[str, list[os.DirEntry[str]]]]:
+    def _walk_folders(self, under: str) -> Iterator[tuple[str, list[os.DirEntry[str]]]]:
         """Yield folders, each as what its paths begin with, and what is in it but folders."""
         pending = [under]
         while pending:

@@ -20,14 +20,14 @@ def arrivals(git: Git, folder: Path, since: float) -> Mapping[str, frozenset[str
     """
     found: dict[str, set[str]] = defaultdict(set)
     for old, new, by_hand in [*movements(folder, since), *_under_way(git, folder)]:
-        changed = _changed(git, f"{new} {old}")
+        changed = _changed_blobs(git, f"{new} {old}")
         # What differs from both sides of a merge that a person committed, they have settled.
-        settled = {path for path, _ in _changed(git, new, "-c")} if by_hand else set()
+        settled = {path for path, _ in _changed_blobs(git, new, "-c")} if by_hand else set()
         for path, blob in changed:
             if path not in settled:
                 found[path].add(blob)
     if (folder / "MERGE_HEAD").exists():
-        for path, blob in _staged(git):
+        for path, blob in _staged_blobs(git):
             if path in found:
                 found[path].add(blob)
     return {path: frozenset(blobs) for path, blobs in found.items()}
@@ -43,7 +43,7 @@ def _under_way(git: Git, folder: Path) -> Iterator[tuple[str, str, bool]]:
                 yield ours, theirs, False
 
 
-def _changed(git: Git, commits: str, *how: str) -> list[tuple[str, str]]:
+def _changed_blobs(git: Git, commits: str, *how: str) -> list[tuple[str, str]]:
     """Return path and blob of what a commit changed against another, or all its parents."""
     plain = ("--stdin", "-r", "--no-renames", "--no-abbrev", "-z", *how)
     done = git.call("diff-tree", *plain, feed=f"{commits}\n".encode())
@@ -59,7 +59,7 @@ def _changed(git: Git, commits: str, *how: str) -> list[tuple[str, str]]:
     return [(path, blob) for path, blob in found if blob.strip("0")]
 
 
-def _staged(git: Git) -> Iterator[tuple[str, str]]:
+def _staged_blobs(git: Git) -> Iterator[tuple[str, str]]:
     """Yield path and blob of what git merged by itself."""
     for row in git.call("ls-files", "-s", "-z").out.split(b"\0")[:-1]:
         about, _, path = row.partition(b"\t")

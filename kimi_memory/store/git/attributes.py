@@ -44,12 +44,12 @@ def driver() -> str:
 
 def are_old(root: Path) -> bool:
     """Whether the attributes still have the rule that joined two sessions into one file."""
-    return _UNION.search(_read(root)) is not None
+    return _UNION.search(_read_attributes(root)) is not None
 
 
 def renew(root: Path) -> None:
     """Replace that rule by ours; every other line of the person stays."""
-    text = _read(root)
+    text = _read_attributes(root)
     if _UNION.search(text):
         renewed = _UNION.sub(RULES.encode(), text, count=1).replace(_OLD_REMARK, b"")
         spare = root / PRIVATE / NAME
@@ -57,6 +57,6 @@ def renew(root: Path) -> None:
         spare.replace(root / NAME)
 
 
-def _read(root: Path) -> bytes:
+def _read_attributes(root: Path) -> bytes:
     path = root / NAME
     return path.read_bytes() if path.is_file() and not path.is_symlink() else b""

@@ -64,7 +64,7 @@ class Batch:
             try:
                 os.utime(self._mark, ns=(moment, moment))
             except FileNotFoundError:
-                self._begin(moment)
+                self._begin_batch(moment)
 
     def pending(self) -> bool:
         """Whether something was written that is not committed."""
@@ -89,14 +89,14 @@ class Batch:
             DiskError: the system refused; the batch stays pending.
         """
         with self._flushing:
-            return self._flush(subject, looks)
+            return self._flush_batch(subject, looks)
 
-    def _flush(self, subject: str, looks: Callable[[], Stats | None]) -> str:
+    def _flush_batch(self, subject: str, looks: Callable[[], Stats | None]) -> str:
         try:
             self._set_aside()
             made = self._commit(subject or _SUBJECT, self._trailers(), looks())
         except (KimiMemoryError, OSError) as error:
-            self._retry_after = _later(self._clock(), self._quiet)
+            self._retry_after = _add_seconds(self._clock(), self._quiet)
             if not self._aside.exists():
                 # Another process flushed meanwhile; it need not have seen our writes.
                 self.note()
@@ -111,7 +111,9 @@ class Batch:
         """Commit due batches in the background, until closed."""
         if self._thread is None and self._enabled:
             self._stop.clear()
-            self._thread = threading.Thread(target=self._run, name="history", daemon=True)
+            self._thread = threading.Thread(
+                target=self._flush_periodically, name="history", daemon=True
+            )
             self._thread.start()
 
     def close(self, *, flush: bool = False) -> str:
@@ -126,13 +128,13 @@ class Batch:
             self._thread = None
         return self.flush() if flush and self.pending() else ""
 
-    def _begin(self, moment: int) -> None:
+    def _begin_batch(self, moment: int) -> None:
         self._mark.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._mark.write_bytes(b"%d" % moment)
         os.utime(self._mark, ns=(moment, moment))
 
     def _is_ripe(self, now: datetime) -> bool:
-        span = _span(self._mark)
+        span = _batch_span(self._mark)
         if span is None:
             return False
         first, last = span
@@ -152,7 +154,7 @@ class Batch:
             if self.due():
                 self.flush()
 
-    def _run(self) -> None:
+    def _flush_periodically(self) -> None:
         while not self._stop.wait(max(0.02, min(1.0, self._quiet / 4))):
             try:
                 self._flush_due()
@@ -162,11 +164,11 @@ class Batch:
                 log.info("history waits: %s", error)
 
 
-def _later(now: datetime, seconds: float) -> datetime:
+def _add_seconds(now: datetime, seconds: float) -> datetime:
     return datetime.fromtimestamp(now.timestamp() + seconds, UTC)
 
 
-def _span(mark: Path) -> tuple[datetime, datetime] | None:
+def _batch_span(mark: Path) -> tuple[datetime, datetime] | None:
     """Return first and last write of a batch; a damaged mark counts as ancient."""
     try:
         text, changed = mark.read_bytes(), mark.stat().st_mtime

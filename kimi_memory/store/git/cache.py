@@ -50,7 +50,7 @@ class CacheFile:
 
     def load(self) -> Cache:
         """Return what is known; the file is read where it is another than last time."""
-        found = self._look()
+        found = self._file_signature()
         if found != self._stat:
             self._cache, self._news = load_cache(self._path), 0
             self._stat = found if self._cache.head else UNKNOWN
@@ -61,7 +61,7 @@ class CacheFile:
         self._cache, self._news = cache, self._news + news
         unsaved = self._news and self._stat == UNKNOWN
         if unsaved or worth_writing(self._news, len(cache.entries)):
-            self._write()
+            self._write_cache()
 
     def save(self) -> None:
         """Write what is not in the file, unless it was written or removed by another process.
@@ -71,14 +71,14 @@ class CacheFile:
         Raises:
             HistoryError: it could not be written.
         """
-        if self._news and self._look() == self._stat:
-            self._write()
+        if self._news and self._file_signature() == self._stat:
+            self._write_cache()
 
-    def _write(self) -> None:
+    def _write_cache(self) -> None:
         save_cache(self._path, self._cache)
-        self._stat, self._news = self._look(), 0
+        self._stat, self._news = self._file_signature(), 0
 
-    def _look(self) -> Stat:
+    def _file_signature(self) -> Stat:
         try:
             return signature(self._path.stat())
         except OSError:

@@ -146,7 +146,7 @@ class Git:
         for name in ("objects", "refs"):
             (folder / name).mkdir()
         (folder / "HEAD").write_text("ref: refs/heads/main\n", encoding="ascii")
-        objects = _quoted(self.common() / "objects")
+        objects = _quote_path(self.common() / "objects")
         environment = {"GIT_ALTERNATE_OBJECT_DIRECTORIES": objects}
         return Git(self.root, folder, environment=environment)
 
@@ -169,14 +169,14 @@ class Git:
                 env=clean_environment(**self._extra, **extra),
                 capture_output=True,
                 check=False,
-                timeout=_patience(arguments),
+                timeout=_call_timeout(arguments),
             )
         except FileNotFoundError as error:
-            raise self._missing() from error
+            raise self._missing_git_error() from error
         except subprocess.TimeoutExpired as error:
             raise HistoryError(
-                f"git {_verb(arguments)} did not end within {error.timeout:g} seconds, so it was "
-                "stopped. Look for what holds it up (a slow disk, another git), then retry."
+                f"git {_command_name(arguments)} did not end within {error.timeout:g} seconds, so "
+                "it was stopped. Look for what holds it up (a slow disk, another git), then retry."
             ) from error
         except OSError as error:
             raise HistoryError(f"git could not be run: {error}. Retry.") from error
@@ -209,9 +209,9 @@ class Git:
                 stderr=subprocess.PIPE,
             )
         except FileNotFoundError as error:
-            raise self._missing() from error
+            raise self._missing_git_error() from error
 
-    def _missing(self) -> HistoryError:
+    def _missing_git_error(self) -> HistoryError:
         gone = f"The folder {self.root} is gone. Bring it back, then retry."
         return HistoryError(MISSING if self.root.is_dir() else gone)
 
@@ -224,17 +224,17 @@ class Git:
         return Path(os.fsdecode(shown.removesuffix(b"\n")))
 
 
-def _patience(arguments: Sequence[str | bytes]) -> float:
+def _call_timeout(arguments: Sequence[str | bytes]) -> float:
     """Return how long a command may take, in seconds."""
     whole = any(os.fsdecode(one).startswith(("--all", "--batch", "--stdin")) for one in arguments)
-    return _WHOLE_SECONDS if whole or _verb(arguments) in _WHOLE else _TIMEOUT_SECONDS
+    return _WHOLE_SECONDS if whole or _command_name(arguments) in _WHOLE else _TIMEOUT_SECONDS
 
 
-def _verb(arguments: Sequence[str | bytes]) -> str:
+def _command_name(arguments: Sequence[str | bytes]) -> str:
     return os.fsdecode(arguments[0]) if arguments else ""
 
 
-def _quoted(path: Path) -> str:
+def _quote_path(path: Path) -> str:
     """Return a path as an element of a list that colons separate."""
     plain = str(path).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{plain}"'
@@ -246,4 +246,4 @@ def refusal(arguments: Sequence[str | bytes], err: str) -> HistoryError:
     said = next((line for line in lines if line.startswith(("fatal:", "error:"))), "")
     said = said or (lines[-1] if lines else "it gave no reason")
     remedy = next((r for mark, r in _REMEDIES if mark in err), "Run 'kimi-memory doctor'")
-    return HistoryError(f"git {_verb(arguments)} failed: {said.rstrip('.')}. {remedy}.")
+    return HistoryError(f"git {_command_name(arguments)} failed: {said.rstrip('.')}. {remedy}.")

@@ -110,21 +110,21 @@ class Committer:
         Raises:
             HistoryError: git refused, or the person is in the middle of something.
         """
-        self._sweep()
+        self._remove_leftovers()
         for _ in range(_TRIES):
             ref, head = writable_branch(self._git, self._folder)
             self._owed.settle(self._git)
-            made = self._attempt((ref, head), message, who, where)
+            made = self._try_commit((ref, head), message, who, where)
             if made is not None:
                 return made
         raise HistoryError("Somebody keeps committing to this memory at the same time. Retry.")
 
-    def _attempt(
+    def _try_commit(
         self, on: tuple[str, str], message: bytes, who: Idents, where: Where
     ) -> str | None:
         """Return the new commit, an empty string for none, None when the branch moved."""
         ref, head = on
-        cache, unknown = _at(self._git, self._kept.load(), head)
+        cache, unknown = _cache_at_commit(self._git, self._kept.load(), head)
         commit = ""
         with Import(self._git) as objects:
             found = compare(self._git, cache.entries, objects.add, where.paths(cache))
@@ -132,15 +132,15 @@ class Committer:
                 commit = objects.commit(head, found.differences, message, who)
         if commit:
             self._owed.note(head, commit)
-            if not self._publish(ref, commit, head):
+            if not self._move_branch(ref, commit, head):
                 return None
-        _adopt(cache, found, commit or head)
+        _update_cache(cache, found, commit or head)
         self._kept.keep(cache, unknown + len(found.renewed) + len(found.differences))
         if commit:
             self._owed.settle(self._git)
         return commit
 
-    def _publish(self, ref: str, commit: str, head: str) -> bool:
+    def _move_branch(self, ref: str, commit: str, head: str) -> bool:
         """Move the branch; False when it is not where we found it."""
         note = f"-mkimi_memory: {commit[:12]}"
         result = self._git.call("update-ref", note, ref, commit, head or NOTHING)
@@ -150,13 +150,13 @@ class Committer:
             raise refusal(("update-ref",), result.err)
         return False
 
-    def _sweep(self) -> None:
+    def _remove_leftovers(self) -> None:
         for left in self._side.glob("git-*-*"):
             if time.time() - left.stat().st_mtime > _LEFTOVER_SECONDS:
                 left.unlink(missing_ok=True)
 
 
-def _at(git: Git, cache: Cache, head: str) -> tuple[Cache, int]:
+def _cache_at_commit(git: Git, cache: Cache, head: str) -> tuple[Cache, int]:
     """Return what is known of a commit, and how much of it is news to a cache."""
     if cache.head == head:
         return cache, 0
@@ -164,7 +164,7 @@ def _at(git: Git, cache: Cache, head: str) -> tuple[Cache, int]:
     return Cache(head, entries), 1 + len(entries.items() ^ cache.entries.items())
 
 
-def _adopt(cache: Cache, found: Compared, commit: str) -> None:
+def _update_cache(cache: Cache, found: Compared, commit: str) -> None:
     """Make the cache that of a commit in which the differences are carried out."""
     cache.head = ""  # Until it is done, it is of no commit.
     cache.entries |= found.renewed
@@ -183,7 +183,7 @@ def disk_tree(git: Git, side: Path) -> Iterator[tuple[Git, str]]:
     head = head or git.call("rev-parse", "-q", "--verify", "HEAD").text
     with tempfile.TemporaryDirectory(prefix="kimi-memory-") as place:
         aside = git.aside(Path(place))
-        cache, _ = _at(git, load_cache(side / "git-cache"), head)
+        cache, _ = _cache_at_commit(git, load_cache(side / "git-cache"), head)
         made = ""
         with Import(aside) as objects:
             found = compare(git, cache.entries, objects.add)

@@ -44,18 +44,18 @@ class Import:
         _, err = self._process.communicate()
         failed = self._broken or self._process.returncode != 0
         if failed:
-            self._forget(self._process.pid)
+            self._remove_crash_report(self._process.pid)
         if failed and error is None:
             raise refusal(("fast-import",), err.decode("utf-8", "replace"))
 
-    def _forget(self, pid: int) -> None:
+    def _remove_crash_report(self, pid: int) -> None:
         """Remove the report that git leaves of its failure: it repeats what it was sent."""
         folder = self._git.folder or self._git.root / ".git"
         (folder / f"fast_import_crash_{pid}").unlink(missing_ok=True)
 
     def add(self, content: bytes) -> None:
         """Add one content."""
-        self._feed(b"blob\n" + _data(content))
+        self._feed_stream(b"blob\n" + _format_data(content))
 
     def commit(
         self, head: str, differences: Iterable[Difference], message: bytes, who: Idents
@@ -72,14 +72,21 @@ class Import:
             The name of the commit, empty where git failed, as the end of the stream tells.
         """
         parent = b"from %b\n" % head.encode() if head else b""
-        self._feed(
+        self._feed_stream(
             b"commit %b\nmark :1\nauthor %b\ncommitter %b\n%b%b%b"
-            % (_PASSING, who.author, who.committer, _data(message), parent, _lines(differences))
+            % (
+                _PASSING,
+                who.author,
+                who.committer,
+                _format_data(message),
+                parent,
+                _format_differences(differences),
+            )
         )
-        self._feed(b"get-mark :1\nreset %b\nfrom %b\n\n" % (_PASSING, NOTHING.encode()))
-        return self._answer()
+        self._feed_stream(b"get-mark :1\nreset %b\nfrom %b\n\n" % (_PASSING, NOTHING.encode()))
+        return self._read_answer()
 
-    def _feed(self, part: bytes) -> None:
+    def _feed_stream(self, part: bytes) -> None:
         if self._process is None:
             # To look for likeness to the last content takes longer than it saves.
             self._process = self._git.stream("fast-import", "--quiet", "--depth=0")
@@ -91,7 +98,7 @@ class Import:
             # Its exit code and words are read when the stream is closed.
             self._broken = True
 
-    def _answer(self) -> str:
+    def _read_answer(self) -> str:
         process = self._process
         if self._broken or process is None or process.stdin is None or process.stdout is None:
             return ""
@@ -104,17 +111,17 @@ class Import:
         return answer.decode("ascii").strip()
 
 
-def _data(content: bytes) -> bytes:
+def _format_data(content: bytes) -> bytes:
     return b"data %d\n%b\n" % (len(content), content)
 
 
-def _lines(differences: Iterable[Difference]) -> bytes:
+def _format_differences(differences: Iterable[Difference]) -> bytes:
     """Return the differences as the stream has them; absences first, they make room."""
     ordered = sorted(differences, key=lambda difference: difference.new is not None)
-    return b"".join(map(_line, ordered))
+    return b"".join(map(_format_difference, ordered))
 
 
-def _line(difference: Difference) -> bytes:
+def _format_difference(difference: Difference) -> bytes:
     path, new = quoted(difference.path), difference.new
     if new is None:
         return b"D %b\n" % path

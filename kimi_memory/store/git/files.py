@@ -78,7 +78,7 @@ def scan(root: Path) -> Scan:
     return result
 
 
-def look(root: Path, paths: Iterable[str]) -> Scan:
+def scan_paths(root: Path, paths: Iterable[str]) -> Scan:
     """Return what `scan` would find at these paths, without a look at any other."""
     result = Scan()
     apart = {".git": True, ".kimi": True}
@@ -86,7 +86,7 @@ def look(root: Path, paths: Iterable[str]) -> Scan:
         above = [path[:at] for at, sign in enumerate(path) if sign == "/"]
         for folder in above:
             if folder not in apart:
-                apart[folder] = os.path.lexists(_full(root, f"{folder}/.git"))
+                apart[folder] = os.path.lexists(_full_path(root, f"{folder}/.git"))
         if not any(apart[folder] for folder in above):
             _look_at(root, path, result)
     return result
@@ -94,17 +94,17 @@ def look(root: Path, paths: Iterable[str]) -> Scan:
 
 def _look_at(root: Path, path: str, result: Scan) -> None:
     try:
-        found = os.lstat(_full(root, path))
+        found = os.lstat(_full_path(root, path))
     except OSError as error:
         _skip_broken(result, path, error)
         return
-    if why := _objection(path, found):
+    if why := _skip_reason(path, found):
         result.skipped[path] = why
     elif stat.S_ISREG(found.st_mode) and not is_ignored(path):
         result.files[path] = signature(found)
 
 
-def _full(root: Path, path: str) -> bytes:
+def _full_path(root: Path, path: str) -> bytes:
     return os.path.join(encode(str(root)), encode(path))  # noqa: PTH118  bytes
 
 
@@ -123,18 +123,18 @@ def _scan_folder(root: bytes, folder: str, result: Scan) -> Iterator[str]:
         name = decode(entry.name)
         if not folder and name in {".git", ".kimi"}:
             continue
-        if _take(entry, prefix + name, result):
+        if _scan_entry(entry, prefix + name, result):
             yield prefix + name
 
 
-def _take(entry: os.DirEntry[bytes], path: str, result: Scan) -> bool:
+def _scan_entry(entry: os.DirEntry[bytes], path: str, result: Scan) -> bool:
     """Note an entry; return whether it is a folder to go into."""
     try:
         found = entry.stat(follow_symlinks=False)
     except OSError as error:
         _skip_broken(result, path, error)
         return False
-    why = _objection(path, found)
+    why = _skip_reason(path, found)
     if why:
         result.skipped[path] = why
     elif stat.S_ISDIR(found.st_mode):
@@ -144,7 +144,7 @@ def _take(entry: os.DirEntry[bytes], path: str, result: Scan) -> bool:
     return False
 
 
-def _objection(path: str, found: os.stat_result) -> str:
+def _skip_reason(path: str, found: os.stat_result) -> str:
     if refused_by_git(path.rpartition("/")[2]):
         return "a name that git refuses"
     if stat.S_ISDIR(found.st_mode):

@@ -48,7 +48,7 @@ def _is_quiet(folder: Path, since: float, _: State) -> bool:
 
 def movements(folder: Path, since: float) -> Iterator[tuple[str, str, bool]]:
     """Yield the movements of HEAD that brought something, and whether a person settled them."""
-    known = [line for line in _log(folder) if int(line[3]) >= int(since)]
+    known = [line for line in _read_head_log(folder) if int(line[3]) >= int(since)]
     known = [line for line in known if line[1].strip(b"0") and not _HERE.match(line[4])]
     for line in known[-_MOST:]:
         yield line[1].decode(), line[2].decode(), line[4].startswith(_MERGED)
@@ -57,12 +57,12 @@ def movements(folder: Path, since: float) -> Iterator[tuple[str, str, bool]]:
 def head_at(folder: Path, moment: float) -> str:
     """Return the commit HEAD was at, at a moment of the system clock; empty if it is not known."""
     second = int(moment)  # Of what happened in that one, only a clone is sure to be older.
-    log = [one for one in _log(folder) if int(one[3]) <= second]
+    log = [one for one in _read_head_log(folder) if int(one[3]) <= second]
     past = [one[2].decode() for one in log if int(one[3]) < second or one[4].startswith(b"clone:")]
     return past[-1] if past and past[-1].strip("0") else ""
 
 
-def _log(folder: Path) -> list[re.Match[bytes]]:
+def _read_head_log(folder: Path) -> list[re.Match[bytes]]:
     try:
         lines = (folder / "logs" / "HEAD").read_bytes().splitlines()
     except OSError:

@@ -19,47 +19,53 @@ _OLDEST = (2, 36)
 _AGAIN = "Run 'kimi-memory init' again; it writes them anew"
 
 
-def _warn(message: str, remedy: str, path: str = "", *, fixable: bool = False) -> Finding:
+def _warning_finding(
+    message: str, remedy: str, path: str = "", *, fixable: bool = False
+) -> Finding:
     return Finding("history", Severity.WARNING, message, remedy, path, fixable)
 
 
-def _fail(message: str, remedy: str) -> Finding:
+def _error_finding(message: str, remedy: str) -> Finding:
     return Finding("history", Severity.ERROR, message, remedy)
 
 
 def examine(git: Git, folder: Path) -> list[Finding]:
     """Return everything that is wrong with a repository of ours."""
-    found = [*_version(git), *_state(git, folder), *_settings(git)]
-    return [*found, *_foreign(git), *_objects(git), *_left_out(git.root)]
+    found = [*_check_version(git), *_check_state(git, folder), *_check_settings(git)]
+    return [*found, *_check_foreign_programs(git), *_check_objects(git), *_left_out(git.root)]
 
 
-def _version(git: Git) -> Iterator[Finding]:
+def _check_version(git: Git) -> Iterator[Finding]:
     said = git.run("version").decode("ascii", "replace").strip()
     number = tuple(int(part) for part in re.findall(r"\d+", said)[:2])
     if number < _OLDEST:
-        yield _warn(
+        yield _warning_finding(
             f"{said} cannot make commits durable against power loss", "Install git 2.36 or newer"
         )
 
 
-def _state(git: Git, folder: Path) -> Iterator[Finding]:
+def _check_state(git: Git, folder: Path) -> Iterator[Finding]:
     for lock in sorted({*find_locks(folder), *find_locks(git.common())}):
-        yield _warn(
+        yield _warning_finding(
             "a lock file of git", "Our next commit removes it once its owner is gone", str(lock)
         )
     verb = busy_with(folder)
     if verb:
-        yield _warn(f"a {verb} is under way", "Finish or abort it with git; commits wait for it")
+        yield _warning_finding(
+            f"a {verb} is under way", "Finish or abort it with git; commits wait for it"
+        )
     elif not branch(git)[0]:
-        yield _warn("HEAD is detached", "Go back with 'git switch -'; commits wait for it")
+        yield _warning_finding(
+            "HEAD is detached", "Go back with 'git switch -'; commits wait for it"
+        )
 
 
-def _settings(git: Git) -> Iterator[Finding]:
+def _check_settings(git: Git) -> Iterator[Finding]:
     present = read_settings(git)
     # A folder that came from elsewhere may name another program where ours should stand.
     for name, value in {**SAFE, attributes.DRIVER: attributes.driver()}.items():
         if present.get(name.lower()) != value:
-            yield _warn(f"setting {name} is not {value}", _AGAIN, fixable=True)
+            yield _warning_finding(f"setting {name} is not {value}", _AGAIN, fixable=True)
 
 
 def read_settings(git: Git) -> dict[str, str]:
@@ -69,26 +75,26 @@ def read_settings(git: Git) -> dict[str, str]:
     return {name.lower(): value for name, _, value in pairs}
 
 
-def _foreign(git: Git) -> Iterator[Finding]:
+def _check_foreign_programs(git: Git) -> Iterator[Finding]:
     for name in risky_settings(git):
-        yield _warn(
+        yield _warning_finding(
             f"setting {name} may run a program when you use git here; we ignore it",
             f"If it is not yours: git config --unset-all {name}",
         )
     for hook in sorted((git.common() / "hooks").glob("*")):
         if hook.suffix != ".sample" and os.access(hook, os.X_OK):
-            yield _warn(
+            yield _warning_finding(
                 "a hook that runs when you use git here; we never run it",
                 "Delete it if it is not yours",
                 str(hook),
             )
 
 
-def _objects(git: Git) -> Iterator[Finding]:
+def _check_objects(git: Git) -> Iterator[Finding]:
     result = git.call("fsck", "--connectivity-only", "--no-dangling", "--no-progress")
     if result.code != 0:
         said = (result.err + decode(result.out)).strip().splitlines()
-        yield _fail(
+        yield _error_finding(
             f"git fsck: {'; '.join(said[:3]) or 'failed'}",
             "The notes are not affected. Keep a copy of .git, then restore it from a backup "
             "or a clone, or move it away and run 'kimi-memory init'",
@@ -97,4 +103,4 @@ def _objects(git: Git) -> Iterator[Finding]:
 
 def _left_out(root: Path) -> Iterator[Finding]:
     for path, why in sorted(scan(root).skipped.items()):
-        yield _warn(f"not in history: {why}", "Move or rename it if it should be", path)
+        yield _warning_finding(f"not in history: {why}", "Move or rename it if it should be", path)

@@ -69,18 +69,18 @@ class History:
             return []
         Git(self.root, None).run("version")
         notes: list[str] = []
-        with self._holding() as since:
+        with self._hold_lock() as since:
             if not os.path.lexists(self.root / ".git"):
                 notes = settle_outside(self.root)
-            git, folder = self._make()
+            git, folder = self._make_repository()
             remove_stale({folder, git.common()}, self.root, since)
-            self._settle(git, folder)
+            self._write_settings(git, folder)
         return notes
 
     def ready(self) -> bool:
         """Whether there is a repository of ours here that can be used."""
         try:
-            return self._git() is not None
+            return self._find_git() is not None
         except HistoryError:
             return False
 
@@ -107,12 +107,12 @@ class History:
         """
         if not self.enabled:
             return ""
-        git = self._need()
-        with self._holding() as since:
+        git = self._require_git()
+        with self._hold_lock() as since:
             folder = _folder_of(git)
             check_owner(self.root, git.common())
             remove_stale({folder, git.common()}, self.root, since)
-            self._renew(git, folder)
+            self._renew_settings(git, folder)
             committer = Committer(git, folder, self._side, self._kept)
             who = idents(author, self._clock())
             return committer.commit(message(subject, trailers or {}), who, Where(only, looks))
@@ -128,33 +128,33 @@ class History:
         self, *, limit: int = 20, path: str = "", since: datetime | None = None
     ) -> list[Commit]:
         """Return the newest commits, newest first; of a path or since a moment where given."""
-        git = self._git()
+        git = self._find_git()
         return [] if git is None else read.read_log(git, limit, path, since)
 
     def find(self, trailer: str, value: str) -> Commit | None:
         """Return the newest commit that carries this trailer with this value."""
-        git = self._git()
+        git = self._find_git()
         return None if git is None else read.find_trailer(git, trailer, value)
 
     def diff(self, old: str = "HEAD", new: str = "", path: str = "") -> str:
         """Return the diff of two commits, or of one and the disk when `new` is empty."""
-        return read.read_diff(self._need(), self._side, old, new, path)
+        return read.read_diff(self._require_git(), self._side, old, new, path)
 
     def content(self, commit: str, path: str) -> bytes | None:
         """Return a file's bytes in a commit; None where it is not in it."""
-        return read.read_content(self._need(), commit, path)
+        return read.read_content(self._require_git(), commit, path)
 
     def changed(self, commit: str) -> list[tuple[str, str]]:
         """Return what a commit changed against its first parent: A, M or D, and the path."""
-        return read.read_changed(self._need(), commit)
+        return read.read_changed(self._require_git(), commit)
 
     def versions(self, *folders: str) -> list[read.Version]:
         """Return what each commit made of the files in some folders, newest first."""
-        return read.read_versions(self._need(), folders)
+        return read.read_versions(self._require_git(), folders)
 
     def arrivals(self, since: float) -> Mapping[str, frozenset[str]]:
         """Return the blobs that pulls and merges brought since a moment, by path."""
-        git = self._git()
+        git = self._find_git()
         if git is None:
             return {}
         folder = _folder_of(git)
@@ -165,17 +165,17 @@ class History:
 
     def content_at(self, moment: float, path: str) -> bytes | None:
         """Return a file as the commit had it that was current at a moment of the system clock."""
-        git = self._git()
+        git = self._find_git()
         commit = "" if git is None else head_at(_folder_of(git), moment)
-        return read.read_content(self._need(), commit, path) if commit else None
+        return read.read_content(self._require_git(), commit, path) if commit else None
 
     def blobs(self, ids: Iterable[str]) -> dict[str, bytes]:
         """Return the content of files by the name of their blobs."""
-        return read.read_blobs(self._need(), ids)
+        return read.read_blobs(self._require_git(), ids)
 
     def head(self) -> str:
         """Return the current commit, an empty string before the first."""
-        git = self._git()
+        git = self._find_git()
         return "" if git is None else read.read_head(git)
 
     def check(self) -> list[Finding]:
@@ -183,7 +183,7 @@ class History:
         if not self.enabled:
             return []
         try:
-            git = self._need()
+            git = self._require_git()
             check_owner(self.root, git.common())
             return examine(git, _folder_of(git))
         except HistoryError as error:
@@ -191,31 +191,31 @@ class History:
             return [Finding("history", Severity.ERROR, said, remedy)]
 
     @contextmanager
-    def _holding(self) -> Iterator[float]:
+    def _hold_lock(self) -> Iterator[float]:
         with self._lock():
             # Ages of lock files are by the system's clock, whatever ours says.
             yield time.time()
 
-    def _need(self) -> Git:
-        git = self._git()
+    def _require_git(self) -> Git:
+        git = self._find_git()
         if git is None:
             why = "no history here" if self.enabled else "history is switched off"
             raise HistoryError(f"There is {why}. Run 'kimi-memory init' to start one.")
         return git
 
-    def _git(self) -> Git | None:
+    def _find_git(self) -> Git | None:
         """Return git over our repository, or over a clone of one; None when there is none."""
         if not self.enabled or not (self.root / ".git").exists():
             return None
         if self._found is None:
-            git = self._open()
+            git = self._open_repository()
             if git.call("config", "--local", "--get", "--type=bool", MARK).text == "true":
                 self._found = git
             elif is_clone(git):
                 self._found, self._unsettled = git, True
         return self._found
 
-    def _open(self) -> Git:
+    def _open_repository(self) -> Git:
         """Return git over whatever repository has its root here."""
         place = self.root / ".git"
         if place.is_symlink():
@@ -225,27 +225,27 @@ class History:
             place = Path(os.fsdecode(shown.removesuffix(b"\n")))
         return Git(self.root, place)
 
-    def _make(self) -> tuple[Git, Path]:
+    def _make_repository(self) -> tuple[Git, Path]:
         place = self.root / ".git"
         if not os.path.lexists(place):
-            self._create(Git(self.root, place))
-        git = self._open()
+            self._create_repository(Git(self.root, place))
+        git = self._open_repository()
         folder = _folder_of(git)
         check_owner(self.root, git.common())
         if git.call("rev-parse", "--git-dir").code != 0:
-            self._create(git)
-        if self._git() is None:
-            self._adopt(git)
+            self._create_repository(git)
+        if self._find_git() is None:
+            self._adopt_repository(git)
         elif self._unsettled:
             git.run("config", MARK, "true")
             self._unsettled = False
         return git, folder
 
-    def _create(self, git: Git) -> None:
+    def _create_repository(self, git: Git) -> None:
         git.run("init", "--quiet", "--template=", "--initial-branch=main", "--object-format=sha1")
         git.run("config", MARK, "true")
 
-    def _adopt(self, git: Git) -> None:
+    def _adopt_repository(self, git: Git) -> None:
         if (self.root / ".git").is_file():
             raise HistoryError(
                 f"{self.root} is a submodule or a worktree of another repository. "
@@ -254,16 +254,16 @@ class History:
         check_adoptable(git)
         git.run("config", MARK, "true")
 
-    def _renew(self, git: Git, folder: Path) -> None:
+    def _renew_settings(self, git: Git, folder: Path) -> None:
         """Give a clone, or a repository of an earlier version, the settings of ours."""
         if self._unsettled:
             git.run("config", MARK, "true")
             self._unsettled = False
         elif not attributes.are_old(self.root):
             return
-        self._settle(git, folder)
+        self._write_settings(git, folder)
 
-    def _settle(self, git: Git, folder: Path) -> None:
+    def _write_settings(self, git: Git, folder: Path) -> None:
         present = read_settings(git)
         for name, value in SAFE.items():
             if present.get(name.lower()) != value:
@@ -275,7 +275,7 @@ class History:
         _write_absent(self.root / ".gitignore", IGNORED)
         _write_absent(self.root / attributes.NAME, attributes.CONTENT)
         attributes.renew(self.root)
-        _sync(git.common(), folder)
+        _sync_repository(git.common(), folder)
 
 
 def _folder_of(git: Git) -> Path:
@@ -292,7 +292,7 @@ def _write_absent(path: Path, text: str) -> None:
         return
 
 
-def _sync(common: Path, folder: Path) -> None:
+def _sync_repository(common: Path, folder: Path) -> None:
     """Bring to disk what git init leaves to chance: without HEAD and config all is lost."""
     for path in (folder / "HEAD", common / "config", common / "info", common, common.parent):
         opened = os.open(path, os.O_RDONLY | os.O_CLOEXEC)

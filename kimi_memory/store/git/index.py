@@ -29,20 +29,20 @@ class Owed:
 
     def note(self, old: str, new: str) -> None:
         """Remember that the index follows from an old commit (may be empty) to a new one."""
-        put(self._path, json.dumps([*self._pending(), [old, new]]).encode(), sync=True)
+        put(self._path, json.dumps([*self._pending_moves(), [old, new]]).encode(), sync=True)
 
     def settle(self, git: Git) -> bool:
         """Do what is owed; False when the index is locked by somebody."""
-        pending = self._pending()
+        pending = self._pending_moves()
         if not pending:
             return True
         for old, new in pending:
-            if not _follow(git, old, new):
+            if not _move_index(git, old, new):
                 return False
         self._path.unlink(missing_ok=True)
         return True
 
-    def _pending(self) -> list[list[str]]:
+    def _pending_moves(self) -> list[list[str]]:
         try:
             rows = json.loads(self._path.read_bytes())
         except (OSError, ValueError):
@@ -52,57 +52,57 @@ class Owed:
         return [pair for pair in pairs if _PAIR.fullmatch(" ".join(map(str, pair)))]
 
 
-def _follow(git: Git, old: str, new: str) -> bool:
+def _move_index(git: Git, old: str, new: str) -> bool:
     """Move the index from one commit to another; False when it is locked."""
     head = git.call("rev-parse", "-q", "--verify", "HEAD").text
     if head != new and git.call("merge-base", "--is-ancestor", new, "HEAD").code != 0:
         # Never published, or on a branch that is not checked out any more.
         return True
     moves = differences(git, old, new)
-    staged = _staged(git, old, [move.path for move in moves])
+    staged = _staged_paths(git, old, [move.path for move in moves])
     now = {move.path: move.new for move in moves} if head == new else list_tree(git, head)
     due = [
         move
         for move in moves
-        if move.path not in staged and _key(now.get(move.path)) == _key(move.new)
+        if move.path not in staged and _entry_key(now.get(move.path)) == _entry_key(move.new)
     ]
     return not due or _write_index(git, due)
 
 
 def differences(git: Git, old: str, new: str) -> list[Difference]:
     """Return what changed from a commit (empty for none) to another."""
-    before, after = _tree(old), _tree(new)
-    return _told(git.run("diff-tree", "-r", "-z", "--no-renames", before, after))
+    before, after = _tree_name(old), _tree_name(new)
+    return _parse_differences(git.run("diff-tree", "-r", "-z", "--no-renames", before, after))
 
 
-def _staged(git: Git, commit: str, paths: list[str]) -> set[str]:
+def _staged_paths(git: Git, commit: str, paths: list[str]) -> set[str]:
     """Return which of some paths, and maybe others, the index holds otherwise than a commit."""
     # Git holds every path of the index against each that is named.
     named = map(encode, paths if len(paths) <= _FEW else [])
-    told = git.run("diff-index", "--cached", "-z", "--no-renames", _tree(commit), "--", *named)
-    return {difference.path for difference in _told(told)}
+    told = git.run("diff-index", "--cached", "-z", "--no-renames", _tree_name(commit), "--", *named)
+    return {difference.path for difference in _parse_differences(told)}
 
 
-def _told(content: bytes) -> list[Difference]:
+def _parse_differences(content: bytes) -> list[Difference]:
     rows, found = content.split(b"\0"), []
     for about, path in zip(rows[:-1:2], rows[1::2], strict=True):
         was, now, blob, fresh, _ = about.decode("ascii").removeprefix(":").split(" ")
-        found.append(Difference(decode(path), _entry(was, blob), _entry(now, fresh)))
+        found.append(Difference(decode(path), _make_entry(was, blob), _make_entry(now, fresh)))
     return found
 
 
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 
-def _tree(commit: str) -> str:
+def _tree_name(commit: str) -> str:
     return f"{commit}^{{tree}}" if commit else EMPTY_TREE
 
 
-def _entry(mode: str, blob: str) -> Entry | None:
+def _make_entry(mode: str, blob: str) -> Entry | None:
     return None if mode == "000000" else Entry(mode, blob)
 
 
-def _key(entry: Entry | None) -> tuple[str, str] | None:
+def _entry_key(entry: Entry | None) -> tuple[str, str] | None:
     return None if entry is None else (entry.mode, entry.blob)
 
 

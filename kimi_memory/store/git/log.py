@@ -24,11 +24,11 @@ def one_line(text: str) -> str:
 def message(subject: str, trailers: Mapping[str, str]) -> bytes:
     """Return a commit message; trailers without a value are left out."""
     title = one_line(subject)[:_LONGEST_SUBJECT] or "Update memory"
-    lines = [f"{trailer_name(name)}: {value}" for name, value in _plain(trailers)]
+    lines = [f"{trailer_name(name)}: {value}" for name, value in _clean_trailers(trailers)]
     return "\n".join([title, *([""] if lines else []), *lines, ""]).encode()
 
 
-def _plain(trailers: Mapping[str, str]) -> list[tuple[str, str]]:
+def _clean_trailers(trailers: Mapping[str, str]) -> list[tuple[str, str]]:
     return [(name, one_line(value)) for name, value in trailers.items() if one_line(value)]
 
 
@@ -57,21 +57,21 @@ def parse_log(output: bytes) -> list[Commit]:
     """Return the commits that git listed in FORMAT."""
     fields = output.decode("utf-8", "replace").split("\0")
     whole = len(fields) // _FIELDS
-    return [_commit(fields[n * _FIELDS : (n + 1) * _FIELDS]) for n in range(whole)]
+    return [_parse_commit(fields[n * _FIELDS : (n + 1) * _FIELDS]) for n in range(whole)]
 
 
-def _commit(fields: list[str]) -> Commit:
+def _parse_commit(fields: list[str]) -> Commit:
     name, at, author, subject, trailers = fields
-    return Commit(name.strip(), _moment(at), subject, author, _trailers(trailers))
+    return Commit(name.strip(), _parse_moment(at), subject, author, _parse_trailers(trailers))
 
 
-def _moment(text: str) -> datetime:
+def _parse_moment(text: str) -> datetime:
     try:
         return datetime.fromisoformat(text)
     except ValueError:
         return datetime.fromtimestamp(0, UTC)
 
 
-def _trailers(text: str) -> dict[str, str]:
+def _parse_trailers(text: str) -> dict[str, str]:
     pairs = (line.partition(":") for line in text.splitlines() if ":" in line)
     return {name.strip(): value.strip() for name, _, value in pairs}

@@ -46,17 +46,17 @@ def read_log(git: Git, limit: int, path: str, since: datetime | None) -> list[Co
     options = [f"--max-count={limit}"]
     if since is not None:
         options.append(f"--since={since.isoformat()}")
-    return _list(git, options, [encode(path)] if path else [])
+    return _list_commits(git, options, [encode(path)] if path else [])
 
 
 def find_trailer(git: Git, trailer: str, value: str) -> Commit | None:
     """Return the newest commit that carries a trailer with this value."""
     name, wanted = trailer_name(trailer), one_line(value)
-    commits = _list(git, ["--fixed-strings", f"--grep={name}: {wanted}"], [])
+    commits = _list_commits(git, ["--fixed-strings", f"--grep={name}: {wanted}"], [])
     return next((commit for commit in commits if commit.trailers.get(name) == wanted), None)
 
 
-def _list(git: Git, options: list[str], paths: list[bytes]) -> list[Commit]:
+def _list_commits(git: Git, options: list[str], paths: list[bytes]) -> list[Commit]:
     if not read_head(git):
         return []
     form = f"--format={FORMAT}"
@@ -127,12 +127,12 @@ def read_diff(git: Git, side: Path, old: str, new: str, path: str) -> str:
     """Return a diff for people; an empty `new` is the disk."""
     first = EMPTY_TREE if old == "HEAD" and not read_head(git) else resolve(git, old)
     if new:
-        return _diff(git, first, resolve(git, new), path)
+        return _diff_trees(git, first, resolve(git, new), path)
     with disk_tree(git, side) as (aside, tree):
-        return _diff(aside, first, tree, path)
+        return _diff_trees(aside, first, tree, path)
 
 
-def _diff(git: Git, old: str, new: str, path: str) -> str:
+def _diff_trees(git: Git, old: str, new: str, path: str) -> str:
     only = [encode(path)] if path else []
     plain = ("-r", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color")
     return git.run("diff-tree", *plain, old, new, "--", *only).decode("utf-8", "replace")

@@ -44,7 +44,7 @@ def check_owner(root: Path, folder: Path) -> None:
         return
     # Git's own check does not happen when the repository is named, as we do.
     asked = Git(Path("/"), None).call(
-        "config", "--global", "--get-all", "safe.directory", GIT_CONFIG_GLOBAL=_global()
+        "config", "--global", "--get-all", "safe.directory", GIT_CONFIG_GLOBAL=_global_config_path()
     )
     trusted = {line.rstrip("/") for line in asked.text.splitlines()}
     if trusted.isdisjoint({"*", str(root), str(root.resolve())}):
@@ -54,7 +54,7 @@ def check_owner(root: Path, folder: Path) -> None:
         )
 
 
-def _global() -> str:
+def _global_config_path() -> str:
     return str(Path(os.path.expanduser("~")) / ".gitconfig")  # noqa: PTH111  may lack a home
 
 
@@ -145,21 +145,21 @@ def settle_outside(root: Path) -> list[str]:
         "-c", "safe.bareRepository=all", "rev-parse", "--is-inside-work-tree", "--show-prefix"
     )
     if asked.code != 0:
-        return _unseen(root, asked.err)
+        return _note_unreadable_outer(root, asked.err)
     inside, _, rest = asked.out.partition(b"\n")
     if inside != b"true":
         raise HistoryError(f"{root} lies inside a repository's own files. {ELSEWHERE}")
-    return _nest(outer, rest.removesuffix(b"\n"))
+    return _nest_repository(outer, rest.removesuffix(b"\n"))
 
 
-def _unseen(root: Path, err: str) -> list[str]:
+def _note_unreadable_outer(root: Path, err: str) -> list[str]:
     if "not a git repository" in err:
         return []
     said = next((line for line in err.splitlines() if line.startswith("fatal:")), err.strip())
     return [f"A repository around {root} could not be read ({said}); exclude the memory there."]
 
 
-def _nest(outer: Git, prefix: bytes) -> list[str]:
+def _nest_repository(outer: Git, prefix: bytes) -> list[str]:
     top = decode(outer.run("rev-parse", "--show-toplevel").removesuffix(b"\n"))
     if outer.run("ls-files", "-z"):
         raise HistoryError(
@@ -171,10 +171,10 @@ def _nest(outer: Git, prefix: bytes) -> list[str]:
         return [f"{nested} (it already ignored the folder)."]
     shown = outer.run("rev-parse", "--path-format=absolute", "--git-path", "info/exclude")
     exclude = Path(decode(shown.removesuffix(b"\n")))
-    return [_exclude(exclude, prefix.removesuffix(b"/"), nested)]
+    return [_write_exclude(exclude, prefix.removesuffix(b"/"), nested)]
 
 
-def _exclude(exclude: Path, prefix: bytes, nested: str) -> str:
+def _write_exclude(exclude: Path, prefix: bytes, nested: str) -> str:
     if b"\n" in prefix:
         return f"{nested.partition(';')[0]}; its name cannot be ignored there, never add it."
     pattern = re.sub(rb"([\\*?\[ ])", rb"\\\1", prefix)

@@ -108,8 +108,8 @@ class Rewrite:
     def search(self, wash: Wash) -> Found:
         """Return how many objects, reachable or not, hold the text."""
         found = {"commit": 0, "tree": 0, "blob": 0, "tag": 0}
-        for kind, content in self._objects():
-            found[kind] += any(wash.count(text) for text in _texts(kind, content))
+        for kind, content in self._read_objects():
+            found[kind] += any(wash.count(text) for text in _yield_texts(kind, content))
         return Found(sum(found.values()), found["commit"] + found["tag"])
 
     def blobs(self) -> Iterator[tuple[str, bytes]]:
@@ -132,18 +132,18 @@ class Rewrite:
         self.sweep()
         self._side.mkdir(mode=0o700)
         fresh = Git(self._root, self._side / "git")
-        staged, stashes = self._staged(), self._keep_stashes()
+        staged, stashes = self._staged_entries(), self._keep_stashes()
         before = self._git.run("rev-list", "--all", "--count")
-        self._make(fresh, wash)
-        self._import(fresh, wash)
+        self._make_repository(fresh, wash)
+        self._import_history(fresh, wash)
         if fresh.run("rev-list", "--all", "--count") != before:
             raise HistoryError(  # pragma: no cover  no git at hand drops commits
                 "The rewritten history lacks commits, so nothing was replaced."
             )
         _restore_stashes(fresh, stashes)
         if staged is not None:
-            _restage(fresh, staged, wash)
-        self._swap()
+            _restage_index(fresh, staged, wash)
+        self._swap_repositories()
         self.sweep()
         return self.head()
 
@@ -157,22 +157,22 @@ class Rewrite:
         if self._side.exists():
             shutil.rmtree(self._side)
 
-    def _objects(self) -> Iterator[tuple[str, bytes]]:
+    def _read_objects(self) -> Iterator[tuple[str, bytes]]:
         out = self._git.run("cat-file", "--batch-all-objects", "--unordered", "--batch")
         return ((kind, content) for _, kind, content in parse_objects(out))
 
-    def _make(self, fresh: Git, wash: Wash) -> None:
+    def _make_repository(self, fresh: Git, wash: Wash) -> None:
         fresh.run("init", "--quiet", "--template=", "--object-format=sha1")
         for name in ("config", "info/exclude", "info/attributes"):
-            self._carry(name, wash)
+            self._copy_washed(name, wash)
         for hook in sorted(self._folder.glob("hooks/*")):
-            self._carry(f"hooks/{hook.name}", wash)
+            self._copy_washed(f"hooks/{hook.name}", wash)
         for name in risky_settings(fresh):
             fresh.run("config", "--unset-all", name)
         ref = self._git.run("symbolic-ref", "HEAD").strip()
         fresh.run("symbolic-ref", "HEAD", encode(wash.name(decode(ref))))
 
-    def _carry(self, name: str, wash: Wash) -> None:
+    def _copy_washed(self, name: str, wash: Wash) -> None:
         old, new = self._folder / name, self._side / "git" / wash.name(name)
         if not old.is_file() or old.is_symlink():
             return
@@ -183,12 +183,12 @@ class Rewrite:
             os.fsync(file.fileno())
         new.chmod(old.stat().st_mode)
 
-    def _import(self, fresh: Git, wash: Wash) -> None:
+    def _import_history(self, fresh: Git, wash: Wash) -> None:
         stream = self._git.run(
             "fast-export", "--all", "--signed-tags=strip", "--tag-of-filtered-object=rewrite",
             "--reencode=yes", "--use-done-feature",
         )  # fmt: skip
-        washed = b"".join(_washed(stream, wash))
+        washed = b"".join(_wash_stream(stream, wash))
         fresh.run("fast-import", "--quiet", "--force", "--date-format=raw-permissive", feed=washed)
 
     def _keep_stashes(self) -> list[str]:
@@ -199,20 +199,24 @@ class Rewrite:
             self._git.run("update-ref", ref, commit)
         return kept
 
-    def _staged(self) -> list[_Staged] | None:
+    def _staged_entries(self) -> list[_Staged] | None:
         """Return what the person staged; None where they have no index."""
         if not (self._folder / "index").exists():
             return None
-        index = _entries(self._git.run("ls-files", "-s", "-z"))
+        index = _parse_entries(self._git.run("ls-files", "-s", "-z"))
         head = self.head()
-        tree = _entries(self._git.run("ls-tree", "-r", "-z", "--full-tree", head)) if head else {}
+        tree = (
+            _parse_entries(self._git.run("ls-tree", "-r", "-z", "--full-tree", head))
+            if head
+            else {}
+        )
         found = [_Staged(path, "0", None) for path in tree if path not in index]
         for path, (mode, id) in index.items():
             if tree.get(path) != (mode, id):
                 found.append(_Staged(path, mode, self._git.run("cat-file", "blob", id)))
         return found
 
-    def _swap(self) -> None:
+    def _swap_repositories(self) -> None:
         disk = Disk()
         above = disk.open(str(self._root), os.O_RDONLY | os.O_DIRECTORY)
         side = disk.open(str(self._side), os.O_RDONLY | os.O_DIRECTORY)
@@ -229,7 +233,7 @@ class Rewrite:
             disk.close(side)
 
 
-def _texts(kind: str, content: bytes) -> Iterator[bytes]:
+def _yield_texts(kind: str, content: bytes) -> Iterator[bytes]:
     """Yield what is text in an object: of a tree the names, not the hashes."""
     if kind != "tree":
         yield content
@@ -241,7 +245,7 @@ def _texts(kind: str, content: bytes) -> Iterator[bytes]:
         at = end + 21
 
 
-def _entries(rows: bytes) -> dict[str, tuple[str, str]]:
+def _parse_entries(rows: bytes) -> dict[str, tuple[str, str]]:
     """Return mode and blob by path, of an index or a tree."""
     found = {}
     for row in rows.split(b"\0")[:-1]:
@@ -251,7 +255,7 @@ def _entries(rows: bytes) -> dict[str, tuple[str, str]]:
     return found
 
 
-def _restage(fresh: Git, staged: Sequence[_Staged], wash: Wash) -> None:
+def _restage_index(fresh: Git, staged: Sequence[_Staged], wash: Wash) -> None:
     """Make the index of the new repository: its head, and what the person had staged."""
     has_head = fresh.call("rev-parse", "-q", "--verify", "HEAD").code == 0
     if has_head:  # pragma: no branch  a repository of ours is made with a commit
@@ -277,7 +281,7 @@ def _restore_stashes(fresh: Git, kept: Sequence[str]) -> None:
         fresh.run("update-ref", "-d", ref)
 
 
-def _commands(stream: bytes) -> Iterator[tuple[bytes, bytes | None]]:
+def _yield_commands(stream: bytes) -> Iterator[tuple[bytes, bytes | None]]:
     """Yield the lines of a fast-export stream, with the bytes that follow a ``data`` line."""
     at = 0
     while at < len(stream):
@@ -291,11 +295,11 @@ def _commands(stream: bytes) -> Iterator[tuple[bytes, bytes | None]]:
             yield line, None
 
 
-def _washed(stream: bytes, wash: Wash) -> Iterator[bytes]:
+def _wash_stream(stream: bytes, wash: Wash) -> Iterator[bytes]:
     """Yield the stream anew; contents, messages, names and paths are washed."""
-    paths = _paths(stream)
+    paths = _blob_paths(stream)
     kind, mark = b"", b""
-    for line, content in _commands(stream):
+    for line, content in _yield_commands(stream):
         word, _, rest = line.partition(b" ")
         if content is not None:
             clean = wash.words(content)
@@ -313,9 +317,9 @@ def _washed_line(word: bytes, rest: bytes, wash: Wash) -> bytes:
     match word:
         case b"M":
             mode, blob, path = rest.split(b" ", 2)
-            return b" ".join((word, mode, blob, _quoted(wash.name(_unquoted(path)))))
+            return b" ".join((word, mode, blob, _quote_path(wash.name(_unquote_path(path)))))
         case b"D":
-            return b"D " + _quoted(wash.name(_unquoted(rest)))
+            return b"D " + _quote_path(wash.name(_unquote_path(rest)))
         case b"author" | b"committer" | b"tagger":
             who, end, when = rest.rpartition(b"> ")
             return word + b" " + wash.words(who) + end + when
@@ -324,27 +328,27 @@ def _washed_line(word: bytes, rest: bytes, wash: Wash) -> bytes:
     return word + b" " + rest if rest else word
 
 
-def _paths(stream: bytes) -> dict[bytes, str]:
+def _blob_paths(stream: bytes) -> dict[bytes, str]:
     """Return a path of each blob, by its mark."""
     found: dict[bytes, str] = {}
-    for line, _ in _commands(stream):
+    for line, _ in _yield_commands(stream):
         if line.startswith(b"M "):
             _, mark, path = line[2:].split(b" ", 2)
-            found.setdefault(mark, _unquoted(path))
+            found.setdefault(mark, _unquote_path(path))
     return found
 
 
-def _unquoted(path: bytes) -> str:
+def _unquote_path(path: bytes) -> str:
     if not path.startswith(b'"'):
         return decode(path)
-    return decode(re.sub(rb"\\([0-7]{3}|.)", _unescaped, path[1:-1]))
+    return decode(re.sub(rb"\\([0-7]{3}|.)", _unescape_match, path[1:-1]))
 
 
-def _unescaped(found: re.Match[bytes]) -> bytes:
+def _unescape_match(found: re.Match[bytes]) -> bytes:
     mark = found[1]
     return bytes([int(mark, 8)]) if len(mark) == 3 else _ESCAPES.get(mark, mark)
 
 
-def _quoted(path: str) -> bytes:
+def _quote_path(path: str) -> bytes:
     raw = encode(path).replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
     return b'"' + raw + b'"'

@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
-from kimi_memory.store.files.stat import Stat, settled
+from kimi_memory.store.files.stat import Stat, settled_stat
 from kimi_memory.store.git.cache import Entry
 from kimi_memory.store.git.command import Git, decode, encode, refusal
-from kimi_memory.store.git.files import is_gone, look, read_plain, scan
+from kimi_memory.store.git.files import is_gone, read_plain, scan, scan_paths
 
 _PLAIN = "100644"
 NOTHING = "0" * 40
@@ -77,9 +77,9 @@ def compare(
         only: the paths to look at; None for all.
     """
     now, result = time.time_ns(), Compared()
-    files = (scan(git.root) if only is None else look(git.root, only)).files
+    files = (scan(git.root) if only is None else scan_paths(git.root, only)).files
     listed = entries if only is None else entries.keys() & set(only)
-    for path in _ignored(git, [path for path in files if path not in entries]):
+    for path in _ignored_paths(git, [path for path in files if path not in entries]):
         del files[path]
     result.differences += [
         Difference(path, entries[path], None)
@@ -90,12 +90,12 @@ def compare(
         old = entries.get(path)
         if old is None or old.stat != stat:
             content = read_plain(git.root, path)
-            if content is not None and result.take(path, old, content, settled(stat, now)):
+            if content is not None and result.take(path, old, content, settled_stat(stat, now)):
                 add(content)
     return result
 
 
-def _ignored(git: Git, paths: list[str]) -> list[str]:
+def _ignored_paths(git: Git, paths: list[str]) -> list[str]:
     """Return which new paths the owner's ignore files keep out."""
     if not paths:
         return []

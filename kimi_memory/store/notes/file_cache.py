@@ -52,7 +52,7 @@ class Catalog:
         """Return what is known of a file that looks like this; it may be added to."""
         with self._guard:
             if self._rows is None:
-                self._rows = self._load()
+                self._rows = self._load_rows()
             known = self._rows.get(path)
             if known is None or known[0] != look:
                 known = self._rows[path] = look, {}
@@ -68,24 +68,24 @@ class Catalog:
         with self._guard:
             rows = self._rows or {}
             self._rows = {path: row for path, row in rows.items() if path in looks}
-            body = _encoded(self._rows)
+            body = _encode_rows(self._rows)
             self.news = 0
         try:
-            self._store.view(FILE, self._mark(body) + b"\n" + body)
+            self._store.view(FILE, self._sign_body(body) + b"\n" + body)
         except KimiMemoryError:
             return  # Without it, files are read again.
 
-    def _load(self) -> dict[str, tuple[Stat, Facts]]:
+    def _load_rows(self) -> dict[str, tuple[Stat, Facts]]:
         try:
             mark, _, body = self._store.read(FILE).partition(b"\n")
         except KimiMemoryError:
             return {}
-        if not hmac.compare_digest(mark, self._mark(body)):
+        if not hmac.compare_digest(mark, self._sign_body(body)):
             return {}
         form, rows = json.loads(body)
         return {path: (tuple(look), facts) for path, look, facts in rows} if form == _FORM else {}
 
-    def _mark(self, body: bytes) -> bytes:
+    def _sign_body(self, body: bytes) -> bytes:
         return self._store.journal.sign(body)
 
 
@@ -122,7 +122,7 @@ class Survey:
             again: makes it of its JSON form, where that is another.
             served: whether the file is taken as agents get it, not as it stands.
         """
-        facts = self._facts(path)
+        facts = self._facts_of_file(path)
         if name not in facts:
             version = self._store.served(path) if served else None
             if version is not None and version.passing:  # It may be otherwise in a moment.
@@ -136,7 +136,7 @@ class Survey:
 
     def waits(self, path: str) -> str:
         """Return why a file is not used as it stands; empty for one that is."""
-        facts = self._facts(path)
+        facts = self._facts_of_file(path)
         if "waits" not in facts:
             version = self._store.served(path)
             if version.passing:
@@ -147,11 +147,11 @@ class Survey:
 
     def known(self, path: str, name: str) -> object:
         """Return a noted fact, None where there is none."""
-        return self._facts(path).get(name)
+        return self._facts_of_file(path).get(name)
 
     def note(self, path: str, name: str, fact: str) -> None:
         """Note a fact about a file as it is."""
-        self._facts(path)[name] = fact
+        self._facts_of_file(path)[name] = fact
         self._catalog.news += 1
 
     def still(self) -> Stats | None:
@@ -167,7 +167,7 @@ class Survey:
         """Save what is known, for the next process."""
         self._catalog.keep(self.looks)
 
-    def _facts(self, path: str) -> Facts:
+    def _facts_of_file(self, path: str) -> Facts:
         look = self.looks.get(path, UNKNOWN)
         if look == UNKNOWN:
             return self._passing.setdefault(path, {})
@@ -178,12 +178,14 @@ _CATALOGS: WeakKeyDictionary[Store, Catalog] = WeakKeyDictionary()
 _OPENING = threading.Lock()
 
 
-def _encoded(rows: dict[str, tuple[Stat, Facts]]) -> bytes:
+def _encode_rows(rows: dict[str, tuple[Stat, Facts]]) -> bytes:
     listed = [(path, look, facts) for path, (look, facts) in rows.items()]
     # As it is written, so that a text that must go can be found in it.
-    text = json.dumps([_FORM, listed], ensure_ascii=False, separators=(",", ":"), default=_text)
+    text = json.dumps(
+        [_FORM, listed], ensure_ascii=False, separators=(",", ":"), default=_format_moment
+    )
     return text.encode("utf-8", "backslashreplace")
 
 
-def _text(value: datetime) -> str:
+def _format_moment(value: datetime) -> str:
     return value.isoformat()

@@ -108,11 +108,11 @@ class Known:
             steps: what is going to be.
         """
         new = {step.note.id: step.note for step in steps}
-        cards = tuple(_heads(shelf, new) if heads is None else heads)
-        projects = tuple(p for p in _notes(shelf, Project, new) if not p.finished)
+        cards = tuple(_yield_heads(shelf, new) if heads is None else heads)
+        projects = tuple(p for p in _yield_live_notes(shelf, Project, new) if not p.finished)
         digests = tuple(last_digests(shelf, new))
         stones = read_tombstones(shelf.store)
-        return cls(cards, projects, digests, _over(shelf, new, digests), stones)
+        return cls(cards, projects, digests, _outdated_words(shelf, new, digests), stones)
 
     def points(self, lang: Lang, zone: Zone, whose: Whose | None = None) -> Iterator[Point]:
         """Yield all that could stand in a brief.
@@ -132,7 +132,7 @@ class Known:
             ):
                 yield _project_point(project, lang)
         own = [digest for digest in self.digests if whose.sees(digest)]
-        changes = Changes((-age, line.text) for age, line in _said(own))
+        changes = Changes((-age, line.text) for age, line in _yield_human_lines(own))
         for age, digest in enumerate(own):
             yield from self._digest_points(digest, age, zone, changes)
 
@@ -170,7 +170,7 @@ class Known:
         return any(words in old or (old in words and 2 * len(old) >= len(words)) for old in told)
 
 
-def _said(digests: Sequence[Digest]) -> Iterator[tuple[int, DigestLine]]:
+def _yield_human_lines(digests: Sequence[Digest]) -> Iterator[tuple[int, DigestLine]]:
     """Yield what people said, with the age of its session, the oldest first."""
     for age, digest in reversed(list(enumerate(digests))):
         yield from ((age, line) for line in digest.lines if line.part is not Part.FOUND)
@@ -231,7 +231,7 @@ def _project_point(project: Project, lang: Lang) -> Point:
     return Point(Section.PROJECTS, project.id, text, f"{plain} ^{project.id}", rank, plain)
 
 
-def _heads(shelf: Shelf, new: Mapping[str, Note]) -> Iterator[Head]:
+def _yield_heads(shelf: Shelf, new: Mapping[str, Note]) -> Iterator[Head]:
     """Yield the heads of all cards as they will be."""
     for head in shelf.heads():
         if head.id not in new:
@@ -239,7 +239,7 @@ def _heads(shelf: Shelf, new: Mapping[str, Note]) -> Iterator[Head]:
     yield from (Head.of(note) for note in new.values() if isinstance(note, Card))
 
 
-def _notes(shelf: Shelf, kind: type[N], new: Mapping[str, Note]) -> Iterator[N]:
+def _yield_live_notes(shelf: Shelf, kind: type[N], new: Mapping[str, Note]) -> Iterator[N]:
     known = (filed.note for filed in shelf.notes(kind.kind, lambda entry: entry.id not in new))
     for note in (*known, *new.values()):
         if isinstance(note, kind) and note.status not in _OVER:
@@ -250,13 +250,13 @@ def last_digests(shelf: Shelf, new: Mapping[str, Note]) -> list[Digest]:
     """Return the digests of the last sessions, newest first; of the others no file is read."""
     entries = [e for e in shelf.entries().values() if e.kind == Digest.kind and e.id not in new]
     newest = sorted(entries, key=lambda entry: (entry.at, entry.path), reverse=True)
-    read = (_read(shelf, entry.path) for entry in islice(newest, SESSIONS))
+    read = (_read_note(shelf, entry.path) for entry in islice(newest, SESSIONS))
     found = [note for note in (*new.values(), *read) if isinstance(note, Digest)]
     live = (digest for digest in found if digest.status not in _OVER)
     return sorted(live, key=lambda digest: (digest.at, digest.id), reverse=True)[:SESSIONS]
 
 
-def _over(
+def _outdated_words(
     shelf: Shelf, new: Mapping[str, Note], digests: Sequence[Digest]
 ) -> dict[tuple[str, int], tuple[str, ...]]:
     """Return the words of these sessions that cards rest on which do not hold any more."""
@@ -275,12 +275,12 @@ def _cards_over(shelf: Shelf, new: Mapping[str, Note], sessions: set[str]) -> It
         if entry.kind == Card.kind and entry.status in _OVER and entry.id not in new
     ]
     near = (e for e in gone if any(mark.split("#", 1)[0] in sessions for mark in e.quotes))
-    for note in (*new.values(), *(_read(shelf, entry.path) for entry in near)):
+    for note in (*new.values(), *(_read_note(shelf, entry.path) for entry in near)):
         if isinstance(note, Card) and note.status in _OVER:
             yield note
 
 
-def _read(shelf: Shelf, path: str) -> Note | None:
+def _read_note(shelf: Shelf, path: str) -> Note | None:
     """Return the note of a file; a broken one says nothing."""
     try:
         text = shelf.survey.fact(path, "text", lambda content: decode(content, path), served=True)

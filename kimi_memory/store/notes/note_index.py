@@ -75,12 +75,12 @@ class Register:
     def read(self, survey: Survey) -> Listing:
         """Return the notes there are according to a survey."""
         with self._guard:
-            return self._read(survey)
+            return self._update_listing(survey)
 
     def heads(self, survey: Survey) -> list[Head]:
         """Return the heads of all cards in order of path; broken files are left out."""
         with self._guard:
-            entries = self._read(survey).entries.values()
+            entries = self._update_listing(survey).entries.values()
             paths = sorted(entry.path for entry in entries if entry.kind == Card.kind)
             for path in (path for path in paths if path not in self._heads):
                 self._heads[path] = survey.fact(
@@ -89,53 +89,53 @@ class Register:
             found = map(self._heads.__getitem__, paths)
             return [head for head in found if head is not None]
 
-    def _read(self, survey: Survey) -> Listing:
-        for path in self._changed(survey.looks):
-            self._take(path, survey.looks[path], survey)
+    def _update_listing(self, survey: Survey) -> Listing:
+        for path in self._changed_paths(survey.looks):
+            self._update_path(path, survey.looks[path], survey)
         if self._last is None:
-            self._last = self._listing()
+            self._last = self._build_listing()
         return self._last
 
-    def _changed(self, looks: Stats) -> list[str]:
+    def _changed_paths(self, looks: Stats) -> list[str]:
         """Forget what is gone; return the paths that may say something else now."""
         if looks is not self._read_of:
             for path in self._looks.keys() - looks.keys():
-                self._drop(path)
+                self._drop_path(path)
             self._unsure = [path for path, look in looks.items() if look == UNKNOWN]
             self._read_of, known = looks, self._looks.get
             found = [path for path, look in looks.items() if known(path) != look]
             return list(dict.fromkeys([*found, *self._unsure]))
         return self._unsure
 
-    def _drop(self, path: str) -> None:
+    def _drop_path(self, path: str) -> None:
         """Forget a path."""
         del self._looks[path]
         self._heads.pop(path, None)
         entry = self._entries.pop(path, None)
         if entry is not None:
             self._last = None
-        for name in _names(entry):
+        for name in _lookup_names(entry):
             rest = self._cards[name] - {path}
             if rest:
                 self._cards[name] = rest
             else:
                 del self._cards[name]
 
-    def _take(self, path: str, look: Stat, survey: Survey) -> None:
+    def _update_path(self, path: str, look: Stat, survey: Survey) -> None:
         """Take over what a file says now."""
         entry = None
         if may_be_note(path):
             make = partial(read_entry, path)
             entry = survey.fact(path, "entry", make, _entry_of, served=True)
         if path in self._looks:
-            self._drop(path)
+            self._drop_path(path)
         self._looks[path] = look
         if entry is not None:
             self._entries[path], self._last = entry, None
-        for name in _names(entry):
+        for name in _lookup_names(entry):
             self._cards[name] = self._cards.get(name, frozenset()) | {path}
 
-    def _listing(self) -> Listing:
+    def _build_listing(self) -> Listing:
         entries = [self._entries[path] for path in sorted(self._entries)]
         found = dict(zip([entry.id for entry in entries], entries, strict=True))
         if len(found) == len(entries):
@@ -151,7 +151,7 @@ _REGISTERS: WeakKeyDictionary[Store, Register] = WeakKeyDictionary()
 _OPENING = threading.Lock()
 
 
-def _names(entry: Entry | None) -> set[str]:
+def _lookup_names(entry: Entry | None) -> set[str]:
     """Return the names under which a card is found."""
     if entry is None or entry.kind != Card.kind:
         return set()

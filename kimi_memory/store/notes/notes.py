@@ -52,14 +52,14 @@ class Shelf:
 
     def entries(self) -> dict[str, Entry]:
         """Return every note with an id; where two files share one, the first path has it."""
-        return self._listing.entries
+        return self._note_listing.entries
 
     def doubles(self) -> tuple[tuple[str, str], ...]:
         """Return the paths whose id another note has, each with the path of that one."""
-        return self._listing.doubles
+        return self._note_listing.doubles
 
     @cached_property
-    def _listing(self) -> Listing:
+    def _note_listing(self) -> Listing:
         return Register.of(self.store).read(self.survey)
 
     def find(self, id: str, paths: Iterable[str] = ()) -> Entry:
@@ -122,17 +122,17 @@ class Shelf:
         """Return the cards of a key or keys, or that rest on one of these quotes, by path."""
         keys = {key} if isinstance(key, str) else set(key)
         names = (*(f"key {one}" for one in keys), *quotes)
-        listed = self._listing.cards
+        listed = self._note_listing.cards
         found = {path for name in names for path in listed.get(name, ())}
         notes = [self.file(path).note for path in sorted(found)]
         return [note for note in notes if isinstance(note, Card)]
 
     def heads(self) -> list[Head]:
         """Return the heads of all cards in order of path; broken files are left out."""
-        return self._heads
+        return self._card_heads
 
     @cached_property
-    def _heads(self) -> list[Head]:
+    def _card_heads(self) -> list[Head]:
         return Register.of(self.store).heads(self.survey)
 
     def card(self, head: Head) -> Card:

@@ -85,7 +85,7 @@ def is_begun(store: Store, path: str) -> bool:
 def parts(store: Store, root: str) -> list[Place]:
     """Return the files of one conversation, its continuations in order."""
     found = [place for place in places(store) if place.root == root]
-    return sorted(found, key=_number)
+    return sorted(found, key=_part_number)
 
 
 def next_part(store: Store, session: Session) -> Session:
@@ -95,19 +95,19 @@ def next_part(store: Store, session: Session) -> Session:
     the session itself when there is none.
     """
     here = [place for place in _places_in(store, SHORT) if place.root == session.id]
-    last = max(here, key=_number, default=None)
+    last = max(here, key=_part_number, default=None)
     if last is not None and not _has_ended(store, last):
         return replace(session, id=last.id)
     ended = parts(store, session.id)
     if not ended:
         return session
-    id = f"{session.id}.{_number(ended[-1]) + 1}"
-    return _heir(
+    id = f"{session.id}.{_part_number(ended[-1]) + 1}"
+    return _inherit_owner(
         replace(session, id=id, continues=ended[-1].id), read(store, ended[-1].path).session
     )
 
 
-def _heir(session: Session, before: Session) -> Session:
+def _inherit_owner(session: Session, before: Session) -> Session:
     """Return a continuation: the continuation of a private session is private too."""
     if session.area or not before.area:
         return session
@@ -123,7 +123,7 @@ def _has_ended(store: Store, place: Place) -> bool:
     return ended or has_marks(place.path, content)
 
 
-def _number(place: Place) -> int:
+def _part_number(place: Place) -> int:
     return split_part(place.id)[1]
 
 

@@ -50,10 +50,14 @@ class AgentsAtWork:
 
     def at(self, moment: datetime) -> str:
         """Return the id of an agent's session that was active at a moment, else nothing."""
-        active = (one.id for one in self._since(moment - ANSWERING) if one.was_active(moment))
+        active = (
+            one.id
+            for one in self._yield_sessions_since(moment - ANSWERING)
+            if one.was_active(moment)
+        )
         return next(active, "")
 
-    def _since(self, moment: datetime) -> Iterator[_Session]:
+    def _yield_sessions_since(self, moment: datetime) -> Iterator[_Session]:
         for place in sessions.places(self._store):
             look = state_of(self._store.root, place.path)
             if look is None:
@@ -62,12 +66,12 @@ class AgentsAtWork:
                 continue  # Its last turn is older, so it need not be read.
             was, known = self._known.get(place.path, (UNKNOWN, None))
             if was != look:
-                known = self._read(place.path)
+                known = self._read_session(place.path)
                 self._known[place.path] = look, known
             if known is not None:
                 yield known
 
-    def _read(self, path: str) -> _Session | None:
+    def _read_session(self, path: str) -> _Session | None:
         try:
             lines = self._store.read(path).splitlines(keepends=True)
             transcript = read_transcript_lines(lines, path)

@@ -40,7 +40,7 @@ class Versions:
         try:
             if not mark:
                 return self._history().content_at(self._store.journal.born() / 1e9, path)
-            return self._kept(mark) or self._committed(self._history(), path, mark)
+            return self._read_cached(mark) or self._find_committed(self._history(), path, mark)
         except HistoryError:
             return None
 
@@ -52,34 +52,34 @@ class Versions:
             if not head:
                 return b""
             if (path, head) not in self._sound:
-                found = (one for one in _contents(history, path) if not has_marks(path, one))
+                found = (one for one in _yield_contents(history, path) if not has_marks(path, one))
                 self._sound[path, head] = next(found, b"")
             return self._sound[path, head]
         except HistoryError:
             return b""
 
-    def _kept(self, mark: str) -> bytes | None:
+    def _read_cached(self, mark: str) -> bytes | None:
         try:
             content = self._store.read(f"{FOLDER}/{mark}")
         except KimiMemoryError:
             return None
         return content if digest(content) == mark else None
 
-    def _committed(self, history: History, path: str, mark: str) -> bytes | None:
-        for content in _contents(history, path):
+    def _find_committed(self, history: History, path: str, mark: str) -> bytes | None:
+        for content in _yield_contents(history, path):
             if digest(content) == mark:
-                self._keep(mark, content)
+                self._cache_version(mark, content)
                 return content
         return None
 
-    def _keep(self, mark: str, content: bytes) -> None:
+    def _cache_version(self, mark: str, content: bytes) -> None:
         try:
             self._store.view(f"{FOLDER}/{mark}", content)
         except KimiMemoryError:
             return  # Without it, git is asked again.
 
 
-def _contents(history: History, path: str) -> Iterator[bytes]:
+def _yield_contents(history: History, path: str) -> Iterator[bytes]:
     """Yield what the commits made of a file, newest first."""
     blobs = dict.fromkeys(version.blob for version in history.versions(path))
     contents = history.blobs(blobs)

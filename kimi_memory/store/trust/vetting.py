@@ -22,7 +22,15 @@ from kimi_memory.errors import FormatError, HistoryError
 from kimi_memory.formats.frontmatter import decode
 from kimi_memory.store.files.merge_marks import WHY, has_marks
 from kimi_memory.store.git.head_log import blob_of, brought_nothing
-from kimi_memory.store.standing import SETTINGS, WAITS, Served, Standing, Waiting, is_judged, told
+from kimi_memory.store.standing import (
+    SETTINGS,
+    WAITS,
+    Served,
+    Standing,
+    Waiting,
+    is_judged,
+    recorded_standing,
+)
 from kimi_memory.store.trust.agents_at_work import AgentsAtWork
 from kimi_memory.store.trust.versions import Versions
 from kimi_memory.store.wal.append_log import is_mark
@@ -78,7 +86,7 @@ class Vetting:
         old = self._versions.of_mark(path, found.vetted) if path.endswith(".md") else None
         if old is not None:
             return Served(old, None, found.why, found.passing)
-        candidate = _candidate(path, content, found.cap)
+        candidate = _make_candidate(path, content, found.cap)
         shown = candidate or content
         return Served(shown, found.cap, found.why, found.passing, bool(candidate))
 
@@ -87,7 +95,7 @@ class Vetting:
         if not is_judged(path):
             return Standing()
         last = self._store.journal.last(path)
-        known = told(last, content)
+        known = recorded_standing(last, content)
         if known is not None:
             return known
         try:
@@ -111,9 +119,11 @@ class Vetting:
         """
         if not is_judged(path) or self._trusts_all(path):
             return None, ""
-        brought = self._brought(path, content, look)
+        brought = self._describe_arrival(path, content, look)
         if brought:
-            return (None, "") if self._wrote(digest(content)) else (Origin.REMOTE, brought)
+            return (
+                (None, "") if self._is_known_content(digest(content)) else (Origin.REMOTE, brought)
+            )
         if path.endswith(".jsonl"):
             return None, ""  # A turn that nobody's journal accounts for is for `verify` to name.
         for at in (look.st_ctime, look.st_mtime):
@@ -126,7 +136,7 @@ class Vetting:
 
     def came(self, path: str) -> bool:
         """Whether a session was begun elsewhere and grew here, without a person's word on it."""
-        if path not in self._arrivals():
+        if path not in self._arrived_blobs():
             return False
         records = (one for one in self._store.journal.records() if one.get("path") == path)
         found = [(one.get("op"), one.get("actor"), one.get("before")) for one in records]
@@ -172,15 +182,15 @@ class Vetting:
             return True
         return self._store.seen_mark(path) == digest(content)
 
-    def _brought(self, path: str, content: bytes, look: stat_result) -> str:
+    def _describe_arrival(self, path: str, content: bytes, look: stat_result) -> str:
         """Return how a file came here that was written elsewhere; empty for one written here."""
-        if blob_of(content) in self._arrivals().get(path, ()):
+        if blob_of(content) in self._arrived_blobs().get(path, ()):
             return "a pull or a merge brought it"
         if abs(look.st_ctime_ns - look.st_mtime_ns) > _APART_NS:
             return "it was written elsewhere and copied here"
         return ""
 
-    def _arrivals(self) -> Mapping[str, frozenset[str]]:
+    def _arrived_blobs(self) -> Mapping[str, frozenset[str]]:
         since = self._store.journal.born() / 1e9
         if brought_nothing(self._store.root / ".git", since):
             return {}
@@ -189,7 +199,7 @@ class Vetting:
         except HistoryError:
             return {}
 
-    def _wrote(self, mark: str) -> bool:
+    def _is_known_content(self, mark: str) -> bool:
         """Whether this content counted here before, wherever it lay."""
         extent = self._store.journal.extent()
         if self._made[0] != extent:
@@ -199,7 +209,7 @@ class Vetting:
         return mark in self._made[1]
 
 
-def _candidate(path: str, content: bytes, cap: Origin) -> bytes:
+def _make_candidate(path: str, content: bytes, cap: Origin) -> bytes:
     """Return a card as the candidate that it is; nothing for what is no card."""
     from kimi_memory.formats import codec
 

@@ -72,7 +72,7 @@ def sound_end(disk: Disk, fd: int, path: str) -> tuple[int, bytes] | None:
     return size, line
 
 
-def mend(tree: Tree, fd: int, path: str, stamp: str) -> tuple[int, bytes]:
+def repair_tail(tree: Tree, fd: int, path: str, stamp: str) -> tuple[int, bytes]:
     """Cut a torn last line off into lost+found, or end a whole one; return size and last line.
 
     The bytes are in lost+found before they are cut.

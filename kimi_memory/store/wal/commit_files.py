@@ -65,35 +65,35 @@ class Placer:
         self._count += 1
         match step.kind:
             case "create":
-                self._create(step, slot)
+                self._create_file(step, slot)
             case "update":
-                self._update(step, slot)
+                self._update_file(step, slot)
             case "append":
-                self._append(step, slot)
+                self._append_content(step, slot)
             case "move":
-                self._move(step)
+                self._move_file(step)
             case _:
-                self._delete(step)
+                self._delete_file(step)
 
-    def _done(self, step: Step, undo: str = "") -> None:
+    def _record_step(self, step: Step, undo: str = "") -> None:
         entry = Entry(step.kind, step.to or step.path, step.before, step.after, undo=undo)
         if step.kind == "move":
             entry = Entry("move", step.to, step.before, step.after, was=step.path)
         self.outcome.entries.append(entry)
         self.outcome.effects += step.effects
 
-    def _lost(self, entry: Entry) -> None:
+    def _record_conflict(self, entry: Entry) -> None:
         self.outcome.entries.append(entry)
         self.outcome.effects.append(Effect(entry.path, "", entry.after))
 
-    def _digest(self, place: Place) -> str:
+    def _digest_place(self, place: Place) -> str:
         """Hash whatever is there; what is no plain file is like nothing we know."""
         try:
             return self._tree.digest(place, place.name)
         except UnsafePathError:
             return "?"
 
-    def _touching(self, path: str, *, make: bool = False) -> AbstractContextManager[Place]:
+    def _open_touched(self, path: str, *, make: bool = False) -> AbstractContextManager[Place]:
         self._touched.add(path.rpartition("/")[0])
         return self._tree.place(path, make=make)
 
@@ -101,53 +101,55 @@ class Placer:
         mark = f"{self._mark}-{self._count}"
         return undo_name(mark, step.before, step.path, deleted=deleted)
 
-    def _create(self, step: Step, slot: Place) -> None:
-        with self._touching(step.path, make=True) as place:
+    def _create_file(self, step: Step, slot: Place) -> None:
+        with self._open_touched(step.path, make=True) as place:
             try:
                 self._disk.rename_noreplace(slot.name, slot.folder, place.name, place.folder)
                 self._placed.append((step, ""))
             except FileExistsError:
-                if not self._resumed or self._digest(place) != step.after:
-                    self._lost(self._keeper.keep_beside(slot, step.path))
+                if not self._resumed or self._digest_place(place) != step.after:
+                    self._record_conflict(self._keeper.keep_beside(slot, step.path))
                     return
                 self._disk.unlink(slot.name, slot.folder)
             except FileNotFoundError:
                 if not self._resumed:
                     raise
-        self._done(step)
+        self._record_step(step)
 
-    def _update(self, step: Step, slot: Place) -> None:
+    def _update_file(self, step: Step, slot: Place) -> None:
         put, expect = step.after, step.before
         if self._resumed:
             with self._tree.place(step.path, make=True) as place:
-                put, expect = self._resume(step, slot, place)
+                put, expect = self._resume_update(step, slot, place)
         with (
             self._tree.folder(UNDO, make=True) as undo,
-            self._touching(step.path) as place,
+            self._open_touched(step.path) as place,
         ):
             if put:
-                put, expect = self._swap(slot, place, put, expect)
+                put, expect = self._swap_until_expected(slot, place, put, expect)
             if put in {"", step.after}:
                 name = self._undo_name(step, deleted=False)
-                self._retire(slot, place, Place(undo, name))
+                self._move_to_undo(slot, place, Place(undo, name))
                 self._placed.append((step, name))
-                self._done(step, name)
+                self._record_step(step, name)
             else:
                 self._keep_loser(step, slot, expect)
 
-    def _resume(self, step: Step, slot: Place, place: Place) -> tuple[str, str]:
+    def _resume_update(self, step: Step, slot: Place, place: Place) -> tuple[str, str]:
         """Return what lies in the slot and what is expected in place; empty when all is done."""
-        staged = self._digest(slot)
+        staged = self._digest_place(slot)
         if staged in {"", step.before}:
             return "", ""
         if staged != step.after:
             return staged, step.after
-        if self._digest(place) == step.after:
+        if self._digest_place(place) == step.after:
             self._disk.unlink(slot.name, slot.folder)
             return "", ""
         return step.after, step.before
 
-    def _swap(self, slot: Place, place: Place, put: str, expect: str) -> tuple[str, str]:
+    def _swap_until_expected(
+        self, slot: Place, place: Place, put: str, expect: str
+    ) -> tuple[str, str]:
         """Swap slot and place until what comes out is what the last swap put in.
 
         A writer that saves meanwhile thus ends up in place. Returns what is in place and
@@ -159,7 +161,7 @@ class Placer:
             except FileNotFoundError:
                 return "gone", put
             try:
-                out = self._digest(slot)
+                out = self._digest_place(slot)
             except OSError:
                 self._disk.exchange(slot.name, slot.folder, place.name, place.folder)
                 raise
@@ -168,7 +170,7 @@ class Placer:
             put, expect = out, put
         return put, expect
 
-    def _retire(self, slot: Place, place: Place, spot: Place) -> None:
+    def _move_to_undo(self, slot: Place, place: Place, spot: Place) -> None:
         try:
             self._disk.rename(slot.name, slot.folder, spot.name, spot.folder)
         except OSError as error:
@@ -179,22 +181,22 @@ class Placer:
     def _keep_loser(self, step: Step, slot: Place, held: str) -> None:
         """Keep our version beside; the person's is in place."""
         if held != step.after and step.content is not None:
-            self._lost(self._keeper.write_beside(step.content, step.path))
-        self._lost(self._keeper.keep_beside(slot, step.path))
+            self._record_conflict(self._keeper.write_beside(step.content, step.path))
+        self._record_conflict(self._keeper.keep_beside(slot, step.path))
 
-    def _append(self, step: Step, slot: Place) -> None:
+    def _append_content(self, step: Step, slot: Place) -> None:
         added = self._tree.read_place(slot, step.path) if step.content is None else step.content
         with self._tree.place(step.path, make=True) as place:
             flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
             fd = self._tree.open_file(place, flags, step.path)
             try:
-                self._grow(fd, added, step.offset)
+                self._append_bytes(fd, added, step.offset)
                 self._placed.append((step, ""))
             finally:
                 self._disk.close(fd)
-        self._done(step)
+        self._record_step(step)
 
-    def _grow(self, fd: int, added: bytes, offset: int) -> None:
+    def _append_bytes(self, fd: int, added: bytes, offset: int) -> None:
         size = os.fstat(fd).st_size
         tail = self._disk.read_at(fd, max(0, size - offset), offset)
         if added in tail:
@@ -205,30 +207,33 @@ class Placer:
             size = offset
         append_whole(self._disk, fd, added, size)
 
-    def _move(self, step: Step) -> None:
-        with self._touching(step.to, make=True) as new, self._touching(step.path, make=True) as old:
+    def _move_file(self, step: Step) -> None:
+        with (
+            self._open_touched(step.to, make=True) as new,
+            self._open_touched(step.path, make=True) as old,
+        ):
             try:
                 self._disk.rename_noreplace(old.name, old.folder, new.name, new.folder)
                 self._placed.append((step, ""))
             except (FileNotFoundError, FileExistsError):
-                if not self._resumed or self._digest(new) != step.after:
+                if not self._resumed or self._digest_place(new) != step.after:
                     return  # somebody moved, deleted or made one of the two: theirs stands
-                if self._digest(old) == step.before:
+                if self._digest_place(old) == step.before:
                     self._disk.unlink(old.name, old.folder)
-        self._done(step)
+        self._record_step(step)
 
-    def _delete(self, step: Step) -> None:
+    def _delete_file(self, step: Step) -> None:
         name = self._undo_name(step, deleted=True)
-        with self._tree.folder(UNDO, make=True) as folder, self._touching(step.path) as place:
+        with self._tree.folder(UNDO, make=True) as folder, self._open_touched(step.path) as place:
             try:
                 self._disk.rename_noreplace(place.name, place.folder, name, folder)
             except (FileNotFoundError, FileExistsError):
-                self._done(step, name)  # gone already, by an earlier try or by somebody else
+                self._record_step(step, name)  # gone already, by an earlier try or by somebody else
                 return
             self._placed.append((step, name))
-            if self._digest(Place(folder, name)) == step.before:
+            if self._digest_place(Place(folder, name)) == step.before:
                 self._touched.add(UNDO)
-                self._done(step, name)
+                self._record_step(step, name)
             else:
                 self._put_back(step, Place(folder, name), place)
 
@@ -238,4 +243,4 @@ class Placer:
             self._disk.rename_noreplace(taken.name, taken.folder, place.name, place.folder)
             self._placed.pop()
         except FileExistsError:
-            self._lost(self._keeper.keep_beside(taken, step.path))
+            self._record_conflict(self._keeper.keep_beside(taken, step.path))

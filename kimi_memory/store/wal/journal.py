@@ -21,7 +21,7 @@ from kimi_memory.formats.checksum import encode, is_whole, seal_bytes
 from kimi_memory.store.files.locks import Locks, boot_id
 from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.files.tree import Place, Tree
-from kimi_memory.store.wal.append_log import append_whole, mend
+from kimi_memory.store.wal.append_log import append_whole, repair_tail
 from kimi_memory.store.wal.contents import EXTERNAL, Contents
 from kimi_memory.store.wal.entries import Entry, inherited
 from kimi_memory.store.wal.hash_chain import (
@@ -74,7 +74,7 @@ class Journal:
 
     def start(self) -> None:
         """Cut a torn tail off into lost+found; begin a chain where there is none."""
-        with self._alone(), self._tree.folder(FOLDER, make=True) as folder:
+        with self._lock_journal(), self._tree.folder(FOLDER, make=True) as folder:
             self._find_head(folder)
 
     def close(self) -> None:
@@ -90,22 +90,22 @@ class Journal:
         if not entries:
             return
         entries = inherited(entries, self.last)
-        with self._alone():
+        with self._lock_journal():
             folder = self._tree.kept(FOLDER)
             seq, last = self._find_head(folder)
             records = []
             for entry in entries:
                 seq += 1
-                records.append(self._record(entry, actor, txn, (seq, last)))
+                records.append(self._make_record(entry, actor, txn, (seq, last)))
                 last = hash_of(records[-1])
-            self._write(folder, records, (seq, last), sync=sync)
+            self._write_records(folder, records, (seq, last), sync=sync)
 
     def head(self, *, sync: bool = False) -> tuple[int, str]:
         """Return number and hash of the last record, which `sync` makes durable before."""
-        with self._alone(), self._tree.folder(FOLDER, make=True) as folder:
+        with self._lock_journal(), self._tree.folder(FOLDER, make=True) as folder:
             found = self._find_head(folder)
             if sync:
-                self._tree.disk.fdatasync(self._opened(Place(folder, self._head.segment)))
+                self._tree.disk.fdatasync(self._open_segment(Place(folder, self._head.segment)))
             return found
 
     def extent(self) -> Extent:
@@ -139,7 +139,7 @@ class Journal:
     def last(self, path: str) -> Record | None:
         """Return the last record of a path; no more of the journal is read than that takes."""
         with self._guard:
-            return self._tail.find(path, self._segments(), self._lines_beyond)
+            return self._tail.find(path, self._list_segments(), self._lines_beyond)
 
     def edited(self) -> Mapping[str, str]:
         """Return the paths whose present content is an edit from outside, with the mark before."""
@@ -170,10 +170,10 @@ class Journal:
     def records(self, after: Extent = ("", 0)) -> Iterator[dict[str, Json]]:
         """Yield all records that can be read, oldest first; or those after an extent."""
         first, size = after
-        for segment in self._segments():
+        for segment in self._list_segments():
             if segment < first:
                 continue
-            for line in self._lines(segment, size if segment == first else 0):
+            for line in self._read_lines(segment, size if segment == first else 0):
                 record = parsed(line)
                 if record is not None:
                     yield record
@@ -181,8 +181,8 @@ class Journal:
     def since(self, seq: int) -> list[dict[str, Json]]:
         """Return the records after a number, oldest first; older segments stay unread."""
         found: list[dict[str, Json]] = []
-        for segment in reversed(self._segments()):
-            for line in reversed(self._lines(segment)):
+        for segment in reversed(self._list_segments()):
+            for line in reversed(self._read_lines(segment)):
                 record = parsed(line)
                 if number_of(record, seq + 1) <= seq:
                     return found[::-1]
@@ -217,25 +217,25 @@ class Journal:
 
     def _is_ours(self, record: Mapping[str, Json]) -> bool:
         body = {name: value for name, value in record.items() if name not in {"mac", "sum"}}
-        return hmac.compare_digest(self._mac(encode(body)), str(record.get("mac")).encode())
+        return hmac.compare_digest(self._compute_mac(encode(body)), str(record.get("mac")).encode())
 
     def sign(self, body: bytes) -> bytes:
         """Return the mark this machine's key gives to what is derived from the files."""
-        return self._mac(b"derived\0" + body)
+        return self._compute_mac(b"derived\0" + body)
 
-    def _mac(self, body: bytes) -> bytes:
+    def _compute_mac(self, body: bytes) -> bytes:
         signer = self._signer.copy()
         signer.update(body)
         return signer.hexdigest().encode()
 
-    def _record(self, entry: Entry, actor: Actor, txn: str, at: tuple[int, str]) -> bytes:
+    def _make_record(self, entry: Entry, actor: Actor, txn: str, at: tuple[int, str]) -> bytes:
         body: dict[str, Json] = {
             "seq": at[0],
             "at": self._clock().isoformat(),
             "mono": time.monotonic_ns(),
             "boot": boot_id(),
             "actor": actor.name,
-            "origin": entry.origin or _origin(actor),
+            "origin": entry.origin or _actor_origin(actor),
             "session": actor.session,
             "job": actor.job,
             "op": entry.op,
@@ -249,9 +249,9 @@ class Journal:
         more |= {"why": entry.why, "vetted": entry.vetted}
         body |= {name: value for name, value in more.items() if value}
         signed = encode(body)
-        return seal_bytes(b'%b,"mac":"%b"}' % (signed[:-1], self._mac(signed)))
+        return seal_bytes(b'%b,"mac":"%b"}' % (signed[:-1], self._compute_mac(signed)))
 
-    def _alone(self) -> AbstractContextManager[None]:
+    def _lock_journal(self) -> AbstractContextManager[None]:
         return self._locks.hold("journal", op="journal")
 
     def _find_head(self, folder: int) -> tuple[int, str]:
@@ -260,8 +260,8 @@ class Journal:
         if not segment:
             self._head = _Cursor()
             born = Entry("genesis", "", after=str(time.time_ns()))
-            line = self._record(born, Actor(name="store"), "", (1, ""))
-            self._write(folder, [line], (1, hash_of(line)), sync=True)
+            line = self._make_record(born, Actor(name="store"), "", (1, ""))
+            self._write_records(folder, [line], (1, hash_of(line)), sync=True)
             return 1, hash_of(line)
         head, place = self._head, Place(folder, segment)
         found = self._tree.disk.stat(place.name, place.folder)
@@ -286,7 +286,7 @@ class Journal:
         stamp = f"{self._clock():%Y%m%dT%H%M%SZ}"
         fd = self._tree.open_file(place, os.O_RDWR | os.O_APPEND, place.name)
         try:
-            size, line = mend(self._tree, fd, f"journal-{place.name}", stamp)
+            size, line = repair_tail(self._tree, fd, f"journal-{place.name}", stamp)
             inode = os.fstat(fd).st_ino
         finally:
             self._tree.disk.close(fd)
@@ -298,18 +298,18 @@ class Journal:
     def _end_before(self, segment: str) -> tuple[int, str]:
         """Return the head as of the segments before one that holds nothing whole."""
         seq, last = 0, ""
-        for other in self._segments():
-            for line in self._lines(other) if other < segment else ():
+        for other in self._list_segments():
+            for line in self._read_lines(other) if other < segment else ():
                 seq, last = number_of(parsed(line), seq + 1), hash_of(line)
         return seq, last
 
-    def _write(
+    def _write_records(
         self, folder: int, lines: Sequence[bytes], end: tuple[int, str], *, sync: bool
     ) -> None:
         disk = self._tree.disk
         # A clock that was set back must not open a segment before the last one.
         segment = max(f"{self._clock().date()}.jsonl", self._head.segment)
-        fd = self._opened(Place(folder, segment))
+        fd = self._open_segment(Place(folder, segment))
         found = os.fstat(fd)
         append_whole(disk, fd, b"".join(lines), found.st_size, sync=sync)
         if segment != self._head.segment:
@@ -317,7 +317,7 @@ class Journal:
         size = found.st_size + sum(map(len, lines))
         self._head = _Cursor(segment, found.st_ino, size, *end)
 
-    def _opened(self, place: Place) -> int:
+    def _open_segment(self, place: Place) -> int:
         """Return a descriptor of a segment, which stays open for the next record.
 
         The head was just found, so its file is the one that is at its path now.
@@ -331,7 +331,7 @@ class Journal:
             self._file = os.fstat(fd).st_ino, fd
         return fd
 
-    def _segments(self) -> list[str]:
+    def _list_segments(self) -> list[str]:
         try:
             with self._tree.folder(FOLDER) as folder:
                 return self._segments_in(folder)
@@ -342,7 +342,7 @@ class Journal:
         names = self._tree.disk.names(folder)
         return sorted(name for name in names if name.endswith(".jsonl"))
 
-    def _lines(self, segment: str, offset: int = 0) -> list[bytes]:
+    def _read_lines(self, segment: str, offset: int = 0) -> list[bytes]:
         return whole_lines(self._tree.read(f"{FOLDER}/{segment}")[offset:])
 
     def _lines_beyond(self, segment: str, known: Reach) -> tuple[Reach, bool, list[bytes]]:
@@ -363,14 +363,14 @@ class Journal:
         return Reach(found.st_ino, start + sum(map(len, lines))), goes_on, lines
 
     def _placed_lines(self) -> Iterator[tuple[str, bytes]]:
-        for segment in self._segments():
+        for segment in self._list_segments():
             content = self._tree.read(f"{FOLDER}/{segment}")
             for number, line in enumerate(content.splitlines(keepends=True), 1):
                 yield f"{segment}:{number}", line
 
     def _catch_up(self) -> None:
         """Read what was added to the journal since the last time."""
-        segments = self._segments()
+        segments = self._list_segments()
         if self._read.segment and not self._goes_on():
             self._read, self._contents = _Cursor(), Contents()
         for segment in segments:
@@ -394,5 +394,5 @@ class Journal:
         self._read = _Cursor(segment, *reach)
 
 
-def _origin(actor: Actor) -> str:
+def _actor_origin(actor: Actor) -> str:
     return EXTERNAL if actor.name == EXTERNAL else str(actor.origin)

@@ -53,26 +53,26 @@ class LastRecords:
                 before, and its lines, of that one only those beyond.
         """
         for segment in reversed(segments):
-            found = self._read(segment, lines, newest=segment == segments[-1]).get(path)
+            found = self._read_segment(segment, lines, newest=segment == segments[-1]).get(path)
             if found is not None:
                 return found
         return None
 
-    def _read(self, segment: str, lines: _Lines, *, newest: bool) -> dict[str, Record]:
+    def _read_segment(self, segment: str, lines: _Lines, *, newest: bool) -> dict[str, Record]:
         if segment in self._whole and not newest:
             return self._days[segment][1]
         reach, last = self._days.get(segment, (Reach(), {}))
         reach, goes_on, added = lines(segment, reach)
         last = last if goes_on else {}
         for line in added:
-            _learn(parsed(line) or {}, last)
+            _apply_record(parsed(line) or {}, last)
         self._days[segment] = reach, last
         if not newest:
             self._whole.add(segment)
         return last
 
 
-def _learn(record: Mapping[str, Json], last: dict[str, Record]) -> None:
+def _apply_record(record: Mapping[str, Json], last: dict[str, Record]) -> None:
     was, path = str(record.get("was", "")), str(record.get("path", ""))
     if was:
         last[was] = Record("", "", "", "move")

@@ -11,7 +11,7 @@ from kimi_memory.domain.change import Append, Change, Create, Effect, Move, Upda
 from kimi_memory.errors import ChangedOnDiskError, StoreError
 from kimi_memory.store.files.paths import check, is_truth
 from kimi_memory.store.files.tree import Place, Tree
-from kimi_memory.store.wal.append_log import is_torn, last_line, mend
+from kimi_memory.store.wal.append_log import is_torn, last_line, repair_tail
 
 
 class Step(NamedTuple):
@@ -70,25 +70,25 @@ def plan(tree: Tree, changes: Sequence[Change], stamp: str) -> list[Step]:
         ChangedOnDiskError: a file is not what the change was made for.
         UnsafePathError: a place is not safe.
     """
-    steps = [_step(tree, change, stamp) for change in changes]
+    steps = [_plan_step(tree, change, stamp) for change in changes]
     return [step for step in steps if step.kind != "update" or step.before != step.after]
 
 
-def _step(tree: Tree, change: Change, stamp: str) -> Step:
+def _plan_step(tree: Tree, change: Change, stamp: str) -> Step:
     match change:
         case Create(path, content):
             _refuse_taken(tree, path)
             return Step("create", path, after=digest(content), content=content)
         case Update(path, base, content):
-            mode = _expect(tree, path, base)
+            mode = _expect_content(tree, path, base)
             return Step("update", path, "", base, digest(content), 0, mode, content)
         case Append(path, lines):
-            return _grow(tree, path, lines, stamp)
+            return _plan_append(tree, path, lines, stamp)
         case Move(path, to, base):
-            _expect(tree, path, base)
+            _expect_content(tree, path, base)
             _refuse_taken(tree, to)
             return Step("move", path, to, base, base)
-    _expect(tree, change.path, change.base)
+    _expect_content(tree, change.path, change.base)
     return Step("delete", change.path, before=change.base)
 
 
@@ -102,7 +102,7 @@ def _refuse_taken(tree: Tree, path: str) -> None:
     raise ChangedOnDiskError(path)
 
 
-def _expect(tree: Tree, path: str, base: str) -> int:
+def _expect_content(tree: Tree, path: str, base: str) -> int:
     """Return the mode of the file, which must hash to `base`."""
     try:
         with tree.place(path) as place:
@@ -121,7 +121,7 @@ def check_lines(lines: Sequence[bytes]) -> bytes:
     return b"".join(lines)
 
 
-def _grow(tree: Tree, path: str, lines: Sequence[bytes], stamp: str) -> Step:
+def _plan_append(tree: Tree, path: str, lines: Sequence[bytes], stamp: str) -> Step:
     added = check_lines(lines)
     try:
         with tree.place(path) as place:
@@ -141,6 +141,6 @@ def _mend_torn(tree: Tree, place: Place, path: str, stamp: str) -> None:
     fd = tree.open_file(place, os.O_RDWR | os.O_APPEND, path)
     try:
         if is_torn(last_line(tree.disk, fd, os.fstat(fd).st_size), path):
-            mend(tree, fd, path, stamp)
+            repair_tail(tree, fd, path, stamp)
     finally:
         tree.disk.close(fd)

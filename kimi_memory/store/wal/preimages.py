@@ -73,10 +73,10 @@ class Keeper:
                 keep = deleted_seconds if name.startswith("gone.") else grace_seconds
                 age = time.time() - self._tree.disk.stat(name, folder).st_ctime
                 if age >= keep and _NAME.fullmatch(name):
-                    found += self._drop(Place(folder, name))
+                    found += self._drop_preimage(Place(folder, name))
         return found
 
-    def _drop(self, place: Place) -> list[Entry]:
+    def _drop_preimage(self, place: Place) -> list[Entry]:
         parts = place.name.split(".", 3)
         digest, name = (parts[2], parts[3]) if len(parts) == 4 else ("", place.name)
         if self._tree.digest(place, place.name) != digest:

@@ -86,7 +86,7 @@ class Reconciler:
         judge: Callable[[Entry, bytes, stat_result], Entry] = lambda entry, content, look: entry,
     ) -> None:
         self._tree, self._locks, self._journal, self._save = tree, locks, journal, save
-        self._look_around, self._judge = look, judge
+        self._look_around, self._judge_entry = look, judge
         self._seen: dict[str, Seen] | None = None
         self._news = 0
 
@@ -99,8 +99,8 @@ class Reconciler:
             progress: called with how many files of how many were looked at.
         """
         with self._locks.hold("reconcile", op="reconcile"):
-            old, seen = self._load(), self._look_around()
-            pending = sorted(_otherwise(old, seen.files))
+            old, seen = self._load_snapshot(), self._look_around()
+            pending = sorted(_changed_files(old, seen.files))
             gone = [path for path in old if path not in seen.files]
             known = self._journal.known().items()
             gone += [p for p, mark in known if mark and p not in seen.files and p not in old]
@@ -109,61 +109,61 @@ class Reconciler:
             run = _Run(old, seen.at_ns, len(pending) + len(gone), self._journal.born())
             # What is gone comes first: a file that is new may be one of these, renamed.
             first, *more = [*batched(sorted(gone), BATCH), *batched(pending, BATCH)]
-            self._batch(run, first)
+            self._compare_batch(run, first)
         for paths in more:
             progress(run.done, run.total)
             with self._locks.hold("reconcile", op="reconcile"):
-                self._batch(run, paths)
+                self._compare_batch(run, paths)
         with self._locks.hold("reconcile", op="reconcile"):
-            self._finish(run, (*pending, *gone))
+            self._finish_run(run, (*pending, *gone))
         progress(run.total, run.total)
         return run.found
 
     def seen_mark(self, path: str) -> str:
         """Return the hash a file had at the last comparison, empty if unknown."""
-        seen = self._load().get(path)
+        seen = self._load_snapshot().get(path)
         return seen[3] if seen is not None else ""
 
-    def _batch(self, run: _Run, paths: Sequence[str]) -> None:
+    def _compare_batch(self, run: _Run, paths: Sequence[str]) -> None:
         """Look at some files while nobody else of us can write them."""
         with self._locks.writing(paths, op="reconcile"):
             marks = self._journal.known()
-            found = [self._examine(path, run, marks) for path in paths]
+            found = [self._compare_file(path, run, marks) for path in paths]
             changed = [one for one in found if one is not None and one.kind != "deleted"]
-            self._note(changed)
+            self._journal_changes(changed)
         run.found += changed
         run.lost |= {one.before: one for one in found if one is not None and one.kind == "deleted"}
         run.done += len(paths)
 
-    def _finish(self, run: _Run, looked_at: Iterable[str]) -> None:
+    def _finish_run(self, run: _Run, looked_at: Iterable[str]) -> None:
         """Journal what is gone for good, and keep how the files looked."""
         marks = self._journal.known()
         # Between two batches another process may have noted it, or written the file anew.
         lost = [one for one in run.lost.values() if run.expected(one.path, marks) == one.before]
-        self._note(lost)
+        self._journal_changes(lost)
         run.found += lost
-        self._seen = dict(self._load())
+        self._seen = dict(self._load_snapshot())
         for path in looked_at:
             self._seen.pop(path, None)
-        self._seen |= {path: _steady(look, run.at_ns) for path, look in run.new.items()}
+        self._seen |= {path: _mark_if_racy(look, run.at_ns) for path, look in run.new.items()}
         self._news += run.total
         if not run.old or worth_writing(self._news, len(run.old)):
             body = json.dumps(self._seen, ensure_ascii=False).encode()
             self._save(SNAPSHOT, self._journal.sign(body) + b"\n" + body)
             self._news = 0
 
-    def _examine(self, path: str, run: _Run, marks: Mapping[str, str]) -> External | None:
+    def _compare_file(self, path: str, run: _Run, marks: Mapping[str, str]) -> External | None:
         seen = run.old.get(path)
-        look, content = self._content(path)
+        look, content = self._stat_and_read(path)
         before = run.expected(path, marks)
         if path not in marks and seen is None and look is not None:
             before = ADOPTED if look.st_ctime_ns < run.born else ""
         after = "" if content is None else digest(content)
         if content is not None and look is not None:
             run.new[path] = (*signature(look), after)
-        if (content is None and not before) or _matches(content, before, seen):
+        if (content is None and not before) or _is_expected_content(content, before, seen):
             return None
-        external = _judge(path, before, after)
+        external = _classify_change(path, before, after)
         if external.kind != "created":
             return external
         twin = run.lost.pop(after, None) or run.lost.pop(mark_of(content or b""), None)
@@ -171,7 +171,7 @@ class Reconciler:
             return external
         return External(path, "renamed", twin.before, after, twin.path, external.flag)
 
-    def _content(self, path: str) -> tuple[stat_result | None, bytes | None]:
+    def _stat_and_read(self, path: str) -> tuple[stat_result | None, bytes | None]:
         try:
             with self._tree.place(path) as place:
                 look = self._tree.disk.stat(place.name, place.folder)
@@ -179,21 +179,21 @@ class Reconciler:
         except (FileNotFoundError, UnsafePathError):
             return None, None
 
-    def _note(self, found: Sequence[External]) -> None:
-        self._journal.add([self._entry(one) for one in found], _OUTSIDER)
+    def _journal_changes(self, found: Sequence[External]) -> None:
+        self._journal.add([self._journal_entry(one) for one in found], _OUTSIDER)
 
-    def _entry(self, one: External) -> Entry:
+    def _journal_entry(self, one: External) -> Entry:
         """Return the record of a change, with what its content counts for."""
         entry = Entry(one.kind, one.path, one.before, one.after, was=one.was)
         last = self._journal.last(one.was) if one.was else None
         if last is not None:
             return entry._replace(origin=last.origin)  # What waits goes on waiting.
-        look, content = self._content(one.path)
+        look, content = self._stat_and_read(one.path)
         if look is None or content is None or digest(content) != one.after:
             return entry
-        return self._judge(entry, content, look)
+        return self._judge_entry(entry, content, look)
 
-    def _load(self) -> dict[str, Seen]:
+    def _load_snapshot(self) -> dict[str, Seen]:
         if self._seen is None:
             try:
                 mark, _, body = self._tree.read(SNAPSHOT).partition(b"\n")
@@ -201,7 +201,7 @@ class Reconciler:
                 mark, body = b"", b""
             ours = hmac.compare_digest(mark, self._journal.sign(body))
             document = json.loads(body) if ours else {}
-            self._seen = {path: _row(seen) for path, seen in document.items()}
+            self._seen = {path: _parse_seen(seen) for path, seen in document.items()}
         return self._seen
 
 
@@ -211,12 +211,12 @@ def batched(paths: Sequence[str], size: int) -> Iterator[Sequence[str]]:
         yield paths[first : first + size]
 
 
-def _row(seen: list[int | str]) -> Seen:
+def _parse_seen(seen: list[int | str]) -> Seen:
     size, changed, inode, content = seen
     return int(size), int(changed), int(inode), str(content)
 
 
-def _otherwise(seen: Mapping[str, Seen], found: Stats) -> list[str]:
+def _changed_files(seen: Mapping[str, Seen], found: Stats) -> list[str]:
     """Return the files that do not look as they were seen."""
     # Nearly all do, and there are many: no call for each.
     return [
@@ -224,12 +224,12 @@ def _otherwise(seen: Mapping[str, Seen], found: Stats) -> list[str]:
     ]
 
 
-def _steady(seen: Seen, begun: int) -> Seen:
+def _mark_if_racy(seen: Seen, begun: int) -> Seen:
     """Return what is safe to compare with: a file this fresh may change within its time stamp."""
     return (seen[0], -1, *seen[2:]) if seen[1] > begun - _RACY_NS else seen
 
 
-def _matches(content: bytes | None, before: str, seen: Seen | None) -> bool:
+def _is_expected_content(content: bytes | None, before: str, seen: Seen | None) -> bool:
     if content is None:
         return False
     if before == ADOPTED:
@@ -240,7 +240,7 @@ def _matches(content: bytes | None, before: str, seen: Seen | None) -> bool:
     return whole and mark_of(content) == before
 
 
-def _judge(path: str, before: str, after: str) -> External:
+def _classify_change(path: str, before: str, after: str) -> External:
     flag = "sync-conflict" if ".sync-conflict-" in path else ""
     if not after:
         return External(path, "deleted", before, "", flag=flag)

@@ -10,7 +10,7 @@ from kimi_memory.domain.actor import Actor
 from kimi_memory.errors import UnsafePathError
 from kimi_memory.store.files.locks import Locks, is_dead
 from kimi_memory.store.files.tree import TEMPORARIES, Place, Tree
-from kimi_memory.store.wal.append_log import LOST, mend
+from kimi_memory.store.wal.append_log import LOST, repair_tail
 from kimi_memory.store.wal.entries import Entry
 from kimi_memory.store.wal.journal import Journal
 from kimi_memory.store.wal.transaction import FOLDER, Transactions
@@ -33,8 +33,8 @@ class Recovery:
 
     def is_due(self) -> bool:
         """Whether a process that is gone left something behind."""
-        staged = (name.split(".")[1:2] for name in self._staged())
-        passing = (name.split(".")[1:2] for name in self._names(TEMPORARIES))
+        staged = (name.split(".")[1:2] for name in self._list_staged())
+        passing = (name.split(".")[1:2] for name in self._list_names(TEMPORARIES))
         return any(is_dead("".join(mark)) for mark in (*staged, *passing))
 
     def run(self) -> list[Entry]:
@@ -43,22 +43,22 @@ class Recovery:
         Nobody else writes meanwhile, so whatever is left belongs to nobody.
         """
         found: list[Entry] = []
-        for name in self._staged():
+        for name in self._list_staged():
             if name.endswith(".commit"):
-                found += self._finish(name)
+                found += self._finish_transaction(name)
                 continue
             try:
                 self._transactions.drop(name)
             except (IsADirectoryError, NotADirectoryError, UnsafePathError):
                 self._put_aside(FOLDER, name)
-        kept = self._sweep()
+        kept = self._sweep_temporaries()
         self._journal.add(kept, STORE)
         return found + kept
 
-    def _staged(self) -> list[str]:
-        return [name for name in self._names(FOLDER) if name.endswith(_STAGES)]
+    def _list_staged(self) -> list[str]:
+        return [name for name in self._list_names(FOLDER) if name.endswith(_STAGES)]
 
-    def _finish(self, name: str) -> list[Entry]:
+    def _finish_transaction(self, name: str) -> list[Entry]:
         try:
             intent = self._transactions.read(name)
         except (ValueError, KeyError, TypeError, FileNotFoundError, UnsafePathError):
@@ -69,47 +69,49 @@ class Recovery:
 
     def mend_tails(self, stamp: str) -> None:
         """Cut torn last lines of growing files off into lost+found."""
-        for path in self._growing():
+        for path in self._yield_growing_files():
             with self._locks.stripes([path], op="mend"), self._tree.place(path) as place:
                 try:
                     fd = self._tree.open_file(place, os.O_RDWR | os.O_APPEND, path)
                 except FileNotFoundError:
                     continue  # Another process archived the session since we looked.
                 try:
-                    mend(self._tree, fd, path, stamp)
+                    repair_tail(self._tree, fd, path, stamp)
                 finally:
                     self._disk.close(fd)
 
-    def _growing(self) -> Iterable[str]:
+    def _yield_growing_files(self) -> Iterable[str]:
         for folder in GROWING:
-            for name in self._names(folder):
+            for name in self._list_names(folder):
                 if name.endswith(".jsonl"):
                     yield f"{folder}/{name}"
 
-    def _names(self, path: str) -> list[str]:
+    def _list_names(self, path: str) -> list[str]:
         try:
             with self._tree.folder(path) as folder:
                 return sorted(self._disk.names(folder))
         except FileNotFoundError:
             return []
 
-    def _sweep(self) -> list[Entry]:
+    def _sweep_temporaries(self) -> list[Entry]:
         """Remove temporaries; one that was swapped may hold a person's bytes and is kept."""
         kept: list[Entry] = []
         with self._tree.folder(TEMPORARIES, make=True) as folder:
             for name in sorted(self._disk.names(folder)):
                 place = Place(folder, name)
                 if self._disk.stat(name, folder).st_nlink > 1:
-                    self._remove(place)  # a spare name of a file that is still in its place
+                    self._remove_temporary(
+                        place
+                    )  # a spare name of a file that is still in its place
                 elif _SWAP in name and not self._transactions.is_swap(name):
                     self._put_aside(TEMPORARIES, name)  # a stranger's, or an earlier version's
                 elif self._transactions.holds_ours(place):
-                    self._remove(place)
+                    self._remove_temporary(place)
                 else:
                     kept.append(self._transactions.keeper.keep_beside(place, "recovered.md"))
         return kept
 
-    def _remove(self, place: Place) -> None:
+    def _remove_temporary(self, place: Place) -> None:
         try:
             self._disk.unlink(place.name, place.folder)
         except IsADirectoryError:

@@ -19,13 +19,13 @@ def revert(tree: Tree, placed: Sequence[tuple[Step, str]]) -> bool:
     """
     try:
         for step, undo in reversed(placed):
-            _revert(tree, step, undo)
+            _revert_step(tree, step, undo)
     except (OSError, UnsafePathError):
         return False
     return True
 
 
-def _revert(tree: Tree, step: Step, undo: str) -> None:
+def _revert_step(tree: Tree, step: Step, undo: str) -> None:
     with tree.folder(UNDO, make=True) as folder, tree.place(step.path, make=True) as place:
         match step.kind:
             case "create":
@@ -34,7 +34,7 @@ def _revert(tree: Tree, step: Step, undo: str) -> None:
             case "update":
                 _swap_back(tree, Place(folder, undo), place, step)
             case "append":
-                _cut(tree, place, step)
+                _cut_appended(tree, place, step)
             case "move":
                 with tree.place(step.to) as new:
                     tree.disk.rename_noreplace(new.name, new.folder, place.name, place.folder)
@@ -52,7 +52,7 @@ def _swap_back(tree: Tree, old: Place, place: Place, step: Step) -> None:
         disk.exchange(old.name, old.folder, place.name, place.folder)
 
 
-def _cut(tree: Tree, place: Place, step: Step) -> None:
+def _cut_appended(tree: Tree, place: Place, step: Step) -> None:
     fd = tree.open_file(place, os.O_RDWR | os.O_APPEND, step.path)
     try:
         size = os.fstat(fd).st_size

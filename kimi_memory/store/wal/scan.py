@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from kimi_memory.errors import UnsafePathError
 from kimi_memory.store.files.paths import is_kept
-from kimi_memory.store.files.stat import Stat, Stats, settled, signature
+from kimi_memory.store.files.stat import Stat, Stats, settled_stat, signature
 from kimi_memory.store.files.tree import Tree
 from kimi_memory.store.wal.journal import Extent, Journal
 
@@ -44,7 +44,7 @@ class Glance:
     @contextmanager
     def hold(self) -> Iterator[None]:
         """Walk the folder but once in a while until the end of the block, in this thread."""
-        outer = self._holding
+        outer = self._is_holding
         self._mine.holding = True
         try:
             yield
@@ -63,33 +63,33 @@ class Glance:
         # The journal first: what is written during the walk is looked at again.
         extent, now = self._journal.extent(), time.time_ns()
         if last is not None and last.extent <= extent and 0 <= now - last.at_ns < _HELD_NS:
-            found = self._renewed(last, extent)
+            found = self._renew_looks(last, extent)
         else:
-            files = {path: settled(stat, now) for path, stat in self._tree.walk()}
+            files = {path: settled_stat(stat, now) for path, stat in self._tree.walk()}
             found = Looks(now, extent, files)
-        if self._holding:
+        if self._is_holding:
             self._mine.looks = found
         return found
 
     @property
-    def _holding(self) -> bool:
+    def _is_holding(self) -> bool:
         return getattr(self._mine, "holding", False)
 
-    def _renewed(self, last: Looks, extent: Extent) -> Looks:
+    def _renew_looks(self, last: Looks, extent: Extent) -> Looks:
         """Return the looks with what was journaled since."""
         if extent == last.extent:
             return last
         files = dict(last.files)
         written = self._journal.records(after=last.extent)
         for path in {str(one[name]) for one in written for name in ("path", "was") if name in one}:
-            found = self._status(path)
+            found = self._file_signature(path)
             if found is None:
                 files.pop(path, None)
             else:
-                files[path] = settled(found, last.at_ns)
+                files[path] = settled_stat(found, last.at_ns)
         return Looks(last.at_ns, extent, files)
 
-    def _status(self, path: str) -> Stat | None:
+    def _file_signature(self, path: str) -> Stat | None:
         """Return the signature of a file that `Tree.walk` would find at a path."""
         try:
             with self._tree.place(path) as place:

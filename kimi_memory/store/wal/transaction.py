@@ -56,8 +56,8 @@ class Transactions:
             return self._run_one(intent)
         name = f"{intent.id}.{owner()}"
         with self._tree.folder(FOLDER, make=True) as folder:
-            self._stage(folder, name, intent)
-            self._commit(folder, name)
+            self._stage_intent(folder, name, intent)
+            self._commit_staging(folder, name)
         try:
             return self.complete(f"{name}.commit", intent)
         except OSError:
@@ -77,21 +77,21 @@ class Transactions:
                 raise  # what the disk holds is unknown: the next start finishes
             except OSError:
                 if not resumed and placer.revert():
-                    self._clear(name)
+                    self._clear_transaction(name)
                 raise
-        self._clear(name)
+        self._clear_transaction(name)
         return placer.outcome
 
-    def _commit(self, folder: int, name: str) -> None:
+    def _commit_staging(self, folder: int, name: str) -> None:
         try:
             self._disk.rename(f"{name}.tmp", folder, f"{name}.commit", folder)
         except OSError:
-            self._abandon(f"{name}.tmp")
+            self._abandon_staging(f"{name}.tmp")
             raise
         try:
             self._disk.fsync(folder)
         except OSError:
-            self._clear(f"{name}.commit")
+            self._clear_transaction(f"{name}.commit")
             raise
 
     def _place_all(self, name: str, intent: Intent, placer: Placer) -> None:
@@ -110,7 +110,7 @@ class Transactions:
         body, _, seal = self._tree.read(f"{FOLDER}/{name}/{MANIFEST}").rpartition(b"\n")
         if not hmac.compare_digest(self._journal.sign(_SEALED + body), seal):
             raise ValueError("no transaction of this machine")
-        return _parse(body)
+        return _parse_intent(body)
 
     def is_swap(self, name: str) -> bool:
         """Whether a temporary is one of this machine that was to be swapped with a file."""
@@ -139,7 +139,7 @@ class Transactions:
                     self._disk.unlink(file, staged)
             self._disk.rmdir(name, folder)
 
-    def _clear(self, name: str) -> None:
+    def _clear_transaction(self, name: str) -> None:
         """Remove a finished transaction, now or, if the system refuses, before the next write."""
         done = name.removesuffix(".commit") + ".done"
         try:
@@ -149,7 +149,7 @@ class Transactions:
         except OSError:
             self.owes = True
 
-    def _stage(self, folder: int, name: str, intent: Intent) -> None:
+    def _stage_intent(self, folder: int, name: str, intent: Intent) -> None:
         self._disk.mkdir(f"{name}.tmp", folder)
         try:
             with self._tree.folder(f"{FOLDER}/{name}.tmp") as staged:
@@ -157,15 +157,15 @@ class Transactions:
                     if step.content is not None:
                         slot = Place(staged, str(number))
                         self._tree.write(slot, step.content, mode=step.mode)
-                body = _render(intent)
+                body = _render_intent(intent)
                 seal = self._journal.sign(_SEALED + body)
                 self._tree.write(Place(staged, MANIFEST), body + b"\n" + seal)
                 self._disk.fsync(staged)
         except OSError:
-            self._abandon(f"{name}.tmp")
+            self._abandon_staging(f"{name}.tmp")
             raise
 
-    def _abandon(self, name: str) -> None:
+    def _abandon_staging(self, name: str) -> None:
         try:
             self.drop(name)
         except OSError:
@@ -192,14 +192,14 @@ class Transactions:
                 if step.content is not None and step.kind != "append":
                     self._tree.write(slot, step.content, mode=step.mode)
                 if step.kind == "update":
-                    slot = self._mark(slot, step)
+                    slot = self._name_for_swap(slot, step)
                 placer.place(step, slot)
             except OSError:
                 if self.holds_ours(slot):
                     self._tree.discard(slot)
                 raise
 
-    def _mark(self, slot: Place, step: Step) -> Place:
+    def _name_for_swap(self, slot: Place, step: Step) -> Place:
         """Name a staged file so that recovery can tell what came out of a swap."""
         begin = f"{slot.name.removesuffix('.part')}.{step.before[:16]}-{step.after[:16]}"
         swap = Place(slot.folder, f"{begin}-{self._swap_seal(begin)}{_SWAP}")
@@ -207,7 +207,7 @@ class Transactions:
         return swap
 
 
-def _render(intent: Intent) -> bytes:
+def _render_intent(intent: Intent) -> bytes:
     actor = intent.actor
     document = {
         "id": intent.id,
@@ -217,7 +217,7 @@ def _render(intent: Intent) -> bytes:
     return json.dumps(document, ensure_ascii=False).encode()
 
 
-def _parse(content: bytes) -> Intent:
+def _parse_intent(content: bytes) -> Intent:
     document = json.loads(content)
     name, origin, session, job = document["actor"]
     steps = tuple(Step(**step) for step in document["steps"])

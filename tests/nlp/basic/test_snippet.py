@@ -56,11 +56,11 @@ def test_no_other_run_of_sentences_holds_more(
     text = " ".join(parts)
     if len(text.strip()) <= limit:
         return
-    units = module._units(text, sentences(text), limit)
+    units = module._split_units(text, sentences(text), limit)
     folded = [module.simplify(module.normalise(text[start:end])) for start, end in units]
-    patterns = {word: module._pattern(word) for word in words if ":" not in word}
+    patterns = {word: module._word_pattern(word) for word in words if ":" not in word}
     held = [{w for w, found in patterns.items() if found.search(part)} for part in folded]
-    weights = module._weights([frozenset(words) for words in held])
+    weights = module._weigh_words([frozenset(words) for words in held])
     best, place = (-1.0, -1.0), (0, 0)
     for first, (start, _) in enumerate(units):
         within = [at for at in range(first, len(units)) if units[at][1] - start <= limit - 2]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kimi_memory.nlp.rules.people import introduced, told
+from kimi_memory.nlp.rules.people import cut_to_statement, introduced
 
 
 @pytest.mark.parametrize(
@@ -52,4 +52,4 @@ def test_each_slot_has_its_clause() -> None:
 
 
 def test_news_are_told_from_the_speaker_on() -> None:
-    assert told("Great things! I joined a gym") == "I joined a gym"
+    assert cut_to_statement("Great things! I joined a gym") == "I joined a gym"

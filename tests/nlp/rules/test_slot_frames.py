@@ -39,6 +39,6 @@ def test_no_form_is_missed_for_its_words(zh: bool) -> None:
             (slot, found[0])
             for slot, each in forms
             for form in each
-            if (found := re.match(slot_frames._spelled(form, zh=zh), clause, re.IGNORECASE))
+            if (found := re.match(slot_frames._expand_form(form, zh=zh), clause, re.IGNORECASE))
         ]
         assert [(slot, found[0]) for slot, found in find_frames(clause, zh=zh)] == plain

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kimi_memory.nlp.rules.strip_code import headline, is_prose, said
+from kimi_memory.nlp.rules.strip_code import headline, is_prose, spoken_spans
 
 PAGE = """\
 Here is what I found today.
@@ -35,7 +35,7 @@ A line in a tagged block is no prose.
 
 
 def test_only_spoken_sentences_are_found() -> None:
-    assert [PAGE[a:b] for a, b in said(PAGE)] == [
+    assert [PAGE[a:b] for a, b in spoken_spans(PAGE)] == [
         "Here is what I found today.",
         "The list item is a sentence.",
         "数据库用 SQLite。",
@@ -59,6 +59,6 @@ def test_a_headline_is_short_and_whole_words() -> None:
 
 @given(st.text(max_size=400))
 def test_spans_are_in_order_and_inside(text: str) -> None:
-    spans = said(text)
+    spans = spoken_spans(text)
     assert all(0 <= a < b <= len(text) for a, b in spans)
     assert all(one[1] <= two[0] for one, two in pairwise(spans))

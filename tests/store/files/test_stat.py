@@ -11,7 +11,7 @@ import pytest
 from kimi_memory.store.files.stat import (
     UNKNOWN,
     list_folder,
-    settled,
+    settled_stat,
     signature,
     state_of,
     walk,
@@ -33,7 +33,7 @@ NOW = 1_772_000_000_123_456_789
 )
 def test_a_file_changed_a_moment_ago_is_not_known(changed: int, known: bool) -> None:
     look = (1, changed, 7)
-    assert settled(look, NOW) == (look if known else UNKNOWN)
+    assert settled_stat(look, NOW) == (look if known else UNKNOWN)
 
 
 def test_a_file_written_anew_with_its_size_and_time_looks_otherwise(tmp_path: Path) -> None:

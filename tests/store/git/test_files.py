@@ -12,10 +12,10 @@ from kimi_memory.store.git import files
 from kimi_memory.store.git.files import (
     is_gone,
     is_ignored,
-    look,
     read_plain,
     refused_by_git,
     scan,
+    scan_paths,
     signature,
 )
 
@@ -106,7 +106,7 @@ def test_a_look_at_some_paths_finds_what_a_scan_finds_there(tmp_path, monkeypatc
     write(tmp_path, "big.md", "x" * 11)
     os.mkfifo(tmp_path / "pipe.md")
     whole = scan(tmp_path)
-    found = look(
+    found = scan_paths(
         tmp_path, [*plain, *odd, *other - {"other.md"}, "gone.md", "semantic", "MEMORY.md/x"]
     )
     assert found.files == {path: whole.files[path] for path in plain}
@@ -142,9 +142,9 @@ class Entry:
 
 def test_a_file_that_vanishes_while_we_look_is_just_not_there():
     result = files.Scan()
-    assert not files._take(Entry(FileNotFoundError(2, "gone")), "a.md", result)
+    assert not files._scan_entry(Entry(FileNotFoundError(2, "gone")), "a.md", result)
     assert result.skipped == {}
-    assert not files._take(Entry(PermissionError(13, "no")), "b.md", result)
+    assert not files._scan_entry(Entry(PermissionError(13, "no")), "b.md", result)
     assert result.skipped == {"b.md": "unreadable (no)"}
 
 

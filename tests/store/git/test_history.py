@@ -484,14 +484,14 @@ def test_a_merge_under_way_is_waited_for(history, root, start, stop, verb):
 
 def test_a_race_with_the_persons_commit_is_run_again(history, root, monkeypatch):
     write(root, "a.md", "ours\n")
-    real, raced = Committer._publish, []
+    real, raced = Committer._move_branch, []
 
     def slow(self, *arguments):
         if not raced:
             raced.append(git(root, "commit", "-q", "--allow-empty", "-m", "person"))
         return real(self, *arguments)
 
-    monkeypatch.setattr(Committer, "_publish", slow)
+    monkeypatch.setattr(Committer, "_move_branch", slow)
     commit = history.commit("ours")
     assert [c.subject for c in history.log(limit=3)] == ["ours", "person", "Start"]
     assert history.changed(commit) == [("A", "a.md")]
@@ -500,13 +500,13 @@ def test_a_race_with_the_persons_commit_is_run_again(history, root, monkeypatch)
 
 def test_a_race_without_end_is_given_up(history, root, monkeypatch):
     write(root, "a.md", "ours\n")
-    real = Committer._publish
+    real = Committer._move_branch
 
     def slow(self, *arguments):
         git(root, "commit", "-q", "--allow-empty", "-m", "person")
         return real(self, *arguments)
 
-    monkeypatch.setattr(Committer, "_publish", slow)
+    monkeypatch.setattr(Committer, "_move_branch", slow)
     with pytest.raises(HistoryError, match="keeps committing"):
         history.commit("ours")
 
@@ -626,9 +626,9 @@ def crash_at(monkeypatch, step: str) -> None:
         raise KeyboardInterrupt
 
     if step == "adopt":
-        monkeypatch.setattr(git_commit, "_adopt", crash)
+        monkeypatch.setattr(git_commit, "_update_cache", crash)
     elif step == "fast-import":
-        monkeypatch.setattr(fast_import.Import, "_answer", crash)
+        monkeypatch.setattr(fast_import.Import, "_read_answer", crash)
     elif step == "settle":
         monkeypatch.setattr(index, "_write_index", crash)
     else:
