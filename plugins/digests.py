@@ -111,14 +111,6 @@ def digest_session(transcript: Transcript) -> list[DigestLine]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Choice:
-    """A line that may be shown, and what it is worth."""
-
-    line: DigestLine
-    worth: float
-
-
-@dataclass(frozen=True, slots=True)
 class _Bit:
     """Words that may stand in the line of an exchange: a person's, or of an agent's account."""
 
@@ -172,10 +164,9 @@ class _Reader:
     def _yield_bits(self) -> Iterator[_Bit]:
         asked = self._kind == "people"
         for at, (turn, answers) in enumerate(self._yield_exchanges()):
-            choice = self._of_person(turn, first=not asked) if turn is not None else None
-            asked = asked or choice is not None
-            if choice is not None:
-                yield _Bit(at, choice.worth, choice.line.text, choice.line.first, choice.line)
+            bit = self._person_bit(at, turn, first=not asked) if turn is not None else None
+            asked = asked or bit is not None
+            yield from [bit] if bit is not None else []
             if self._kind == "work":
                 yield from _yield_account_bits(at, answers)
 
@@ -193,9 +184,10 @@ class _Reader:
         if asker or answers:
             yield asker, answers
 
-    def _of_person(self, turn: Turn, *, first: bool) -> _Choice | None:
+    def _person_bit(self, at: int, turn: Turn, *, first: bool) -> _Bit | None:
+        """Return what a person says in one exchange, and what it is worth."""
         if len(turn.text) > LONG:
-            return self._of_page(turn, first=first)
+            return self._page_bit(at, turn)
         kept = self._select_clauses(turn, first=first)
         offer, by = self._find_offer(turn)
         if offer and self._changes.after(turn.n, offer, 1):
@@ -208,14 +200,15 @@ class _Reader:
         worth = sum(sorted((weight for _, weight in kept), reverse=True)[:2])
         worth += 2.0 * bool(offer) + 3.0 * (part is Part.ORDERED) + 1.0 * (part is Part.DECIDED)
         who = turn.speaker if self._named else ""
-        return _Choice(DigestLine(part, text, by or turn.n, turn.n, who), worth)
+        line = DigestLine(part, text, by or turn.n, turn.n, who)
+        return _Bit(at, worth, text, line.first, line)
 
-    def _of_page(self, turn: Turn, *, first: bool) -> _Choice | None:
+    def _page_bit(self, at: int, turn: Turn) -> _Bit | None:
         """Return what a person asks who hands an agent at work a plan or a listing."""
         words = request_in(turn.text) if self._kind == "work" else ""
         if _RESUMED.search(turn.text) or is_printed(words) or traits_of(words).words < 3:
             return None
-        return _Choice(DigestLine(Part.ASKED, words, turn.n, turn.n), PAGE)
+        return _Bit(at, PAGE, words, turn.n, DigestLine(Part.ASKED, words, turn.n, turn.n))
 
     def _select_clauses(self, turn: Turn, *, first: bool) -> list[tuple[Clause, float]]:
         """Return the clauses of a turn that tell something, with their weights."""
