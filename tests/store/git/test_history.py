@@ -82,6 +82,10 @@ def tracked(root: Path) -> set[str]:
 # A repository is made
 
 
+def test_without_a_repository_nothing_arrives(root):
+    assert make(root).arrivals(0.0) == {}
+
+
 def test_init_makes_a_repository_with_the_safe_settings(root):
     history = make(root)
     assert not history.ready()

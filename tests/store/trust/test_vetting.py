@@ -294,6 +294,17 @@ def test_what_a_pull_brought_is_a_candidate_until_one_command(
     assert ("human", "active") in found(lived)
 
 
+def test_without_the_git_program_what_a_pull_brought_is_judged_by_its_times(
+    lived: Memory, clone: Callable[[str], Memory], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = clone("b")
+    write(other)
+    other.batch.note()
+    pull(lived, other)
+    monkeypatch.setenv("PATH", "")
+    assert found(lived)  # judged without git, and no error
+
+
 def test_turns_that_a_pull_brought_prove_nothing(
     lived: Memory, clone: Callable[[str], Memory]
 ) -> None:

@@ -272,6 +272,7 @@ def test_a_replaced_segment_is_read_anew(chain: Store, folder: Path) -> None:
     path.write_bytes(b"")
     assert chain.journal.born() == 0
     path.unlink()
+    assert chain.journal.born() == 0
     assert chain.journal.known() == {}
 
 
