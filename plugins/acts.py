@@ -89,8 +89,8 @@ def _is_copied(draft: Draft, transcript: Transcript) -> bool:
     turn, before = transcript.turn(quote.n), transcript.turn(quote.n - 1)
     if turn is None or before is None or before.role is not Role.ASSISTANT or not turn.by_person:
         return False
-    own = [one for one in own_clauses(quote.text) if not is_copied(one.text, before.text)]
-    return not own
+    parts = own_clauses(quote.text)
+    return bool(parts) and all(is_copied(one.text, before.text) for one in parts)
 
 
 def _is_passing(draft: Draft) -> bool:
