@@ -226,7 +226,8 @@ def test_a_contradiction_within_a_scope_stays_in_it(memory: Memory) -> None:
     assert {card.scope for card in dispute.sides} == {"agent:a"}
     assert dispute.path == "conflicts/web.port.agent-a.md"
     assert memory.store.exists(dispute.path)
-    assert "81" not in memory.store.read("MEMORY.md").decode()
+    page = memory.store.read("MEMORY.md").decode()
+    assert "port is 82" in page and "port is 81" not in page
 
 
 def test_what_is_forgotten_in_one_scope_is_barred_there_alone(memory: Memory) -> None:
