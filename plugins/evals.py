@@ -14,7 +14,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from kimi_memory import Memory, hookimpl
-from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.cli.shared import open_memory, show, show_json, show_note
 from kimi_memory.domain.command import Command
 from kimi_memory.domain.search_types import Hit, Query
 from kimi_memory.errors import UsageError
@@ -44,6 +44,8 @@ def _run_eval(arguments: Namespace) -> int:
     """Evaluate, print a table, and return 1 when a case failed."""
     with open_memory(arguments) as memory:
         report = evaluate(memory, arguments.files, arguments.name)
+    for note in report.notes:
+        show_note(f"note: {note}")
     if arguments.json:
         show_json(report)
         return 1 if report.failed else 0
@@ -80,6 +82,8 @@ class Report:
     results: tuple[Result, ...]
     passed: int
     failed: int
+    notes: tuple[str, ...] = ()
+    """What the authors of cases should know."""
 
 
 def evaluate(memory: Memory, files: Sequence[Path] = (), name: str = "") -> Report:
@@ -103,7 +107,8 @@ def evaluate(memory: Memory, files: Sequence[Path] = (), name: str = "") -> Repo
         raise UsageError(f"There is no case to run. Write {FOLDER}/<name>.yaml in the memory.")
     results = tuple(_Run(memory, case).result() for case in cases)
     passed = sum(result.passed for result in results)
-    return Report(results, passed, len(results) - passed)
+    notes = tuple(case.note for case in cases if case.note)
+    return Report(results, passed, len(results) - passed, notes)
 
 
 def _yield_cases(memory: Memory, files: Sequence[Path]) -> Iterable[Case]:
@@ -150,11 +155,11 @@ class _Run:
         query = Query(
             text=self.case.query, limit=self.case.limit or self.memory.settings.recall.limit
         )
-        if self.case.as_of is None:
+        if self.case.valid_at is None:
             return query
         # The last moment of the day: what was decided on it was so.
-        end = start_of(self.case.as_of + timedelta(days=1), self.memory.zone)
-        return replace(query, as_of=end - timedelta(microseconds=1))
+        end = start_of(self.case.valid_at + timedelta(days=1), self.memory.zone)
+        return replace(query, valid_at=end - timedelta(microseconds=1))
 
     def _check_hits(self, hits: Sequence[Hit]) -> list[str]:
         texts = [(hit.unit.id, f"{hit.unit.title}\n{hit.unit.text}") for hit in hits]
@@ -181,7 +186,7 @@ class _Run:
             budget=self.case.budget,
             nonce=_NONCE,
             query=self.case.query,
-            as_of=query.as_of,
+            valid_at=query.valid_at,
         )
         from kimi_memory.recall.context import build  # Other commands need no numpy.
 

@@ -238,14 +238,14 @@ class Memory(Parts):
 
     def recall(
         self, query: Query | str, *, limit: int = 0, looking: bool = False,
-        as_of: datetime | date | str | None = None,
+        valid_at: datetime | date | str | None = None,
     ) -> Answer:  # fmt: skip
         """Find the lines that answer a question.
 
         Args:
             query: a line, see `kimi_memory.recall.query_parser`, or a `Query` with filters.
             limit: most hits; the setting ``recall.limit`` if 0.
-            as_of: ask for what was held to be true then, at the end of a day or at a moment.
+            valid_at: ask for what was held to be true then, at the end of a day or at a moment.
             looking: a person only looks around; nothing is warmed by having been shown.
 
         Raises:
@@ -255,8 +255,8 @@ class Memory(Parts):
 
         if isinstance(query, str):
             query = parse(query, self.now(), limit=limit or self.settings.recall.limit)
-        if as_of is not None:
-            query = replace(query, as_of=looking_back(as_of, self.now()))
+        if valid_at is not None:
+            query = replace(query, valid_at=looking_back(valid_at, self.now()))
         answer = self.engine.search(query)
         shown = {hit.unit.id: hit.score for hit in answer.hits}
         self._recall_receipts.add(query.text, shown, self.actor, looking=looking)

@@ -62,7 +62,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--since", default="", help=f"only from this date or time on, {dates}")
     parser.add_argument("--until", default="", help=f"only up to the end of this date, {dates}")
     parser.add_argument(
-        "--as-of", default="", help=f"what was held to be true at the end of this date, {dates}"
+        "--valid-at", default="", help=f"what was held to be true at the end of this date, {dates}"
     )
     parser.add_argument(
         "--vector-weight", type=float, help="of the vector lane; its share, 0 to 1, with 70/30"
@@ -116,7 +116,7 @@ def _build_query(arguments: Namespace, memory: Memory) -> Query:
 
 
 def _parse_dates(arguments: Namespace, query: Query, now: datetime) -> dict[str, datetime | None]:
-    found = {"since": query.since, "until": query.until, "as_of": query.as_of}
+    found = {"since": query.since, "until": query.until, "valid_at": query.valid_at}
     for name in found:
         value, option = getattr(arguments, name), name.replace("_", "-")
         if value:
@@ -128,7 +128,7 @@ def _quoting_notes(
     memory: Memory, query: Query, answer: Answer
 ) -> Mapping[str, tuple[Related, ...]]:
     """Return the notes that rest on each turn, those of the moment that was asked for."""
-    searcher, asked = memory.index.searcher(), Query(text="", as_of=query.as_of)
+    searcher, asked = memory.index.searcher(), Query(text="", valid_at=query.valid_at)
     return quoting(searcher, answer.hits, holding(searcher, asked))
 
 

@@ -115,7 +115,7 @@ class Query:
     """Only from this moment on; what has no time is left out."""
     until: datetime | None = None
     """Only before this moment."""
-    as_of: datetime | None = None
+    valid_at: datetime | None = None
     """What was held to be true at this moment; relative dates count from it."""
     hops: int | None = None
     """How many links to follow from the best hits, 0 to 2; the setting if None."""

@@ -32,15 +32,19 @@ class Case:
     """Words or ids that no hit may have."""
     abstain: bool = False
     """Nothing in memory answers it."""
-    as_of: date | None = None
+    valid_at: date | None = None
     """Asked as on that day."""
     budget: int = 0
     """Most tokens of the context block that must hold what is expected; 0 for no such test."""
     limit: int = 0
     """How many hits count; the setting ``recall.limit`` if 0."""
+    note: str = ""
+    """What its author should know, such as an old spelling."""
 
 
-_KEYS = frozenset(f.name for f in fields(Case)) - {"path"}
+_OLD_NAME = "as_of"
+"""What `valid_at` was called in earlier files."""
+_KEYS = frozenset(f.name for f in fields(Case)) - {"path", "note"}
 
 
 def is_eval(path: str) -> bool:
@@ -99,7 +103,9 @@ class _Reader:
         """Return the case it describes."""
         if not isinstance(self.value, dict):
             raise self._make_error("is no mapping", "Write 'query:' and what is right about it")
-        if unknown := sorted(set(self.value) - _KEYS):
+        if {_OLD_NAME, "valid_at"} <= set(self.value):
+            raise self._make_error("has as_of and valid_at", "Remove 'as_of:'")
+        if unknown := sorted(set(self.value) - _KEYS - {_OLD_NAME}):
             known = ", ".join(sorted(_KEYS))
             raise self._make_error(f"has the unknown key {unknown[0]!r}", f"Known are {known}")
         case = Case(
@@ -109,9 +115,12 @@ class _Reader:
             expect=self._read_texts("expect"),
             forbid=self._read_texts("forbid"),
             abstain=self._read_flag("abstain"),
-            as_of=self._read_day("as_of"),
+            valid_at=self._read_day("valid_at") or self._read_day(_OLD_NAME),
             budget=self._read_count("budget"),
             limit=self._read_count("limit"),
+            note=f"{self.path}: case {self.number}: write valid_at for as_of"
+            if _OLD_NAME in self.value
+            else "",
         )
         if not case.query:
             raise self._make_error("has no query", "Write the question as 'query:'")

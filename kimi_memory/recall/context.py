@@ -117,7 +117,7 @@ def _yield_found_lines(recall: Recall, request: Request) -> Iterator[Line]:
         min_relevance=recall.min_relevance,
         tier=tier,
         within=request.within,
-        as_of=request.as_of,
+        valid_at=request.valid_at,
     )
     hits = recall.search(request.narrowed(asked)).hits
     hits = tuple(hit for hit in hits if _may_be_shown(hit.unit, request))

@@ -19,12 +19,12 @@ from kimi_memory.index.index import Index
 from kimi_memory.index.words import Words
 from kimi_memory.nlp.basic.snippet import snippet
 from kimi_memory.nlp.dates.zone import in_zone
-from kimi_memory.recall.as_of import as_then
 from kimi_memory.recall.filters import allowed, holding, restrict_to_caller, visible_rows
 from kimi_memory.recall.fusion import VECTOR_SHARE, lane_weights, probe_of
 from kimi_memory.recall.ranking import candidates
 from kimi_memory.recall.redaction import redact_hits
 from kimi_memory.recall.related import followed, with_related
+from kimi_memory.recall.valid_at import as_then
 
 if TYPE_CHECKING:
     from kimi_memory.index.searcher import Searcher
@@ -244,7 +244,7 @@ class Recall:
 
     def _query_moment(self, query: Query) -> datetime:
         """Return what relative dates count from."""
-        return self._on_clocks(query.as_of) if query.as_of else self._clock()
+        return self._on_clocks(query.valid_at) if query.valid_at else self._clock()
 
     def _on_clocks(self, at: datetime) -> datetime:
         """Return a moment on the clocks of the person."""
@@ -282,13 +282,13 @@ def _attach_related(searcher: Searcher, hits: list[Hit], query: Query) -> list[H
     if not hits or not _any_links(searcher):
         return hits
 
-    asked = Query(text="", as_of=query.as_of, within=query.within)
+    asked = Query(text="", valid_at=query.valid_at, within=query.within)
     return with_related(searcher, hits, holding(searcher, asked) & visible_rows(searcher, asked))
 
 
 def _as_then(unit: Unit, query: Query) -> Unit:
     """Return a unit as it is weighed; what held at the moment that is asked for is live."""
-    if query.as_of is None:
+    if query.valid_at is None:
         return unit
 
     return as_then(unit)

@@ -14,9 +14,9 @@ from kimi_memory.domain.search_types import Query
 from kimi_memory.domain.status import Status
 from kimi_memory.index.searcher import Bools, Floats, Searcher
 from kimi_memory.nlp.basic.normalize import normalise
-from kimi_memory.recall.as_of import rows_held_at
 from kimi_memory.recall.phrases import worded
 from kimi_memory.recall.redaction import forgotten
+from kimi_memory.recall.valid_at import rows_held_at
 
 HIDDEN = frozenset({str(Status.SUPERSEDED), str(Status.ARCHIVED)})
 """What is not true any more is only found by who asks for it."""
@@ -102,10 +102,10 @@ def _strip_filters(query: Query) -> Query:
 
 def holding(searcher: Searcher, query: Query) -> Bools:
     """Return the rows that hold as far as a query is concerned: now, or as of its moment."""
-    if query.as_of is None:
+    if query.valid_at is None:
         return standing(searcher, query.status)
 
-    mask = rows_held_at(searcher, query.as_of)
+    mask = rows_held_at(searcher, query.valid_at)
     return mask & _column_mask(searcher, "status", query.status) if query.status else mask
 
 

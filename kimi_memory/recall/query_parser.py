@@ -31,8 +31,8 @@ CLOSED: Mapping[str, tuple[str, ...]] = {
 """Fields of which every value is known."""
 LISTS = ("tier", "kind", "type", "tag", "status", "speaker", "session", "key", "path")
 """Fields that may be given more than once; one of the values must hold."""
-ONCE = ("project", "agent", "user", "since", "until", "as-of")
-DATES = ("since", "until", "as-of")
+ONCE = ("project", "agent", "user", "since", "until", "valid-at")
+DATES = ("since", "until", "valid-at")
 FIELDS = (*LISTS, *ONCE)
 
 _QUOTES = r'"(?P<{0}a>[^"]*)"|“(?P<{0}b>[^”]*)”|「(?P<{0}c>[^」]*)」|『(?P<{0}d>[^』]*)』'
@@ -107,7 +107,7 @@ def check(name: str, values: Iterable[str], place: str) -> tuple[str, ...]:
 def boundary(name: str, value: str, now: datetime, place: str) -> datetime:
     """Return the moment that a date means: the whole day, week or month counts.
 
-    ``since`` is its first moment, ``until`` the first after it, ``as-of`` its last.
+    ``since`` is its first moment, ``until`` the first after it, ``valid-at`` its last.
 
     Raises:
         UsageError: it is no date.
@@ -121,7 +121,7 @@ def boundary(name: str, value: str, now: datetime, place: str) -> datetime:
     if name == "since":
         return found.start
     # At a moment of its own, both ends are the same.
-    last = name == "as-of" and found.end > found.start
+    last = name == "valid-at" and found.end > found.start
     return found.end - timedelta.resolution if last else found.end
 
 
@@ -138,7 +138,7 @@ def looking_back(day: datetime | date | str, now: datetime) -> datetime:
     if isinstance(day, datetime):
         return day if day.tzinfo else day.replace(tzinfo=now.tzinfo)
     text = day.isoformat() if isinstance(day, date) else day
-    return boundary("as-of", text, now, "as_of")
+    return boundary("valid-at", text, now, "valid_at")
 
 
 def _is_sentence(line: str) -> bool:

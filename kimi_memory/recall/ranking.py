@@ -89,7 +89,7 @@ def candidates(
     scores: Floats = reduce(np.add, told, np.zeros(len(searcher)))
     for factor in factors.values():
         scores = scores * factor
-    current = not previous and query.as_of is None
+    current = not previous and query.valid_at is None
     rows = _look_closer(searcher, scores, factors, room, current=current, question=question)
     if query.min_relevance > 0:
         rows = relevant_rows(searcher, question, query, rows)
@@ -107,7 +107,7 @@ def candidates(
 
 def _names_time(query: Query) -> bool:
     """Whether a query says of which time or session it is."""
-    return bool(query.since or query.until or query.as_of or query.session)
+    return bool(query.since or query.until or query.valid_at or query.session)
 
 
 def _turns_before(searcher: Searcher, start: datetime) -> Bools:
@@ -143,7 +143,7 @@ def _look_closer(
 def _candidate_mask(searcher: Searcher, query: Query) -> tuple[Bools, bool]:
     """Return the rows that pass the filters, and whether replaced values are asked for."""
     mask = allowed(searcher, query)
-    if query.as_of is not None or query.status or not asks_for_previous(query.text):
+    if query.valid_at is not None or query.status or not asks_for_previous(query.text):
         return mask, False
     return mask | allowed(searcher, replace(query, status=(Status.SUPERSEDED,))), True
 

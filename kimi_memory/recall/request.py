@@ -26,7 +26,7 @@ class Request(NamedTuple):
     """Root id of a session whose turns the model has before it; none of them is shown."""
     within: tuple[str, ...] | None = None
     """Private scopes that may be shown beside what is shared; None for all."""
-    as_of: datetime | None = None
+    valid_at: datetime | None = None
     """Find what was held to be true at this moment; what is shown in any case is of now."""
     zone: Zone = UTC
     """The zone of shown days."""

@@ -90,7 +90,7 @@ def _yield_order_cards(recall: Recall, searcher: Searcher, request: Request) -> 
     if any_order:
         query = Query(
             text="", limit=READ, type=tuple(sorted(ORDERS)), kind=("card",),
-            within=request.within, as_of=request.as_of,
+            within=request.within, valid_at=request.valid_at,
         )  # fmt: skip
         hits = recall.search(request.narrowed(query)).hits
         yield from (hit.unit for hit in hits if hit.unit.status != Status.CANDIDATE)
@@ -101,7 +101,7 @@ def _find_spoken_orders(searcher: Searcher, request: Request) -> list[Unit]:
     mask = searcher.once("order cues", lambda: _with_cues(searcher)) & sides(searcher)[0]
     if not mask.any():
         return []
-    query = Query(text="", kind=("turn",), within=request.within, as_of=request.as_of)
+    query = Query(text="", kind=("turn",), within=request.within, valid_at=request.valid_at)
     mask &= allowed(searcher, request.narrowed(query))
     at, gone = searcher.column("at"), replaced(searcher).turns
     rows = sorted(np.flatnonzero(mask).tolist(), key=lambda row: at[row] or 0.0)[-READ_SAID:]

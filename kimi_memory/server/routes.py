@@ -50,7 +50,7 @@ def _build_filter_fields() -> tuple[Field, ...]:
     moments = {
         "since": "Only from this moment on",
         "until": "Only before this moment",
-        "as_of": "What was held to be true at this moment",
+        "valid_at": "What was held to be true at this moment",
     }
     return (
         *(

@@ -150,12 +150,12 @@ def test_a_day_of_the_past_is_asked_in_three_ways(memory: Memory) -> None:
     memory.remember("We use PostgreSQL as the database.", key="db.choice")
     today = memory.clock().date()
     for before in (today - timedelta(days=1), "yesterday", memory.clock() - timedelta(days=1)):
-        assert memory.recall("database", as_of=before).hits == ()
+        assert memory.recall("database", valid_at=before).hits == ()
     for then in (today, "今天", memory.clock()):
-        assert memory.recall("database", as_of=then).hits
-        assert memory.recall(Query(text="database"), as_of=then).hits
-    with pytest.raises(UsageError, match="as_of: 'one day' is no date"):
-        memory.recall("database", as_of="one day")
+        assert memory.recall("database", valid_at=then).hits
+        assert memory.recall(Query(text="database"), valid_at=then).hits
+    with pytest.raises(UsageError, match="valid_at: 'one day' is no date"):
+        memory.recall("database", valid_at="one day")
 
 
 def test_recalls_leave_receipts_without_secrets(memory: Memory) -> None:

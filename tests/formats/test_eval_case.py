@@ -18,7 +18,7 @@ def test_a_case_has_all_its_fields(doc: str) -> None:
         query: 我们用哪个数据库？
         expect: [PostgreSQL, card-01]
         forbid: MySQL
-        as_of: 2026-02-01
+        valid_at: 2026-02-01
         budget: 300
         limit: 4
       - query: What is the moon made of?
@@ -27,10 +27,18 @@ def test_a_case_has_all_its_fields(doc: str) -> None:
     first, second = read_cases(doc, "evals/shop.yaml")
     assert first == Case(
         path="evals/shop.yaml", name="database", query="我们用哪个数据库？",
-        expect=("PostgreSQL", "card-01"), forbid=("MySQL",), as_of=date(2026, 2, 1),
+        expect=("PostgreSQL", "card-01"), forbid=("MySQL",), valid_at=date(2026, 2, 1),
         budget=300, limit=4,
     )  # fmt: skip
     assert (second.name, second.abstain) == (second.query, True)
+
+
+def test_the_old_spelling_of_valid_at_is_read_with_a_note() -> None:
+    text = "cases:\n  - {query: q, forbid: x, as_of: 2026-02-01}\n  - {query: q, forbid: x}\n"
+    old, plain = read_cases(text, "evals/x.yaml")
+    assert old.valid_at == date(2026, 2, 1)
+    assert old.note == "evals/x.yaml: case 1: write valid_at for as_of"
+    assert not plain.note
 
 
 @pytest.mark.parametrize(
@@ -49,7 +57,11 @@ def test_a_case_has_all_its_fields(doc: str) -> None:
         ("cases:\n  - query: q\n    abstain: yes", "abstain: 'yes'"),
         ("cases:\n  - query: q\n    forbid: x\n    budget: 0", "budget: 0"),
         ("cases:\n  - query: q\n    forbid: x\n    limit: many", "limit: 'many'"),
-        ("cases:\n  - query: q\n    forbid: x\n    as_of: friday", "as_of: 'friday'"),
+        ("cases:\n  - query: q\n    forbid: x\n    valid_at: friday", "valid_at: 'friday'"),
+        (
+            "cases:\n  - {query: q, forbid: x, valid_at: 2026-02-01, as_of: 2026-02-01}",
+            "has as_of and valid_at",
+        ),
         ("cases:\n  - query: &a q\n    forbid: *a", "anchors"),
         ("cases: [", "not valid YAML"),
     ],

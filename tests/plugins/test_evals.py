@@ -95,10 +95,16 @@ def test_a_case_of_an_earlier_day_asks_what_was_so_then(memory: Memory, clock: C
     evals(
         memory,
         "cases:\n"
-        f"  - {{query: relay port, budget: 400, expect: 5150, forbid: 6160, as_of: {day}}}\n"
+        f"  - {{query: relay port, budget: 400, expect: 5150, forbid: 6160, valid_at: {day}}}\n"
         "  - {query: relay port, budget: 400, expect: 6160}\n",
     )
     assert [result.why for result in evaluate(memory).results] == [(), ()]
+
+
+def test_an_old_spelling_is_named_beside_the_report(memory: Memory) -> None:
+    shop(memory)
+    evals(memory, "cases:\n  - {query: gateway port, expect: 8080, as_of: 2999-01-01}\n")
+    assert evaluate(memory).notes == ("evals/shop.yaml: case 1: write valid_at for as_of",)
 
 
 def test_files_anywhere_and_names_choose_cases(memory: Memory, tmp_path: Path) -> None:

@@ -44,11 +44,11 @@ def at(day: str) -> datetime:
         ("since:上个月 茶", {"text": "茶", "since": at("2026-01-01")}),
         ('since:"last week" tea', {"text": "tea", "since": at("2026-02-16")}),
         (
-            "as-of:2026-02-03 tea",
-            {"text": "tea", "as_of": at("2026-02-04") - timedelta.resolution},
+            "valid-at:2026-02-03 tea",
+            {"text": "tea", "valid_at": at("2026-02-04") - timedelta.resolution},
         ),
-        ("as-of:上个月 茶", {"text": "茶", "as_of": at("2026-02-01") - timedelta.resolution}),
-        ("as-of:7d tea", {"as_of": datetime(2026, 2, 20, 9, tzinfo=UTC)}),
+        ("valid-at:上个月 茶", {"text": "茶", "valid_at": at("2026-02-01") - timedelta.resolution}),
+        ("valid-at:7d tea", {"valid_at": datetime(2026, 2, 20, 9, tzinfo=UTC)}),
         ("since:7d tea", {"since": datetime(2026, 2, 20, 9, tzinfo=UTC)}),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -58,7 +58,12 @@ def test_marks_are_read(line: str, query: dict[str, object]) -> None:
     assert found.limit == 7
     for name, value in query.items():
         assert getattr(found, name) == value, name
-    if "path:" not in line and "until" not in line and "since" not in line and "as-of" not in line:
+    if (
+        "path:" not in line
+        and "until" not in line
+        and "since" not in line
+        and "valid-at" not in line
+    ):
         assert found == Query(limit=7, **query)
 
 
@@ -196,5 +201,5 @@ def test_a_day_looked_back_to_counts_to_its_end(
 
 
 def test_no_date_to_look_back_to_is_named() -> None:
-    with pytest.raises(UsageError, match="as_of: 'someday' is no date"):
+    with pytest.raises(UsageError, match="valid_at: 'someday' is no date"):
         looking_back("someday", NOW)

@@ -379,8 +379,8 @@ def test_the_library_over_the_wire(served: Served) -> None:
         more = post(f"/v1/sessions/{id}/turns", text="一天以后。")
         assert more == {"session": "life.2", "n": 3, "masked": 0, "stripped": 0}
         hits = post("/v1/recall", query="kind:card project:voyage")["hits"]
-        assert post("/v1/recall", query="mast", as_of="2020-01-01T00:00:00Z")["hits"] == []
-        assert post("/v1/recall", query="mast as-of:today")["hits"]
+        assert post("/v1/recall", query="mast", valid_at="2020-01-01T00:00:00Z")["hits"] == []
+        assert post("/v1/recall", query="mast valid-at:today")["hits"]
         note = hits[0]["unit"]["id"]
         assert get("/v1/trace", id=note)["evidence"][0]["verified"]
         assert post("/v1/context", query="mast", budget=200)["tokens"] <= 200

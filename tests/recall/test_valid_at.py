@@ -69,13 +69,13 @@ def chain(folder: Folder) -> Folder:
 def test_what_held_then_is_found_and_nothing_of_later(
     chain: Folder, question: str, moment: datetime, found: set[str]
 ) -> None:
-    assert ids(chain, question, as_of=moment) == found
+    assert ids(chain, question, valid_at=moment) == found
     chain.index().refresh()
-    assert ids(chain, question, as_of=moment) == found
+    assert ids(chain, question, valid_at=moment) == found
 
 
 def test_what_held_then_ranks_as_live(chain: Folder) -> None:
-    then = chain.ask("which database", kind=("card",), as_of=end_of(JAN)).hits
+    then = chain.ask("which database", kind=("card",), valid_at=end_of(JAN)).hits
     now = chain.ask("which database", kind=("card",)).hits
     assert [hit.unit.id for hit in then] == ["card-db-1"]
     assert [hit.unit.id for hit in now] == ["card-db-3"]
@@ -92,12 +92,12 @@ def test_without_a_moment_nothing_changes(chain: Folder) -> None:
 
 
 def test_filters_hold_beside_a_moment(chain: Folder) -> None:
-    assert ids(chain, "database", as_of=end_of(FEB), kind=("turn",)) == {
+    assert ids(chain, "database", valid_at=end_of(FEB), kind=("turn",)) == {
         "session:jan#1",
         "session:feb#1",
     }
-    assert ids(chain, "database", as_of=end_of(FEB), status=("superseded",)) == {"card-db-2"}
-    assert ids(chain, "", as_of=end_of(JAN)) == {"card-db-1", "session:jan#1"}
+    assert ids(chain, "database", valid_at=end_of(FEB), status=("superseded",)) == {"card-db-2"}
+    assert ids(chain, "", valid_at=end_of(JAN)) == {"card-db-1", "session:jan#1"}
 
 
 def test_a_superseded_card_without_an_end_ends_where_its_successor_begins(folder: Folder) -> None:
@@ -107,23 +107,23 @@ def test_a_superseded_card_without_an_end_ends_where_its_successor_begins(folder
         "tea-2", "Tea", "Black tea is preferred.", valid_from=FEB, supersedes=("card-tea-1",)
     )
     folder.card("cup", "Tea cup", "The tea cup is blue.", valid_from=JAN, **past)
-    assert ids(folder, "tea", as_of=end_of(JAN)) == {"card-tea-1", "card-cup"}
-    assert ids(folder, "tea", as_of=end_of(FEB)) == {"card-tea-2", "card-cup"}
-    assert ids(folder, "tea", as_of=NOW + timedelta(days=1)) == {"card-tea-2"}
+    assert ids(folder, "tea", valid_at=end_of(JAN)) == {"card-tea-1", "card-cup"}
+    assert ids(folder, "tea", valid_at=end_of(FEB)) == {"card-tea-2", "card-cup"}
+    assert ids(folder, "tea", valid_at=NOW + timedelta(days=1)) == {"card-tea-2"}
 
 
 def test_a_card_without_a_beginning_counts_from_when_it_was_made(folder: Folder) -> None:
     folder.card("port", "Port", "The port is 8080.", created=FEB, updated=NOW)
-    assert ids(folder, "port", as_of=end_of(JAN)) == set()
-    assert ids(folder, "port", as_of=end_of(FEB)) == {"card-port"}
+    assert ids(folder, "port", valid_at=end_of(JAN)) == set()
+    assert ids(folder, "port", valid_at=end_of(FEB)) == {"card-port"}
 
 
 def test_what_ran_out_comes_back_and_what_was_put_away_does_not(folder: Folder) -> None:
     gone = {"status": Status.ARCHIVED, "valid_from": JAN, "updated": NOW}
     folder.card("door", "Door code", "The door code is 1234.", expires=FEB, **gone)
     folder.card("room", "Door room", "The room is 7.", **gone)
-    assert ids(folder, "door room", as_of=end_of(JAN)) == {"card-door"}
-    assert ids(folder, "door room", as_of=end_of(MAR)) == set()
+    assert ids(folder, "door room", valid_at=end_of(JAN)) == {"card-door"}
+    assert ids(folder, "door room", valid_at=end_of(MAR)) == set()
 
 
 def forget(folder: Folder, values: Iterable[str], key: str) -> None:
@@ -139,11 +139,11 @@ def test_what_was_forgotten_stays_away_at_every_moment(chain: Folder, status: St
         "pay", "Pay", value, key="pay.day", valid_from=JAN, valid_to=MAR, status=status, updated=NOW
     )
     index = chain.index()
-    assert "card-pay" in {h.unit.id for h in chain.ask("harbour office", index, as_of=FEB).hits}
+    assert "card-pay" in {h.unit.id for h in chain.ask("harbour office", index, valid_at=FEB).hits}
     forget(chain, [value], "pay.day")
-    found = {hit.unit.id for hit in chain.ask("harbour office", index, as_of=FEB).hits}
+    found = {hit.unit.id for hit in chain.ask("harbour office", index, valid_at=FEB).hits}
     assert found.isdisjoint({"card-pay", "session:pay#1"})
-    assert "card-db-1" in ids(chain, "which database", as_of=end_of(JAN))
+    assert "card-db-1" in ids(chain, "which database", valid_at=end_of(JAN))
 
 
 def test_pages_count_from_when_they_were_written_and_those_without_a_date_not_at_all(
@@ -151,12 +151,12 @@ def test_pages_count_from_when_they_were_written_and_those_without_a_date_not_at
 ) -> None:
     folder.write("PROJECT.md", "# Harbour\n\nThe harbour project.\n")
     turn(folder, "jan", JAN, "The harbour opens.")
-    assert ids(folder, "harbour", as_of=end_of(JAN)) == {"session:jan#1"}
+    assert ids(folder, "harbour", valid_at=end_of(JAN)) == {"session:jan#1"}
 
 
 def test_relative_dates_count_from_the_moment(chain: Folder) -> None:
-    query = parse("database as-of:2026-02-10", NOW)
-    assert query.as_of == datetime(2026, 2, 10, 23, 59, 59, 999999, tzinfo=UTC)
+    query = parse("database valid-at:2026-02-10", NOW)
+    assert query.valid_at == datetime(2026, 2, 10, 23, 59, 59, 999999, tzinfo=UTC)
     assert query.text == "database"
     found = chain.recall().search(query).hits
     assert {hit.unit.id for hit in found if hit.unit.kind == "card"} == {"card-db-2"}
@@ -167,7 +167,7 @@ def test_related_notes_are_those_of_the_moment(chain: Folder) -> None:
 
     links = (Link("card-db-1"), Link("card-db-3"))
     chain.card("host", "Host", "The host runs the database.", valid_from=JAN, links=links)
-    [then] = chain.ask("host runs", kind=("card",), as_of=end_of(JAN), limit=1).hits
+    [then] = chain.ask("host runs", kind=("card",), valid_at=end_of(JAN), limit=1).hits
     assert [one.id for one in then.related] == ["card-db-1"]
     [now] = chain.ask("host runs", kind=("card",), limit=1).hits
     assert [one.id for one in now.related] == ["card-db-3"]
