@@ -50,8 +50,10 @@ MAX_ANSWER = 160
 """An answer that picks an offer is no longer."""
 
 _BESIDE = (Act.STATEMENT,)
+# "Fix 1 and 3" after a review hands out work; "1 and 3, please" picks ways.
 _WORK = regex(r"^\W*(?:please |let'?s )?(?:add?ress|fix|handle|resolve|tackle|skip|ignore)\b", 2)
 
+# A day may stand in what is still open: 周五还是周六, "considering the 12th".
 _UNDECIDED = regex(
     r"\b(?:undecided|not decided|haven't decided|they offered|either"
     r"|thinking (?:about|of)|considering|talking about)\b|在考虑|没定|没想好|再说|还是",
@@ -146,6 +148,7 @@ def _is_over(draft: Draft, over: set[int]) -> bool:
 def _merge_drafts(drafts: list[Draft], acts: list[Draft]) -> list[Draft]:
     """Return both; an act takes the place of a weaker reading of the same words, no lesson's."""
     learned = {(q.session, q.n) for one in drafts if one.type in _LEARNED for q in one.quotes}
+    # A lesson says what failed and why; the order it ends with would say only half of that.
     acts = [act for act in acts if not {(q.session, q.n) for q in act.quotes[-1:]} & learned]
     said = {(quote.session, quote.n): act for act in acts for quote in act.quotes[-1:]}
     kept = [one for one in drafts if one.gone or not _is_same(one, said)]
@@ -196,6 +199,7 @@ def _find_plans_and_changes(session: Session, turn: Turn, *, named: bool) -> Ite
         if not named:
             start, done = widen(own, at, at, _max_context_chars(turn.text), _BESIDE)
         words = turn.text[start:done].strip()
+        # Words that lean on the sentence before, or announce a list, say nothing alone.
         if cues.NEEDS_LEAD.search(words) or words.endswith((":", "：")):
             continue
         name = slug(headline(words), 40)
@@ -236,6 +240,7 @@ def _find_orders(
 ) -> Iterator[Draft]:
     own = own_clauses(turn.text)
     if before is not None and before.role is Role.ASSISTANT:
+        # Somebody who pastes the agent's words back quotes an order and gives none.
         own = [clause for clause in own if not is_copied(clause.text, before.text)]
     own = of_work(own) if at_work else own
     orders = [
@@ -243,6 +248,7 @@ def _find_orders(
         for clause in own
         if clause.act is Act.ORDER and not _is_keep_or_drop_order(clause.text)
     ]
+    # "Never again!" orders something that only the talk around it names.
     if not orders or max(traits_of(one.text).words for one in orders) < 3:
         return
     first, last = own.index(orders[0]), own.index(orders[-1])
@@ -285,6 +291,7 @@ def _find_choice(session: Session, offer: Turn | None, answer: Turn) -> Iterator
         return  # what is to be done about a finding is no choice between ways
     offers = offers_in(offer.text)
     chosen = picked(answer.text, offers) if offers else []
+    # Who takes everything agrees to a plan and picks nothing; three picks make no single card.
     if not chosen or len(chosen) == len(offers) or len(chosen) > 2:
         return
     value = " / ".join(one.text for one in chosen)

@@ -88,6 +88,7 @@ def _takes_place(card: Card, draft: Draft) -> bool:
     if draft.origin is not Origin.HUMAN or draft.weak or not BY_WORDS & set(draft.tags):
         return False
     if CardType.RULE in {card.type, draft.type}:
+        # A rule is changed by a rule: a remark on the same subject leaves it in force.
         if card.type is not draft.type:
             return False
     elif not BY_WORDS & set(card.tags):
@@ -153,6 +154,8 @@ def _judge_difference(card: Card, draft: Draft) -> Verdict:
     """Return whether what cannot stand beside a card takes its place or disputes it."""
     by_person = draft.origin is Origin.HUMAN or draft.origin.rank < card.trust.rank
     later = draft.at > _statement_time(card)
+    # Another value alone overwrites nothing: people misspeak, and two projects share a name.
+    # Without a word of change both values stand, marked, until a person decides.
     return Verdict.REPLACES if by_person and later and _is_change(draft) else Verdict.CONFLICTS
 
 

@@ -42,6 +42,7 @@ ACCOUNT = 110
 CLOSING, LATER = 0.8, 0.15
 """What the closing message of an exchange adds to the worth of a report, and its place takes off."""
 
+# People tell each other small things all day; with an agent a person speaks to the point.
 LEAST = {"work": 1.2, "chat": 1.6, "people": 3.0}
 """From this weight on a person's clause is worth a line, by the sort of session."""
 SHORT, BRIEF = 160, 48
@@ -55,10 +56,12 @@ PAGE = 4.0
 _JOKE = regex(r"\b(?:haha\w*|hehe|lmao|just kidding|jk)\b|哈哈|嘿嘿|开个?玩笑|[😂🤣]", 2)
 _RESUMED = regex(r"^\W*this session is being continued from a previous", 2)
 """A page that a program wrote for the agent, not a person."""
+# src/app.py:12, main(argv), return cut(text)
 _PLACE = regex(
     r"[\w/.-]\.\w{1,5}:\d|^\s*[\w.]+\(.*\)\s*$|^\s*(?:result|return|if|func|def|import)\b.*[({=]"
 )
 """A line of a program or of what a tool printed."""
+# 同事说他要…, "a friend says she …": true of others, and no line about who speaks.
 _GOSSIP = regex(
     r"(?:同事|朋友|邻居|同学|网友|隔壁|有人|别人|人家)[^，。]{0,6}(?:说|讲)(?:他|她|自己|要|想)|^(?:隔壁|人家|别人|网上)"
     r"|\b(?:colleague|coworker|co-worker|friend|neighbou?r|classmate|someone|somebody|people|some guy|this guy)s? (?:\w+ )?(?:says?|said|claims?|claimed|told me|thinks?) (?:that )?(?:he|she|they|it|you)\b",
@@ -68,6 +71,7 @@ _GOSSIP = regex(
 _MOOD = regex(
     r"\bi (?:really |just |so )?(?:hate|love) (?:this|that|it|these)\b|\b(?:ugh|argh|sigh)\b|烦死|累死|气死|头[疼大]|没看懂|(?:^|，)晕|唉"
 )
+# "Good night", 我先撤了: such a turn holds plans of the evening at most.
 _FAREWELL = regex(
     r"^\W*(?:ok |okay |right |anyway |so )?(?:i'm )?(?:signing off|off to (?:bed|sleep)|good ?night|gotta (?:go|run)|got to (?:go|run)|heading (?:out|to bed)|bye|see (?:you|ya)|that's (?:it|all) for (?:today|now))\b"
     r"|^(?:行了?|好了?|那)?(?:我|先)?(?:先|去)?(?:睡|撤|下线|下|溜|忙|闪)了|^(?:先这样|晚安|拜拜|回头聊)",
@@ -98,6 +102,7 @@ _SWITCH = regex(
     r"|决定|定了|定在|就用|就选|选[a-z一二三]|改成|改为|改到|换成|不用了|取消|推迟|就这么办|还是.{1,12}吧",
     2,
 )
+# "OK, so …", 对了，…: openings cost tokens and say nothing. A check box, "- [ ]", stays.
 _LEAD = regex(
     r"^\s*(?:[-*•]\s+(?!\[))+|^\W*(?:(?:ok(?:ay)?|so|and|but|well|oh|ah|hm+|yes|yeah|yep|yup|right|wow|thanks?(?: \w+)?|hey(?: \w+)?|hi(?: \w+)?|also|btw|by the way|anyway|actually|cool|great|awesome|nice|sure|嗯+|哦|对了|好的?|那|另外|还有)[,，.!！:：。 ]+)+",
     2,
@@ -151,7 +156,10 @@ class _Reader:
         room = BUDGET
         for bit in bits:
             line = kept.get(bit.exchange, [])
+            # Joining two texts changes the estimate by three tokens at most: see
+            # nlp/basic/tokens.py.
             cost = estimate(bit.text) + 3
+            # A heading stands once above all that is below it, so it is paid for once.
             if bit.above and all(bit.above != other.above for other in line):
                 cost += estimate(bit.above) + 3
             if cost <= room and _account_size(line) + bit.is_account * cost <= ACCOUNT:
@@ -223,6 +231,7 @@ class _Reader:
                 continue
             if before is not None and is_copied(clause.text, before.text):
                 continue
+            # What somebody says on leaving is of the hour; an order or a day outlasts it.
             if leaving and clause.act is not Act.ORDER and not names_day(clause.text):
                 continue
             traits = traits_of(clause.text)
@@ -284,6 +293,8 @@ def _yield_account_bits(exchange: int, answers: list[Turn]) -> Iterator[_Bit]:
         if turn.role is not Role.ASSISTANT or turn.origin is Origin.REMOTE:
             continue
         for at, report in enumerate(reports_in(turn.text)):
+            # In real sessions of work the closing message held most of what was worth keeping (24
+            # of 29 things); what the agent says on its way there is mostly repeated in it.
             worth = 0.7 * report.worth + CLOSING * (turn is answers[-1]) - LATER * min(at, 6)
             yield _Bit(exchange, worth, report.text, turn.n, at=at, above=report.above)
 
@@ -332,6 +343,7 @@ def _fit_clauses(text: str, kept: list[tuple[Clause, float]], limit: int) -> str
     chosen.sort(key=lambda clause: clause.start)
     runs: list[tuple[int, int]] = []
     for clause in chosen:
+        # Clauses that only a comma parts are quoted as one piece, without a mark of omission.
         if runs and not any(map(str.isalnum, text[runs[-1][1] : clause.start])):
             runs[-1] = (runs[-1][0], clause.end)
         else:

@@ -345,6 +345,7 @@ def _rate_importance(type: CardType, line: _Line, *, told: bool, by: list[_Line]
 
 
 def _rate_confidence(by: list[_Line]) -> float:
+    # A draft is as weak as its weakest quote: words of the web gain no trust beside a person's.
     if any(one.turn.origin.rank > Origin.AGENT.rank for one in by):
         return 0.3
     if all(one.turn.by_person for one in by):

@@ -119,6 +119,7 @@ def _draft_answers(session: Session, before: Turn | None, turn: Turn) -> Iterato
     leads = [(before, _last_sentence(before))] if before is not None else []
     for start, end in sentences(turn.text):
         own = turn.text[start:end]
+        # Only the sentence right before may lend its subject; further back it is guessing.
         for by, lead in leads[-1:]:
             draft = _draft_completed(session, (by, lead), (turn, own))
             if draft is not None:
@@ -148,6 +149,7 @@ def _last_sentence(turn: Turn) -> str:
     """Return the last sentence of a turn that a person's next words may be about."""
     spans = sentences(turn.text)
     last = turn.text[spans[-1][0] : spans[-1][1]] if spans else ""
+    # Of the agent's words a question may be answered; its statements are none of the person's.
     asks = last.rstrip().endswith(("?", "？"))
     return last if (turn.by_person or (asks and turn.origin is Origin.AGENT)) else ""
 
@@ -218,6 +220,7 @@ def _rests_on(quote: Quote, line: _Line) -> bool:
 
 def _is_retracted(gone: Draft, draft: Draft) -> bool:
     """Whether a draft says what is taken back later in the same session."""
+    # What is said after taking a value back is the new value, and stays.
     return draft.key in kin(gone.key) and draft.quotes[-1].n < gone.quotes[0].n
 
 

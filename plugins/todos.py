@@ -26,6 +26,8 @@ from kimi_memory.nlp.basic.regex import regex
 from kimi_memory.nlp.basic.slug import slug
 from kimi_memory.nlp.rules.tasks import done_in, finishes, tasks_in
 
+# A box with more than 200 characters is prose. Blanks, never a line break, around the item: an
+# empty box must not swallow the next line.
 _BOX = regex(r"^[^\S\n]*[-*+] \[( |x|X)\] +(\S.{1,200}?)[^\S\n]*$", re.MULTILINE)
 _TRUSTED = {Origin.HUMAN, Origin.AGENT}
 
@@ -63,6 +65,8 @@ def open_tasks(transcript: Transcript) -> list[Draft]:
         if boxes or not (alone and turn.by_person):
             continue
         for done in done_in(turn.text):
+            # Where "done with the export" fits two open tasks, nobody can tell which: both stay
+            # open.
             named = [key for key, draft in last.items() if draft and finishes(done, draft.value)]
             last.update(dict.fromkeys(named if len(named) == 1 else (), None))
         for item in tasks_in(turn.text):
@@ -84,6 +88,7 @@ def finished_tasks(transcript: Transcript) -> list[Draft]:
 
 
 def _yield_items(turn: Turn) -> Iterator[tuple[bool, str]]:
+    # A list in a code block is an example or a file, not what is to be done here.
     if turn.origin in _TRUSTED and "```" not in turn.text:
         for box in _BOX.finditer(turn.text):
             yield box[1] != " ", box[2]

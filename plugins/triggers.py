@@ -42,6 +42,7 @@ from kimi_memory.nlp.rules.pasted import own_sentences
 from kimi_memory.nlp.rules.subjects import ME, is_named, key_of, own_of, subject_of
 from kimi_memory.nlp.rules.topics import known_topic, name_of
 
+# Hits "remember: …", "don't forget that …", 帮我记一下…; of 记得 only the order, not 记得吗.
 _REMEMBER = regex(
     r"(?:^|[,.;:!] ?|\b(?:please|pls|and|also|but|so|just|to|should|must|always) )remember\b"
     r"|\bdon'?t (?:you )?(?:ever )?forget\b|\bkeep (?:this |that |it )?in mind\b"
@@ -49,12 +50,14 @@ _REMEMBER = regex(
     r"|记住|记下|记好|记一下|记牢|牢记|切记|谨记|备忘|(?:别|不要|勿|不能)忘|帮我记"
     r"|(?:^|[，,。；：！\s]|请|要|得|你|务必|一定)记得(?!吗|你|我|上次|不)"
 )
+# Somebody remembers and asks for nothing: "I still remember when …", 我记得…, 忘记密码了.
 _RECALLED = regex(
     r"\b(?:i|you|we|they|he|she|don't|can't|cannot|didn't|couldn't|to) (?:\w+ )?remember (?:when|how|if|whether|where|what|who)\b"
     r"|\b(?:i|we)(?:'ll| will|'d| would)? (?:always |never |still |just |vaguely )*(?:remember|forget)\b"
     r"|\bremember (?:when|how we|the time|me)\b|\b(?:i|we) (?:still |just |don't |can't |vaguely )?remember\b"
     r"|(?:还|不|没|(?<![帮给替让])我)(?:也|都|还|能)?记得|[不没]记住|记不住|忘记(?:了|密码)|记得吗"
 )
+# "I like jazz" is kept, "I like it" and "I like the idea" pass with the moment.
 _LIKING = regex(
     r"\bi (?:really |also |still |quite )?(?:like|love|enjoy|adore)\b(?! (?:it|that|this|to know|the idea|how|what|where)\b)"
     r"|\bi(?:'d| would) rather\b|\bi want you to (?:always|never)\b"
@@ -62,6 +65,7 @@ _LIKING = regex(
     r"|\b(?:always|never) (?:answer|reply|respond|address|call me|greet|speak)\b"
     r"|(?:以后|今后)[^，。]{0,6}[用以][^，。]{1,10}(?:回答|回复|跟我说|和我说)"
 )
+# "We haven't decided between …", 还没定: holds the words of a decision and is none.
 _UNDECIDED = regex(
     r"\b(?:haven't|have not|hasn't|not|didn't|never) (?:yet |really )?(?:been )?(?:decided?|settled?|chosen|agreed?)\b|\bdecided nothing\b"
     r"|\bundecided\b|\bstill (?:discussing|deciding|debating|thinking|unsure)\b|\bno decision\b"
@@ -74,11 +78,13 @@ _EMPHASIS = regex(
     r"|\b(?:we|you|it|they|everyone) must (?!have\b|be\b|feel\b|admit\b|say\b)"
     r"|(?:很|最|非常|特别|尤其|极其)(?:重要|关键)(?!吗)|重要(?:的是|提示|提醒|[：:])|关键(?:的是|在于|[：:])|务必|千万|一定要"
 )
+# "My editor is Helix", 我的时区是…. Not "in my opinion is", nor "my code is so slow".
 _MINE = regex(
     r"(?<!in )(?<!of )(?<!for )(?<!to )(?<!on )\bmy (?P<en>[a-z][a-z -]{1,28}?)(?: (?:is|are|has changed to|changed to|has moved to)| ?:) (?!not |so |too |very |about |important|really )"
     r"|我(?:们)?(?:家)?的(?P<zh>[\u3400-\u9fff]{1,7}?)(?:现在|已经|以后|目前|暂定)?"
     r"(?:是|叫|为|换成了?|改成了?|变成了?|在[\u3400-\u9fff])"
 )
+# "My question is …", 我的想法是…: the form of a slot without a value worth keeping.
 _NOT_A_SLOT = regex(
     r"\b(?:question|point|problem|issue|guess|opinion|understanding|mistake|fault|bad|concern|idea|plan|turn"
     r"|suggestion|thoughts?|code|tests?|build|internet|head|brain|hope|goal here|impression|worry|feeling"
@@ -93,11 +99,13 @@ _SLOTS = {
     "微信号": "wechat", "母语": "native-language", "native language": "native-language", "职业": "job",
     "工作": "job", "老板": "boss", "领导": "boss", "manager": "boss", "团队": "team", "公司": "company",
 }  # fmt: skip
+# The counts have limits, or a long run of letters would take its length squared.
 _CONTACT = regex(r"[\w.+-]{1,64}@[\w-]{1,63}\.[a-z]{2}|\+?\d(?:[ -]?\d){9,14}")
 _REACH_ME = regex(
     r"\b(?:my|reach me|contact me|call me|mail me|email me|write to me)\b|我的|联系我|打给我|找我"
 )
 _MARKUP = regex(r"</?[a-z][\w-]*(?:\s[^<>]*)?/?>", re.IGNORECASE)
+# Three letters at least between single quotes, so that "don't" and "I'm" open none.
 _QUOTED = regex(
     r"[“「『][^”」』\n]{0,300}[”」』]|\"[^\"\n]*\"|(?<![\w])'[^'\n]{3,}'(?!\w)|`[^`\n]*`"
 )
@@ -209,6 +217,8 @@ def _match_trigger(sentence: str, asked: bool, project: str) -> tuple[_Sort, str
     own = _fold_sentence(sentence)
     contact = _match_contact(own)
     claim = _THAT.sub("", sentence)
+    # From the most certain form to the loosest: "my phone is …" is a way to reach somebody before
+    # it is a slot, and a slot before it is a note.
     found = (
         (_ENTITY, contact)
         if contact
@@ -224,6 +234,7 @@ def _match_trigger(sentence: str, asked: bool, project: str) -> tuple[_Sort, str
 def _is_barred(sentence: str, own: str, contact: str, asked: bool) -> bool:
     """Whether something in a sentence that would trigger says that it should not."""
     bars = cues.bars_of(simplify(sentence))
+    # A telephone number looks like a secret; its owner gave it to be reached.
     if contact:
         return not bars <= {Bar.SECRET}
     reported = asked and _is_reported(own)

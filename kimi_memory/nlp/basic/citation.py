@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+# Nine digits at most: `int` refuses some thousands of them with an error of its own.
 _LINES = re.compile(r"#L(?P<first>\d{1,9})(?:-L?(?P<last>\d{1,9}))?$")
 
 

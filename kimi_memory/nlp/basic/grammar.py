@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from kimi_memory.nlp.basic.regex import regex
 
+# A named group, (?P<name>…), belongs to the pattern and is no part to write out.
 _PART = re.compile(r"(?<!\(\?P)<(\w+)>")
 
 

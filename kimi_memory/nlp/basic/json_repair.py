@@ -111,7 +111,10 @@ def _parse_json(text: str) -> Any:
     """Return the JSON value that a text is, mended where it must be; None where it is none."""
     for mend in (str, _without_trailing, _repair_text):
         try:
+            # Not strict: small models put raw line breaks into strings. NaN and Infinity are
+            # refused, because no comparison with such a score would hold.
             return json.loads(mend(text), strict=False, parse_constant=_reject_constant)
+        # Thousands of opening brackets in a row end in a RecursionError.
         except (ValueError, RecursionError):
             continue
     return None
@@ -134,6 +137,8 @@ def _as_json(found: re.Match[str]) -> str:
 
 
 def _fix_escape(found: re.Match[str]) -> str:
+    # A raw line break or quotation mark in a string; else an escape that JSON may not know: the \d
+    # of "C:\dir" is meant as it stands.
     if found[1] is None:
         return json.dumps(found[0])[1:-1]
     return found[0] if found[1] in _KEPT else json.dumps(found[1])[1:-1]
@@ -146,6 +151,7 @@ def _yield_candidates(said: str) -> Iterator[str]:
     for number, opening in enumerate(_OPENING.finditer(said)):
         if number >= MAX_STARTS:
             return
+        # What lies inside a value that was tried already is not tried for itself.
         end = _find_end(said, opening.start()) if opening.start() >= reached else 0
         if end:
             reached = end

@@ -37,5 +37,6 @@ def appearance(text: str) -> tuple[str, list[int]]:
 def _fold_sign(sign: str) -> str:
     if sign in _UNSEEN:
         return ""
+    # Twice: a mathematical 𝛼 becomes a plain Greek α first, which looks like an "a" then.
     parts = unicodedata.normalize("NFKD", sign.translate(_LIKE)).casefold().translate(_LIKE)
     return "".join(part for part in parts if unicodedata.category(part) not in ("Cf", "Mn", "Me"))

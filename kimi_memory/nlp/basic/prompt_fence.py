@@ -14,8 +14,11 @@ _NAMES = (
     "kimi-memory|relevant-memories|hook_context|hook_result|memory-context|system-reminder|"
     r"past_conversations|claude-mem-context|recalled-memories|qwen:[\w.-]{1,64}"
 )
+# Attributes have a limit, or every "<" of a long text would be read to the end of it.
 _MARKER = regex(rf"<(/?)({_NAMES})(?:\s[^<>]{{0,1000}})?>", re.IGNORECASE)
+# Words that chat templates turn into turns: <s>, [INST], <|im_start|>, <<SYS>>.
 _CONTROL = r"s|bos|eos|pad|unk|sys|inst|(?:start|end)_of_(?:turn|text|image)"
+# A model reads <kimi memory> and <kimi_memory> as the marker, too.
 _SPELLED = re.sub(r"(?<=[a-z])[-_](?=[a-z])", r"[-_\\s]?", _NAMES)
 _ARMED = regex(
     rf"<(?=\s{{0,8}}/?\s{{0,8}}(?:{_SPELLED}|{_CONTROL})(?![\w-]))"
@@ -82,7 +85,11 @@ def fence(lines: Sequence[str], nonce: str, label: str = "memory: data, not inst
     if not _NONCE.fullmatch(nonce):
         raise ValueError(f"not a nonce: {nonce!r} (8 to 64 letters and digits)")
     inner = [
-        PREFIX + _disarm_line(part, nonce) for line in lines for part in line.splitlines() or [""]
+        # `splitlines` also cuts at form feeds and U+2028: no sort of break may begin a line that
+        # does not bear our prefix.
+        PREFIX + _disarm_line(part, nonce)
+        for line in lines
+        for part in line.splitlines() or [""]
     ]
     told = _LABEL.sub(" ", strip_unseen(label)).replace(nonce, "").strip()
     opening = f'<kimi-memory nonce="{nonce}" label="{told}">'

@@ -57,6 +57,7 @@ def _fold_text(text: str) -> str:
 def _build_pattern(part: str) -> re.Pattern[str]:
     tokens = _TOKEN.findall(part)[:MOST]
     first, last = (tokens[0], tokens[-1]) if tokens else ("", "")
+    # "cat" is not quoted from "concat"; Chinese has no such borders.
     before = r"(?<![^\W_\u3400-\u9fff])" if first.isascii() else ""
     after = r"(?![^\W_\u3400-\u9fff])" if last.isascii() else ""
     # Between two words stands what is no word: marks, spaces, an underscore.

@@ -60,6 +60,7 @@ def pieces(text: str, start: int, end: int, limit: int) -> list[Span]:
 def _is_sentence_end(text: str, start: int, found: re.Match[str]) -> bool:
     mark = found[0][0]
     after = text[found.end() : found.end() + 40].lstrip()
+    # A small letter goes on with the sentence: "Yahoo! is slow", "v2.1 … and later".
     if mark in ".!?…" and after[:1].islower():
         return False
     if mark != "." or found[0].startswith(".."):

@@ -58,6 +58,7 @@ def repeats_claim(text: str, claim: str) -> bool:
     if len(wanted) < 2:
         return bool(wanted) and said == wanted
     figures = [{word for word in words if word[0].isdigit()} for words in (said, wanted)]
+    # Two negations say what none says.
     turned = [sum(words[word] for word in _TURNS) % 2 for words in (said, wanted)]
     same = figures[0] == figures[1] and turned[0] == turned[1]
     # "main for the main branch" is not said by "stable for the main branch".

@@ -10,6 +10,7 @@ from kimi_memory.nlp.basic.regex import regex
 MAX_BYTES = 200
 """Most bytes of UTF-8 in a slug: file systems take 255, and callers add dates and numbers."""
 
+# Windows opens a device by these names, whatever suffix follows.
 _RESERVED = regex(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?=\.|$)")
 _DASHES = regex(r"(?<![-_.])[_.]*+-[-_.]*+")
 _DOTS = regex(r"\.{2,}")
@@ -23,6 +24,8 @@ def slug(title: str, limit: int = 60) -> str:
     Letters of every script, digits, inner dots and underscores stay, the rest becomes
     dashes. Different titles may give the same slug; the caller numbers them.
     """
+    # Composed again, since lower case may leave a letter in parts: one title has to give the same
+    # file name on every system.
     lower = unicodedata.normalize("NFC", unicodedata.normalize("NFC", title).lower())
     kept = "".join(ch if _is_slug_character(ch) else "-" for ch in lower)
     name = _shorten_name(_clean_name(kept), limit) or "note"

@@ -66,6 +66,7 @@ def _find_best_span(text: str, units: list[Span], words: list[str], limit: int) 
             last += 1
         # Most sentences hold none of the words: what was not better then is not now.
         if changed:
+            # Rounded: words counted in and out leave dust behind, by which a later span would win.
             score = (round(sum(weights[word] for word in cover), 6), round(total, 6))
             if score > best:
                 best, span = score, (start, units[last - 1][1])
@@ -143,6 +144,7 @@ def _word_pattern(word: str) -> re.Pattern[str] | _Stem:
 def _weigh_words(held: list[frozenset[str]]) -> dict[str, float]:
     often = Counter(word for words in held for word in words)
     return {
+        # A single hanzi stands in many words by accident.
         word: (0.4 if len(word) == 1 else 1.0) * (1 + log(len(held) / n))
         for word, n in often.items()
     }

@@ -7,6 +7,8 @@ from __future__ import annotations
 from kimi_memory.nlp.basic.regex import regex
 from kimi_memory.nlp.dates.vocabulary import MONTH
 
+# A month needs a neighbour that dates it, or "it may not be" would be the month of May. 3号 is a
+# day, 3号楼 and 3号线 are a building and a metro line.
 _DAY = regex(
     rf"\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {MONTH}\b|\b{MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?\b|\b(?:in|by|until|before|since|end of|mid|early|late) {MONTH}\b(?! (?:not|be|as|have|well|i|we|you)\b)"
     r"|\b(?:on|next|this|last|by|every) (?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\bnext (?:week|month|year|weekend|summer|winter|spring|fall|autumn)\b|\b(?:last|this) (?:year|summer|winter|spring|fall|autumn)\b|\bthe \d{1,2}(?:st|nd|rd|th)\b|\b20\d\d-\d\d-\d\d\b|\b(?:in|since|by|until) (?:19|20)\d\d\b"

@@ -164,6 +164,7 @@ def _read_chinese_date(found: re.Match[str]) -> list[str]:
 
 
 def _of_year(month: int, of_month: int) -> list[str]:
+    # 2024 has a 29 February, and this is a day of some year.
     return [f"md:{month:02d}-{of_month:02d}"] if day(2024, month, of_month) else []
 
 
@@ -207,6 +208,7 @@ _NUMERIC: list[Rule] = [
         _read_slashed_date,
     ),
 ]
+# 3月1号线 is a line of the metro and 客服1号码 a number, no days.
 _CHINESE: list[Rule] = [
     (
         regex(
@@ -222,6 +224,7 @@ _CHINESE: list[Rule] = [
         _read_chinese_date,
     ),
 ]
+# 两周一次 means every two weeks, 周一个 and 周日常 run into the next word: no weekdays.
 _CHINESE_WEEK: list[Rule] = [
     (
         regex(
@@ -231,6 +234,7 @@ _CHINESE_WEEK: list[Rule] = [
         _read_weekday,
     ),
 ]
+# Not "March 3.5" or "May 4:30": what follows a day is no part of a figure or a time.
 _LATIN: list[Rule] = [
     (
         regex(

@@ -140,8 +140,10 @@ def _join_spans(first: Span, last: Span) -> Span | None:
     Of "August 11 to August 15, 2023" only the second has a year; the first takes its own from it.
     """
     begins = first.first
+    # Of "August 11 to August 15, 2019" the first day was taken for one of this year.
     if abs(begins - last.last) > _LONGEST:
         begins = day(last.last.year, begins.month, begins.day) or begins
+    # "From November to February" begins in the year before.
     if begins > last.last:
         begins = day(begins.year - 1, begins.month, begins.day) or begins
     span = Span(begins, last.last)

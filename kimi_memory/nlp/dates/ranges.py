@@ -71,6 +71,7 @@ def _parse_offset(text: str, now: datetime) -> Period | None:
     span = {"d": timedelta(days=count), "w": timedelta(weeks=count)}.get(unit)
     try:
         at = now - (span or timedelta(hours=count))
+    # 9999w lies before the first year that Python knows.
     except OverflowError:
         return None
     return Period(at, at)
@@ -113,6 +114,7 @@ def _span_of_word(kind: str, value: str, today: date) -> Days:
 
 def _latest_day(month: int, day: int, today: date) -> date:
     """Return the latest such day that is not ahead; 29 February may lie years back."""
+    # From one 29 February to the next are eight years where a century drops its leap day.
     for year in range(today.year, today.year - 9, -1):
         try:
             found = date(year, month, day)

@@ -25,6 +25,7 @@ Read = Callable[[re.Match[str], date], list[str]]
 
 _COUNTS = {"a": 1, "an": 1, "a couple of": 2, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5}
 _COUNTS |= {"six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12}
+# The longest first: an alternation takes the first that fits, and "a" begins "a couple of".
 _COUNT = r"(?P<n>\d{1,3}|" + "|".join(sorted(_COUNTS, key=len, reverse=True)) + ")"
 _WAY = {"last": -1, "past": -1, "previous": -1, "this": 0, "current": 0, "next": 1, "coming": 1}
 _WAYS = r"(?P<way>last|past|previous|this|current|next|coming)"
@@ -165,6 +166,7 @@ def _han_year(found: re.Match[str], today: date) -> list[str]:
 
 
 def _han_ago(found: re.Match[str], today: date) -> list[str]:
+    # 半年前 is six months ago, 半个月前 fifteen days.
     count = 0.5 if found["n"] == "半" else number(found["n"])
     unit = _HAN_UNITS[found["unit"]]
     if count == 0.5:
@@ -211,13 +213,17 @@ _RULES: tuple[tuple[tuple[str, ...], re.Pattern[str], Read], ...] = (
     (
         ("in ",),
         regex(
-            rf"\bin {_COUNT} (?P<unit>day|week|month|year)s?(?P<ago>(?!))?\b(?! of)", re.IGNORECASE
+            # "In 3 days" lies ahead. Its group `ago` never matches; it is there because the reader
+            # asks for it. "In 3 days of work" is no date.
+            rf"\bin {_COUNT} (?P<unit>day|week|month|year)s?(?P<ago>(?!))?\b(?! of)",
+            re.IGNORECASE,
         ),
         _read_distance,
     ),
     (
         ("天", "日", "晚", "早"),
         regex(
+            # 以前, 之前, 目前 and 从前 end in 前 and name no day, nor does 明天文.
             r"(?P<day>(?<![之以从從目先])大?前|昨|今|明|大?[后後])(?:天|(?<=[昨今明])[日晚早])(?!文)"
         ),
         _han_day,

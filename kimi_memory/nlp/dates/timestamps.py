@@ -42,6 +42,7 @@ def moment(value: object) -> datetime | None:
     if not isinstance(value, str):
         return None
     text = value.strip()
+    # Nine digits at least: eight are a date without marks, 20260301.
     if text.isascii() and text.replace(".", "", 1).isdigit() and len(text) >= 9:
         return _since_epoch(float(text)) if len(text) <= 30 else None
     found = _FORM.match(text) or _COMPACT.match(text)
@@ -62,6 +63,7 @@ def _since_epoch(number: float) -> datetime | None:
     """Guess the unit from the size: seconds stay below `_LATEST` for two centuries."""
     if isinstance(number, float) and not math.isfinite(number):
         return None
+    # No clock writes larger numbers, and of some thousand digits a float cannot be made.
     seconds = float(number) if abs(number) < 10**21 else 0.0
     while seconds >= _LATEST:
         seconds /= 1000
@@ -92,6 +94,7 @@ def _parse_hour(parts: dict[str, str | None]) -> int:
     meridiem = (parts.get("meridiem") or "").lower()[:1]
     half = parts.get("half")
     late = meridiem == "p" or half in _AFTERNOON
+    # 中午11点 is eleven in the morning, though 中午 is mostly afternoon.
     if late and hour < 12 and not (half == "中午" and hour == 11):
         return hour + 12
     early = meridiem == "a" or half in ("上午", "凌晨", "早上")

@@ -22,6 +22,7 @@ from kimi_memory.nlp.dates.vocabulary import (
 _YEAR = r"(?P<y>(?:19|20|21)\d\d)"
 _DAY = r"(?P<d>\d{1,2})(?:st|nd|rd|th)?"
 _UNTIL = r"\b(?P<cue>until|till|through|thru)\s+(?:the\s+)?"
+# "Until March 3:30" and "until May 4.5" name no day.
 _TO_DAY = r"(?!\d|[:.]\d)"
 # The first part of each says until when; an end that follows takes the whole of it in.
 _HAN_UNTIL = r"(?:截至|截止到?|直到|(?:有效期?|持续|一直|延续|保持|用|住|干|做)[到至])"
@@ -73,6 +74,7 @@ def _read_english_month(found: re.Match[str], today: date) -> date | None:
     month = month_number(found["m"])
     if found["d"]:
         return _day_after(_next_day(month, number(found["d"]), found["y"], today))
+    # "Through June" takes June in, "until June" leaves it out.
     through = bool(found["end"]) or found["cue"].lower().startswith("thr")
     year = number(found["y"]) if found["y"] else today.year
     first = date(year, month, 1)

@@ -25,6 +25,7 @@ MONTH = (
 WEEKDAY = (
     r"\b(?:(?P<w>(?i:" + "|".join(WEEKDAY_NAMES) + r")|"
     r"Tues?(?!\w)|Thu(?:rs?)?(?!\w)|Fri(?!\w)|"
+    # "sat", "sun" and "wed" are words; before a day or a month they are days: "Sun 3 May".
     r"(?:Mon|Wed|Sat|Sun)(?=[.,]? (?:\d|[A-Z][a-z]{2})))s?)\b"
 )
 """Pattern of an English weekday; an abbreviation counts where it cannot be a word."""

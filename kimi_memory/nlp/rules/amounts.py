@@ -32,7 +32,9 @@ _VAGUE = frozenset({"zero", "one", "two"})
 _WORD = regex(r"\b(?:" + "|".join(_WORDS) + r")\b")
 _DIGITS = {char: value for value, char in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0}
 _HAN_NUMBER = regex(r"[零〇一二两三四五六七八九十百千]+")
+# 6万2 is 62000, but not 6万20: a digit that stands for thousands stands alone.
 _WAN = regex(r"(?<!\d)(\d++(?:\.\d++)?)万(\d)?(?!\d)")
+# 3月, 5号, 3rd, "5 May", "May 5": figures that stand for a month or a day.
 _DATED = regex(
     rf"(\d{{1,2}})\s?(?:月|日|号|st\b|nd\b|rd\b|th\b|(?=(?:of )?{MONTH}))"
     rf"|\b{MONTH}\.? (\d{{1,2}})\b"
@@ -91,6 +93,7 @@ def is_among(figure: str, known: Amounts, days: Iterable[date] = (), *, dated: b
     """
     if figure in known.every or figure.lstrip("0") in known.every:
         return True
+    # "9 to 4" may become 9:00 to 16:00.
     if figure.endswith(":00"):
         hour = int(figure.partition(":")[0])
         return bool({str(hour), str(hour % 12 or 12)} & known.every)
@@ -108,6 +111,7 @@ def _derived_date_parts(days: Iterable[date], *, relative: bool) -> set[str]:
     found: set[str] = set()
     for day in days:
         found |= {str(year) for year in (day.year - 1, day.year, day.year + 1)}
+        # "Last Friday" lies within eight days. Without such a word no other day can be meant.
         reach = 8 if relative else 0
         span = (day + timedelta(days=apart) for apart in range(-reach, reach + 1))
         found |= {str(part) for one in span for part in (one.month, one.day)}

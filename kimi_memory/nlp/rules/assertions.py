@@ -55,6 +55,7 @@ _AFTER_EN = (
         r"^<sort> (?:and|but) (?:went for|chose|picked|took|switched to|went with|settled on) (?P<v>[^,;!?]{1,60})"
     ),
 )
+# "…, an old barn" behind the subject; only for subjects that are known.
 _APART_EN = (_english_rule(r"^, (?P<v>(?:an? |<Num>)[^,;!?]{0,60})"),)
 _ORDER_EN = _english_rule(
     r"\b(?:<change>)(?: (?:the|our|its|their|his|her|my))?(?: (?:new|current|old))? ?$"
@@ -79,6 +80,8 @@ _BEFORE_EN = (
     ),
     _english_rule(r"\bnow (?:at|on) (?P<v>[^,;!?]{1,40}?) for ?$"),
 )
+# "Postgres for the database" says its value only where a database is known to be a slot: "thanks
+# for the talk" has the same form.
 _LOOSE_EN = (
     _english_rule(
         r"(?:^|[,:;–—-] |\b(?:that|so|and|but) )(?P<v>[^,:;!?]{1,40}?) (?:as|for)(?: (?:the|our|its|their|my))? ?$"
@@ -93,6 +96,7 @@ _TOPIC_EN = _english_rule(r"^[^;!?]{0,16}\b(?:for|as|on)(?: (?:the|our|its))? ?$
 _TOLD_EN = _english_rule(
     r"^[,:]? (?:I|we|it's|it is|let's|the (?:decision|choice)|use|take|go with)\b(?P<v>[^;!?]{1,60})"
 )
+# "The build is slow", "the office is closed": feelings and passing states are no values.
 _VAGUE_EN = re.compile(
     r"^(?:i|i'm|i've|(?:an?|the)$|sent|done|given|taken|seen|found|held|kept|left|lost|built|written|shown|known|held|brought|born|very|so|too|quite|pretty|rather|really|just|not?|almost|all|more|less|much|always|never|only|still|also|now|to|with|by|of|about|because|that|what|how|why|where|when|if|like|as"
     r"|good|bad|great|nice|fine|okay|ok|slow|fast|broken|down|up|missing|wrong|right|done|ready|important|big|small|huge|hard|easy|simple|complex|unclear|clear|late|early|here|there|gone|true|false|due|super|such|part|one of"
@@ -101,6 +105,7 @@ _VAGUE_EN = re.compile(
     r"|(?-i:[a-z]{2,}ing|[a-z]+ly|[a-z]{3,}(?:ful|less|ous|ible)|[a-z]*(?:[^aeiou]ed|ied|ated)))\b",
     re.IGNORECASE,
 )
+# "8080 now, because …": what follows says when or why, and is not the value.
 _TAIL_EN = re.compile(
     r"\s(?:now|from now on|these days|instead|rather than|instead of|until|since|because|so that|when|where|which|who|and|but|as of|starting|from today|yesterday|today|again|not|by the team|in the end|at last|at the moment|then)\b.*$|\).*$",
     re.IGNORECASE,
@@ -109,6 +114,7 @@ _IT = re.compile(r"^ ?(?:(?:it's|it is|now|then|that's|use) )+", re.IGNORECASE)
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")
 _CONCRETE = re.compile(r"\d|[A-Z]|[“\"`+#_/~$]|^(?:an?|the) [a-z]")
 _FIGURE = re.compile(r"[0-9A-Za-z]")
+# What stands before the subject is no more than 请记住 or 我们现在: the clause opens with it.
 _LEAD_ZH = re.compile(
     r"^.*?[，。：:；,]|^(?:请|麻烦|记住|记下|我们|咱们|大家|把|将|又|目前|现在|最近|刚才?|其实|对了|关于|说到)+$"
 )
@@ -150,6 +156,8 @@ _BEFORE_ZH = (
         r"(?P<v>[^，。；！？]{1,16}?)(?:取代|代替)了?[^，。；]{1,16}[，,]?(?:作为|当|做|成为|成了?)(?:我们的?)?$"
     ),
 )
+# 端口很重要, 会议要开始了: nothing that a later value could replace. 每月一号 is one, 每个人 is
+# none.
 _VAGUE_ZH = re.compile(
     r"^(?:而且|但|不过|听起来|今天|确实|也|还|都|就|绝对|真正|其实|很|挺|太|比较|非常|不(?!列)|没|什么|怎么|哪|有|要|可以|需要|应该|因为|这样|那样|这|那|一[个种次份场些条项段]|最|更|我|你|他|她|它|由于|为了|在[^，。]{0,8}[上中下里]|否|的|了|得|吗|呢|如何|多少|谁|几|自己|大家|所有|各|每(?!月|年|周|天|日|小时|分|秒|人)|好|对|错|真|能|会|想|说|去|来|给|跟|和|与|让|把|被|从|以|用来)"
 )
@@ -162,6 +170,7 @@ def states(sentence: str, subject: Subject) -> bool:
     """
     if subject.value:
         return True
+    # A point for the comma keeps the places of the text, and 3.400 does not end a clause.
     text = _THOUSANDS.sub(".", simplify(sentence.replace("’", "'")))
     zh = language_of(text) == "zh"
     before, after = text[: subject.start], text[subject.end :]

@@ -100,6 +100,8 @@ def _split_compound(run: str, lexicon: dict[str, str]) -> list[str]:
     """Return the entries a run of characters is made of, the longest first; none if some is not."""
     if not run:
         return []
+    # No word of the lexicon is longer than six characters. The longest first: 版本号 is one word,
+    # not 版本 and 号.
     for length in range(min(6, len(run)), 0, -1):
         word = lexicon.get(run[:length])
         rest = _split_compound(run[length:], lexicon) if word else []

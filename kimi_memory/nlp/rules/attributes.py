@@ -41,6 +41,7 @@ PERSONS = frozenset(
 )
 """Attributes of a person, where no "we" says otherwise."""
 _CANON = {word: name for name, words in _SLOTS.items() for word in words}
+# "Our problem is latency" and 原因是… have the form of a value that can change and are none.
 _EMPTY = regex(
     r"\b(?:question|point|problem|issue|guess|opinion|understanding|mistake|fault|concern|idea|reason|way|thing"
     r"|kind|sort|part|side|end|rest|lot|bit|middle|case|fact|result|cause|look|copy|version of|minds?|opinions?|list|number|use"

@@ -21,6 +21,7 @@ from kimi_memory.nlp.rules.cues import clean, fold_case, split_reason
 
 NOT = "not"
 """The word every denial becomes."""
+# A statement that was kept with its reason must equal the one that is said without it.
 _WHY = regex(r" ?\((?:Reason|原因): ?[^()]{1,400}\)$")
 _NUMBER_WORDS = {
     word: str(count)
@@ -62,9 +63,11 @@ _EVERY_ZH = {
     "小时": "hour",
     "分钟": "min",
 }
+# 9:30, 9:30 pm, 5pm, 三点半, 3点1刻, 十点二十分
 _CLOCK = regex(
     r"(?<![\d:])(\d{1,2})[:：](\d{2})(?: ?([ap])\.?m\.?)?|(?<![\d.])(\d{1,2}) ?([ap])\.?m\b\.?|([\d一二三四五六七八九十两]{1,3})点(半|[一1]刻|[三3]刻|([\d一二三四五六七八九十]{1,3})分?|整|钟)?"
 )
+# Only before a measure word, or the 一 of 一起 would become a figure.
 _HAN_NUMERAL = regex(
     r"(?<![零〇一二两三四五六七八九十百千万])[零〇一二两三四五六七八九十百千万]+(?=个?(?:[条次点号天周月年秒分时兆倍人块元只格岁公英美欧]|空格|半|刻|小时|星期))|(?<=用|成|到)[零〇一二两三四五六七八九十]{1,8}(?=个$)"
 )
@@ -109,6 +112,7 @@ _SMALL_HAN = (
 _SMALL_HAN_ONE = frozenset("的了是在我就都也还很要能会请把将吧啊呢哦嘛被得着地之所已为叫")
 _SMALL = _SMALL_EN | _SMALL_HAN_ONE
 _ARTICLES = frozenset(("a", "an", "the", "my", "our", "of", "at", "in"))
+# "march 5" and "may 5" in folded text: in lower case the reader of dates takes them for verbs.
 _MARCH = regex(
     r"\b(?:(march|may) (\d{1,2})(?:st|nd|rd|th)?|(\d{1,2})(?:st|nd|rd|th)? (?:of )?(march|may))\b(?!:)",
     re.IGNORECASE,
@@ -230,6 +234,7 @@ def _convert_time(found: re.Match[str]) -> str:
 def _normalise_dates(text: str) -> str:
     """Return a text with its dates as typed words."""
     text = _MARCH.sub(_of_march, text)
+    # From the end, so that the places of earlier dates stay right.
     for start, end, words in sorted(found_dates(text, None), reverse=True):
         if words:
             text = f"{text[:start]} {words[0]} {text[end:]}"

@@ -19,6 +19,8 @@ _HEAD = 300
 _FEW = 3
 """So many lines of code or data in a row are no talk."""
 
+# One line for each program. Every count has a limit: logs run to megabytes, and this looks at each
+# of their lines.
 _SURE = regex(
     r"\s{0,4}(?:"
     r"(?:\([\w.-]{1,30}\) )?[\w.-]{1,40}@[\w.-]{1,40}[ :][^\s$%#]{0,80} ?[$%#](?: |$)|[➜❯] {1,3}\S|\S{0,60} ?git:\([^)\n]{1,60}\)|PS [A-Z]:\\|[A-Z]:\\[^>\n]{0,120}>|[$%] [a-z./]"
@@ -48,6 +50,7 @@ _CODE = regex(
     r"|(?:import|export|const|let|var|def|class|function|return|public|private|async|await|struct|func|fn|package|using|select|insert|update|create|alter|from \S{1,60} import)\b[^\n]{0,250}[;{(:]\s*$",
     2,
 )
+# Code alone proves little, since people indent and write lists. With such an end it does.
 _ENDS = regex(r"(?:[;{}]|=>|\)\s?[:{]|\\|,)\s*$")
 _MEMBER = regex(r"\s{1,12}[\w.-]{1,40}:(?: {1,4}\S{0,120})?\s*$")
 _WORDS = regex(r"[A-Za-z']{2,}|[\u3400-\u9fff]{2}")

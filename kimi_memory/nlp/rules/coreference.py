@@ -33,6 +33,7 @@ _DENIES = re.compile(
 _DONE_ZH = re.compile(
     r"^(?:(?:是的?|对的?|嗯+|哦|好|不是?了?|不对|错了|没有?了?|不再是了|已经不是了|现在不是了|早就?不是了|定了|定下来了|有了?|有的|改了|换了|当然|应该)[，,。！! ]+)+"
 )
+# "It's 9090 now": the verb behind shows that "it" is the subject, not "that port".
 _IT = re.compile(
     r"^(?:it|that|this)(?='s| is| was| has| will| went| got| became| changed| moved)", _I
 )
@@ -49,11 +50,13 @@ _GOES_OVER = re.compile(r"\b(?:switched|moved|changed|migrated|settled|decided|w
 _OPENS_ZH = re.compile(
     r"^(?:我们|咱们|大家|后来|最近|刚刚?|已经?|现在|如今|目前|以后|今后)*(?:又|都|就|已经?)?(?:改|换|变|调|升|迁|搬|挪|转|切|更新|定|用|是|叫|选|设|取|为|在)"
 )
+# An answer with a verb of its own says something else: "Wait, let me check".
 _SENTENCE_EN = re.compile(
     r"\b(?:is|are|was|were|has|have|had|do|does|did|will|can|could|should|would|i|we|you|they|he|she|it|let|let's|me|look|wait|hold|hang|see|check|sure|thanks|ask|later|think|dunno|know|please|'s|'re|'m)\b|'(?:s|re|m|ll|ve)\b",
     _I,
 )
 _VALUE_EN = re.compile(r"^(?:(?:in|at|on|the|an?|with) )?[\w$€£~/.][^!?;]{0,60}$")
+# 我看看, 不知道, 等一下: talk, and no value.
 _CLAUSE_ZH = re.compile(
     r"[我你他她它们吗呢吧谢请帮看]|不|没|怎|什么|好的|可以|知道|明白|一下|等|了$|是|说|想|要"
 )
@@ -166,6 +169,7 @@ def _find_topic(before: str, *, zh: bool) -> str:
         return known.name
     found = (_TOPIC_ZH if zh else _TOPIC_EN).search(before.strip())
     names = set(_ANY_NAME.findall(before[1:])) if not zh else set()
+    # Two names, and nobody can tell which of them "its" means.
     return found["e"] if found and (zh or len(names) == 1) else ""
 
 

@@ -55,6 +55,7 @@ _PLAIN_WORDS = frozenset(
 )
 _CARD = regex(r"3[04-9]|4|5|6|9|22[2-9]|2[3-6]|27[0-2]")
 """How cards begin; order numbers mostly begin with a date."""
+# Weights and check letters of GB 11643-1999, the standard of Chinese identity numbers.
 _ID_WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
 
 
@@ -73,6 +74,7 @@ def is_real(text: str, start: int, end: int) -> bool:
     value = text[start:end]
     found = _PLACEHOLDER.match(value) or _PLACEHOLDER.search(value, 1)
     is_marked = found is not None and (found.start() == 0 or len(found[0]) > 1)
+    # "xxxxxxxx" and "aaaabbbb" are placeholders; nothing drawn has three signs only.
     return not is_marked and len(set(value)) > 3
 
 
@@ -117,6 +119,7 @@ def is_password(text: str, start: int, end: int) -> bool:
         return False
     if _TECHNIQUE.fullmatch(value) or value.startswith(("/", "./", "~/", ":/")):
         return False
+    # "Passwords have 12 characters", 密码 30 天过期: a count is no password.
     if _COUNT.fullmatch(value) and _COUNTED.match(text, start + len(value)):
         return False
     return not _IDENTIFIER.fullmatch(value) and len(set(value)) > 1
@@ -155,6 +158,7 @@ def is_card_number(text: str, start: int, end: int) -> bool:
     digits = _find_digits(text, start, end)
     if not 13 <= len(digits) <= 19 or len(set(digits)) < 3 or not _CARD.match(text, start):
         return False
+    # The check digit of Luhn (ISO/IEC 7812): without it every long order number would be masked.
     doubled = [sum(divmod(2 * digit, 10)) for digit in digits[-2::-2]]
     is_sum_right = (sum(doubled) + sum(digits[-1::-2])) % 10 == 0
     return is_sum_right and stands_alone(text, start, end)
@@ -172,6 +176,7 @@ def is_iban(text: str, start: int, end: int) -> bool:
     value = text[start:end].replace(" ", "").upper()
     if not 15 <= len(value) <= 34:
         return False
+    # ISO 13616: country and check digits move to the end, letters count from 10.
     turned = value[4:] + value[:4]
     return int("".join(str(int(sign, 36)) for sign in turned)) % 97 == 1
 

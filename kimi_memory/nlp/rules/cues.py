@@ -47,6 +47,7 @@ SECRET = _join_patterns(
     r"[\w.+-]{1,64}@[\w-]{1,64}\.[a-z]{2}",
     r"\d{15}",
 )
+# People leave the mark out in chats, so the form of a question counts as well.
 QUESTION = _join_patterns(
     r"[?？][”」\"')）]?$",
     r"(?:吗|呢|么|对吧|是吧|好不好|行不行|要不要|是不是|能不能|可不可以)[。！!~]?$",
@@ -114,6 +115,7 @@ FINISHED = _join_patterns(
     r"(?:写|做|改|修|搞|弄|测|建|配|传|发|合并|更新|处理|提交|部署|迁移)(?:完|好|定)了|搞定|完成了|已完成",
     r"已经[^，。]{0,8}(?:完|好|过)了|上线成功|已经[^，。]{0,6}(?:完成|修复|合并|提交|上线)",
 )
+# Not "let's use it", not 你决定吧; 固定, 约定 and 锁定 hold 定 and decide nothing.
 DECISION = _join_patterns(
     r"\blet'?s (?:just )?(?:use|go with|stick with|stick to|call it|name it|adopt|choose"
     r"|pick|settle on"
@@ -165,6 +167,7 @@ _RULE_VERBS = (
     r"|hard-code|skip|review|rebase|squash|back up|format|check in|publish|force|include"
     r"|mock|bump|tag|pin)"
 )
+# "Always" and "never" before a verb of work only: "you never listen" is no rule.
 RULE = _join_patterns(
     r"\b(?:going forward|from now on),? [a-z]"
     r"|\bplease (?:always|never) [a-z]|^(?:please )?(?:don't|do not) use (?!it|this|that|the\b)",
@@ -190,6 +193,7 @@ RULE = _join_patterns(
     r"(?<!我)必须(?!的|承认|走了)|一律|禁止|严禁|(?<![拿说定])不准(?!确|时)|不许|绝对不|绝不能|务必|凡是|永远不(?:要|能)",
     r"千万(?:别|不要)|任何时候都|每次[^，。]{1,12}(?:都要|之?前都|必)|从今以后|规矩是|规则是",
 )
+# "I hate it when …" is a mood; 我妈喜欢 and 我喜欢你 are about somebody else.
 PREFERENCE = _join_patterns(
     r"\bi'd rather (?:you|have|use|not|keep|work)\b|\bi like my [a-z]+ [a-z]+"
     r"|^no [a-z -]{3,30},? please\b",
@@ -352,6 +356,7 @@ def bars_of(sentence: str) -> frozenset[Bar]:
 def fold_case(sentence: str) -> str:
     """Return a sentence in lower case with straight apostrophes, of the same length."""
     low = sentence.replace("’", "'").lower()
+    # İ is two characters in lower case; places in the one must hold in the other.
     return low if len(low) == len(sentence) else sentence.replace("’", "'")
 
 
@@ -387,6 +392,7 @@ def offered(sentence: str) -> str:
 def split_reason(sentence: str) -> tuple[str, str]:
     """Return a sentence's claim and, where it says because, its reason."""
     found = REASON_INSIDE.search(fold_case(sentence))
+    # "Because it is fast" is all reason, without a claim before it.
     if found is None or found.start() < 3:
         return sentence, ""
     return sentence[: found.start()].rstrip(" ,，"), sentence[found.end() :].rstrip(" .。！!")

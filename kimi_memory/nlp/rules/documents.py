@@ -212,6 +212,8 @@ def begins_document(text: str, lines: Sequence[Span], at: int) -> bool:
     line = _line_head(text, lines, at)
     if not line.strip():
         return False
+    # What shows no end runs until the speaker is plainly heard again: better to lose a sentence
+    # of theirs than to take a mail's for theirs.
     if any(first.match(line) for first in (_FORWARD, _LETTER, _HEADING, _BYLINE)):
         return True
     if opens_injected(line):
@@ -253,6 +255,7 @@ def _is_linked(text: str, lines: Sequence[Span], at: int) -> bool:
 def _is_mail(line: str, more: Sequence[str]) -> bool:
     if not _MAIL.match(line):
         return False
+    # A single "Date:" or 时间: stands in notes, too; only several in a row are the head of a mail.
     heads = 1 + sum(bool(_MAIL.match(one)) for one in more)
     return heads >= (2 if _MAIL_FIRST.match(line) else 3)
 
@@ -288,6 +291,7 @@ def transcribed(text: str, lines: Sequence[Span]) -> Iterator[Span]:
             spoken.append((n, name["name"], bool(name["time"])))
         elif len(_ROLE_INLINE.findall(line)) >= 2:
             yield n, n
+    # A name with a time on a line of its own, and words below it: a chat that was copied.
     if len(stamped) >= 2 and any(b - a > 1 for a, b in pairwise(stamped)):
         yield stamped[0], _paragraph_end(text, lines, stamped[-1])
     if _is_talk(text, lines, spoken):
@@ -302,6 +306,7 @@ def _is_talk(text: str, lines: Sequence[Span], spoken: list[tuple[int, str, bool
     names = Counter(name for _, name, _ in spoken)
     if len(names) < 2:
         return False
+    # Speakers far apart are headings that end in a colon.
     near = all(b[0] - a[0] <= 6 for a, b in pairwise(spoken))
     if not near:
         return False
@@ -348,6 +353,7 @@ def _find_tagged_end(text: str, lines: Sequence[Span], at: int) -> int:
     found = _OPEN_TAG.match(line)
     if found is None:
         return at
+    # The last closing tag: what is pasted may hold a tag of the same name.
     close = text.rfind(f"</{found[1]}", lines[at][0])
     if close < 0:
         return at

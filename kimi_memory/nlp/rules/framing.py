@@ -79,6 +79,7 @@ _ADVICE_ZH = regex(
 _BACK_ZH = regex(
     r"之前|上次|上回|以前说|来着|刚才|那次|还记得|说过|照旧|(?<![决规固稳确一肯])定[的了]"
 )
+# "Explain …", "what is …", "write a …": tasks and questions that anybody could put.
 _WORLD_EN = regex(
     r"^\W*(?:please |can you |could you )?(?:explain|write|translate|name|list|suggest|recommend"
     r"|give me|show me|tell me (?:a|about)|draft|generate|create|make|convert|summari[sz]e|define"
@@ -96,6 +97,7 @@ _WORLD_ZH = regex(
     r"|[有是分](?:哪些|什么区别|什么不同|哪几|几种)|[的有](?:区别|做法|原理|起源|历史|来历|规则|含义|种类)"
     r"|最(?:高|大|长|有名|好|快|早)|该怎么选|是怎么(?:形成|发生|产生|来|死|做|建)的"
 )
+# "I want to never …" is a wish; 都要不要 asks. Neither orders anything for always.
 _STANDING = regex(
     r"\b(?:from now on|always|(?<!to )never|every time|whenever|each time|going forward"
     r"|in (?:the )?future)\b"

@@ -20,6 +20,7 @@ def _join_patterns(*parts: str) -> re.Pattern[str]:
 _CHANGING = (
     r"(?:chang|mov|switch|replac|renam|rais|lower|set|upgrad|migrat|mak|us|giv|tak|adopt|swap|bump)"
 )
+# 经过讨论 and 讨论下来 report a result, 在讨论 none; 考虑好了 has decided, 考虑 has not.
 PLAN = _join_patterns(
     rf"\b(?:plan(?:s|ned|ning)?|intend(?:s|ed|ing)?|hop(?:e[sd]?|ing)|aim(?:s|ing)?|mean(?:s|t)?|tempted|about|due|scheduled) to (?:be )?{_CHANGING}"
     r"|\bwould (?:like|love|prefer) (?:to|it|the|our|my)\b(?! know| remind| add| note| see you)|\bwant(?:s|ed)? to (?:change|move|switch|replace|rename)\b"
@@ -41,6 +42,7 @@ REFUSAL = _join_patterns(
 """What one is asked not to do."""
 
 _AGO = r"(?:(?:many |some |a few |two |three |several |\d+ )?(?:years?|months?|weeks?|days?) ago|last (?:year|month|week|spring|summer|autumn|fall|winter|time|quarter)|back then|in the past|in the old days|originally|formerly|previously|at first|once|in (?:19|20)\d\d)"
+# "We used to …", "last year it was …", 以前是…; not 以前的话.
 _PAST = _join_patterns(
     rf"\b{_AGO}\b[^.;]{{0,60}}\b(?:was|were|had|used|lived|worked|ran|went)\b|\b(?:was|were|had|used|lived|worked|ran)\b[^.;]{{0,60}}\b{_AGO}\b"
     r"|\bused to\b|\b(?:un)?till? (?:last|the|a few|some|(?:19|20)\d\d|recently|yesterday|then|we|i|\w+day)\b[^.;]{0,60}\b(?:was|were|had|used|lived|worked|ran)\b|\b(?:was|were) (?:once|originally|formerly|previously|first)\b",
@@ -75,5 +77,6 @@ def is_past(sentence: str) -> bool:
     found = _PAST.search(sentence)
     if found is None:
         return False
+    # "It was 8080 last year, now 9090" tells of the past and of the present.
     rest = sentence[: found.start()] + " " + sentence[found.end() :]
     return _STILL.search(rest) is None and _STILL.search(found[0]) is None

@@ -70,6 +70,7 @@ _ORDERS = Phrases(
     flags=re.IGNORECASE | re.MULTILINE,
 )
 """Every way we know."""
+# "i g n o r e a l l": five letters apart at least, so that "a b c" of a list stays.
 _SPREAD = regex(r"(?<![A-Za-z])(?:[A-Za-z][ \-.]){4,}[A-Za-z](?![A-Za-z])")
 _SPREAD_HAN = regex(rf"(?<=[{HAN}])[ \-.·](?=[{HAN}])")
 _GAP = regex(r"[ \-.]{2,}")
@@ -95,6 +96,7 @@ def _remove_disguise(text: str) -> str:
     if text.isascii():
         return _join_letters(text)
     seen = unicodedata.normalize("NFKC", text).translate(_LIKE)
+    # To look at the category of every sign is slow; `isprintable` is not, and few texts fail it.
     if not seen.isprintable():
         seen = "".join(one for one in seen if unicodedata.category(one) != "Cf")
     return _SPREAD_HAN.sub("", _join_letters(seen))

@@ -45,6 +45,7 @@ _PLURAL = regex(
     r"^(?:(?:in|from|on|at|to) )?(?:what|which)(?: [\w-]+){0,2}? (?P<noun>[a-z]{3,}s)\b(?!['’])",
     re.IGNORECASE,
 )
+# "Which class", "what status", "which series": an s that makes no plural.
 _SINGULAR = regex(r"(?:ss|us|is)$|^(?:does|was|has|always|perhaps|besides|news|series|process)$")
 
 
@@ -66,4 +67,5 @@ def asks_over_time(text: str) -> bool:
 
 def _asks_what_was_done(question: str) -> bool:
     found = _DONE.match(question)
+    # From the fourth character on: the question word itself may be "who" or "which".
     return found is not None and not _CLAUSE.search(question[4 : found.start("rest")])

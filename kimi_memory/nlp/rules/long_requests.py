@@ -27,6 +27,7 @@ MOST = 200
 def request_in(text: str) -> str:
     """Return what a long message asks: its own words above the page, the title, the reason."""
     parts = [_find_lead(text), _find_title(text), _find_reason(text)]
+    # An order for always is kept as one, by itself.
     kept = [part for part in parts if part and act_of(part) is not Act.ORDER]
     return " … ".join(dict.fromkeys(kept))
 

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable
 from kimi_memory.nlp.basic.cjk import simplify
 from kimi_memory.nlp.basic.regex import regex
 
+# "When I ask about …", "for recipes, …", "in every code block". "For me, …" and "for now, …" open
+# a sentence about anything.
 _EN = regex(
     r"\b(?:when(?:ever)?|if|(?:each|every|any) ?time)\s+(?:(?:i|you|we|u)\s+)?(?P<when>[^,.;:!?\n]+)"
     r"|(?:^|[,.;:!?]\s+)(?:for|about|regarding|as for)\s+(?!me\b|now\b|example\b|the future\b)"

@@ -11,6 +11,7 @@ from kimi_memory.nlp.basic.regex import regex
 from kimi_memory.nlp.basic.sentences import sentences
 from kimi_memory.nlp.rules.utterance import Act, Clause, clauses
 
+# "**Option B:** …", 方案二：…, "1. …", "(12) …" at the start of a line
 _LABEL = regex(
     r"^[ \t>#]{0,8}(?:[-*•] )?\**(?:(?:option|plan|choice|ending|variant|approach|route|version|style|idea)[ \t]*(?P<word>[A-Za-z]|\d{1,2})(?!\w)|方案[ \t]*(?P<han>[一二三四五六七八九A-Za-z\d])"
     r"|第(?P<nth>[一二三四五六])(?:种|个|套)?|(?P<letter>[A-Z])(?=[.):：、\]])|(?P<number>\d{1,2})(?=[.)、])|\((?P<bracketed>\d{1,3})(?=\)))[ \t]*[.):：、—–\]-]*[ \t]*\**[ \t]*[:：—–-]*[ \t]*",
@@ -28,6 +29,7 @@ _ORDINALS = {
     "3rd": "3",
     "4th": "4",
 }
+# "B, please", "1 and 3", 第二个吧. Not "2 days", "3 pm", 五月, 三块: those are counts.
 _PICK = regex(
     r"(?:^|\b(?:do|add?ress|fix|implement|apply|handle|resolve|tackle|improvements?|findings?|observations?|items?|issues?|points?|go (?:with|for)|take|pick|choose|want|with|use|like|prefer|option|plan|number|ending|choice|yes|ok|okay|the|and|approach|route|,)\s+)(?:(?:option|plan|number|ending|choice|approach|route|the) ){0,2}#?(?P<en>[a-e]|\d{1,3}|first|second|third|fourth|fifth|1st|2nd|3rd|4th)(?:(?<=\d)(?:st|nd|rd|th))?(?=$|[\s.,!;:)]|\b)(?! (?:of|(?:day|week|month|year|hour|minute|second|time|euro|dollar|person|people|kid)s?|to|pm|am|%)\b)"
     r"|(?:方案|选|用|按|走|就|说|也|要|订|投)(?P<zh>[一二三四五六a-e\d])(?:个|种|套|号)?(?!点|月|天|年|号下|块|元)"
@@ -80,6 +82,7 @@ def offers_in(text: str) -> list[Offer]:
         if line:
             found.append(Offer(_read_label(mark), line, mark["bracketed"] is not None))
     labels = [offer.label for offer in found]
+    # One label, or the same one again and again, is a heading and offers no choice.
     return found if len(found) > 1 and len(set(labels)) > 1 else []
 
 

@@ -55,6 +55,7 @@ _SPACE = regex(r"[\s,.;:!?，。；：！？、\"'“”‘’]+")
 def opposed(one: str, two: str) -> bool:
     """Whether two statements are the same but for one word and its opposite."""
     first, second = _normalise_text(one), _normalise_text(two)
+    # Only one word may differ: "always back up" and "never delete" are not opposed.
     return first != second and any(
         _is_swapped(first, a, b, second) or _is_swapped(first, b, a, second) for a, b in _STRICT
     )

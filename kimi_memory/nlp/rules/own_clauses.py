@@ -46,6 +46,8 @@ def widen(own: Sequence[Clause], first: int, last: int, limit: int, acts: Collec
         acts: what a clause beside them may be to be taken in.
     """
     start, end = own[first].start, own[last].end
+    # Outwards from the clauses, and no further than the first that does not belong to them: what
+    # is quoted must be one piece of the turn.
     for before in reversed(own[:first]):
         if before.act not in acts or end - before.start > limit:
             break

@@ -40,6 +40,8 @@ _OPENS_WITH_SELF = regex(
 )
 _LAST = 400
 """A remark that closes a message is not longer."""
+# Single marks only around twelve letters and more: don't, '90s. 《…》 names a book or a film
+# unless it is long.
 _QUOTATION = regex(
     r"“[^“”]{1,2000}”|「[^「」]{1,2000}」|『[^『』]{1,2000}』|«[^«»]{1,2000}»|„[^„“”]{1,2000}[“”]|‘[^‘’\n]{12,600}’(?!\w)"
     r"|(?<!\w)\"[^\"\n]{1,2000}\"(?!\w)|(?<![\w'])'[^'\n]{12,600}'(?![\w'])|＂[^＂]{1,2000}＂|《[^《》]{30,2000}》"
@@ -109,6 +111,7 @@ def _is_speech(quotation: str) -> bool:
     if len(_HAN.findall(quotation)) >= _SPEECH_ZH:
         return True
     words = _WORD.findall(quotation)
+    # "The Old Man and the Sea" is a title: most of its words begin with capitals.
     return len(words) >= _SPEECH and sum(word[0].islower() for word in words) * 2 >= len(words)
 
 
@@ -146,6 +149,7 @@ def _find_requested_spans(
             continue
         if request.alone:
             found.append((span[0] + request.start, span[1]))
+        # The sentence holds the text itself, so nothing that follows belongs to it.
         if request.where is Where.HERE:
             continue
         begin = _next_word(text, span[0] + request.text)
@@ -199,6 +203,7 @@ def _find_delimited_span(
     if quotation:
         return quotation.span()
     if text[begin] in _OPEN_QUOTES:
+        # From the last line up: what is pasted may close quotations of its own.
         for n in range(len(lines) - 1, at, -1):
             if _text_of_span(text, lines[n]).rstrip().endswith(_OPEN_QUOTES[text[begin]]):
                 return begin, lines[n][1]
@@ -217,6 +222,8 @@ def _find_speaker_return(text: str, lines: Sequence[Span], begin: int) -> int:
             continue
         line = _text_of_span(text, lines[n])
         apart = not _text_of_span(text, lines[n - 1]).strip()
+        # "By the way" is the speaker's; "also" may go on in the pasted text, unless a blank line
+        # stands before it.
         if _RETURNS.match(line) or (apart and _RETURNS_WEAK.match(line)):
             return start
     return len(text)

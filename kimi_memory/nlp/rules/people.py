@@ -25,6 +25,7 @@ class Known:
 
 
 _SELF = regex(r"\b(?:i|my|me|we|our)\b|我", re.IGNORECASE)
+# "I'm Nora, and I live in Leeds" tells two things; "I like tea and cake" one.
 _BORDER = regex(r"[，；]|[,;] (?:and )?(?=i\b|my\b)| and (?=i |my )", re.IGNORECASE)
 
 SINGLE = (

@@ -18,6 +18,7 @@ _PARTS = {
     "stop": r"(?:<link>|<small>|<verb>)",
     "word": r"(?!<stop>\b)[A-Za-z][\w-]*",
     "noun": r"<word>(?: (?!<stop>\b)[a-z][\w-]*){0,2}|day off|time off",
+    # Capital letters, as in "Atlas", "R&D", "Blue Harbor"; "I" is nobody's name.
     "name": r"\b[A-Z][\w&+]*(?:-[\w]+)*(?: (?!I\b)[A-Z][\w&+-]*){0,2}",
     "sort": r"project|team|service|server|system|app|application|tool|library|module|cluster|repo|repository|pipeline|platform|component|site|website|database|api|product|client|customer|account",
     "owner": r"(?:the |our |my |project )*(?P<e><name>|(?<=the |our )[a-z][\w-]* (?:<sort>))(?: (?:<sort>)(?= |,|'|$|\)))?",
@@ -81,6 +82,7 @@ FORMS = (
         r"<begin>(?P<e><name>)(?: (?:<sort>))?, (?:(?:the )?(?P<a><noun>)[,:=] (?=\S)|(?:the|its) <adj>(?P<b><noun>))"
     ),
 )
+# In these other words may stand between the name and the noun, so an accident is likely.
 LOOSE = frozenset(FORMS[-4:])
 """Forms in which only a known attribute makes a subject."""
 _AFTER = r"(?= (?:now|on|falls|would be|used to|<link>|I |we |from|to|no |any|always|was|(?:and|but) )\b|'s? | ?[?.:,;=()]|$)"

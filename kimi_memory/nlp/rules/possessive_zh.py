@@ -84,6 +84,7 @@ _TAIL = regex(
 def bare_name(run: str) -> str:
     """Return a name without the words it runs together with."""
     name = run
+    # Chinese has no spaces: 记得我们的青鸾 loses 记得, 我们, 的, one at a time.
     while (shorter := _LEAD.sub("", name)) != name:
         name = shorter
     return _TAIL.sub("", _BEFORE.sub("", name)) or name

@@ -32,6 +32,8 @@ _REPLY = regex(
     r"|(?:你|您|助手|助理)的(?:建议|推荐|回答|答复|回复|解释)",
     re.IGNORECASE,
 )
+# "Can you remind me …", 请问, 我想问一下: such words are in every question and would be looked for
+# as if they were its subject.
 _INTRODUCTION = regex(
     r"\b(?:(?:can|could|would|will) you )?(?:please )?(?:remind|tell) me\b(?: again)?"
     r"(?: (?:of|about))?|\bdo you (?:still )?(?:remember|recall)\b"

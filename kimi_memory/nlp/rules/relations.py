@@ -70,11 +70,13 @@ class Phrase(NamedTuple):
 def phrases_of(text: str) -> Iterator[Phrase]:
     """Yield what a statement names as what it needs, and as its cause."""
     for sentence in filter(None, map(str.strip, _SENTENCE.split(text))):
+        # "Does A depend on B?" says of neither that it does.
         if sentence.endswith(("?", "？")):
             continue
         for form in _NEEDS:
             for found in form.finditer(sentence):
                 if not _NOT.search(sentence[: found.start()]):
+                    # "needs Redis and runs at night": what follows "and" is another claim.
                     yield Phrase(Says.NEEDS, _AND.split(found["what"], maxsplit=1)[0].strip())
         _, reason = split_reason(sentence)
         if reason:

@@ -15,12 +15,14 @@ _FENCE = regex(r"^\s*(?:```|~~~)")
 _ROW = regex(r"^\s*\|")
 _HEADING = regex(r"^\s*#{1,6}\s|^\s*\**[^*\n]{1,80}\**[:：]\**\s*$|^\s*(?:---+|\*\*\*+)\s*$")
 _MARKUP = regex(r"^\s*(?:[-*•]|\d{1,2}[.)、])\s+(?:\[[ xX]\]\s*)?|\*\*|__")
+# "Let me check …", "Now I'll …", 接下来…: what an agent is about to do, never what came of it.
 _COMMENTARY = regex(
     r"^\W*(?:(?:good|great|ok(?:ay)?|now|first|next|right|perfect|excellent|alright|so|and|then|understood|got it|sure|but)\b[,.!:— –-]*+\s*+){0,3}"
     r"(?:let me|let's|i'll|i will|i'm going to|i am going to|i need to|i should|i can (?:now )?see|i see\b|now i\b|now the\b|i (?:now )?have (?:everything|all|enough|what|an? )|must be|probably|maybe|perhaps|might be|likely\b|we need to|here(?:'s| is| are)\b|looking at|would you|do you|should i|shall i|want me|is there|if you|you can\b|you may\b|let us|feel free|which\b|what\b|how\b|can you|to summarize|summary|in summary|you're (?:absolutely )?right|sorry|apolog|(?:add|update|fix|create|check|run|remove|write|build|verify|test|implement|replace|refactor|rename|move|wait)\b(?!ed)(?= (?:the|a|an|all|these|those|it|them|this|that|`)))"
     r"|\b(?:wait|hmm),? (?:let me|no|actually)|\bi need to\b|^\W*(?:让我|我来|我先|我将|我会|接下来|下面|好的|明白|是否|需要我|要不要|请问|如果你|您)",
     2,
 )
+# "Done. The port is 8080": the nod is cut, and lends its weight to what follows.
 _NODS = regex(
     r"^\W*(?:(?:done|fixed|perfect|great|good(?: catch| question| point)?|excellent|understood|confirmed|all (?:clean|set|done|good)|clean|right|yes|no|got it|sure|absolutely|implementation complete|好的?|完成|搞定|已完成)(?:\s*[.!,:。！，]|\s+[—–-](?=\s))\s*)+",
     2,
@@ -52,6 +54,7 @@ _LABEL = regex(
 _DOING = regex(r"^\W*(?:now )?(?:re)?[a-z]+ing\b", 2)
 _STEP = 70
 """So short a unit that begins with what is being done is a step, no finding."""
+# `a.b`, snake_case, camelCase, src/app.py, --flag, #17
 _IDENTIFIER = regex(
     r"`[^`\n]{1,120}`|\b\w+_\w+\b|\b[a-z]+[A-Z]\w+\b|\b[\w./-]+\.[a-z]{1,4}\b|(?<!\w)--[a-z][\w-]+|#\d+"
 )
@@ -127,6 +130,7 @@ def _strip_markup(line: str) -> str:
     if _ROW.match(line):
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
         first = next((cell for cell in cells if any(map(str.isalpha, cell))), "")
+        # Of a table's row the first cell with words; a row of figures says nothing alone.
         return first if len(first.split()) > 1 else ""
     return _MARKUP.sub("", line.lstrip("# ")).strip()
 
@@ -147,6 +151,7 @@ def _score_unit(unit: str, *, done: bool) -> float:
     chatter = _COMMENTARY.search(unit) or _PRAISE.search(unit) or _PRINTED.search(unit)
     if chatter or unit.endswith(("?", "？", ":", "：")):
         return 0.0
+    # "Running the tests" is a step on the way. A longer unit mostly says what came of it.
     if _DOING.match(unit) and len(unit) <= _STEP:
         return 0.0
     did = done or _DID.search(unit) is not None

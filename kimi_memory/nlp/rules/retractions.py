@@ -36,6 +36,7 @@ _NOT_SO_ZH = r"(?:[，,；—… ]{1,2}(?:我们?|咱们?|其实|都|也|先|就
 _UNSAYS_ZH = regex(
     rf"^(?:{_OH_ZH}[，,。！!… ]{{0,3}}){{0,4}}{_GONE_ZH}(?:吧|了|啦|呢|的)?{_NOT_SO_ZH}[。.!！…~]*$"
 )
+# "Let's use Redis — no, never mind": said and taken back in one sentence.
 _UNSAID_INSIDE = regex(
     rf"(?:[—–;,.…]|\s-)\s?(?:{_OH}[,.!… –—-]{{1,3}}){{1,3}}(?:{_GONE}|not|don't){_TAIL}"
     rf"|[，,。；—…]\s?(?:{_OH_ZH}[，,]?\s?){{0,3}}(?:算了|当我没说|不算|别了|不了|开玩笑的?|改主意了?|收回|作废)(?:吧|了|啦)?[。.!！…~]*$",
@@ -83,6 +84,7 @@ def _in_order(
 def _take_back(text: str, kept: list[Span]) -> bool:
     """Take the last statement away, with what goes on about it; False where there is none."""
     at = len(kept) - 1
+    # "Let's use Redis. It's fast. Scrap that." takes back both sentences.
     while at > 0 and _GOES_ON.match(text, kept[at][0]):
         at -= 1
     if at < 0 or not _is_claim(text[slice(*kept[at])]):

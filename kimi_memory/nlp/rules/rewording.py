@@ -29,6 +29,7 @@ _SHORT = {
     for short, _, forms in [entry.partition(":")]
     for longer in forms.split(",")
 }
+# The longest first: of 每个星期 no 星期 may be replaced alone.
 _LONGER = regex("|".join(sorted(_SHORT, key=lambda form: (-len(form), form))))
 _TONE = regex(
     "必须|可以|应该|应当|一定|可能|也许|通常|一般|平时|总是|一直|一律|每次|偶尔|经常|只|现在|目前|曾经|将来|全部|部分|大约|至少|至多|最多|最少|以上|以下"

@@ -103,6 +103,7 @@ _DAY = regex(
     r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:january|february|march|april|june|july|august|september|october|november|december)\b"
     r"|\b(?:last|next|this) (?:week|month|year|weekend|summer|winter|spring|fall|autumn)\b|\b(?:years?|months?|weeks?|days?) ago\b|周[一二三四五六日天末]|星期[一二三四五六日天]|[上下这本]个?(?:周|月|星期)|[去今明后前]年|月底|月初|年底|年初"
 )
+# A capital inside a sentence, CAPS, camelCase, `code`, file.py, --flag, a/b, 《title》
 _NAME = regex(
     r"(?<=[a-z,;:] )[A-Z][\w'’.-]*[a-z\d]\b|\b[A-Z]{2,}[\w-]*\b|\b\w+[A-Z]\w*\b|`[^`\n]{1,80}`|\b[\w-]+\.(?:[a-z]{2,4})\b|(?<!\w)--?[a-z][\w-]+|\b\w+[_/]\w+|[《「“][^》」”\n]{1,20}[》」”]"
 )
@@ -137,6 +138,7 @@ def specific_words(text: str) -> frozenset[str]:
     """Return what a text names: words outside of both lists, pairs of hanzi, figures."""
     low = text.replace("’", "'").lower()
     words = {word.strip("'-").removesuffix("'s") for word in _WORD.findall(low)}
+    # Plural and singular are one word here: "tests" in a plan, "test" in its change.
     plain = {w.rstrip("s") for w in words if len(w) > 2 and w not in _PLAIN}
     runs = _HAN.findall(_HAN_FUNCTION.sub(" ", text)) if not text.isascii() else []
     pairs = {run[at : at + 2] for run in runs for at in range(len(run) - 1)}
@@ -170,6 +172,7 @@ def traits_of(clause: str) -> Traits:
     words = [word.strip("'-") for word in _WORD.findall(low)]
     plain = [w for w in words if len(w) > 1 and w not in _PLAIN]
     han = sum(len(run) for run in _HAN.findall(text))
+    # Chinese has no word borders: function words are cut out, and half of what is left counts.
     left = sum(len(run) for run in _HAN.findall(_HAN_FUNCTION.sub(" ", text))) if han else 0
     return Traits(
         specific=len(set(plain)) + left / 2,
@@ -188,6 +191,8 @@ def traits_of(clause: str) -> Traits:
 
 def weight_of(traits: Traits) -> float:
     """Return the weight of a clause by its traits; 0 and below is small talk, 4 is much."""
+    # Beyond three words more of them add little: a long sentence is not worth more than a plain
+    # one.
     weight = min(traits.specific, 3.0) + 0.05 * min(traits.specific, 12.0)
     weight += 0.8 * traits.me + 0.7 * traits.choice + 0.7 * traits.day + 0.2 * min(traits.name, 3)
     weight -= 1.0 * (traits.you and not traits.me) + 0.4 * traits.sharp

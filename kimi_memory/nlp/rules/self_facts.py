@@ -251,6 +251,7 @@ class Self:
 
 @lru_cache(maxsize=1)
 def _compile_frames() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    # Frames ignore case, names must not: "I live in Leeds", and not "I live in fear".
     parts = {**_PARTS, "Name": f"(?-i:{_PARTS['Name']})"}
     return tuple(
         (attribute, rule(parts, frame if zh else rf"(?<![\w'])(?:{frame})", re.IGNORECASE))
@@ -268,6 +269,7 @@ def self_of(sentence: str) -> Self | None:
         for found in frame.finditer(sentence):
             named = next(name for name in ("v", "w") if found.groupdict().get(name))
             start, end = found.span(named)
+            # "I don't think I live in Leeds" gives no value.
             if not _NOT.search(sentence[: found.start()]):
                 words = f"{sentence[found.start() : start].strip()}  {sentence[end : found.end()].strip()}"
                 return Self(attribute, _BUT.sub("", found[named]), words)

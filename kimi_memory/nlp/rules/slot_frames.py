@@ -51,6 +51,7 @@ _CITY = "|".join(
 )
 _DATE_ZH = r"(?:\d+月\d+[日号]?|[一二三四五六七八九十]+月[一二三四五六七八九十]+[日号]|\d+[日号]|(?:下|本|这)?(?:周|星期|礼拜)[一二三四五六日天])(?:[早上中下午晚凌晨傍]*[\d一二三四五六七八九十两]+[点:：][^，。]{0,4})?"
 
+# "my sister Anna", "I", "Tom": a name needs its capital, though the frame ignores case.
 _SUBJECT = (
     rf"(?:i|we|(?:my|our) (?:{'|'.join(map(re.escape, _ASCII_KIN))})(?: (?-i:[A-Z])[\w-]+)?"
     r"|(?-i:[A-Z])[\w-]+(?: (?-i:[A-Z])[\w-]+)?)"
@@ -171,6 +172,7 @@ def _expand_form(form: str, *, zh: bool) -> str:
     if not zh:
         return f"^(?:{spelled.replace('{v}', _V)})$"
     ending = "" if "{t}" in spelled or spelled.endswith("$") else r"(?P<t>.*)$"
+    # Where the value ends the form, it takes the rest; else it is as short as possible.
     closed = ending and spelled.endswith("{v}")
     value = r"(?P<v>[^。；]+)" if closed else _V_ZH
     return (
@@ -189,6 +191,7 @@ class _Frame:
 
     def __init__(self, slot: str, form: str, *, zh: bool) -> None:
         self.slot, self._form, self._zh = slot, form, zh
+        # A hole may be filled with anything, so it asks for no word of its own.
         self._words = literals(_HOLE.sub(".", form), re.IGNORECASE)
         self._pattern: re.Pattern[str] | None = None
 

@@ -158,6 +158,7 @@ DEFINITIONS = (
 """Every slot, the person's first."""
 
 BY_NAME = {one.name: one for one in DEFINITIONS}
+# Reversed, so that of two definitions with one noun the first of the list stays.
 NOUNS = {noun.lower(): one for one in reversed(DEFINITIONS) for noun in one.nouns}
 """The definition each noun names."""
 

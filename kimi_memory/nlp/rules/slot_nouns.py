@@ -36,6 +36,7 @@ ENGLISH = tuple(
         rf"(?P<w>(?-i:[A-Z])[\w-]+) (?:is|was) (?P<q>)(?P<e>(?-i:[A-Z])[\w-]+)'s (?P<n>{_NOUN})(?P<f>)(?P<v>)",
     )
 )  # fmt: skip
+# "The database is slow", "the meeting was cancelled": a state, and no value to compare.
 NO_VALUE = regex(
     r"^(?:an? (?:problem|mess|bit|lot|joke|issue|must|good|bad|great|nice|big|huge|real|little|total)\b|too |so |very |really |quite |pretty |getting |being |working|broken|down|up|slow|fast|fine|ok\b|okay|good|bad|great|nice|important|interesting|difficult|hard|easy|missing|wrong|right|ready|done|gone|there|here|what|how|why|when|where|who|going|not\b|also|about|because|if|that\b|this|it\b|empty|full|(?:increased|decreased|raised|lowered|reduced|extended|reached|exceeded|removed|enabled|disabled|gone|lifted|unlimited)$|dead|alive|allergic|afraid|tired|sick|ill\b|coming|turning|moving|having|trying|looking)",
     re.IGNORECASE,

@@ -70,6 +70,8 @@ def _parse_clause(clause: str) -> Slot | None:
     plain = plain_clause(strip_marks(text), zh=zh)
     if preferred := _parse_preference(plain, zh=zh):
         return preferred
+    # "I cannot eat bread because I am coeliac": here the reason holds the value, so the whole
+    # clause is tried before its reason is cut off.
     by_verb = _by_verb(plain, zh=zh) if _tells_reason(plain) else None
     plain = strip_marks(split_reason(plain)[0])
     return (
@@ -97,6 +99,8 @@ def _parse_preference(text: str, *, zh: bool) -> Slot | None:
             liked, other = (
                 _DOING.sub("", trim_value(found[name], zh=zh).lower()).strip() for name in "vo"
             )
+            # Sorted: "tea over coffee" and "coffee over tea" must meet under one key to be
+            # opposed.
             both = "-".join(sorted((liked, other)))
             return Slot("preference", "user", False, liked, _slug_qualifier(both))
     return None
@@ -202,6 +206,7 @@ _MINE = regex(r"^(?:(?:我家|我们家|我们|我)的?|my |our )")
 
 def _kin_in(words: str, *, zh: bool) -> tuple[str, str]:
     """Return the relation at the beginning of words, and the name after it."""
+    # The longest first: "mother-in-law" begins with "mother".
     for noun in sorted(KIN, key=len, reverse=True):
         if words == noun or words.startswith(noun if zh else f"{noun} "):
             return noun, words[len(noun) :].strip()

@@ -44,6 +44,7 @@ _ADDRESS = regex(
 _DANGLING = regex(
     r"[:：]\s*$|^\W*(?:it|that|this|they|he|she)\W*(?:is|was|'s)?\W*$|^\W*\(?\d{1,2}[).]?\W*$"
 )
+# "Database: Postgres or SQLite", 用茶还是咖啡: two values and no choice.
 _EITHER = regex(r"^[^,.;]{2,60}: [^,.;]{1,40} or [^,.;]{1,40}$|还是[^，。]{1,12}[?？]?$", 2)
 _NONE = Strength.NONE
 _LEAST = {

@@ -16,6 +16,7 @@ MAX_SENTENCE = 320
 
 _FENCE = regex(r"^\s*(?:```|~~~)")
 _BLOCK = regex(r"<([a-z][\w-]{2,40})(?: [^<>\n]{0,200})?>", re.IGNORECASE)
+# Indented code, quoted lines, diffs, logs, stack frames, "key: value" lines, file modes
 _NOT_SAID = regex(
     r"\s{4,}\S|\t|\s*(?:[>|#$%@+=<{}\[\](/\\;]|//|--- |\*\*\*|\d{1,4}[:|→]|\d+→"
     r"|\d{4}-\d\d-\d\d[T \d]|(?:\[?\d\d?:\d\d(?::\d\d)?\]?)\s|at [\w.$]+\(|File \"|Traceback"
@@ -66,6 +67,7 @@ def is_prose(sentence: str) -> bool:
     """Whether a sentence reads as spoken words rather than code or a path."""
     if not 3 <= len(sentence) <= MAX_SENTENCE:
         return False
+    # A path or a name in backticks may stand in speech; their slashes must not make it code.
     plain = _PATH.sub("x", _SPAN.sub("x", sentence), count=2)
     if len(_CODE.findall(plain)) > 0:
         return False

@@ -178,6 +178,7 @@ def _yield_overlapping_matches(
     found = form.search(text)
     while found:
         yield found
+        # From behind the name, not behind the match: the next name may stand inside of this match.
         found = form.search(text, found.end("e") if zh else found.start("e") + 1)
 
 

@@ -215,6 +215,7 @@ def dump_tables(found: Sequence[Table]) -> bytes:
 def load_tables(content: bytes) -> tuple[Table, ...]:
     """Return tables that were dumped; none where the words here are others by now."""
     mark, rows = json.loads(content) if content else ("", ())
+    # Another version of the product may have other words; its table must not be used.
     if mark != _mark():
         return ()
     return tuple(

@@ -54,6 +54,7 @@ _HAN_YET = regex(
     r"(?:写|做|改|测|补|修|迁|合|合并|上线|部署|完成|弄|接|处理|实现|联调|验证|配|配置|更新|清理|升级|"
     r"订|买|交|签|装|办|申请|发)(?:好|完|掉|过|上)?)呢?[。！；]?(?:[，,].*)?$"
 )
+# "We still need to think", "if we still have to …", 早点睡: nothing that can be ticked off.
 _NO_TASK = regex(
     r"\?|？|吗|\b(?:if|unless|whether|would|could|might|maybe|perhaps|remind|wonder|suppose)\b"
     r"|如果|要是|是不是|要不要|可能|也许|大概|提醒|比.{0,8}还要|"
@@ -82,6 +83,7 @@ _HAN_DONE = regex(
     r"(?:(?:做|写|弄|搞|改|测|补|修|迁|迁移|处理|跑|配|接|订|买|交|办)(?:完|好)|搞定|弄定|完成|完工|合并|上线|部署好)"
     r"了?(?:[啦哈！!。]*)$"
 )
+# "Once the export is done", "almost finished", 快写完了, 写完之后…: not done yet.
 _NOT_DONE = regex(
     r"\?|？|吗|\b(?:not|n't|never|almost|nearly|once|when|until|if|before|after|half|partly|mostly|"
     r"will|would|should|can|could|to be)\b|n't\b"
@@ -172,6 +174,7 @@ def _names_something(task: str) -> bool:
 
 def _is_same_word(a: str, b: str) -> bool:
     """Whether two words are one in another form: migrate, migration."""
+    # Five letters at least: "test" and "text" must not be one, "migrate" and "migration" must.
     stem = max(5, max(len(a), len(b)) * 2 // 3)
     return a == b or (a[:stem] == b[:stem] and len(a) >= stem and a.isascii())
 

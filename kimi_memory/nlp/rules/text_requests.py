@@ -15,6 +15,7 @@ from kimi_memory.nlp.basic.regex import regex
 
 _REACH = 400
 """More of a sentence is not read: a request comes first."""
+# A colon before a text; not the one of 12:30 or https://.
 _COLON = regex(r"[:：](?![/\d])|(?<!\d)[:：](?=\d)")
 
 _NOUNS = (
@@ -102,6 +103,7 @@ _BARE_ZH = regex(r"(?:这|这个|这些|它)(?=$|[，,。：:；？?！!]|什么
 _ABOVE_ZH = regex(r"上面|上文|上述|以上|前面|前文|这(?:段|篇|封|句|些|个)?")
 _ABOVE_LINE_ZH = regex(r"上面|上文|上述|以上|前面|前文|这(?:段|句)话?")
 
+# A link, a file or an attachment: what follows in the turn is not the text.
 _ELSEWHERE = regex(
     r"https?://|\battach(?:ed|ment)\b|\b[\w-]{1,64}\.(?:pdf|docx?|md|txt|png|jpe?g|py|js|ts|go|rs|html?|csv|xlsx?|pptx?)\b|附件|链接|截图|图片|照片|文件夹"
 )
@@ -149,6 +151,7 @@ class Request:
 def text_request(sentence: str) -> Request | None:
     """Return what a sentence asks to be done to a text, None where it asks nothing such."""
     low = sentence[:_REACH].lower().replace("’", "'")
+    # İ is two characters in lower case; places in the one must hold in the other.
     if len(low) != len(sentence[:_REACH]):
         low = sentence[:_REACH]
     changes = _CHANGES_EN.search(low) or _CHANGES_ZH.search(low)

@@ -14,6 +14,7 @@ _DAY = (
     r"|周[一二三四五六日天末]|星期[一二三四五六日天]|晚上|早上|半夜"
 )
 _SHIP = r"deploy\w*|releas(?:e|es|ing)|发版|上线|部署|发布"
+# Possessive, so that a long word after "deploy" is read once only.
 _SHIPPING = r"deploy[a-z]{0,12}+|releas(?:e|es|ing)|发版|上线|部署|发布"
 
 # From the particular to the general: the first that fits names the topic.

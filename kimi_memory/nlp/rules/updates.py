@@ -47,6 +47,7 @@ CHANGE = _compile_alternatives(
 """A new value takes the place of an old one. Read only where something is known to be stated."""
 
 _SAID = r"(?:what|anything|everything|the things?|all) (?:i|we)(?:'ve| have| had)? (?:just )?(?:said|told|gave|mentioned)"
+# "Don't forget the port" and 别忘了 ask for the contrary of "forget the port".
 _BACK = _compile_alternatives(
     rf"\b(?:forget|delete|erase|remove|drop|disregard|ignore|strike|unlearn|scrap|scratch|discard) (?:about )?(?:all |of )?{_SAID}",
     r"(?<!don't )(?<!do not )(?<!never )(?<!not )(?<!i )(?<!to )(?<!always )(?<!didn't )(?<!i'll )\bforget (?!to\b|it\b)"
@@ -141,10 +142,12 @@ def changes(sentence: str) -> bool:
 
 def takes_back(sentence: str) -> bool:
     """Whether somebody takes back what was said of the subject of the sentence."""
+    # The comma of 3,400 is none between clauses.
     low = _COMMA.sub("", fold_case(simplify(sentence)).strip())
     if _BACK.search(low) or _ENDED.search(low):
         return True
     forms = _BACK_ZH if language_of(sentence) == "zh" else _BACK_EN
+    # "Forget 8080, it's 9090 now" gives a new value: a change, not the end of the matter.
     return not _INSTEAD.search(low) and any(form.search(low) for form in forms)
 
 

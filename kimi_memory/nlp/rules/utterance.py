@@ -66,6 +66,8 @@ _QUESTION_EN = regex(
     r"|(?:anything|what's) (?:new|else)\b"
     rf"|(?:[a-z]+ ){{0,2}}question(?:,? (?!is\b|was\b)(?:{_AUX}|{_WH})\b| ?: ?))"
 )
+# 什么, 怎么, 那么 and 多么 end in 么 and are no questions by that. 什么都可以 and 怎么也不行 state
+# something.
 _QUESTION_ZH = regex(
     r"(?:吗|嘛|么|不|没有|没|呢|吧)[?？]|(?<!什)(?<!怎)(?<!那)(?<!这)(?<!多)(?:吗|么)[。!！~～]*$|呢[。!！~～]*$|(?:(?<!就)[对是]|(?:可以|能|应该)[^，。]{0,8})吧[。！!~～]*$"
     r"|怎么(?!都|也)|为什么|为啥|咋(?:办|样|弄|整|说|回事)?|(?<!不管)(?<!无论)如何|多少(?!都|也|有些)|几(?:个|天|点|号|次|岁|块|米|年|月|种|家|层)(?=[^，。]{0,6}[?？]|[^，。]{0,4}(?:合适|够|好))|(?:用|要|选|买|需|差|等|放|得)几[\u3400-\u9fff](?!了|前|后|次)"
@@ -81,11 +83,14 @@ _REQUEST_EN = regex(
     rf"|let'?s (?:see|try|test|start|begin|continue|look|do|go|plan|fix|talk|move|walk|discuss|review|check)\b"
     rf"|(?:help|walk|show|tell|give|remind|teach|ask|let) me\b|{_DO}\b(?!\s*(?:$|[,.:;!]|of\b|and\b|s\b|(?:\w+ )?(?:is|are|was|were|will|has|have|had|stands?|goes|went|became|changed|moved)\b)))"
 )
+# 给我妈打电话 is for one's mother; 你每天提醒我 is an order for always.
 _REQUEST_ZH = regex(
     r"你(?!每|以后)[^，。每]{0,8}(?:提醒|叫醒|通知|告诉)我|^(?:那|好|嗯|行|对了|另外|顺便|然后|再|先|请|麻烦|要不|还有)*(?:帮(?:我|忙)|麻烦|请(?:你|帮|给|教|问)?|(?:你)?给我(?!妈|爸|老|女|儿|家|们)|你(?:先|再|来|就|可以|能|试试|去)*(?:帮我|讲|说|读|列|写|改|算|看|查|做|解释|推荐|总结|翻译|介绍|分析|对比|整理|评|想)|(?:讲讲|说说|看看|列(?:个|一|出)|写(?:个|一|封|段)|改(?:一下|成|得)|算(?:一下|算)|查(?:一下|查)|整理|总结|翻译|推荐|解释|介绍|分析))"
 )
 
 _EVER_EN = r"(?:from now on|going forward|from here on|in (?:the )?future|for (?:all )?future|henceforth|whenever|every time|each time|always|never(?! mind)|any ?time|by default|at all times)"
+# "Don't worry", "don't let it", "never mind" have the form of an order and are none. "Always"
+# in the middle needs a verb that an agent can follow.
 _ORDER_EN = regex(
     rf"^{_LEAD}(?:{_EVER_EN},? (?!been\b|had\b|was\b|were\b|got\b|seen\b|heard\b|really\b|knew\b|thought\b|i(?!'d like you| want you)\b|we\b|he\b|she\b|they\b|it\b|there\b|my\b)[a-z]"
     rf"|(?:please )?(?:don'?t|do not) (?:ever |even )?(?![a-z]+ (?:it|this|that|them|him|her)\b(?!.*\b(?:again|ever|any ?more|any)\b))(?!worry\b|know\b|think\b|forget to\b|be\b|mind\b|get me wrong|let\b|wait\b|miss\b|give up|stop\b|hesitate\b|underestimate\b|quit\b)[a-z]+\b"
@@ -114,6 +119,7 @@ _AGENT_EN = regex(
     r"\byou(?:'re|'ll|'d|r)?\b|\b(?:me|us|i|we)\b|^\W*(?:please|always|never|don'?t|do not|no|from now on|going forward|in (?:the )?future|whenever)\b|\b(?:always|never) "
     rf"{_DO}\b|^{_LEAD}(?:{_DO}|keep|make|stop|quit)\b|, always\W*$"
 )
+# 以后再说 puts something off; 又要, 还要, 总要 complain.
 _ORDER_ZH = regex(
     r"(?:^|[，,；;：:。！!\s]|对了|还有|另外|那)(?:从今天起|从今往后|从今以后|从现在(?:起|开始)|以后|今后|往后|下次|每次|凡是|只要我|任何时候|永远)(?!再(?:说|看|聊|讲|议|定|考虑))[^。！？!?]{0,40}?(?:都|就|(?<![还又才总老])要|别|不要|不许|不准|不用|请|先|一律|必须|得|只|统一|用|给我|提醒|记得|按|把)"
     r"|(?:^|[，,；;：:。！!\s]|对了|还有|另外|都|请|你)(?:别再|不要再|别给我|不要给我|千万别|千万不要|绝对不要|一律|务必|别老|不准|不许)"
@@ -188,6 +194,7 @@ def act_of(clause: str) -> Act:
     low = clause.replace("’", "'").strip().lower()
     if not any(map(str.isalnum, low)) or _REMARK.search(low):
         return Act.REMARK
+    # Before the question mark is looked at: "Could you always add the date?" is an order.
     if _ORDER_ASKED.search(low):
         return Act.ORDER
     if _MARK.search(low):
@@ -224,6 +231,7 @@ def _split_by_act(text: str, start: int, end: int) -> list[Clause]:
     ]
     whole = act_of(text[start:end])
     acts = {part.act for part in parts} - {Act.REMARK}
+    # Of an order nothing is cut off: "if I ask about X, include Y" would lose its case.
     if len(acts) < 2 or whole is Act.ORDER:
         act = whole if whole is Act.ORDER or not acts else acts.pop()
         return [Clause(start, end, text[start:end], act)]

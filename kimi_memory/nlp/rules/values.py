@@ -149,8 +149,10 @@ def _compare_added_words(
 ) -> Relation:
     """Return how many words stand to few that all stand in them, in order."""
     added = [many[start:end] for start, end in runs]
+    # "Deploys to staging, never to production" only adds a clause to "deploys to staging".
     if any(_is_denial(words, runs[at], len(many)) for at, words in enumerate(added)):
         return Relation.OPPOSITE if sum(words.count(NOT) for words in added) % 2 else Relation.OTHER
+    # Single hanzi are words here, and they stand in many sentences in the same order by accident.
     if _is_han(few) and len(_matching_block_sizes(few, many)) > (1 if is_value else _PIECES):
         return Relation.OTHER
     return Relation.FINER
