@@ -22,9 +22,8 @@ from pathlib import Path
 from benchmarks.jobs import put
 from benchmarks.recall_start import COMMAND, PER_FOLDER, QUESTION, memory, texts
 from kimi_memory.agent_hooks import socket_protocol
-from kimi_memory.domain.card import Card, CardType
 from kimi_memory.domain.ids import derived_id
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.note import Card, CardType, Status
 
 BARE = (sys.executable, "-c", "import json, socket")
 IMPORTS = (sys.executable, "-W", "ignore", "-c", "import numpy, whoosh.index, pluggy, yaml")

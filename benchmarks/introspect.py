@@ -21,8 +21,7 @@ from pathlib import Path
 
 from kimi_memory import Memory, Opening
 from kimi_memory.api.user_dirs import Home
-from kimi_memory.domain.card import Card, CardType
-from kimi_memory.domain.note import Lang
+from kimi_memory.domain.note import Card, CardType, Lang
 from kimi_memory.formats import codec
 from kimi_memory.hooks.host import Host
 from kimi_memory.operations.introspect import Introspection, introspect

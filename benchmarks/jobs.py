@@ -21,10 +21,9 @@ from pathlib import Path
 
 from kimi_memory import Memory, Opening
 from kimi_memory.api.user_dirs import Home
-from kimi_memory.domain.card import Card, CardType, Link, LinkRel
 from kimi_memory.domain.graph import SUGGESTED
 from kimi_memory.domain.ids import derived_id
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.note import Card, CardType, Link, LinkRel, Status
 from kimi_memory.formats import codec
 from kimi_memory.hooks.host import Host
 

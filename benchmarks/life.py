@@ -26,9 +26,8 @@ from benchmarks.lives.facts import Fact
 from benchmarks.lives.script import Life, Line, life
 from kimi_memory import Memory, Opening
 from kimi_memory.api.user_dirs import Home
-from kimi_memory.domain.card import Card
+from kimi_memory.domain.note import Card, Status
 from kimi_memory.domain.search_types import Query
-from kimi_memory.domain.status import Status
 from kimi_memory.hooks.host import Host
 from kimi_memory.jobs.trace import Tracer
 from kimi_memory.nlp.basic.normalize import normalise

@@ -26,10 +26,9 @@ from typing import Any
 from benchmarks.arms import ARMS
 from kimi_memory import Memory, Opening
 from kimi_memory.api.user_dirs import Home
-from kimi_memory.domain.origin import Role
+from kimi_memory.domain.note import Role
 from kimi_memory.domain.search_types import Query, Unit
-from kimi_memory.domain.session import Session
-from kimi_memory.domain.turn import Turn
+from kimi_memory.domain.session import Session, Turn
 from kimi_memory.formats.jsonl import archive_path, session_line, turn_line
 from kimi_memory.hooks.host import Host
 

@@ -28,8 +28,8 @@ from benchmarks.gold.sessions import GoldSession, MissingTextError, Texts
 from benchmarks.record import save
 from kimi_memory import Memory, Opening
 from kimi_memory.api.user_dirs import Home
-from kimi_memory.domain.card import Card
-from kimi_memory.domain.event import Event
+from kimi_memory.domain.note import Card
+from kimi_memory.domain.pages import Event
 from kimi_memory.hooks.host import Host
 from kimi_memory.nlp.basic.normalize import bare
 from kimi_memory.store.notes.notes import Shelf

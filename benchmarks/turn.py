@@ -24,10 +24,9 @@ from pathlib import Path
 
 from kimi_memory import Memory, Opening
 from kimi_memory.api.user_dirs import Home
-from kimi_memory.domain.actor import Actor
-from kimi_memory.domain.origin import Role
-from kimi_memory.domain.session import Session, Transcript
-from kimi_memory.domain.turn import Turn
+from kimi_memory.domain.change import Actor
+from kimi_memory.domain.note import Role
+from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.formats.jsonl import session_line, turn_line, view_json
 from kimi_memory.hooks.host import Host
 from kimi_memory.store.wal.journal import Entry

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks import recall_start
 from kimi_memory import Memory
-from kimi_memory.domain.card import Card, CardType
+from kimi_memory.domain.note import Card, CardType
 
 
 @dataclass(frozen=True, slots=True)

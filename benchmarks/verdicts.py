@@ -22,8 +22,7 @@ from pathlib import Path
 
 from kimi_memory import Memory, Opening
 from kimi_memory.api.user_dirs import Home
-from kimi_memory.domain.card import Card
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.note import Card, Status
 from kimi_memory.hooks.host import Host
 from kimi_memory.store.notes.notes import Shelf
 

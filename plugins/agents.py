@@ -12,16 +12,11 @@ from dataclasses import replace
 from datetime import UTC, datetime, time
 
 from kimi_memory import hookimpl
-from kimi_memory.domain.card import CardType
-from kimi_memory.domain.digest import Part
 from kimi_memory.domain.ids import derived_id
-from kimi_memory.domain.job import Op
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.pages import Agent
-from kimi_memory.domain.plan_step import DayView, Step
-from kimi_memory.domain.scope import SHARED
-from kimi_memory.domain.session import Session
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.job import DayView, Op, Step
+from kimi_memory.domain.note import CardType, Lang, Status
+from kimi_memory.domain.pages import Agent, Part
+from kimi_memory.domain.session import SHARED, Session
 from kimi_memory.formats.card_header import Cards, Head
 from kimi_memory.formats.marks import marked, split_mark
 from kimi_memory.nlp.basic.regex import regex

@@ -19,10 +19,9 @@ from __future__ import annotations
 from datetime import datetime
 
 from kimi_memory import hookimpl
-from kimi_memory.domain.card import Card, CardType
 from kimi_memory.domain.draft import BY_WORDS, Draft
-from kimi_memory.domain.origin import Origin
-from kimi_memory.domain.plan_step import Verdict
+from kimi_memory.domain.job import Verdict
+from kimi_memory.domain.note import Card, CardType, Origin
 from kimi_memory.nlp.basic.normalize import normalise
 from kimi_memory.nlp.basic.regex import regex
 from kimi_memory.nlp.rules import cues, updates

@@ -11,14 +11,10 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from kimi_memory import hookimpl
-from kimi_memory.domain.card import Card, CardType
-from kimi_memory.domain.event import Event, EventType
 from kimi_memory.domain.ids import derived_id
-from kimi_memory.domain.job import Op
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.pages import Day
-from kimi_memory.domain.plan_step import DayView, Step
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.job import DayView, Op, Step
+from kimi_memory.domain.note import Card, CardType, Lang, Status
+from kimi_memory.domain.pages import Day, Event, EventType
 from kimi_memory.formats.card_header import Cards, Head
 from kimi_memory.formats.day_lines import said_line
 from kimi_memory.nlp.dates.zone import day_in, in_zone, start_of

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from kimi_memory import Memory, Opening, hookimpl
-from kimi_memory.domain.card import CardType
 from kimi_memory.domain.command import Command
+from kimi_memory.domain.note import CardType
 from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.domain.search_types import Query
 from kimi_memory.errors import UsageError

@@ -15,10 +15,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from kimi_memory import hookimpl
-from kimi_memory.domain.digest import DigestLine, Part
-from kimi_memory.domain.origin import Origin, Role
-from kimi_memory.domain.session import Transcript
-from kimi_memory.domain.turn import Turn
+from kimi_memory.domain.note import Origin, Role
+from kimi_memory.domain.pages import DigestLine, Part
+from kimi_memory.domain.session import Transcript, Turn
 from kimi_memory.nlp.basic.regex import regex
 from kimi_memory.nlp.basic.tokens import estimate
 from kimi_memory.nlp.dates.calendar_words import names_day

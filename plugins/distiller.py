@@ -29,14 +29,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from kimi_memory import hookimpl
-from kimi_memory.domain.card import CardType
 from kimi_memory.domain.draft import Draft
-from kimi_memory.domain.event import EventType
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.origin import Origin, Role, least_trusted
-from kimi_memory.domain.session import Transcript
-from kimi_memory.domain.source import Quote
-from kimi_memory.domain.turn import Turn
+from kimi_memory.domain.note import CardType, Lang, Origin, Quote, Role, least_trusted
+from kimi_memory.domain.pages import EventType
+from kimi_memory.domain.session import Transcript, Turn
 from kimi_memory.nlp.basic.language import language_of
 from kimi_memory.nlp.basic.regex import regex
 from kimi_memory.nlp.basic.similarity import similarity

@@ -13,10 +13,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kimi_memory import hookimpl
-from kimi_memory.domain.card import Card
-from kimi_memory.domain.job import Op
-from kimi_memory.domain.plan_step import DayView, Step
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.job import DayView, Op, Step
+from kimi_memory.domain.note import Card, Status
 from kimi_memory.formats.card_header import Cards, Head
 
 UNCONFIRMED = "unconfirmed"

@@ -12,15 +12,10 @@ from datetime import UTC, datetime, time
 from typing import NamedTuple
 
 from kimi_memory import hookimpl
-from kimi_memory.domain.card import CardType
-from kimi_memory.domain.digest import Digest, DigestLine, Part
 from kimi_memory.domain.ids import derived_id
-from kimi_memory.domain.job import Op
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.pages import IDENTITY_PATH, Identity, Proposal
-from kimi_memory.domain.plan_step import Step, WeekView
-from kimi_memory.domain.source import Quote, Source
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.job import Op, Step, WeekView
+from kimi_memory.domain.note import CardType, Lang, Quote, Source, Status
+from kimi_memory.domain.pages import IDENTITY_PATH, Digest, DigestLine, Identity, Part, Proposal
 from kimi_memory.formats.card_header import Cards, Head
 from kimi_memory.nlp.basic.normalize import normalise
 from kimi_memory.nlp.basic.regex import regex

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import PurePath
 
 from kimi_memory import hookimpl
-from kimi_memory.domain.card import CardType
 from kimi_memory.domain.foreign_note import Memo
+from kimi_memory.domain.note import CardType
 from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import frontmatter

@@ -17,8 +17,8 @@ from pathlib import PurePath
 from typing import Any
 
 from kimi_memory import hookimpl
-from kimi_memory.domain.card import CardType
 from kimi_memory.domain.foreign_note import Memo
+from kimi_memory.domain.note import CardType
 from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.errors import TranscriptError
 from kimi_memory.nlp.dates.timestamps import moment

@@ -15,12 +15,10 @@ from pathlib import PurePath
 from typing import Any
 
 from kimi_memory import hookimpl
-from kimi_memory.domain.card import Card, CardType, Link, LinkRel
-from kimi_memory.domain.event import Event
 from kimi_memory.domain.foreign_note import Memo
-from kimi_memory.domain.note import Lang, Note
+from kimi_memory.domain.note import Card, CardType, Lang, Link, LinkRel, Note, Status
+from kimi_memory.domain.pages import Event
 from kimi_memory.domain.screen import TranscriptFile
-from kimi_memory.domain.status import Status
 from kimi_memory.errors import TranscriptError
 from kimi_memory.formats import codec, frontmatter
 from kimi_memory.formats.checksum import unseal

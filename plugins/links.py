@@ -12,12 +12,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from kimi_memory import hookimpl
-from kimi_memory.domain.card import Card, CardType, Link, LinkRel
-from kimi_memory.domain.event import Event
 from kimi_memory.domain.graph import SUGGESTED
-from kimi_memory.domain.job import Op
-from kimi_memory.domain.plan_step import Step, WeekView
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.job import Op, Step, WeekView
+from kimi_memory.domain.note import Card, CardType, Link, LinkRel, Status
+from kimi_memory.domain.pages import Event
 from kimi_memory.formats.card_header import Cards, Head
 from kimi_memory.nlp.basic.cjk import simplify
 from kimi_memory.nlp.basic.minhash import words_of

@@ -26,16 +26,13 @@ from dataclasses import replace
 from typing import Any, cast
 
 from kimi_memory import hookimpl
-from kimi_memory.domain.card import Card
-from kimi_memory.domain.digest import DigestLine
 from kimi_memory.domain.draft import Draft
+from kimi_memory.domain.job import Verdict
 from kimi_memory.domain.json_value import Json
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.origin import Origin, least_trusted
-from kimi_memory.domain.plan_step import Verdict
+from kimi_memory.domain.note import Card, Lang, Origin, least_trusted
+from kimi_memory.domain.pages import DigestLine
 from kimi_memory.domain.prompt import Ask, Question, Schema
-from kimi_memory.domain.session import Transcript
-from kimi_memory.domain.turn import Turn
+from kimi_memory.domain.session import Transcript, Turn
 from kimi_memory.llm.proposals.passage import Passage
 from kimi_memory.llm.proposals.proof import Proof, is_written
 from kimi_memory.llm.proposals.proposal import KINDS, LONGEST, Act, Proposal, read_proposal

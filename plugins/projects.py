@@ -12,15 +12,11 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from kimi_memory import hookimpl
-from kimi_memory.domain.card import CardType
-from kimi_memory.domain.digest import Digest, Part
-from kimi_memory.domain.event import Event, EventType
 from kimi_memory.domain.ids import derived_id
-from kimi_memory.domain.job import Op
-from kimi_memory.domain.pages import Project, Todo
-from kimi_memory.domain.plan_step import DayView, Step
-from kimi_memory.domain.scope import SHARED
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.job import DayView, Op, Step
+from kimi_memory.domain.note import CardType, Status
+from kimi_memory.domain.pages import Digest, Event, EventType, Part, Project, Todo
+from kimi_memory.domain.session import SHARED
 from kimi_memory.formats.card_header import Cards, Head
 from kimi_memory.formats.marks import marked, split_mark
 from kimi_memory.nlp.basic.normalize import normalise

@@ -35,10 +35,9 @@ from typing import BinaryIO
 
 from kimi_memory import hookimpl
 from kimi_memory.domain.ids import safe_session_id
-from kimi_memory.domain.origin import Origin, Role
+from kimi_memory.domain.note import Origin, Role
 from kimi_memory.domain.screen import TranscriptFile
-from kimi_memory.domain.session import CODING_RECORDER, Session, Transcript
-from kimi_memory.domain.turn import Turn
+from kimi_memory.domain.session import CODING_RECORDER, Session, Transcript, Turn
 from kimi_memory.nlp.dates.timestamps import EPOCH, find_moment, moment
 
 _USERS = "user|human|you|me|用户|我|人类|提问者|问"

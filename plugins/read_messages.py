@@ -24,10 +24,9 @@ from typing import Any, BinaryIO
 
 from kimi_memory import hookimpl
 from kimi_memory.domain.ids import safe_session_id
-from kimi_memory.domain.origin import Origin, Role
+from kimi_memory.domain.note import Origin, Role
 from kimi_memory.domain.screen import TranscriptFile
-from kimi_memory.domain.session import Session, Transcript
-from kimi_memory.domain.turn import Turn
+from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.errors import TranscriptError
 from kimi_memory.nlp.dates.timestamps import EPOCH, find_moment, moment
 

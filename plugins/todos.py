@@ -13,13 +13,9 @@ from collections.abc import Generator, Iterable, Iterator
 from dataclasses import replace
 
 from kimi_memory import hookimpl
-from kimi_memory.domain.card import CardType
 from kimi_memory.domain.draft import Draft
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.origin import Origin
-from kimi_memory.domain.session import Transcript
-from kimi_memory.domain.source import Quote
-from kimi_memory.domain.turn import Turn
+from kimi_memory.domain.note import CardType, Lang, Origin, Quote
+from kimi_memory.domain.session import Transcript, Turn
 from kimi_memory.nlp.basic.language import language_of
 from kimi_memory.nlp.basic.normalize import normalise
 from kimi_memory.nlp.basic.regex import regex

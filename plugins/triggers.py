@@ -23,13 +23,9 @@ from functools import lru_cache
 from typing import Any
 
 from kimi_memory import hookimpl
-from kimi_memory.domain.card import CardType
 from kimi_memory.domain.draft import Draft
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.origin import Origin, Role
-from kimi_memory.domain.session import Session
-from kimi_memory.domain.source import Quote
-from kimi_memory.domain.turn import Turn
+from kimi_memory.domain.note import CardType, Lang, Origin, Quote, Role
+from kimi_memory.domain.session import Session, Turn
 from kimi_memory.errors import PluginError
 from kimi_memory.nlp.basic.cjk import HAN, simplify
 from kimi_memory.nlp.basic.language import language_of

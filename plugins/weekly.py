@@ -12,13 +12,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from kimi_memory import hookimpl
-from kimi_memory.domain.digest import Part
-from kimi_memory.domain.event import EventType
-from kimi_memory.domain.job import Op
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.pages import Project
-from kimi_memory.domain.plan_step import Step, WeekView
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.job import Op, Step, WeekView
+from kimi_memory.domain.note import Lang, Status
+from kimi_memory.domain.pages import EventType, Part, Project
 from kimi_memory.nlp.basic.regex import regex
 
 _SENTENCES = regex(r"(?<=[.!?。！？；;\n])")

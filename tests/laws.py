@@ -12,9 +12,8 @@ from kimi_memory.plugins.compaction.compact_chat import compact, flush
 from kimi_memory.plugins.skills import propose
 
 from kimi_memory import Memory
-from kimi_memory.domain.card import Card, Link, LinkRel
+from kimi_memory.domain.note import Card, Link, LinkRel, Quote, Source
 from kimi_memory.domain.operation_types import Wanted
-from kimi_memory.domain.source import Quote, Source
 from kimi_memory.jobs.resolve_conflict import Choice, Resolve, conflicts
 from kimi_memory.operations.forget import Doomed, forget, purge
 from kimi_memory.operations.import_memories import import_store

@@ -558,7 +558,7 @@ from kimi_memory import __version__
 from kimi_memory.errors import UsageError
 if TYPE_CHECKING:
     import numpy
-    from kimi_memory.domain.card import Card
+    from kimi_memory.domain.note import Card
 def f(text, path, day):
     """os.environ and open(x, "w") in words only."""
     with path.open("rb") as file:

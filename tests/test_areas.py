@@ -17,8 +17,8 @@ from kimi_memory import Memory, Opening
 from kimi_memory.api.user_dirs import Home
 from kimi_memory.capture.ingest import open_file
 from kimi_memory.domain.operation_types import Wanted
-from kimi_memory.domain.scope import scope_of
 from kimi_memory.domain.search_types import Query
+from kimi_memory.domain.session import scope_of
 from kimi_memory.errors import KimiMemoryError, UsageError
 from kimi_memory.frameworks.talk import Talk as Conversation
 from kimi_memory.hooks.host import Host

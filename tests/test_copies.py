@@ -14,8 +14,8 @@ import pytest
 from kimi_memory import Memory, Opening
 from kimi_memory.api.user_dirs import Home
 from kimi_memory.domain.health import Severity
-from kimi_memory.domain.origin import Role
-from kimi_memory.domain.turn import Turn
+from kimi_memory.domain.note import Role
+from kimi_memory.domain.session import Turn
 from kimi_memory.formats.jsonl import context_of, turn_line
 from kimi_memory.operations.doctor import doctor, fix, status, verify
 from kimi_memory.operations.review_queue import Answer, answer, review

@@ -15,21 +15,14 @@ from pathlib import Path
 import pytest
 
 from kimi_memory import Memory
-from kimi_memory.domain.card import Card, CardType
-from kimi_memory.domain.digest import DigestLine, Part
 from kimi_memory.domain.draft import Draft
-from kimi_memory.domain.event import Event, EventType
 from kimi_memory.domain.health import Severity
-from kimi_memory.domain.job import Op
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.origin import Role
-from kimi_memory.domain.pages import Day, Project
-from kimi_memory.domain.plan_step import DayView, Verdict, WeekView
+from kimi_memory.domain.job import DayView, Op, Verdict, WeekView
+from kimi_memory.domain.note import Card, CardType, Lang, Quote, Role
+from kimi_memory.domain.pages import Day, DigestLine, Event, EventType, Part, Project
 from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.domain.search_types import ChunkSizes, Hit, Query, Unit
-from kimi_memory.domain.session import Session, Transcript
-from kimi_memory.domain.source import Quote
-from kimi_memory.domain.turn import Turn
+from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.hooks.host import Host
 from kimi_memory.hooks.specs import SPECS
 

@@ -85,7 +85,7 @@ def test_capturing_a_turn_loads_nothing_heavy(tmp_path: Path) -> None:
     captured = "turn(Role.USER, '记住：端口是 5432。')"
     loaded = loads(
         "from kimi_memory import Memory\n"
-        "from kimi_memory.domain.turn import Role\n"
+        "from kimi_memory.domain.session import Role\n"
         f"with Memory.open({str(tmp_path / '记忆')!r}) as memory:\n"
         f"    memory.session('s1').{captured}"
     )

@@ -16,8 +16,8 @@ from fakes.served import serving
 from kimi_memory import Memory, Opening
 from kimi_memory.agent_hooks.respond import Reply
 from kimi_memory.capture.ingest import from_bytes
-from kimi_memory.domain.actor import Actor
-from kimi_memory.domain.origin import Origin
+from kimi_memory.domain.change import Actor
+from kimi_memory.domain.note import Origin
 from kimi_memory.mcp.workers import Desk
 
 Way = Callable[[Memory, Opening], None]

@@ -23,12 +23,9 @@ from kimi_memory.capture.ingest import from_bytes
 from kimi_memory.domain.change import Append, Create
 from kimi_memory.domain.health import Severity
 from kimi_memory.domain.ids import derived_id
-from kimi_memory.domain.note import Lang
+from kimi_memory.domain.note import HAND, Lang, Role, Status
 from kimi_memory.domain.operation_types import Wanted
-from kimi_memory.domain.origin import Role
 from kimi_memory.domain.pages import Proposal
-from kimi_memory.domain.source import HAND
-from kimi_memory.domain.status import Status
 from kimi_memory.domain.tombstone import PURGED, Tombstone, hash_of
 from kimi_memory.formats import codec
 from kimi_memory.formats.checksum import seal, unseal

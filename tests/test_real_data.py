@@ -21,9 +21,8 @@ from kimi_memory import Memory, Opening
 from kimi_memory.api.user_dirs import Home
 from kimi_memory.capture.ingest import open_file
 from kimi_memory.capture.screen import MASK
-from kimi_memory.domain.card import Card
-from kimi_memory.domain.event import Event
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.note import Card, Status
+from kimi_memory.domain.pages import Event
 from kimi_memory.hooks.host import Host
 from kimi_memory.nlp.basic.normalize import normalise
 from kimi_memory.nlp.basic.prompt_fence import strip_injected

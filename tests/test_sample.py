@@ -17,8 +17,7 @@ import pytest
 
 from kimi_memory import Memory, Opening
 from kimi_memory.api.user_dirs import Home
-from kimi_memory.domain.origin import Origin
-from kimi_memory.domain.source import Quote
+from kimi_memory.domain.note import Origin, Quote
 from kimi_memory.errors import UsageError
 from kimi_memory.formats import codec
 from kimi_memory.operations.doctor import status, verify

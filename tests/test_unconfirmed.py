@@ -14,7 +14,7 @@ import pytest
 from fakes.served import Served, argv, environment, serving
 
 from kimi_memory import Memory, Opening
-from kimi_memory.domain.origin import Role
+from kimi_memory.domain.note import Role
 from kimi_memory.formats.checksum import unseal
 from kimi_memory.hooks.host import Host
 from kimi_memory.operations.confirming import waiting_files

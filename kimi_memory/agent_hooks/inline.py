@@ -12,8 +12,8 @@ from kimi_memory.agent_hooks.respond import Reply
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Opening
 from kimi_memory.api.user_dirs import Home
-from kimi_memory.domain.actor import Actor
-from kimi_memory.domain.origin import Origin
+from kimi_memory.domain.change import Actor
+from kimi_memory.domain.note import Origin
 
 
 def open_here(root: Path, host: str) -> Memory:

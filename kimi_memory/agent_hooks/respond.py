@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from kimi_memory.agent_hooks import agent_protocols, spool
 from kimi_memory.agent_hooks.gate import question_of
 from kimi_memory.domain.ids import safe_session_id
-from kimi_memory.domain.origin import Origin
-from kimi_memory.domain.scope import named
+from kimi_memory.domain.note import Origin
+from kimi_memory.domain.session import named
 from kimi_memory.errors import FormatError, KimiMemoryError, NotFoundError, TranscriptError
 from kimi_memory.nlp.basic.prompt_fence import strip_injected
 from kimi_memory.store.notes import sessions

@@ -8,7 +8,7 @@ from functools import partial
 
 from kimi_memory.api.services import Parts
 from kimi_memory.capture.log import Captured
-from kimi_memory.domain.actor import Actor
+from kimi_memory.domain.change import Actor
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.job import Job, JobReport
 from kimi_memory.domain.job_registry import find_job

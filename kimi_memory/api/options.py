@@ -9,8 +9,8 @@ from pathlib import Path
 
 from kimi_memory.api.user_dirs import Home
 from kimi_memory.config import MARKER, Settings, parse_settings
-from kimi_memory.domain.actor import Actor
-from kimi_memory.domain.origin import Origin
+from kimi_memory.domain.change import Actor
+from kimi_memory.domain.note import Origin
 from kimi_memory.errors import UsageError
 from kimi_memory.hooks.host import Host
 from kimi_memory.store.files.ownership import claim

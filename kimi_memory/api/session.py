@@ -10,9 +10,8 @@ from functools import partial
 from kimi_memory.capture.log import Captured, Said, SessionLog
 from kimi_memory.domain.job import JobReport
 from kimi_memory.domain.json_value import Json
-from kimi_memory.domain.origin import Origin, Role
-from kimi_memory.domain.session import Session
-from kimi_memory.domain.turn import Turn
+from kimi_memory.domain.note import Origin, Role
+from kimi_memory.domain.session import Session, Turn
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from kimi_memory.capture.remember import explicit_draft, remembered_in, wanted_d
 from kimi_memory.capture.views import Views
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.job import JobReport
-from kimi_memory.domain.origin import Role
+from kimi_memory.domain.note import Role
 from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.domain.session import Session
 from kimi_memory.errors import KimiMemoryError, StoreError, UsageError

@@ -12,11 +12,10 @@ from typing import BinaryIO, cast
 from kimi_memory.capture.log import Captured, Said, SessionLog
 from kimi_memory.capture.screen import MASK, Screen
 from kimi_memory.config import CaptureTable
-from kimi_memory.domain.actor import Actor
+from kimi_memory.domain.change import Actor
 from kimi_memory.domain.ids import safe_session_id
 from kimi_memory.domain.screen import TranscriptFile
-from kimi_memory.domain.session import Session, Transcript
-from kimi_memory.domain.turn import Turn
+from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.errors import TranscriptError
 from kimi_memory.hooks.host import Host
 from kimi_memory.store.notes import sessions

@@ -11,13 +11,11 @@ from kimi_memory.capture.screen import Screen
 from kimi_memory.capture.views import Views
 from kimi_memory.capture.window import fits_window
 from kimi_memory.config import CaptureTable
-from kimi_memory.domain.actor import Actor
+from kimi_memory.domain.change import Actor
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.json_value import Json
-from kimi_memory.domain.origin import Origin, Role
-from kimi_memory.domain.scope import problem_of, scope_of
-from kimi_memory.domain.session import Session, Transcript, last_rounds
-from kimi_memory.domain.turn import Turn
+from kimi_memory.domain.note import Origin, Role
+from kimi_memory.domain.session import Session, Transcript, Turn, last_rounds, problem_of, scope_of
 from kimi_memory.errors import UsageError
 from kimi_memory.formats.jsonl import (
     context_of,

@@ -8,13 +8,9 @@ from datetime import datetime
 
 from kimi_memory.capture.log import Captured
 from kimi_memory.config import CaptureTable
-from kimi_memory.domain.card import CardType
 from kimi_memory.domain.draft import Draft
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.origin import Origin
-from kimi_memory.domain.scope import scope_of
-from kimi_memory.domain.session import Session
-from kimi_memory.domain.source import Quote
+from kimi_memory.domain.note import CardType, Lang, Origin, Quote
+from kimi_memory.domain.session import Session, scope_of
 from kimi_memory.errors import UsageError
 from kimi_memory.nlp.basic.language import language_of
 from kimi_memory.nlp.basic.slug import slug

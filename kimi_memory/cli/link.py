@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.cli.shared import finish_reports, open_memory, show, show_json
-from kimi_memory.domain.card import LinkRel
+from kimi_memory.domain.note import LinkRel
 from kimi_memory.errors import UsageError
 from kimi_memory.operations.links import Wanted, link, suggested, unlink
 

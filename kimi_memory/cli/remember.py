@@ -6,7 +6,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.cli.shared import finish_reports, open_memory
-from kimi_memory.domain.card import CardType
+from kimi_memory.domain.note import CardType
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -17,8 +17,8 @@ from kimi_memory.api.options import Opening, read_settings, user_host
 from kimi_memory.api.user_dirs import Home
 from kimi_memory.cli.locate import find_memory
 from kimi_memory.config import Settings
-from kimi_memory.domain.actor import Actor
-from kimi_memory.domain.origin import Origin
+from kimi_memory.domain.change import Actor
+from kimi_memory.domain.note import Origin
 from kimi_memory.errors import KimiMemoryError, UsageError
 from kimi_memory.hooks.host import Host
 from kimi_memory.nlp.basic.terminal import printable

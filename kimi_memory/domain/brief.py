@@ -8,7 +8,7 @@ from enum import StrEnum
 from heapq import nsmallest
 from typing import NamedTuple
 
-from kimi_memory.domain.card import CardType
+from kimi_memory.domain.note import CardType
 from kimi_memory.nlp.basic.normalize import bare
 from kimi_memory.nlp.basic.tokens import estimate
 

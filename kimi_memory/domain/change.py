@@ -1,4 +1,4 @@
-"""Changes: what a stage wants written. Only the store carries them out.
+"""Changes: what a stage wants written, and on whose behalf. Only the store carries them out.
 
 Paths are relative to the memory folder, with forward slashes. `base` is the
 SHA-256 (hex) of the bytes the stage read; a change over another content is refused.
@@ -9,6 +9,18 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from typing import NamedTuple
+
+from kimi_memory.domain.note import Origin
+
+
+class Actor(NamedTuple):
+    """Who writes, with what trust, in which session or job."""
+
+    name: str
+    """``cli``, ``library``, ``job:daily``, ``claude`` …"""
+    origin: Origin = Origin.AGENT
+    session: str = ""
+    job: str = ""
 
 
 def digest(content: bytes) -> str:

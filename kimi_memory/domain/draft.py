@@ -6,11 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from kimi_memory.domain.card import CardType, LinkRel
-from kimi_memory.domain.event import EventType
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.origin import Origin
-from kimi_memory.domain.source import Quote
+from kimi_memory.domain.note import CardType, Lang, LinkRel, Origin, Quote
+from kimi_memory.domain.pages import EventType
 
 ORDER, DATED, CHANGE = "order", "dated", "change"
 """Tags of an order to the agent, of a statement whose day is named, and of one that says that

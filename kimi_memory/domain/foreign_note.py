@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from kimi_memory.domain.card import CardType, Link
-from kimi_memory.domain.source import Quote
+from kimi_memory.domain.note import CardType, Link, Quote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +40,7 @@ class Memo:
     """The language it says it is in; empty where it does not say."""
     project: str = ""
     scope: str = ""
-    """Whose it is, see `kimi_memory.domain.scope`; everybody's if empty."""
+    """Whose it is, see `kimi_memory.domain.session`; everybody's if empty."""
     live: bool = True
     """Whether it is held true now, not superseded or archived."""
     past: bool = False

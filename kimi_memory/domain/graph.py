@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from kimi_memory.domain.card import Card, Link, LinkRel
+from kimi_memory.domain.note import Card, Link, LinkRel
 from kimi_memory.nlp.basic.slug import slug
 
 SUGGESTED = "suggested"

@@ -1,16 +1,22 @@
-"""A job: what it read, what it decided and why, what it changed."""
+"""A job: what it gets to see, what it plans and why, and what it changed."""
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+from kimi_memory.domain.change import Change, Effect
+from kimi_memory.domain.note import Card, Lang, Note
+from kimi_memory.domain.pages import Agent, Digest, Event, Identity, Project
+from kimi_memory.domain.session import Session
 
 if TYPE_CHECKING:
-    from kimi_memory.domain.change import Effect
+    from kimi_memory.nlp.dates.zone import Zone
 
 
 class Op(StrEnum):
@@ -94,3 +100,133 @@ class JobReport:
     def counts(self) -> Mapping[str, int]:
         """How many operations of each type."""
         return dict(Counter(str(operation.op) for operation in self.operations))
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One decision and the note as it should be afterwards.
+
+    A note that exists already (same id) is patched to the new value, any other
+    is made. Where its path follows from its value (an archived project), it moves.
+    """
+
+    op: Op
+    note: Note
+    why: str
+
+
+class Verdict(StrEnum):
+    """How a draft bears on a live card of the same key."""
+
+    AGREES = "agrees"
+    REFINES = "refines"
+    REPLACES = "replaces"
+    CONFLICTS = "conflicts"
+    UNRELATED = "unrelated"
+
+
+class Spoken(NamedTuple):
+    """A line of a session's digest, with who said it and when."""
+
+    at: datetime
+    session: str
+    who: str
+    text: str
+    first: int
+    """Number of the first turn quoted …"""
+    last: int
+    """… and of the last, which is whose and when it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DayView:
+    """Everything a daily consolidation may look at."""
+
+    date: date
+    now: datetime
+    lang: Lang
+    events: tuple[Event, ...]
+    """Events of that day."""
+    cards: Sequence[Card]
+    """All cards that are not archived, or were before they expire, each read when it is looked
+    at; see `Cards.of`."""
+    projects: tuple[Project, ...]
+    sessions: tuple[str, ...] = ()
+    """Sessions ended that day."""
+    digests: tuple[Digest, ...] = ()
+    """Of the sessions that began that day."""
+    spoken: tuple[Spoken, ...] = ()
+    """What these digests quote, in the order it was said."""
+    agents: tuple[Agent, ...] = ()
+    past: tuple[Session, ...] = ()
+    """The headers of all shared sessions that have ended."""
+    usage: Mapping[str, int] = field(default_factory=dict)
+    """How often each note was shown that day, by id."""
+    zone: Zone = UTC
+    """The zone of its day and of shown times; notes hold moments of UTC."""
+    min_importance: float = 0.6
+    """Events from this importance on are folded into knowledge."""
+    stale_days: int = 30
+    """A card unverified for so long is stale."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeekView:
+    """Everything a weekly consolidation may look at; the week is ISO, Monday first."""
+
+    first: date
+    last: date
+    now: datetime
+    lang: Lang
+    events: tuple[Event, ...]
+    cards: Sequence[Card]
+    """All cards, each read when it is looked at; see `Cards.of`."""
+    projects: tuple[Project, ...]
+    identity: Identity | None = None
+    digests: tuple[Digest, ...] = ()
+    """Of the sessions of the week."""
+    accept: float = 0.85
+    """Suggested links from this weight on are confirmed."""
+    zone: Zone = UTC
+    """The zone of its days; notes hold moments of UTC."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Everything a job decided."""
+
+    kind: str
+    subject: str
+    """The session, day or week it is about."""
+    inputs: str
+    """Digest of what was read."""
+    steps: tuple[Step, ...] = ()
+    changes: tuple[Change, ...] = ()
+    """Files that are not notes: archives, pages."""
+    left_out: tuple[str, ...] = ()
+    """One line for each draft that a gate or a rule held back."""
+    model: str = "rules"
+    prompt: str = ""
+    spent: Spent = NOTHING
+    """What asking a model cost."""
+    asked: bool = False
+    """A person named what goes; how much that is, is theirs to say."""
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to write."""
+        return not self.steps and not self.changes
+
+
+def digest_of(parts: Iterable[str]) -> str:
+    """Return the SHA-256 over the parts of a job's input."""
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def operations(steps: Iterable[Step]) -> tuple[Operation, ...]:
+    """Return the record of the steps, as it goes into the job file."""
+    return tuple(Operation(s.op, s.note.id, _card_key(s.note), s.why) for s in steps)
+
+
+def _card_key(note: Note) -> str:
+    return note.key if isinstance(note, Card) else ""

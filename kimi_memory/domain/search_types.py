@@ -62,7 +62,7 @@ class Unit:
     agent: str = ""
     user: str = ""
     scope: str = ""
-    """Whose it is, see `kimi_memory.domain.scope`; everybody's if empty."""
+    """Whose it is, see `kimi_memory.domain.session`; everybody's if empty."""
     confidence: float = 1.0
     importance: float = 0.5
     trust: str = "human"
@@ -72,7 +72,7 @@ class Unit:
     temperature: float = 1.0
     """Of cards; below `COLD_BELOW` it has no vector."""
     links: tuple[str, ...] = ()
-    """What it states or mentions, each in the text form of `kimi_memory.domain.card.Link`."""
+    """What it states or mentions, each in the text form of `kimi_memory.domain.note.Link`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

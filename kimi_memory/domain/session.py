@@ -1,15 +1,57 @@
-"""A session: its header, its turns, its task and variables."""
+"""A session: its turns, its header, its task and variables, and whose it is."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import islice, pairwise
 
 from kimi_memory.domain.json_value import Json
-from kimi_memory.domain.origin import Role
-from kimi_memory.domain.turn import Turn
+from kimi_memory.domain.note import Origin, Role
+
+MAX_SPEECH = 1500
+"""A longer turn of a person is a paste or a template, not speech."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One screened turn as it stands in a session's JSONL file."""
+
+    n: int
+    """Position in its session, from 1."""
+    at: datetime
+    """When it was said, aware, in UTC."""
+    role: Role
+    text: str
+    speaker: str = ""
+    """A name where one is known, else empty."""
+    origin: Origin = Origin.HUMAN
+    importance: float = 0.5
+    """0 to 1, by rules at capture."""
+    tags: tuple[str, ...] = ()
+    context: str = ""
+    """First 12 hex digits of the SHA-256 chain over the turns before this one."""
+    ref: str = ""
+    """The host's own id of the message; the same ref is stored once per session."""
+    masked: int = 0
+    """How many secrets were masked in the text."""
+    stripped: int = 0
+    """How many characters were left out: blocks that programs put into prompts."""
+    tool_calls: tuple[Json, ...] = field(default=(), hash=False)
+    """What the turn had tools do, as its program wrote it; kept, and no part of what is said."""
+
+    @property
+    def by_person(self) -> bool:
+        """Whether a person wrote the turn, not a program in a person's place."""
+        return self.role is Role.USER and self.origin is Origin.HUMAN
+
+    @property
+    def is_speech(self) -> bool:
+        """Whether a person said the turn, rather than pasted a text."""
+        return self.by_person and len(self.text) <= MAX_SPEECH
+
 
 IMPORTED = "import"
 """The host of a session that an import made."""
@@ -97,3 +139,86 @@ def last_rounds(turns: Sequence[Turn]) -> Sequence[Turn]:
             if rounds == ROUNDS and any(turn.role is Role.USER for turn in islice(turns, n)):
                 return turns[n:]
     return turns[begin:]
+
+
+SHARED = ""
+"""The scope of what is everybody's."""
+AREAS = ("agent", "user", "session")
+"""Private areas of a session; without one, what is said in it is shared."""
+_CONTINUATION = re.compile(r"(.+)\.(?:[2-9]|[1-9]\d+)")
+
+
+def root_of(session: Session) -> str:
+    """Return the id a session shares with those it continues."""
+    id = session.continues or session.id
+    found = _CONTINUATION.fullmatch(id)
+    return found[1] if found and session.continues else id
+
+
+def scope_of(session: Session) -> str:
+    """Return the scope of what is said in a session.
+
+    An area that cannot be understood, or that lacks its name, is the session's own:
+    what was meant to be private must not become shared.
+    """
+    if not session.area:
+        return SHARED
+    name = {"agent": session.agent, "user": session.user}.get(session.area, "")
+    return named(session.area, name) or f"session:{root_of(session)}"
+
+
+def in_scope(session: Session, scope: str) -> Session:
+    """Return a header under which what is said has a private scope."""
+    area, _, name = scope.partition(":")
+    match area:
+        case "agent":
+            return replace(session, area=area, agent=name)
+        case "user":
+            return replace(session, area=area, user=name)
+        case "session":
+            return replace(session, area=area, continues=name)
+    return replace(session, area="session")
+
+
+def named(area: str, name: str) -> str:
+    """Return the scope of an area and a name; none without a name."""
+    line = " ".join(name.split())
+    return f"{area}:{line}" if line else SHARED
+
+
+def problem_of(session: Session) -> str:
+    """Return what is wrong with the area of a new session, or an empty string."""
+    if session.area and session.area not in AREAS:
+        return f"{session.area!r} is no area. Use {', '.join(AREAS)}, or none for shared."
+    if session.area == "agent" and not session.agent.strip():
+        return "The area of an agent needs its name. Give agent, or leave out area."
+    if session.area == "user" and not session.user.strip():
+        return "The area of a user needs its name. Give user, or leave out area."
+    return ""
+
+
+def owner(scope: str, area: str) -> str:
+    """Return the name behind a scope of this area, or an empty string."""
+    kind, _, name = scope.partition(":")
+    return name if kind == area else ""
+
+
+def is_private(scope: str) -> bool:
+    """Whether the scope of a tombstone is one that notes have too."""
+    return scope.partition(":")[0] in AREAS
+
+
+def owned(scope: str) -> dict[str, str]:
+    """Return the fields of a unit that tell whose it is."""
+    line = " ".join(scope.split())
+    return {"scope": line, "agent": owner(line, "agent"), "user": owner(line, "user")}
+
+
+def visible(scope: str, within: Container[str] | None) -> bool:
+    """Whether something of a scope may be shown.
+
+    Args:
+        scope: whose it is.
+        within: the private scopes that the reader may see; None for the owner, who sees all.
+    """
+    return within is None or scope == SHARED or scope in within

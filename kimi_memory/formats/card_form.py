@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kimi_memory.domain.card import Card, CardType, Link
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.origin import Origin
+from kimi_memory.domain.note import Card, CardType, Lang, Link, Origin
 from kimi_memory.formats import note_format
 from kimi_memory.formats.body_layout import Body, Layout, Style
 from kimi_memory.formats.sanitize import clean, one_line

@@ -6,11 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, overload
 
-from kimi_memory.domain.card import Card, CardType
 from kimi_memory.domain.graph import SUGGESTED
-from kimi_memory.domain.note import Lang, Note
-from kimi_memory.domain.origin import Origin
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.note import Card, CardType, Lang, Note, Origin, Status
 from kimi_memory.formats.page_lines import DISPUTED, UNTIL, shown_text, tailed
 from kimi_memory.nlp.dates.zone import Zone, in_zone
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from datetime import date
 
-from kimi_memory.domain.digest import DigestLine, Part
+from kimi_memory.domain.job import Spoken
 from kimi_memory.domain.note import Lang
-from kimi_memory.domain.plan_step import Spoken
+from kimi_memory.domain.pages import DigestLine, Part
 from kimi_memory.nlp.dates.zone import Zone, in_zone
 
 _SAID = re.compile(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from kimi_memory.domain.digest import Digest, DigestLine, Part
 from kimi_memory.domain.moment import on_clocks, shown, stamp
 from kimi_memory.domain.note import Lang
+from kimi_memory.domain.pages import Digest, DigestLine, Part
 from kimi_memory.formats import note_format
 from kimi_memory.formats.body_layout import Body, Layout, Style
 from kimi_memory.formats.sanitize import one_line

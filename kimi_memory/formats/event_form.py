@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kimi_memory.domain.event import Event, EventType
 from kimi_memory.domain.moment import on_clocks, shown, stamp
 from kimi_memory.domain.note import Lang
+from kimi_memory.domain.pages import Event, EventType
 from kimi_memory.formats import note_format
 from kimi_memory.formats.body_layout import Body, Layout, Style
 from kimi_memory.formats.labels import label

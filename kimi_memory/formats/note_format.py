@@ -9,9 +9,7 @@ from datetime import datetime
 from typing import Generic, TypedDict, TypeVar
 
 from kimi_memory.domain.moment import stamp
-from kimi_memory.domain.note import Lang, Note
-from kimi_memory.domain.source import Quote, Source
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.note import Lang, Note, Quote, Source, Status
 from kimi_memory.formats.body_layout import Body, Layout, quote_block, quoted
 from kimi_memory.formats.sanitize import clean, one_line
 from kimi_memory.formats.scalar import Value

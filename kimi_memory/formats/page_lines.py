@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from kimi_memory.domain.brief import Section
-from kimi_memory.domain.card import Card, CardType
-from kimi_memory.domain.note import Lang
+from kimi_memory.domain.note import Card, CardType, Lang
 from kimi_memory.formats.labels import fold
 from kimi_memory.formats.sanitize import clean, lines_of
 

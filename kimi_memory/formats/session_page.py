@@ -9,8 +9,7 @@ from functools import lru_cache
 from kimi_memory.domain.json_value import Json
 from kimi_memory.domain.moment import stamp, zulu
 from kimi_memory.domain.note import Lang
-from kimi_memory.domain.session import Transcript
-from kimi_memory.domain.turn import Turn
+from kimi_memory.domain.session import Transcript, Turn
 from kimi_memory.formats.labels import label
 from kimi_memory.formats.sanitize import clean, one_line
 from kimi_memory.formats.scalar import Value, entry

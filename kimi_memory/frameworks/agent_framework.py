@@ -9,7 +9,7 @@ from typing import Any
 from agent_framework import AgentSession, ContextProvider, SessionContext, SupportsAgentRun
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.origin import Role
+from kimi_memory.domain.note import Role
 from kimi_memory.frameworks.talk import Heard, Talk, unnamed
 
 _HOST = "agent-framework"

@@ -18,7 +18,7 @@ from autogen_core.model_context import ChatCompletionContext
 from autogen_core.models import AssistantMessage, SystemMessage, UserMessage
 
 from kimi_memory.api.memory import Memory as Opened
-from kimi_memory.domain.origin import Role
+from kimi_memory.domain.note import Role
 from kimi_memory.domain.search_types import Hit
 from kimi_memory.errors import NotFoundError
 from kimi_memory.frameworks.talk import Heard, Talk, unnamed

@@ -18,7 +18,7 @@ from claude_agent_sdk import (
 )
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.origin import Role
+from kimi_memory.domain.note import Role
 from kimi_memory.errors import NotFoundError
 from kimi_memory.formats.frontmatter import decode
 from kimi_memory.frameworks.talk import Heard, Talk

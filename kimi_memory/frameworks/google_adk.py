@@ -14,9 +14,9 @@ from google.adk.sessions import Session
 from google.genai import types
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.origin import Role
-from kimi_memory.domain.scope import named
+from kimi_memory.domain.note import Role
 from kimi_memory.domain.search_types import Hit, Query
+from kimi_memory.domain.session import named
 from kimi_memory.frameworks.talk import Heard, Talk, unnamed
 from kimi_memory.operations.agent_files import file_name
 

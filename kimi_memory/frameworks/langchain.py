@@ -14,9 +14,9 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemM
 from langchain_core.retrievers import BaseRetriever
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.origin import Role
-from kimi_memory.domain.scope import named
+from kimi_memory.domain.note import Role
 from kimi_memory.domain.search_types import Hit
+from kimi_memory.domain.session import named
 from kimi_memory.frameworks.talk import Heard, Talk
 from kimi_memory.recall.query_parser import parse
 

@@ -11,7 +11,7 @@ from llama_index.core.llms import ChatMessage
 from llama_index.core.memory import BaseMemoryBlock
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.origin import Role
+from kimi_memory.domain.note import Role
 from kimi_memory.frameworks.talk import Heard, Talk, unnamed
 
 _HOST = "llama-index"

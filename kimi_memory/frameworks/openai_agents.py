@@ -11,7 +11,7 @@ from agents import SessionSettings, TResponseInputItem
 from agents.run_config import CallModelData, ModelInputData
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.origin import Role
+from kimi_memory.domain.note import Role
 from kimi_memory.errors import NotFoundError
 from kimi_memory.formats.frontmatter import decode
 from kimi_memory.frameworks.talk import Heard, Talk, joined

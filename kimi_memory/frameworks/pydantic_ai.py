@@ -14,7 +14,7 @@ from pydantic_ai.models import ModelRequestContext
 from pydantic_ai.run import AgentRunResult
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.origin import Role
+from kimi_memory.domain.note import Role
 from kimi_memory.frameworks.talk import Heard, Talk
 
 _HOST = "pydantic-ai"

@@ -16,7 +16,7 @@ from strands.hooks import (
 )
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.origin import Role
+from kimi_memory.domain.note import Role
 from kimi_memory.frameworks.talk import Heard, Talk, joined
 
 _HOST = "strands"

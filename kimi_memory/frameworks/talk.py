@@ -10,8 +10,8 @@ from threading import RLock
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.ids import safe_session_id
-from kimi_memory.domain.origin import Role
-from kimi_memory.domain.scope import named
+from kimi_memory.domain.note import Role
+from kimi_memory.domain.session import named
 from kimi_memory.errors import KimiMemoryError
 
 log = logging.getLogger("kimi_memory.frameworks")

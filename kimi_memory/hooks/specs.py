@@ -16,20 +16,18 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from kimi_memory.domain.card import Card
     from kimi_memory.domain.command import Command
-    from kimi_memory.domain.digest import DigestLine
     from kimi_memory.domain.draft import Draft
     from kimi_memory.domain.engine import Embedding, KeywordIndex, Purpose, VectorIndex
     from kimi_memory.domain.foreign_note import Memo
     from kimi_memory.domain.health import Finding
-    from kimi_memory.domain.job import Job
-    from kimi_memory.domain.plan_step import DayView, Step, Verdict, WeekView
+    from kimi_memory.domain.job import DayView, Job, Step, Verdict, WeekView
+    from kimi_memory.domain.note import Card
+    from kimi_memory.domain.pages import DigestLine
     from kimi_memory.domain.prompt import Ask, Prompt, Reply
     from kimi_memory.domain.screen import Span, TranscriptFile
     from kimi_memory.domain.search_types import Chunk, ChunkSizes, Hit, Query, Unit
-    from kimi_memory.domain.session import Session, Transcript
-    from kimi_memory.domain.turn import Turn
+    from kimi_memory.domain.session import Session, Transcript, Turn
 
 hookspec = pluggy.HookspecMarker("kimi_memory")
 hookimpl = pluggy.HookimplMarker("kimi_memory")

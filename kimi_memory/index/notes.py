@@ -5,14 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from kimi_memory.domain.card import Card, Link
-from kimi_memory.domain.digest import Digest
-from kimi_memory.domain.event import Event
 from kimi_memory.domain.graph import links_of, mentioned
-from kimi_memory.domain.note import Note
-from kimi_memory.domain.pages import Project, Proposal
-from kimi_memory.domain.scope import owned
+from kimi_memory.domain.note import Card, Link, Note
+from kimi_memory.domain.pages import Digest, Event, Project, Proposal
 from kimi_memory.domain.search_types import Unit
+from kimi_memory.domain.session import owned
 from kimi_memory.formats import codec
 from kimi_memory.index.tiers import tier_of
 

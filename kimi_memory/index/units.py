@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from kimi_memory.domain.origin import Origin, least_trusted
-from kimi_memory.domain.scope import owned, root_of, scope_of
+from kimi_memory.domain.note import Origin, Status, least_trusted
 from kimi_memory.domain.search_types import Chunk, Unit
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.session import owned, root_of, scope_of
 from kimi_memory.errors import FormatError
 from kimi_memory.formats.checksum import unseal
 from kimi_memory.formats.frontmatter import decode, read

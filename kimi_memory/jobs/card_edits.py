@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kimi_memory.domain.card import Card
 from kimi_memory.domain.change import digest
-from kimi_memory.domain.source import Rel
+from kimi_memory.domain.note import Card, Rel
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec
 from kimi_memory.formats.frontmatter import decode

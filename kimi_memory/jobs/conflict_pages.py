@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from kimi_memory.domain.card import Card, LinkRel
 from kimi_memory.domain.change import Change
-from kimi_memory.domain.plan_step import Step
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.job import Step
+from kimi_memory.domain.note import Card, LinkRel, Status
 from kimi_memory.formats.note_format import own_name
 from kimi_memory.formats.templates import fill
 from kimi_memory.jobs.evidence import supporting

@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 
+from kimi_memory.domain.job import Step
 from kimi_memory.domain.pages import Day
-from kimi_memory.domain.plan_step import Step
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec
 from kimi_memory.formats.frontmatter import decode

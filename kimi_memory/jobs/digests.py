@@ -7,16 +7,11 @@ from dataclasses import replace
 from datetime import datetime
 from typing import cast
 
-from kimi_memory.domain.digest import Digest, DigestLine, Part
 from kimi_memory.domain.ids import derived_id
-from kimi_memory.domain.job import Op
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.origin import Role
-from kimi_memory.domain.plan_step import Step
-from kimi_memory.domain.scope import scope_of
-from kimi_memory.domain.session import Transcript, speaker_of
-from kimi_memory.domain.source import Quote, Source
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.job import Op, Step
+from kimi_memory.domain.note import Lang, Quote, Role, Source, Status
+from kimi_memory.domain.pages import Digest, DigestLine, Part
+from kimi_memory.domain.session import Transcript, scope_of, speaker_of
 from kimi_memory.hooks.host import Host
 from kimi_memory.jobs.gates import DraftGate
 from kimi_memory.llm.proposals.proof import is_written

@@ -7,16 +7,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import cast
 
-from kimi_memory.domain.card import CardType
 from kimi_memory.domain.change import Change, Create, Delete, digest
 from kimi_memory.domain.draft import BY_WORDS, Draft
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.origin import Origin
-from kimi_memory.domain.plan import Plan, digest_of
-from kimi_memory.domain.plan_step import Step
-from kimi_memory.domain.scope import scope_of
-from kimi_memory.domain.session import BY_HAND, IMPORTED, Transcript
-from kimi_memory.domain.source import Quote
+from kimi_memory.domain.job import Plan, Step, digest_of
+from kimi_memory.domain.note import CardType, Lang, Origin, Quote
+from kimi_memory.domain.session import BY_HAND, IMPORTED, Transcript, scope_of
 from kimi_memory.errors import FormatError, WaitingError
 from kimi_memory.formats.jsonl import archive_path, transcript_markdown
 from kimi_memory.jobs import retract

@@ -7,13 +7,10 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
-from kimi_memory.domain.card import Card, CardType
-from kimi_memory.domain.digest import Digest
 from kimi_memory.domain.draft import Draft
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.origin import Origin
-from kimi_memory.domain.source import Quote
-from kimi_memory.domain.turn import Turn
+from kimi_memory.domain.note import Card, CardType, Lang, Origin, Quote
+from kimi_memory.domain.pages import Digest
+from kimi_memory.domain.session import Turn
 from kimi_memory.errors import FormatError, NotFoundError
 from kimi_memory.nlp.basic.language import language_of
 from kimi_memory.nlp.basic.regex import regex

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from kimi_memory.domain.change import Change, Create, Delete, Update
+from kimi_memory.domain.note import Status
 from kimi_memory.domain.search_types import Chunk, ChunkSizes, Query, Unit
-from kimi_memory.domain.status import Status
 from kimi_memory.errors import FormatError, GateError
 from kimi_memory.formats.eval_case import FOLDER, Case, hits_of, is_eval, read_cases
 from kimi_memory.formats.frontmatter import decode

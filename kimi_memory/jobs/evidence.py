@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from kimi_memory.domain.card import Card
-from kimi_memory.domain.event import Event
-from kimi_memory.domain.note import Note
-from kimi_memory.domain.source import Quote, Rel
+from kimi_memory.domain.note import Card, Note, Quote, Rel
+from kimi_memory.domain.pages import Event
 
 
 def supporting(note: Note) -> tuple[Quote, ...]:

@@ -7,16 +7,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from kimi_memory.domain.card import Card, CardType, Link, LinkRel
 from kimi_memory.domain.draft import Draft
-from kimi_memory.domain.event import Event
 from kimi_memory.domain.graph import SUGGESTED
 from kimi_memory.domain.ids import derived_id
-from kimi_memory.domain.job import Op
-from kimi_memory.domain.origin import Origin, least_trusted
-from kimi_memory.domain.plan_step import Step, Verdict
-from kimi_memory.domain.source import Quote, Rel, Source
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.job import Op, Step, Verdict
+from kimi_memory.domain.note import (
+    Card,
+    CardType,
+    Link,
+    LinkRel,
+    Origin,
+    Quote,
+    Rel,
+    Source,
+    Status,
+    least_trusted,
+)
+from kimi_memory.domain.pages import Event
 from kimi_memory.formats.card_header import Head, says_open
 from kimi_memory.hooks.host import Host
 from kimi_memory.jobs.gates import DraftGate, content_of

@@ -8,18 +8,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeVar
 
-from kimi_memory.domain.card import Card
 from kimi_memory.domain.change import Append, Change
-from kimi_memory.domain.digest import DigestLine
-from kimi_memory.domain.event import Event
-from kimi_memory.domain.job import Op
-from kimi_memory.domain.note import Note
+from kimi_memory.domain.job import Op, Plan, Step, digest_of
+from kimi_memory.domain.note import Card, Note, Rel, Source, Status
 from kimi_memory.domain.operation_types import Wanted
-from kimi_memory.domain.pages import Agent, Day, Project
-from kimi_memory.domain.plan import Plan, digest_of
-from kimi_memory.domain.plan_step import Step
-from kimi_memory.domain.source import Rel, Source
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.pages import Agent, Day, DigestLine, Event, Project
 from kimi_memory.domain.tombstone import Tombstone, hash_of, keyed_hash
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.formats.jsonl import tombstone_line

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from kimi_memory.config import GatesTable
-from kimi_memory.domain.card import Card
 from kimi_memory.domain.change import Change, Delete, Update
 from kimi_memory.domain.draft import Draft
-from kimi_memory.domain.job import Op, Spent
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.plan_step import Step
+from kimi_memory.domain.job import Op, Spent, Step
+from kimi_memory.domain.note import Card, Lang
 from kimi_memory.domain.tombstone import PURGED, Tombstones
 from kimi_memory.errors import GateError
 from kimi_memory.jobs.overview import is_generated

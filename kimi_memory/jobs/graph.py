@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
-from kimi_memory.domain.card import Card, CardType, Link, LinkRel
 from kimi_memory.domain.graph import Edge, Graph, links_of, mentioned, name_of
-from kimi_memory.domain.note import Note
-from kimi_memory.domain.scope import SHARED
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.note import Card, CardType, Link, LinkRel, Note, Status
+from kimi_memory.domain.session import SHARED
 from kimi_memory.store.notes.notes import Filed
 
 _LIVE = {Status.ACTIVE, Status.STALE, Status.CANDIDATE, Status.CONFLICTED}

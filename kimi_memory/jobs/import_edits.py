@@ -7,13 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from kimi_memory.domain.card import Card, CardType
 from kimi_memory.domain.ids import derived_id
-from kimi_memory.domain.job import Op
-from kimi_memory.domain.note import Lang
+from kimi_memory.domain.job import Op, Plan, digest_of
+from kimi_memory.domain.note import Card, CardType, Lang, Status
 from kimi_memory.domain.pages import Proposal
-from kimi_memory.domain.plan import Plan, digest_of
-from kimi_memory.domain.status import Status
 from kimi_memory.errors import FormatError
 from kimi_memory.formats.frontmatter import BOM, decode, read
 from kimi_memory.formats.note_format import slug

@@ -8,15 +8,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from kimi_memory.domain.card import Card, CardType, Link, LinkRel
 from kimi_memory.domain.change import Change
-from kimi_memory.domain.event import Event
 from kimi_memory.domain.graph import REJECTED, SHARED_NAME, SUGGESTED, Graph
-from kimi_memory.domain.job import Op
-from kimi_memory.domain.origin import Origin
-from kimi_memory.domain.plan import Plan, digest_of
-from kimi_memory.domain.plan_step import Verdict
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.job import Op, Plan, Verdict, digest_of
+from kimi_memory.domain.note import Card, CardType, Link, LinkRel, Origin, Status
+from kimi_memory.domain.pages import Event
 from kimi_memory.jobs.graph import derive
 from kimi_memory.jobs.introspect_state import LIVE, Ledger, Summary
 from kimi_memory.jobs.merge import Pair, mergeable, pairs, ranked, verdict

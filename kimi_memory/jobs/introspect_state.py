@@ -7,12 +7,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from kimi_memory.config import Settings
-from kimi_memory.domain.card import Card
-from kimi_memory.domain.event import Event
-from kimi_memory.domain.job import Op
-from kimi_memory.domain.note import Note
-from kimi_memory.domain.plan_step import Step
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.job import Op, Step
+from kimi_memory.domain.note import Card, Note, Status
+from kimi_memory.domain.pages import Event
 from kimi_memory.jobs.merge import Pair, archived, merged, moved
 from kimi_memory.store.notes.notes import Filed
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from kimi_memory.domain.card import Card
 from kimi_memory.domain.change import Change
-from kimi_memory.domain.event import Event
-from kimi_memory.domain.note import Note
-from kimi_memory.domain.plan import Plan
+from kimi_memory.domain.job import Plan
+from kimi_memory.domain.note import Card, Note
+from kimi_memory.domain.pages import Event
 from kimi_memory.errors import GateError
 from kimi_memory.jobs.gates import JobGates
 from kimi_memory.jobs.render import Render

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from kimi_memory.domain.card import CardType
 from kimi_memory.domain.draft import Draft
-from kimi_memory.domain.source import Quote
+from kimi_memory.domain.note import CardType, Quote
 from kimi_memory.nlp.basic.regex import regex
 from kimi_memory.nlp.rules.salience import traits_of
 from kimi_memory.nlp.rules.strip_code import headline

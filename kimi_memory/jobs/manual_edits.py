@@ -7,14 +7,10 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import count
 
-from kimi_memory.domain.card import Card
 from kimi_memory.domain.change import Change, Create
-from kimi_memory.domain.origin import Origin, Role
-from kimi_memory.domain.plan import digest_of
-from kimi_memory.domain.scope import in_scope
-from kimi_memory.domain.session import BY_HAND, Session, Transcript
-from kimi_memory.domain.source import HAND, Quote, Rel, Source
-from kimi_memory.domain.turn import Turn
+from kimi_memory.domain.job import digest_of
+from kimi_memory.domain.note import HAND, Card, Origin, Quote, Rel, Role, Source
+from kimi_memory.domain.session import BY_HAND, Session, Transcript, Turn, in_scope
 from kimi_memory.formats.jsonl import (
     archive_path,
     context_of,

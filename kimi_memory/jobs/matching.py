@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from kimi_memory.domain.card import Card
 from kimi_memory.domain.draft import Draft
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.note import Card, Status
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec
 from kimi_memory.formats.frontmatter import decode

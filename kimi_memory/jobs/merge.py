@@ -10,11 +10,10 @@ from itertools import combinations
 
 import numpy as np
 
-from kimi_memory.domain.card import Card, Link, LinkRel
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.engine import Embedding
-from kimi_memory.domain.plan_step import Verdict
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.job import Verdict
+from kimi_memory.domain.note import Card, Link, LinkRel, Status
 from kimi_memory.hooks.host import Host
 from kimi_memory.nlp.basic.cjk import HAN, simplify
 from kimi_memory.nlp.basic.normalize import normalise

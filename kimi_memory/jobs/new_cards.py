@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from kimi_memory.domain.card import Card, CardType, Link, LinkRel
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.ids import derived_id
-from kimi_memory.domain.origin import Origin
-from kimi_memory.domain.source import Rel, Source
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.note import Card, CardType, Link, LinkRel, Origin, Rel, Source, Status
 from kimi_memory.jobs.gates import content_of
 from kimi_memory.store.notes.notes import mark
 

@@ -9,9 +9,7 @@ from dataclasses import dataclass
 from heapq import nsmallest
 from typing import NamedTuple
 
-from kimi_memory.domain.card import CardType
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.note import CardType, Lang, Status
 from kimi_memory.formats.card_header import Head
 from kimi_memory.formats.frontmatter import BOM
 from kimi_memory.formats.page_lines import NOTES, TITLES, UNSURE

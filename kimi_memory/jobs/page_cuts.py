@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from kimi_memory.domain.card import Card
-from kimi_memory.domain.digest import DigestLine
-from kimi_memory.domain.event import Event
-from kimi_memory.domain.note import Note
-from kimi_memory.domain.pages import Agent, Day, Project
-from kimi_memory.domain.scope import SHARED
+from kimi_memory.domain.note import Card, Note
+from kimi_memory.domain.pages import Agent, Day, DigestLine, Event, Project
+from kimi_memory.domain.session import SHARED
 from kimi_memory.formats.day_lines import read_said
 from kimi_memory.formats.marks import split_mark
 from kimi_memory.nlp.basic.normalize import normalise

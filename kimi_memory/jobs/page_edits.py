@@ -6,13 +6,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from kimi_memory.domain.card import Card, CardType, Link, LinkRel
 from kimi_memory.domain.ids import derived_id
-from kimi_memory.domain.job import Op
-from kimi_memory.domain.note import Lang, Note
-from kimi_memory.domain.origin import Origin
-from kimi_memory.domain.plan_step import Step
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.job import Op, Step
+from kimi_memory.domain.note import Card, CardType, Lang, Link, LinkRel, Note, Origin, Status
 from kimi_memory.formats.page_lines import Line, shown, type_of
 from kimi_memory.jobs.manual_edits import Hand
 from kimi_memory.jobs.tombstone_gate import LIVE, TombstoneGate

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 
 from kimi_memory.config import Settings
-from kimi_memory.domain.card import Card, CardType
 from kimi_memory.domain.change import Change, Delete, digest
-from kimi_memory.domain.plan_step import Step
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.job import Step
+from kimi_memory.domain.note import Card, CardType, Status
 from kimi_memory.formats.card_header import Head, page_language
 from kimi_memory.formats.note_format import slug
 from kimi_memory.formats.page_lines import read_page

@@ -9,13 +9,10 @@ from datetime import date, datetime, timedelta
 from typing import Any, NamedTuple
 
 from kimi_memory.config import Settings
-from kimi_memory.domain.event import Event
-from kimi_memory.domain.pages import Day
-from kimi_memory.domain.plan import digest_of
-from kimi_memory.domain.scope import scope_of
-from kimi_memory.domain.session import Session
-from kimi_memory.domain.source import HAND
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.job import digest_of
+from kimi_memory.domain.note import HAND, Status
+from kimi_memory.domain.pages import Day, Event
+from kimi_memory.domain.session import Session, scope_of
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec
 from kimi_memory.formats.card_header import Head

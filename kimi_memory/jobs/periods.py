@@ -9,18 +9,11 @@ from datetime import date, timedelta
 from functools import partial
 from typing import TypeVar
 
-from kimi_memory.domain.card import Card
-from kimi_memory.domain.digest import Digest
-from kimi_memory.domain.event import Event
-from kimi_memory.domain.job import Op
+from kimi_memory.domain.job import DayView, Op, Plan, Spoken, Step, WeekView, digest_of
 from kimi_memory.domain.moment import moment
-from kimi_memory.domain.note import Lang, Note
-from kimi_memory.domain.pages import Agent, Day, Identity, Project, Proposal
-from kimi_memory.domain.plan import Plan, digest_of
-from kimi_memory.domain.plan_step import DayView, Spoken, Step, WeekView
-from kimi_memory.domain.scope import SHARED
-from kimi_memory.domain.session import speaker_of
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.note import Card, Lang, Note, Status
+from kimi_memory.domain.pages import Agent, Day, Digest, Event, Identity, Project, Proposal
+from kimi_memory.domain.session import SHARED, speaker_of
 from kimi_memory.errors import FormatError, NotFoundError
 from kimi_memory.formats.card_header import Cards, Head
 from kimi_memory.jobs.pages import Pages

@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from datetime import date, datetime
 
     from kimi_memory.config import Settings
-    from kimi_memory.domain.actor import Actor
+    from kimi_memory.domain.change import Actor
+    from kimi_memory.domain.job import Plan
     from kimi_memory.domain.job_registry import JobEntry
-    from kimi_memory.domain.plan import Plan
     from kimi_memory.hooks.host import Host
     from kimi_memory.store.git.history import History
     from kimi_memory.store.notes.notes import Shelf

@@ -6,11 +6,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from kimi_memory.domain.card import Card, CardType
 from kimi_memory.domain.change import digest
 from kimi_memory.domain.job import Op
+from kimi_memory.domain.note import Card, CardType, Status
 from kimi_memory.domain.pages import Project
-from kimi_memory.domain.status import Status
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec
 from kimi_memory.formats.card_header import says_open

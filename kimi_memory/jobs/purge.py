@@ -10,15 +10,11 @@ from itertools import chain
 from pathlib import PurePosixPath
 
 from kimi_memory.config import Settings
-from kimi_memory.domain.card import Card
 from kimi_memory.domain.change import Change, Create, Delete, Effect, Update, digest
-from kimi_memory.domain.digest import Digest
-from kimi_memory.domain.event import Event
 from kimi_memory.domain.ids import safe_session_id
-from kimi_memory.domain.job import Job, Op, Operation
-from kimi_memory.domain.note import Note
-from kimi_memory.domain.pages import Proposal
-from kimi_memory.domain.plan import digest_of
+from kimi_memory.domain.job import Job, Op, Operation, digest_of
+from kimi_memory.domain.note import Card, Note
+from kimi_memory.domain.pages import Digest, Event, Proposal
 from kimi_memory.domain.tombstone import Tombstone, hash_of, keyed_hash
 from kimi_memory.errors import FormatError, NotFoundError, UsageError
 from kimi_memory.formats import codec

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from kimi_memory.domain.draft import Draft
-from kimi_memory.domain.plan import Plan, digest_of
+from kimi_memory.domain.job import Plan, digest_of
 from kimi_memory.jobs import retract
 from kimi_memory.jobs.fold_drafts import Fold
 from kimi_memory.jobs.gates import DraftGate

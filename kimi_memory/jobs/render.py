@@ -8,8 +8,8 @@ from itertools import chain, count
 from pathlib import PurePosixPath
 
 from kimi_memory.domain.change import Change, Create, Delete, Update, digest
+from kimi_memory.domain.job import Step
 from kimi_memory.domain.note import Note
-from kimi_memory.domain.plan_step import Step
 from kimi_memory.errors import WaitingError
 from kimi_memory.formats import codec
 from kimi_memory.store.files.merge_marks import marks_in

@@ -6,15 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from kimi_memory.domain.card import Card, LinkRel
 from kimi_memory.domain.ids import derived_id
-from kimi_memory.domain.job import Op
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.origin import Origin
-from kimi_memory.domain.plan import Plan, digest_of
-from kimi_memory.domain.plan_step import Step
-from kimi_memory.domain.source import Rel, Source
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.job import Op, Plan, Step, digest_of
+from kimi_memory.domain.note import Card, Lang, LinkRel, Origin, Rel, Source, Status
 from kimi_memory.errors import AmbiguousIdError, NotFoundError, UsageError
 from kimi_memory.jobs.conflict_pages import Dispute, disputes
 from kimi_memory.jobs.manual_edits import Hand

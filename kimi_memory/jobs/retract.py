@@ -6,12 +6,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 
-from kimi_memory.domain.card import Card
 from kimi_memory.domain.change import Append, Change
-from kimi_memory.domain.job import Op
+from kimi_memory.domain.job import Op, Step
+from kimi_memory.domain.note import Card, Status
 from kimi_memory.domain.pages import Day, Project
-from kimi_memory.domain.plan_step import Step
-from kimi_memory.domain.status import Status
 from kimi_memory.domain.tombstone import Tombstone
 from kimi_memory.formats.jsonl import tombstone_line
 from kimi_memory.nlp.basic.normalize import normalise

@@ -6,16 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 
-from kimi_memory.domain.card import Card
 from kimi_memory.domain.change import Append, Change, Delete, digest
-from kimi_memory.domain.job import Op
-from kimi_memory.domain.note import Note
+from kimi_memory.domain.job import Op, Plan, Step, digest_of
+from kimi_memory.domain.note import Card, Note, Origin, Status
 from kimi_memory.domain.operation_types import Wanted
-from kimi_memory.domain.origin import Origin
 from kimi_memory.domain.pages import Proposal, Todo
-from kimi_memory.domain.plan import Plan, digest_of
-from kimi_memory.domain.plan_step import Step
-from kimi_memory.domain.status import Status
 from kimi_memory.domain.tombstone import Tombstone, Tombstones
 from kimi_memory.errors import FormatError, NotFoundError, UsageError
 from kimi_memory.formats.jsonl import tombstone_line

@@ -9,13 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from kimi_memory.domain.card import CardType
 from kimi_memory.domain.draft import CHANGE, ORDER, Draft
-from kimi_memory.domain.event import EventType
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.session import Session, Transcript
-from kimi_memory.domain.source import Quote
-from kimi_memory.domain.turn import Turn
+from kimi_memory.domain.note import CardType, Lang, Quote
+from kimi_memory.domain.pages import EventType
+from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.jobs.earlier import Earlier
 from kimi_memory.nlp.basic.language import language_of
 from kimi_memory.nlp.basic.regex import regex

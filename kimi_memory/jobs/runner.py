@@ -10,15 +10,11 @@ from dataclasses import replace
 from datetime import datetime
 
 from kimi_memory.config import Settings
-from kimi_memory.domain.actor import Actor
-from kimi_memory.domain.card import Card
-from kimi_memory.domain.change import Append, Change, Create, Delete, Effect, Update, digest
-from kimi_memory.domain.digest import Digest
-from kimi_memory.domain.job import Job, JobReport, Spent
+from kimi_memory.domain.change import Actor, Append, Change, Create, Delete, Effect, Update, digest
+from kimi_memory.domain.job import Job, JobReport, Plan, Spent, Step, operations
 from kimi_memory.domain.job_registry import JOBS
-from kimi_memory.domain.pages import Day, Project
-from kimi_memory.domain.plan import Plan, operations
-from kimi_memory.domain.plan_step import Step
+from kimi_memory.domain.note import Card
+from kimi_memory.domain.pages import Day, Digest, Project
 from kimi_memory.domain.search_types import ChunkSizes
 from kimi_memory.errors import (
     ChangedOnDiskError,

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from kimi_memory.domain.change import Append, Change, Create, Update
+from kimi_memory.domain.job import Plan
 from kimi_memory.domain.json_value import Json
-from kimi_memory.domain.plan import Plan
 from kimi_memory.formats.checksum import seal, unseal
 from kimi_memory.store.files.paths import TOMBSTONES
 

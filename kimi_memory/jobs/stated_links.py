@@ -7,12 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from kimi_memory.domain.card import Card, Link, LinkRel
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.graph import SHARED_NAME, SUGGESTED
-from kimi_memory.domain.job import Op
-from kimi_memory.domain.note import Note
-from kimi_memory.domain.plan_step import Step
+from kimi_memory.domain.job import Op, Step
+from kimi_memory.domain.note import Card, Link, LinkRel, Note
 from kimi_memory.formats.card_header import Head
 from kimi_memory.jobs.tombstone_gate import LIVE
 from kimi_memory.nlp.basic.normalize import normalise

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from kimi_memory.domain.card import CardType
 from kimi_memory.domain.draft import Draft
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.origin import Origin, Role
+from kimi_memory.domain.note import CardType, Lang, Origin, Role
 from kimi_memory.domain.session import Transcript
 from kimi_memory.nlp.basic.regex import regex
 from kimi_memory.nlp.rules.people import OPEN, SINGLE

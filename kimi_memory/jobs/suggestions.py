@@ -7,11 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from kimi_memory.domain.card import Card, Link, LinkRel
 from kimi_memory.domain.graph import REJECTED, SUGGESTED
-from kimi_memory.domain.job import Op
-from kimi_memory.domain.plan_step import Step
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.job import Op, Step
+from kimi_memory.domain.note import Card, Link, LinkRel, Status
 from kimi_memory.jobs.tombstone_gate import LIVE
 from kimi_memory.store.notes.notes import Shelf
 

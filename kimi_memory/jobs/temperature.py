@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 
 from kimi_memory.config import TemperatureTable
-from kimi_memory.domain.card import Card
+from kimi_memory.domain.note import Card
 from kimi_memory.domain.search_types import COLD_BELOW
 from kimi_memory.jobs.usage import Use
 

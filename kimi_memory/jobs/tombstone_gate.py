@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from string import capwords
 
-from kimi_memory.domain.card import Card
 from kimi_memory.domain.draft import Draft
-from kimi_memory.domain.event import Event
-from kimi_memory.domain.note import Note
-from kimi_memory.domain.pages import Proposal
-from kimi_memory.domain.plan_step import Step
-from kimi_memory.domain.scope import SHARED
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.job import Step
+from kimi_memory.domain.note import Card, Note, Status
+from kimi_memory.domain.pages import Event, Proposal
+from kimi_memory.domain.session import SHARED
 from kimi_memory.domain.tombstone import Tombstone, Tombstones
 from kimi_memory.nlp.basic.regex import regex
 from kimi_memory.nlp.basic.similarity import repeats_claim

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from kimi_memory.domain.card import Card
-from kimi_memory.domain.event import Event
-from kimi_memory.domain.note import Note
-from kimi_memory.domain.session import Transcript
-from kimi_memory.domain.source import Quote, Source
-from kimi_memory.domain.turn import Turn
+from kimi_memory.domain.note import Card, Note, Quote, Source
+from kimi_memory.domain.pages import Event
+from kimi_memory.domain.session import Transcript, Turn
 from kimi_memory.errors import NotFoundError
 from kimi_memory.store.git.history import Commit, History
 from kimi_memory.store.notes import sessions

@@ -9,14 +9,11 @@ from datetime import UTC, datetime, timedelta
 from itertools import product
 from typing import TypeGuard
 
-from kimi_memory.domain.card import Card, CardType
-from kimi_memory.domain.event import Event
 from kimi_memory.domain.ids import derived_id
 from kimi_memory.domain.job import Job
 from kimi_memory.domain.job_registry import JOBS
-from kimi_memory.domain.note import Note
-from kimi_memory.domain.pages import Proposal
-from kimi_memory.domain.source import HAND
+from kimi_memory.domain.note import HAND, Card, CardType, Note
+from kimi_memory.domain.pages import Event, Proposal
 from kimi_memory.domain.tombstone import KEYED, Keyed, hash_of, keyed_hash
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec

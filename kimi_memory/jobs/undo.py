@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from kimi_memory.domain.actor import Actor
-from kimi_memory.domain.change import Change, Create, Delete, Effect, Update, digest
+from kimi_memory.domain.change import Actor, Change, Create, Delete, Effect, Update, digest
 from kimi_memory.domain.job import Job
 from kimi_memory.errors import GateError, HistoryError
 from kimi_memory.formats.session_page import view_json

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kimi_memory.domain.plan import Plan
-from kimi_memory.domain.plan_step import Step
+from kimi_memory.domain.job import Plan, Step
 from kimi_memory.store.notes.notes import Shelf
 
 _ANSWERS = frozenset({"review", "forget", "purge"})

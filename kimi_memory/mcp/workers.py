@@ -10,10 +10,10 @@ from pathlib import Path
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Opening
-from kimi_memory.domain.actor import Actor
+from kimi_memory.domain.change import Actor
 from kimi_memory.domain.job import JobReport
+from kimi_memory.domain.note import Origin
 from kimi_memory.domain.operation_types import Said, Wanted
-from kimi_memory.domain.origin import Origin
 from kimi_memory.domain.search_types import Hit
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.mcp import responses

@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from threading import RLock
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.actor import Actor
-from kimi_memory.domain.change import Change, Create, Delete, Move, Update, digest
+from kimi_memory.domain.change import Actor, Change, Create, Delete, Move, Update, digest
 from kimi_memory.domain.moment import stamp
-from kimi_memory.domain.origin import Origin
+from kimi_memory.domain.note import Origin
 from kimi_memory.errors import UsageError
 from kimi_memory.formats.frontmatter import decode, read
 from kimi_memory.formats.frontmatter_patch import patch_values

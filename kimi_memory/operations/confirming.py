@@ -7,13 +7,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.actor import Actor
-from kimi_memory.domain.card import Card
-from kimi_memory.domain.change import Change, Delete, Update, digest
+from kimi_memory.domain.change import Actor, Change, Delete, Update, digest
 from kimi_memory.domain.job import JobReport
-from kimi_memory.domain.note import Note
+from kimi_memory.domain.note import Card, Note, Origin
 from kimi_memory.domain.operation_types import Wanted
-from kimi_memory.domain.origin import Origin
 from kimi_memory.errors import FormatError, NotFoundError, StoreError
 from kimi_memory.formats import codec
 from kimi_memory.jobs.forget import Forget

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.card import Card
-from kimi_memory.domain.event import Event
 from kimi_memory.domain.graph import links_of
 from kimi_memory.domain.health import Finding, Severity
-from kimi_memory.domain.note import Note
+from kimi_memory.domain.note import Card, Note
+from kimi_memory.domain.pages import Event
 from kimi_memory.errors import FormatError, StoreError
 from kimi_memory.formats.joined_sessions import is_joined
 from kimi_memory.jobs.card_edits import touched

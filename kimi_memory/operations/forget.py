@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, combinations_with_replacement
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.actor import Actor
+from kimi_memory.domain.change import Actor
 from kimi_memory.domain.job import JobReport, Op
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.errors import ReadOnlyError, StoreError, UsageError

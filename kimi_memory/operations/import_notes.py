@@ -10,18 +10,23 @@ from datetime import datetime
 from kimi_memory.api.memory import Memory
 from kimi_memory.capture.window import fits_window
 from kimi_memory.config import CaptureTable
-from kimi_memory.domain.card import Card, CardType, Link, LinkRel
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.foreign_note import Memo
-from kimi_memory.domain.job import Op
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.origin import Origin, Role
-from kimi_memory.domain.plan import Plan, digest_of
-from kimi_memory.domain.plan_step import Step, Verdict
-from kimi_memory.domain.session import IMPORTED, Session
-from kimi_memory.domain.source import Quote, Rel, Source
-from kimi_memory.domain.status import Status
-from kimi_memory.domain.turn import Turn
+from kimi_memory.domain.job import Op, Plan, Step, Verdict, digest_of
+from kimi_memory.domain.note import (
+    Card,
+    CardType,
+    Lang,
+    Link,
+    LinkRel,
+    Origin,
+    Quote,
+    Rel,
+    Role,
+    Source,
+    Status,
+)
+from kimi_memory.domain.session import IMPORTED, Session, Turn
 from kimi_memory.hooks.host import Host
 from kimi_memory.jobs.gates import DraftGate
 from kimi_memory.jobs.manual_edits import archive

@@ -6,14 +6,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.card import Card, Link, LinkRel
 from kimi_memory.domain.graph import MUTUAL, REJECTED, SUGGESTED, Edge
 from kimi_memory.domain.health import Finding, Severity
-from kimi_memory.domain.job import JobReport, Op
-from kimi_memory.domain.note import Note
-from kimi_memory.domain.plan import Plan, digest_of
-from kimi_memory.domain.plan_step import Step
-from kimi_memory.domain.scope import SHARED
+from kimi_memory.domain.job import JobReport, Op, Plan, Step, digest_of
+from kimi_memory.domain.note import Card, Link, LinkRel, Note
+from kimi_memory.domain.session import SHARED
 from kimi_memory.errors import UsageError
 from kimi_memory.jobs.graph import derive, missing
 from kimi_memory.jobs.planner import OneJob

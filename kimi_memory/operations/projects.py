@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.job import JobReport, Op
+from kimi_memory.domain.job import JobReport, Op, Plan, Step, digest_of
+from kimi_memory.domain.note import Status
 from kimi_memory.domain.pages import Project
-from kimi_memory.domain.plan import Plan, digest_of
-from kimi_memory.domain.plan_step import Step
-from kimi_memory.domain.status import Status
 from kimi_memory.errors import NotFoundError
 from kimi_memory.jobs.planner import OneJob
 from kimi_memory.store.notes.notes import Shelf

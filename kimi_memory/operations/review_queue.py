@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.card import Card
 from kimi_memory.domain.job import JobReport
+from kimi_memory.domain.note import Card
 from kimi_memory.domain.operation_types import Said, Waiting
 from kimi_memory.domain.pages import Proposal
 from kimi_memory.errors import KimiMemoryError, UsageError

@@ -6,13 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.actor import Actor
-from kimi_memory.domain.card import Card
-from kimi_memory.domain.event import Event
-from kimi_memory.domain.job import Op
-from kimi_memory.domain.plan_step import Step
+from kimi_memory.domain.change import Actor
+from kimi_memory.domain.job import Op, Step
+from kimi_memory.domain.note import Card, Quote, Source
+from kimi_memory.domain.pages import Event
 from kimi_memory.domain.session import Transcript
-from kimi_memory.domain.source import Quote, Source
 from kimi_memory.formats.joined_sessions import is_joined, parts_of
 from kimi_memory.formats.jsonl import read_transcript_lines
 from kimi_memory.jobs.render import Render

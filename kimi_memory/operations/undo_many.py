@@ -9,7 +9,7 @@ from itertools import islice
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.change import digest
 from kimi_memory.domain.job import Job
-from kimi_memory.domain.source import Source
+from kimi_memory.domain.note import Source
 from kimi_memory.errors import GateError, KimiMemoryError, NotFoundError
 from kimi_memory.jobs.runner import FOLDER
 from kimi_memory.jobs.undo import goes_on

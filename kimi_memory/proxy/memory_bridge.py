@@ -17,7 +17,7 @@ from kimi_memory.agent_hooks.gate import question_of
 from kimi_memory.agent_hooks.respond import STALE_HOURS
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.ids import safe_session_id
-from kimi_memory.domain.origin import Role
+from kimi_memory.domain.note import Role
 from kimi_memory.domain.search_types import Context
 from kimi_memory.errors import KimiMemoryError, ServerError
 from kimi_memory.nlp.basic.prompt_fence import strip_injected

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kimi_memory.domain.card import Card
-from kimi_memory.domain.event import Event
+from kimi_memory.domain.note import Card
+from kimi_memory.domain.pages import Event
 from kimi_memory.domain.search_types import Hit, Related, Unit
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.formats import codec
@@ -19,8 +19,8 @@ from kimi_memory.index.searcher import Bools, Searcher
 from kimi_memory.recall.filters import standing
 
 if TYPE_CHECKING:
-    from kimi_memory.domain.card import Card
-    from kimi_memory.domain.event import Event
+    from kimi_memory.domain.note import Card
+    from kimi_memory.domain.pages import Event
 
 QUOTES = "QUOTES"
 LIMIT = 3

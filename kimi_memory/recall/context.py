@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from kimi_memory.domain.note import Status
 from kimi_memory.domain.pages import STARTER_PAGES
 from kimi_memory.domain.search_types import Context, Query, Unit
 from kimi_memory.domain.session import last_rounds
-from kimi_memory.domain.status import Status
 from kimi_memory.errors import FormatError
 from kimi_memory.formats.jsonl import read_transcript_lines
 from kimi_memory.formats.labels import fold, spellings

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kimi_memory.domain.origin import Role
+from kimi_memory.domain.note import Role
 from kimi_memory.index.searcher import Bools, Floats, Ints, Searcher
 from kimi_memory.index.words import ASKS
 from kimi_memory.recall.query_analysis import Stretch

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Literal
 
 from kimi_memory.config import RecallTable
 from kimi_memory.domain.engine import Embedding
-from kimi_memory.domain.scope import visible
 from kimi_memory.domain.search_types import Answer, Hit, Query, Unit
+from kimi_memory.domain.session import visible
 from kimi_memory.errors import UsageError
 from kimi_memory.hooks.host import Host
 from kimi_memory.index.index import Index

@@ -9,9 +9,9 @@ from math import nan
 
 import numpy as np
 
-from kimi_memory.domain.scope import SHARED
+from kimi_memory.domain.note import Status
 from kimi_memory.domain.search_types import Query
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.session import SHARED
 from kimi_memory.index.searcher import Bools, Floats, Searcher
 from kimi_memory.nlp.basic.normalize import normalise
 from kimi_memory.recall.phrases import worded

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import Any
 
+from kimi_memory.domain.note import Status
 from kimi_memory.domain.search_types import Query
-from kimi_memory.domain.status import Status
 from kimi_memory.errors import UsageError
 from kimi_memory.nlp.basic.cjk import HAN
 from kimi_memory.nlp.basic.regex import regex

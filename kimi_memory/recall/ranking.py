@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kimi_memory.domain.note import Status
 from kimi_memory.domain.search_types import Query
-from kimi_memory.domain.status import Status
 from kimi_memory.index.searcher import Bools, Floats, Searcher
 from kimi_memory.index.top import best
 from kimi_memory.nlp.rules.previous import asks_for_previous

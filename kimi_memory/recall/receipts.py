@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from kimi_memory.domain.actor import Actor
+from kimi_memory.domain.change import Actor
 from kimi_memory.domain.ids import new_id
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.formats.checksum import seal

@@ -11,11 +11,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from kimi_memory.domain.card import Card
-from kimi_memory.domain.event import Event
-from kimi_memory.domain.scope import is_private
+from kimi_memory.domain.note import Card, Status
+from kimi_memory.domain.pages import Event
 from kimi_memory.domain.search_types import Hit, Query, Unit
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.session import is_private
 from kimi_memory.domain.tombstone import PURGED, Tombstones
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.formats import codec

@@ -8,8 +8,8 @@ from pathlib import PurePosixPath
 
 import numpy as np
 
-from kimi_memory.domain.card import Link
 from kimi_memory.domain.graph import Edge, Graph, name_of
+from kimi_memory.domain.note import Link
 from kimi_memory.domain.search_types import Hit, Related
 from kimi_memory.index.searcher import Bools, Searcher
 from kimi_memory.recall.filters import standing

@@ -22,9 +22,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kimi_memory.domain.origin import Origin
+from kimi_memory.domain.note import Origin, Status
 from kimi_memory.domain.search_types import Query
-from kimi_memory.domain.status import Status
 from kimi_memory.index.searcher import Bools, Floats, Ints, Searcher
 from kimi_memory.nlp.basic.common_words import commonness
 from kimi_memory.nlp.rules.framing import (

@@ -14,18 +14,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from kimi_memory.domain.card import Card
-from kimi_memory.domain.event import Event
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.note import Card, Status
+from kimi_memory.domain.pages import Event
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.formats import codec
 from kimi_memory.formats.frontmatter import decode
 from kimi_memory.index.searcher import Bools, Floats, Searcher
 
 if TYPE_CHECKING:
-    from kimi_memory.domain.card import Card
-    from kimi_memory.domain.event import Event
-    from kimi_memory.domain.source import Source
+    from kimi_memory.domain.note import Card, Source
+    from kimi_memory.domain.pages import Event
 
 BEHIND, AHEAD = 0.5, 1.5
 """Factors of what only a replaced card rests on, and of the card that holds instead."""

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kimi_memory.domain.origin import Origin
+from kimi_memory.domain.note import Origin, Status
 from kimi_memory.domain.search_types import Query, Unit
-from kimi_memory.domain.status import Status
 from kimi_memory.nlp.basic.tokens import estimate
 from kimi_memory.nlp.rules.framing import orders_for_always
 from kimi_memory.nlp.rules.occasions import calls_for, suits

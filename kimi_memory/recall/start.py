@@ -10,8 +10,8 @@ from typing import NamedTuple
 from kimi_memory.domain.brief import Choice, Point
 from kimi_memory.domain.note import Lang
 from kimi_memory.domain.pages import STARTER_IDENTITY, STARTER_PAGES, Identity
-from kimi_memory.domain.scope import SHARED
 from kimi_memory.domain.search_types import Context, Query
+from kimi_memory.domain.session import SHARED
 from kimi_memory.formats.page_lines import BRIEF_TITLES
 from kimi_memory.nlp.basic.prompt_fence import fence
 from kimi_memory.nlp.basic.sentences import sentences

@@ -14,9 +14,8 @@ from datetime import datetime
 
 import numpy as np
 
-from kimi_memory.domain.card import Card
+from kimi_memory.domain.note import Card, Status
 from kimi_memory.domain.search_types import Unit
-from kimi_memory.domain.status import Status
 from kimi_memory.domain.tombstone import Tombstones
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.formats import codec

@@ -12,9 +12,8 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.domain.scope import AREAS, SHARED, named, root_of, scope_of, visible
 from kimi_memory.domain.search_types import Hit, Query
-from kimi_memory.domain.session import Session
+from kimi_memory.domain.session import AREAS, SHARED, Session, named, root_of, scope_of, visible
 from kimi_memory.errors import FormatError, NotFoundError, ServerError
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.note_index import Entry

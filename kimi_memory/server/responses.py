@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from kimi_memory.domain.operation_types import Commit
 
 if TYPE_CHECKING:
-    from kimi_memory.domain.card import Card
+    from kimi_memory.domain.note import Card
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kimi_memory.domain.card import CardType
 from kimi_memory.domain.job import Job, JobReport
 from kimi_memory.domain.job_registry import periodic
+from kimi_memory.domain.note import CardType
 from kimi_memory.domain.operation_types import Commit, Waiting
-from kimi_memory.domain.scope import AREAS
 from kimi_memory.domain.search_types import Answer, Context
-from kimi_memory.domain.session import Session
+from kimi_memory.domain.session import AREAS, Session
 from kimi_memory.recall.query_parser import CLOSED
 from kimi_memory.server import reading, responses, simple, writing
 from kimi_memory.server.principal import Scope

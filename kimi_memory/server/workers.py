@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Opening
 from kimi_memory.api.user_dirs import Home
-from kimi_memory.domain.actor import Actor
-from kimi_memory.domain.origin import Origin
+from kimi_memory.domain.change import Actor
+from kimi_memory.domain.note import Origin
 from kimi_memory.server.principal import Caller
 from kimi_memory.server.rate_limit import busy
 from kimi_memory.server.schema import Given, Route, on_clocks

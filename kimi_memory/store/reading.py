@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from functools import cache
 
-from kimi_memory.domain.origin import Origin, least_trusted
+from kimi_memory.domain.note import Origin, least_trusted
 from kimi_memory.errors import NotFoundError, UnsafePathError, WaitingError
 from kimi_memory.formats.checksum import seal, unseal
 from kimi_memory.formats.frontmatter import decode

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import NamedTuple, Protocol
 
 from kimi_memory.domain.change import digest
-from kimi_memory.domain.origin import Origin
+from kimi_memory.domain.note import Origin
 from kimi_memory.store.wal.append_log import is_mark, mark_of
 from kimi_memory.store.wal.contents import EXTERNAL
 from kimi_memory.store.wal.entries import Entry

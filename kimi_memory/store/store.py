@@ -11,8 +11,7 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import NamedTuple
 
-from kimi_memory.domain.actor import Actor
-from kimi_memory.domain.change import Append, Change, Effect, digest
+from kimi_memory.domain.change import Actor, Append, Change, Effect, digest
 from kimi_memory.domain.ids import new_id
 from kimi_memory.errors import ChangedOnDiskError, ReadOnlyError, StoreError
 from kimi_memory.store.files.disk import Disk, Refusing, refusal

@@ -6,10 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from kimi_memory.domain.card import Card, CardType
 from kimi_memory.domain.draft import Draft
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.plan_step import Verdict
+from kimi_memory.domain.job import Verdict
+from kimi_memory.domain.note import Card, CardType, Lang
 from kimi_memory.domain.prompt import Question
 from kimi_memory.hooks.host import Host
 from kimi_memory.nlp.basic.language import language_of

@@ -13,15 +13,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
-from kimi_memory.domain.card import CardType
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.json_value import Json
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.origin import Role
+from kimi_memory.domain.note import CardType, Lang, Quote, Role
 from kimi_memory.domain.prompt import Question
-from kimi_memory.domain.session import Transcript
-from kimi_memory.domain.source import Quote
-from kimi_memory.domain.turn import Turn
+from kimi_memory.domain.session import Transcript, Turn
 from kimi_memory.hooks.host import Host
 from kimi_memory.nlp.basic.language import language_of
 from kimi_memory.nlp.basic.minhash import words_of

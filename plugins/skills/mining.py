@@ -8,10 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from kimi_memory.domain.origin import Origin, Role
-from kimi_memory.domain.session import Transcript
-from kimi_memory.domain.source import Quote
-from kimi_memory.domain.turn import Turn
+from kimi_memory.domain.note import Origin, Quote, Role
+from kimi_memory.domain.session import Transcript, Turn
 from kimi_memory.nlp.basic.cjk import HAN, simplify
 from kimi_memory.nlp.basic.minhash import words_of
 from kimi_memory.nlp.basic.normalize import normalise

@@ -7,15 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kimi_memory import Memory
-from kimi_memory.domain.card import CardType
 from kimi_memory.domain.change import Create
 from kimi_memory.domain.draft import Draft
-from kimi_memory.domain.job import JobReport
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.origin import Origin
-from kimi_memory.domain.plan import Plan, digest_of
-from kimi_memory.domain.scope import scope_of
-from kimi_memory.domain.session import BY_HAND, IMPORTED, Transcript
+from kimi_memory.domain.job import JobReport, Plan, digest_of
+from kimi_memory.domain.note import CardType, Lang, Origin
+from kimi_memory.domain.session import BY_HAND, IMPORTED, Transcript, scope_of
 from kimi_memory.errors import FormatError, NotFoundError
 from kimi_memory.formats import frontmatter
 from kimi_memory.formats.templates import fill

@@ -13,8 +13,8 @@ from typing import Literal
 import pytest
 
 from kimi_memory import Memory, Opening
-from kimi_memory.domain.actor import Actor
-from kimi_memory.domain.card import Card
+from kimi_memory.domain.change import Actor
+from kimi_memory.domain.note import Card
 from kimi_memory.domain.search_types import Query
 from kimi_memory.errors import FormatError, HistoryError, NotAMemoryError, UsageError
 from kimi_memory.store.notes.notes import Shelf

@@ -9,7 +9,7 @@ import pytest
 
 from kimi_memory import Memory, Opening
 from kimi_memory.capture.log import Said, SessionLog
-from kimi_memory.domain.origin import Origin, Role
+from kimi_memory.domain.note import Origin, Role
 from kimi_memory.errors import UsageError
 from kimi_memory.store.notes import sessions
 

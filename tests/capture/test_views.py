@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kimi_memory import Memory
 from kimi_memory.capture.views import Views
-from kimi_memory.domain.origin import Role
+from kimi_memory.domain.note import Role
 from kimi_memory.store.notes import sessions
 
 VIEW = "short-term/session_s.json"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kimi_memory.domain.card import LinkRel
 from kimi_memory.domain.graph import Edge, Graph, mentioned, mentions, name_of, seen_from
+from kimi_memory.domain.note import LinkRel
 
 
 def edge(source: str, target: str, rel: str = "RELATES_TO", weight: float = 0.5, why: str = ""):

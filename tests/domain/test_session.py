@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
-from kimi_memory.domain.origin import Role
-from kimi_memory.domain.session import ROUND_TURNS, ROUNDS, last_rounds
-from kimi_memory.domain.turn import Turn
+import pytest
+
+from kimi_memory.domain.note import Role
+from kimi_memory.domain.session import (
+    ROUND_TURNS,
+    ROUNDS,
+    Session,
+    Turn,
+    last_rounds,
+    owned,
+    problem_of,
+    scope_of,
+    visible,
+)
 
 AT = datetime(2026, 2, 27, 9, tzinfo=UTC)
 
@@ -36,3 +48,46 @@ def test_a_short_session_is_shown_whole() -> None:
 def test_one_long_round_shows_its_last_turns_only() -> None:
     said = turns(Role.USER, *[Role.TOOL] * 500)
     assert [turn.n for turn in last_rounds(said)] == list(range(502 - ROUND_TURNS, 502))
+
+
+PLAIN = Session("s1", datetime(2026, 2, 27, tzinfo=UTC), agent="reviewer", user=" 小  李 ")
+
+
+@pytest.mark.parametrize(
+    ("header", "scope"),
+    [
+        ({}, ""),
+        ({"area": "agent"}, "agent:reviewer"),
+        ({"area": "user"}, "user:小 李"),
+        ({"area": "session"}, "session:s1"),
+        ({"area": "session", "id": "s1.2", "continues": "s1"}, "session:s1"),
+        ({"area": "agent", "agent": ""}, "session:s1"),
+        ({"area": "team"}, "session:s1"),
+    ],
+)
+def test_a_scope_follows_from_the_header(header: dict[str, str], scope: str) -> None:
+    assert scope_of(replace(PLAIN, **header)) == scope
+
+
+@pytest.mark.parametrize(
+    ("header", "why"),
+    [
+        ({"area": "team"}, "'team' is no area"),
+        ({"area": "agent", "agent": " "}, "area of an agent needs its name"),
+        ({"area": "user", "user": ""}, "area of a user needs its name"),
+        ({"area": "session", "agent": "", "user": ""}, ""),
+        ({}, ""),
+    ],
+)
+def test_an_area_without_its_name_is_a_problem(header: dict[str, str], why: str) -> None:
+    found = problem_of(replace(PLAIN, **header))
+    assert found.startswith(why) if not why else why in found
+    assert bool(found) == bool(why)
+
+
+def test_what_is_private_is_seen_by_its_own_and_by_the_owner_alone() -> None:
+    assert visible("agent:a", None)
+    assert visible("", ())
+    assert visible("agent:a", ("agent:a",))
+    assert not visible("agent:a", ("agent:b", "user:a"))
+    assert owned("user:小李") == {"scope": "user:小李", "agent": "", "user": "小李"}

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from kimi_memory.domain.actor import Actor
-from kimi_memory.domain.change import Append, Create, Delete, Move, Update, digest
+from kimi_memory.domain.change import Actor, Append, Create, Delete, Move, Update, digest
 from kimi_memory.formats.checksum import seal
 from kimi_memory.store.store import Store
 

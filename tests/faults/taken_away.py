@@ -8,7 +8,7 @@ import pytest
 
 from kimi_memory.capture import ingest, log
 from kimi_memory.capture.screen import Screen
-from kimi_memory.domain.source import Quote
+from kimi_memory.domain.note import Quote
 from kimi_memory.index import manifest
 from kimi_memory.jobs.gates import DraftGate, JobGates
 from kimi_memory.jobs.runner import Jobs

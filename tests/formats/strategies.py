@@ -10,19 +10,24 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from kimi_memory.domain.card import Card, Link, LinkRel
 from kimi_memory.domain.change import Effect
-from kimi_memory.domain.digest import Digest, DigestLine, Part
-from kimi_memory.domain.event import Event
 from kimi_memory.domain.ids import derived_id
 from kimi_memory.domain.job import Job, Op, Operation
-from kimi_memory.domain.note import Note
-from kimi_memory.domain.origin import Origin, Role
-from kimi_memory.domain.pages import Agent, Day, Identity, Project, Proposal, Todo
-from kimi_memory.domain.session import Session, Transcript
-from kimi_memory.domain.source import Quote, Rel, Source
+from kimi_memory.domain.note import Card, Link, LinkRel, Note, Origin, Quote, Rel, Role, Source
+from kimi_memory.domain.pages import (
+    Agent,
+    Day,
+    Digest,
+    DigestLine,
+    Event,
+    Identity,
+    Part,
+    Project,
+    Proposal,
+    Todo,
+)
+from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.domain.tombstone import Tombstone
-from kimi_memory.domain.turn import Turn
 from kimi_memory.formats import codec
 
 N = TypeVar("N", bound=Note)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from kimi_memory.domain.card import Card
+from kimi_memory.domain.note import Card
 from kimi_memory.formats.card_header import Cards, Head
 from tests.jobs.notes import card, days_ago
 

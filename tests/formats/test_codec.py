@@ -9,12 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from kimi_memory.domain.card import Card, CardType
-from kimi_memory.domain.event import Event, EventType
-from kimi_memory.domain.note import Lang, Note
-from kimi_memory.domain.pages import Day, Identity, Project, Todo
-from kimi_memory.domain.source import Quote, Rel, Source
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.note import Card, CardType, Lang, Note, Quote, Rel, Source, Status
+from kimi_memory.domain.pages import Day, Event, EventType, Identity, Project, Todo
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec
 from kimi_memory.formats.labels import label

@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from kimi_memory.domain.job import Spoken
 from kimi_memory.domain.note import Lang
-from kimi_memory.domain.plan_step import Spoken
 from kimi_memory.formats.day_lines import read_said, said_line
 
 DAY = date(2026, 2, 27)

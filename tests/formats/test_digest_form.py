@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kimi_memory.domain.digest import Digest, DigestLine, Part
+from kimi_memory.domain.pages import Digest, DigestLine, Part
 from kimi_memory.formats import codec
 from kimi_memory.formats.digest_form import line_text, parse_line
 

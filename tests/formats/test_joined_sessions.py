@@ -3,9 +3,8 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from kimi_memory.domain.origin import Role
-from kimi_memory.domain.session import Session
-from kimi_memory.domain.turn import Turn
+from kimi_memory.domain.note import Role
+from kimi_memory.domain.session import Session, Turn
 from kimi_memory.formats.joined_sessions import is_joined, parts_of
 from kimi_memory.formats.jsonl import read_transcript_lines, session_line, turn_line
 

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kimi_memory.domain.origin import Role
-from kimi_memory.domain.session import Session, Transcript
-from kimi_memory.domain.turn import Turn
+from kimi_memory.domain.note import Role
+from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import jsonl
 from kimi_memory.formats.checksum import is_whole, seal, unseal

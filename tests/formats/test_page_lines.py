@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kimi_memory.domain.card import Card, CardType
-from kimi_memory.domain.note import Lang
+from kimi_memory.domain.note import Card, CardType, Lang
 from kimi_memory.formats.page_lines import read_page, shown, strangers, type_of, written
 
 NOW = datetime(2026, 2, 27, 9, tzinfo=UTC)

@@ -21,10 +21,9 @@ from kimi_memory.capture.ingest import from_bytes
 from kimi_memory.capture.screen import Screen
 from kimi_memory.config import parse_settings, parse_user
 from kimi_memory.domain.ids import safe_session_id
-from kimi_memory.domain.origin import Origin, Role
+from kimi_memory.domain.note import Origin, Role
 from kimi_memory.domain.search_types import ChunkSizes
-from kimi_memory.domain.session import Session, Transcript
-from kimi_memory.domain.turn import Turn
+from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.errors import FormatError, TranscriptError
 from kimi_memory.formats import codec
 from kimi_memory.formats.checksum import seal, unseal

@@ -8,11 +8,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from kimi_memory.config import RecallTable
-from kimi_memory.domain.card import Card, CardType
-from kimi_memory.domain.origin import Role
+from kimi_memory.domain.note import Card, CardType, Role
 from kimi_memory.domain.search_types import Answer, Query
-from kimi_memory.domain.session import Session
-from kimi_memory.domain.turn import Turn
+from kimi_memory.domain.session import Session, Turn
 from kimi_memory.formats.codec import render
 from kimi_memory.formats.jsonl import session_line, state_line, turn_line
 from kimi_memory.hooks.host import Host

@@ -10,7 +10,7 @@ import pytest
 
 from kimi_memory import Memory, Opening, hookimpl
 from kimi_memory.domain.engine import Embedding, Purpose
-from kimi_memory.domain.origin import Role
+from kimi_memory.domain.note import Role
 from kimi_memory.domain.search_types import Query
 
 

@@ -10,9 +10,8 @@ from folders import NOW, Folder
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kimi_memory.domain.origin import Role
-from kimi_memory.domain.session import Session
-from kimi_memory.domain.turn import Turn
+from kimi_memory.domain.note import Role
+from kimi_memory.domain.session import Session, Turn
 from kimi_memory.formats.jsonl import session_line, state_line, turn_line
 from kimi_memory.index import build, sync
 from kimi_memory.index import index as indexing

@@ -5,10 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kimi_memory import Memory, Opening
-from kimi_memory.domain.card import Card
-from kimi_memory.domain.origin import Origin
-from kimi_memory.domain.source import Rel
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.note import Card, Origin, Rel, Status
 from kimi_memory.operations.doctor import verify
 from kimi_memory.operations.inbox import asking
 from kimi_memory.operations.review_queue import Answer, answer, review

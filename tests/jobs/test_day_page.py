@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from kimi_memory import Memory
+from kimi_memory.domain.note import Role
 from kimi_memory.domain.operation_types import Wanted
-from kimi_memory.domain.origin import Role
 from kimi_memory.operations.forget import forget
 from tests.jobs.test_import_edits import page, write
 from tests.jobs.test_runner import talk

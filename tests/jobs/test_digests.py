@@ -7,11 +7,10 @@ from datetime import UTC, datetime
 import pytest
 
 from kimi_memory import Memory
-from kimi_memory.domain.digest import Digest, DigestLine, Part
+from kimi_memory.domain.note import Role
 from kimi_memory.domain.operation_types import Wanted
-from kimi_memory.domain.origin import Role
-from kimi_memory.domain.session import Session, Transcript
-from kimi_memory.domain.turn import Turn
+from kimi_memory.domain.pages import Digest, DigestLine, Part
+from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.jobs.digests import is_quoted
 from kimi_memory.operations.forget import forget
 from kimi_memory.store.notes.notes import Shelf

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from kimi_memory import Memory, Opening
-from kimi_memory.domain.card import Card
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.note import Card, Status
 from kimi_memory.store.notes.notes import Shelf
 
 Talks = Callable[..., dict[str, Card]]

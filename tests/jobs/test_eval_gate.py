@@ -8,13 +8,9 @@ from pathlib import Path
 import pytest
 
 from kimi_memory import Memory
-from kimi_memory.domain.actor import Actor
-from kimi_memory.domain.card import Card
-from kimi_memory.domain.job import Op
-from kimi_memory.domain.note import Note
-from kimi_memory.domain.plan import Plan, digest_of
-from kimi_memory.domain.plan_step import Step
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.change import Actor
+from kimi_memory.domain.job import Op, Plan, Step, digest_of
+from kimi_memory.domain.note import Card, Note, Status
 from kimi_memory.errors import GateError
 from tests.jobs.notes import card, put
 from tests.jobs.test_introspect import tree

@@ -9,15 +9,10 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from kimi_memory import Memory
-from kimi_memory.domain.card import Card, CardType, LinkRel
 from kimi_memory.domain.draft import Draft
-from kimi_memory.domain.event import Event, EventType
-from kimi_memory.domain.job import Op
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.origin import Origin
-from kimi_memory.domain.plan_step import Step
-from kimi_memory.domain.source import Quote
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.job import Op, Step
+from kimi_memory.domain.note import Card, CardType, Lang, LinkRel, Origin, Quote, Status
+from kimi_memory.domain.pages import Event, EventType
 from kimi_memory.jobs.fold_drafts import Fold
 from kimi_memory.jobs.gates import DraftGate
 from kimi_memory.store.notes.notes import Shelf

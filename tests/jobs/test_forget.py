@@ -7,12 +7,10 @@ from dataclasses import replace
 import pytest
 
 from kimi_memory import Memory
-from kimi_memory.domain.card import Card
-from kimi_memory.domain.event import Event
 from kimi_memory.domain.job import JobReport
-from kimi_memory.domain.note import Note
+from kimi_memory.domain.note import Card, Note, Role
 from kimi_memory.domain.operation_types import Wanted
-from kimi_memory.domain.origin import Role
+from kimi_memory.domain.pages import Event
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.operations.forget import forget
 from kimi_memory.store.files.paths import TOMBSTONES

@@ -8,13 +8,10 @@ from datetime import UTC, datetime
 import pytest
 
 from kimi_memory.config import GatesTable
-from kimi_memory.domain.card import Card, CardType
 from kimi_memory.domain.change import Create, Update, digest
 from kimi_memory.domain.draft import Draft
-from kimi_memory.domain.job import Op, Spent
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.plan_step import Step
-from kimi_memory.domain.source import Quote
+from kimi_memory.domain.job import Op, Spent, Step
+from kimi_memory.domain.note import Card, CardType, Lang, Quote
 from kimi_memory.domain.tombstone import Tombstone, Tombstones
 from kimi_memory.errors import GateError
 from kimi_memory.jobs.gates import DraftGate, JobGates

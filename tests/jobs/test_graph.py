@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kimi_memory import Memory
-from kimi_memory.domain.card import CardType, Link, LinkRel
 from kimi_memory.domain.graph import Edge
-from kimi_memory.domain.source import Source
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.note import CardType, Link, LinkRel, Source, Status
 from kimi_memory.jobs.graph import derive, missing
 from kimi_memory.store.notes.notes import Filed, Shelf
 from tests.jobs.notes import card, event, put

@@ -14,11 +14,9 @@ from hypothesis import strategies as st
 
 from kimi_memory import Memory, Opening
 from kimi_memory.domain.brief import Section
-from kimi_memory.domain.card import Card, CardType
 from kimi_memory.domain.change import Update, digest
-from kimi_memory.domain.origin import Origin, Role
+from kimi_memory.domain.note import Card, CardType, Origin, Role, Status
 from kimi_memory.domain.pages import Proposal
-from kimi_memory.domain.status import Status
 from kimi_memory.errors import UsageError
 from kimi_memory.formats.codec import patch
 from kimi_memory.formats.page_lines import BRIEF_TITLES, read_page

@@ -9,12 +9,9 @@ from pathlib import Path
 import pytest
 
 from kimi_memory import Memory, Opening
-from kimi_memory.domain.card import Card, CardType, Link, LinkRel
-from kimi_memory.domain.event import Event
 from kimi_memory.domain.job import JobReport
-from kimi_memory.domain.origin import Origin
-from kimi_memory.domain.source import Quote, Source
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.note import Card, CardType, Link, LinkRel, Origin, Quote, Source, Status
+from kimi_memory.domain.pages import Event
 from kimi_memory.formats.checksum import seal
 from kimi_memory.jobs.introspect import Introspect
 from kimi_memory.jobs.usage import USAGE

@@ -7,13 +7,9 @@ from dataclasses import replace
 import pytest
 
 from kimi_memory import Memory
-from kimi_memory.domain.actor import Actor
-from kimi_memory.domain.change import Create
-from kimi_memory.domain.job import Op
-from kimi_memory.domain.origin import Origin
-from kimi_memory.domain.plan import Plan
-from kimi_memory.domain.plan_step import Step
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.change import Actor, Create
+from kimi_memory.domain.job import Op, Plan, Step
+from kimi_memory.domain.note import Origin, Status
 from kimi_memory.errors import GateError
 from tests.jobs.notes import card, put
 

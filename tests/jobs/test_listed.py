@@ -6,10 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from kimi_memory.domain.card import CardType
 from kimi_memory.domain.draft import Draft
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.source import Quote
+from kimi_memory.domain.note import CardType, Lang, Quote
 from kimi_memory.jobs.listed import apart
 
 

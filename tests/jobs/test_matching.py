@@ -6,9 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from kimi_memory import Memory
-from kimi_memory.domain.card import CardType
 from kimi_memory.domain.draft import Draft
-from kimi_memory.domain.note import Lang
+from kimi_memory.domain.note import CardType, Lang
 from kimi_memory.jobs.matching import Matching
 from kimi_memory.store.notes.notes import Shelf
 

@@ -8,9 +8,8 @@ from datetime import timedelta
 import pytest
 
 from kimi_memory import Memory
-from kimi_memory.domain.card import Card
+from kimi_memory.domain.note import Card, Status
 from kimi_memory.domain.search_types import Query
-from kimi_memory.domain.status import Status
 from kimi_memory.store.notes.notes import Shelf
 from tests.conftest import Clock
 

@@ -9,13 +9,10 @@ import pytest
 
 from kimi_memory import Memory
 from kimi_memory.domain.brief import Section
-from kimi_memory.domain.card import Card, CardType
 from kimi_memory.domain.change import Create, Update
 from kimi_memory.domain.change import digest as change_digest
-from kimi_memory.domain.digest import Digest, DigestLine, Part
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.origin import Role
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.note import Card, CardType, Lang, Role, Status
+from kimi_memory.domain.pages import Digest, DigestLine, Part
 from kimi_memory.formats.codec import patch, place, render
 from kimi_memory.formats.page_lines import BRIEF_TITLES
 from kimi_memory.jobs.memory_page import BUDGET

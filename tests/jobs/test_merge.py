@@ -6,10 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from kimi_memory.domain.card import Card, Link, LinkRel
-from kimi_memory.domain.origin import Origin
-from kimi_memory.domain.source import Quote, Source
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.note import Card, Link, LinkRel, Origin, Quote, Source, Status
 from kimi_memory.hooks.host import Host
 from kimi_memory.jobs.merge import BLOCK, Pair, archived, mergeable, merged, moved, pairs, ranked
 from tests.jobs.notes import NOW, card

@@ -7,12 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from kimi_memory.domain.card import CardType
 from kimi_memory.domain.draft import Draft
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.origin import Origin
-from kimi_memory.domain.source import Quote, Rel
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.note import CardType, Lang, Origin, Quote, Rel, Status
 from kimi_memory.jobs.new_cards import card_id, disputed, new_card, with_evidence
 
 NOW = datetime(2026, 4, 1, 9, tzinfo=UTC)

@@ -9,11 +9,9 @@ from pathlib import Path
 import pytest
 
 from kimi_memory import Memory
-from kimi_memory.domain.card import Card, CardType
 from kimi_memory.domain.change import Change, Create, Delete, Update, digest
-from kimi_memory.domain.note import Lang
+from kimi_memory.domain.note import Card, CardType, Lang, Status
 from kimi_memory.domain.operation_types import Wanted
-from kimi_memory.domain.status import Status
 from kimi_memory.formats.page_lines import read_page
 from kimi_memory.jobs.overview import is_generated
 from kimi_memory.jobs.pages import Pages, is_page

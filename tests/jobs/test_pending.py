@@ -6,9 +6,8 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 from kimi_memory import Memory
-from kimi_memory.domain.card import Card, CardType, Link, LinkRel
+from kimi_memory.domain.note import Card, CardType, Link, LinkRel, Status
 from kimi_memory.domain.pages import Project, Todo
-from kimi_memory.domain.status import Status
 from kimi_memory.jobs.pending import News, name_of
 from kimi_memory.store.notes.notes import Shelf
 from tests.jobs.notes import NOW, card, days_ago, event, put

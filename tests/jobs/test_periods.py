@@ -9,13 +9,9 @@ from pathlib import Path
 import pytest
 
 from kimi_memory import Memory, Opening, hookimpl
-from kimi_memory.domain.card import Link, LinkRel
-from kimi_memory.domain.event import EventType
-from kimi_memory.domain.job import Op
-from kimi_memory.domain.origin import Role
-from kimi_memory.domain.pages import Day, Identity, Project, Proposal
-from kimi_memory.domain.plan_step import DayView, Step
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.job import DayView, Op, Step
+from kimi_memory.domain.note import Link, LinkRel, Role, Status
+from kimi_memory.domain.pages import Day, EventType, Identity, Project, Proposal
 from kimi_memory.formats import codec
 from kimi_memory.store.files import cache_files
 from kimi_memory.store.notes.file_cache import FILE

@@ -8,10 +8,8 @@ from pathlib import Path
 import pytest
 
 from kimi_memory import Memory, Opening
-from kimi_memory.domain.card import Card, CardType
-from kimi_memory.domain.origin import Role
+from kimi_memory.domain.note import Card, CardType, Role, Status
 from kimi_memory.domain.pages import Todo
-from kimi_memory.domain.status import Status
 from kimi_memory.operations.projects import projects
 from kimi_memory.store.notes.notes import Shelf
 from tests.conftest import Clock

@@ -15,9 +15,8 @@ import pytest
 from kimi_memory import Memory, Opening
 from kimi_memory.api.user_dirs import Home
 from kimi_memory.domain.health import Severity
-from kimi_memory.domain.note import Lang
+from kimi_memory.domain.note import Lang, Role
 from kimi_memory.domain.operation_types import Wanted
-from kimi_memory.domain.origin import Role
 from kimi_memory.errors import GateError, HistoryError, NotFoundError, ReadOnlyError, UsageError
 from kimi_memory.formats.jsonl import transcript_markdown
 from kimi_memory.hooks.host import Host

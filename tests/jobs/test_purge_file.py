@@ -6,10 +6,9 @@ import json
 from datetime import UTC, datetime
 
 from kimi_memory.domain.change import digest
-from kimi_memory.domain.origin import Role
-from kimi_memory.domain.session import Session
+from kimi_memory.domain.note import Role
+from kimi_memory.domain.session import Session, Turn
 from kimi_memory.domain.tombstone import hash_of
-from kimi_memory.domain.turn import Turn
 from kimi_memory.formats.checksum import is_whole, unseal
 from kimi_memory.formats.jsonl import context_of, session_line, state_line, turn_line
 from kimi_memory.jobs.purge_file import Scrub, Targets, literals_of

@@ -5,10 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kimi_memory import Memory
-from kimi_memory.domain.card import Card, CardType, LinkRel
 from kimi_memory.domain.graph import SUGGESTED
-from kimi_memory.domain.source import Rel
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.note import Card, CardType, LinkRel, Rel, Status
 from kimi_memory.errors import UsageError
 from kimi_memory.jobs.suggestions import suggestions
 from kimi_memory.store.notes.notes import Shelf

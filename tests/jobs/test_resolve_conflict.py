@@ -7,11 +7,8 @@ from dataclasses import replace
 import pytest
 
 from kimi_memory import Memory
-from kimi_memory.domain.card import Card
 from kimi_memory.domain.change import Create, Update, digest
-from kimi_memory.domain.origin import Origin, Role
-from kimi_memory.domain.source import Rel
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.note import Card, Origin, Rel, Role, Status
 from kimi_memory.errors import AmbiguousIdError, NotFoundError, UsageError
 from kimi_memory.formats.codec import patch
 from kimi_memory.jobs.conflict_pages import Dispute

@@ -9,10 +9,8 @@ from pathlib import Path
 import pytest
 
 from kimi_memory import Memory
-from kimi_memory.domain.card import Card
 from kimi_memory.domain.job import JobReport
-from kimi_memory.domain.origin import Role
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.note import Card, Role, Status
 from kimi_memory.errors import GateError, NotFoundError
 from kimi_memory.store.notes.notes import Shelf
 from tests.conftest import Clock

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from kimi_memory import Memory
-from kimi_memory.domain.card import Card, CardType, Link, LinkRel
 from kimi_memory.domain.draft import Draft, Tie
 from kimi_memory.domain.graph import SHARED_NAME
-from kimi_memory.domain.job import Op
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.plan_step import Step
-from kimi_memory.domain.source import Quote
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.job import Op, Step
+from kimi_memory.domain.note import Card, CardType, Lang, Link, LinkRel, Quote, Status
 from kimi_memory.jobs.stated_links import with_links
 from kimi_memory.store.notes.notes import Shelf
 from tests.jobs.notes import NOW, card, put

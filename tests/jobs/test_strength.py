@@ -6,11 +6,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from kimi_memory import Memory
-from kimi_memory.domain.card import Card, CardType
 from kimi_memory.domain.draft import Draft
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.origin import Origin, Role
-from kimi_memory.domain.source import Quote
+from kimi_memory.domain.note import Card, CardType, Lang, Origin, Quote, Role
 from kimi_memory.jobs.strength import graded
 from kimi_memory.store.notes.notes import Shelf
 

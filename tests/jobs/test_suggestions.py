@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kimi_memory import Memory
-from kimi_memory.domain.card import Card, Link, LinkRel
 from kimi_memory.domain.graph import REJECTED
+from kimi_memory.domain.note import Card, Link, LinkRel
 from kimi_memory.errors import NotFoundError
 from kimi_memory.jobs.resolve_conflict import conflicts
 from kimi_memory.operations.inbox import asking

@@ -8,12 +8,9 @@ from datetime import UTC, datetime
 import pytest
 
 from kimi_memory import Memory
-from kimi_memory.domain.card import Card, CardType
-from kimi_memory.domain.job import Op
+from kimi_memory.domain.job import Op, Step
+from kimi_memory.domain.note import Card, CardType, Quote, Source, Status
 from kimi_memory.domain.pages import Proposal
-from kimi_memory.domain.plan_step import Step
-from kimi_memory.domain.source import Quote, Source
-from kimi_memory.domain.status import Status
 from kimi_memory.domain.tombstone import Tombstone, Tombstones
 from kimi_memory.jobs.tombstone_gate import TombstoneGate, page_scope
 from kimi_memory.nlp.basic.normalize import normalise

@@ -8,7 +8,7 @@ import pytest
 
 from kimi_memory import Memory
 from kimi_memory.domain.job import JobReport
-from kimi_memory.domain.origin import Role
+from kimi_memory.domain.note import Role
 from kimi_memory.errors import GateError, HistoryError, NotFoundError
 from kimi_memory.operations.undo_many import undo_day
 from tests.conftest import Clock

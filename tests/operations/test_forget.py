@@ -16,11 +16,10 @@ from kimi_memory.plugins.skills import propose
 from kimi_memory import Memory, Opening
 from kimi_memory.domain.change import Create
 from kimi_memory.domain.draft import Draft
+from kimi_memory.domain.note import Role, Status
 from kimi_memory.domain.operation_types import Wanted
-from kimi_memory.domain.origin import Role
 from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.domain.search_types import Query
-from kimi_memory.domain.status import Status
 from kimi_memory.errors import UsageError
 from kimi_memory.operations.forget import forget
 from kimi_memory.operations.import_memories import import_store

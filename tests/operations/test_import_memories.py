@@ -10,12 +10,10 @@ from pathlib import Path
 import pytest
 
 from kimi_memory import Memory, Opening
-from kimi_memory.domain.actor import Actor
-from kimi_memory.domain.card import Card
+from kimi_memory.domain.change import Actor
 from kimi_memory.domain.health import Severity
+from kimi_memory.domain.note import Card, Origin, Status
 from kimi_memory.domain.operation_types import Wanted
-from kimi_memory.domain.origin import Origin
-from kimi_memory.domain.status import Status
 from kimi_memory.operations.doctor import verify
 from kimi_memory.operations.forget import forget
 from kimi_memory.operations.import_memories import Imported, import_store

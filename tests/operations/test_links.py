@@ -5,10 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kimi_memory import Memory
-from kimi_memory.domain.card import Card, Link, LinkRel
 from kimi_memory.domain.graph import Edge
-from kimi_memory.domain.source import Source
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.note import Card, Link, LinkRel, Source, Status
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.operations.doctor import doctor
 from kimi_memory.operations.introspect import introspect

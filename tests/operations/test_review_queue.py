@@ -8,12 +8,10 @@ from datetime import UTC, datetime
 import pytest
 
 from kimi_memory import Memory
-from kimi_memory.domain.card import Card
 from kimi_memory.domain.change import Create
+from kimi_memory.domain.note import Card, Origin, Role, Status
 from kimi_memory.domain.operation_types import Waiting
-from kimi_memory.domain.origin import Origin, Role
 from kimi_memory.domain.pages import Identity, Proposal
-from kimi_memory.domain.status import Status
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.formats import codec
 from kimi_memory.operations.review_queue import Answer, answer, review

@@ -6,11 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from kimi_memory.domain.card import CardType
 from kimi_memory.domain.draft import Draft
-from kimi_memory.domain.origin import Origin, Role
-from kimi_memory.domain.session import CODING_RECORDER, Session, Transcript
-from kimi_memory.domain.turn import Turn
+from kimi_memory.domain.note import CardType, Origin, Role
+from kimi_memory.domain.session import CODING_RECORDER, Session, Transcript, Turn
 from kimi_memory.hooks.host import Host
 
 NOON = datetime(2026, 2, 27, 12, 0, tzinfo=UTC)

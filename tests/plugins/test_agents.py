@@ -8,16 +8,11 @@ from datetime import UTC, date, datetime, timedelta
 from kimi_memory.plugins.agents import consolidate_day
 
 from kimi_memory import Memory
-from kimi_memory.domain.card import Card, CardType
-from kimi_memory.domain.digest import Digest, DigestLine, Part
-from kimi_memory.domain.note import Lang
+from kimi_memory.domain.job import DayView
+from kimi_memory.domain.note import Card, CardType, Lang, Role, Source, Status
 from kimi_memory.domain.operation_types import Wanted
-from kimi_memory.domain.origin import Role
-from kimi_memory.domain.pages import Agent
-from kimi_memory.domain.plan_step import DayView
+from kimi_memory.domain.pages import Agent, Digest, DigestLine, Part
 from kimi_memory.domain.session import Session
-from kimi_memory.domain.source import Source
-from kimi_memory.domain.status import Status
 from kimi_memory.formats import codec
 from kimi_memory.hooks.host import Host
 from kimi_memory.operations.forget import forget

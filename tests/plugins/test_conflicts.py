@@ -9,12 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kimi_memory.plugins.conflicts import judge_conflict
 
-from kimi_memory.domain.card import Card, CardType
 from kimi_memory.domain.draft import Draft
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.origin import Origin
-from kimi_memory.domain.plan_step import Verdict
-from kimi_memory.domain.source import Quote
+from kimi_memory.domain.job import Verdict
+from kimi_memory.domain.note import Card, CardType, Lang, Origin, Quote
 from kimi_memory.nlp.basic.language import language_of
 from kimi_memory.nlp.rules import cues
 

@@ -8,15 +8,9 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from kimi_memory.plugins.daily import consolidate_day
 
-from kimi_memory.domain.card import Card, CardType
-from kimi_memory.domain.event import Event, EventType
-from kimi_memory.domain.job import Op
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.origin import Origin
-from kimi_memory.domain.pages import Day
-from kimi_memory.domain.plan_step import DayView, Step
-from kimi_memory.domain.source import Quote, Source
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.job import DayView, Op, Step
+from kimi_memory.domain.note import Card, CardType, Lang, Origin, Quote, Source, Status
+from kimi_memory.domain.pages import Day, Event, EventType
 
 DAY = date(2026, 2, 27)
 PASSING = (CardType.FACT, CardType.TASK_STATE)

@@ -14,15 +14,11 @@ from hypothesis import strategies as st
 from kimi_memory.plugins.conflicts import judge_conflict
 from kimi_memory.plugins.distiller import distil_session
 
-from kimi_memory.domain.card import Card, CardType
 from kimi_memory.domain.draft import Draft
-from kimi_memory.domain.event import EventType
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.origin import Origin, Role
-from kimi_memory.domain.plan_step import Verdict
-from kimi_memory.domain.session import Session, Transcript
-from kimi_memory.domain.source import Quote
-from kimi_memory.domain.turn import Turn
+from kimi_memory.domain.job import Verdict
+from kimi_memory.domain.note import Card, CardType, Lang, Origin, Quote, Role
+from kimi_memory.domain.pages import EventType
+from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.nlp.basic.language import language_of
 
 AT = datetime(2026, 2, 25, 12, tzinfo=UTC)

@@ -9,8 +9,8 @@ import pytest
 
 from kimi_memory import Memory
 from kimi_memory.domain.change import Update, digest
+from kimi_memory.domain.note import Role
 from kimi_memory.domain.operation_types import Wanted
-from kimi_memory.domain.origin import Role
 from kimi_memory.formats.codec import patch
 from kimi_memory.operations.forget import forget
 from tests.jobs.test_runner import talk

@@ -20,10 +20,8 @@ from kimi_memory.plugins.export import (
 from kimi_memory import Memory, Opening
 from kimi_memory.capture.ingest import from_bytes, open_file
 from kimi_memory.cli import run
-from kimi_memory.domain.card import Card, CardType, Link, LinkRel
+from kimi_memory.domain.note import Card, CardType, Link, LinkRel, Source, Status
 from kimi_memory.domain.session import Transcript
-from kimi_memory.domain.source import Source
-from kimi_memory.domain.status import Status
 from kimi_memory.domain.tombstone import hash_of
 from kimi_memory.errors import UsageError
 from kimi_memory.operations.import_memories import import_store

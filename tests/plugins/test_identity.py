@@ -8,11 +8,9 @@ from datetime import UTC, date, datetime
 import pytest
 from kimi_memory.plugins.identity import consolidate_week
 
-from kimi_memory.domain.card import Card, CardType
-from kimi_memory.domain.digest import Digest, DigestLine, Part
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.pages import Identity, Proposal
-from kimi_memory.domain.plan_step import WeekView
+from kimi_memory.domain.job import WeekView
+from kimi_memory.domain.note import Card, CardType, Lang
+from kimi_memory.domain.pages import Digest, DigestLine, Identity, Part, Proposal
 
 NOON = datetime(2026, 2, 27, 12, tzinfo=UTC)
 WHO = Identity(id="identity-1", created=NOON, updated=NOON, name="K", who="An agent.")

@@ -7,8 +7,8 @@ import io
 import pytest
 from kimi_memory.plugins import import_cards
 
-from kimi_memory.domain.card import CardType
 from kimi_memory.domain.foreign_note import Memo
+from kimi_memory.domain.note import CardType
 from kimi_memory.domain.screen import TranscriptFile
 
 

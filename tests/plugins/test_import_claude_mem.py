@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from kimi_memory.plugins import import_claude_mem
 
-from kimi_memory.domain.card import CardType
 from kimi_memory.domain.foreign_note import Memo
+from kimi_memory.domain.note import CardType
 from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.errors import TranscriptError
 from tests.plugins.conftest import Spoil

@@ -8,12 +8,9 @@ from datetime import UTC, date, datetime
 import pytest
 from kimi_memory.plugins.links import consolidate_week
 
-from kimi_memory.domain.card import Card, CardType, Link, LinkRel
-from kimi_memory.domain.event import Event, EventType
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.plan_step import WeekView
-from kimi_memory.domain.source import Quote
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.job import WeekView
+from kimi_memory.domain.note import Card, CardType, Lang, Link, LinkRel, Quote, Status
+from kimi_memory.domain.pages import Event, EventType
 
 NOON = datetime(2026, 2, 27, 12, tzinfo=UTC)
 

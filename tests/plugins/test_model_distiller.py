@@ -24,18 +24,12 @@ from kimi_memory.plugins.skills import propose
 
 from kimi_memory import Memory, Opening, hookimpl
 from kimi_memory.api.user_dirs import Home
-from kimi_memory.domain.card import Card, CardType, LinkRel
-from kimi_memory.domain.digest import Digest
 from kimi_memory.domain.draft import Draft
-from kimi_memory.domain.job import JobReport
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.origin import Origin, Role
-from kimi_memory.domain.plan_step import Verdict
+from kimi_memory.domain.job import JobReport, Verdict
+from kimi_memory.domain.note import Card, CardType, Lang, LinkRel, Origin, Quote, Role, Status
+from kimi_memory.domain.pages import Digest
 from kimi_memory.domain.prompt import Prompt, Reply
-from kimi_memory.domain.session import Session, Transcript
-from kimi_memory.domain.source import Quote
-from kimi_memory.domain.status import Status
-from kimi_memory.domain.turn import Turn
+from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.errors import UsageError
 from kimi_memory.hooks.host import Host
 from kimi_memory.llm.usage import metered

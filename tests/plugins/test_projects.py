@@ -8,13 +8,9 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from kimi_memory.plugins.projects import consolidate_day
 
-from kimi_memory.domain.card import Card, CardType
-from kimi_memory.domain.digest import Digest, DigestLine, Part
-from kimi_memory.domain.event import Event, EventType
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.pages import Project, Todo
-from kimi_memory.domain.plan_step import DayView, Step
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.job import DayView, Step
+from kimi_memory.domain.note import Card, CardType, Lang, Status
+from kimi_memory.domain.pages import Digest, DigestLine, Event, EventType, Part, Project, Todo
 from kimi_memory.hooks.host import Host
 
 DAY = date(2026, 2, 27)

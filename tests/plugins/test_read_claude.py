@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from kimi_memory.plugins import read_claude
 
-from kimi_memory.domain.origin import Origin, Role
+from kimi_memory.domain.note import Origin, Role
 from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.domain.session import Transcript
 from kimi_memory.errors import TranscriptError

@@ -11,10 +11,9 @@ from datetime import UTC, datetime
 import pytest
 from kimi_memory.plugins import read_session
 
-from kimi_memory.domain.origin import Origin, Role
+from kimi_memory.domain.note import Origin, Role
 from kimi_memory.domain.screen import TranscriptFile
-from kimi_memory.domain.session import Session, Transcript
-from kimi_memory.domain.turn import Turn
+from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.errors import TranscriptError
 from kimi_memory.formats.jsonl import end_line, session_line, state_line, turn_line, view_json
 

@@ -7,8 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from kimi_memory import Memory
-from kimi_memory.domain.card import Card
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.note import Card, Status
 from kimi_memory.hooks.host import Host
 from kimi_memory.store.notes.notes import Shelf
 from tests.conftest import Clock
@@ -114,9 +113,8 @@ def test_without_a_distiller_it_adds_nothing(memory: Memory) -> None:
 
 def told(*texts: str, project: str = "") -> list[tuple[str, str, str]]:
     """Return key, value and kind of what a person's turns tell; "A:" opens the agent's."""
-    from kimi_memory.domain.origin import Origin, Role
-    from kimi_memory.domain.session import Session, Transcript
-    from kimi_memory.domain.turn import Turn
+    from kimi_memory.domain.note import Origin, Role
+    from kimi_memory.domain.session import Session, Transcript, Turn
 
     start = datetime(2026, 3, 2, 9, tzinfo=UTC)
     turns = []

@@ -7,10 +7,8 @@ from datetime import UTC, datetime
 import pytest
 from kimi_memory.plugins.todos import open_tasks
 
-from kimi_memory.domain.card import CardType
-from kimi_memory.domain.origin import Origin, Role
-from kimi_memory.domain.session import Session, Transcript
-from kimi_memory.domain.turn import Turn
+from kimi_memory.domain.note import CardType, Origin, Role
+from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.hooks.host import Host
 
 NOW = datetime(2026, 2, 27, tzinfo=UTC)

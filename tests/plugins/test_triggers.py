@@ -7,12 +7,9 @@ from datetime import UTC, datetime
 import pytest
 from kimi_memory.plugins import triggers
 
-from kimi_memory.domain.card import CardType
 from kimi_memory.domain.draft import Draft
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.origin import Origin, Role
-from kimi_memory.domain.session import Session
-from kimi_memory.domain.turn import Turn
+from kimi_memory.domain.note import CardType, Lang, Origin, Role
+from kimi_memory.domain.session import Session, Turn
 from kimi_memory.errors import PluginError
 
 AT = datetime(2026, 3, 1, 10, tzinfo=UTC)

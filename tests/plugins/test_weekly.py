@@ -8,10 +8,9 @@ from datetime import UTC, date, datetime
 import pytest
 from kimi_memory.plugins.weekly import consolidate_week
 
-from kimi_memory.domain.event import Event, EventType
+from kimi_memory.domain.job import WeekView
 from kimi_memory.domain.note import Lang
-from kimi_memory.domain.pages import Identity, Project, Todo
-from kimi_memory.domain.plan_step import WeekView
+from kimi_memory.domain.pages import Event, EventType, Identity, Project, Todo
 
 NOON = datetime(2026, 2, 27, 12, tzinfo=UTC)
 WHO = Identity(id="identity-1", created=NOON, updated=NOON, name="K")

@@ -21,7 +21,7 @@ from kimi_memory import Memory, Opening
 from kimi_memory.agent_hooks.respond import Reply
 from kimi_memory.cli import run
 from kimi_memory.client import Client
-from kimi_memory.domain.turn import Turn
+from kimi_memory.domain.session import Turn
 from kimi_memory.mcp.workers import Desk
 from kimi_memory.store.notes import sessions
 

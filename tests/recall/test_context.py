@@ -9,10 +9,9 @@ from folders import NOW, Folder
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kimi_memory.domain.card import CardType
+from kimi_memory.domain.note import CardType, Status
 from kimi_memory.domain.pages import Identity, Project, Todo
 from kimi_memory.domain.search_types import Context
-from kimi_memory.domain.status import Status
 from kimi_memory.formats.codec import render
 from kimi_memory.nlp.basic.tokens import estimate
 from kimi_memory.recall.context import build

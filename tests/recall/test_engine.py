@@ -11,10 +11,9 @@ from folders import NOW, QUERIES, Folder, fill, make_host, seen
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kimi_memory.domain.card import CardType
 from kimi_memory.domain.engine import Embedding
+from kimi_memory.domain.note import CardType, Status
 from kimi_memory.domain.search_types import Query
-from kimi_memory.domain.status import Status
 from kimi_memory.hooks.specs import hookimpl
 from kimi_memory.recall.engine import total
 from kimi_memory.recall.ranking import SPEAKER
@@ -101,9 +100,8 @@ def test_a_person_is_favoured_over_the_assistant(folder: Folder) -> None:
 
 
 def test_pauses_cut_a_long_session_into_sittings(folder: Folder) -> None:
-    from kimi_memory.domain.origin import Role
-    from kimi_memory.domain.session import Session
-    from kimi_memory.domain.turn import Turn
+    from kimi_memory.domain.note import Role
+    from kimi_memory.domain.session import Session, Turn
     from kimi_memory.formats.jsonl import session_line, turn_line
 
     days = [(0, "the harbour"), (0, "good"), (9, "nothing"), (9, "more")]

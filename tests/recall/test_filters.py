@@ -10,9 +10,8 @@ from folders import NOW, Folder, seen
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from kimi_memory.domain.card import CardType
+from kimi_memory.domain.note import CardType, Status
 from kimi_memory.domain.search_types import Query
-from kimi_memory.domain.status import Status
 from kimi_memory.index.searcher import VIEWS
 from kimi_memory.recall.engine import SUMMANDS, total
 from kimi_memory.recall.filters import restrict_to_caller

@@ -7,10 +7,8 @@ from datetime import timedelta
 import pytest
 from folders import NOW, Folder
 
-from kimi_memory.domain.card import CardType
+from kimi_memory.domain.note import CardType, Quote, Source, Status
 from kimi_memory.domain.search_types import Query
-from kimi_memory.domain.source import Quote, Source
-from kimi_memory.domain.status import Status
 from kimi_memory.recall.hit_lines import lines_of_hits as made
 from kimi_memory.recall.hit_lines import rests_on
 from kimi_memory.recall.render import Line, Section

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from kimi_memory.domain.actor import Actor
+from kimi_memory.domain.change import Actor
 from kimi_memory.recall.receipts import PATH, Receipts
 from kimi_memory.store.store import Store
 from kimi_memory.store.wal.keyed_hashes import asked, keyed_by
@@ -81,7 +81,7 @@ def test_a_program_that_closes_nothing_leaves_its_receipts(store: Store) -> None
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from kimi_memory.domain.actor import Actor
+from kimi_memory.domain.change import Actor
 from kimi_memory.recall.receipts import Receipts
 from kimi_memory.store.wal.keyed_hashes import asked, keyed_by
 from kimi_memory.store.store import Store

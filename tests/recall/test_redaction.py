@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kimi_memory import Memory
+from kimi_memory.domain.note import Role
 from kimi_memory.domain.operation_types import Wanted
-from kimi_memory.domain.origin import Role
 from kimi_memory.domain.search_types import Query
 from kimi_memory.operations.forget import forget
 

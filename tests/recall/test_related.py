@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 from folders import Folder
 
-from kimi_memory.domain.card import Link, LinkRel
+from kimi_memory.domain.note import Link, LinkRel, Status
 from kimi_memory.domain.search_types import Answer, Hit, Query
-from kimi_memory.domain.status import Status
 
 
 def ids(answer: Answer) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from folders import Folder
 
-from kimi_memory.domain.card import CardType
+from kimi_memory.domain.note import CardType
 from kimi_memory.domain.search_types import Answer, Query
 from kimi_memory.nlp.rules.framing import Framing
 from kimi_memory.recall import relevance

@@ -7,10 +7,8 @@ from datetime import timedelta
 import pytest
 from folders import NOW, Folder
 
-from kimi_memory.domain.card import CardType
-from kimi_memory.domain.event import Event, EventType
-from kimi_memory.domain.source import Quote, Source
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.note import CardType, Quote, Source, Status
+from kimi_memory.domain.pages import Event, EventType
 from kimi_memory.formats.codec import render
 from kimi_memory.recall.replaced import AHEAD, BEHIND
 

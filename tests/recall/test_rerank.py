@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kimi_memory import Memory, hookimpl
-from kimi_memory.domain.origin import Role
+from kimi_memory.domain.note import Role
 from kimi_memory.domain.search_types import Hit, Query, Unit
 from kimi_memory.errors import ModelError
 from kimi_memory.hooks.host import Host

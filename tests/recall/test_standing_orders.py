@@ -7,9 +7,8 @@ from datetime import timedelta
 import pytest
 from folders import NOW, Folder
 
-from kimi_memory.domain.card import CardType
+from kimi_memory.domain.note import CardType, Status
 from kimi_memory.domain.search_types import Context
-from kimi_memory.domain.status import Status
 from kimi_memory.nlp.basic.tokens import estimate
 from kimi_memory.recall.context import build
 from kimi_memory.recall.render import Section

@@ -10,11 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kimi_memory import Memory
-from kimi_memory.domain.card import CardType
 from kimi_memory.domain.change import Update, digest
-from kimi_memory.domain.digest import DigestLine, Part
-from kimi_memory.domain.origin import Origin
-from kimi_memory.domain.pages import Identity, Project, Todo
+from kimi_memory.domain.note import CardType, Origin
+from kimi_memory.domain.pages import DigestLine, Identity, Part, Project, Todo
 from kimi_memory.formats.codec import patch
 from kimi_memory.nlp.basic.tokens import estimate
 from kimi_memory.store.notes.notes import Shelf

@@ -8,8 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from folders import Folder
 
-from kimi_memory.domain.origin import Role
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.note import Role, Status
 from kimi_memory.domain.tombstone import Tombstone
 from kimi_memory.formats.jsonl import tombstone_line
 from kimi_memory.nlp.basic.normalize import normalise
@@ -163,7 +162,7 @@ def test_relative_dates_count_from_the_moment(chain: Folder) -> None:
 
 
 def test_related_notes_are_those_of_the_moment(chain: Folder) -> None:
-    from kimi_memory.domain.card import Link
+    from kimi_memory.domain.note import Link
 
     links = (Link("card-db-1"), Link("card-db-3"))
     chain.card("host", "Host", "The host runs the database.", valid_from=JAN, links=links)

@@ -13,8 +13,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kimi_memory.domain.actor import Actor
-from kimi_memory.domain.change import Append, Change, Create, Delete, Effect, Move, Update, digest
+from kimi_memory.domain.change import (
+    Actor,
+    Append,
+    Change,
+    Create,
+    Delete,
+    Effect,
+    Move,
+    Update,
+    digest,
+)
 from kimi_memory.errors import (
     ChangedOnDiskError,
     DiskError,

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kimi_memory.domain.origin import Origin, Role
-from kimi_memory.domain.turn import Turn
+from kimi_memory.domain.note import Origin, Role
+from kimi_memory.domain.session import Turn
 from kimi_memory.nlp.basic.regex import regex
 from kimi_memory.nlp.rules import cues, strength, utterance
 from kimi_memory.nlp.rules.cues import Bar

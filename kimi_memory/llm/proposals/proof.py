@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from kimi_memory.domain.digest import DigestLine
+from kimi_memory.domain.note import Quote
+from kimi_memory.domain.pages import DigestLine
 from kimi_memory.domain.session import Transcript
-from kimi_memory.domain.source import Quote
 from kimi_memory.llm.proposals.passage import Passage, is_heard, names_of, own_words
 from kimi_memory.llm.proposals.proposal import Proposal
 from kimi_memory.nlp.basic.language import language_of

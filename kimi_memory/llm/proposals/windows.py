@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from kimi_memory.domain.session import Transcript
-from kimi_memory.domain.turn import Turn
+from kimi_memory.domain.session import Transcript, Turn
 from kimi_memory.llm.proposals.passage import is_heard
 from kimi_memory.nlp.basic.tokens import estimate
 from kimi_memory.nlp.rules import cues

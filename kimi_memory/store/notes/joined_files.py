@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from kimi_memory.domain.actor import Actor
-from kimi_memory.domain.change import Change, Create, Update, digest
+from kimi_memory.domain.change import Actor, Change, Create, Update, digest
 from kimi_memory.formats.joined_sessions import is_joined, parts_of
 from kimi_memory.store.store import Store
 

@@ -10,14 +10,10 @@ from itertools import islice
 from typing import TypeVar
 
 from kimi_memory.domain.brief import NAME, Point, Section, rank_of, section_of
-from kimi_memory.domain.card import Card
-from kimi_memory.domain.digest import Digest, DigestLine, Part
-from kimi_memory.domain.note import Lang, Note
-from kimi_memory.domain.origin import Origin
-from kimi_memory.domain.pages import Project
-from kimi_memory.domain.plan_step import Step
-from kimi_memory.domain.scope import SHARED
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.job import Step
+from kimi_memory.domain.note import Card, Lang, Note, Origin, Status
+from kimi_memory.domain.pages import Digest, DigestLine, Part, Project
+from kimi_memory.domain.session import SHARED
 from kimi_memory.domain.tombstone import Tombstones
 from kimi_memory.errors import FormatError, NotFoundError
 from kimi_memory.formats import codec

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-from kimi_memory.domain.card import Card
+from kimi_memory.domain.note import Card
 from kimi_memory.domain.pages import IDENTITY_HEAD, IDENTITY_PATH, Identity
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec

@@ -6,9 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from kimi_memory.domain.card import Card
-from kimi_memory.domain.note import Note
-from kimi_memory.domain.source import Quote
+from kimi_memory.domain.note import Card, Note, Quote
 from kimi_memory.errors import (
     AmbiguousIdError,
     ChangedOnDiskError,

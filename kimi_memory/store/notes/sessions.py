@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from kimi_memory.domain.origin import Origin, least_trusted
+from kimi_memory.domain.note import Origin, least_trusted
 from kimi_memory.domain.session import Session, Transcript
 from kimi_memory.errors import NotFoundError, WaitingError
 from kimi_memory.formats.checksum import is_whole, unseal

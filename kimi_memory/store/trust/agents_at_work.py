@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from kimi_memory.domain.origin import Role
+from kimi_memory.domain.note import Role
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.formats.jsonl import read_transcript_lines
 from kimi_memory.store.files.stat import UNKNOWN, Stat, state_of

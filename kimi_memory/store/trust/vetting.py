@@ -14,10 +14,8 @@ from os import stat_result
 from time import time_ns
 from typing import TYPE_CHECKING, Literal
 
-from kimi_memory.domain.card import Card
 from kimi_memory.domain.change import digest
-from kimi_memory.domain.origin import Origin, least_trusted
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.note import Card, Origin, Status, least_trusted
 from kimi_memory.errors import FormatError, HistoryError
 from kimi_memory.formats.frontmatter import decode
 from kimi_memory.store.files.merge_marks import WHY, has_marks

@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from kimi_memory.domain.actor import Actor
+from kimi_memory.domain.change import Actor
 from kimi_memory.formats.checksum import encode, is_whole, seal_bytes
 from kimi_memory.store.files.locks import Locks, boot_id
 from kimi_memory.store.files.paths import PRIVATE

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import stat_result
 from typing import Literal, NamedTuple
 
-from kimi_memory.domain.actor import Actor
-from kimi_memory.domain.change import digest
+from kimi_memory.domain.change import Actor, digest
 from kimi_memory.errors import UnsafePathError
 from kimi_memory.store.files.cache_files import worth_writing
 from kimi_memory.store.files.locks import Locks

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from secrets import token_hex
 
-from kimi_memory.domain.actor import Actor
+from kimi_memory.domain.change import Actor
 from kimi_memory.errors import UnsafePathError
 from kimi_memory.store.files.locks import Locks, is_dead
 from kimi_memory.store.files.tree import TEMPORARIES, Place, Tree

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import NamedTuple
 
-from kimi_memory.domain.actor import Actor
-from kimi_memory.domain.origin import Origin
+from kimi_memory.domain.change import Actor
+from kimi_memory.domain.note import Origin
 from kimi_memory.store.files.disk import SyncError
 from kimi_memory.store.files.locks import owner
 from kimi_memory.store.files.paths import PRIVATE

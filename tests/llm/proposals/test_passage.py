@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from kimi_memory.domain.origin import Origin, Role
-from kimi_memory.domain.turn import Turn
+from kimi_memory.domain.note import Origin, Role
+from kimi_memory.domain.session import Turn
 from kimi_memory.llm.proposals.passage import Passage, names_of, own_words
 
 START = datetime(2026, 5, 2, 9, 0, tzinfo=UTC)

@@ -6,10 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from kimi_memory.domain.digest import DigestLine, Part
-from kimi_memory.domain.origin import Origin, Role
-from kimi_memory.domain.session import Session, Transcript
-from kimi_memory.domain.turn import Turn
+from kimi_memory.domain.note import Origin, Role
+from kimi_memory.domain.pages import DigestLine, Part
+from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.llm.proposals.proof import Proof, is_written
 from kimi_memory.llm.proposals.proposal import Proposal, read_proposal
 

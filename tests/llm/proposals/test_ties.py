@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from kimi_memory.domain.card import CardType, LinkRel
 from kimi_memory.domain.draft import Draft, Tie
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.source import Quote
+from kimi_memory.domain.note import CardType, Lang, LinkRel, Quote
 from kimi_memory.llm.proposals.proposal import Act, Proposal, read_proposal
 from kimi_memory.llm.proposals.ties import with_ties
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from kimi_memory.domain.card import CardType
 from kimi_memory.domain.draft import Draft
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.source import Quote
+from kimi_memory.domain.note import CardType, Lang, Quote
 from kimi_memory.llm.proposals.proposal import Act, Proposal
 from kimi_memory.llm.proposals.united import unite
 

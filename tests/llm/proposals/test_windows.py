@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from kimi_memory.domain.origin import Origin, Role
-from kimi_memory.domain.session import Session, Transcript
-from kimi_memory.domain.turn import Turn
+from kimi_memory.domain.note import Origin, Role
+from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.llm.proposals.windows import WINDOW_TOKENS, WINDOWS, cut_off, line_of, windows
 from kimi_memory.nlp.basic.tokens import estimate
 

@@ -9,7 +9,7 @@ import pytest
 from kimi_memory.plugins.audit.checks import Check, Placed, foreign, stale, unproven
 
 from kimi_memory.domain.foreign_note import Memo
-from kimi_memory.domain.source import Quote
+from kimi_memory.domain.note import Quote
 from kimi_memory.operations.foreign_stores import Stored
 
 NOW = datetime(2026, 2, 27, tzinfo=UTC)

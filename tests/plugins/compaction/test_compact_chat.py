@@ -12,8 +12,8 @@ from kimi_memory.plugins.compaction.chat import Limits, Message, cost_of, is_gis
 from kimi_memory.plugins.compaction.compact_chat import compact, flush, window
 
 from kimi_memory import Memory
-from kimi_memory.domain.event import Event
 from kimi_memory.domain.operation_types import Wanted
+from kimi_memory.domain.pages import Event
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.operations.forget import forget
 from kimi_memory.store.notes import sessions

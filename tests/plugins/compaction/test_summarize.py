@@ -18,11 +18,9 @@ from kimi_memory.plugins.compaction.summarize import (
 )
 
 from kimi_memory import hookimpl
-from kimi_memory.domain.note import Lang
-from kimi_memory.domain.origin import Role
+from kimi_memory.domain.note import Lang, Role
 from kimi_memory.domain.prompt import Prompt, Reply
-from kimi_memory.domain.session import Session, Transcript
-from kimi_memory.domain.turn import Turn
+from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.hooks.host import Host
 from kimi_memory.llm.usage import metered
 

@@ -7,9 +7,8 @@ from datetime import UTC, datetime
 import pytest
 from kimi_memory.plugins.skills.mining import Procedure, outline, procedures
 
-from kimi_memory.domain.origin import Origin, Role
-from kimi_memory.domain.session import Session, Transcript
-from kimi_memory.domain.turn import Turn
+from kimi_memory.domain.note import Origin, Role
+from kimi_memory.domain.session import Session, Transcript, Turn
 
 NOON = datetime(2026, 2, 27, 12, tzinfo=UTC)
 

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kimi_memory.domain.actor import Actor
-from kimi_memory.domain.change import Create, Move, Update, digest
+from kimi_memory.domain.change import Actor, Create, Move, Update, digest
 from kimi_memory.errors import ChangedOnDiskError, UnsafePathError
 from kimi_memory.store.files import disk as disk_calls
 from kimi_memory.store.files.disk import Disk, SyncError, refusal

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kimi_memory import Memory, Opening
-from kimi_memory.domain.origin import Role
+from kimi_memory.domain.note import Role
 from kimi_memory.errors import WaitingError
 from kimi_memory.operations.doctor import doctor, status, verify
 from kimi_memory.store.files.merge_marks import has_marks, line_of_marks

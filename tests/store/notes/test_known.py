@@ -10,16 +10,10 @@ import pytest
 
 from kimi_memory import Memory
 from kimi_memory.domain.brief import Section
-from kimi_memory.domain.card import Card, CardType
 from kimi_memory.domain.change import Append, Create
-from kimi_memory.domain.digest import Digest, DigestLine, Part
-from kimi_memory.domain.job import Op
-from kimi_memory.domain.note import Lang, Note
-from kimi_memory.domain.origin import Origin
-from kimi_memory.domain.pages import Project, Todo
-from kimi_memory.domain.plan_step import Step
-from kimi_memory.domain.source import Quote, Source
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.job import Op, Step
+from kimi_memory.domain.note import Card, CardType, Lang, Note, Origin, Quote, Source, Status
+from kimi_memory.domain.pages import Digest, DigestLine, Part, Project, Todo
 from kimi_memory.domain.tombstone import Tombstone
 from kimi_memory.formats.card_header import Head
 from kimi_memory.formats.codec import place, render

@@ -6,7 +6,7 @@ import os
 from datetime import UTC, datetime, timedelta
 
 from kimi_memory import Memory
-from kimi_memory.domain.origin import Role
+from kimi_memory.domain.note import Role
 from kimi_memory.store.trust.agents_at_work import AgentsAtWork
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from kimi_memory import Memory
 from kimi_memory.domain.change import digest
-from kimi_memory.domain.origin import Role
+from kimi_memory.domain.note import Role
 from kimi_memory.errors import HistoryError, WaitingError
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.trust.versions import FOLDER, Versions

@@ -12,9 +12,8 @@ import pytest
 
 from kimi_memory import Memory, Opening
 from kimi_memory.api.user_dirs import Home
-from kimi_memory.domain.actor import Actor
-from kimi_memory.domain.origin import Origin, Role
-from kimi_memory.domain.status import Status
+from kimi_memory.domain.change import Actor
+from kimi_memory.domain.note import Origin, Role, Status
 from kimi_memory.errors import ChangedOnDiskError, FormatError, UsageError, WaitingError
 from kimi_memory.operations.confirming import brought, confirm, find_waiting, waiting_files
 from kimi_memory.operations.doctor import status

@@ -14,9 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from kimi_memory.domain.actor import Actor
-from kimi_memory.domain.change import Create, Delete, Move, Update, digest
-from kimi_memory.domain.origin import Origin
+from kimi_memory.domain.change import Actor, Create, Delete, Move, Update, digest
+from kimi_memory.domain.note import Origin
 from kimi_memory.formats.checksum import seal, unseal
 from kimi_memory.store.files.disk import Disk
 from kimi_memory.store.store import Store

@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from kimi_memory.domain.actor import Actor
-from kimi_memory.domain.change import Append, Create, Delete, Move, Update, digest
-from kimi_memory.domain.origin import Origin
+from kimi_memory.domain.change import Actor, Append, Create, Delete, Move, Update, digest
+from kimi_memory.domain.note import Origin
 from kimi_memory.formats.checksum import seal
 from kimi_memory.store.store import Store
 from kimi_memory.store.wal.reconcile import BATCH, External

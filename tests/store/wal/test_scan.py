@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kimi_memory.domain.actor import Actor
-from kimi_memory.domain.change import Append, Create, Delete, Move, Update, digest
+from kimi_memory.domain.change import Actor, Append, Create, Delete, Move, Update, digest
 from kimi_memory.store.files.stat import UNKNOWN, signature
 from kimi_memory.store.notes.file_cache import Catalog
 from kimi_memory.store.store import Store
