@@ -4,6 +4,7 @@ pluggy asks the last registered first, so later names come before earlier ones. 
 is imported when one of its hooks is first asked, so its hooks are stated here.
 """
 
+# Imported at once, the plugins would take most of the start of a command that asks one of them.
 NAMES: dict[str, tuple[str, ...]] = {
     "activity": ("memory_opened", "session_ended", "changes_applied", "recalled"),
     "filesystem": ("check_health",),

@@ -62,6 +62,7 @@ class LogFile:
         fd = os.open(self._path, flags, 0o600)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX)
+            # The lock came after another process had renamed the file: this is the old one.
             if not os.path.samestat(os.fstat(fd), self._path.stat()):
                 return False
             os.write(fd, line.encode("utf-8", "replace"))
@@ -74,6 +75,7 @@ class LogFile:
         return True
 
     def _rotate_files(self) -> None:
+        # From the oldest: each takes the name that the one before it has just left.
         for number in range(self._kept - 1, 0, -1):
             old = self._numbered_path(number)
             if old.exists():

@@ -85,6 +85,7 @@ def _update_state(
     where = f" [{last.project}]" if last.project else ""
     title = f"{day_in(last.started, day.zone)}{where} {digest.title}"
     left = (line.text for line in digest.lines if line.part is Part.OPEN)
+    # A line without an id is a person's own; no job may take it away.
     mine = (line for line in old if not split_mark(line)[1])
     return (*(marked(text, digest.id) for text in (title, *left)), *mine)
 

@@ -139,6 +139,7 @@ def _fit_lines(lines: Iterable[str], lang: Lang) -> tuple[str, ...]:
     """Return the lines there is room for, and how many more there are: imports make long days."""
     room, kept, more = SECTION_BYTES, list[str](), 0
     for line in lines:
+        # The three are a bullet, its space and the line break.
         room -= len(line.encode()) + 3
         if room >= 0:
             kept.append(line)

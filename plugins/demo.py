@@ -51,6 +51,7 @@ def _add_arguments(parser: ArgumentParser) -> None:
 
 def _run_demo(arguments: Namespace) -> int:
     folder: Path = arguments.folder
+    # Never a folder that only looks like one: --fresh must not delete a person's memory.
     if arguments.fresh and (folder / "memory.toml").is_file() and _is_demo(folder):
         shutil.rmtree(folder)
     if folder.exists() and any(folder.iterdir()):

@@ -37,6 +37,7 @@ CARDS_FORMAT = "kimi_memory/cards/1"
 SESSION_FORMAT = "kimi_memory/session/1"
 """Says that turns of tools are part of it, too; `read_session` looks for it."""
 _PAST = {Status.SUPERSEDED, Status.ARCHIVED}
+# Turns may hold control characters; XML 1.0 allows none, and readers stop at the first.
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NODE_KEYS = {
     **dict.fromkeys(("label", "kind", "type", "status", "project", "lang", "path"), "string"),
@@ -197,6 +198,7 @@ def _place_cards(cards: Sequence[Filed]) -> Iterator[tuple[Filed, str]]:
         assert isinstance(one.note, Card)
         name = PurePosixPath(one.path).name
         path = f"{one.note.type}/{name}"
+        # Folders of macOS and Windows take A.md and a.md for one file.
         if path.casefold() in taken:
             path = f"{one.note.type}/{PurePosixPath(name).stem}-{one.note.id[-8:]}.md"
         taken.add(path.casefold())
@@ -303,6 +305,7 @@ def _render_graphml(filed: Sequence[Filed], edges: Sequence[Edge]) -> bytes:
     known = {one.note.id for one in filed}
     for one in filed:
         _add_element(graph, "node", {"id": one.note.id}, _node_fields(one.note, one.path))
+    # Gephi and networkx refuse an edge to a node that is not there.
     for id in sorted({edge.target for edge in edges} - known):
         kind = "session" if id.startswith("session:") else "missing"
         _add_element(graph, "node", {"id": id}, {"label": id, "kind": kind})

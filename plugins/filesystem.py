@@ -13,6 +13,7 @@ from pathlib import Path
 from kimi_memory import hookimpl
 from kimi_memory.domain.health import Finding, Severity
 
+# Locks of these are kept by a server, or not at all; a write may return before it is safe.
 WEAK = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "fuse.rclone", "afs"}
 FULL = 8 * 2**20
 """With less room in bytes, a turn, its index and its commit may fail half-way."""
@@ -67,4 +68,5 @@ def filesystem_of(path: Path) -> str:
     mounts = [(fields[1].replace("\\040", " "), fields[2]) for fields in map(str.split, lines)]
     real = os.path.realpath(path)
     holding = [m for m in mounts if real == m[0] or real.startswith(m[0].rstrip("/") + "/")]
+    # Mounts lie in each other: the longest path is the one that holds the folder.
     return max(holding, key=lambda mount: len(mount[0]), default=("", ""))[1]

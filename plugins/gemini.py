@@ -129,12 +129,14 @@ class Gemini:
                 path = f"/models/{self._model}:generateContent"
                 return self._parse_reply(self._wire.post(path, body, seconds=seconds))
             except ModelError as error:
+                # Each refusal takes one part out of the request, so this ends after a few tries.
                 if error.status != 400 or not self._learn_unsupported(str(error), body):
                     raise
 
     def _request_body(self, prompt: Prompt) -> dict[str, Any]:
         config: dict[str, Any] = {"temperature": 0, "maxOutputTokens": prompt.max_tokens}
         if "thinkingConfig" in self._unknown:
+            # A model that must think would spend the whole answer on its thoughts.
             config["maxOutputTokens"] += THINKING_TOKENS
         else:
             config["thinkingConfig"] = {"thinkingBudget": 0}
@@ -161,6 +163,7 @@ class Gemini:
                 why = (answer.get("promptFeedback") or {}).get("blockReason", "no reason given")
                 raise ModelError(f"{self._wire.base} refused the prompt ({why}).")
             parts = (candidates[0].get("content") or {}).get("parts") or []
+            # Thoughts come as parts of the answer; only their mark tells them apart.
             text = "".join(part.get("text", "") for part in parts if not part.get("thought"))
             usage = answer.get("usageMetadata") or {}
             names = ("promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount")

@@ -52,12 +52,14 @@ _MISSION = regex(
     r"|^你的(?:使命|职责|责任|角色|工作|任务)(?:就?是|[:：])(?P<zh>[^。！？?]{4,})",
     re.IGNORECASE,
 )
+# "You are a great assistant", 你真是个好助手: thanks, and no order to be one.
 _PRAISE = regex(
     r"\b(?:a|an|such|the) (?:\w+ )?(?:good|great|best|better|amazing|awesome|terrible|useless|bad|"
     r"worst|smart|wonderful|fantastic|helpful)\b|\bnot\b|n't\b|\?|？|吗|不是|好棒|真棒|真好|厉害|最好的"
     r"|很好的|糟糕|没用",
     re.IGNORECASE,
 )
+# "Your task is to fix the following test": a piece of work, not a mission.
 _FOR_NOW = regex(
     r"\b(?:this|these|today|tonight|now|next|following|below|above|here|attached|currently|first"
     r"|tomorrow|by (?:mon|tues|wednes|thurs|fri|satur|sun)day)\b"
@@ -91,6 +93,8 @@ def _propose_stated(week: WeekView, identity: Identity) -> Iterator[Step]:
     last: dict[str, _Said] = {}
     for digest in sorted(week.digests, key=lambda digest: (digest.at, digest.id)):
         for line in digest.lines:
+            # Words of the agent itself, and of people among themselves, say nothing about the
+            # agent.
             if line.part is not Part.FOUND and line.first and not line.who:
                 last |= {said.section: said for said in _said_in(line, digest)}
     known = {"who": normalise(identity.who), "mission": normalise(identity.mission)}

@@ -45,6 +45,7 @@ def read_memories(file: TranscriptFile, system: str) -> Iterable[Memo] | None:
         text = stream.read().decode("utf-8", "replace").removeprefix("\ufeff")
     values, body, line = _split_frontmatter(text, file.name)
     is_card = bool(values.get("title") or values.get("name"))
+    # An index page is made of links and holds nothing of its own.
     is_card = is_card or (path.name.lower() not in _INDEXES and _WIKILINK.search(body) is not None)
     if not is_card and system != "memex":
         return None

@@ -56,6 +56,7 @@ def _read_note(file: TranscriptFile) -> list[Memo] | None:
     values = frontmatter.read(text, file.name).values
     if values.get("kind") not in _PAGES or not values.keys() & {"id", "generated", "started"}:
         return None
+    # Pages repeat cards, so they are read and hold no memo: an empty list, not None.
     if values.get("kind") not in {"card", "event"}:
         return []
     return [_make_memo(codec.parse(text, file.name))]
@@ -145,6 +146,8 @@ def _read_turns(file: TranscriptFile) -> Iterator[Memo]:
             try:
                 record = unseal(line)
                 turn = turn_of(record) if record.get("kind") == "turn" else None
+            # A damaged line costs itself alone: an audit must not stop at what it is there to
+            # find.
             except (ValueError, RecursionError):
                 continue
             if turn is not None:

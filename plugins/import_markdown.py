@@ -24,8 +24,10 @@ from kimi_memory.nlp.dates.timestamps import find_moment
 SYSTEM = "markdown"
 _SUFFIXES = {".md", ".markdown", ".txt"}
 _FENCE = regex(r"\s{0,3}(?:```|~~~)")
+# Possessive, or a line of many # and blanks would take its length squared.
 _HEADING = regex(r"(#{1,6}) ++(.*?[^ #]|#+)[ #]*+")
 _BULLET = regex(r"(\s*)(?:[-*+•]|\d{1,3}[.)、])\s+(?:\[[ xX]\]\s+)?(.*)")
+# "[Redis](redis.md) — our cache": the statement stands in the other file.
 _POINTER = regex(r"\[[^\]]*\]\((?!\w+:)[^)\s]+\.md\)(?:\s*(?:[—–:-]|——).*)?")
 _OTHER = regex(r"\s*(?:\||>|<!--|---+\s*$|\*\*\*+\s*$|!\[)")
 _BLOCK_ID = regex(r"(?<!\s)\s++\^[A-Za-z0-9-]+\s*+$")
@@ -58,6 +60,7 @@ def _yield_memos(text: str, first: int) -> Iterator[Memo]:
         seen[mark] += 1
         yield Memo(
             system=SYSTEM,
+            # By its words and not its line: a statement that moves is still the same one.
             id=f"{mark}.{seen[mark]}" if seen[mark] > 1 else mark,
             text=words,
             line=line + first - 1,

@@ -35,6 +35,7 @@ def read_memories(file: TranscriptFile, system: str) -> Iterable[Memo] | None:
     """Read a JSON file of memories; None for any other file."""
     if system not in ("", SYSTEM) or PurePath(file.name).suffix.lower() != ".json":
         return None
+    # Any program writes JSON. Without the word in its head the file is not even parsed.
     if not system and b'"memory"' not in file.head:
         return None
     with file.open() as stream:

@@ -136,10 +136,12 @@ def _yield_cause_links(
     short = told.reason[:80]
     own = {quote.hash for quote in told.card.quotes}
     for note in notes.values():
+        # A note made of the same words says the same failure, and is not its cause.
         if note.id == told.card.id or own & {quote.hash for quote in note.quotes}:
             continue
         shared = wanted & words[note.id]
         share = len(shared) / len(wanted)
+        # "The cache" of another project is another cache.
         near = not note.project or not told.card.project or note.project == told.card.project
         if near and share >= ENOUGH and len(shared) >= FEWEST and not _is_failure(note, failures):
             yield Link(note.id, LinkRel.CAUSED_BY, round(share, 2), short)

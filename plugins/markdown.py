@@ -92,6 +92,7 @@ class _Page:
     def _yield_atoms(self, block: Block) -> Iterator[Atom]:
         start, end = self.starts[block.first], self._line_end(block.last - 1)
         tokens, most = estimate(self.text[start:end]), self.sizes.max_tokens
+        # A paragraph is always cut at its sentences, so that chunks can overlap by some of them.
         whole = {"text": 0, "code": CODE * most}.get(block.kind, most)
         if tokens <= whole:
             yield Atom(start, end, tokens + 1)
@@ -200,6 +201,7 @@ def _fence_end(lines: Sequence[str], at: int) -> int:
         line = lines[n].strip()
         if len(line) >= len(mark) and line == mark[0] * len(line):
             return n + 1
+    # An unclosed fence runs to the end of the page, as in CommonMark.
     return max((n for n in range(at, len(lines)) if lines[n].strip()), default=at) + 1
 
 
@@ -224,6 +226,8 @@ def _item_end(lines: Sequence[str], at: int) -> int:
     while n < len(lines):
         line = lines[n]
         inside = line.startswith(("  ", "\t"))
+        # After a blank line, or where a block starts, what is not indented is out of the item;
+        # else it goes on with its last line ("lazy continuation" of CommonMark).
         if line.strip() and not inside and (last < n or _starts_block(lines, n)):
             break
         n = max(n + 1, _fence_end(lines, n)) if inside else n + 1

@@ -158,6 +158,7 @@ class ModelDistiller:
         unsure = verdict in {Verdict.CONFLICTS, Verdict.UNRELATED} and card.key == draft.key
         if not unsure or not self._judges or not ask.ready:
             return verdict
+        # A nonce for each question: stored words cannot know it, so they cannot close the block.
         block = fence([f"old: {card.value}", f"new: {draft.value}"], secrets.token_hex(8))
         answer = ask(
             Question(
@@ -185,6 +186,7 @@ def _check_verdict(
             return said if _is_same_value(card.value, draft.value) else rules
         case Verdict.REPLACES:
             since = card.valid_from or card.verified or card.created
+            # A model may say that a value changed; only a person's later words make it so.
             own = draft.origin is Origin.HUMAN and draft.at > since
             return said if own else Verdict.CONFLICTS
         case Verdict.UNRELATED:
@@ -219,6 +221,8 @@ class _Reading:
             for item in _ask_operations(window, self._context_lines(window), self._ask):
                 self._process_operation(item)
         passed = list(self._passed.values())
+        # A veto alone drops nothing, or an injected order could delete what a person said. The
+        # session must fail to bear out the draft as well.
         vetoed = {n for one, _ in passed if one.act is Act.VETO for n in one.targets}
         doubted = {
             n for n, one in enumerate(self._rules, 1) if n in vetoed and self._is_unsupported(one)
@@ -247,6 +251,7 @@ class _Reading:
         if why:
             self._dropped.setdefault(proposal.name, why)
         else:
+            # The next window repeats the last turn: what failed in one may be proven there.
             self._dropped.pop(proposal.name, None)
             self._passed[name] = proposal, draft
 
@@ -284,6 +289,8 @@ class _Reading:
             lang=Lang(language_of(value)),
             event=event,
             importance=proposal.importance,
+            # Below what a person's own sentence gets from the rules (0.8): the words were chosen
+            # by a model.
             confidence=0.6,
             reversal=proposal.act is Act.SUPERSEDE and by_person,
             stated=True,

@@ -42,6 +42,7 @@ def vector(text: str) -> list[float]:
     values = [0.0] * DIMENSIONS
     for gram, count in grams.items():
         place, sign = _hash_gram(gram)
+        # Signs make n-grams that fall on one place cancel out on average, instead of adding up.
         values[place] += sign * (1 + math.log(count))
     norm = math.sqrt(sum(value * value for value in values))
     return [value / norm for value in values] if norm and padded.strip() else [0.0] * DIMENSIONS

@@ -131,6 +131,7 @@ class Ollama:
         )
 
     def _request_chat(self, prompt: Prompt, seconds: float = 0) -> Reply:
+        # A quarter more: the estimate is none of a tokenizer, and what does not fit is cut unseen.
         room = estimate(prompt.text) * 5 // 4 + prompt.max_tokens
         parts = self._call_client(
             "chat",
@@ -156,6 +157,7 @@ class Ollama:
             model=f"ollama:{self._model}",
             tokens_in=last.prompt_eval_count or 0,
             tokens_out=last.eval_count or 0,
+            # The client raises nothing when an answer is cut off; only this reason says so.
             cut=last.done_reason == "length",
         )
 
@@ -199,7 +201,9 @@ class Ollama:
                     host=self._host,
                     timeout=seconds,
                     headers=self._request_headers(),
+                    # A proxy from the environment would take requests to 127.0.0.1 as well.
                     trust_env=not is_loopback(self._host),
+                    # A server must not send prompts on to another host.
                     follow_redirects=False,
                     # Nobody tells a plugin that it is over: a kept line would be left open.
                     limits=httpx.Limits(max_keepalive_connections=0),

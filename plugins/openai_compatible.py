@@ -149,6 +149,7 @@ class OpenAICompatible:
     def _learn_unsupported(self, said: str, body: Mapping[str, Any]) -> bool:
         """Note what the server does not know; False when that explains nothing."""
         form = body.get("response_format", {}).get("type", "")
+        # Newer models of OpenAI want the other name and say so in the refusal.
         if "max_completion_tokens" in said and "max_tokens" in body:
             unknown = "max_tokens"
         elif "temperature" in said and "temperature" in body:
@@ -184,6 +185,7 @@ class OpenAICompatible:
             body["dimensions"] = self._dimensions
         answer = self._wire.post("/embeddings", body, seconds=seconds)
         try:
+            # By index: some servers answer out of order.
             rows = {int(one["index"]): unit(one["embedding"]) for one in answer["data"]}
             return [rows[number] for number in range(len(texts))]
         except (LookupError, TypeError, ValueError, AttributeError) as error:

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     import re2
 
 _KEBAB = regex(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+# Each is one character as before, so places found in the narrow text hold in the text.
 _NARROW = {
     wide: wide - 0xFEE0
     for wide in (
@@ -85,12 +86,14 @@ def _make_rule(
     return Rule(name, pattern, tuple(keys.split()), check, digits)
 
 
+# DB_TOKEN, client-secret, "api key", SESSION_KEY_BASE: what a value is assigned to
 _LABEL = (
     r"(?:[a-z0-9]+[_.-])*(?:secret|token|credentials?|(?:access|secret)[_ -]?key[_ -]?secret|secret[_ -]?access[_ -]?key"
     r"|(?:api|access|auth|secret|private|signing|encryption|master|app|session|webhook|shared)[_ -]?key"
     r"|(?:client|app|api|access|webhook|shared)[_ -]?secret|(?:access|auth|bot|session|refresh)[_ -]token)"
     r"(?:[_-]?(?:base|value|string|hex|b64|base64|prod|dev|test|staging|live|v?\d))?"
 )
+# db_password, pwd, admin-pass; a bare "pass" is too common a word
 _PHRASE = r"(?:[a-z0-9_.-]*(?:password|passwd|passphrase|passcode|pwd)|(?:[a-z0-9]+[_-])+pass)"
 _IN_BRACKETS = r"(?:\s?[(（][^()（）\n]{1,40}[)）])?"
 _SET = rf"{_IN_BRACKETS}[\"']?\s{{0,4}}(?::=|=>|→|[:=：]|是|为|填|(?:换|改|设)(?:成|为))\s{{0,4}}[\"']?"
@@ -98,6 +101,7 @@ _SIGN = r"[!#$%&*+./:=?@^_{|}~\[\]\\A-Za-z0-9-]"
 """What values are written with; words of Chinese after a label are no value."""
 _VALUE = rf"`?({_SIGN}{{8,}})"
 _ZH_PHRASE = r"(?:密码|口令|密钥|秘钥|令牌|凭证|私钥|暗号|开机码|解锁码)"
+# 密码改成了…, 密码已经被重置为…
 _ZH_MADE = (
     r"(?:已经?|被|现在|暂时|先)?(?:改|设|换|变|重置|更新|修改|设置|调整|配置|定)(?:成|为|到)了?"
 )
@@ -297,6 +301,7 @@ class Privacy:
         text = text.encode("utf-8", "replace").decode("utf-8")
         if _WIDE.search(text):
             text = text.translate(_NARROW)
+        # Most turns hold few digits, and counting them spares the rules for cards and accounts.
         digits = sum(map(text.count, "0123456789"))
         rules = [rule for rule in self._select_rules(text.lower()) if rule.digits <= digits]
         return [span for rule in rules for span in _find_spans(rule, text)]
@@ -350,6 +355,7 @@ def _make_user_rule(name: str, pattern: object) -> Rule:
 def _find_spans(rule: Rule, text: str) -> list[Span]:
     spans = []
     for match in _compile_pattern(rule.pattern).finditer(text):
+        # Only the value is masked, so that the sentence around it still says what it was.
         group = match.lastindex or 0
         start, end = match.span(group)
         if end > start and rule.check(text, start, end):

@@ -28,6 +28,7 @@ MOST = 40
 """So many lines of decisions, risks and preferences a page shows, the newest."""
 _HELD = frozenset({Status.ACTIVE, Status.CONFLICTED})
 _DATED = regex(r"^\d{4}-\d\d-\d\d ")
+# "The goal of this project is to …", 我们项目的目标是…
 _GOAL = regex(
     r"^(?:(?:the|our|my) )?(?:(?:project|overall|main)(?:'s)? )?(?:goal|aim|objective)"
     r"(?: (?:of|for) (?:this|the|our) [\w-]+(?: [\w-]+)?| here)? is (?:to )?(?P<what>\S.{9,})$"

@@ -35,6 +35,7 @@ from kimi_memory.nlp.dates.timestamps import EPOCH, find_moment, moment
 log = logging.getLogger(__name__)
 
 _ROLES = {"user": (Role.USER, Origin.HUMAN), "assistant": (Role.ASSISTANT, Origin.AGENT)}
+# Written by the program: its own remarks, sub-agents, errors, results of tools.
 _SILENT = ("isMeta", "isSidechain", "isApiErrorMessage", "isCompactSummary", "toolUseResult")
 _MACHINE = (
     "<command-name>",
@@ -73,6 +74,7 @@ class _Growing:
     def take(self, line: dict[str, Any], text: str) -> None:
         ref = line.get("uuid")
         ref = ref if isinstance(ref, str) else ""
+        # A resumed session repeats its earlier lines with their ids.
         if ref and ref in self.seen:
             return
         self.seen.add(ref)
@@ -84,6 +86,7 @@ class _Growing:
             safe_session_id(self.id),
             self.turns[0].at,
             agent="claude",
+            # A file written on Windows may be read elsewhere.
             project=PurePath(self.cwd.replace("\\", "/")).name,
             host="claude",
             title=self.title,
@@ -95,6 +98,7 @@ def _is_transcript(head: bytes) -> bool:
     """Whether the first lines carry the members that only Claude Code writes."""
     if not head.lstrip().startswith(b"{"):
         return False
+    # The first line is longer than what is read of a file to recognise it.
     if b"\n" not in head:
         return b'"sessionId"' in head and b'"parentUuid"' in head
     return any(_is_ours(line) for line in head.split(b"\n")[:50])

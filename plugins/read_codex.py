@@ -79,7 +79,9 @@ class _Rollout:
         self.is_child = isinstance(meta.get("source"), dict) and "subagent" in meta["source"]
 
     def done(self) -> Iterator[Transcript]:
+        # Both say the same words: taken together every turn would stand twice.
         turns = self.items or self.events
+        # A sub-agent talks with its parent; no person speaks there.
         if not turns or self.is_child:
             return
         session = Session(

@@ -53,6 +53,7 @@ _WHEN = (
     r"(?:上午|中午|下午|凌晨|晚上|早上)?\s?\d{1,2}[:：]\d{2}(?:[:：]\d{2})?(?:\s?[AaPp][Mm])?)"
 )
 _NAME = r"(?P<name>[^\s\d:：#>*|\[\]()<`\"'-][^:：|<>`\"]{0,30}?)"
+# In this order: a heading that names a role would be a plain line of it, too.
 _STYLES = {
     "specstory": rf"_\*\*{_ROLE}(?P<side> - \w+)?(?: \((?P<mark>[^)]*)\))*\*\*_\s*",
     "heading": rf"#{{1,4}} (?:\W{{1,3}} )?\**{_ROLE}\**{_MARK}\**\s*[:：]?\s*",
@@ -63,6 +64,7 @@ _STYLES = {
     "stamped": rf"{_WHEN}\s+{_NAME}\s*",
 }
 _NAMED = ("chat", "export", "stamped")
+# "2026-03-01 10:00 ERROR" has the form of a name with a time: a log is no chat.
 _LEVELS = frozenset(
     ["trace", "debug", "info", "notice", "warn", "warning", "error", "fatal", "critical"]
 )
@@ -138,6 +140,7 @@ class _Growing:
         role, origin, speaker = _parse_speaker(self.opening)
         text = _TAKEN_OUT.sub("", "\n".join(self.lines)).strip()
         text = _RULE.sub("", text).strip()
+        # A turn that is nothing but an image keeps its remark, or it would be lost.
         text = _IMAGE.sub("", text).strip() or text
         if role == Role.ASSISTANT and self.style == "specstory" and _TOOL_TURN.match(text):
             return
@@ -148,6 +151,7 @@ class _Growing:
 
     def _find_opening(self, line: str) -> re.Match[str] | None:
         is_hidden = self.is_fenced and self.style != "specstory"
+        # The patterns of names try every place of a line; no opening is that long.
         if self.is_tool or is_hidden or (len(line) > 10_000 and self.style != "plain"):
             return None
         found = _match_opening(self.style, line)

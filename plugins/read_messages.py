@@ -110,6 +110,7 @@ def _opens_list(head: bytes) -> bool:
     try:
         first, _ = json.JSONDecoder().raw_decode(rest.decode("utf-8", "ignore"))
     except (ValueError, RecursionError):
+        # The first object is longer than what is read of a file to recognise it.
         return rest[:1] == b"{" and any(mark in rest for mark in _CUT_LIST)
     return isinstance(first, dict) and (_is_message(first) or _message_list(first) is not None)
 
@@ -198,6 +199,7 @@ def _read_document(file: TranscriptFile) -> Iterator[Transcript]:
         except (ValueError, RecursionError) as error:
             line = getattr(error, "lineno", 1)
             raise TranscriptError(file.name, line, "the JSON is broken") from error
+    # A list is one conversation of messages, or a list of conversations: its first item tells.
     if isinstance(value, dict) or all(_is_message(one) for one in value[:1]):
         yield from _read_conversation(value, file.name, date)
         return

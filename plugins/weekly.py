@@ -29,6 +29,7 @@ _END = regex(
     r"(?:正式)?(?:完成|结束|做完|完工|上线|交付|收尾|结项|验收通过)了?",
     re.IGNORECASE,
 )
+# "Once the project is done", 项目快完成了, 完成之后: an end that is still ahead.
 _NO_END = regex(
     r"\?|？|吗|\b(?:not|if|when|once|until|before|after|almost|nearly|will|should|would|could|"
     r"may|might|to be)\b|n't\b|没|未|等|如果|要是|快|即将|准备|计划|之前|以后|之后|才|还|一旦"

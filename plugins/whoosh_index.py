@@ -85,6 +85,7 @@ if TYPE_CHECKING:
 
 FIELD = "words"
 KEY = "key"
+# Whoosh's default of 128 makes a dozen Python calls for every 128 postings.
 BLOCK = 16_384
 """Postings in one block."""
 FORMAT = f"w3/{BLOCK}/array"
@@ -291,6 +292,7 @@ class WhooshIndex:
     def _commit_batch(
         self, add: Sequence[tuple[int, Sequence[str]]], remove: Sequence[int]
     ) -> None:
+        # Uncompressed: the file is mapped, and inflating a block costs more than reading it.
         codec = W3Codec(blocklimit=BLOCK, compression=0)
         writer = self._index.writer(codec=codec, compound=True, limitmb=256)
         pool, fields = _Pool(), writer.fieldwriter

@@ -29,6 +29,7 @@ _LETTER = (
     "[A-Za-z0-9\u00aa\u00b5\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02c1\u0300-\u037d\u037f-\u0dff"
     "\u0f00-\u0fff\u10a0-\u10ff\u1200-\u177f\u1800-\u1fff\u2c00-\u2dff\ua000-\uabff]"
 )
+# 1,200.50 is one number; the 1,2,3 of a list are three.
 _AMOUNT = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\w)"
 
 
@@ -91,6 +92,7 @@ def _split_han(run: str) -> list[str]:
     if len(run) == 1:
         return [] if run in _HAN_STOP else [run]
     singles = [ch for ch in run if ch not in _HAN_STOP]
+    # A pair of two stop characters says nothing; one of them may still make a word: 目的, 了解.
     pairs = [a + b for a, b in pairwise(run) if a not in _HAN_STOP or b not in _HAN_STOP]
     return singles + pairs
 

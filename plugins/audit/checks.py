@@ -99,6 +99,7 @@ def _why_stale(placed: Placed, now: datetime, days: int) -> tuple[str, str]:
         return f"it was valid until {memo.expires:%Y-%m-%d}", "Archive it, or confirm it anew."
     for found in _UNTIL.finditer(normalise(memo.text)):
         until = find_moment(next(filter(None, found.groups())))
+        # A day that is named is the last on which it holds.
         if until is not None and until + timedelta(days=1) < now:
             return f"it names {until:%Y-%m-%d} as its end", "Archive it, or confirm it anew."
     age = (now - placed.at).days
@@ -144,6 +145,7 @@ def foreign(placed: Sequence[Placed]) -> Iterator[Rot]:
         near = counts[_neighbourhood_path(one)]
         common, many = near.most_common(1)[0]
         whole = sum(near.values())
+        # A memo in the language of its evidence is right, whatever stands around it.
         quoted = language_of("\n".join(q.text for q in memo.quotes)) if memo.quotes else here
         if len(memo.text) < _SHORTEST // (2 if here == "zh" else 1):
             continue

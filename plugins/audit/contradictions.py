@@ -104,6 +104,7 @@ def _yield_pairs(placed: Sequence[Placed]) -> Iterator[tuple[Placed, Placed]]:
             yield one, two
     for first, second in overlapping([_clipped_text(one) for one in placed], _LEAST):
         one, two = placed[first], placed[second]
+        # Pairs of one key came first; judged twice, each would be counted twice.
         if (id(one), id(two)) not in seen:
             yield one, two
 
@@ -126,6 +127,7 @@ def _same_subject(one: Placed, two: Placed) -> bool:
 def _subject_words(placed: Placed) -> frozenset[str]:
     """Return the words that are neither figures nor denials."""
     text = _DENIAL.sub(" ", _FIGURE.sub(" ", normalise(_clipped_text(placed))))
+    # What is left of "doesn't" and "will not" once the denial is cut out.
     return words_of(text) - {"do", "does", "will", "is", "are", "can"}
 
 

@@ -67,6 +67,8 @@ def audit(root: Path, host: Host, now: datetime, *, stale_days: int = STALE_DAYS
     held = [one for one in placed if one.memo.live and not one.memo.past]
     turns = {one.memo.id: one.memo.text for one in placed if one.memo.past}
     screen = Screen(host, b"")
+    # Texts that repeat word for word are compared once: else one contradiction of a repeated memo
+    # would count for each of its copies.
     findings = [
         *(rot for file in files for rot in _of_file(file, screen)),
         *repeats(held),
@@ -97,6 +99,7 @@ def _drop_repeats(held: Sequence[Placed]) -> list[Placed]:
 
 def _of_file(file: Stored, screen: Screen) -> Iterator[Rot]:
     if file.problem:
+        # The problem may begin with its place: "line 12: …".
         line = int(found) if (found := file.problem.partition(":")[0][5:]).isdigit() else 1
         remedy = "Mend it by hand; it was not changed."
         yield Rot(Check.UNREADABLE, file.path, line, file.problem, remedy)

@@ -52,6 +52,7 @@ def cost_of(messages: Sequence[Message]) -> int:
 
 def _message_cost(message: Message) -> int:
     content = message.get("content")
+    # Of parts and tool calls the JSON is counted: about what an API charges for them.
     plain = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
     rest = {k: v for k, v in message.items() if k not in ("role", "content")}
     return estimate(plain) + (estimate(json.dumps(rest, ensure_ascii=False)) if rest else 0)

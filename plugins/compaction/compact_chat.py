@@ -106,9 +106,11 @@ def compact(
     if not middle or (fits and not (force and old)):
         return Compaction(tuple(messages), before, before, session=session)
     id = session or _session_of(messages)
+    # Before anything is dropped: after this line every message is on disk.
     stored, remembered = flush(memory, messages, id)
     parts = _find_stored_turns(memory, id, old)
     room = limits.budget - cost_of([*head, *tail])
+    # Below some 200 tokens a summary holds little more than its heading.
     share = max(200, int(limits.window_tokens * _SUMMARY_SHARE))
     gist = _build_gist(memory, parts, middle, min(room, share))
     recorded = _record_gist(memory, parts, gist)
@@ -142,6 +144,7 @@ def flush(
     fresh = []
     for one in said:
         mark = _turn_key(one.role, memory.screen.pass_text(one.text).text)
+        # The same words may be said twice, so turns are counted off, not looked up.
         if known[mark] > 0:
             known[mark] -= 1
         else:
@@ -176,6 +179,7 @@ def window(
     messages: list[dict[str, Json]] = [{"role": str(t.role), "content": t.text} for t in spoken]
     if cost_of(messages) <= budget_tokens:
         return messages
+    # The summary keeps its share, unless the latest turns need all of the room.
     left = int(budget_tokens * (1 - _SUMMARY_SHARE))
     at = len(messages)
     while at > 0:
@@ -204,10 +208,12 @@ def _parse_message(memory: Memory, message: Message) -> Said | None:
 
 
 def _turn_key(role: Role, text: str) -> str:
+    # The tag of a mask depends on the machine; the turn is the same on each.
     return f"{role}\0{MASK.sub('⟦redacted⟧', text)}"
 
 
 def _session_of(messages: Sequence[Message]) -> str:
+    # An API hands over no id of the chat. Its first message stays the same as it grows.
     first = next((m for m in messages if m.get("role") == "user" and not is_gist(m)), messages[0])
     digest = hashlib.sha256(text_of(first).encode("utf-8", "replace")).hexdigest()
     return f"chat-{digest[:12]}"
@@ -309,6 +315,7 @@ def _record_gist(memory: Memory, parts: Sequence[Transcript], gist: _Gist) -> Jo
     )
 
     def make(shelf: Shelf) -> Plan:
+        # A host that repeats its request gets the same summary, and no second event.
         return replace(plan, steps=()) if event.id in shelf.entries() else plan
 
     return memory.run(OneJob(plan.kind, make))
@@ -322,6 +329,8 @@ def _build_event(parts: Sequence[Transcript], gist: _Gist, now: datetime) -> Eve
             holder = next((p for p in parts if p.turn(point.quote.n)), None)
             turn = holder.turn(point.quote.n) if holder else None
             quote = Quote(holder.session.id if holder else "", point.quote.n, point.quote.text)
+            # A sentence that a model wrote is no quote, and an event may hold only those that
+            # stand.
             if turn and quote.stands_in(turn.text):
                 quotes.append(quote)
     runs = [Source(p.session.id, p.turns[0].n, p.turns[-1].n) for p in parts]

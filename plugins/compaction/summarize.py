@@ -105,7 +105,9 @@ def _pick_sentence_points(stage: Transcript, known: set[str]) -> list[Point]:
     often = Counter(word for words in sets for word in words)
     scored = []
     for at, ((turn, text), words) in enumerate(zip(lines, sets, strict=True)):
+        # How many other lines hold each word: what a stage keeps coming back to.
         shared = sum(often[word] - 1 for word in words)
+        # By length, or long sentences always win; the five keeps those of two words from it.
         score = shared / (len(words) + 5) + (0.5 if turn.role is Role.USER else 0)
         if normalise(text) not in known and words:
             scored.append((score, -at, turn, text))
@@ -137,6 +139,7 @@ def paragraph(host: Host, parts: Sequence[Transcript], lang: Lang) -> Iterator[P
             return
         summary = " ".join(fresh.split())
     figures = {figure for turn in turns for figure in _FIGURE.findall(turn.text)}
+    # A model may leave out what it likes; a figure that nobody said makes all of it worthless.
     if summary and language_of(summary) == lang and set(_FIGURE.findall(summary)) <= figures:
         yield Point("overview", summary, _WEIGHT["overview"])
 
@@ -188,6 +191,7 @@ def points_in(text: str) -> Iterator[Point]:
             section = named[plain[:-1]]
         elif plain.startswith("- ") and section:
             weight = _WEIGHT.get(section, 0.3)
+            # Before every turn of the chat: numbers of turns begin at 1.
             yield Point(section, plain[2:].strip(), weight, order - 10**6)
 
 
@@ -195,6 +199,7 @@ def allowed(points: Iterable[Point], objection: Callable[[Draft], str]) -> Itera
     """Yield the points that no gate objects to: no secrets, nothing that was forgotten."""
     for point in points:
         quote = point.quote or Quote("earlier", 1, point.text)
+        # The line has the speaker's name in front, which stands in no turn.
         words = quote.text if point.section == "said" else point.text
         draft = _build_draft(words, quote)
         if not objection(draft):

@@ -124,6 +124,8 @@ def _print_files(arguments: Namespace, kind: str, files: list[_File]) -> None:
 
 def _change_crontab(arguments: Namespace, block: str, tag: str) -> int:
     code, old, complaint = user_files.call(["crontab", "-l"])
+    # Who has no crontab gets an error, too. Any other one must stop us: writing would replace
+    # entries that could not be read.
     if code and "no crontab" not in complaint:
         raise UsageError(f"crontab cannot be read: {complaint.strip()}. Mend it first.")
     if arguments.remove:
@@ -141,6 +143,7 @@ def _change_files(arguments: Namespace, kind: str, files: list[_File]) -> int:
     changes = [(f.name, f.old, "" if arguments.remove else f.text) for f in files]
     if not _show_changes(arguments, changes):
         return 0
+    # systemd can only disable a unit whose file is still there.
     before, after = _reload_commands(kind, files, remove=arguments.remove)
     _run_commands(before)
     for file in files:

@@ -97,6 +97,7 @@ def _refuse_control_chars(word: str) -> None:
 
 def tag_of(root: Path) -> str:
     """Return the short name under which a memory's entries are known."""
+    # Two memories on one machine need entries of their own; a path would not fit in a unit's name.
     return hashlib.sha256(str(root).encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
@@ -173,6 +174,7 @@ def systemd_units(found: Sequence[Entry], tag: str) -> dict[str, str]:
 
 def _systemd_word(word: str) -> str:
     quoted = word.replace("\\", "\\\\").replace('"', '\\"')
+    # systemd replaces %h and $HOME even inside of quotes.
     return f'"{quoted}"'.replace("%", "%%").replace("$", "$$")
 
 

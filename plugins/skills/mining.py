@@ -23,8 +23,10 @@ MOST_STEPS = 12
 _FENCE = regex(r"\s{0,3}(?:```|~~~)\s*(\w*)")
 _SHELLS = {"", "sh", "bash", "shell", "console", "zsh", "terminal", "fish", "shell-session"}
 _PROMPT = regex(r"\s*(?:\$|❯|%) +(\S.*)")
+# "1. run the tests", 第一步：跑测试
 _ITEM = regex(r"\s{0,8}(?:\d{1,2}[.)、]|第[一二三四五六七八九十]步[:：，,]?)\s*(\S.{2,200})")
 _COMMAND = regex(r"[a-z][\w.+-]{1,30}(?:/[\w.+-]+)*(?:\s+\S.*)?|\./[\w./-]+(?:\s+\S.*)?")
+# "first build, then run the tests, finally deploy"
 _ORDER_EN = regex(
     r"(?:^|[:,;.]\s{0,3})(?:first|step one)[, ]{1,3}(?P<steps>.{4,300}?,?\s{0,3}(?:and )?"
     r"(?:then|next|after that|finally|lastly)\b.{3,300})"
@@ -36,6 +38,7 @@ _ORDER_ZH = regex(
 )
 _SPLIT_ZH = regex(r"[，,、；]?\s{0,3}(?:再|然后|接着|最后)")
 _SPAN = regex(r"`([^`\n]{2,120})`")
+# Texts in quotes, addresses, masks, hashes, numbers: what differs from one run to the next.
 _VARIES = regex(
     r"\"[^\"\n]*\"|'[^'\n]*'|\b\w{1,20}://\S+|⟦[^⟦⟧]{0,200}⟧|\b[0-9a-f]{7,40}\b|\bv?\d+(?:[.:-]\d+)*\b"
 )
@@ -144,6 +147,7 @@ def _yield_runs(steps: Sequence[StepSaid]) -> Iterator[tuple[StepSaid, ...]]:
 def _yield_steps(transcript: Transcript) -> Iterator[StepSaid]:
     asked = ""
     for turn in transcript.turns:
+        # What a file or a page describes was not done here.
         if turn.origin.rank > Origin.TOOL.rank:
             continue
         for text, said, is_command in _in_turn(turn):

@@ -128,6 +128,7 @@ class FindSkills:
 
 
 def _find_new_skills(memory: Memory) -> tuple[list[Skill], list[str]]:
+    # Who deleted a proposal does not want to see it again.
     known = {*_yield_proposed_paths(memory), *memory.store.files(FOLDER)}
     gate = DraftGate.of(memory)
     found: list[Skill] = []
@@ -221,6 +222,7 @@ def _skill_name(procedure: Procedure) -> str:
     ascii_only = "".join(ch if ch.isascii() else " " for ch in " ".join(words))
     stem = slug(ascii_only, limit=48).replace(".", "-").replace("_", "-")
     stem = "-".join(filter(None, stem.split("-")))
+    # Words of people may be Chinese, and a skill's name is ASCII by its format.
     plain = all(step.is_command for step in procedure.steps) and _NAME.fullmatch(stem)
     return f"{stem}-{mark}" if plain else f"procedure-{mark}"
 
