@@ -24,6 +24,7 @@ LAYERS = (
     {"agent_hooks", "frameworks"},
     {"operations"},
     {"api"},
+    {"past"},
     {"capture", "jobs", "recall"},
     {"index"},
     {"store.trust"},

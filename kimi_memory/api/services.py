@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kimi_memory.capture.screen import Screen
     from kimi_memory.index.index import Index
     from kimi_memory.nlp.dates.zone import Zone
+    from kimi_memory.past.points import Points
     from kimi_memory.recall.engine import Recall
     from kimi_memory.recall.receipts import Receipts
     from kimi_memory.store.git.autocommit import Batch
@@ -67,6 +68,13 @@ class Parts:
             clock=self.clock,
             enabled=self.settings.history.git,
         )
+
+    @cached_property
+    def points(self) -> Points:
+        """What finds points in the history: dates, commits, versions, names, jobs."""
+        from kimi_memory.past.points import Points
+
+        return Points(self.history, self.now)
 
     def _make_vetting(self) -> Vetting:
         from kimi_memory.store.trust.vetting import Vetting

@@ -136,6 +136,44 @@ class History:
         git = self._find_git()
         return None if git is None else read.find_trailer(git, trailer, value)
 
+    def since(self, old: str = "") -> list[Commit]:
+        """Return the commits that came after an old one, newest first; all for none."""
+        git = self._find_git()
+        return [] if git is None else read.read_since(git, old)
+
+    def graph(self, commit: str = "HEAD") -> list[read.GraphRow]:
+        """Return a commit and all that it descends from, with their parents, parents first.
+
+        Raises:
+            HistoryError: there is no history.
+        """
+        return read.read_graph(self._require_git(), commit)
+
+    def resolve(self, commit: str) -> str:
+        """Return the full name of a commit.
+
+        Raises:
+            HistoryError: there is no such commit, or no history.
+        """
+        return read.resolve(self._require_git(), commit)
+
+    def names(self) -> dict[str, str]:
+        """Return the commits that a person gave a name, by that name."""
+        git = self._find_git()
+        return {} if git is None else read.read_names(git)
+
+    def set_name(self, name: str, commit: str) -> None:
+        """Give a commit a name, or take the name away where the commit is empty.
+
+        Raises:
+            HistoryError: git cannot use the name, or there is no history.
+        """
+        git, ref = self._require_git(), f"{read.NAMES}/{name}"
+        if git.call("check-ref-format", ref).code != 0:
+            raise HistoryError(f"{name!r} cannot be a name. Use letters, digits, '-' and '.'.")
+        with self._hold_lock():
+            git.run("update-ref", *(("-d", ref) if not commit else (ref, commit)))
+
     def diff(self, old: str = "HEAD", new: str = "", path: str = "") -> str:
         """Return the diff of two commits, or of one and the disk when `new` is empty."""
         return read.read_diff(self._require_git(), self._side, old, new, path)

@@ -14,6 +14,9 @@ from kimi_memory.store.git.commit import disk_tree
 from kimi_memory.store.git.index import EMPTY_TREE, differences
 from kimi_memory.store.git.log import FORMAT, one_line, parse_log, trailer_name
 
+NAMES = "refs/kimi/names"
+"""Where the names of commits stand."""
+
 
 class Version(NamedTuple):
     """A file as one commit made it."""
@@ -21,6 +24,25 @@ class Version(NamedTuple):
     commit: str
     path: str
     blob: str
+
+
+class GraphRow(NamedTuple):
+    """A commit as the graph of the history has it."""
+
+    commit: str
+    parents: tuple[str, ...]
+    seconds: int
+    """When it was made, by the clock of its machine."""
+
+
+def read_graph(git: Git, commit: str) -> list[GraphRow]:
+    """Return a commit and all that it descends from, parents before children."""
+    if not read_head(git):
+        return []
+    form = ("--no-commit-header", "--format=%H %ct %P")
+    listed = git.run("rev-list", "--date-order", "--reverse", *form, commit)
+    rows = (line.decode("ascii").split() for line in listed.splitlines())
+    return [GraphRow(name, tuple(parents), int(at)) for name, at, *parents in rows]
 
 
 def resolve(git: Git, commit: str) -> str:
@@ -54,6 +76,18 @@ def find_trailer(git: Git, trailer: str, value: str) -> Commit | None:
     name, wanted = trailer_name(trailer), one_line(value)
     commits = _list_commits(git, ["--fixed-strings", f"--grep={name}: {wanted}"], [])
     return next((commit for commit in commits if commit.trailers.get(name) == wanted), None)
+
+
+def read_since(git: Git, old: str) -> list[Commit]:
+    """Return the commits that the current one has and an old one has not; all for none."""
+    return _list_commits(git, [f"^{old}"] if old else [], [])
+
+
+def read_names(git: Git) -> dict[str, str]:
+    """Return the commits that a person gave a name, by that name."""
+    form = "--format=%(refname:lstrip=3)%00%(objectname)"
+    rows = git.run("for-each-ref", form, NAMES).decode("utf-8", "replace").splitlines()
+    return dict(row.split("\0") for row in rows)
 
 
 def _list_commits(git: Git, options: list[str], paths: list[bytes]) -> list[Commit]:

@@ -1124,3 +1124,31 @@ def test_a_commit_of_some_paths_leaves_the_others_to_the_next(history, root):
     rest = history.commit("the rest")
     assert sorted(history.changed(rest)) == [("A", "theirs.md"), ("M", "kept.md")]
     assert git(root, "status", "--porcelain") == ""
+
+
+def test_the_graph_has_every_commit_after_its_parents(history: History) -> None:
+    first = history.head()
+    write(history.root, "USER.md", "one\n")
+    second = history.commit("Second")
+    assert [(row.commit, row.parents) for row in history.graph()] == [
+        (first, ()), (second, (first,)),
+    ]  # fmt: skip
+    assert [row.commit for row in history.graph(first)] == [first]
+    assert [one.hash for one in history.since(first)] == [second]
+    assert history.resolve(second[:9]) == second
+
+
+def test_a_commit_can_have_names(history: History) -> None:
+    head = history.head()
+    history.set_name("start", head)
+    history.set_name("搬家之前", head)
+    assert history.names() == {"start": head, "搬家之前": head}
+    history.set_name("start", "")
+    assert history.names() == {"搬家之前": head}
+    with pytest.raises(HistoryError, match="cannot be a name"):
+        history.set_name("a..b", head)
+
+
+def test_without_history_there_are_no_names(root: Path) -> None:
+    off = make(root, enabled=False)
+    assert (off.names(), off.since()) == ({}, [])

@@ -1,0 +1,36 @@
+"""``name``: give a version of the memory a name."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.past.naming import add_name, remove_name
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("name", help="letters, digits, '-' and '.', such as before-the-move")
+    parser.add_argument(
+        "point",
+        nargs="?",
+        default="HEAD",
+        help="a date, commit, version, name or job; default: the last commit",
+    )
+    parser.add_argument("--remove", action="store_true", help="take the name away")
+
+
+def run(arguments: Namespace) -> int:
+    """Name a version, or remove its name."""
+    with open_memory(arguments) as memory:
+        if arguments.remove:
+            remove_name(memory.history, arguments.name)
+            show(f"{arguments.name} names nothing any more.")
+            return 0
+        point = add_name(memory.history, memory.points, arguments.name, arguments.point)
+    if arguments.json:
+        show_json(point._asdict())
+    else:
+        known = f"{point.known:%Y-%m-%d %H:%M}"
+        show(f"{arguments.name} is v{point.version}, {known} (commit {point.short})")
+    return 0

@@ -1,0 +1,1 @@
+"""The past: points in the history, and what the memory was at each."""

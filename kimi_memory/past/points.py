@@ -1,0 +1,157 @@
+"""Points in the history: a date, a commit, a version, a name, a job, or what was before it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+from kimi_memory.errors import AmbiguousIdError, HistoryError, NotFoundError, UsageError
+from kimi_memory.nlp.dates.ranges import period
+from kimi_memory.past.commit_graph import CommitGraph
+from kimi_memory.store.git.history import Commit, History
+
+_VERSION = re.compile(r"[vV](\d{1,9})")
+_JOB = re.compile(r"[a-z][a-z-]*-[0-9a-f]{4,64}")
+_COMMIT = re.compile(r"[0-9a-f]{4,40}")
+_NOW = ("now", "HEAD", "head")
+FORMS = "a date (2026-02-27, 'last week'), a commit, a version (v12), a name or a job's id"
+
+
+class Point(NamedTuple):
+    """One state of the memory in its history."""
+
+    commit: str
+    version: int
+    """0 where the current commit does not descend from it."""
+    known: datetime
+    """When this state was known: the moment of its commit, put right where a clock jumped."""
+    moment: datetime
+    """The moment that was asked for; that of the commit where one was named."""
+
+    @property
+    def short(self) -> str:
+        """The commit as people write it."""
+        return self.commit[:10]
+
+
+class Points:
+    """Finds points in one history.
+
+    Args:
+        history: of the memory.
+        clock: tells what relative dates count from.
+    """
+
+    def __init__(self, history: History, clock: Callable[[], datetime]) -> None:
+        self._history, self._clock = history, clock
+        self._graph = CommitGraph(())
+
+    def graph(self) -> CommitGraph:
+        """Return the graph of the commits there are now.
+
+        Raises:
+            HistoryError: there is no history, or nothing in it.
+        """
+        head = self._history.head()
+        if not head or head != self._graph.head:
+            self._graph = CommitGraph(self._history.graph())
+        if not self._graph.head:
+            raise HistoryError("The history is empty. Keep something first, then look back.")
+        return self._graph
+
+    def find(self, text: str) -> Point:
+        """Return the point that a text names.
+
+        Raises:
+            UsageError: it names none; what can be written is said.
+            HistoryError: there is no history, or it begins later.
+        """
+        wanted, graph = text.strip(), self.graph()
+        before = wanted.endswith("^")
+        commit = self._find_commit(wanted.removesuffix("^"), graph)
+        if commit and before:
+            commit = self._find_parent(commit, wanted)
+        if commit:
+            return self._make_point(commit, graph)
+        found = None if before else period(wanted, self._clock())
+        if found is None:
+            raise UsageError(f"{text!r} is no point in the history. Write {FORMS}.")
+        last = timedelta.resolution if found.end > found.start else timedelta()
+        return self.at(found.end - last)
+
+    def at(self, moment: datetime) -> Point:
+        """Return the point that was the present at a moment.
+
+        Raises:
+            HistoryError: there is no history, or it begins later.
+        """
+        graph = self.graph()
+        commit = graph.newest_at(moment.timestamp())
+        if moment >= self._clock():
+            commit = graph.head
+        if not commit:
+            first = self._make_point(graph.numbered(1), graph)
+            raise HistoryError(
+                f"The history begins at {first.known:%Y-%m-%d %H:%M} (v1), after "
+                f"{moment:%Y-%m-%d %H:%M}. Name a later point."
+            )
+        return self._make_point(commit, graph)._replace(moment=moment)
+
+    def of(self, commit: str) -> Point:
+        """Return the point of a commit."""
+        return self._make_point(commit, self.graph())
+
+    def _find_commit(self, text: str, graph: CommitGraph) -> str:
+        """Return the commit that a text names; empty where it may be a date."""
+        if text in _NOW:
+            return graph.head
+        if version := _VERSION.fullmatch(text):
+            found = graph.numbered(int(version[1]))
+            if not found:
+                raise UsageError(f"There is no {text}; the last version is v{len(graph.line)}.")
+            return found
+        if named := self._history.names().get(text):
+            return named
+        if _JOB.fullmatch(text):
+            return self._find_job(text)
+        return self._find_hash(text) if _COMMIT.fullmatch(text) else ""
+
+    def _find_hash(self, text: str) -> str:
+        try:
+            return self._history.resolve(text)
+        except HistoryError:
+            if len(text) == 40:
+                raise
+            return ""  # It may be a date, such as 20260227.
+
+    def _find_job(self, id: str) -> str:
+        exact = self._history.find("Job", id)
+        if exact is not None:
+            return exact.hash
+        near = [one for one in self._history.since() if _job_of(one).startswith(id)]
+        jobs = sorted(set(map(_job_of, near)))
+        if not jobs:
+            raise NotFoundError("job", id)
+        if len(jobs) > 1:
+            raise AmbiguousIdError(id, jobs)
+        return near[0].hash
+
+    def _find_parent(self, commit: str, text: str) -> str:
+        try:
+            return self._history.resolve(f"{commit}^1")
+        except HistoryError:
+            raise UsageError(f"{text}: nothing was before the first commit.") from None
+
+    def _make_point(self, commit: str, graph: CommitGraph) -> Point:
+        if commit not in graph.index:  # on a branch that was not merged
+            graph = CommitGraph(self._history.graph(commit))
+            return self._make_point(commit, graph)._replace(version=0)
+        zone = self._clock().tzinfo or UTC
+        known = datetime.fromtimestamp(graph.known_at(commit), zone)
+        return Point(commit, graph.version(commit), known, known)
+
+
+def _job_of(commit: Commit) -> str:
+    return commit.trailers.get("Job", "")
