@@ -6,6 +6,8 @@ import gc
 import os
 import sys
 
+# A command makes few cycles and ends soon: Python's default of 700 looks for them hundreds of
+# times during the imports alone.
 YOUNG = 300_000
 """So many new values are made before Python looks for cycles among them."""
 

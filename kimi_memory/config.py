@@ -243,6 +243,7 @@ def _nearest_zone(name: str) -> str:
 
     names = sorted(available_timezones())
     whole = {one.casefold(): one for one in names}
+    # Reversed, so that of cities with one name the first in the alphabet stays.
     cities = {one.rpartition("/")[2].casefold(): one for one in reversed(names)} | _CITIES
     wanted = name.strip().replace(" ", "_").casefold()
     for known, text in ((whole, wanted), (cities, wanted), (cities, wanted.rpartition("/")[2])):
@@ -303,12 +304,14 @@ def parse_settings(text: str, path: str = MARKER) -> Settings:
         nearest = _nearest_zone(settings.memory.timezone)
         remedy = f"Write {nearest!r}, or leave memory.timezone out"
         raise FormatError(path, line, str(error), remedy) from error
+    # An overlap of half a chunk and more would repeat chunks instead of going on.
     if not 0 <= settings.chunks.overlap_tokens <= settings.chunks.max_tokens // 2 - _LEAST // 2:
         line = next((n for n, one in enumerate(text.splitlines(), 1) if "_tokens" in one), 1)
         why = f"chunks of {settings.chunks.max_tokens} tokens cannot overlap by"
         why = f"{why} {settings.chunks.overlap_tokens}"
         remedy = f"Give chunks.max_tokens from {_LEAST} on, and less than half for the overlap"
         raise FormatError(path, line, why, remedy)
+    # To read a newer format as ours could lose what only the newer one knows.
     if settings.memory.format > FORMAT:
         raise FormatError(
             path,
@@ -386,5 +389,6 @@ def _check_value(type_name: str, value: object, key: str, path: str) -> None:
             raise FormatError(path, 1, f"{key} is {value!r}", f"Choose one of {', '.join(allowed)}")
         return
     wanted = _TYPES[type_name]
+    # In Python true is the number 1; in a settings file it is a mistake.
     if not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted):
         raise FormatError(path, 1, f"{key} is {value!r}", f"Give a value of type {type_name}")

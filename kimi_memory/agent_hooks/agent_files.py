@@ -51,6 +51,7 @@ def places_of(host: str, root: Path, *, slot: bool = False) -> list[Place]:
     Raises:
         UsageError: the memory's path cannot stand in a command.
     """
+    # Commands stand in lines of shell, JSON, TOML and YAML; a line break cannot be quoted in all.
     if "\n" in str(root):
         raise UsageError(f"{str(root)!r} holds a line break. Rename the folder.")
     plugins = {"opencode": _opencode_files, "hermes": _hermes_files, SKILLS: _skill_files}
@@ -80,6 +81,7 @@ def _opencode_files(root: Path) -> list[Place]:
 
 
 def _hermes_files(root: Path) -> list[Place]:
+    # Each program lets its folder be moved by a variable of its own; ours must follow it.
     home = Path(os.environ.get("HERMES_HOME") or Path.home() / ".hermes")
     folder, config = home / "plugins" / _PROVIDER, home / "config.yaml"
     argv = [*_python_command(), *_HOOK, "hermes", "--memory", str(root)]
@@ -153,6 +155,7 @@ def _enable_plugin(text: str, *, place: Path, slot: bool) -> str:
         # With its own dreaming on, OpenClaw loads its memory beside ours and asks that one.
         entry["config"] = {"slot": True, "dreaming": {"enabled": False}}
         plugins["slots"] = {**_get_mapping(plugins, "slots", place), "memory": PLUGIN}
+    # Only where a list is there: to make one would switch off every plugin that is not in it.
     if isinstance(plugins.get("allow"), list) and PLUGIN not in plugins["allow"]:
         plugins["allow"] = [*plugins["allow"], PLUGIN]
     plugins["entries"] = {**entries, PLUGIN: entry}
@@ -203,6 +206,7 @@ def _set_provider(text: str, *, place: Path) -> str:
     block = _BLOCK.match(rest)
     inside = block[0] if block else ""
     first = re.search(r"^[ \t]+(?=[^\s#])", inside, re.MULTILINE)
+    # As the file itself indents; two depths in one block would not be YAML.
     indent = first[0] if first else "  "
     chosen = re.compile(rf"^{indent}provider:[ \t]*(?P<value>[^#\s]*)", re.MULTILINE)
     if choice := chosen.search(inside):
@@ -214,5 +218,6 @@ def _set_provider(text: str, *, place: Path) -> str:
 def _remove_provider(text: str) -> str:
     """Return YAML without our provider, and without an empty ``memory`` that this leaves."""
     left = re.sub(rf"^[ \t]+{_LINE}[ \t]*(?:#.*)?\n", "", text, count=1, flags=re.MULTILINE)
+    # A `memory:` that still has members, comments between them aside, stays.
     inner = r"(?:[ \t]*(?:#.*)?\n)*[ \t]+[^\s#]"
     return re.sub(rf"^memory:[ \t]*\n(?!{inner})", "", left, count=1, flags=re.MULTILINE)

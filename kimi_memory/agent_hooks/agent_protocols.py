@@ -81,6 +81,7 @@ def session_of(payload: Mapping[str, Any]) -> str:
 
 def prompt_of(payload: Mapping[str, Any]) -> str:
     """Return what the user typed."""
+    # Kimi Code sends a list of parts, the others a text.
     said = payload.get("prompt")
     if isinstance(said, list):
         said = "\n".join(str(part.get("text", "")) for part in said if isinstance(part, dict))
@@ -97,6 +98,7 @@ def reply_of(payload: Mapping[str, Any]) -> str:
 
 def fits(host: str, text: str) -> bool:
     """Whether a program passes a text on whole."""
+    # A block that is cut loses its closing mark, and with it the fence around the data.
     unit, most = LIMITS.get(host, _LIMIT)
     return (len(text.encode()) if unit == "bytes" else len(text)) <= most
 

@@ -14,6 +14,7 @@ from kimi_memory.agent_hooks.agent_files import Place, places_of
 from kimi_memory.domain.health import Finding, Severity
 from kimi_memory.errors import KimiMemoryError
 
+# The three lines with which Codex's own server is asked for its hooks.
 _ASKED = (
     {"id": 1, "method": "initialize", "params": {"clientInfo": {"name": "kimi", "version": "1"}}},
     {"method": "initialized"},
@@ -37,6 +38,7 @@ def _check_host(host: str, places: list[Place], root: Path) -> Finding:
     for place in places:
         if not place.path.is_file() or place.mark not in _read_text(place.path):
             return _make_warning(host, f"half of it is gone: {place.path}", again)
+    # A virtual environment that was moved or deleted: the hooks would fail without a word.
     if gone := [path for path in _yield_interpreters(places) if not Path(path).exists()]:
         return _make_warning(host, f"it runs {gone[0]}, which is gone", again)
     complaint, remedy = _OWN[host]() if host in _OWN and user_files.has(host) else ("", "")
@@ -52,6 +54,7 @@ def _make_warning(host: str, message: str, remedy: str) -> Finding:
 
 def _mentions_memory(place: Place, root: Path) -> bool:
     text = _read_text(place.path) if place.path.is_file() else ""
+    # A path stands there as the shell has it, or as JSON has it, with hanzi escaped or not.
     said = (str(root), json.dumps(str(root)), json.dumps(str(root), ensure_ascii=False))
     return place.mark in text and any(one.strip('"') in text for one in said)
 

@@ -32,6 +32,7 @@ NEWS_SECONDS = 0.5
 
 def main(arguments: Sequence[str]) -> int:
     """Answer one event, which stands as JSON on standard input; always 0."""
+    # Some programs take an exit code other than 0 for "stop the agent".
     sys.excepthook = _go_quietly
     if not os.environ.get(CHILD):
         _handle_event(dict(_parse_options(arguments)))
@@ -69,6 +70,7 @@ def _handle_event(options: dict[str, str]) -> None:
         _spool_event(root, event)
         return
     found = socket_protocol.ask(root, event)
+    # A server that answers with an error is no answer: this process tries by itself.
     told = found is not None and "out" in found
     _write_output(str(found["out"]) if found and told else _answer_in_process(root, event))
 
@@ -85,6 +87,7 @@ def _find_memory(named: str, cwd: str) -> str:
         root = os.path.abspath(os.path.expanduser(named))
         return root if os.path.isfile(os.path.join(root, MARKER)) else ""
     folder = os.path.abspath(cwd)
+    # As git finds its repository: the agent may run in a folder below the memory's.
     while not os.path.isfile(os.path.join(folder, MARKER)):
         above = os.path.dirname(folder)
         if above == folder:
@@ -107,6 +110,8 @@ def _spool_event(root: str, event: dict[str, Any]) -> None:
     """
     spool.put(root, event)
     heard = socket_protocol.ask(root, {"news": True}, seconds=NEWS_SECONDS)
+    # After a turn the next event comes soon and takes this one along; after the last none may
+    # come.
     if heard is None and event["moment"] != agent_protocols.TURN:
         _start_detached(root, "drain")
 
@@ -116,6 +121,8 @@ def _start_detached(root: str, step: str) -> None:
     command = [sys.executable, "-m", "kimi_memory", "hook", step, "--memory", root]
     nothing = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in (0, 1, 2)]
     environment = {**os.environ, CHILD: "1"}
+    # A session of its own: programs kill the process group of a hook with the hook. Its streams
+    # lead nowhere, or the program would wait for the end of its output.
     os.posix_spawn(sys.executable, command, environment, file_actions=nothing, setsid=True)
 
 

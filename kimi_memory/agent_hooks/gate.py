@@ -8,6 +8,8 @@ from kimi_memory.nlp.basic.regex import regex
 LONGEST = 4000
 """More of a prompt than this is pasted matter, and no question."""
 _COMMAND = regex(r"\s*[/!#][\w:-]*(?:\s|$)")
+# "ok, go ahead", 好的，继续: nothing to look up. Atomic and possessive, because one word may be
+# followed by the next in many ways.
 _ACK = regex(
     r"(?:(?>ok(?:ay)?|yes please|yes|yep|yeah|nope|no|sure|fine|good|great|nice|cool|perfect"
     r"|thank you|thanks?|thx|ty|please|go(?: on| ahead| for it)?|continue|proceed"
@@ -27,4 +29,5 @@ def question_of(prompt: str) -> str:
     said = strip_injected(prompt).strip()
     if not said or _COMMAND.match(said) or _ACK.fullmatch(said.lower()):
         return ""
+    # Of pasted matter its beginning and its end: the question stands before or behind it.
     return said if len(said) <= LONGEST else f"{said[: LONGEST // 2]}\n{said[-LONGEST // 2 :]}"

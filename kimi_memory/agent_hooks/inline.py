@@ -39,6 +39,7 @@ def drain_here(root: Path) -> int:
     with open_here(root, "drain") as memory:
         reply = Reply(memory)
         count = reply.drain()
+        # Copilot logs the end of a turn after its hooks for it have run.
         while reply.waits():
             time.sleep(1.0)
             reply.drain()

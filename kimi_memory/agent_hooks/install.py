@@ -103,6 +103,7 @@ class _Change:
         return cls(place, before, after, ledger, step == "install")
 
     def write(self) -> None:
+        # A file that is right already keeps its time of change, and the ledger its record.
         if self.after == self.before:
             return
         _write_atomically(self.place.path, self.after)
@@ -147,6 +148,7 @@ def _write_atomically(place: Path, content: bytes | None) -> None:
     target = place.resolve()  # People keep settings as links into a repository of theirs.
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    # Settings may hold keys of the person: nobody else may read the new file either.
     mode = target.stat().st_mode & 0o777 if target.exists() else 0o600
     with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
         file.write(content)
@@ -171,6 +173,7 @@ class _Ledger:
     def note(self, before: bytes | None, after: bytes | None) -> None:
         """Keep what to go back to; a second install goes back to before the first."""
         known = self._read_record()
+        # The file is as we left it: what it was before us is already kept.
         if known and known.get("after") == _hash_content(before):
             kept = known.get("before")
         else:

@@ -69,9 +69,12 @@ class Reply:
         unwritten: set[str] = set()
         for path, event in _keep_latest_events(events):
             session = agent_protocols.session_of(event["payload"])
+            # Turns of one session stay in order: none overtakes the one that is still unwritten.
             if spool.age(path) < YOUNG_SECONDS and (session in unwritten or _is_early(event)):
                 unwritten.add(session)
                 continue
+            # An event that cannot be stored now stays in the spool, and the others are not held
+            # up.
             with suppress(KimiMemoryError, OSError):
                 self._process_event(event)
                 spool.drop(path)
@@ -100,6 +103,8 @@ class Reply:
         host, said = event["host"], _typed_prompt(event["payload"])
         first = host in agent_protocols.DEAF_AT_START and not self._is_known_session(session)
         stored = said and host not in (*agent_protocols.TRANSCRIPTS, *agent_protocols.TOGETHER)
+        # The turn first: it must be on disk even if recall fails. Its cards wait, because the
+        # person waits for the answer.
         keep = self._store_turn(event, session, "user", said) if stored else None
         try:
             return self._find_for(event, session, first=first)
@@ -140,6 +145,8 @@ class Reply:
             )  # fmt: skip
             if agent_protocols.fits(host, block.text):
                 return block.text
+            # Tokens are not characters: for some texts only a smaller budget fits the program's
+            # limit.
             budget //= 2
         return ""
 
@@ -171,6 +178,7 @@ class Reply:
         number = number or event.get("id")
         handle = self._memory.session(session, agent=host, host=host, project=project)
         origin = Origin.HUMAN if role == "user" else Origin.AGENT
+        # The program's own number of the prompt makes a turn that is sent twice one turn.
         return handle.store(role, text, ref=f"{number}:{role}" if number else "", origin=origin)[1]
 
     def _is_known_session(self, session: str) -> bool:
@@ -254,6 +262,7 @@ def _keep_latest_events(
     events: list[tuple[str, dict[str, Any]]],
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the last event of each transcript; what is dropped before says nothing more."""
+    # A transcript is read whole each time, so one event of many is enough.
     last = {(e.get("host"), agent_protocols.session_of(e["payload"])): path for path, e in events}
     kept = set(last.values())
     for path, event in events:

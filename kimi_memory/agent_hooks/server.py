@@ -65,6 +65,7 @@ class _Server(socketserver.ThreadingUnixStreamServer):
         super().__init__(address, _Line)
         Path(address).chmod(0o600)
         self._path = memory.root / socket_protocol.NAME
+        # The folder may be deleted, or another server started: then the inode is another one.
         self._mark = self._path.stat().st_ino
 
     def run(self, idle_seconds: float) -> None:
@@ -78,6 +79,7 @@ class _Server(socketserver.ThreadingUnixStreamServer):
         with keep_index_informed(self._memory):
             while time.monotonic() - self._asked < idle_seconds and self._is_ours():
                 time.sleep(min(1.0, idle_seconds / 4))
+        # No new questions first, then what is left in the spool, then the socket goes.
         self.shutdown()
         with self._guard:
             self._reply.drain()

@@ -53,6 +53,7 @@ def _config_folder(name: str, default: Path) -> Path:
 
 def command(host: str, root: Path) -> str:
     """Return the command a program is to run; it stays the same over upgrades."""
+    # The interpreter by its path: hooks run without the environment the person installed us in.
     words = [sys.executable, "-m", *MARK.split(), "--host", host, "--memory", str(root)]
     return " ".join(shlex.quote(word) for word in words)
 
@@ -84,6 +85,7 @@ def remove(host: str, text: str, place: Path) -> str:
 
 def _hook_entry(host: str, moment: str, root: Path) -> dict[str, Any]:
     seconds = _END_SECONDS if moment == agent_protocols.END else SECONDS
+    # Gemini counts milliseconds.
     timeout = seconds * 1000 if host == "gemini" else seconds
     return {"type": "command", "command": command(host, root), "timeout": timeout}
 
@@ -98,6 +100,7 @@ def _strip_our_hooks(hooks: Any, place: Path) -> dict[str, list[Any]]:
     return {
         event: left
         for event, groups in kept.items()
+        # An event that was empty before we came stays, and empty.
         if (left := [group for group in groups if group is not None]) or not hooks[event]
     }
 
@@ -162,6 +165,7 @@ def _add_kimi_block(text: str, root: Path, place: Path) -> str:
         for event in agent_protocols.EVENTS["kimi"]
     ]
     gap = "" if not rest or rest.endswith("\n") else "\n"
+    # As text and not as a parsed document: a person's comments and order must survive.
     result = "\n".join([f"{rest}{gap}{_BEGIN}", *tables, _END, ""])
     _check_toml(result, place)
     return result

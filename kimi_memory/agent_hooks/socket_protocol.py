@@ -24,6 +24,7 @@ def address(root: str) -> str:
     path = os.path.join(root, NAME)
     if len(os.fsencode(path)) <= _ROOM:
         return path
+    # Left open on purpose: the address is a path through this very descriptor.
     folder = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY)
     return f"/proc/self/fd/{folder}/server.sock"
 
@@ -32,6 +33,7 @@ def ask(
     root: str, request: Mapping[str, Any], *, seconds: float = PATIENCE_SECONDS
 ) -> dict[str, Any] | None:
     """Return the server's answer, or None where no server answers in time."""
+    # Cheaper than a failed connection, and the common case where no server runs.
     if not os.path.exists(os.path.join(root, NAME)):
         return None
     import socket  # It takes longer to load than all else here.

@@ -25,6 +25,7 @@ def put(root: str, event: Mapping[str, Any]) -> None:
     payload = event["payload"]
     left = {**event, "payload": {name: payload[name] for name in _KEPT if name in payload}}
     folder = os.path.join(root, FOLDER)
+    # Names sort by time, and two hooks at the same moment differ by their process.
     name = f"{time.time_ns():020d}-{os.getpid()}"
     part, path = (os.path.join(folder, name + end) for end in (".part", ".json"))
     try:
@@ -36,6 +37,7 @@ def put(root: str, event: Mapping[str, Any]) -> None:
         os.write(fd, json.dumps(left).encode())
     finally:
         os.close(fd)
+    # A reader looks for .json only, so it never sees half an event.
     os.rename(part, path)
 
 

@@ -90,6 +90,7 @@ def converse(argv: Sequence[str], given: str, ends: str) -> str:
 
     For programs that stop without an answer when their input ends.
     """
+    # The program is killed at the answer or after a minute: some never end by themselves.
     lines: list[str] = []
     with subprocess.Popen(
         list(argv),

@@ -23,5 +23,6 @@ def run(arguments: Namespace) -> int:
             for done in fix(memory, findings):
                 show(f"fixed: {done}")
             findings = doctor(memory)
+        # After mending: programs are only asked, never mended here.
         findings += check_hosts(memory.root)
     return show_findings(arguments, findings, "All checks passed.")

@@ -53,6 +53,8 @@ def run(arguments: Namespace) -> int:
             hashed=arguments.hash,
         )
         if not arguments.dry_run and wanted.broad and not arguments.yes:
+            # A word may stand in many notes: nobody should learn how many by having forgotten
+            # them.
             preview = forget(memory, wanted, dry_run=True)
             if not _is_confirmed(preview):
                 return _report_unchanged(arguments, preview)

@@ -34,6 +34,7 @@ def run(arguments: Namespace) -> int:
             try:
                 reports += memory.ingest([file], progress.add)
             except TranscriptError as error:
+                # One broken file of a folder must not keep the others out.
                 failed.append(str(error))
         for id in dict.fromkeys(report.session for report in reports if report.session):
             _finish_session(memory, arguments, id)

@@ -50,5 +50,6 @@ def run(arguments: Namespace) -> int:
 
 def _find_locale() -> str:
     """Return the language that the terminal speaks, as POSIX looks for it."""
+    # In the order of POSIX: the first that is set decides.
     names = ("LC_ALL", "LC_MESSAGES", "LANG")
     return next((value for name in names if (value := os.environ.get(name))), "")

@@ -28,6 +28,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Serve until the client goes."""
+    # MCP over HTTP knows no tokens here. Who wants remote access uses 'serve', which has them.
     if arguments.host not in LOOPBACK:
         raise UsageError(
             f"{arguments.host} can be reached from outside, and this server asks nobody who they "

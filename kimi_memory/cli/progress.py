@@ -33,6 +33,7 @@ class Progress:
 
     def _print_line(self, text: str, *, last: bool = False) -> None:
         now = time.monotonic()
+        # Writing to a terminal for each of 100,000 files would take longer than the files.
         if self._visible and (last or now - self._shown > _PAUSE):
             self._shown = now
             print(f"\r\x1b[2K{text}", end="", file=sys.stderr, flush=True)

@@ -27,6 +27,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Show what would be destroyed, or destroy it."""
+    # From standard input, so that a secret need not stand in the shell's history or in `ps`.
     texts = tuple(sys.stdin.read() if text == "-" else text for text in arguments.text)
     doomed = Doomed(texts, tuple(arguments.session))
     with open_memory(arguments) as memory:
@@ -35,6 +36,7 @@ def run(arguments: Namespace) -> int:
         show_json(report)
     else:
         _print_report(report)
+    # To standard error even with --json: no receipt may hide that copies exist elsewhere.
     for name in report.remotes:
         shown = name if " " in name else repr(name)
         warning = f"warning: history was shared with {shown}; purge it there as well"

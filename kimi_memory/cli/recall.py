@@ -242,5 +242,6 @@ def _describe_hit(hit: Hit) -> str:
     parts = [unit.kind, unit.key or unit.speaker or unit.role, when]
     if unit.status != "active":
         parts.append(unit.status)
+    # What another system claimed must not look like what was heard here.
     parts += [f"imported {tag.replace('/', ' ')}" for tag in unit.tags if tag.startswith("from/")]
     return " · ".join(part for part in parts if part)

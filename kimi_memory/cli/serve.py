@@ -88,6 +88,7 @@ def _serve_memory(arguments: Namespace) -> None:
     def ready(url: str, guarded: bool) -> None:
         who = "a token is needed" if guarded else "this machine only, without a token"
         show(f"{url}  ({who}; {url}/openapi.json says what can be asked)")
+        # A program that started us reads this line to learn the port.
         sys.stdout.flush()
 
     serve(serving, ready)

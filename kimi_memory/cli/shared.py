@@ -94,6 +94,7 @@ def show_note(text: str) -> None:
 
 def show_json(value: object) -> None:
     """Print a value as JSON."""
+    # Not escaped for terminals: programs need the words as they are, and JSON escapes controls.
     print(json.dumps(plain(value), ensure_ascii=False, indent=2))
 
 

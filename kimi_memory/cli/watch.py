@@ -56,6 +56,7 @@ def _until_signal() -> Iterator[Event]:
     """Give an event that SIGINT and SIGTERM set; who handled them before does so again after."""
     stop = Event()
     signals = (signal.SIGINT, signal.SIGTERM)
+    # A flag and no exception: a batch that is being indexed is finished first.
     before = [signal.signal(one, lambda *_: stop.set()) for one in signals]
     try:
         yield stop

@@ -80,6 +80,7 @@ def context(
 
 def _encode_scopes(within: Scopes) -> Scopes:
     """Return private scopes as they are sent: None is left out, none at all is not."""
+    # An empty list is left out of a request like None, and would then show everything.
     return ("",) if within == () else within
 
 

@@ -27,6 +27,7 @@ def settings(url: str, token: str, seconds: float) -> dict[str, Any]:
     return {
         "base_url": url,
         "headers": {"authorization": f"Bearer {token}"} if token else {},
+        # A server that is not there is known after ten seconds; only a job may take longer.
         "timeout": httpx.Timeout(seconds, connect=10.0),
         # No proxy stands between a machine and itself.
         "trust_env": not is_loopback(url),
@@ -103,4 +104,5 @@ class Events:
 def follow(after: int) -> dict[str, Any]:
     """Return the request for a stream of events."""
     headers = {"last-event-id": str(after)} if after else {}
+    # Nothing may happen for hours: a stream has no longest wait.
     return {"method": "GET", "url": "/v1/events", "headers": headers, "timeout": None}

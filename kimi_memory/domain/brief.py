@@ -128,6 +128,7 @@ class Choice:
         """
         queues = {section: list(self._section_queues.get(section, ())) for section in SHARES}
         room = _Room(budget)
+        # First each section its share, then all of them what is left, in the same order.
         for section, share in SHARES.items():
             room.fill(queues[section], round(budget * share))
         for section in SHARES:
@@ -150,6 +151,7 @@ def _section_queues(points: Iterable[Point]) -> dict[Section, list[Point]]:
     ]
     found: dict[Section, list[Point]] = defaultdict(list)
     said, joined = list[str](), ""
+    # Cards first: of a card and a line that say the same, the card is shown.
     for point in sorted(first, key=lambda point: not point.id.startswith("card-")):
         words = bare(point.text)
         # The line of a project repeats what stands elsewhere, and is not said by that.

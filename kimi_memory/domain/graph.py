@@ -27,6 +27,7 @@ INVERSE = {
 }
 """What the others are called from the far end; this is computed and never stored."""
 
+# [[page#part|shown]]; with a backslash before it, it is text.
 _WIKILINK = re.compile(r"(?<!\\)\[\[([^\[\]|#^\n]+)(?:[#^|][^\[\]\n]*)?\]\]")
 _MENTION = 0.5
 
@@ -165,6 +166,7 @@ def _walk_edge(edge: Edge, at: str, weight: float, hops: int) -> Near:
     return Near(
         edge.target if forwards else edge.source,
         seen_from(edge.rel, forwards=forwards),
+        # Rounded, or ties would fall in another order after another way of multiplying.
         round(weight * edge.strength, 6),
         hops,
         at,
@@ -174,6 +176,7 @@ def _walk_edge(edge: Edge, at: str, weight: float, hops: int) -> Near:
 
 
 def _edge_rank(edge: Edge) -> tuple[bool, bool, float]:
+    # What a note states beats what was derived from its text, whatever that weighs.
     return (not edge.derived, not edge.suggested, edge.weight)
 
 

@@ -11,6 +11,7 @@ import os
 import re
 from datetime import datetime
 
+# Without i, l, o and u, which are misread.
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _SESSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 
@@ -54,6 +55,7 @@ def safe_session_id(id: str) -> str:
     A name that had to be changed ends in a hash of the original, so that two
     hostile names never meet in one file.
     """
+    # Windows drops a dot at the end of a file name.
     if _SESSION.fullmatch(id) and not id.endswith("."):
         return id
     plain = re.sub(r"[^A-Za-z0-9_-]+", "-", id).strip("-_")[:40]

@@ -118,6 +118,7 @@ class Transcript:
         spoken = [t.role for t in self.turns if t.role in (Role.USER, Role.ASSISTANT)]
         pairs = list(pairwise(spoken))
         runs = sum(one is other is Role.ASSISTANT for one, other in pairs)
+        # At work an agent sends several messages in a row; one that only answers hardly ever does.
         return runs > max(2, len(pairs) // 5)
 
     def has_several_people(self) -> bool:

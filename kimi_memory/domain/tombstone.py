@@ -136,9 +136,11 @@ class Tombstones:
             scopes: where it was said: ``memory``, its project, its session.
         """
         near = [stone for stone in self._stones if stone.holds_in(scopes)]
+        # The whole session was forgotten: no sentence of it may be shown.
         if any(stone.scope.startswith("session:") and not stone.value for stone in near):
             return ""
         held = {self._plain_forms[stone] for stone in near if stone.value}
+        # A forgotten "yes" stands in thousands of texts.
         held = {form for form in held if len(form.encode()) >= _SHORTEST}
         if not held or not self._has_barred_value(text, held):
             return text
@@ -161,6 +163,7 @@ class Tombstones:
             return False
         if not held.isdisjoint(self.forms(sentence)) or any(form in plain for form in held):
             return True
+        # Of a value in two sentences neither may be shown alone.
         return len(plain.encode()) >= _PART and any(plain in form for form in held)
 
 

@@ -26,6 +26,7 @@ _LABELLED = re.compile(
 )
 _QUOTED = re.compile(r"> ?")
 _SOURCE = re.compile(r"— \[\[session_(?P<session>[^\]]+)\]\] #(?P<n>[0-9]+)")
+# A text may hold lines that look like headings; a backslash keeps them text.
 _ESCAPE = re.compile(r"(?=\\*##(?:[ \t]|$))")
 _ESCAPED = re.compile(r"\\(?=\\*##(?:[ \t]|$))")
 # Headings and rules between items belong to nobody; they end what is before them.
@@ -162,6 +163,7 @@ def outline(lines: Sequence[str], layout: Layout) -> Outline:
     for start, end in pairwise([*starts, len(lines)]):
         heading = HEADING.fullmatch(lines[start])
         words = fold((heading["label"] if heading else "") or "").rstrip("：:")
+        # Of two sections with one heading the first counts, and the other stays as it is.
         if (name := names.get(words)) and name not in found.headings:
             found.headings[name] = Piece(start, end, words)
     _read_preamble(lines[: found.preamble], layout, found)

@@ -76,5 +76,7 @@ def _convert_messages(messages: Iterable[Any]) -> Iterator[Heard]:
     for one in messages:
         role = _ROLES.get(str(getattr(one.role, "value", one.role)))
         if role is not None:
+            # Without an id of the framework its words name a message: the same words count once a
+            # session.
             id = str(one.message_id or "")
             yield Heard(role, one.text, id) if id else unnamed(role, one.text)

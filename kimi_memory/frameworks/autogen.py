@@ -57,6 +57,7 @@ class AgentMemory(Memory):
         question = asked[-1] if asked else ""
         block = await asyncio.to_thread(self._talk.block, self._conversation, question)
         kept = [one for one in messages if not _is_block(one)]
+        # The context of the framework cannot remove one message: it is emptied and filled again.
         if len(kept) < len(messages):
             await model_context.clear()
             for one in kept:

@@ -25,6 +25,7 @@ from kimi_memory.frameworks.talk import Heard, Talk
 from kimi_memory.operations.agent_files import Folder, file_name
 
 _HOST = "claude-agent"
+# Ids and signatures look like secrets; masked, the session could not be resumed.
 _OPAQUE = frozenset({"uuid", "parentUuid", "signature", "id", "tool_use_id", "data"})
 _ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
 
@@ -97,6 +98,7 @@ class TranscriptStore(SessionStore):
         """Return the records of a file; a torn last line is none."""
         path = self._folder.place(name)
         try:
+            # What stands behind the last line break is nothing, or a line that a crash cut off.
             lines = decode(self._folder.memory.store.read(path), path).split("\n")[:-1]
         except NotFoundError:
             return []
@@ -128,6 +130,7 @@ class TranscriptStore(SessionStore):
         match value:
             case str() if name not in _OPAQUE:
                 label = f"{name}: "
+                # With its name before it: "password" tells that the value is one.
                 masked, _ = self._folder.memory.screen.mask(f"{label}{value}")
                 return masked.removeprefix(label)
             case dict():

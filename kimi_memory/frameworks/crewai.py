@@ -52,6 +52,7 @@ class MemoryStorage:
         vectors = [_embed_text(text) for text in texts]
         with self._lock:
             for vector, text in zip(vectors, texts, strict=True):
+                # CrewAI hands back the vector alone; without this no question could be read.
                 self._texts[tuple(vector)] = text
             while len(self._texts) > _REMEMBERED:
                 self._texts.popitem(last=False)
@@ -190,6 +191,7 @@ class MemoryStorage:
             try:
                 page = self._folder.read(name)
                 _parse_record(page)
+            # Files may be edited or removed by a person while this runs.
             except (FormatError, NotFoundError):
                 continue
             yield page
@@ -238,6 +240,7 @@ def _has_metadata(metadata: Mapping[str, Any], wanted: Iterable[tuple[str, Any]]
 
 def _score_record(text: str, content: str, found: float) -> float:
     alike = similarity(text, content)
+    # A good answer to a question is not yet the same statement, and must not be merged with it.
     return alike if alike >= _SAME else min(found, _MOST)
 
 

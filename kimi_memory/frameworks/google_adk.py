@@ -74,6 +74,7 @@ class MemoryService(BaseMemoryService):
     ) -> SearchMemoryResponse:
         """Return what answers a question, best first."""
         agent = "" if self._whole else _agent_name(app_name, user_id)
+        # Not the user: ids of users of one app mean other people in another app.
         own = (named("agent", agent),) if agent else None
         asked = Query(text=query, agent=agent, within=own, limit=self._limit)
         found = await asyncio.to_thread(self._search_hits, asked)

@@ -84,6 +84,7 @@ class MemoryMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     def _conversation_name(self, runtime: Any) -> str:
         """Return the name of the conversation; it must not end up in another's session."""
         shown = getattr(runtime, "execution_info", None)
+        # Without a thread no name is made up: two conversations would become one session.
         return str(getattr(shown, "thread_id", None) or self._conversation)
 
 

@@ -58,6 +58,8 @@ class MemoryStore(BaseStore):
         with self._item_folder.guard:
             for op in ops:
                 if isinstance(op, PutOp):
+                    # The last put of an item in a batch counts, as the framework's own stores have
+                    # it.
                     puts[op.namespace, op.key] = op
                     results.append(None)
                 else:
@@ -86,6 +88,7 @@ class MemoryStore(BaseStore):
             return [self._item_folder.gone(name)] if self._item_folder.exists(name) else []
         for label in (*op.namespace, op.key):
             if self._item_folder.clean(label) != label:
+                # A masked name would file two items under one.
                 raise UsageError(f"{label!r} cannot name an item: it holds what is never kept.")
         body = _render_body(clean_json(self._item_folder, dict(op.value)))
         try:
@@ -115,6 +118,7 @@ class MemoryStore(BaseStore):
     def _list_items(self, op: SearchOp) -> list[SearchItem]:
         items = self._read_items(op.namespace_prefix).values()
         kept = [item for item in items if _is_filter_match(item.value, op.filter)]
+        # Sorting is stable: by time, and at the same time by name.
         kept.sort(key=lambda item: (item.namespace, item.key))
         kept.sort(key=lambda item: item.updated_at, reverse=True)
         return kept[op.offset : op.offset + op.limit]

@@ -59,6 +59,8 @@ class Notes:
         """Make a new file."""
         name = _relative_name(path)
         with self._lock:
+            # The lock is held from this check to the write: two agents cannot both find the name
+            # free.
             self._need_free(name, f"File {path} already exists")
             self._need_folder(name)
             self._folder.apply([self._folder.made(_stored_name(name), self._folder.clean(text))])
@@ -194,6 +196,7 @@ def _relative_name(path: str) -> str:
     if path != TOP and not path.startswith(f"{TOP}/"):
         raise NoteError(f"Path must start with {TOP}, got: {path}")
     parts = [part for part in path.removeprefix(TOP).split("/") if part]
+    # Checked on the parts, not by resolving: a link on disk must not decide what a name means.
     if ".." in parts:
         raise NoteError(f"Path {path} would escape {TOP} directory")
     return "/".join(parts)

@@ -92,6 +92,7 @@ class MemorySession:
 
     def _store_items(self, items: Sequence[TResponseInputItem]) -> None:
         with self._hold_file_lock():
+            # Under the lock: the number of its line names an item that has no id.
             first = len(self._read_lines())
             kept = [_mask_item(self._folder, item) for item in items]
             self._folder.append(self._name, [_render_record({"item": item}) for item in kept])
@@ -102,6 +103,8 @@ class MemorySession:
             items = self._read_items()
             if not items:
                 return None
+            # A line more, and none taken out: what was said stays, and another process may be
+            # reading.
             self._folder.append(self._name, [_render_record({"pop": True})])
             return items[-1]
 
@@ -143,6 +146,7 @@ def _replay_records(lines: Iterable[str]) -> list[TResponseInputItem]:
 
 def _mask_item(folder: Folder, item: Any) -> Any:
     """Return an item with secrets masked; what only the model's server can read stays."""
+    # Ids look like secrets; masked, a call and its result would no longer belong together.
     opaque = {name: item[name] for name in _OPAQUE if name in item}
     rest = {name: value for name, value in item.items() if name not in opaque}
     return {**clean_json(folder, rest), **opaque}

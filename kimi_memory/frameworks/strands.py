@@ -41,6 +41,7 @@ class MemoryHooks(HookProvider):
     ) -> None:
         self._talk = Talk(memory, agent, _HOST, budget)
         self._conversation = conversation
+        # Weak: an agent that is gone must not be kept alive by its prompt.
         self._prompts: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
     def register_hooks(self, registry: HookRegistry, **kwargs: Any) -> None:
@@ -58,6 +59,7 @@ class MemoryHooks(HookProvider):
             return
         parts = agent.system_prompt_content
         self._prompts[agent] = parts if parts else agent.system_prompt
+        # Cache points are no text; joined into one text they would be lost.
         if parts and any("text" not in part for part in parts):
             agent.system_prompt = [*parts, {"text": block}]
         else:

@@ -46,6 +46,7 @@ class Talk:
     def __init__(self, memory: Memory, agent: str, host: str, budget: int = 900) -> None:
         self._memory, self._agent, self._host = memory, agent, host
         self._budget = budget
+        # Frameworks call from several threads; a memory answers one at a time.
         self._guard = RLock()
 
     def session_of(self, conversation: str) -> str:

@@ -102,6 +102,7 @@ def _load_library() -> tuple[Any, Any, type[Exception]]:
     try:
         from mcp.types import ToolAnnotations
 
+        # Version 2 renamed the class, and programs pin either version.
         server = _import_first("mcp.server:MCPServer", "mcp.server.fastmcp:FastMCP")
         refusal = _import_first(
             "mcp.server.mcpserver.exceptions:ToolError", "mcp.server.fastmcp.exceptions:ToolError"
@@ -252,6 +253,7 @@ def _read_page(desk: Desk, name: str) -> str:
 def _serve_http(server: Any, host: str, port: int) -> None:
     try:
         server.run(transport="streamable-http", host=host, port=port)
+    # Version 1 takes the address from its settings, version 2 from this call.
     except TypeError:
         server.settings.host, server.settings.port = host, port
         server.run(transport="streamable-http")

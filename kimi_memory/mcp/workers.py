@@ -78,6 +78,7 @@ class Desk:
         if not query.strip():
             raise UsageError("There is nothing to look for. Give a question or words.")
         with self._open_memory() as memory:
+            # The schema has the same bounds, but a client may not heed them.
             asked = parse(query, memory.now(), limit=max(1, min(limit, MOST_HITS)))
             asked = of_sources(replace(asked, min_score=min_score), tuple(sources))
             answer = memory.recall(self._space.narrowed(asked))
@@ -129,6 +130,7 @@ class Desk:
     def forget(self, note: str = "", key: str = "", dry_run: bool = True) -> responses.Done:
         """Archive a note or what is known under a key, so that it does not come back."""
         with self._open_memory() as memory:
+            # Cards of one key may lie in several projects: a bound client could archive another's.
             if self._space and not note:
                 raise UsageError("A bound client forgets one note at a time: give 'note', its id.")
             if self._space:
@@ -154,6 +156,7 @@ class Desk:
             }
             for one in evidence
         ]
+        # Subjects of commits may name what lies outside of the client's part.
         shown = () if self._space else found.commits
         commits = [f"{one.hash[:12]} {one.subject}" for one in shown]
         return {"id": found.note.id, "path": found.path, "evidence": proofs, "commits": commits}

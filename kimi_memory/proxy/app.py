@@ -154,6 +154,7 @@ class Proxy:
     async def _forward_request(self, request: Request, answer: _Answer) -> None:
         caller, shown = self._identify_caller(request)
         dialect = protocols.dialect_of(request.method, request.path)
+        # A compressed request passes by unread, like any other that is no chat.
         plain = "content-encoding" not in request.told and not _is_off(request)
         headers = list(_yield_request_headers(request, shown, chat=bool(dialect and plain)))
         url = self._upstream.address(request.path, request.query)
@@ -226,6 +227,7 @@ class Proxy:
         await asyncio.wait({passing, leaving}, return_when=asyncio.FIRST_COMPLETED)
         leaving.cancel()
         if not passing.done():
+            # The client has gone: reading on would only keep the model busy.
             passing.cancel()
             await asyncio.wait({passing})
         if not passing.cancelled() and (error := passing.exception()):
@@ -310,6 +312,7 @@ def _yield_request_headers(
     request: Request, shown: str, *, chat: bool
 ) -> Iterator[tuple[bytes, bytes]]:
     """Yield the headers that go on; an answer that is listened to comes uncompressed."""
+    # Host and length would be those of the request that came in.
     left_out = {b"host", b"content-length", *HOP, *([b"accept-encoding"] if chat else [])}
     for name, value in request.raw:
         low = name.lower()

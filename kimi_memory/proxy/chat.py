@@ -63,6 +63,7 @@ class Chat:
 def chat_of(messages: Sequence[Any]) -> Chat:
     """Return what stands in a list of messages."""
     said = tuple(_yield_spoken_messages(messages))
+    # What the user said before the last answer came with an earlier request.
     answer = max((n for n, one in enumerate(messages) if _is_answer(one)), default=-1)
     chain: dict[int, str] = {}
     link = ""

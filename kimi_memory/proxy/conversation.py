@@ -66,6 +66,7 @@ class Conversations:
 
     def session_of(self, asker: Asker, chat: Chat, after: str = "") -> str:
         """Return the session of a chat, if it is in mind; else an empty text."""
+        # The server's id of the answer is certain; its words are used where there is no id.
         for key in (after, chat.tail):
             found = _get_cached(self._sessions, f"{asker.mark}\0{key}") if key else None
             if found:

@@ -174,12 +174,14 @@ class Companion:
     async def _await_memory(self, work: Coroutine[Any, Any, _Found]) -> _Found | None:
         """Return what a look gave; None when it failed or took too long."""
         done = asyncio.ensure_future(work)
+        # Not cancelled afterwards: the look runs in a thread, which nobody can stop.
         await asyncio.wait({done}, timeout=self._budgets.seconds)
         if not done.done():
             done.add_done_callback(_log_failure)
             log.warning("Memory took longer than %g s; a chat went on.", self._budgets.seconds)
             return None
         error = done.exception()
+        # Forbidden is an answer and no failure: a chat must not go on in somebody else's session.
         if isinstance(error, ServerError) and error.status == 403:
             raise error
         return None if _log_failure(done) else done.result()
@@ -231,6 +233,7 @@ def _session_on_disk(memory: Memory, asker: Asker, chat: Chat) -> str:
     numbered = candidates(asker, chat.opening)
     known = list(takewhile(held.__contains__, numbered))
     begins = not any(said.role == "assistant" for said in chat.said)
+    # Chats that began with the same words differ in what was said after the first answer.
     links = {chat.chain[said.place] for said in _after_opening(chat)}
     for id in known[-1:] if begins else known[: -LOOKS - 1 : -1]:
         turns = [

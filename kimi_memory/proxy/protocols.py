@@ -101,6 +101,7 @@ def _in_input(body: Body, messages: Sequence[Any], block: str) -> Body:
 
 def _of_choices(told: Mapping[str, Any]) -> Iterator[str]:
     for choice in _dict_items(told.get("choices")):
+        # Of several choices a chat goes on with the first.
         if choice.get("index", 0) == 0:
             message = choice.get("delta") or choice.get("message")
             yield text_of(message.get("content")) if isinstance(message, dict) else ""

@@ -28,6 +28,7 @@ class Reply:
     def __init__(self, heard: Heard, kind: str, encoding: str = "") -> None:
         self._heard, self._streams = heard, kind.partition(";")[0].strip() in _STREAMS
         self._deaf = encoding not in ("", "identity", "gzip", "deflate")
+        # 47: a window of 15 bits, and 32 more for gzip or zlib, whichever comes.
         self._unzip = zlib.decompressobj(47) if encoding in ("gzip", "deflate") else None
         self._rest = b""
         self._words: list[str] = []
@@ -65,6 +66,7 @@ class Reply:
         except (ValueError, RecursionError):
             return
         for words in self._heard(told):
+            # An endless answer passes on, but is not gathered here.
             self._words.append(words[: MOST_CHARS - self._length])
             self._length += len(self._words[-1])
         kept = told.get("response", told)

@@ -35,6 +35,7 @@ class Upstream:
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
+        # A name and password in the address would show up in messages and logs.
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username:
             raise UsageError(f"{url!r} is no address of a model server. Give https://… or http://…")
         self.host = parts.netloc
@@ -43,6 +44,7 @@ class Upstream:
         self._client = httpx.AsyncClient(
             # A model may think for minutes; who waits knows how long.
             timeout=httpx.Timeout(None, connect=CONNECT_SECONDS),
+            # Answers stream for minutes; with a limit chats would wait for each other.
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=20),
             follow_redirects=False,
             # No proxy stands between a machine and itself.

@@ -144,6 +144,7 @@ class App:
             except ServerError:
                 self._pace.take(address)
                 raise
+            # By token and not by address: clients behind one address do not slow each other down.
             self._pace.take(f"{caller.name}\0token")
             caller.need(scope, whole=whole)
         request.state.caller = caller
@@ -153,6 +154,7 @@ class App:
         """Return what a request says, in its address and its body."""
         sent: dict[str, Any] = {}
         for name, value in request.query_params.multi_items():
+            # A name that comes twice could mean one value to us and another to a proxy before us.
             if name in sent or not any(f.name == name and f.place == "query" for f in route.fields):
                 raise UsageError(f"The address takes no {name[:60]!r}, or not twice.")
             sent[name] = value
@@ -186,6 +188,7 @@ class App:
     async def _read_raw_body(self, request: Request) -> bytes:
         most = self._limits.body_bytes
         length = request.headers.get("content-length", "0")
+        # Before a byte of the body is read; a length that lies is found while reading.
         if not length.isdigit() or int(length) > most:
             raise too_large(most)
         raw = bytearray()

@@ -95,6 +95,7 @@ class Door:
         """
         host = headers.get("host", "")
         name = _host_of(host)
+        # Without tokens only names of this machine: a page can make its own name mean 127.0.0.1.
         known = is_loopback(name) if not self.guarded else self._names.knows(name)
         if not known:
             raise ServerError(
@@ -119,6 +120,7 @@ class Door:
     def _is_own_page(self, headers: Mapping[str, str], host: str) -> bool:
         origin = headers.get("origin")
         if origin is None:
+            # Browsers leave Origin out of simple GET requests, but not this header.
             return headers.get("sec-fetch-site") not in _FOREIGN
         scheme, _, rest = origin.partition("://")
         same = scheme in ("http", "https") and rest.casefold() == host.casefold()
@@ -146,6 +148,7 @@ class Door:
 
 def _host_of(host: str) -> str:
     """Return the name in a Host header; empty when it is none."""
+    # To `urlsplit` these end or begin the name: "127.0.0.1@evil.example" is no name of ours.
     if any(mark in host for mark in "/@?# \t\\"):
         return ""
     try:

@@ -50,6 +50,7 @@ def status_of(error: KimiMemoryError) -> int:
 def body_of(error: KimiMemoryError, root: str) -> dict[str, Any]:
     """Return what a client is shown, without any place on this machine."""
     code = error.code if isinstance(error, ServerError) else code_of(type(error))
+    # The path of the folder mostly holds the name of its owner's account.
     told = str(error).replace(root, "the memory")
     split = _LAST.fullmatch(told)
     why, remedy = (split["why"], split["remedy"]) if split else (told, "")
@@ -66,6 +67,7 @@ def raised(status: int, body: Any) -> KimiMemoryError:
     kind = next((kind for kind in STATUS if code_of(kind) == code), None)
     if kind is None:
         return ServerError(message, status=status, code=code or "server")
+    # Not by its constructor, which makes another message of other arguments.
     error = kind.__new__(kind)
     Exception.__init__(error, message)
     return error

@@ -38,6 +38,7 @@ def since(memory: Memory, seq: int, space: Namespace) -> tuple[int, list[Event]]
 def _is_seen(memory: Memory, event: Event, space: Namespace) -> bool:
     if not space:
         return True
+    # Jobs and edits concern the whole memory; of a file that is gone nobody knows whose it was.
     if event.kind != "capture" or not memory.store.exists(event.path):
         return False
     return space.holds_path(memory, event.path)

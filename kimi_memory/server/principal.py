@@ -198,6 +198,7 @@ class Namespace:
         entries = shelf.entries()
         near = [entries[id]] if id in entries else _beginning_with(id, entries)
         held = self._filter_paths_inside(memory, {entry.path for entry in near})
+        # None or several: a bound client gets the same answer, and learns nothing of the others.
         if len(held) != 1:
             raise NotFoundError("note or file", id)
         try:

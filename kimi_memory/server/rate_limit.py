@@ -107,8 +107,10 @@ class Pace:
         if self._rate <= 0:
             return
         now, most = self._clock(), max(1.0, 2 * self._rate)
+        # A bucket that fills at the rate and holds two seconds of it (token bucket).
         left, at = self._left.pop(key, (most, now))
         left = min(most, left + (now - at) * self._rate)
+        # Addresses can be made up without end, and each would be kept.
         if len(self._left) >= _MOST_KEYS:
             self._left.clear()
         self._left[key] = (left - 1.0 if left >= 1.0 else left, now)

@@ -32,7 +32,9 @@ from kimi_memory.store.notes import sessions
 
 _NO_FILTERS = ("text", "limit", "hops", "min_relevance", "vector_weight", "fusion")
 FILTERS = tuple(f.name for f in fields(Query) if f.name not in _NO_FILTERS)
+# No dash at the beginning: git would take it for an option.
 _REVISION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/~^-]{0,200}|")
+# Notes and sessions: journals, settings and keys are nothing to read from outside.
 _READABLE = re.compile(r".+\.md|(?:.+/)?session_[^/]+\.jsonl")
 
 

@@ -139,6 +139,7 @@ def _parse_texts(raw: Any) -> tuple[str, ...]:
 
 
 def _parse_int(raw: Any) -> int:
+    # Longer whole numbers lose their last digits in clients that read JSON as floats.
     if isinstance(raw, bool) or not isinstance(raw, int | str) or len(str(raw)) > 15:
         raise TypeError
     return int(raw)
@@ -147,6 +148,7 @@ def _parse_int(raw: Any) -> int:
 def _parse_float(raw: Any) -> float:
     if isinstance(raw, bool) or not isinstance(raw, int | float | str):
         raise TypeError
+    # NaN is unequal to itself, and would pass both bounds.
     if (value := float(raw)) != value or abs(value) > 1e15:
         raise ValueError
     return value

@@ -129,6 +129,7 @@ def _open_listener(host: str, port: int) -> socket.socket:
     # for more to send, which costs 40 ms a request.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
+        # A server that was just ended may be started again at once.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
         listener.listen(512)
@@ -148,11 +149,13 @@ def _run_server(uvicorn: Any, app: Any, listener: socket.socket, stop: asyncio.E
         app,
         loop="asyncio",
         http=bounded_protocol(HEAD_SECONDS, Lines()),
+        # Browsers do not hold WebSockets to the rules for other requests.
         ws="none",
         lifespan="off",
         interface="asgi3",
         log_level="warning",
         access_log=False,
+        # Any client can write such headers; limits count the connection's own address.
         proxy_headers=False,
         server_header=False,
         timeout_graceful_shutdown=END_SECONDS,

@@ -119,6 +119,7 @@ def _write_line(memory: Memory, path: str, before: str, id: str) -> None:
     """Add the line of a card to a person's page; an editor that saves meanwhile is waited for."""
     value = memory.get(id).note.value  # type: ignore[attr-defined]  # what is remembered is a card
     line = f"- {' '.join(value.split())} ^{id}"
+    # A person may save the page at this very moment: tried three times, then they see the error.
     for last in (False, False, True):
         if f"^{id}" in before:
             return
