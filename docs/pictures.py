@@ -52,6 +52,7 @@ ABOUT = {
     "llm": "questions to a model",
     "llm.remote": "servers of models",
     "config": "settings",
+    "merge": "two versions of a memory into one",
     "formats": "the text form of notes",
     "domain": "values",
     "nlp.rules": "what a sentence states or asks",

@@ -36,6 +36,7 @@ LAYERS = (
     {"llm", "llm.proposals"},
     {"llm.remote"},
     {"config"},
+    {"merge"},
     {"formats"},
     {"domain"},
     {"nlp.rules"},

@@ -1,0 +1,1 @@
+"""Three-way merge of memories: of values and not of lines, the same from either side."""
