@@ -11,6 +11,7 @@ from kimi_memory.formats import body_layout
 from kimi_memory.formats.body_layout import Body, Layout, Piece, Style
 from kimi_memory.formats.labels import label
 
+# What stays of a field's line: "- **时间**：", "- Value: ", as the person wrote it.
 _PREFIX = re.compile(r"(?:[-*+]|[0-9]{1,9}[.)])[ \t]++(?:\*\*[^*]+\*\*[:：]?|[^:：]+[:：])[ \t]*")
 _TITLE_PREFIX = re.compile(r"#[ \t]++[^:：]+[:：][ \t]*")
 _BULLET = re.compile(r"[-*+][ \t]")
@@ -35,6 +36,7 @@ class _Lines:
     """The lines of one body while it is being patched."""
 
     def __init__(self, body: str, page: Layout, lang: Lang) -> None:
+        # New lines end as the first one does: an editor on Windows shows mixed endings as changes.
         found = _NEWLINE.search(body)
         self._newline = found[0] if found else "\n"
         ends = [match.end() for match in _NEWLINE.finditer(body)]
@@ -51,6 +53,7 @@ class _Lines:
 
     def _replace_lines(self, first: int, end: int, lines: Sequence[str]) -> None:
         new = [line + self._newline for line in lines]
+        # A file whose last line has no newline keeps that, too.
         if new and end == len(self._raw) and first < end and self._raw[-1] == self._plain_lines[-1]:
             new[-1] = lines[-1]
         if new and 0 < first == len(self._raw) and self._raw[-1] == self._plain_lines[-1]:
@@ -131,8 +134,10 @@ class _Lines:
         self._replace_lines(at, at, ["", *lines] if is_last else ["", *lines, ""][: len(lines) + 2])
 
     def _merge_blocks(self, old: Sequence[Piece], texts: Sequence[str], style: Style) -> None:
+        # Without `autojunk`, which leaves out what comes often in a list of 200 and more.
         codes = SequenceMatcher(None, [piece.text for piece in old], texts, autojunk=False)
         bullet = self._find_bullet(old)
+        # From the end: lines above an edit keep their numbers.
         for tag, i1, i2, j1, j2 in reversed(codes.get_opcodes()):
             if tag == "equal":
                 continue

@@ -59,6 +59,7 @@ class Head(NamedTuple):
         world stand; the state of tasks, and what an agent found out, do not.
         """
         if self.type is CardType.FACT:
+            # "I am allergic to nuts" stays true when nobody speaks of it for a year.
             return self.trust in (Origin.HUMAN, Origin.IMPORT)
         return self.type is not CardType.TASK_STATE
 

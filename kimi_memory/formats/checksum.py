@@ -21,6 +21,7 @@ _encoded = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def _hash_body(body: bytes) -> str:
+    # 48 bits: against torn lines and slips of the hand, not against an attacker.
     return hashlib.sha256(body).hexdigest()[:12]
 
 
@@ -43,6 +44,7 @@ def seal_bytes(body: bytes) -> bytes:
 
 def is_whole(line: bytes) -> bool:
     """Whether the line ends in a newline and carries its own sum."""
+    # From the right: a text may hold the same characters.
     body, tail, rest = line.rpartition(_TAIL)
     return bool(tail) and rest == _hash_body(body).encode() + b'"}\n'
 
@@ -64,6 +66,7 @@ def unseal(line: bytes) -> dict[str, Json]:
     """
     try:
         record = json.loads(line)
+    # Python's parser gives up on brackets within brackets with this, which is no ValueError.
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
     if not isinstance(record, dict):

@@ -63,6 +63,7 @@ def parse(text: str, path: str) -> Note:
     Raises:
         FormatError: The text holds no note of a known kind, or a broken one.
     """
+    # So many texts of that length are 2 MB; longer ones are few, and would only fill memory.
     return _parse_cached_note(text, path) if len(text) <= SHORT else _parse_note(text, path)
 
 
@@ -113,6 +114,7 @@ def patch(text: str, old: Note, new: Note, path: str) -> str:
     result = headed[: len(headed) - len(body)] + spliced
     if parse(result, path).lang is not after.lang:  # it was guessed from words now gone or come
         result = patch_values(result, {"lang": str(after.lang)}, path)
+    # The last check before a person's file changes; a file that did not say `old` is not judged.
     if parse(text, path) == before and parse(result, path) != after:
         raise FormatError(path, 1, "the text cannot be changed without harming the rest")
     return result

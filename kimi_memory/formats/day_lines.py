@@ -10,6 +10,8 @@ from kimi_memory.domain.note import Lang
 from kimi_memory.domain.pages import DigestLine, Part
 from kimi_memory.nlp.dates.zone import Zone, in_zone
 
+# "09:30 Anna: I moved to Bern. [[session_x]] #4-5"; the day stands before the hour where it
+# is another than the page's.
 _SAID = re.compile(
     r"(?:\d\d-\d\d )?\d\d:\d\d (?P<who>.{1,80}?)(?:: |：)(?P<text>.*) "
     r"\[\[session_(?P<id>[^\]|#]+)\]\] #(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?"

@@ -81,6 +81,7 @@ def _build_digest(keys: Keys, body: Body) -> Digest:
 
 
 def _clean_line(line: DigestLine) -> DigestLine:
+    # As long as the pattern above reads; longer, the name would become part of the text.
     who = one_line(line.who).replace("*", "")[:80].strip()
     plain = replace(line, text=one_line(line.text), who=who if line.first else "")
     # Words that look like the form around them become part of it.

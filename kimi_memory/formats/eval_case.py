@@ -61,6 +61,7 @@ def read_cases(text: str, path: str) -> list[Case]:
     try:
         values = frontmatter_yaml.load(text.removeprefix("\ufeff"), path, 1).values
     except FormatError as error:
+        # The reader is that of notes, whose head is called so; here the whole file is YAML.
         why = error.why.replace("front matter", "YAML")
         raise FormatError(path, error.line, why, error.remedy) from None
     listed = (values or {}).get("cases")
@@ -74,6 +75,7 @@ def found_in(text: str, wanted: str) -> bool:
     words = normalise(wanted)
     if not words:
         return False
+    # "Go" is not found in "Google"; Chinese words have no edges that could be asked for.
     before = r"(?<![a-z0-9])" if _LATIN.match(words[0]) else ""
     after = r"(?![a-z0-9])" if _LATIN.match(words[-1]) else ""
     return re.search(before + re.escape(words) + after, normalise(text)) is not None

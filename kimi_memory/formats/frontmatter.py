@@ -20,14 +20,17 @@ if TYPE_CHECKING:
     from kimi_memory.formats import frontmatter_yaml
     from kimi_memory.formats.scalar import Value
 
+# A head has some twenty lines; a rule at the end of a long file must not feed all of it to YAML.
 MAX_BYTES = 64 * 1024
 BOM = "\ufeff"
 
 _OPENING = re.compile("\ufeff?---[ \t]*(\r\n|\n|\r)")
 _CLOSING = re.compile(r"(?:(?<=\n)|(?<=\r))---[ \t]*(?:\r\n|\n|\r|\Z)")
+# Tab, line feed and carriage return are text; where others stand, it is no text file.
 _CONTROL = regex("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _UNREADABLE = regex("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
 _NEWLINE = re.compile("\r\n|\n|\r")
+# "<<<<<<< HEAD" as git leaves it, at the beginning of a line: the rest would read as YAML.
 _CONFLICT = regex(r"(?:(?<=\n)|(?<=\r)|\A)(?:<{7} |>{7} |={7}(?=[\r\n]))")
 # After blank and comment lines, what a person who means front matter begins with.
 _SHAPED = regex(
@@ -114,12 +117,15 @@ def find_block(text: str, path: str) -> Block | None:
     closing = _find_closing(text, opening.end())
     if closing is not None:
         return Block(opening.end(), closing.start(), closing.end(), opening[1])
+    # A rule at the very top is Markdown, too: only what looks like keys is front matter gone
+    # wrong.
     if _SHAPED.match(text, opening.end()):
         raise FormatError(path, 1, "the front matter is never closed", "Add a line of ---")
     return None
 
 
 def _find_closing(text: str, start: int) -> re.Match[str] | None:
+    # Line ends of old Macs are rare; all others are found by `find`, quick on a long body.
     if text.find("\r---", start - 1) >= 0:
         return _CLOSING.search(text, start)
     at = text.find("\n---", start - 1)
@@ -169,6 +175,7 @@ def _read_values(
     text: str, block: Block, path: str
 ) -> tuple[dict[str, Value], Mapping[str, int]] | None:
     inner = text[block.start : block.end]
+    # What we write ourselves needs no YAML parser.
     if not _is_large(inner) and (quick := frontmatter_fast.load(inner, first=2)) is not None:
         return quick
     tree = load_block(text, block, path)

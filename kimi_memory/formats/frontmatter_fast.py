@@ -18,6 +18,7 @@ _INDICATOR = frozenset("-?:,[]{}#&*!|>'\"%@` ")
 _TYPED = frozenset("0123456789ntf")
 _SPECIAL = _INDICATOR | _TYPED | {""}
 _NEGATIVE = re.compile(r"-[0-9][0-9.e+-]*")
+# "[a, b/c, d-1]": plain words only; quotes and nesting are for the YAML reader.
 _FLOW = re.compile(r"\[(?:[^\W_][\w./+-]*(?:, ?[^\W_][\w./+-]*)*)?\]")
 _LONGEST_NAME = 100
 _NO_LIST: list[Value] = []
@@ -99,6 +100,7 @@ def _parse_special_scalar(text: str) -> Value:
     first = text[:1]
     if first in _TYPED:
         return typed(_parse_plain_scalar(text))
+    # An escape may spell half a character, which JSON takes and YAML refuses.
     if first == '"' and text[-1] == '"' and "\\u" not in text:
         return _parse_quoted_scalar(text)
     if _NEGATIVE.fullmatch(text):

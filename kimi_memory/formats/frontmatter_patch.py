@@ -49,6 +49,7 @@ def patch_values(text: str, values: Mapping[str, Value], path: str) -> str:
     result = apply(text, _plan_edits(text, changed, path))
     wanted = {**before.values, **changed}
     kept = {name for name in wanted if name not in changed or changed[name] is not None}
+    # Read back before anything is written: an edit by place must never harm the keys beside it.
     if not _has_values(result, {name: wanted[name] for name in kept}, before.body):
         line = min((before.lines.get(name, 1) for name in changed), default=1)
         raise FormatError(path, line, "this cannot be changed without harming the rest", _REMEDY)
@@ -65,6 +66,7 @@ def _has_values(text: str, values: dict[str, Value], body: str) -> bool:
 
 def apply(text: str, edits: list[Edit]) -> str:
     """Return `text` after edits that do not overlap; at one place the first comes first."""
+    # From the end, so that the places of the others stay right.
     for edit in sorted(edits, key=lambda edit: (edit.start, edit.end))[::-1]:
         text = text[: edit.start] + edit.new + text[edit.end :]
     return text
@@ -75,6 +77,7 @@ def _plan_edits(text: str, changed: Mapping[str, Value], path: str) -> list[Edit
     tree = load_block(text, block, path) if block else None
     if block is None or tree is None:
         return [_new_block(text, changed)]
+    # "{a: 1, b: 2}" has no lines that could be replaced one by one.
     if tree.flow:
         raise FormatError(path, 2, "the front matter is written in braces", _REMEDY)
     patcher = _Patcher(text, block, tree.places)

@@ -15,6 +15,7 @@ from kimi_memory.domain.session import Session
 from kimi_memory.formats.checksum import unseal
 from kimi_memory.formats.jsonl import session_line, session_of
 
+# As a sealed line spells it; the JSON is read only where these bytes are met.
 _MARK = b'"kind":"session"'
 
 
@@ -38,6 +39,7 @@ def parts_of(lines: Sequence[bytes]) -> list[Part]:
     starts = [0, *(at for at, _ in more), len(lines)]
     parts = [Part(1, list(lines[: starts[1]]))]
     for (at, session), end in zip(more, starts[2:], strict=True):
+        # Of its first line, which is the same in every copy of the memory.
         mark = hashlib.sha256(lines[at]).hexdigest()[:8]
         own = replace(session, id=f"{first[1].id}-{mark}")
         parts.append(Part(at + 1, [session_line(own), *lines[at + 1 : end]], own))

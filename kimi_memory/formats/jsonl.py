@@ -268,6 +268,8 @@ def read_transcript_lines(lines: Iterable[bytes], path: str) -> Transcript:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
+        # Only the last line can be torn by a crash; before others, a broken line was edited or
+        # lost.
         if torn:
             raise torn
         try:
@@ -275,6 +277,7 @@ def read_transcript_lines(lines: Iterable[bytes], path: str) -> Transcript:
         except ValueError:
             torn = _broken_line_error(path, number, "not a line of JSON")
             continue
+        # Git merged two sessions of one name by joining their lines; each is read by itself.
         if reading.session is not None and record.get("kind") == "session":
             break
         try:
@@ -337,6 +340,7 @@ def _get_integer(record: Record, name: str, *, least: int = 0) -> int:
 
 def _get_number(record: Record, name: str, default: float) -> float:
     value = record.get(name, default)
+    # Written so that NaN fails, too.
     if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) < 1e9:
         raise ValueError(f"{name!r} should be a number")
     return float(value)

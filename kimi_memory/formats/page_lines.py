@@ -52,6 +52,7 @@ NOTES = ("备注", "Notes")
 """Heading of the last section, which is the reader's own and kept as it is."""
 
 _BULLET = re.compile(r"^[ \t]*(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]+|$)")
+# "(2026-02-27, 0.90, disputed)", "（agent，2026-02-27，0.50，至 2026-03-01）".
 _TAIL = re.compile(
     r"(?<![ \t])[ \t]*+[(（](?:[^()（）]{1,80}[,，][ \t]{0,8})?[0-9]{4}-[0-9]{2}-[0-9]{2}"
     r"(?:[,，][ \t]{0,8}(?P<number>[01](?:\.[0-9]+)?))?"
@@ -62,9 +63,12 @@ DISPUTED = ("有争议", "disputed")
 """Label of a card that another one contradicts, Chinese and English."""
 UNTIL = ("至 ", "until ")
 """What stands before the day up to which a card holds."""
+# "… ^card-01hx" at the end of a line is Obsidian's mark for a block, which can be linked.
 _BLOCK_ID = re.compile(r"(?:^|[ \t])\^(?P<id>[0-9A-Za-z][0-9A-Za-z._-]*)[ \t]*$")
 _CONFIDENCE = re.compile(r"\[(?P<number>[01](?:\.[0-9]+)?)\][ \t]*")
+# "user.diet: vegan": a key has a dot, so that "Note: call Ben" is no key.
 _KEY = re.compile(r"(?P<key>(?=[\w+#@-]*\.)\w(?:[\w.+#@-]{0,200}\w)?)[ \t]*[:：][ \t]*")
+# "## Notes ##": Markdown lets a heading close as it opens.
 _HEADING = re.compile(r"#{1,6}[ \t]++(?P<title>.*?)(?:(?<![ \t])[ \t]+#*|(?<!#)#*)")
 
 

@@ -8,6 +8,7 @@ import re
 _NEWLINE = re.compile("\r\n|[\r\x85\u2028\u2029]")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+# The look behind keeps a long run of spaces from being tried at every place in it.
 _TRAILING = re.compile(r"(?<![^\S\n])[^\S\n]+$", re.MULTILINE)
 
 
@@ -19,6 +20,7 @@ def clean(text: str) -> str:
     Characters are otherwise kept as they are; broken ones (lone surrogates) become
     U+FFFD.
     """
+    # The quick way for most keys and titles; nothing of what follows could change them.
     if text.isascii() and text.isprintable():
         return text.strip()
     plain = _CONTROL.sub("", _NEWLINE.sub("\n", text))

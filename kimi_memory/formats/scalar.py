@@ -14,6 +14,7 @@ from functools import lru_cache
 Value = None | bool | int | float | str | list["Value"] | dict[str, "Value"]
 
 _WORDS: dict[str, bool | None] = {"": None, "null": None, "true": True, "false": False}
+# 18 digits: what fits into 64 bits in every other program.
 _INT = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
 _FLOAT = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?")
 _NUMERIC = frozenset("-0123456789")
@@ -43,6 +44,7 @@ def typed(text: str) -> bool | int | float | str | None:
         return text
     if _INT.fullmatch(text):
         return text if text == "-0" else int(text)
+    # "1.10" may be a version: read as a number, it would come back as 1.1.
     if _FLOAT.fullmatch(text) and repr(float(text)) == text:
         return float(text)
     return text
@@ -98,4 +100,5 @@ def same(one: object, other: object) -> bool:
         return len(one) == len(other) and all(map(same, one, other))
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    # To Python, True equals 1 and 1 equals 1.0; in a file they are different words.
     return type(one) is type(other) and one == other

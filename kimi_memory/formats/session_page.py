@@ -20,6 +20,7 @@ VIEW_TURNS = 10
 
 def view_json(transcript: Transcript) -> bytes:
     """Return the JSON view of a session: its last turns, its task and variables."""
+    # By hand: the turns that were rendered before are put in as they are.
     context = ",\n    ".join(map(_render_turn, transcript.turns[-VIEW_TURNS:]))
     members = {
         "session_id": _to_json(transcript.session.id),

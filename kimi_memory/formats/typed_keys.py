@@ -18,6 +18,7 @@ from kimi_memory.formats.scalar import Value
 E = TypeVar("E", bound=StrEnum)
 T = TypeVar("T")
 
+# It becomes part of a file name: no slash, no dot in front, and no more than most systems take.
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}")
 _TAG_GAP = re.compile(r"[,，、\s]+")
 

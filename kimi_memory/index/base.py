@@ -40,12 +40,14 @@ def open_base(generation: Generation, host: Host, fingerprint: str) -> Base:
         IndexDamagedError: it was made by other plugins, or its engine cannot open it.
     """
     manifest, folder = generation.manifest, generation.folder
+    # Words of another splitter would never be met by those of a question.
     if manifest.words != fingerprint:
         raise IndexDamagedError(f"{generation.name} holds words of another kind.")
     try:
         keywords = host.answer("open_keywords", folder=folder / WORDS)
         if keywords is None or keywords.name != manifest.keywords:
             raise IndexDamagedError(f"{generation.name} was made by {manifest.keywords}.")
+        # Thousands of values are made at once, none of which is garbage.
         with uncollected():
             table = Stored.open(folder / TABLE)
             layout = Layout.of(table)

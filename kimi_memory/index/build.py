@@ -24,6 +24,7 @@ from kimi_memory.index.words import Words
 from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.store import Store
 
+# An engine holds what it was given until it commits: this bounds the memory of a build.
 BATCH_UNITS = 10_000
 """Units that are read before they are written; a build goes on from the last such step."""
 
@@ -98,6 +99,7 @@ class Build:
         steps = _Steps(first, reads, len(paths), progress)
         del first, paths  # Who holds them until the end needs room for them until the end.
         with ExitStack() as otherwise:
+            # Whatever fails on the way: half a generation must not lie about.
             otherwise.callback(self.shelf.abandon, folder)
             made = self._write_generation(folder, start, steps, embed)
             otherwise.pop_all()
@@ -116,6 +118,7 @@ class Build:
         for path in paths:
             stat = self.sync.stats.get(path)
             found = None if stat is None else self.sync.load(path, stat, table)
+            # None of a file that is there: only its time changed, and its rows stay.
             if found is not None or stat is None:
                 batch[path] = found
                 units += len(found.units) if found else 0
@@ -135,6 +138,7 @@ class Build:
             self.sync.rest()
             give_back()
         done = self.embedder.run(folder / VECTORS, start.manifest, table, removed, ask=embed)
+        # Before publishing: the manifest signs every file of the folder.
         self.words.keep_synonyms(folder / SYNONYMS)
         self.shelf.publish(folder, self._make_manifest(name, start, done), last)
         return made
@@ -145,6 +149,8 @@ class Build:
         """Write words and table; return what was, what to go on from, and the keys that went."""
         made, table, last, name = Built(), start.table, start.generation, start.manifest.keywords
         removed: list[int] = []
+        # Each step is signed as a checkpoint, so that a killed build of a large memory goes on
+        # from there.
         for batch, more in steps:
             # A path is in one batch alone, so its earlier owner is where we started.
             gone = [path for path in batch if start.table.number(path) >= 0]

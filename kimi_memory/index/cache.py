@@ -40,6 +40,7 @@ class Cache:
 
     def __init__(self, folder: Path, secret: bytes, limit: int = MAX_BYTES) -> None:
         self._folder, self._limit = folder, limit
+        # A key of its own: what is signed here must not pass for something signed elsewhere.
         self._secret = hashlib.sha256(b"embeddings" + secret).digest()
 
     def open(self, model: str, dimensions: int) -> Kept:
@@ -132,6 +133,7 @@ class Kept:
                     old.seek(len(_MAGIC) + (whole - keep) * self._size)
                     shutil.copyfileobj(old, file)
             file.writelines(records[-self._room :])
+        # Not in place: a crash halfway would lose what took the model hours.
         part.replace(self._path)
 
     def _count_records(self) -> int:
@@ -164,6 +166,7 @@ class Kept:
         return body[_KEY:] if good else None
 
     def _make_record(self, text: str, row: Sequence[float]) -> bytes:
+        # Half precision: half the room, and cosines change only behind the third digit.
         body = _text_key(text) + np.asarray(row, dtype="<f2").tobytes()
         return body + self._sign_record(body)
 
@@ -176,4 +179,5 @@ def _text_key(text: str) -> bytes:
 
 
 def _open_for_reading(path: Path) -> BinaryIO:
+    # A link laid here by somebody else must not lead to another file.
     return os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), "rb")

@@ -45,6 +45,7 @@ class Checked:
 
     def note(self, name: str, found: os.stat_result, digest: str) -> None:
         """Remember that a file that looked like this had a digest afterwards."""
+        # A file that changed a moment ago may change again within the same tick of the clock.
         look = settled_stat(signature(found), self._now)
         if look != UNKNOWN:
             self._held[name], self._news = (look, digest), True
@@ -71,10 +72,12 @@ class Checked:
         if not hmac.compare_digest(mac, self._compute_mac(body)):
             return {}
         folder, at, rows = json.loads(body)
+        # Not from the future either: a clock that was set back would trust it for years.
         if folder != self._folder or not 0 <= self._now - at < GOOD_NS:
             return {}
         self._at = at
         return {name: ((size, at, inode), digest) for name, size, at, inode, digest in rows}
 
     def _compute_mac(self, body: bytes) -> bytes:
+        # With a name in front, so that no other text signed with this key can stand here.
         return hmac.new(self._key, b"checked 2\n" + body, sha256).hexdigest().encode()

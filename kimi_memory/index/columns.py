@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 
+# Types, speakers and days repeat; ids do not, and would be held twice.
 FEW = 4096
 """Up to so many different values are kept once they were read."""
 
@@ -79,12 +80,14 @@ class Blob(Sequence[str]):
             at = int(np.searchsorted(self._offsets, start))
             if self._offsets[at : at + 2].tolist() == [start, start + len(wanted)]:
                 return at
+            # Found across the border of two texts, or inside of a longer one.
             start = raw.find(wanted, start + 1)
         return -1
 
     def __iter__(self) -> Iterator[str]:
         raw, bounds = bytes(self._content), pairwise(self._offsets.tolist())
         whole = raw.decode("utf-8", "surrogatepass")
+        # All of it is ASCII, so places of bytes are places of characters.
         if len(whole) == len(raw):
             return iter([whole[start:end] for start, end in bounds])
         return iter([raw[start:end].decode("utf-8", "surrogatepass") for start, end in bounds])

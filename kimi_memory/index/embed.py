@@ -40,6 +40,7 @@ def passage(unit: Unit) -> str:
 
 def _is_near(unit: Unit) -> bool:
     """Whether a unit has a vector; cold cards are left to keyword search."""
+    # A cold card has not been said or used for long; words still find it.
     return unit.temperature >= COLD_BELOW
 
 
@@ -68,6 +69,7 @@ class Embedder:
         """
         probe = self._embed_texts(["memory"]) if ask else None
         kept = before.model and (probe is None or probe.model == before.model)
+        # Vectors of another model are worth nothing beside the new ones.
         if not kept:
             for path in folder.iterdir():
                 path.unlink()
@@ -99,6 +101,7 @@ class Embedder:
                 return upto
             keys = [key for key, _ in batch]
             index.write(zip(keys, rows, strict=True), ())
+            # So far a later run need not ask again, even where the model fails at the next batch.
             upto = keys[-1] + 1
             table.release()
         return table.next_key
@@ -110,6 +113,8 @@ class Embedder:
         known: dict[str, Sequence[float]] = dict(kept.get(texts))
         new = [text for text in dict.fromkeys(texts) if text not in known]
         found = self._embed_texts(new) if new else Embedding(made_by[0], ())
+        # A server may load another model between two calls; vectors of two models cannot be
+        # compared.
         if found is None or found.model != made_by[0] or len(found.vectors) != len(new):
             return None
         if any(len(row) != made_by[1] for row in found.vectors):

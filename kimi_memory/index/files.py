@@ -25,6 +25,7 @@ DEAD = "dead"
 MAGIC = b"kimi-memory table 1\n"
 """What each segment of a table begins with."""
 SESSION = re.compile(r"(?:short-term|episodic/sessions/.+)/session_[^/]+\.jsonl")
+# Pages of sessions repeat their turns; the others show what nobody has said yes to.
 APART = ("episodic/sessions/", "review/", "conflicts/")
 """Folders whose pages are not searched."""
 
@@ -68,6 +69,7 @@ def is_searchable(path: str) -> bool:
     """Whether recall reads this file: a session's turns, or a page outside the archive."""
     if path.endswith(".md"):
         return not path.startswith(APART) and (not _is_odd(path) or _is_read(path))
+    # The cheap test first: it is asked for every file of the folder.
     return path.endswith(".jsonl") and SESSION.fullmatch(path) is not None and _is_read(path)
 
 

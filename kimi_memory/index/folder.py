@@ -18,6 +18,7 @@ from kimi_memory.store.files.stat import Listed, Stat, list_folder, state_of, wa
 
 CHEAP_SECONDS = 0.02
 """A whole scan up to this long is made at every look."""
+# Which bounds the share of looking: a tenth of the time, however large the memory is.
 SHARE = 10
 """A look is made again when so many times its own duration has passed."""
 RARER = 3
@@ -61,6 +62,8 @@ class Folder:
         if began >= self._due:
             self.scan()
             return None
+        # Hints of a file watcher may be missing (54 of 200 edits in a test), so they only hasten a
+        # look.
         changed = {path for path in hints if self._check_file(path)} | self._relist_folder(OPEN)
         if written or began >= self._glance_due:
             changed |= self._list_changed_folders()
@@ -86,6 +89,8 @@ class Folder:
         """List the folders whose time is not that of their last listing."""
         changed: set[str] = set()
         for folder, listed in list(self._listed.items()):
+            # A folder's own time changes when a file comes, goes or is put in its place, as we
+            # write.
             if changed_at(f"{self._root}/{folder}") != listed.at:
                 changed |= self._relist_folder(folder)
         return changed

@@ -86,6 +86,8 @@ class Shelf:
                 return Generation(self.folder / name, self._check_manifest(name))
             except IndexDamagedError:
                 # Another process may have replaced and removed it while we looked.
+                # Still current, and bad: it is damaged. Otherwise the next try finds the one after
+                # it.
                 if self.current_name() == name:
                     raise
         return None
@@ -133,8 +135,11 @@ class Shelf:
         complete = made._replace(partial=False, files=manifests.measure(folder, *linked))
         # A checkpoint's manifest may stand there.
         (folder / manifests.NAME).write_bytes(manifests.sign(complete, self._key))
+        # Everything durable before the name that points to it: after a power cut it must not
+        # dangle.
         _fsync_tree(folder)
         self._set_current(folder.name)
+        # The one before stays: another process may be reading it.
         self._remove_generations(keep={folder.name, before})
         return Generation(folder, complete)
 
@@ -180,6 +185,7 @@ class Shelf:
 
 def _unchanging_files(files: manifests.Files) -> manifests.Files:
     """Return the files that are written once: within one folder others change in place."""
+    # Their hash must be taken anew, even where they are still links to the old ones.
     changing = (f"{VECTORS}/", f"{TABLE}/{DEAD}")
     return {name: known for name, known in files.items() if not name.startswith(changing)}
 

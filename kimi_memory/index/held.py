@@ -30,6 +30,8 @@ class Held(NamedTuple):
         """Keep the postings of a word in as few bytes as hold them unchanged."""
         narrow = _narrow_numbers(counts)
         stop = int(rows[-1]) + 1 if len(rows) else 0
+        # A frequent word takes less room as a count for every row than as a list of rows and
+        # counts.
         if narrow.itemsize > 1 or stop >= len(rows) * (_ROW_BYTES + 1):
             return cls(rows.astype(np.uint32), narrow)
         every = np.zeros(stop, dtype=np.uint8)
@@ -71,6 +73,7 @@ def _narrow_numbers(numbers: Floats) -> NDArray[Any]:
     for kind in (np.uint8, np.float32):
         with np.errstate(invalid="ignore", over="ignore"):
             small = numbers.astype(kind)
+        # A zero would read as "not in this row" where all rows have a count.
         if np.array_equal(small, numbers) and (kind is not np.uint8 or small.all()):
             return small
     return numbers
@@ -94,6 +97,7 @@ class Cache:
             found = self._kept[word] = Held.of(*self._read(word))
             self._size += found.size
         self._kept.move_to_end(word)
+        # The word that was asked for stays, however much it takes.
         while self._size > self._limit and len(self._kept) > 1:
             self._size -= self._kept.popitem(last=False)[1].size
         return found

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 LOCK = "index"
 BESIDE = "index-check"
 """Folder and lock of an index that is built to compare the one in use with."""
+# Below that, what changed is read in a moment; above, every process would read it again.
 FLUSH_UNITS = 500
 """From so many changed units on, recall updates the index on disk first."""
 
@@ -91,6 +92,8 @@ class Index:
             LockTimeoutError: another process is writing the index.
             ReadOnlyError: the folder takes no writes.
         """
+        # In this order everywhere: two threads that took them the other way round would wait for
+        # ever.
         with self.guard, self._store.lock(self._lock):
             self._open_current(ignore=full)
             self._sync.scan()
@@ -98,6 +101,7 @@ class Index:
             try:
                 made = self._index_builder.run(start, progress, embed=embed)
             except OSError as error:
+                # A full disk or a folder without rights; recall goes on from the files.
                 raise ReadOnlyError(f"the index cannot be written: {error}") from error
             if made:
                 self._open_current()
@@ -181,6 +185,7 @@ class Index:
             findings = [damaged(self._why, INDEX)] if self._why else []
             findings += [unreadable(path, why) for path, why in self._broken_files(found)]
             if self._base is not None:
+                # Compared with an empty table, so that every file is read anew.
                 whole = Sync(self._store, self.words, self._split_page).look(Stored())
                 findings += compare(self._cached_view(found), self._view_of(whole))
             return findings
@@ -250,6 +255,8 @@ class Index:
 
     def _flush_changes(self) -> bool:
         try:
+            # Somebody who asks must not wait for another process: without the lock, it is read in
+            # memory.
             with self._store.lock(self._lock, timeout_seconds=0):
                 self._open_current()
                 start = self._index_builder.start(self._build_start(), full=False)

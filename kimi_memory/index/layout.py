@@ -13,6 +13,7 @@ from kimi_memory.index.rows import Rows
 
 Ints = NDArray[np.int64]
 
+# Longer than a lunch, shorter than a night.
 PAUSE_SECONDS = 6 * 3600
 """A longer pause between two turns ends a sitting."""
 

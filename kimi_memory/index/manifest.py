@@ -19,6 +19,8 @@ from kimi_memory.errors import IndexDamagedError
 from kimi_memory.index.checked import NAME as CHECKED
 from kimi_memory.index.checked import Checked
 
+# Raised with every change of what is stored; an older index is built anew, as the files have it
+# all.
 SCHEMA = 6
 NAME = "manifest.json"
 
@@ -90,6 +92,7 @@ def check(folder: Path, key: bytes) -> Manifest:
     present = {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()}
     extra = present - set(manifest.files) - {NAME}
     if extra:
+        # An engine opens whatever lies in its folder, a pickle put there as well.
         raise IndexDamagedError(f"{folder.name} holds files we did not write: {sorted(extra)[:3]}.")
     checked = Checked(folder.parent / CHECKED, key, folder.name)
     for name, (size, digest) in manifest.files.items():
@@ -113,6 +116,7 @@ def _read_manifest(folder: Path, key: bytes) -> Manifest:
     except OSError as error:
         raise IndexDamagedError(f"{folder.name} has no readable manifest: {error}.") from error
     body, _, mac = content.partition(b"\n")
+    # Before the JSON is read: nothing unsigned reaches a parser.
     if not hmac.compare_digest(mac, _compute_mac(body, key) + b"\n"):
         raise IndexDamagedError(f"The manifest of {folder.name} was not signed here.")
     values = json.loads(body)

@@ -63,6 +63,7 @@ def _unit_fields(note: Card | Event, path: str, text: str) -> dict[str, Any]:
         "path": path,
         "first": 1,
         "last": max(1, len(text.splitlines())),
+        # Without its quotes: they are turns, which are units of their own.
         "text": "\n".join(filter(None, note.body_texts)),
         "title": note.title,
         "type": str(note.type),
@@ -84,6 +85,7 @@ def _default_trust(note: Note) -> str:
 def _head_fields(note: Note) -> dict[str, Any]:
     project = note.name if isinstance(note, Project) else getattr(note, "project", "")
     shared = _shared_fields(note, "")
+    # By its path, which the chunk brings along.
     del shared["tier"]
     return {
         **shared,

@@ -46,6 +46,7 @@ class Overlay:
         for row, found in enumerate(words, start=len(self.table)):
             for word, count in Counter(found).items():
                 rows, counts = made._postings.get(word, ([], []))
+                # Copied, not appended to: a view that somebody holds still reads the old lists.
                 made._postings[word] = [*rows, row], [*counts, count]
         made.table.extend(stat, digest, units, [len(found) for found in words])
         return made

@@ -47,6 +47,7 @@ class Places:
         at = np.fromiter(self._fresh.values(), dtype=np.uint32, count=count)
         old = ~np.isin(self._keys, fresh)
         keys = np.concatenate([self._keys[old], fresh])
+        # Once for many: keys are sorted anew when an eighth came, not with each.
         order = np.argsort(keys)
         self._keys, self._at = keys[order], np.concatenate([self._at[old], at])[order]
         self._fresh = {}

@@ -41,6 +41,7 @@ def on_rows(index: KeywordIndex, keys: Ints) -> Postings:
     """
     found = index.keys()
     places = np.searchsorted(keys, found)
+    # Any place that exists: these are left out by `known` below.
     places[(places >= len(keys)) | (found < 0)] = 0
     known = (found >= 0) & (len(keys) > 0)
     known[known] = keys[places[known]] == found[known]
@@ -49,6 +50,7 @@ def on_rows(index: KeywordIndex, keys: Ints) -> Postings:
 
     def read(word: str) -> tuple[Ints, Floats]:
         engine, counts = index.postings(word)
+        # The usual case, an index without gaps: rows are the engine's own numbers.
         if plain:
             return engine, counts
         at = rows[engine]
@@ -92,6 +94,7 @@ class Lane:
         """Return up to `limit` (key, cosine) pairs; none where another engine serves."""
         if not self._tried:
             self._tried, found = True, self._open()
+            # Another plugin than the one that wrote the files would misread them.
             self._index = found if found is not None and found.name == self._name else None
         return self._index.search(vector, limit, among) if self._index is not None else []
 
@@ -287,6 +290,7 @@ class Searcher:
         keys = self.parts[0].layout.keys
         wanted = self.alive if allowed is None else self.alive & allowed
         standing = wanted[: len(keys)]
+        # None searches all, which an engine does far faster than with a list of keys.
         among = None if standing.all() else keys[standing]
         pairs = self.lane.search(vector, limit, among)
         found = np.asarray([key for key, _ in pairs], dtype=np.int64)
@@ -309,6 +313,7 @@ class Searcher:
         moved = self.moved(wanted) if sure else frozenset()
         found, anew = {}, dict[str, list[int]]()
         for row in wanted:
+            # A page that a person edits this minute must not be shown as it was.
             if moved and self.file.item(row) in moved:
                 anew.setdefault(self.path(row), []).append(row)
             else:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from kimi_memory.index.columns import Blob, Coded
 from kimi_memory.index.files import MAGIC
 
+# Arrays of 8-byte numbers begin where a processor can read them as they lie.
 _ALIGNED = 8
 _SMALL, _MIDDLE = 1 << 8, 1 << 16
 

@@ -229,15 +229,19 @@ class Stored:
                     (folder / segment.source.name).unlink()
         if len(table.files) or start == 0:
             last = max((int(path.name) for path in _segment_files(folder)), default=0)
+            # Above every number in use, so that segments keep their order by name.
             last = max(last, *(int(s.source.name) for s in self.segments if s.source), 0)
             (folder / f"{last + 1:06d}").write_bytes(table.dump())
         listed = np.asarray(sorted(dead), dtype="<i8")
+        # A link into the generation before; written through it, that one would change.
         (folder / DEAD).unlink(missing_ok=True)
         (folder / DEAD).write_bytes(dump({}, {"files": listed}))
 
     def _first_merged_segment(self, fresh: int) -> int:
         """Return the first segment that is merged with fresh rows: sizes at least double."""
         start, size = len(self.segments), fresh
+        # As in a log-structured merge: each row is written anew a few times in all, not at every
+        # update.
         while start and len(self.segments[start - 1]) < min(2 * size + 1, SETTLED_ROWS):
             start -= 1
             size += len(self.segments[start])

@@ -122,6 +122,7 @@ class Sync:
             for path in changed:
                 number = table.number(path)
                 held = table.state(number) if number >= 0 else None
+                # An edit that was taken back, or that the index has meanwhile.
                 same = held == self._folder.stats.get(path)
                 (self._differing.discard if same else self._differing.add)(path)
         return self._differing
@@ -142,6 +143,7 @@ class Sync:
             if (found is not None or stat is None) and table.number(path) >= 0:
                 dead.add(path)
         same = dead == self._last.dead and _file_states(fresh) == _file_states(self._last.fresh)
+        # A view of the same difference is still right and is not made again.
         version = self._last.version + (not same)
         self._known = fresh
         weight = len(dead - fresh.keys()) + sum(
@@ -185,6 +187,7 @@ class Sync:
         except (OSError, KimiMemoryError) as error:
             return Read(stat, "", [], [], str(error))
         content, cap = served.content, served.cap
+        # With the cap: the same words count differently once they are trusted.
         found = hashlib.sha256(content + (f"\0{cap}".encode() if cap else b"")).hexdigest()
         if served.passing:
             stat = UNKNOWN  # No file looks like this, so it is read again at the next look.
@@ -214,9 +217,11 @@ class Sync:
     def _read_gained_units(self, path: str, content: bytes, before: Read) -> list[Unit] | None:
         """Return what a session gained since it was read; None where it did more than grow."""
         size, _, _ = before.stat
+        # A last line that was still being written when it was read is not whole.
         goes_on = size < len(content) and content[:size].endswith(b"\n") and not before.why
         if not (goes_on and path.endswith(".jsonl")):
             return None
+        # An edit or a forgotten turn above: then the whole file is read.
         if hashlib.sha256(content[:size]).hexdigest() != before.digest:
             return None
         header = content[: content.index(b"\n") + 1]

@@ -43,6 +43,7 @@ FORMED = LISTS.union(TIMES)
 """Fields that a column holds in another form than a unit."""
 UNITS_KEPT = 2048
 """So many units of a segment are kept once they were made: the same ones come up again."""
+# Written anew by every update beside it, a larger one would make each of them slow.
 SETTLED_ROWS = 5000
 """A segment of so many rows is not merged with smaller ones that come after it."""
 
@@ -147,6 +148,7 @@ class Table:
         for name in ("path", "digest", "why"):
             put_texts(arrays, name, [getattr(file, name) for file in self.files])
         for name, values in self.columns.items():
+            # Turns use a third of the fields, cards the rest.
             if name in _DEFAULTS and all(value == _DEFAULTS[name] for value in values):
                 continue
             column = _make_column(name, values)
@@ -240,6 +242,8 @@ class Segment:
             values = {name: read(row) for name, read in readers}
             found = Unit(path=path, text=text, **common, **values)
             if len(self._units) >= UNITS_KEPT:
+                # All at once: to know which was used last would cost more at each reading than
+                # making some anew.
                 self._units.clear()
             self._units[row] = found
         return found

@@ -19,6 +19,7 @@ def best(scores: Floats, room: int) -> Ints:
     if whole <= room:
         return _keep_best_rows(scores, np.flatnonzero(scores > 0), room)
     maxima = scores[: whole * BLOCK].reshape(whole, BLOCK).max(axis=1)
+    # At least so many rows reach this: one in each of the best blocks.
     floor = max(float(np.partition(maxima, -room)[-room]), np.nextafter(0.0, 1.0))
     blocks = np.flatnonzero(maxima >= floor)
     rows = (blocks[:, None] * BLOCK + np.arange(BLOCK)).ravel()

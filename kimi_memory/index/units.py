@@ -22,6 +22,7 @@ from kimi_memory.store.standing import Served
 Split = Callable[[str], list[Chunk]]
 
 _HELD = frozenset({str(Status.ACTIVE), str(Status.STALE), str(Status.CONFLICTED)})
+# "- Anna lives in Bern (2026-02-27, 0.90) ^card-01hx", as on MEMORY.md and pages of people.
 _REPEAT = re.compile(r"^.* \^(?:card|turn|project)-[0-9a-z-]+[ \t]*$", re.MULTILINE)
 
 
@@ -121,6 +122,7 @@ def _turn_lines(lines: list[bytes], start: int) -> list[int]:
 
 
 def _is_turn(line: bytes) -> bool:
+    # As we write it; only lines of another form are parsed.
     if line.startswith(_SEALED):
         return True
     if b"turn" not in line:
@@ -166,6 +168,7 @@ def capped(units: list[Unit], cap: Origin | None) -> list[Unit]:
 
 
 def _cap_unit(unit: Unit, cap: Origin) -> Unit:
+    # A word that is no origin counts for nothing: the cap alone holds.
     known = [Origin(unit.trust)] if unit.trust in tuple(Origin) else []
     doubted = unit.kind != "turn" and unit.status in _HELD
     status = str(Status.CANDIDATE) if doubted else unit.status

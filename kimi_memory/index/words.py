@@ -18,13 +18,17 @@ from kimi_memory.nlp.rules.synonyms import dump_tables, load_tables, tables
 if TYPE_CHECKING:
     from kimi_memory.nlp.rules.synonyms import Table
 
+# A title is a few words for a whole page, and longer pages drown them.
 TITLE_WEIGHT = 2
 """How often more a word of a title or heading counts than one of the text."""
 ASKS = "a:asks"
 """Word of the turns that end with a question."""
 
+# "Where did Anna move? [photo of a house]": pictures are described in brackets behind the text.
 _NOTE = regex(r"(?<!\s)\s*+\[[^\[\]]{0,400}\]\s*+$")
 _PROBED = datetime(2026, 3, 4, tzinfo=UTC)
+# Whatever splitters treat differently: an apostrophe, a version, both scripts of Chinese, an
+# accent.
 _PROBE = (
     "The deploy script's retries failed on 2026-03-01; Alice chose PostgreSQL 16.2 over MySQL. "
     "上周五我们决定换成 PostgreSQL，因为并发写入太慢；資料庫已經遷移，遊戲復原。 "
@@ -83,6 +87,7 @@ class Words:
         if unit.title:
             words += self.split(unit.title) * TITLE_WEIGHT
         known = set(words)
+        # Once each: a day that stands in the text already must not count twice.
         words += [word for word in _find_date_words(unit, self._zone) if word not in known]
         return [*words, ASKS] if unit.kind == "turn" and _is_question(unit.text) else words
 

@@ -40,6 +40,7 @@ def _find_problems(value: Json, schema: Schema, place: str) -> Iterator[str]:
 
 def _is_type(value: Json, wanted: str) -> bool:
     fits = isinstance(value, _TYPES[wanted])
+    # To Python, True is an integer.
     return fits and (wanted == "boolean" or not isinstance(value, bool))
 
 

@@ -19,6 +19,7 @@ from kimi_memory.nlp.basic.json_repair import salvage, salvage_items
 TRIES = 2
 """One answer, and one more that shows what was wrong with the first."""
 SHOWN_CHARS = 2000
+# A model that repeats itself fills an answer with hundreds.
 MAX_ITEMS = 40
 """Items of one answer that are looked at."""
 log = logging.getLogger("kimi_memory.llm")
@@ -76,6 +77,7 @@ class Ladder:
             reply = self._generate(prompt)
         except KimiMemoryError as error:
             log.debug("no answer: %s", error)
+            # Each further question of the job would wait for the same server as long again.
             meter.stopped = True
             meter.tell(f"no answer from the model; rules decided alone: {error}")
             return None

@@ -54,6 +54,7 @@ class Meter:
             self.notes.append(note)
 
 
+# A context variable: jobs in other threads of the process count by themselves.
 _running: ContextVar[Meter | None] = ContextVar("kimi_memory_meter", default=None)
 
 

@@ -44,6 +44,7 @@ class Mix(NamedTuple):
         return 1.0 + self.window + self.session
 
 
+# Fitted on labelled questions in Chinese and English.
 NARROW = Mix()
 BROAD = Mix(window=0.3, session=0.3, cover=0.7)
 """Of a question for several things: they stand in many sittings, so their own words count, and
@@ -128,6 +129,7 @@ class Scores:
             return
         said = self._add_word(rows, counts, 1.0)
         for echo in term.echoes:
+            # The best of a word and its stand-ins, not their sum: saying it twice covers no more.
             said = np.maximum(said, self._add_word(*self._merge_postings(echo), echo.weight))
         self.cover += rarity * said
 
@@ -164,6 +166,7 @@ class Scores:
             at, often = rows[inside], counts[inside]
             near = np.zeros(len(self.searcher))
             near[at] = often
+            # In whole tenths: sums of whole numbers are the same in any order.
             near = around(self.searcher, near) * self.turns
             touched = np.flatnonzero(near)
             self.window.add(touched, near[touched] / TENTHS, weight)
@@ -261,6 +264,7 @@ def _combine_scores(scores: Scores, question: Question, allowed: Bools) -> Lexic
     touched = allowed & ((alone > 0) | (near > 0))
     answer = np.zeros(len(searcher))
     answers = replies(searcher) if question.reply else follows_question(searcher)
+    # Who answers repeats few words of the question, so an answer borrows from the turn before it.
     answer[1:] = alone[:-1] * (answers & allowed)[1:]
     return Lexical(
         # What stands alone has no context; its own score takes the place of it.

@@ -8,6 +8,7 @@ import numpy as np
 
 from kimi_memory.index.searcher import Bools, Floats, Ints
 
+# On labelled questions of both languages, 0.9/0.4 and 1.2/0.75 are within a point of these.
 K1 = 1.5
 B = 1.0
 

@@ -117,8 +117,10 @@ class _Choice:
 
     def take(self, line: Line) -> bool:
         """Add a line if it fits."""
+        # Counting a whole block for every line that is tried would take longer than the recall.
         if not self._may_fit(line):
             return False
+        # The estimate of parts is only near: the block as it will stand decides.
         spent = estimate(shown([*self.lines, line], self._nonce))
         if spent > self._budget:
             return False

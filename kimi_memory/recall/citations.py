@@ -74,6 +74,7 @@ class _Quotes:
         shared: Counter[int] = Counter()
         for word in set(self._searcher.words.split(unit.text)):
             shared.update(self._rows.intersection(map(int, self._searcher.postings(word)[0])))
+        # Reading every note of a memory for one turn would take longer than the recall.
         return sorted(shared, key=lambda row: (-shared[row], row))[:_TRIED]
 
     def _read_note(self, row: int) -> Card | Event | None:

@@ -55,6 +55,7 @@ def build(recall: Recall, request: Request) -> Context:
     found = list(_yield_found_lines(recall, request))
     standing = {line.id: line for line in _yield_standing_lines(recall, request, found)}
     told = {line.path for line in standing.values() if line.path.endswith(".md")}
+    # A page that is shown whole needs no line of it once more.
     competing = [line for line in found if line.id not in standing and line.path not in told]
     split, budget, nonce = recall.words.split, request.budget, request.nonce
     kept = choose(standing.values(), competing, split, budget, nonce)
@@ -69,6 +70,7 @@ def _yield_standing_lines(
     """Yield what a purpose shows whatever the question is, what matters most first."""
     if request.purpose == "live" and not request.beside:
         yield from _yield_recent_lines(recall.searcher(), request)
+    # "你好" finds nothing: a block of orders beside it would only distract.
     if found and any(line.section is not Section.ORDERS for line in found):
         yield from standing_orders(recall, request)
         if request.purpose == "task":
@@ -81,6 +83,7 @@ def _yield_people_lines(searcher: Searcher, request: Request) -> Iterator[Line]:
     for path in (path for path in STARTER_PAGES if held[searcher.rows_of(path)].any()):
         written = written_lines(path, lambda path: searcher.files.served(path).usable)
         lines = list(_of_people(path, written))
+        # All of a page or nothing: half of what a person wrote may say the opposite.
         if sum(estimate(under(line, "")) + 1 for line in lines) <= PEOPLE_SHARE * request.budget:
             yield from lines
 
@@ -122,6 +125,7 @@ def _yield_found_lines(recall: Recall, request: Request) -> Iterator[Line]:
     hits = recall.search(request.narrowed(asked)).hits
     hits = tuple(hit for hit in hits if _may_be_shown(hit.unit, request))
     lines = list(lines_of_hits(recall.searcher(), hits, request.query, request.zone))
+    # By value first: what competes later is counted per token, which favours short lines.
     if most := recall.context_hits:
         lines = sorted(lines, key=lambda line: (-line.value, line.id))[:most]
     yield from lines

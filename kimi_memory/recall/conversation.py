@@ -16,6 +16,7 @@ TALK_TURNS = 3
 """Turns of each speaker, on average, that make a dialogue."""
 ASKING = 0.9
 """Factor of a turn of a dialogue that ends with a question."""
+# Weak: "Yes." answers seldom, but a long turn is not by its length an answer.
 LENGTH_POWER = 0.3
 LENGTH_CAP = 1.5
 """A turn so many times as long as the median tells as much as a longer one."""
@@ -102,9 +103,11 @@ def _large_group_mask(groups: Ints, members: Ints, least: int) -> Bools:
 
 def _find_day_break(at: Floats) -> float:
     """Return the second of the day farthest from all activity: people sleep, zones differ."""
+    # A day ends where the least is said: the hours of a memory are those of its people, not UTC's.
     hours = np.arange(24)
     busy = np.bincount((at // 3600 % 24).astype(int), minlength=24)
     apart = np.abs(hours[:, None] - hours[None, :])
+    # Around the clock: 23 and 1 are two hours apart.
     near = 12 - np.minimum(apart, 24 - apart)
     return float(np.argmin(near @ busy)) * 3600
 
@@ -118,6 +121,7 @@ def _dialogue_mask(searcher: Searcher) -> Bools:
     said = np.bincount(searcher.sitting[turns], minlength=count)
     pairs = np.unique(np.stack([searcher.sitting[turns], codes[turns]]), axis=1)
     heard = np.bincount(pairs[0], minlength=count)
+    # A list of messages by many senders has many names and few turns of each.
     good = (heard > 1) & (said >= TALK_TURNS * heard)
     good[searcher.sitting[bad]] = False
     found: Bools = turns & np.append(good, False)[searcher.sitting]

@@ -104,6 +104,7 @@ class Recall:
         settings = _override_settings(self._settings, query)
         query = query if query.turn_days else replace(query, turn_days=settings.turn_days)
         share = VECTOR_SHARE if query.vector_weight is None else min(1.0, query.vector_weight)
+        # Outside of the guard: a server is asked here, and other threads go on meanwhile.
         now, embedding = self._query_moment(query), self._embed_query(query, settings)
         words = self._index.words.of_query(query, now)
 
@@ -156,6 +157,8 @@ class Recall:
 
         To ask those of all candidates takes as long as to weigh them.
         """
+        # First as the index has them; asked again below only if one that would be shown has
+        # changed.
         units = searcher.units(ranked.rows, sure=False)
         hits = self._link_and_filter_hits(
             searcher, self._score_units(units, ranked, query, now), query, now
@@ -194,6 +197,7 @@ class Recall:
         hits = [_scale_hit(hit, shared) for hit in hits] if shared else hits
         floor = max(query.min_score, self._settings.min_score)
         kept = [hit for hit in hits if hit.score > 0 and hit.score >= floor]
+        # Ties by id: the order of rows changes with every update of the index, ids do not.
         return sorted(kept, key=lambda hit: (-hit.score, hit.unit.id))
 
     def _follow_links(self, searcher: Searcher, hits: list[Hit], query: Query) -> list[Hit]:
@@ -268,6 +272,7 @@ def _override_settings(settings: RecallTable, query: Query) -> RecallTable:
 
 def _merge_factors(told: Iterable[Mapping[str, float]]) -> dict[str, float]:
     """Return the factors that change something, of several plugins."""
+    # A plugin may silence a hit, not turn the order of all round.
     factors = {name: max(0.0, value) for found in told for name, value in found.items()}
     return {name: value for name, value in factors.items() if value != 1.0}
 

@@ -59,6 +59,7 @@ def _owner_mask(searcher: Searcher, query: Query) -> Bools:
     """Return the rows of the session, the project, the agent and the user that are named."""
     mask = np.ones(len(searcher), dtype=bool)
     if query.session:
+        # What is remembered for one session alone lies in notes, which are in no session.
         own = [f"session:{id}" for id in query.session]
         mask &= _column_mask(searcher, "session", query.session) | _column_mask(
             searcher, "scope", own
@@ -82,6 +83,7 @@ def marked(searcher: Searcher, query: Query, mask: Bools) -> Floats:
     """Return what rows earn by the filters alone: phrases count, a bare filter lists by age."""
     if query.phrases:
         return np.where(mask, MARKED, 0.0)
+    # A bare "type:decision" asks for a list: newest first, as nothing else can order it.
     if query.text.strip() or query == _strip_filters(query):
         return np.broadcast_to(0.0, len(searcher))
     at = np.nan_to_num(searcher.once("at", lambda: searcher.column("at").numbers()))
@@ -148,6 +150,7 @@ def _speaker_key_path_mask(searcher: Searcher, query: Query) -> Bools:
 def _any_match_mask(
     values: Collection[str], wanted: tuple[str, ...], holds: Callable[[str, str], bool]
 ) -> Bools:
+    # Each different key or path once: thousands of rows share a few of them.
     known = {value: any(holds(value, one) for one in wanted) for value in set(values)}
     return _bool_mask([known[value] for value in values])
 

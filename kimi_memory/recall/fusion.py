@@ -70,6 +70,7 @@ def probe_of(
         return None, "No embedding model answers: words alone found these." if away else ""
     if lane is None:
         return None, "There are no vectors yet: run 'kimi-memory index'."
+    # Cosines between vectors of two models mean nothing.
     if lane.model != found.model:
         why = f"The vectors were made by {lane.model}, the model is now {found.model}"
         return None, f"{why}: words alone found these. Run 'kimi-memory index'."
@@ -90,6 +91,7 @@ def nearness(
         return np.broadcast_to(0.0, len(searcher)), 0.0
     found = np.zeros(len(searcher))
     rows, cosines = searcher.vectors(probe.vector, NEAREST, mask)
+    # Equal rows come in any order; cut off among them, the same memory would answer differently.
     if len(rows) == NEAREST and cosines[0] <= cosines[-1]:
         rows, cosines = searcher.vectors(probe.vector, TIED, mask)
     found[rows] = _spread_cosines(np.maximum(cosines, 0.0))

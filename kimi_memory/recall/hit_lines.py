@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 PRIORITY = {"short-term": 0, "mid-term": 1, "episodic": 2, "semantic": 3, "long-term": 4, "page": 3}
 LINE_CHARS = 400
+# At half: a statement leaves out the small talk of the turn that it was taken from.
 RESTATED, ASKED = 0.5, 0.8
 """A turn of which notes beside it say such a share of words is not shown again, nor a question of
 which the prompt itself does."""
@@ -34,6 +35,7 @@ ORDERS = frozenset({"rule", "preference"})
 """Types of cards that tell an agent how to work."""
 _NOTES = frozenset({"card", "event"})
 _DOUBTED = frozenset({"stale", "conflicted"})
+# "session:chat-7#3-5 supports …", as the front matter of a note names what it rests on.
 _SOURCE = regex(
     r"session:(?P<session>[^\s\"'#]{1,255}+)#(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))? supports\b"
 )

@@ -41,6 +41,7 @@ def _novelty_factor(searcher: Searcher, row: int, said: dict[int, frozenset[str]
     before = frozenset[str]().union(
         *(
             _row_words(searcher, other, said)
+            # Only just before: the same thing said on another day is an item of its own.
             for other in range(max(0, row - BACK), row)
             if searcher.file[other] == searcher.file[row]
         )

@@ -67,6 +67,7 @@ def pattern(phrase: str) -> re.Pattern[str] | None:
     folded = _fold_text(phrase.removesuffix("*"))
     if not folded:
         return None
+    # A Chinese character beside it is a border: "用Docker部署" says "docker".
     begins = rf"(?<![^\W{HAN}])" if _is_letter(folded[0]) else ""
     ends = rf"(?![^\W{HAN}])" if _is_letter(folded[-1]) and not phrase.endswith("*") else ""
     return re.compile(begins + re.escape(folded) + ends)
@@ -127,9 +128,13 @@ def _yield_word_forms(searcher: Searcher, phrase: str) -> Iterator[set[str]]:
     folded = _fold_text(phrase)
     if begun := _BEGUN.search(folded):
         yield _expand_prefix(searcher, begun[0])
+    # Only narrowed by words that are surely in the index as such; the text decides.
     for found in _LATIN.finditer(folded):
         split = searcher.words.split(found[0])
+        # Not "v2" or "data库": what stands right beside letters, the index may hold as another
+        # word.
         if split and len(found[0]) > 1 and not _CUT.match(folded, found.end()):
+            # A plugin may keep a word as it is, beside its stem.
             yield {*split, found[0]}
     yield from ({one} for ch in _HAN.findall(folded) for one in searcher.words.split(ch))
 

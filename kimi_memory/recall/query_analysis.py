@@ -17,6 +17,7 @@ BROAD_KIND = 0.8
 """Weight of the things of a kind where the question asks for several."""
 MOST_ECHOES = 24
 """Words that stand for one word of the question, at most."""
+# Weekday, year, week and month of a date, as the splitter writes them.
 _LOOSE = ("w:", "y:", "k:", "m:")
 
 
@@ -74,7 +75,9 @@ def read_question(
     own = frozenset(word for name in named for word in known[name])
     memo = searcher.words.synonyms
     terms = [
-        Term(word, () if word in own else _find_echoes(word, kept, memo, broad)) for word in kept
+        # No stand-ins for a name: "Grace" must not be looked for as "elegance".
+        Term(word, () if word in own else _find_echoes(word, kept, memo, broad))
+        for word in kept
     ]
     spans = time_spans(text, now) if now else ()
     days = tuple(_build_stretch(span, now) for span in spans)
@@ -88,6 +91,7 @@ def _drop_introduction(searcher: Searcher, text: str, words: Sequence[str]) -> S
         return words
     split = searcher.words.split
     idle = set(split(text)).difference(split(rest))
+    # "Can you tell me …" is said in every second turn, and would count as asked for.
     return [word for word in words if word not in idle] or words
 
 

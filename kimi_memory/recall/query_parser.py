@@ -40,10 +40,12 @@ _TOKEN = regex(
     r"(?<!\S)(?:"
     rf"(?P<no>-)?(?:{_QUOTES.format('q')})"
     rf"|(?P<field>{'|'.join(FIELDS)}):(?:{_QUOTES.format('v')}|(?P<value>[^\s\"“「『]\S*))"
+    # Three letters at least: "-v" and "-rf" are options of a command.
     rf"|-(?P<not>(?:[^\W\d_]{{3}}|[{HAN}])[\w-]*\*?)"
     rf"|(?P<begin>(?:[^\W\d_]\w|[{HAN}])[\w-]*)\*"
     r")(?!\S)"
 )
+# "Did she say "never"?" quotes; without an end mark, quotes ask for the very words.
 _SENTENCE = regex(r"[.?!…。？！][)\]）】」』”’\"']?\s*$")
 
 
@@ -76,6 +78,7 @@ def parse(line: str, now: datetime, *, limit: int = 10) -> Query:
             words += [line[at : mark.start()], said]
             at = mark.end()
     text = " ".join("".join([*words, line[at:]]).split())
+    # "-legacy" alone.
     if found.excluded and not (text or found.lists or found.once):
         # Everything but one thing is no question; the hyphen was part of a word.
         return Query(text=" ".join(line.split()), limit=limit)
@@ -164,6 +167,7 @@ def _parse_mark(mark: re.Match[str], found: _Found, now: datetime, *, sentence: 
     if not phrase:
         return ""
     (found.excluded if mark["no"] else found.phrases).append(phrase)
+    # A phrase counts as words, too, so that rows which say it are ordered by relevance.
     return "" if mark["no"] else phrase
 
 

@@ -92,6 +92,7 @@ def candidates(
     current = not previous and query.valid_at is None
     rows = _look_closer(searcher, scores, factors, room, current=current, question=question)
     if query.min_relevance > 0:
+        # Only where something is shown unasked: who asks gets the best there is.
         rows = relevant_rows(searcher, question, query, rows)
     lanes = ("keyword",) if probe is None else ("keyword", "vector")
     # The nearest row speaks to the question as far as its model counts against words.
@@ -127,6 +128,7 @@ def _look_closer(
 ) -> list[int]:
     """Return the best rows by factors that need them read, which are added to the others."""
     rows = _best_rows(scores, searcher, room)
+    # A replaced value must not stand before the one that took its place.
     behind = stand_behind(searcher, rows) if current else None
     if behind is not None:
         factors["replaced"] = behind
@@ -182,6 +184,7 @@ def _spread_factor(
     ids = searcher.column("id")
     sitting = {row: int(searcher.sitting[row]) for row in rows}
     waiting = set(rows)
+    # A heap: scores only fall, so one that comes up unchanged is the best of those left.
     queue = [(-float(scores[row]), ids.value(row), row) for row in rows]
     heapify(queue)
     while queue:

@@ -86,6 +86,8 @@ class Receipts:
         with self._lock:
             if self._timer is None:
                 self._timer = threading.Timer(self._pause, self._catch_up)
+                # A program must be able to end while a receipt waits; the finalizer above writes
+                # it.
                 self._timer.daemon = True
                 self._timer.start()
 
@@ -116,9 +118,12 @@ class _Due:
     def write(self) -> None:
         """Write what is due, in order; what the disk refuses is forgotten."""
         with self._lock:
+            # As many as there are now: what is added meanwhile comes next time.
             due = [self.shown.popleft() for _ in range(len(self.shown))]
             for actor, shown in groupby(due, lambda one: one.actor):
                 with suppress(KimiMemoryError):
+                    # A receipt that a power cut takes is no loss; a sync for each would slow every
+                    # recall.
                     self._store.append(PATH, [*map(self._encode_receipt, shown)], actor, sync=False)
 
     def _encode_receipt(self, shown: _Shown) -> bytes:

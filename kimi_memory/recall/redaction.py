@@ -67,6 +67,7 @@ def tombstones_of(files: Files) -> Tombstones:
 
 @lru_cache(maxsize=4)
 def _build_tombstones(content: bytes, journal: Journal) -> Tombstones:
+    # Not strict: one bad line must not bring back all that was forgotten.
     return Tombstones(parse_tombstones(content, strict=False), keyed_by(journal))
 
 
@@ -75,6 +76,7 @@ def _redact_hit(hit: Hit, stones: Tombstones) -> Hit | None:
     if not stones or unit.kind in _NOTES:
         return hit
     session = unit.id.partition("#")[0] if unit.kind == "turn" else ""
+    # The purge came by git from another machine.
     if stones.names(unit.id) and PURGED not in unit.text:
         return None  # Purged in another copy, and here not yet.
     text = stones.redact(unit.text, {"memory", f"project:{unit.project}", session, unit.scope})

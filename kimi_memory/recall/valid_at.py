@@ -33,7 +33,9 @@ def rows_held_at(searcher: Searcher, moment: datetime) -> Bools:
     started, ended = searcher.once("validity", lambda: _compute_validity(searcher))
     gone = searcher.column("status").among(_PAST)
     stones = tombstones_of(searcher.files)
+    # The stones are kept beside the result: while they live, nothing else can have their `id`.
     back = searcher.once(f"back {id(stones)}", lambda: (stones, _may_come_back(searcher, stones)))
+    # Written so that NaN, an end that is not known, counts as not yet ended.
     found = (started <= at) & ~(ended <= at)
     return found & (~gone | (cards & back[1])) & ~forgotten(searcher)
 

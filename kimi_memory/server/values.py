@@ -60,6 +60,7 @@ def revive(kind: Any, value: Any) -> Any:
 def _revive_instance(kind: Any, value: Any) -> Any:
     if dataclasses.is_dataclass(kind):
         hints = _field_types(kind)
+        # A newer server may send more members, an older one fewer: the rest keeps its defaults.
         names = [f.name for f in dataclasses.fields(kind) if f.name in value]
         return kind(**{name: revive(hints[name], value[name]) for name in names})  # type: ignore[operator]  # a class, as its fields were found
     if kind in (datetime, date):
@@ -108,6 +109,7 @@ def _scalar_schema(kind: Any) -> dict[str, Any]:
 def _object_schema(kind: Any, named: dict[str, Any]) -> dict[str, Any]:
     name = kind.__name__
     if name not in named:
+        # Before its parts are looked at: a dataclass may hold others of its own kind.
         named[name] = {}
         hints, fields = _field_types(kind), dataclasses.fields(kind)
         named[name] = {

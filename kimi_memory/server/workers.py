@@ -45,6 +45,7 @@ class Queue:
         self.waiting += 1
         done = asyncio.get_running_loop().run_in_executor(self._thread, work, self.memory)
         done.add_done_callback(self._finish_request)
+        # A client that goes away must not stop a write that has begun.
         return await asyncio.shield(done)
 
     def _finish_request(self, done: asyncio.Future[Any]) -> None:
@@ -54,6 +55,7 @@ class Queue:
 
     def close(self) -> None:
         """Finish what waits, then close the memory."""
+        # In this order: what still waits needs the memory open.
         self._thread.shutdown(wait=True)
         self.memory.close()
 
@@ -72,6 +74,7 @@ class Desk:
         self.root = root.resolve()
         self._writers = Queue(Memory.open(root, Opening(home=home, actor=actor)), waiting)
         reading = Opening(home=home, actor=actor, background=False)
+        # It writes nothing, so it needs no thread that commits to git.
         self._readers = Queue(Memory.open(root, reading), waiting)
 
     @property

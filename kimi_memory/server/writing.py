@@ -18,6 +18,7 @@ from kimi_memory.server.responses import Stored
 from kimi_memory.server.schema import Given
 from kimi_memory.store.notes import sessions
 
+# Sessions that the memory opens by itself; a client could write into everybody's diary.
 _OURS = ("diary-", "remembered-")
 
 
@@ -144,6 +145,7 @@ def forget(memory: Memory, caller: Caller, given: Given) -> JobReport:
         why=given["why"],
         hashed=given["hashed"],
     )
+    # A key, a query or a span of days may mean any number of notes.
     if wanted.broad:
         caller.need(Scope.ADMIN, whole=True)
     if caller.space:

@@ -26,6 +26,7 @@ TURN_CHARS = 2500
 NOD = 2
 """An answer with fewer telling words means nothing without what it answers."""
 _DOUBT = frozenset({Bar.HEDGE, Bar.HYPOTHETICAL})
+# A dot counts before a space only: "v1.2" and "3.50" have none.
 _STOP = regex(r"[，。；：！？\n]|[,;:!?.](?=\s)|[.!?]$")
 _STANDING = regex(
     r"\b(?:you(?:'re| are)? (?:to|must|should|need to)|stop \w+ing|just (?:say|write|use|call)|call me|is ok(?:ay)? (?:for|now)|(?:is|are) (?:fine|allowed|excluded|forbidden)|rule|whenever|sacred|only)\b|叫我|称呼|不用每|可以用|别叫|直接(?:说|写|用)|规矩|规则",
@@ -45,6 +46,7 @@ _LINE_OF_CODE = regex(
 )
 _MARK = regex(r"\[[^\[\]\n]{3,300}\](?!\()")
 """What a program put into a turn: "[Image #1]"."""
+# "What about Postgres?", "不如用 Postgres": an idea, and decided once somebody takes it up.
 _IDEA = regex(
     r"^\W*(?:consider|maybe|perhaps|(?:you|we|one) could|what about|how about|considering|考虑|不如|要不)(?:\b|(?=[\u3400-\u9fff]))",
     2,
@@ -56,6 +58,7 @@ _RESTATES = regex(
     r"\byou(?:'re| are) (?:saying|asking|describing|suggesting|right)|\bso you\b|你(?:是说|的意思)",
     2,
 )
+# "我想用 Postgres" wishes; "我想好了" has decided.
 _WISH = regex(
     r"(?:我|我们|俺)想(?!好|清楚|通|起)|\b(?:i|we)(?:'d| would) (?:like|love|prefer)\b|\bi'?d rather\b|\b(?:leaning|tempted|thinking)\b",
     2,
@@ -168,6 +171,7 @@ class Passage:
         text = self.sentence
         plain = utterance.Act.ORDER in self.acts or orders_for_always(text)
         standing = plain or _STANDING.search(text) is not None
+        # "Never push to main" says by its strength that it is meant for always.
         return standing or strength.strength_of(text, "rule") is strength.Strength.STRONG
 
     @property
@@ -190,6 +194,7 @@ class Passage:
     @property
     def reporter(self) -> str:
         """The name of somebody else whose words a person reports, if there is one."""
+        # A doctor's word or a contract's counts as the person's own: they bring it up to be kept.
         text, quoted = self.sentence, self.sentence.find(self.words)
         for told in _REPORTER.finditer(text):
             name = (told["en"] or told["zh"] or "").strip().lower()

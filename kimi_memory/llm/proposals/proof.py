@@ -66,6 +66,7 @@ class Proof:
         self._changes = Changes(self._own.items())
         pairs = list(zip(self.turns, self.turns[1:], strict=False))
         runs = sum(not a.by_person and not b.by_person for a, b in pairs)
+        # An agent at work sends several messages in a row; one that only answers hardly ever does.
         self._works = runs > max(2, len(pairs) // 5)
 
     def find(self, quotes: Iterable[tuple[int, str]]) -> list[Passage]:
@@ -75,6 +76,8 @@ class Proof:
         """
         found: list[Passage] = []
         for n, text in quotes:
+            # Models quote rightly and number wrongly: the nearest turn that has the words is
+            # meant.
             near = sorted(self.turns, key=lambda turn: abs(turn.n - n))
             spans = ((turn, find_quote(text, turn.text)) for turn in near)
             turn, places = next(((t, p) for t, p in spans if p), (None, []))
@@ -210,6 +213,7 @@ class Proof:
     def _object_to_wording(self, proposal: Proposal, found: Sequence[Passage]) -> str:
         value = proposal.value
         sentences = [one.sentence for one in found]
+        # A translation cannot be held against the words it rests on.
         if language_of(value) not in {language_of(" ".join(sentences)), self._session_language}:
             return "which is not in the language of its evidence"
         if cues.SECRET.search(cues.fold_case(f"{value}\n{proposal.title}")):

@@ -133,6 +133,7 @@ def _parse_link(item: Mapping[str, Any]) -> Proposal | str:
     rel = str(item.get("rel") or item.get("relation") or "").strip().upper()
     if rel not in _STATED:
         return f"an unknown relation {rel[:20]!r}"
+    # Many models write the ends as [[links]].
     source, to = (str(item.get(name) or "").strip(" []")[:160] for name in ("from", "to"))
     if not source or not to:
         return "LINK without both of its ends"
@@ -155,9 +156,11 @@ def _parse_quotes(given: Any) -> list[tuple[int, str]]:
 def _parse_numbers(given: Any) -> tuple[int, ...]:
     several = given if isinstance(given, list | tuple) else [given]
     plain = (str(one).strip().lstrip("#tT") for one in several)
+    # `isdigit` takes "²", too, which `int` does not.
     return tuple(int(one) for one in plain if one.isascii() and one.isdigit() and len(one) < 9)
 
 
 def _parse_importance(given: Any) -> float:
     plain = isinstance(given, int | float) and not isinstance(given, bool)
+    # A model may raise it a little, and never below what is usual.
     return min(0.8, max(0.5, float(given))) if plain else 0.5

@@ -33,6 +33,7 @@ def unite(
     added: list[Draft] = []
     told: list[str] = []
     vetoes = [n for one, _ in passed if one.act is Act.VETO for n in one.targets if n in found]
+    # A veto costs a model nothing: one that refuses most of the list did not understand it.
     believed = len(set(vetoes)) <= max(1, len(found) // 2)
     for proposal, draft in passed:
         if proposal.act is Act.VETO:

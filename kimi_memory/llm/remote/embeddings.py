@@ -66,6 +66,7 @@ class Vectors:
         self, texts: Sequence[str], purpose: Literal["note", "query", "similarity"]
     ) -> list[Row] | None:
         """Return a row a text; None where the server gives none, or none that fit."""
+        # Near duplicates are looked for in every job; n-grams do that without a server.
         if not self._place.model or purpose == "similarity":
             return None
         asking = purpose == "query"
@@ -79,6 +80,7 @@ class Vectors:
         except ModelError:
             return None
         rows = [row for part in found for row in part]
+        # A server that changes its model meanwhile gives rows of another length.
         return rows if len({len(row) for row in rows}) <= 1 else None
 
 

@@ -99,7 +99,10 @@ class Wire:
                 # Nobody tells a plugin that it is over: a line that is kept would be left open.
                 self._client = httpx.Client(
                     headers=headers,
+                    # A proxy set for the internet would get what is meant for a server on this
+                    # machine.
                     trust_env=not local,
+                    # The key would go along to wherever the answer points.
                     follow_redirects=False,
                     limits=httpx.Limits(max_keepalive_connections=0),
                 )

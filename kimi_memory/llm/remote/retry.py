@@ -81,6 +81,7 @@ class Patience:
                 try:
                     found = act()
                 except ModelError as error:
+                    # A wrong key or an unknown model is wrong the next time, too.
                     if not error.passing or attempt == self._limits.tries:
                         self._record_failure(error)
                         raise
