@@ -19,7 +19,7 @@ from kimi_memory.domain.session import Turn
 from kimi_memory.formats.jsonl import context_of, turn_line
 from kimi_memory.operations.doctor import doctor, fix, status, verify
 from kimi_memory.operations.review_queue import Answer, answer, review
-from kimi_memory.store.checkpoints import checkpoint
+from kimi_memory.store.copy import checkpoint
 from kimi_memory.store.git import attributes
 from kimi_memory.store.notes import sessions
 from tests.jobs.test_import_edits import TEXTS, edit, fill

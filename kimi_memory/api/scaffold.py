@@ -20,7 +20,7 @@ from kimi_memory.formats import codec
 from kimi_memory.formats.templates import fill
 from kimi_memory.jobs.overview import PAGE, empty_page
 from kimi_memory.nlp.basic.language import language_of
-from kimi_memory.store.files.create_folders import lay
+from kimi_memory.store.files.disk import lay
 from kimi_memory.store.git.history import History
 
 TIERS = ("short-term", "episodic", "mid-term", "semantic", "long-term")

@@ -16,8 +16,7 @@ from kimi_memory.domain.ids import lettered
 from kimi_memory.domain.search_types import ChunkSizes
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.nlp.dates.zone import in_zone
-from kimi_memory.store.copy import copy_id
-from kimi_memory.store.known_copies import note_copy, other_copies
+from kimi_memory.store.copy import copy_id, note_copy, other_copies
 
 if TYPE_CHECKING:
     from kimi_memory.capture.screen import Screen
@@ -85,7 +84,7 @@ class Parts:
     @cached_property
     def batch(self) -> Batch:
         """What was written since the last commit."""
-        from kimi_memory.store.checkpoints import checkpoint
+        from kimi_memory.store.copy import checkpoint
         from kimi_memory.store.git.autocommit import Batch
 
         return Batch(

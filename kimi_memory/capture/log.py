@@ -29,7 +29,7 @@ from kimi_memory.formats.jsonl import (
 from kimi_memory.hooks.host import Host
 from kimi_memory.nlp.rules.injection import gives_orders
 from kimi_memory.store.notes import sessions
-from kimi_memory.store.notes.joined_files import split_session
+from kimi_memory.store.notes.sessions import split_session
 from kimi_memory.store.store import Store
 from kimi_memory.store.wal.keyed_hashes import keyed_by, keyed_mark
 

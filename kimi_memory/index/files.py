@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from kimi_memory.store.files.paths import PRIVATE, is_conflict_copy, is_truth
-from kimi_memory.store.standing import Served
+from kimi_memory.store.reading import Served
 
 if TYPE_CHECKING:
     from kimi_memory.store.wal.journal import Journal

@@ -17,7 +17,7 @@ from kimi_memory.formats.joined_sessions import parts_of
 from kimi_memory.formats.jsonl import read_transcript_lines
 from kimi_memory.index.notes import read_note
 from kimi_memory.index.tiers import tier_of
-from kimi_memory.store.standing import Served
+from kimi_memory.store.reading import Served
 
 Split = Callable[[str], list[Chunk]]
 

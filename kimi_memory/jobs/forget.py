@@ -24,8 +24,7 @@ from kimi_memory.jobs.planner import JobContext
 from kimi_memory.nlp.basic.normalize import bare, normalise
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.notes import sessions
-from kimi_memory.store.notes.notes import Shelf, mark
-from kimi_memory.store.notes.tombstones import read_tombstones
+from kimi_memory.store.notes.notes import Shelf, mark, read_tombstones
 from kimi_memory.store.wal.keyed_hashes import keyed_by
 
 SHORTEST_WORDS = 8

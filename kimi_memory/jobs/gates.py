@@ -17,7 +17,7 @@ from kimi_memory.jobs.planner import JobContext
 from kimi_memory.jobs.retract import WHY
 from kimi_memory.jobs.tombstone_gate import TombstoneGate
 from kimi_memory.nlp.basic.normalize import normalise
-from kimi_memory.store.notes.tombstones import read_tombstones
+from kimi_memory.store.notes.notes import read_tombstones
 
 _ALLOW = "undo that job to allow it again"
 _LOSING = {Op.ARCHIVE, Op.FORGET}

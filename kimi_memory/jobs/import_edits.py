@@ -36,8 +36,7 @@ from kimi_memory.jobs.planner import JobContext
 from kimi_memory.jobs.project_edits import edited_projects, take_project
 from kimi_memory.jobs.reader_notes import SECTION, confirmed_notes, unconfirmed_lines
 from kimi_memory.jobs.tombstone_gate import TombstoneGate
-from kimi_memory.store.notes.notes import Shelf
-from kimi_memory.store.notes.tombstones import read_tombstones
+from kimi_memory.store.notes.notes import Shelf, read_tombstones
 
 FEW = 8
 """Below so many lines a share says nothing."""

@@ -24,8 +24,7 @@ from kimi_memory.jobs.usage import Usage
 from kimi_memory.nlp.dates.zone import day_in
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.note_index import Entry
-from kimi_memory.store.notes.notes import Shelf
-from kimi_memory.store.notes.tombstones import read_tombstones
+from kimi_memory.store.notes.notes import Shelf, read_tombstones
 
 T = TypeVar("T", bound=Note)
 

@@ -17,7 +17,7 @@ from kimi_memory.formats.checksum import seal, unseal
 from kimi_memory.jobs.runner import FOLDER, job_path
 from kimi_memory.jobs.usage import RECALLS
 from kimi_memory.store.files.paths import TOMBSTONES
-from kimi_memory.store.notes.tombstones import keyed_line
+from kimi_memory.store.notes.notes import keyed_line
 from kimi_memory.store.store import Store
 from kimi_memory.store.wal.keyed_hashes import asked, keyed_by
 

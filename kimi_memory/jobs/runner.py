@@ -38,11 +38,10 @@ from kimi_memory.jobs.screening import Mask, screen_changes, screen_plan
 from kimi_memory.jobs.tombstone_gate import TombstoneGate
 from kimi_memory.jobs.waiting_files import without_waiting
 from kimi_memory.llm.usage import Meter, metered
-from kimi_memory.store.checkpoints import checkpoint
+from kimi_memory.store.copy import checkpoint
 from kimi_memory.store.git.autocommit import Batch
 from kimi_memory.store.git.history import History
-from kimi_memory.store.notes.notes import Shelf
-from kimi_memory.store.notes.tombstones import read_tombstones
+from kimi_memory.store.notes.notes import Shelf, read_tombstones
 from kimi_memory.store.store import Store
 
 FOLDER = "mid-term/jobs"

@@ -23,7 +23,7 @@ from kimi_memory.formats.frontmatter_patch import patch_values
 from kimi_memory.formats.scalar import Value, entry
 from kimi_memory.nlp.basic.slug import slug
 from kimi_memory.store.files.paths import check
-from kimi_memory.store.notes.tombstones import read_tombstones
+from kimi_memory.store.notes.notes import read_tombstones
 
 ROOT = "mid-term/agents"
 _MARKED = re.compile(r".*-[0-9a-f]{10}")

@@ -16,7 +16,7 @@ from kimi_memory.formats import codec
 from kimi_memory.jobs.forget import Forget
 from kimi_memory.store.files.merge_marks import WHY
 from kimi_memory.store.notes.notes import Shelf
-from kimi_memory.store.standing import Waiting, is_judged
+from kimi_memory.store.reading import Waiting, is_judged
 
 KIND = "review"
 

@@ -32,9 +32,8 @@ from kimi_memory.operations.session_evidence import check_evidence
 from kimi_memory.operations.session_repair import split_sessions
 from kimi_memory.operations.sizes import sizes
 from kimi_memory.operations.unknown_settings import unknown_settings
-from kimi_memory.store.checkpoints import checkpoint, checkpoints_of
 from kimi_memory.store.copy import PATH as COPY
-from kimi_memory.store.copy import copy_id
+from kimi_memory.store.copy import checkpoint, checkpoints_of, copy_id
 from kimi_memory.store.files.merge_marks import line_of_marks
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf

@@ -19,10 +19,10 @@ from kimi_memory.jobs.purge_file import Scrub, Targets
 from kimi_memory.jobs.rekeying import rekey
 from kimi_memory.jobs.runner import job_path
 from kimi_memory.operations.agent_files import ROOT, says_forgotten
-from kimi_memory.store.checkpoints import checkpoint
+from kimi_memory.store.copy import checkpoint
 from kimi_memory.store.git.repo_check import kept_outside
 from kimi_memory.store.git.rewrite import SIDE, Found, Rewrite
-from kimi_memory.store.notes.tombstones import read_tombstones
+from kimi_memory.store.notes.notes import read_tombstones
 from kimi_memory.store.wal.keyed_hashes import keyed_by
 from kimi_memory.store.wipe_caches import places, restart_journal, wipe
 

@@ -10,7 +10,7 @@ from kimi_memory.domain.health import Finding, Severity
 from kimi_memory.errors import FormatError
 from kimi_memory.jobs.circuit_breaker import Breaker
 from kimi_memory.store.files.paths import TOMBSTONES
-from kimi_memory.store.notes.tombstones import read_tombstones
+from kimi_memory.store.notes.notes import read_tombstones
 
 _COPY = re.compile(
     r".*(?:\.sync-conflict-\d{8}-\d{6}|[ (]conflicted copy|'s conflicted copy|冲突副本|衝突副本"

@@ -21,7 +21,7 @@ from kimi_memory.operations.confirming import (
     waiting_files,
 )
 from kimi_memory.store.notes.notes import Filed, Shelf
-from kimi_memory.store.standing import Waiting as Unvetted
+from kimi_memory.store.reading import Waiting as Unvetted
 
 __all__ = ["Answer", "Said", "Waiting", "answer", "review"]
 

@@ -11,11 +11,10 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.domain.change import digest
 from kimi_memory.domain.health import Finding, Severity
 from kimi_memory.domain.json_value import Json
-from kimi_memory.store.checkpoints import copy_of
-from kimi_memory.store.copy import copy_id
+from kimi_memory.store.copy import copy_id, copy_of
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.wal.append_log import is_mark, mark
-from kimi_memory.store.wal.contents import EXTERNAL
+from kimi_memory.store.wal.records import EXTERNAL
 
 _TURN = b'"kind":"turn"'
 Records = Sequence[Mapping[str, Json]]

@@ -15,8 +15,8 @@ from kimi_memory.formats.joined_sessions import is_joined, parts_of
 from kimi_memory.formats.jsonl import read_transcript_lines
 from kimi_memory.jobs.render import Render
 from kimi_memory.store.notes import sessions
-from kimi_memory.store.notes.joined_files import split_changes
 from kimi_memory.store.notes.notes import Shelf
+from kimi_memory.store.notes.sessions import split_changes
 from kimi_memory.store.store import Store
 
 _WHY = "its words stand in a session of their own again"

@@ -23,7 +23,7 @@ from kimi_memory.index.files import Files
 from kimi_memory.index.searcher import Bools, Searcher
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.files.stat import state_of
-from kimi_memory.store.notes.tombstones import parse_tombstones
+from kimi_memory.store.notes.notes import parse_tombstones
 from kimi_memory.store.wal.journal import Journal
 from kimi_memory.store.wal.keyed_hashes import keyed_by
 

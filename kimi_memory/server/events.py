@@ -14,7 +14,7 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.jobs.runner import FOLDER as JOBS
 from kimi_memory.server.principal import Namespace
 from kimi_memory.server.responses import Event
-from kimi_memory.store.wal.contents import EXTERNAL
+from kimi_memory.store.wal.records import EXTERNAL
 
 _SESSION = re.compile(r"(?:.+/)?session_(?P<id>[^/]+)\.jsonl")
 _JOB = re.compile(rf"{JOBS}/(?P<id>[^/]+)\.json")

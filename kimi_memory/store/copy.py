@@ -10,13 +10,22 @@ import json
 import os
 import re
 from base64 import b32encode
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from kimi_memory.errors import KimiMemoryError
+from kimi_memory.domain.ids import safe_session_id
+from kimi_memory.errors import HistoryError, KimiMemoryError
+from kimi_memory.store.files.cache_files import put
 from kimi_memory.store.files.ownership import COPY, is_here, place_of
 from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.store import Store
 
+if TYPE_CHECKING:
+    from kimi_memory.domain.operation_types import Commit
+
 PATH = f"{PRIVATE}/{COPY}"
+TRAILER = "Checkpoint"
 _ID = re.compile(r"[a-z2-7]{8}")
 
 
@@ -50,3 +59,75 @@ def _read_copy_id(store: Store) -> str:
         return ""
     found = str(marks.get("copy", ""))
     return found if _ID.fullmatch(found) else ""
+
+
+def note_copy(state: Path, memory: str, root: Path, copy: str) -> None:
+    """Note that a folder holds a memory; what cannot be written is noted the next time.
+
+    Args:
+        state: the user's own folder of this machine.
+        memory: the id of the memory.
+        root: the folder.
+        copy: the id of the copy.
+    """
+    place = _copies_path(state, memory)
+    known = _read_copies(place)
+    if memory and copy and known.get(str(root)) != copy:
+        alive = {path: one for path, one in known.items() if _is_still_copy(path, one)}
+        try:
+            put(place, json.dumps({**alive, str(root): copy}, ensure_ascii=False).encode())
+        except (HistoryError, OSError):
+            return
+
+
+def other_copies(state: Path, memory: str, root: Path) -> list[str]:
+    """Return the other folders on this machine that hold the same memory."""
+    known = _read_copies(_copies_path(state, memory)) if memory else {}
+    return sorted(
+        path for path, copy in known.items() if path != str(root) and _is_still_copy(path, copy)
+    )
+
+
+def _copies_path(state: Path, memory: str) -> Path:
+    return state / "copies" / f"{safe_session_id(memory)}.json"
+
+
+def _read_copies(place: Path) -> dict[str, str]:
+    try:
+        found = json.loads(place.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return {str(path): str(copy) for path, copy in found.items()} if type(found) is dict else {}
+
+
+def _is_still_copy(path: str, copy: str) -> bool:
+    """Whether a folder is still there and still that copy."""
+    try:
+        marks = json.loads((Path(path) / PATH).read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(marks, dict) and marks.get("copy") == copy
+
+
+def checkpoint(store: Store) -> dict[str, str]:
+    """Return the trailer of a commit that is made now; none where nothing is sure to last."""
+    try:
+        seq, head = store.journal.head(sync=True)
+    except OSError:
+        return {}
+    copy = copy_id(store)
+    return {TRAILER: f"{copy} {seq} {head}"} if copy else {}
+
+
+def copy_of(commit: Commit) -> str | None:
+    """Return the copy that made a commit; empty for an unnamed one, None for a person's own."""
+    said = commit.trailers.get(TRAILER, "").split()
+    if not said:
+        return None
+    return said[0] if len(said) == 3 else ""
+
+
+def checkpoints_of(commits: Iterable[Commit], copy: str) -> set[tuple[int, str]]:
+    """Return number and hash of the journal's head at each commit of a copy."""
+    own = (commit.trailers[TRAILER].split() for commit in commits if copy_of(commit) == copy)
+    return {(int(seq), head) for _, seq, head in own if seq.isdigit()} if copy else set()

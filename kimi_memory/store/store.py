@@ -19,13 +19,12 @@ from kimi_memory.store.files.locks import Locks, owner
 from kimi_memory.store.files.paths import PRIVATE, is_truth
 from kimi_memory.store.files.tree import TEMPORARIES, Place, Tree
 from kimi_memory.store.reading import Reading
-from kimi_memory.store.wal import preimages, recovery
+from kimi_memory.store.wal import preimages, transaction
 from kimi_memory.store.wal.append_log import append_whole, cut_back, mark, repair_tail, sound_end
-from kimi_memory.store.wal.entries import Entry
 from kimi_memory.store.wal.journal import Journal
 from kimi_memory.store.wal.plan import check_lines, paths_of, plan
-from kimi_memory.store.wal.reconcile import External, Progress, Reconciler
-from kimi_memory.store.wal.scan import Glance
+from kimi_memory.store.wal.reconcile import External, Glance, Progress, Reconciler
+from kimi_memory.store.wal.records import Entry
 from kimi_memory.store.wal.transaction import Intent, Transactions
 
 FOLDERS = ("tmp", "txn", "locks", "undo", "lost+found", "journal")
@@ -60,7 +59,7 @@ class Store(Reading):
         super().__init__(tree, Journal(tree, self._locks, key, clock))
         self._clock = clock
         self._transactions = Transactions(tree, self.journal, clock)
-        self._recovery = recovery.Recovery(tree, self._locks, self.journal, self._transactions)
+        self._recovery = transaction.Recovery(tree, self._locks, self.journal, self._transactions)
         self.glance = Glance(tree, self.journal)
         look = self.glance.look
         judge = self._judge_entry
@@ -228,7 +227,7 @@ class Store(Reading):
         """
         with self._lock_for_writing([], op="undo", alone=True):
             entries = self._transactions.keeper.drop(grace_seconds, deleted_seconds)
-            self.journal.add(entries, recovery.STORE)
+            self.journal.add(entries, transaction.STORE)
         return tuple(entry.path for entry in entries)
 
     def holding(self, path: str) -> AbstractContextManager[None]:

@@ -18,7 +18,7 @@ from kimi_memory.store.files import locks, paths
 from kimi_memory.store.files import tree as trees
 from kimi_memory.store.files.disk import Disk
 from kimi_memory.store.store import Store
-from kimi_memory.store.wal import append_log, commit_files, journal, plan, recovery
+from kimi_memory.store.wal import append_log, commit_files, journal, plan
 from kimi_memory.store.wal import preimages as undoing
 from kimi_memory.store.wal import transaction as txns
 from tests.faults.acts import ACTS, BEFORE, KEY, LINE, ME, NEW, OLD, files, leftovers, prepare
@@ -306,7 +306,7 @@ MUTANTS: dict[str, tuple[Check, object, str, object]] = {
     "no MAC check": (forged, journal.Journal, "_is_ours", lambda *_: True),
     "no chain check": (missing, journal, "misfits", lambda *_: []),
     "no commit point": (mixed, txns.Transactions, "run", _place_at_once),
-    "no recovery": (mixed, recovery.Recovery, "run", lambda _: []),
+    "no recovery": (mixed, txns.Recovery, "run", lambda _: []),
     "no replay guard": (replayed, journal.Journal, "has", lambda *_: False),
     "no lock order": (lock_order, locks.Locks, "_in_order", lambda *_: None),
     "no lock identity": (vanished_lock, locks, "same", lambda *_: True),

@@ -15,8 +15,7 @@ from kimi_memory.domain.note import Card, CardType, Lang, LinkRel, Origin, Quote
 from kimi_memory.domain.pages import Event, EventType
 from kimi_memory.jobs.fold_drafts import Fold
 from kimi_memory.jobs.gates import DraftGate
-from kimi_memory.store.notes.notes import Shelf
-from kimi_memory.store.notes.tombstones import read_tombstones
+from kimi_memory.store.notes.notes import Shelf, read_tombstones
 
 SAID: dict[tuple[str, int], str] = {}
 

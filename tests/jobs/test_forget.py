@@ -14,8 +14,7 @@ from kimi_memory.domain.pages import Event
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.operations.forget import forget
 from kimi_memory.store.files.paths import TOMBSTONES
-from kimi_memory.store.notes.notes import Shelf
-from kimi_memory.store.notes.tombstones import read_tombstones
+from kimi_memory.store.notes.notes import Shelf, read_tombstones
 from tests.jobs.test_runner import talk, tree
 
 ZH, EN = "我的编辑器配色一直用 Solarized 暗色。", "My dentist is Doctor Abernathy in Oslo."

@@ -15,7 +15,7 @@ from kimi_memory.domain.pages import Identity, Proposal
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.formats import codec
 from kimi_memory.operations.review_queue import Answer, answer, review
-from kimi_memory.store.notes.tombstones import read_tombstones
+from kimi_memory.store.notes.notes import read_tombstones
 from tests.jobs.test_import_edits import card, cards, edit, page, write
 from tests.jobs.test_runner import tree
 

@@ -13,7 +13,7 @@ from kimi_memory.domain.tombstone import Tombstone
 from kimi_memory.formats.jsonl import tombstone_line
 from kimi_memory.nlp.basic.normalize import normalise
 from kimi_memory.recall.query_parser import parse
-from kimi_memory.store.notes.tombstones import TOMBSTONES
+from kimi_memory.store.notes.notes import TOMBSTONES
 
 JAN, FEB, MAR = (datetime(2026, month, 10, 12, tzinfo=UTC) for month in (1, 2, 3))
 NOW = datetime(2026, 4, 1, tzinfo=UTC)

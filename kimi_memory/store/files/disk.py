@@ -11,7 +11,8 @@ import ctypes
 import errno
 import fcntl
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from types import TracebackType
 from typing import ParamSpec, TypeVar
 
@@ -237,3 +238,16 @@ class Disk:
             self.link(new, new_at, spare, old_at)
             self.rename(old, old_at, new, new_at)
             self.rename(spare, old_at, old, old_at)
+
+
+def lay(root: Path, tiers: Iterable[str]) -> None:
+    """Make the folder of a memory and those of its tiers, where they are missing.
+
+    Raises:
+        DiskError: the system refused, or a file is in the way.
+    """
+    for folder in (root, *(root / tier for tier in tiers)):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise refusal(str(folder), error) from error

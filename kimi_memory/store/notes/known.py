@@ -26,8 +26,7 @@ from kimi_memory.nlp.dates.zone import Zone, in_zone
 from kimi_memory.nlp.rules.changed_later import Changes
 from kimi_memory.nlp.rules.lasting import is_lasting, worth_of
 from kimi_memory.nlp.rules.strip_code import headline
-from kimi_memory.store.notes.notes import Shelf
-from kimi_memory.store.notes.tombstones import read_tombstones
+from kimi_memory.store.notes.notes import Shelf, read_tombstones
 
 N = TypeVar("N", bound=Note)
 

@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
+from kimi_memory.domain.change import Actor, Change, Create, Update, digest
 from kimi_memory.domain.note import Origin, least_trusted
 from kimi_memory.domain.session import Session, Transcript
 from kimi_memory.errors import NotFoundError, WaitingError
 from kimi_memory.formats.checksum import is_whole, unseal
+from kimi_memory.formats.joined_sessions import is_joined, parts_of
 from kimi_memory.formats.jsonl import context_of, read_transcript_lines, turn_of
 from kimi_memory.store.files.merge_marks import has_marks
 from kimi_memory.store.files.paths import is_conflict_copy
@@ -185,3 +187,22 @@ def chain_problems(store: Store, path: str) -> list[str]:
             problems.append(f"turn {turn.n} (line {number}) does not follow from those before it")
         context, last = context_of(context, line), turn.n
     return problems
+
+
+def split_session(store: Store, path: str, actor: Actor) -> None:
+    """Split one file if it holds several sessions."""
+    content = store.read(path)
+    if is_joined(content):
+        store.apply(list(split_changes(store, path, content)), actor, subject="split sessions")
+
+
+def split_changes(store: Store, path: str, content: bytes) -> Iterator[Change]:
+    """Yield the changes that give each session in a file its own; the first keeps the path."""
+    first, *more = parts_of(content.splitlines(keepends=True))
+    yield Update(path, digest(content), b"".join(first.lines))
+    for part in more:
+        assert part.session is not None, "only the first part has no header of its own"
+        own = str(PurePosixPath(path).with_name(f"session_{part.session.id}.jsonl"))
+        # Another copy has made the same file where the same merge was repaired there.
+        if not store.exists(own):
+            yield Create(own, b"".join(part.lines))

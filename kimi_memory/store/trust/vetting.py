@@ -20,7 +20,7 @@ from kimi_memory.errors import FormatError, HistoryError
 from kimi_memory.formats.frontmatter import decode
 from kimi_memory.store.files.merge_marks import WHY, has_marks
 from kimi_memory.store.git.head_log import blob_of, brought_nothing
-from kimi_memory.store.standing import (
+from kimi_memory.store.reading import (
     SETTINGS,
     WAITS,
     Served,
@@ -32,9 +32,7 @@ from kimi_memory.store.standing import (
 from kimi_memory.store.trust.agents_at_work import AgentsAtWork
 from kimi_memory.store.trust.versions import Versions
 from kimi_memory.store.wal.append_log import is_mark
-from kimi_memory.store.wal.contents import EXTERNAL
-from kimi_memory.store.wal.entries import Entry
-from kimi_memory.store.wal.last_records import Record
+from kimi_memory.store.wal.records import EXTERNAL, Entry, Record
 
 if TYPE_CHECKING:
     from kimi_memory.store.git.history import History

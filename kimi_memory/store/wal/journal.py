@@ -14,28 +14,30 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from kimi_memory.domain.change import Actor
+from kimi_memory.domain.json_value import Json
 from kimi_memory.formats.checksum import encode, is_whole, seal_bytes
 from kimi_memory.store.files.locks import Locks, boot_id
 from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.files.tree import Place, Tree
 from kimi_memory.store.wal.append_log import append_whole, repair_tail
-from kimi_memory.store.wal.contents import EXTERNAL, Contents
-from kimi_memory.store.wal.entries import Entry, inherited
-from kimi_memory.store.wal.hash_chain import (
+from kimi_memory.store.wal.records import (
+    EXTERNAL,
+    Contents,
+    Entry,
+    LastRecords,
+    Reach,
+    Record,
     hash_of,
+    inherited,
     misfits,
     number_of,
     of_another_key,
     parsed,
     whole_lines,
 )
-from kimi_memory.store.wal.last_records import LastRecords, Reach, Record
-
-if TYPE_CHECKING:
-    from kimi_memory.domain.json_value import Json
 
 FOLDER = f"{PRIVATE}/journal"
 _TICK_NS = 3_000_000_000

@@ -10,7 +10,7 @@ from datetime import datetime
 from kimi_memory.domain.ids import new_session_id
 from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.files.tree import Place, Tree
-from kimi_memory.store.wal.entries import Entry
+from kimi_memory.store.wal.records import Entry
 
 FOLDER = f"{PRIVATE}/undo"
 CONFLICTS = "conflicts"

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from kimi_memory.domain.change import Actor, Create, Move, Update, digest
-from kimi_memory.errors import ChangedOnDiskError, UnsafePathError
+from kimi_memory.errors import ChangedOnDiskError, DiskError, UnsafePathError
 from kimi_memory.store.files import disk as disk_calls
-from kimi_memory.store.files.disk import Disk, SyncError, refusal
+from kimi_memory.store.files.disk import Disk, SyncError, lay, refusal
 from kimi_memory.store.files.tree import Place, Tree
 from kimi_memory.store.store import Store
 
@@ -162,3 +162,18 @@ def test_other_refusals_of_an_open_are_told(folder: Path, at: int) -> None:
         tree.open_file(Place(at, "a"), os.O_RDONLY, "a")
     tree.disk = Disk()
     tree.close()
+
+
+def test_folders_are_made_once_and_kept(tmp_path: Path) -> None:
+    root = tmp_path / "深/memory"
+    lay(root, ("short-term", "semantic"))
+    (root / "semantic/a.md").write_text("a", encoding="utf-8")
+    lay(root, ("short-term", "semantic"))
+    assert sorted(path.name for path in root.iterdir()) == ["semantic", "short-term"]
+    assert (root / "semantic/a.md").is_file()
+
+
+def test_a_file_in_the_way_is_named(tmp_path: Path) -> None:
+    (tmp_path / "semantic").write_text("mine", encoding="utf-8")
+    with pytest.raises(DiskError, match="semantic"):
+        lay(tmp_path, ("semantic",))

@@ -7,9 +7,12 @@ from dataclasses import replace
 import pytest
 
 from kimi_memory import Memory
-from kimi_memory.errors import ChangedOnDiskError
+from kimi_memory.domain.tombstone import Tombstone
+from kimi_memory.errors import ChangedOnDiskError, FormatError
 from kimi_memory.formats.card_header import Head
-from kimi_memory.store.notes.notes import Shelf
+from kimi_memory.formats.jsonl import tombstone_line
+from kimi_memory.store.files.paths import TOMBSTONES
+from kimi_memory.store.notes.notes import Shelf, read_tombstones
 from tests.jobs.notes import card, put
 
 
@@ -65,3 +68,20 @@ def test_a_note_that_cannot_be_read_is_passed_over(memory: Memory) -> None:
     shelf = Shelf(memory.store)
     assert "card-9" in shelf.entries()
     assert [filed.note.id for filed in shelf.notes("card")] == []
+
+
+def test_tombstones_come_back_in_order(memory: Memory, clock) -> None:
+    assert not read_tombstones(memory.store)
+    stones = [Tombstone("memory", key, "值", clock(), "me") for key in ("a", "b")]
+    memory.store.append(TOMBSTONES, [tombstone_line(stone) for stone in stones], memory.actor)
+    assert list(read_tombstones(memory.store)) == stones
+
+
+@pytest.mark.parametrize("line", ["not json", "{}", '{"kind":"tombstone","scope":1}', "[1]"])
+def test_a_broken_line_is_named_and_stops_every_writer(memory: Memory, line: str) -> None:
+    path = memory.root / TOMBSTONES
+    path.write_text(f"{line}\n", encoding="utf-8")
+    with pytest.raises(FormatError, match=r"mid-term/tombstones\.jsonl:1: not a tombstone"):
+        read_tombstones(memory.store)
+    with pytest.raises(FormatError):
+        memory.remember("我住在成都", key="me.city")

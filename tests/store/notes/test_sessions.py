@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from kimi_memory import Memory
+from kimi_memory.domain.change import Create, Update
 from kimi_memory.domain.session import Session
 from kimi_memory.errors import FormatError, NotFoundError
 from kimi_memory.formats.jsonl import session_line
 from kimi_memory.operations.doctor import verify
 from kimi_memory.store.notes import sessions
+from kimi_memory.store.notes.sessions import split_changes, split_session
 from tests.conftest import Clock
+from tests.formats.test_joined_sessions import ONE, OTHER, turn
 
 PATH = "short-term/session_new.jsonl"
 
@@ -82,3 +86,28 @@ def test_an_empty_file_that_a_killed_process_left_stops_nothing(memory: Memory) 
     assert [
         turn.text for turn in sessions.read(memory.store, "short-term/session_left.jsonl").turns
     ] == ["And the one of the cellar."]
+
+
+JOINED_PATH = "short-term/session_s.jsonl"
+JOINED = b"".join([session_line(ONE), turn("tea"), session_line(OTHER), turn("coffee")])
+
+
+def test_no_line_is_lost(store, actor):
+    store.apply([Create(JOINED_PATH, JOINED)], actor)
+    split_session(store, JOINED_PATH, actor)
+    first, second = store.files("short-term")
+    assert {first, second} > {JOINED_PATH}
+    assert store.read(JOINED_PATH) == b"".join([session_line(ONE), turn("tea")])
+    [other] = {first, second} - {JOINED_PATH}
+    assert store.read(other).splitlines(True)[1:] == [turn("coffee")]
+    split_session(store, JOINED_PATH, actor)
+    assert len(store.files("short-term")) == 2
+
+
+def test_what_another_copy_split_already_is_not_made_twice(store, actor):
+    [_, made] = split_changes(store, JOINED_PATH, JOINED)
+    store.apply([made], actor)
+    [kept] = split_changes(store, JOINED_PATH, JOINED)
+    assert isinstance(kept, Update)
+    third = JOINED + session_line(replace(ONE, title="third"))
+    assert len(list(split_changes(store, JOINED_PATH, third))) == 2

@@ -19,7 +19,7 @@ from kimi_memory.operations.confirming import brought, confirm, find_waiting, wa
 from kimi_memory.operations.doctor import status
 from kimi_memory.operations.review_queue import Answer, answer, review
 from kimi_memory.store.notes.notes import Shelf
-from kimi_memory.store.standing import Standing
+from kimi_memory.store.reading import Standing
 from tests.test_copies import git, pull
 
 ID = "card-01kjf571m0s9a0vmgpedmw0qmj"

@@ -14,37 +14,176 @@ import pytest
 from kimi_memory.domain.change import Actor, Append, Create, Delete, Move, Update, digest
 from kimi_memory.domain.note import Origin
 from kimi_memory.formats.checksum import seal
+from kimi_memory.store.files.stat import UNKNOWN, signature
+from kimi_memory.store.notes.file_cache import Catalog
 from kimi_memory.store.store import Store
+from kimi_memory.store.wal import reconcile
 from kimi_memory.store.wal.reconcile import BATCH, External
 
+ONE, TWO = b"one\n", b"two and more\n"
+
+
+class Clock:
+    """The system's clock, ahead by so many seconds."""
+
+    def __init__(self) -> None:
+        self.ahead = 0.0
+
+    def time_ns(self) -> int:
+        return time.time_ns() + int(self.ahead * 1e9)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    made = Clock()
+    monkeypatch.setattr(reconcile, "time", made)
+    return made
+
+
+def seen(store: Store) -> set[str]:
+    return set(store.glance.look().files)
+
+
+def test_without_a_hold_every_look_sees_everything(store: Store, folder: Path) -> None:
+    (folder / "a.md").write_bytes(ONE)
+    assert seen(store) == {"a.md"}
+    (folder / "b.md").write_bytes(ONE)
+    (folder / "a.md").unlink()
+    assert seen(store) == {"b.md"}
+
+
+def test_a_hold_sees_what_the_store_writes(store: Store, folder: Path, actor: Actor) -> None:
+    (folder / "a.md").write_bytes(ONE)
+    (folder / "b.md").write_bytes(ONE)
+    (folder / "c.md").write_bytes(ONE)
+    with store.glance.hold():
+        assert seen(store) == {"a.md", "b.md", "c.md"}
+        first = store.glance.look()
+        store.apply(
+            [
+                Create("d/新.md", ONE),
+                Update("a.md", digest(ONE), TWO),
+                Delete("b.md", digest(ONE)),
+                Move("c.md", "d/c.md", digest(ONE)),
+                Append("e.jsonl", (b"{}\n",)),
+            ],
+            actor,
+        )
+        store.view("short-term/x.json", b"{}")
+        assert seen(store) == {"a.md", "d/新.md", "d/c.md", "e.jsonl"}
+        assert set(first.files) == {"a.md", "b.md", "c.md"}
+
+
+def test_a_hold_sees_what_others_write_a_moment_later(
+    store: Store, folder: Path, clock: Clock
+) -> None:
+    with store.glance.hold():
+        assert seen(store) == set()
+        (folder / "a.md").write_bytes(ONE)
+        clock.ahead = 1
+        assert seen(store) == set()
+        clock.ahead = 3
+        assert seen(store) == {"a.md"}
+        (folder / "b.md").write_bytes(ONE)
+        clock.ahead = -9  # It was set back.
+        assert seen(store) == {"a.md", "b.md"}
+        (folder / "c.md").write_bytes(ONE)
+        store.glance.drop()
+        assert seen(store) == {"a.md", "b.md", "c.md"}
+
+
+def test_a_hold_ends_with_the_outermost_block_and_is_of_one_thread(
+    store: Store, folder: Path
+) -> None:
+    there: list[set[str]] = []
+    with store.glance.hold():
+        with store.glance.hold():
+            assert seen(store) == set()
+        (folder / "a.md").write_bytes(ONE)
+        assert seen(store) == set()
+        other = threading.Thread(target=lambda: there.append(seen(store)))
+        other.start()
+        other.join()
+    assert there == [{"a.md"}]
+    assert seen(store) == {"a.md"}
+
+
+def test_what_may_still_be_written_is_not_known(
+    store: Store, folder: Path, actor: Actor, clock: Clock
+) -> None:
+    (folder / "a.md").write_bytes(ONE)
+    assert store.glance.look().files == {"a.md": UNKNOWN}
+    clock.ahead = 10
+    known = signature((folder / "a.md").stat())
+    with store.glance.hold():
+        assert store.glance.look().files == {"a.md": known}
+        clock.ahead = 0
+        store.apply([Update("a.md", digest(ONE), TWO)], actor)
+        clock.ahead = 11
+        assert store.glance.look().files["a.md"] != known
+
+
+@pytest.mark.parametrize("other", ["folder", "link"])
+def test_what_took_the_place_of_a_file_is_none(
+    store: Store, folder: Path, actor: Actor, other: str
+) -> None:
+    with store.glance.hold():
+        assert seen(store) == set()
+        store.apply([Create("a.md", ONE)], actor)
+        (folder / "a.md").unlink()
+        if other == "folder":
+            (folder / "a.md").mkdir()
+        else:
+            (folder / "a.md").symlink_to("b.md")
+        assert seen(store) == set()
+
+
+def test_a_survey_knows_when_the_store_went_on(store: Store, folder: Path, actor: Actor) -> None:
+    (folder / "a.md").write_bytes(ONE)
+    survey = Catalog.of(store).survey()
+    assert set(survey.still() or ()) == {"a.md"}
+    store.append("s.jsonl", [b"{}\n"], actor)
+    assert survey.still() is None
+
+
 KEY = b"a key of this machine"
-ONE = "第一版\n".encode()
-TWO = b"second\n"
+FIRST = "第一版\n".encode()
+SECOND = b"second\n"
 LINE = seal({"n": 1})
 LINE2 = seal({"n": 2, "text": "你好"})
 
 
 def test_our_own_writes_are_not_external(store: Store, actor: Actor) -> None:
     assert store.reconcile() == []
-    store.apply([Create("a.md", ONE), Create("b.md", ONE), Create("c.md", ONE)], actor)
+    store.apply(
+        [
+            Create("a.md", FIRST),
+            Create("b.md", FIRST),
+            Create("c.md", FIRST),
+        ],
+        actor,
+    )
     store.append("short-term/s.jsonl", [LINE], actor)
     store.view("short-term/s.json", b"{}")
     assert store.reconcile() == []
     store.append("short-term/s.jsonl", [LINE2], actor)
-    store.apply([Update("a.md", digest(ONE), TWO), Append("log.jsonl", (LINE,))], actor)
-    store.apply([Move("b.md", "d/b.md", digest(ONE)), Delete("c.md", digest(ONE))], actor)
+    store.apply([Update("a.md", digest(FIRST), SECOND), Append("log.jsonl", (LINE,))], actor)
+    store.apply(
+        [Move("b.md", "d/b.md", digest(FIRST)), Delete("c.md", digest(FIRST))],
+        actor,
+    )
     assert store.reconcile() == []
     assert store.reconcile() == []
 
 
 def test_an_edit_is_noticed_and_journaled_once(store: Store, folder: Path, actor: Actor) -> None:
-    store.apply([Create("a.md", ONE)], actor)
+    store.apply([Create("a.md", FIRST)], actor)
     for look in range(2):
         if look:
             store.reconcile()
-        (folder / "a.md").write_bytes(TWO * (look + 1))
-        before = digest(TWO if look else ONE)
-        after = digest(TWO * (look + 1))
+        (folder / "a.md").write_bytes(SECOND * (look + 1))
+        before = digest(SECOND if look else FIRST)
+        after = digest(SECOND * (look + 1))
         assert store.reconcile() == [External("a.md", "edited", before, after)]
         assert store.reconcile() == []
         assert store.journal.mark_of("a.md") == after
@@ -56,17 +195,17 @@ def test_an_edit_is_noticed_and_journaled_once(store: Store, folder: Path, actor
 def test_an_edit_upon_an_edit_tells_what_was_there_first(
     store: Store, folder: Path, actor: Actor
 ) -> None:
-    store.apply([Create("a.md", ONE), Create("b.md", ONE)], actor)
+    store.apply([Create("a.md", FIRST), Create("b.md", FIRST)], actor)
     assert store.journal.edited() == {}
-    for content in (TWO, TWO * 2):
+    for content in (SECOND, SECOND * 2):
         (folder / "a.md").write_bytes(content)
         store.reconcile()
-    assert store.journal.edited() == {"a.md": digest(ONE)}
-    store.apply([Update("a.md", digest(TWO * 2), ONE)], actor)
+    assert store.journal.edited() == {"a.md": digest(FIRST)}
+    store.apply([Update("a.md", digest(SECOND * 2), FIRST)], actor)
     assert store.journal.edited() == {}
     # What an undo gives back is the edit again.
-    store.apply([Update("a.md", digest(ONE), TWO * 2)], actor)
-    assert store.journal.edited() == {"a.md": digest(ONE)}
+    store.apply([Update("a.md", digest(FIRST), SECOND * 2)], actor)
+    assert store.journal.edited() == {"a.md": digest(FIRST)}
     (folder / "a.md").unlink()
     store.reconcile()
     assert store.journal.edited() == {}
@@ -75,11 +214,11 @@ def test_an_edit_upon_an_edit_tells_what_was_there_first(
 def test_an_edit_of_the_same_size_and_moment_is_noticed(
     store: Store, folder: Path, actor: Actor
 ) -> None:
-    store.apply([Create("a.md", ONE)], actor)
+    store.apply([Create("a.md", FIRST)], actor)
     store.reconcile()
     path = folder / "a.md"
     was = path.stat()
-    path.write_bytes(ONE[::-1])
+    path.write_bytes(FIRST[::-1])
     os.utime(path, ns=(was.st_atime_ns, was.st_mtime_ns))
     (found,) = store.reconcile()
     assert found.kind == "edited"
@@ -88,9 +227,9 @@ def test_an_edit_of_the_same_size_and_moment_is_noticed(
 def test_an_edit_that_sets_an_old_time_back_is_noticed(
     store: Store, folder: Path, actor: Actor
 ) -> None:
-    store.apply([Create("a.md", ONE)], actor)
+    store.apply([Create("a.md", FIRST)], actor)
     path = folder / "a.md"
-    for content in (ONE, ONE[::-1]):
+    for content in (FIRST, FIRST[::-1]):
         path.write_bytes(content)
         os.utime(path, ns=(1, 1))
         while time.time_ns() - path.stat().st_ctime_ns < 100_000_000:
@@ -100,7 +239,7 @@ def test_an_edit_that_sets_an_old_time_back_is_noticed(
 
 
 def test_new_and_lost_files_are_noticed(store: Store, folder: Path, actor: Actor) -> None:
-    store.apply([Create("a.md", ONE), Create("b.md", TWO)], actor)
+    store.apply([Create("a.md", FIRST), Create("b.md", SECOND)], actor)
     store.reconcile()
     store.apply([Create("c.md", b"c")], actor)
     for name in ("a.md", "c.md"):
@@ -109,7 +248,7 @@ def test_new_and_lost_files_are_noticed(store: Store, folder: Path, actor: Actor
     (folder / "b.sync-conflict-20260101-120000-ABC.md").write_bytes(b"other")
     conflict = "b.sync-conflict-20260101-120000-ABC.md"
     assert sorted(store.reconcile(), key=lambda external: external.path) == [
-        External("a.md", "deleted", digest(ONE), ""),
+        External("a.md", "deleted", digest(FIRST), ""),
         External(conflict, "created", "", digest(b"other"), flag="sync-conflict"),
         External("c.md", "deleted", digest(b"c"), ""),
         External("新.md", "created", "", digest(b"new")),
@@ -119,7 +258,7 @@ def test_new_and_lost_files_are_noticed(store: Store, folder: Path, actor: Actor
 
 def test_a_rename_keeps_the_origin(store: Store, folder: Path) -> None:
     tool = Actor("claude", Origin.TOOL)
-    store.apply([Create("a.md", ONE), Create("b.md", TWO)], tool)
+    store.apply([Create("a.md", FIRST), Create("b.md", SECOND)], tool)
     store.append("mid-term/log.jsonl", [LINE], tool)
     for at in range(2):
         if at:
@@ -158,15 +297,15 @@ def test_a_rewritten_log_is_noticed(store: Store, folder: Path, actor: Actor) ->
 def test_files_from_before_the_journal_are_adopted(
     store: Store, folder: Path, actor: Actor
 ) -> None:
-    store.apply([Create("a.md", ONE), Create("b.md", TWO)], actor)
+    store.apply([Create("a.md", FIRST), Create("b.md", SECOND)], actor)
     store.close()
     shutil.rmtree(folder / ".kimi")
     with Store.open(folder, key=KEY) as again:
         (folder / "later.md").write_bytes(b"x")
         assert [(e.path, e.kind) for e in again.reconcile()] == [("later.md", "created")]
-        (folder / "a.md").write_bytes(TWO)
+        (folder / "a.md").write_bytes(SECOND)
         assert [(e.path, e.kind, e.before) for e in again.reconcile()] == [
-            ("a.md", "edited", digest(ONE))
+            ("a.md", "edited", digest(FIRST))
         ]
         (folder / "b.md").unlink()
         assert [(e.path, e.kind) for e in again.reconcile()] == [("b.md", "deleted")]
@@ -178,7 +317,7 @@ def test_files_from_before_the_journal_are_adopted(
 def test_a_damaged_snapshot_is_made_anew(
     content: bytes | None, store: Store, folder: Path, actor: Actor
 ) -> None:
-    store.apply([Create("a.md", ONE)], actor)
+    store.apply([Create("a.md", FIRST)], actor)
     store.reconcile()
     (folder / ".kimi/snapshot.json").unlink()
     if content is not None:
@@ -186,21 +325,21 @@ def test_a_damaged_snapshot_is_made_anew(
     with Store.open(folder, key=KEY) as again:
         assert again.reconcile() == []
         seal, body = (folder / ".kimi/snapshot.json").read_bytes().split(b"\n")
-        assert json.loads(body)["a.md"][3] == digest(ONE)
+        assert json.loads(body)["a.md"][3] == digest(FIRST)
         assert seal == again.journal.sign(body)
 
 
 def test_a_snapshot_is_read_by_the_next_process(store: Store, folder: Path, actor: Actor) -> None:
-    store.apply([Create("a.md", ONE)], actor)
+    store.apply([Create("a.md", FIRST)], actor)
     os.utime(folder / "a.md", ns=(0, 0))
     store.reconcile()
     with Store.open(folder, key=KEY) as again:
-        (folder / "a.md").write_bytes(TWO)
-        assert [e.before for e in again.reconcile()] == [digest(ONE)]
+        (folder / "a.md").write_bytes(SECOND)
+        assert [e.before for e in again.reconcile()] == [digest(FIRST)]
 
 
 def test_a_file_that_becomes_a_link_is_gone(store: Store, folder: Path, actor: Actor) -> None:
-    store.apply([Create("a.md", ONE), Create("b.md", TWO)], actor)
+    store.apply([Create("a.md", FIRST), Create("b.md", SECOND)], actor)
     store.reconcile()
     (folder / "a.md").unlink()
     (folder / "a.md").symlink_to("b.md")
@@ -239,7 +378,7 @@ def test_writes_during_a_reconcile_are_ours(store: Store, folder: Path, actor: A
 def test_of_many_files_each_is_noted_once_and_others_have_their_turn(
     store: Store, folder: Path, actor: Actor
 ) -> None:
-    store.apply([Create("moved.md", b"It moves.\n"), Create("gone.md", ONE)], actor)
+    store.apply([Create("moved.md", b"It moves.\n"), Create("gone.md", FIRST)], actor)
     store.reconcile()
     (folder / "gone.md").unlink()
     (folder / "moved.md").rename(folder / "zz-moved.md")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from kimi_memory.store.wal.last_records import LastRecords, Reach
+from kimi_memory.store.wal.records import LastRecords, Reach
 
 
 def line(path: str, after: str, **more: str) -> bytes:

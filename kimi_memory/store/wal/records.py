@@ -1,0 +1,213 @@
+"""Records of the journal: their chain, what they say of each path, and new entries."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from kimi_memory.domain.json_value import Json
+
+
+def whole_lines(content: bytes) -> list[bytes]:
+    """Return the lines of a journal that are not torn, with their newlines."""
+    return content[: content.rfind(b"\n") + 1].splitlines(keepends=True)
+
+
+def hash_of(line: bytes) -> str:
+    """Return what the next record names as the one before it; empty for no line."""
+    return hashlib.sha256(line).hexdigest() if line else ""
+
+
+def parsed(line: bytes) -> dict[str, Json] | None:
+    """Return the record a line holds, None where it holds none."""
+    try:
+        record = json.loads(line)
+    except ValueError:
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def number_of(record: Mapping[str, Json] | None, otherwise: int) -> int:
+    """Return the number of a record, or what it must be where it has none."""
+    seq = (record or {}).get("seq")
+    return seq if isinstance(seq, int) else otherwise
+
+
+def misfits(record: Mapping[str, Json], where: str, seq: int, last: str) -> list[str]:
+    """Say where a record does not fit the chain, as messages."""
+    problems = []
+    if record.get("seq") != seq:
+        problems.append(f"{where}: record {record.get('seq')} stands where {seq} is due")
+    if record.get("prev") != last:
+        problems.append(f"{where}: the record does not follow the line before it")
+    return problems
+
+
+def of_another_key(count: int, total: int) -> list[str]:
+    """Say how many of all records another key signed, as messages."""
+    if count and count == total:
+        return ["every record was written with another key: the journal is a foreign chain"]
+    return [f"{count} records were not written with this memory's key"] if count else []
+
+
+EXTERNAL = "external"
+"""Actor and origin of a change to a file that the store did not write."""
+
+
+@dataclass(slots=True)
+class Contents:
+    """The content of each path after the records that were learned."""
+
+    marks: dict[str, str] = field(default_factory=dict)
+    """The content mark, empty for what is gone."""
+    origins: dict[str, str] = field(default_factory=dict)
+    """Where it comes from."""
+    _edits: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    def edited(self) -> Mapping[str, str]:
+        """Return the paths whose content is an edit from outside, with the mark before."""
+        here = ((path, made.get(self.marks[path])) for path, made in self._edits.items())
+        return {path: before for path, before in here if before}
+
+    def learn(self, record: Mapping[str, Json]) -> None:
+        """Learn what one record says."""
+        path, was = str(record.get("path", "")), str(record.get("was", ""))
+        if was:
+            self.marks[was] = ""
+            self.origins.pop(was, None)
+        if path:
+            before, after = str(record.get("before", "")), str(record.get("after", ""))
+            known = self.origins.get(path, "") if record.get("op") == "append" else ""
+            # What grew waits if what it grew from did.
+            grown = known if known.startswith(f"{EXTERNAL}:") else ""
+            self.origins[path] = grown or str(record.get("origin", ""))
+            self.marks[path] = after
+            if record.get("op") == "edited":
+                made = self._edits.setdefault(path, {})
+                # Of edits upon edits the first says what was there before.
+                made[after] = made.get(before, before)
+
+
+class Record(NamedTuple):
+    """What the journal says of a file as it was written last."""
+
+    mark: str
+    """Of its content; empty where it is gone."""
+    actor: str
+    origin: str
+    op: str
+    before: str = ""
+    why: str = ""
+    """Why the content waits for a person's word."""
+    vetted: str = ""
+    """The mark of the last version that did not wait, where this one does."""
+
+
+class Reach(NamedTuple):
+    """How far a segment was read."""
+
+    inode: int = 0
+    end: int = 0
+
+
+_Lines = Callable[[str, Reach], tuple[Reach, bool, list[bytes]]]
+
+
+class LastRecords:
+    """Knows the segments it has read, newest first; only the newest one grows."""
+
+    def __init__(self) -> None:
+        self._days: dict[str, tuple[Reach, dict[str, Record]]] = {}
+        self._whole: set[str] = set()
+        """Segments that were read since a newer one was begun."""
+
+    def find(self, path: str, segments: Sequence[str], lines: _Lines) -> Record | None:
+        """Return the last record of a path, None where no segment has one.
+
+        Args:
+            path: the file.
+            segments: the names of all segments, oldest first.
+            lines: returns how far a segment goes now, whether it is the one that was read
+                before, and its lines, of that one only those beyond.
+        """
+        for segment in reversed(segments):
+            found = self._read_segment(segment, lines, newest=segment == segments[-1]).get(path)
+            if found is not None:
+                return found
+        return None
+
+    def _read_segment(self, segment: str, lines: _Lines, *, newest: bool) -> dict[str, Record]:
+        if segment in self._whole and not newest:
+            return self._days[segment][1]
+        reach, last = self._days.get(segment, (Reach(), {}))
+        reach, goes_on, added = lines(segment, reach)
+        last = last if goes_on else {}
+        for line in added:
+            _apply_record(parsed(line) or {}, last)
+        self._days[segment] = reach, last
+        if not newest:
+            self._whole.add(segment)
+        return last
+
+
+def _apply_record(record: Mapping[str, Json], last: dict[str, Record]) -> None:
+    was, path = str(record.get("was", "")), str(record.get("path", ""))
+    if was:
+        last[was] = Record("", "", "", "move")
+    if path:
+        before, found = last.get(path), record_of(record)
+        grown = found.op == "append" and before and before.origin.startswith(f"{EXTERNAL}:")
+        if before is not None and grown:
+            found = found._replace(origin=before.origin, why=before.why, vetted=before.vetted)
+        last[path] = found
+
+
+def record_of(record: Mapping[str, Json]) -> Record:
+    """Return what a line of the journal says of its path."""
+    names = ("after", "actor", "origin", "op", "before", "why", "vetted")
+    return Record(*(str(record.get(name, "")) for name in names))
+
+
+class Entry(NamedTuple):
+    """One change to be journaled: content marks before and after, empty for absent."""
+
+    op: str
+    path: str
+    before: str = ""
+    after: str = ""
+    was: str = ""
+    """The path it had, for a move."""
+    undo: str = ""
+    """Name of the file in the undo area that holds the bytes before."""
+    of: str = ""
+    """The path whose other version a conflict copy is."""
+    origin: str = ""
+    """Where the content comes from, when not from the actor."""
+    why: str = ""
+    """Why the content waits for a person's word."""
+    vetted: str = ""
+    """The content mark of the last version that did not wait."""
+
+
+def inherited(entries: Sequence[Entry], last: Callable[[str], Record | None]) -> Sequence[Entry]:
+    """Return entries in which what only goes to another place goes on waiting, if it did.
+
+    Args:
+        entries: the changes of one transaction.
+        last: returns the last record of a path.
+    """
+    gone = {entry.before: entry.path for entry in entries if entry.op == "delete"}
+    come = [entry for entry in entries if entry.was or entry.after in gone]
+    if not come:
+        return entries
+    found = {entry: last(entry.was or gone[entry.after]) for entry in come}
+    waits = {e: r for e, r in found.items() if r and r.origin.startswith(f"{EXTERNAL}:")}
+    return [
+        e
+        if (r := waits.get(e)) is None
+        else e._replace(origin=r.origin, why=r.why, vetted=r.vetted)
+        for e in entries
+    ]
