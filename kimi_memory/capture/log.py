@@ -230,7 +230,7 @@ class SessionLog:
         if seen.ended is not None:
             raise UsageError(f"Session {seen.session.id} has ended. Start a new one.")
         earlier = self._earlier_turns(seen.session)
-        self._context = ""
+        self._context = seen.session.after
         self._refs = {turn.ref for turn in (*earlier, *seen.turns) if turn.ref}
         for line in lines:
             if b'"kind":"turn"' in line:

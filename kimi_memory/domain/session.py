@@ -78,6 +78,8 @@ class Session:
     title: str = ""
     area: str = ""
     """Whose is what is said in it: everybody's, or its ``agent``'s, ``user``'s or ``session``'s."""
+    after: str = ""
+    """The context of the turn that its first one follows, where a merge parted them."""
 
 
 def speaker_of(turn: Turn, session: Session) -> str:

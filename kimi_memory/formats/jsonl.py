@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -28,6 +29,7 @@ from kimi_memory.formats.session_page import transcript_markdown, view_json
 __all__ = [
     "Record",
     "archive_path",
+    "chain_start",
     "context_of",
     "end_line",
     "job_json",
@@ -49,7 +51,18 @@ __all__ = [
 
 Record = Mapping[str, Json]
 
-_SESSION_TEXTS = ("agent", "user", "project", "channel", "host", "continues", "title", "area")
+_AFTER = re.compile(rb'"after":"([0-9a-f]{12})"')
+_SESSION_TEXTS = (
+    "agent",
+    "user",
+    "project",
+    "channel",
+    "host",
+    "continues",
+    "title",
+    "area",
+    "after",
+)
 
 
 def short_path(session_id: str) -> str:
@@ -76,6 +89,12 @@ def page_path(session: Session) -> str:
 def context_of(previous: str, line: bytes) -> str:
     """Return the context of the turn after a sealed line, whose own was `previous`."""
     return hashlib.sha256((previous + sum_of(line)).encode()).hexdigest()[:12]
+
+
+def chain_start(line: bytes) -> str:
+    """Return the context of the first turn after a header; empty unless a merge parted them."""
+    found = _AFTER.search(line)
+    return found[1].decode() if found else ""
 
 
 def session_line(session: Session) -> bytes:

@@ -12,7 +12,7 @@ from kimi_memory.domain.change import digest
 from kimi_memory.domain.json_value import Json
 from kimi_memory.domain.tombstone import PURGED, Keyed
 from kimi_memory.formats.checksum import is_whole, seal, unseal
-from kimi_memory.formats.jsonl import context_of
+from kimi_memory.formats.jsonl import chain_start, context_of
 from kimi_memory.jobs.overview import is_generated
 from kimi_memory.jobs.purge_pattern import spellings
 from kimi_memory.nlp.basic.normalize import normalise
@@ -152,6 +152,7 @@ class Scrub:
         context, moved = "", False
         for line in content.splitlines(keepends=True):
             new = self._scrub_line(line, blank=blank)
+            context = chain_start(line) if b'"kind":"session"' in line else context
             if b'"kind":"turn"' in line:
                 if (moved or new != line) and is_whole(new):
                     new = _in_chain(new, context)

@@ -14,7 +14,7 @@ from kimi_memory.domain.session import Session, Transcript
 from kimi_memory.errors import NotFoundError, WaitingError
 from kimi_memory.formats.checksum import is_whole, unseal
 from kimi_memory.formats.joined_sessions import is_joined, parts_of
-from kimi_memory.formats.jsonl import context_of, read_transcript_lines, turn_of
+from kimi_memory.formats.jsonl import chain_start, context_of, read_transcript_lines, turn_of
 from kimi_memory.store.files.merge_marks import has_marks
 from kimi_memory.store.files.paths import is_conflict_copy
 from kimi_memory.store.store import Store
@@ -176,7 +176,7 @@ def chain_problems(store: Store, path: str) -> list[str]:
     lines = store.read(path).splitlines(keepends=True)
     if not lines or b'"kind":"session"' not in lines[0]:
         return ["it does not begin with its session, so something was cut off"]
-    problems, context, last = [], "", 0
+    problems, context, last = [], chain_start(lines[0]), 0
     for number, line in enumerate(lines, 1):
         if not is_whole(line):
             problems.append(f"line {number} was changed after it was written")
