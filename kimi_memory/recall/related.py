@@ -64,6 +64,7 @@ def followed(
         near_by = graph.near(hit.unit.id, hops)
         for near in [near for near in near_by if not rels or near.rel in rels][:FOLLOWED]:
             if near.id not in found:
+                # The best way to a note, not the sum of all: many weak links are no strong one.
                 best[near.id] = max(best.get(near.id, 0.0), hit.score * near.weight)
     known = _note_rows(searcher)
     rows = {known[id]: score for id, score in best.items() if id in known and allowed[known[id]]}

@@ -124,6 +124,7 @@ def relevant_rows(
         return rows
     words = frozenset(term.word for term in question.terms)
     held = np.zeros(len(searcher), dtype=bool)
+    # An order applies by its own words: "the" in a prompt does not call for one.
     for word in filter(tells, words):
         held[searcher.postings(word)[0]] = True
     return [row for row in rows if held[row] and _is_called_for(searcher, row, words)]
@@ -203,6 +204,7 @@ def _measure_shared(searcher: Searcher, question: Question, rows: Sequence[int])
             for word in echo.words:
                 other, _ = _word_presence(searcher, places, word, scratch)
                 said = np.maximum(said, other * echo.weight)
+        # In a small memory a word may stand in more rows than it counts for.
         rarity = math.log(1 + max(0.5, size - count + 0.5) / (count + 0.5)) / rarest
         asked += share * (rarity if count else 1.0)
         beside = NEARBY * ((said > 0) & near).any(axis=0)
@@ -249,6 +251,7 @@ def _word_presence(
     rows, _ = searcher.postings(word)
     scratch[rows] = True
     found = scratch[places].astype(np.float64)
+    # Cleared row by row: a new array for every word would cost as much as the memory is large.
     scratch[rows] = False
     return found, len(rows)
 

@@ -120,6 +120,7 @@ def under(line: Line, day: str) -> str:
 
 
 def _format_labels(line: Line, day: str) -> str:
+    # Whose word it is comes first: an agent must see at once that a person said it.
     trust, rest = line.labels[:1], line.labels[1:]
     told = ", ".join((*trust, *([day] if day else ()), *rest))
     return f"[{told}] " if told else ""

@@ -61,6 +61,7 @@ def stand_behind(searcher: Searcher, rows: Sequence[int]) -> Floats | None:
         said = [ids[row]] if kinds[row] == "turn" else _evidence_turns(searcher, row, kinds[row])
         if row in instead:
             factor[row] = AHEAD
+        # An event that rests on anything else as well still says something.
         elif said and turns.issuperset(said):
             factor[row] = BEHIND
     return factor
@@ -91,6 +92,7 @@ def _find_replaced(searcher: Searcher) -> Replaced:
     own = {keys[row] for row in latest} - {""}
     living = searcher.alive & ~cards & kinds.among(("card",)) if own else np.zeros(0, dtype=bool)
     rivals = [row for row in np.flatnonzero(living).tolist() if keys[row] in own]
+    # "I moved from Bern to Basel" supports the old card and the new one: it stays in front.
     held = frozenset(_yield_turn_ids(note for row in rivals if (note := _read_note(searcher, row))))
     gone = frozenset(turn for turns in rested.values() for turn in turns) - held
     newest = {keys[row]: row for row in sorted(rivals, key=lambda row: at[row] or 0.0)}

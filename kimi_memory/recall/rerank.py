@@ -29,6 +29,7 @@ def reranked(host: Host, query: str, hits: list[Hit]) -> tuple[list[Hit], str]:
     try:
         found: Sequence[float] | None = host.answer("rerank", query=query, texts=texts)
     except (ModelError, PluginError) as error:
+        # A server that is away costs the order, never the answer.
         return hits, f"Not reranked: {error}"
     if found is None:
         return hits, ""
@@ -36,6 +37,7 @@ def reranked(host: Host, query: str, hits: list[Hit]) -> tuple[list[Hit], str]:
         return hits, f"Not reranked: {len(found)} usable scores for {len(top)} texts."
     best, second = top[0].score, _normalise_scores(found)
     looked = [_rescore_hit(hit, score, best) for hit, score in zip(top, second, strict=True)]
+    # As if they had got 0: what was not looked at must not overtake what was.
     rest = [_multiply_score(hit, 1.0 - SHARE) for hit in hits[ROWS:]]
     return sorted([*looked, *rest], key=lambda hit: (-hit.score, hit.unit.id)), ""
 

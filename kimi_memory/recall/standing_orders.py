@@ -61,10 +61,12 @@ def standing_orders(recall: Recall, request: Request) -> Iterator[Line]:
     split = recall.words.split
     words = frozenset(split(request.query))
     chosen = [unit for unit in _yield_orders(recall, request) if suits(unit.text, words, split)]
+    # A stable sort: within each group the latest stays first.
     chosen.sort(key=lambda unit: (not calls_for(unit.text, words, split), unit.type != _RULE))
     room = SHARE * request.budget
     for place, unit in enumerate(chosen[:MOST]):
         line = line_of(unit, unit.text, request.zone)._replace(place=place, section=Section.ORDERS)
+        # The first that does not fit ends it: a later one is less called for, however short it is.
         room -= estimate(alone(line))
         if room < 0:
             return
@@ -121,6 +123,7 @@ def _with_cues(searcher: Searcher) -> Bools:
     """Return the rows that hold a word that orders are made of."""
     held = np.zeros(len(searcher), dtype=bool)
     for word in searcher.words.split(" ".join(_CUES)):
+        # Single characters of "以后" stand in every second sentence.
         if len(word) > 1:
             held[searcher.postings(word)[0]] = True
     return held

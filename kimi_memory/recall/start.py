@@ -57,6 +57,7 @@ def build_start(
     points = list(known.points(heading, request.zone, whose))
     own = [*_yield_identity_lines(shelf, ids), *_yield_people_lines(shelf, request.budget, ids)]
     choice, room = Choice(points), request.budget
+    # Choose, render, count, and try again with less: what headings cost depends on the choice.
     while room > 0:
         chosen = choice.within(room - sum(estimate(line.text) + 1 for line in own))
         built = _render_block(own, chosen, heading, request.nonce)
@@ -68,6 +69,7 @@ def build_start(
         # Headings and the fence cost room as well.
         room -= cost - request.budget
         if room <= 0 and own:
+            # Even the pages of people alone are too long: their last lines go, one by one.
             own, room = own[:-1], request.budget
     return Context("", 0, (), len(points) + len(own))
 

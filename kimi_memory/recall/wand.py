@@ -76,6 +76,7 @@ def leading(
     found = _score_rows(searcher, frame, weights, rows)
     widest = float(found.cover.max(initial=0.0))
     rarities = [(one, one.rarity) for one in known]
+    # Some row among the best has every word: none can cover more.
     if widest * _SLACK >= sum(rarity for _, rarity in rarities):
         return found
     others = _promising_rows(
@@ -119,6 +120,7 @@ def _promising_rows(
     sums, rest = np.zeros(len(searcher)), sum(most for _, most in known) * _SLACK
     takes, floor, every = 0.0, 0.0, bool(allowed.all())
     for number, (one, most) in enumerate(known):
+        # Rarest first: they add most and touch fewest rows.
         sums[searcher.postings(one.word)[0]] += adds(one)
         rest -= most
         takes += most  # If it is known, it is no more than before and what was added since.

@@ -35,12 +35,15 @@ def copy_id(store: Store) -> str:
     A folder that takes no writes has none: an empty string.
     """
     found = _read_copy_id(store)
+    # Asked twice, without and with the lock: nearly always it is there.
     if found or store.read_only:
         return found
     try:
         with store.lock("copy"):
             found = _read_copy_id(store)
             if not found:
+                # Five bytes are eight letters without padding, the same to systems that ignore
+                # case.
                 found = b32encode(os.urandom(5)).decode("ascii").lower()
                 marks = {"copy": found, **place_of(store.root)}
                 store.view(PATH, f"{json.dumps(marks)}\n".encode())

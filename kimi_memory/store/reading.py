@@ -146,6 +146,7 @@ class Reading:
         Args:
             vetting: returns what judges; it is asked when something comes.
         """
+        # It needs the history, which is not made before something comes from outside.
         self._vets = cache(vetting)
 
     @property
@@ -162,6 +163,7 @@ class Reading:
         content = self.read(path)
         if self._vets is None or not is_judged(path):
             return Served(content)
+        # The quick way: what we wrote ourselves is known from the journal, without any judging.
         known = recorded_standing(self.journal.last(path), content)
         if known is not None and known.cap is None and not has_marks(path, content):
             return Served(content)

@@ -157,6 +157,8 @@ class Store(Reading):
             StoreError: the path holds truth.
         """
         if is_truth(path):
+            # A view is neither synced nor journaled: written so, truth could vanish with the
+            # power.
             raise StoreError(f"{path} holds truth; it is changed by 'apply'.")
         with self._lock_for_writing([], op="view"):
             spare = f"{new_id('view', self._clock())}.{owner()}.part"
@@ -213,6 +215,7 @@ class Store(Reading):
             self.journal.add([Entry("confirmed", *one, one[1]) for one in seen.items()], actor)
             for path in seen:
                 with self._tree.place(path) as place:
+                    # The index and all caches know a file by its time; its content stays the same.
                     os.utime(place.name, dir_fd=place.folder, follow_symlinks=False)
 
     def drop_undo(
@@ -272,6 +275,7 @@ class Store(Reading):
                 self._recover_if_due(force=force)
                 self._recovery.mend_tails(self._time_stamp())
         except OSError as error:
+            # A memory that cannot be written can still be read and searched.
             if error.errno not in _REFUSED:
                 raise refusal(str(self.root), error) from error
             self.read_only = f"{error.strerror} ({self.root})"
@@ -308,6 +312,7 @@ class Store(Reading):
         with self._translate_errors(paths[0] if paths else str(self.root)):
             self._check_writable()
             if whole:
+                # Before a new transaction: one that a dead process left may hold the same files.
                 self._recover_if_due(force=self._transactions.owes)
             with self._locks.writing(paths, op=op, alone=alone):
                 yield
@@ -364,6 +369,7 @@ class Store(Reading):
             self.journal.add([Entry("append", path, mark(line, size), after)], actor, sync=False)
         except OSError:
             if size >= 0:
+                # Half a line must not stay: the next append would join it.
                 cut_back(disk, fd, size)
             if new:
                 self._tree.discard(place)

@@ -30,6 +30,8 @@ def put(path: Path, content: bytes, *, sync: bool = False) -> None:
     Raises:
         HistoryError: it could not be written.
     """
+    # A name of its own: two processes may write the same file at once, and the last one wins
+    # whole.
     beside = path.with_name(f"{path.name}-{os.getpid()}-{secrets.token_hex(4)}")
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -23,6 +23,7 @@ R = TypeVar("R")
 
 NOREPLACE = 1
 EXCHANGE = 2
+# The number of the call, for C libraries without a name for it (musl).
 _RENAMEAT2 = {"x86_64": 316, "aarch64": 276}.get(os.uname().machine, 276)
 _UNSUPPORTED = frozenset({errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP})
 _READ = 1 << 20
@@ -104,6 +105,7 @@ class Disk:
 
     def open(self, name: str, flags: int, *, at: int | None = None, mode: int = 0o600) -> int:
         """Open a file or folder without following a link in its last component."""
+        # Not inherited: a hook or git that we start must not keep a lock alive.
         full = flags | os.O_NOFOLLOW | os.O_CLOEXEC
         return self.perform("open", os.open, name, full, mode, dir_fd=at)
 
@@ -183,6 +185,8 @@ class Disk:
         try:
             self.perform(name, call, fd)
         except OSError as error:
+            # After this error Linux marks the pages clean: a second fsync would report a success
+            # it has not.
             if error.errno == errno.EIO:
                 raise SyncError(error.errno, error.strerror) from error
             raise
@@ -219,6 +223,7 @@ class Disk:
         except OSError as error:
             if error.errno not in _UNSUPPORTED:
                 raise
+            # A link fails where the name is taken, which a rename does not.
             self.link(old, old_at, new, new_at)
             self.unlink(old, old_at)
 
@@ -234,6 +239,7 @@ class Disk:
         except OSError as error:
             if error.errno not in _UNSUPPORTED:
                 raise
+            # In the other order the file that is replaced would be lost by a crash.
             spare = f"{old}.spare"
             self.link(new, new_at, spare, old_at)
             self.rename(old, old_at, new, new_at)

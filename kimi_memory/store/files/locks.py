@@ -30,6 +30,7 @@ from kimi_memory.store.files.paths import PRIVATE, check
 from kimi_memory.store.files.tree import Tree, same
 
 FOLDER = f"{PRIVATE}/locks"
+# A file for each path would be left for ever; 256 are shared, and collisions only wait.
 STRIPES = 256
 _IDLE = 16
 """So many files stay open for the next to take the lock: a turn takes three, and the same ones."""
@@ -55,12 +56,14 @@ def started(pid: int) -> str:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
+    # From the last bracket: the name of a program may hold blanks and brackets.
     return stat.rpartition(")")[2].split()[19]
 
 
 def owner() -> str:
     """Return the mark by which another process can tell whether this one still lives."""
     pid = os.getpid()
+    # A number alone is given to another process in the end, after a restart within minutes.
     return f"{pid}-{started(pid)}-{boot_id()[:8]}"
 
 
@@ -239,6 +242,8 @@ class Locks:
             waited = time.monotonic() - begun
             if waited >= wait:
                 raise LockTimeoutError(wish.name, self._describe_holder(wish.name), waited)
+            # A blocking `flock` knows no timeout; random, so that two who wait do not meet again
+            # and again.
             time.sleep(min(random.uniform(0.0005, _PAUSE_SECONDS), wait - waited))  # noqa: S311  jitter
         return fd
 
@@ -249,6 +254,8 @@ class Locks:
         try:
             disk.perform("flock", fcntl.flock, fd, kind | fcntl.LOCK_NB)
             found = os.fstat(fd)
+            # Somebody may have removed the folder: a lock on a file that has no name guards
+            # nothing.
             if same(found, disk.stat(f"{FOLDER}/{_lock_file_name(wish.name)}", self._tree.fd)):
                 # Of many who share a lock, any could be named.
                 if not wish.shared:

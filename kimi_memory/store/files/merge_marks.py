@@ -30,6 +30,7 @@ def has_marks(path: str, content: bytes) -> bool:
 
 def line_of_marks(path: str, content: bytes) -> int:
     """Return the line where the marks of a merge begin, 0 where there are none."""
+    # The last of the marks, and the rarest: nearly every file is done here.
     if b"\n" + _THEIRS not in content:
         return 0
     fence, begun, middle = b"", 0, False

@@ -53,11 +53,13 @@ def claim(root: Path, key: bytes) -> None:
         if _names_to_keep(root, key) is None:
             return
         with _lock_memory_folder(root) as is_idle:
+            # Asked again under the lock: another process may have claimed it meanwhile.
             stays = _names_to_keep(root, key) if is_idle else None
             if stays is not None:
                 _set_aside(root, stays)
                 _write_owner_mark(root, key)
     except OSError as error:
+        # A memory on a read-only disk can still be read.
         if error.errno not in _REFUSED:
             raise refusal(str(root), error) from error
 
@@ -72,6 +74,7 @@ def place_of(root: Path) -> dict[str, str | int]:
 def is_here(marks: Mapping[str, object], root: Path) -> bool:
     """Whether marks are those of this folder; it may have been renamed, or mounted anew."""
     here = place_of(root)
+    # A rename changes the path, a new mount the number of the device; a copy has another inode.
     steady = all(marks.get(name) == here[name] for name in ("host", "ino"))
     return steady and any(marks.get(name) == here[name] for name in ("dev", "path"))
 

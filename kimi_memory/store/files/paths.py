@@ -26,10 +26,12 @@ _PATHS = 1 << 16
 """So many paths are remembered: fewer than a memory has would help a walk not at all."""
 _NAMES = 1 << 12
 """So many names are remembered: those of folders come again and again."""
+# On Windows "con.md" is the console, in whatever folder.
 _DEVICES = frozenset(
     {"con", "prn", "aux", "nul", "conin$", "conout$"}
     | {f"{port}{n}" for port in ("com", "lpt") for n in "0123456789¹²³"}
 )
+# vim's 4913, Emacs' #note.md#, Office's ~$note, Safari's .sb-…
 _PASSING = re.compile(
     r"~|.*~|#.*#|4913|.*\.sw[a-p]|.*\.(?:tmp|temp|part|crdownload|swp)|.*\.tmp[.\w-]*"
     r"|.*\.sb-[\w-]+|~\$.*"
@@ -40,6 +42,7 @@ _CONFLICT_COPY = re.compile(
     r"|.*\([^()]*(?:conflicted copy|冲突副本|冲突文件|\bconflict \d{4}-)[^()]*\).*",
     re.IGNORECASE,
 )
+# The readable view of an open session, made anew with every turn.
 _VIEW = re.compile(r"short-term/[^/]+\.json")
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _OPENAT2 = 437
@@ -79,6 +82,7 @@ def _component_fault(part: str) -> str:
 
 
 def _bad_characters(part: str) -> str:
+    # Both part a path on Windows; a newline would end a line of a journal.
     if any(c in "\\:" or unicodedata.category(c) == "Cc" for c in part):
         return "it has a control character, a backslash or a colon"
     if any("\ud800" <= c <= "\udfff" for c in part):
@@ -89,6 +93,7 @@ def _bad_characters(part: str) -> str:
 def _bad_name(part: str) -> str:
     if len(part.encode()) > 255:
         return "a component is longer than 255 bytes"
+    # macOS writes "é" as two characters: git would see two files.
     if not unicodedata.is_normalized("NFC", part):
         return "it is not in Unicode normal form C"
     if part[-1] in " .":

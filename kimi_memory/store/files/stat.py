@@ -34,6 +34,7 @@ class Listed(NamedTuple):
 
 def signature(found: os.stat_result) -> Stat:
     """Return what tells whether a file is still the one we read."""
+    # Not the time of modification: editors, `cp -p` and git set it to whatever they like.
     return found.st_size, found.st_ctime_ns, found.st_ino
 
 

@@ -111,6 +111,7 @@ class Tree:
             except FileNotFoundError:
                 pass
             # Another thread may be using it just now.
+            # Closed with the memory.
             self._left.append(held[0])
             self._kept.pop(path, None)
         fd = self.enter(path.split("/"), make=make)
@@ -147,6 +148,7 @@ class Tree:
             if PRIVATE not in parts:
                 self.refuse_twin(Place(above, parts[-1]), "/".join(parts))
             self.disk.mkdir(parts[-1], above)
+            # The name of a new folder lies in the folder above it.
             self.disk.fsync(above)
         finally:
             self.disk.close(above)
@@ -184,6 +186,7 @@ class Tree:
 
     def _open_plain(self, place: Place, flags: int, path: str) -> tuple[int, os.stat_result]:
         try:
+            # Without it, opening a pipe waits for somebody to write.
             fd = self.disk.open(place.name, flags | os.O_NONBLOCK, at=place.folder)
         except OSError as error:
             if error.errno in {errno.ELOOP, errno.EISDIR, errno.ENXIO}:

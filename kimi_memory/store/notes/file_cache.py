@@ -54,7 +54,10 @@ class Catalog:
             if self._rows is None:
                 self._rows = self._load_rows()
             known = self._rows.get(path)
+            # By size, time and inode: to hash every file at each start would be to read all of
+            # them.
             if known is None or known[0] != look:
+                # A file that looks otherwise may say anything: all that was known of it goes.
                 known = self._rows[path] = look, {}
             return known[1]
 
@@ -80,6 +83,7 @@ class Catalog:
             mark, _, body = self._store.read(FILE).partition(b"\n")
         except KimiMemoryError:
             return {}
+        # Signed, as it decides what counts: a folder from elsewhere could bring a list of its own.
         if not hmac.compare_digest(mark, self._sign_body(body)):
             return {}
         form, rows = json.loads(body)

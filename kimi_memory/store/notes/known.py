@@ -137,6 +137,7 @@ class Known:
         day = f"{in_zone(digest.at, zone):%Y-%m-%d}"
         for number, line in enumerate(digest.lines):
             section = _section_of(line)
+            # What was open five sessions ago is done or forgotten more often than not.
             if section in (Section.LATELY, Section.OPEN) and age >= RECENT:
                 continue
             # Who somebody is stands, whatever they change of their plans in the same breath.
@@ -150,6 +151,8 @@ class Known:
             worth = worth_of(line.text)
             if line.part is not Part.FOUND and worth < _LEAST.get(section, worth):
                 continue
+            # An order counts however seldom it is repeated; what was told may be one of many
+            # things.
             first = _AFTER_ORDERS if line.part is Part.ORDERED else _LATER
             rank, place = (first, -worth, age), (first, age, number)
             yield Point(section, id, text, f"{plain} ^{id}", rank, plain, place)

@@ -76,6 +76,7 @@ class Shelf:
             NotFoundError: there is none.
             AmbiguousIdError: the prefix fits several.
         """
+        # The index of recall guesses where it lies, which spares a look at every file.
         for path in paths:
             entry = self._entry_at(path)
             if entry is not None and entry.id == id:

@@ -78,7 +78,9 @@ def is_begun(store: Store, path: str) -> bool:
     try:
         look = (store.root / path).lstat()
         fresh = look.st_size < _FIRST_LINE and 0 <= time.time() - look.st_mtime < _MOMENT
+        # The first line is one write, so without a newline it is not written yet.
         unlined = (fresh or not look.st_size) and b"\n" not in store.read(path)
+        # What the journal knows had its line: then it is damaged, and must be named.
         return unlined and not store.journal.known().get(path)
     except (FileNotFoundError, NotFoundError):
         return False
@@ -103,6 +105,7 @@ def next_part(store: Store, session: Session) -> Session:
     ended = parts(store, session.id)
     if not ended:
         return session
+    # An ended session is never opened again: it is archived, distilled, and quoted by line.
     id = f"{session.id}.{_part_number(ended[-1]) + 1}"
     return _inherit_owner(
         replace(session, id=id, continues=ended[-1].id), read(store, ended[-1].path).session

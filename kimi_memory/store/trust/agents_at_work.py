@@ -38,6 +38,7 @@ class _Session(NamedTuple):
         at = bisect_right(self.moments, moment + _TICK) - 1
         if at < 0:
             return False
+        # An answer takes hours at most; what is written later, a person wrote.
         return moment - self.moments[at] <= (ANSWERING if self.due[at] else LINGERS)
 
 

@@ -68,6 +68,8 @@ class Versions:
     def _find_committed(self, history: History, path: str, mark: str) -> bytes | None:
         for content in _yield_contents(history, path):
             if digest(content) == mark:
+                # To ask git for every version of a file takes a process; this is asked at each
+                # reading.
                 self._cache_version(mark, content)
                 return content
         return None

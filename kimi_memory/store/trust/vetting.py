@@ -98,9 +98,12 @@ class Vetting:
             look = (self._store.root / path).stat()
         except OSError:
             return Standing()
+        # What a person had before the memory was made is theirs.
         if last is None and self._is_adopted(path, content, look):
             return Standing()
         cap, why = self.judge(path, content, look)
+        # Ours is in its place before the journal says so: a moment later the answer is another
+        # one.
         young = time_ns() - look.st_ctime_ns < _YOUNG_NS
         vetted = self.vetted_before(last, path) if cap else ""
         return Standing(cap, why, vetted, passing=young and cap is not None)
@@ -122,6 +125,7 @@ class Vetting:
             )
         if path.endswith(".jsonl"):
             return None, ""  # A turn that nobody's journal accounts for is for `verify` to name.
+        # Both: an agent's shell can set the time of modification back, not that of the change.
         for at in (look.st_ctime, look.st_mtime):
             session = self._work.at(datetime.fromtimestamp(at, UTC))
             if session:
@@ -132,6 +136,7 @@ class Vetting:
 
     def came(self, path: str) -> bool:
         """Whether a session was begun elsewhere and grew here, without a person's word on it."""
+        # The cheap test first: nearly every file was begun here.
         if path not in self._arrived_blobs():
             return False
         records = (one for one in self._store.journal.records() if one.get("path") == path)
@@ -168,6 +173,7 @@ class Vetting:
 
     def _trusts_all(self, path: str) -> bool:
         """Whether the setting says so, in a settings file that does not wait itself."""
+        # The settings never vouch for themselves: who may write them could switch the judging off.
         if self._rule != "trust" or path == SETTINGS:
             return False
         return self.standing(SETTINGS, self._store.read(SETTINGS)).cap is None

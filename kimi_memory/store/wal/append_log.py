@@ -46,6 +46,7 @@ def last_line(disk: Disk, fd: int, size: int) -> bytes:
         cut = block.rfind(b"\n", 0, max(0, len(block) - 1))
         if cut >= 0 or start == 0:
             return block[cut + 1 :]
+        # A line is short nearly always; a long one is found in a few steps.
         span *= 8
 
 
@@ -115,6 +116,7 @@ def append_whole(disk: Disk, fd: int, content: bytes, size: int, *, sync: bool =
         OSError: nothing was appended.
     """
     try:
+        # In one call: with O_APPEND the system lets no other process write in between.
         disk.write(fd, content)
         if sync:
             disk.fdatasync(fd)

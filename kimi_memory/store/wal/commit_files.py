@@ -16,6 +16,7 @@ from kimi_memory.store.wal.preimages import FOLDER as UNDO
 from kimi_memory.store.wal.preimages import Keeper, undo_name
 from kimi_memory.store.wal.records import Entry
 
+# An editor that saves all the time must not keep us here for ever.
 _SWAPS = 16
 
 
@@ -104,6 +105,8 @@ class Placer:
     def _create_file(self, step: Step, slot: Place) -> None:
         with self._open_touched(step.path, make=True) as place:
             try:
+                # Refused where somebody made the file since we looked, so theirs is never
+                # replaced.
                 self._disk.rename_noreplace(slot.name, slot.folder, place.name, place.folder)
                 self._placed.append((step, ""))
             except FileExistsError:

@@ -33,6 +33,7 @@ def keyed_by(journal: Journal) -> Keyed:
 
 def asked(words: str, keyed: Keyed) -> str:
     """Return what a receipt holds of a question: the same for the same words, and none of them."""
+    # Normalised, so that the same question is the same however it was typed.
     return keyed(f"asked\0{normalise(words)}")[:_ASKED] if words else ""
 
 

@@ -71,6 +71,7 @@ def plan(tree: Tree, changes: Sequence[Change], stamp: str) -> list[Step]:
         UnsafePathError: a place is not safe.
     """
     steps = [_plan_step(tree, change, stamp) for change in changes]
+    # Writing the same bytes anew would make every cache read the file again.
     return [step for step in steps if step.kind != "update" or step.before != step.after]
 
 
@@ -130,6 +131,7 @@ def _plan_append(tree: Tree, path: str, lines: Sequence[bytes], stamp: str) -> S
     except FileNotFoundError:
         _refuse_taken(tree, path)
         return Step("create", path, after=digest(added), content=added)
+    # A person's editor left the last line open.
     if old and not old.endswith(b"\n"):
         added = b"\n" + added
     return Step(

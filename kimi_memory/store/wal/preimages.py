@@ -16,6 +16,7 @@ FOLDER = f"{PRIVATE}/undo"
 CONFLICTS = "conflicts"
 _NAME = re.compile(r"(?:old|gone)\.[^.]+\.[0-9a-f]*\..+|late\.[0-9a-z]+", re.DOTALL)
 """Of what we keep here; whatever else lies here stays where nothing reads it."""
+# An editor that still has the old file open saves into it within so long, if at all.
 GRACE_SECONDS = 60.0
 DELETED_SECONDS = 30 * 86400.0
 
@@ -71,6 +72,7 @@ class Keeper:
         with self._tree.folder(FOLDER, make=True) as folder:
             for name in sorted(self._tree.disk.names(folder)):
                 keep = deleted_seconds if name.startswith("gone.") else grace_seconds
+                # The time of the rename: that of the content may be years ago.
                 age = time.time() - self._tree.disk.stat(name, folder).st_ctime
                 if age >= keep and _NAME.fullmatch(name):
                     found += self._drop_preimage(Place(folder, name))

@@ -231,6 +231,7 @@ class Reconciler:
             self._seen.pop(path, None)
         self._seen |= {path: _mark_if_racy(look, run.at_ns) for path, look in run.new.items()}
         self._news += run.total
+        # Without it, the next process only compares these files again.
         if not run.old or worth_writing(self._news, len(run.old)):
             body = json.dumps(self._seen, ensure_ascii=False).encode()
             self._save(SNAPSHOT, self._journal.sign(body) + b"\n" + body)
@@ -250,6 +251,7 @@ class Reconciler:
         external = _classify_change(path, before, after)
         if external.kind != "created":
             return external
+        # By content: a name says nothing, and the mark of a grown file is no hash.
         twin = run.lost.pop(after, None) or run.lost.pop(mark_of(content or b""), None)
         if twin is None:
             return external
