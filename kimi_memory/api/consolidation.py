@@ -57,10 +57,12 @@ class Consolidation:
         place = sessions.find(parts.store, parts.screen.pass_id(id))
         transcript = sessions.read(parts.store, place.path)
         report = self.run(Distil(parts, place.id), dry_run=dry_run)
+        # Not after a dry run, nor where it was distilled before.
         if report.id:
             turns = len(transcript.turns)
             parts.host.notice("session_ended", session=transcript.session, turns=turns)
         if place.open and not dry_run and not parts.store.exists(place.path):
+            # The readable view of an open session, which is now a page in the archive.
             parts.store.unview(place.path.removesuffix("l"))
         return report
 
@@ -72,6 +74,7 @@ class Consolidation:
         """Distil every session that waits, in order; one that fails keeps no other waiting."""
         with self._parts.store.glance.hold():
             waiting, damaged = undistilled(self._parts.store, self.jobs.done)
+            # Damaged ones are tried as well: their failure names the file and what to do about it.
             tries = {id: partial(self.distil, id, dry_run=dry_run) for id in (*damaged, *waiting)}
             return self.jobs.each("distil", tries)
 
@@ -83,6 +86,8 @@ class Consolidation:
         if not dry_run and rekey(parts.store):
             parts.batch.note()
         with parts.store.glance.hold():
+            # Before the job: it writes the same pages anew, and must know what a person changed
+            # there.
             edits = self.take_edits(dry_run=dry_run)
             jobs = planners_of(job, parts, day, self.jobs.done)
             runs = {name: partial(self.run, one, dry_run=dry_run) for name, one in jobs.items()}
@@ -90,6 +95,7 @@ class Consolidation:
             reports = [one for one in found if day or one.id or one.failed or one.left_out]
         reports[:0] = [edits] if edits.id or edits.left_out else []
         if not dry_run:
+            # Old bytes are kept for some time only; a scheduled job is the moment to let them go.
             parts.store.drop_undo()
         return reports
 

@@ -81,6 +81,7 @@ class Memory(Parts):
         notes = lay_out(root, opening, name, language, locale)
         memory = cls(root, opening)
         memory.notes = notes
+        # Its first commit: whatever follows can be compared with an empty memory.
         if not memory.history.head():
             memory.history.commit("A new memory", trailers={"Kind": "init"})
         return memory
@@ -160,6 +161,8 @@ class Memory(Parts):
         """
         if not text.strip():
             raise UsageError("There is nothing to remember. Give one statement.")
+        # The session of a day's statements is shared by many: nothing in it is of one session
+        # alone.
         if area == "session" and not session:
             raise UsageError("A statement has no session of its own. Name one, or another area.")
         session = session or self._capture_part.id_of_statements(project, agent, user, area)
@@ -282,6 +285,8 @@ class Memory(Parts):
         """
         from kimi_memory.recall.context import build
 
+        # The block is built with a random mark and gets its lasting one below, once its text is
+        # known.
         request = Request(
             purpose, budget or self.settings.recall.context_tokens, lettered(secrets.token_hex(8)),
             query=query, session=session, beside=beside, within=within, project=project,
@@ -321,6 +326,7 @@ class Memory(Parts):
 
     def close(self) -> None:
         """Commit what is pending (in a long-lived process) and let go of the folder."""
+        # Only what was used is closed: asking for it would make it.
         if "_capture_part" in self.__dict__:
             self._capture_part.close()
         super().close()

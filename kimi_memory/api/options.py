@@ -52,6 +52,7 @@ def read_settings(root: Path) -> Settings:
 
 def open_store(root: Path, home: Home, key: bytes, clock: Callable[[], datetime]) -> Store:
     """Open the files of a memory; what a stranger left in its private folder is set aside."""
+    # A key of this process alone would set aside what the machine's own key signed.
     if home.keeps(key):
         claim(root, key)
     return Store.open(root, key=key, clock=clock)

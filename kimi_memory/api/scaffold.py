@@ -55,6 +55,7 @@ def lay_out(root: Path, opening: Opening, name: str, language: str, locale: str)
         screen = Screen(opening.host or user_host(home), home.key())
         files = starter(screen.pass_name(name), language, opening.clock(), locale=locale)
         with open_store(root, home, home.key(), opening.clock) as store:
+            # A folder may hold pages already, which are not overwritten.
             store.apply([f for f in files if not store.exists(f.path)], opening.actor)
     return notes
 
@@ -68,6 +69,7 @@ def starter(name: str, language: str, now: datetime, *, locale: str = "") -> lis
         now: the moment it is made.
         locale: such as ``zh_CN.UTF-8``; tells the language of the pages where that is ``auto``.
     """
+    # "王芳" is Chinese; "Kimi 笔记" may be either.
     named = language_of(name) == "zh" and not any(ch.isascii() and ch.isalpha() for ch in name)
     chinese = locale.lower().startswith("zh") or (bool(name) and named)
     lang = Lang.ZH if language == "zh" or (language == "auto" and chinese) else Lang.EN

@@ -162,6 +162,7 @@ class Parts:
 
         The same content in one session has the same block, so that prompt caches keep it.
         """
+        # By day: a mark that leaked into a page is worth nothing tomorrow.
         told = "\0".join((str(self.root), f"{self.now():%Y-%m-%d}", *about))
         mark = hmac.new(self._key, told.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
         return lettered(mark[:16])
@@ -176,6 +177,7 @@ class Parts:
         """Commit what is pending (in a long-lived process) and let go of the folder."""
         if "_recall_receipts" in self.__dict__:
             self._recall_receipts.close()
+        # A short process leaves its batch to the next one: a commit takes longer than its work.
         if self.background or "batch" in self.__dict__:
             self.batch.close()
         if self.background and self.batch.pending():
@@ -186,6 +188,7 @@ class Parts:
 
                 # The batch stays pending.
                 logging.getLogger("kimi_memory").warning("history is behind: %s", error)
+        # The store last: the others still need its folder.
         if "index" in self.__dict__:
             self.index.close()
         if "history" in self.__dict__:

@@ -105,5 +105,6 @@ class SessionHandle:
         return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
+        # After an error the session stays open, so that it can go on where it broke off.
         if kind is None:
             self.end()

@@ -70,6 +70,7 @@ class TurnCapture:
         try:
             return self._keep([draft], captured)
         except StoreError as error:
+            # Said again, the statement would stand there twice: what is safe must be named.
             why = f"session:{handle.id}#{captured[0].turn.n} is stored, its card is not: {error}"
             return JobReport("", "remember", draft.key, failed=why)
 
@@ -92,6 +93,7 @@ class TurnCapture:
         if place.open and transcript.ended is None:
             actor = parts.actor._replace(session=place.id)
             log = SessionLog(parts.store, parts.host, parts.screen, actor)
+            # Turns of an import may be of a later clock than ours; nothing ends before it began.
             log.end(max(parts.clock(), transcript.latest))
             parts.written()
         return place.id

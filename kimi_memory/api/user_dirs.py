@@ -50,6 +50,7 @@ class Home(NamedTuple):
                 with contextlib.suppress(FileExistsError):
                     _create_key_file(path, fresh)
             stored = path.read_bytes()
+            # A file cut short by a full disk is no key: nothing it signs could be trusted.
             if len(stored) == _KEY:
                 return stored
         return fresh or os.urandom(_KEY)
@@ -67,6 +68,7 @@ def _create_key_file(path: Path, content: bytes) -> None:
     with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(content)
     try:
+        # A link fails where there is a key already: that one then holds for both processes.
         os.link(part, path)
     finally:
         part.unlink()

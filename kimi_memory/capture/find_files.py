@@ -46,6 +46,7 @@ def _walk_folder(root: Path, skipped: list[str]) -> Iterator[Path]:
         for name in unknown:
             if name not in _QUIET and here / name not in links:
                 skipped.append(f"{here / name}: a hidden folder; name it to ingest what is in it")
+        # In place: `os.walk` goes only into what is left.
         folders[:] = [n for n in folders if n not in unknown]
         wanted = [here / name for name in names if not name.startswith(".")]
         yield from (path for path in wanted if path not in links and path.is_file())

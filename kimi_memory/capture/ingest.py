@@ -23,6 +23,7 @@ from kimi_memory.store.store import Store
 from kimi_memory.store.wal.keyed_hashes import keyed_by, keyed_mark
 
 HEAD = 65536
+# Every batch is one durable write: fewer turns each would mean more waits for the disk.
 _BATCH = 200
 
 
@@ -116,6 +117,7 @@ class Ingest:
 
     def _find_new_turns(self, turns: Sequence[Turn], known: Sequence[sessions.Place]) -> list[Turn]:
         """Return the turns not stored yet; the same words twice count twice."""
+        # Counted: "Yes." may have been said five times in one session.
         stored: Counter[str] = Counter()
         for place in known:
             for turn in sessions.read(self._store, place.path).turns:
@@ -142,6 +144,7 @@ def _turn_identity(turn: Turn, text: str) -> str:
 
     Tags of masked secrets differ between machines and do not count.
     """
+    # By the program's own id where there is one: the same words may be another message.
     return turn.ref or f"{turn.role}\0{MASK.sub('⟦redacted⟧', text)}"
 
 

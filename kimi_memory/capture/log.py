@@ -33,6 +33,7 @@ from kimi_memory.store.notes.sessions import split_session
 from kimi_memory.store.store import Store
 from kimi_memory.store.wal.keyed_hashes import keyed_by, keyed_mark
 
+# What people say first; a tool's output is long and says little of them.
 _BASE = {Role.USER: 0.5, Role.ASSISTANT: 0.4, Role.TOOL: 0.2, Role.SYSTEM: 0.1}
 _ORIGIN = {Role.USER: Origin.HUMAN, Role.ASSISTANT: Origin.AGENT}
 
@@ -134,6 +135,7 @@ class SessionLog:
                 if made is not None:
                     captured.append(made)
                     lines.append(turn_line(made.turn))
+                    # Only the last rounds: a session of months must not be held in memory whole.
                     turns = [*last_rounds(turns), made.turn]
                     self._track_turn(made.turn, lines[-1])
             self._size = size
@@ -223,6 +225,7 @@ class SessionLog:
     def _reload_if_changed(self) -> None:
         """Catch up with the file if another process wrote to it since we did."""
         size = self._store.size(self.path)
+        # A file that only grows has changed if its size has.
         if size == self._size:
             return
         lines = self._store.read(self.path).splitlines(keepends=True)
@@ -262,6 +265,7 @@ class SessionLog:
 def _determine_origin(said: Said, text: str) -> Origin:
     """Return whose words a text is; orders to a model are nobody's that we would believe."""
     origin = said.origin or _ORIGIN.get(said.role, Origin.TOOL)
+    # "Ignore all previous instructions" counts as words from outside, even in a person's message.
     return max(origin, Origin.REMOTE, key=_origin_rank) if gives_orders(text) else origin
 
 

@@ -47,6 +47,7 @@ def explicit_draft(captured: Captured, session: Session, key: str, type: str) ->
         key=key or (found.key if found else f"note.{slug(title, limit=40)}"),
         title=found.title if found else title,
         value=turn.text.strip(),
+        # The whole turn is its evidence: what is to be remembered is said in so many words.
         quotes=(Quote(session.id, turn.n, turn.text),),
         at=turn.at,
         lang=lang,
@@ -69,4 +70,5 @@ def wanted_drafts(captured: Sequence[Captured], limits: CaptureTable) -> list[Dr
     """
     if not limits.auto:
         return []
+    # Bounded for each exchange: a pasted page of rules must not become fifty memories.
     return [draft for one in captured for draft in one.drafts][: limits.limit]

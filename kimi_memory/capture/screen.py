@@ -20,9 +20,11 @@ from kimi_memory.hooks.host import Host
 from kimi_memory.nlp.basic.prompt_fence import strip_injected
 
 MASK = re.compile(r"⟦redacted:[a-z0-9-]+:[0-9a-f]{4}⟧")
+# JSON nested deeper than this no program writes; Python's own stack ends near 1,000.
 _DEEPEST = 100
 _IDS = frozenset({"id", "continues"})
 """Of the header of a session: ids have a way of their own."""
+# With the invisible tags of Unicode, in which orders to a model can be hidden.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\U000e0000-\U000e007f]")
 
 
@@ -57,6 +59,7 @@ class Screen:
         given = text.replace("\r\n", "\n").replace("\r", "\n")
         told = strip_injected(given)
         plain = _CONTROL.sub("", told)
+        # Half characters, which no file can hold.
         plain = plain.encode("utf-8", "replace").decode("utf-8")
         masked, count = self.mask(plain)
         kept, cut = self._truncate_text(masked)
@@ -76,6 +79,7 @@ class Screen:
 
     def mask_new(self, text: str, known: str) -> str:
         """Return `text` with the secrets masked that do not stand in `known` already."""
+        # What a person wrote on a page themselves stays as they wrote it.
         fresh = (s for s in self.spans(text) if text[s.start : s.end] not in known)
         return self._mask_spans(text, fresh)[0]
 
@@ -131,6 +135,7 @@ class Screen:
             raise UsageError("The values are nested too deep to be kept. Keep them flat.")
         match value:
             case str():
+                # "hunter2" alone is a word; "password: hunter2" is a secret.
                 label = f"{name}: "
                 passed = self.pass_text(f"{label}{value}").text
                 return passed.removeprefix(label) if passed.startswith(label) else passed
@@ -155,6 +160,7 @@ class Screen:
         over = len(raw) - self._max_bytes
         if over <= 0:
             return text, 0
+        # A character that the cut halves is left out.
         kept = raw[: self._max_bytes].decode("utf-8", "ignore")
         return f"{kept}\n⟦cut: {over} bytes⟧", over
 

@@ -13,4 +13,5 @@ def fits_window(text: str, limits: CaptureTable) -> bool:
     """Whether a text is neither too short to be a statement nor as long as pasted text."""
     if len(text) > limits.max_chars:
         return False
+    # A Chinese character counts twice: it says about as much as two letters or more.
     return limits.min_chars <= len(text) + len(_HAN.findall(text)) <= limits.max_chars

@@ -66,6 +66,7 @@ class Host:
         self._settings = settings or {}
         self._disabled = frozenset(disabled)
         self._manager = pluggy.PluginManager("kimi_memory")
+        # First, so that every plugin is checked against them.
         self._manager.add_hookspecs(specs)
         self._takes: dict[str, Sequence[str] | None] = {}
         self.loaded: list[Loaded] = []
@@ -102,6 +103,7 @@ class Host:
             PluginError: a plugin failed; it is named.
         """
         found = getattr(self._manager.hook, hook).get_hookimpls()
+        # A wrapper must see each call by itself.
         if any(each.wrapper or each.hookwrapper for each in found):
             return [self.gather(hook, **arguments) for arguments in calls]
         with self._blame_plugin(hook):
@@ -119,6 +121,7 @@ class Host:
 
     def notice(self, hook: str, /, **arguments: Any) -> None:
         """Tell every plugin; one that fails is logged and does not stop the others."""
+        # Not through pluggy, which ends at the first error.
         for implementation in reversed(getattr(self._manager.hook, hook).get_hookimpls()):
             wanted = {name: arguments[name] for name in implementation.argnames}
             try:

@@ -28,6 +28,7 @@ def stand_in(hooks: Iterable[str], find: Find) -> StandIn:
             where the plugin answers None without settings, so that it need not be found.
         find: returns the plugin itself; called once.
     """
+    # One plugin, however many of its hooks are called.
     made, find = StandIn(), cache(find)
     for stated in hooks:
         hook, *options = stated.split()

@@ -49,6 +49,7 @@ def touched(store: Store, history: History, shelf: Shelf) -> Iterator[Touch]:
         if card is None or card.status not in LIVE or _is_proven(card):
             continue
         before = _find_earlier_card(history, path, mark) if history.ready() else None
+        # A corrected space or letter case says nothing new.
         if before is None or normalise(before.value) != normalise(card.value):
             yield Touch(path, card, _find_line_number(content, card.value), before)
 
@@ -72,6 +73,7 @@ def _parse_card(content: bytes, path: str) -> Card | None:
 
 def _is_proven(card: Card) -> bool:
     """Whether words that the card rests on say what it says."""
+    # What speaks against the card cannot prove it.
     against = {source.quote for source in card.sources if source.rel is Rel.CONTRADICTS}
     value = normalise(card.value)
     said = (normalise(quote.text) for quote in card.quotes if quote.hash not in against)

@@ -72,6 +72,7 @@ class Breaker:
             mark, _, body = self._store.read(_state_path(kind)).partition(b"\n")
         except KimiMemoryError:
             return Failures(kind)
+        # A folder from elsewhere must not be able to stop our jobs.
         if not hmac.compare_digest(mark, self._store.journal.sign(body)):
             return Failures(kind)
         return Failures(**json.loads(body))

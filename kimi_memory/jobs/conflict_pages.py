@@ -49,6 +49,8 @@ def disputes(cards: Iterable[Card]) -> list[Dispute]:
             *_contradicted_ids(card),
             *_of_key(card, open_cards.values()),
         } & open_cards.keys()
+        # A page that shows private and shared answers side by side would give the private one
+        # away.
         near = {id for id in near if open_cards[id].scope == card.scope}
         for id in list(near):
             near |= groups.get(id, set())
@@ -99,5 +101,6 @@ def page_changes(render: Render, shelf: Shelf, steps: Iterable[Step]) -> list[Ch
     old = (shelf.file(e.path).note for e in marked if e.kind == "card" and e.id not in new)
     cards = [*(note for note in old if isinstance(note, Card)), *new.values()]
     opened = [one for one in disputes(cards) if any(card.id in new for card in one.sides)]
+    # A page on which a person wrote is theirs until they have decided.
     free = (d for d in opened if not render.exists(d.path) or may_rewrite(render.text(d.path)))
     return [change for one in free for change in render.replace_file(one.path, one.text.encode())]

@@ -62,6 +62,7 @@ class _Edits:
         for name in _SECTIONS:
             old, new = _section_lines(before, name), _section_lines(after, name)
             added, gone = self._added[name], self._gone[name]
+            # What was taken out stays out, even if the same job would write it again tomorrow.
             for line in set(old) - set(new):
                 added.pop(line, None)
                 gone.add(_strip_hour(line))

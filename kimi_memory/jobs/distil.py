@@ -51,6 +51,8 @@ class Distil:
         """Return the plan over the notes as they are."""
         place = sessions.find(self._store, self._id)
         transcript = sessions.read(self._store, place.path)
+        # A session that was pulled from another machine: nobody here has seen its words being
+        # said.
         if self._store.vetting is not None and self._store.vetting.came(place.path):
             transcript = sessions.capped(transcript, Origin.REMOTE)
         texts = {turn.n: turn.text for turn in transcript.turns}
@@ -108,6 +110,7 @@ class Distil:
         tasks = {id(d) for d in good if d.type is CardType.TASK_STATE}
         # What a model wrote was proven one by one, and is bounded by what it may propose.
         tasks |= {id(d) for d in good if d.stated}
+        # Tasks are not counted: an open one that is left out would be forgotten.
         ranked = sorted((d for d in good if id(d) not in tasks), key=lambda d: -d.importance)
         chosen = {id(draft) for draft in ranked[: self._settings.max_cards]} | tasks
         return [draft for draft in good if id(draft) in chosen]
@@ -121,6 +124,8 @@ class Distil:
         path = archive_path(transcript.session)
         page = transcript_markdown(transcript, language(transcript)).encode()
         readable = f"{path.removesuffix('.jsonl')}.md"
+        # In one transaction with its cards: a session is never archived undistilled, nor in two
+        # places.
         return [Create(path, content), Create(readable, page), Delete(place.path, digest(content))]
 
 
@@ -160,6 +165,8 @@ def _in_zone(transcript: Transcript, zone: Zone) -> Transcript:
 
 def inputs_of(transcript: Transcript) -> str:
     """Return the digest of a session's turns, the same in short-term memory and archive."""
+    # By the words alone: the same session in the archive is the same inputs, and is not done
+    # twice.
     turns = (f"{turn.n} {turn.role} {turn.text}" for turn in transcript.turns)
     return digest_of([transcript.session.id, *turns])
 

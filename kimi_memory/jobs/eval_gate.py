@@ -62,6 +62,7 @@ class Forbidden:
         texts, old = list(map(_id_and_text, fresh)), list(map(_id_and_text, known))
         for case in cases:
             for word in case.forbid:
+                # A page that said so before is no fault of this job.
                 found = set(hits_of(word, texts)) if not any(hits_of(word, old)) else set()
                 if not found:
                     continue

@@ -93,6 +93,8 @@ class Fold:
             draft: the proposed knowledge.
             turn_text: gives the stored text of the turn a quote names, if there is one.
         """
+        # Before anything else: what no stored turn proves does not count, from rules and models
+        # alike.
         proven = tuple(q for q in draft.quotes if q.stands_in(turn_text(q) or ""))
         draft = replace(draft, quotes=proven, at=pinned(draft.at, self._zone))
         why_not = self._gate.objection(draft)
@@ -155,6 +157,7 @@ class Fold:
         known = {head.id: head for head in self._shelf.heads()}
         known |= {card.id: Head.of(card) for card in self._cards.values()}
         found = [head.id for head in known.values() if _is_finished(head, draft)]
+        # Ending the wrong task is worse than leaving one open.
         if len(found) != 1:
             return f"{len(found)} open tasks are called that"
         [id] = found
@@ -202,15 +205,18 @@ class Fold:
         live = _latest_live(found)
         if own is not None and own not in live[:1]:
             return  # These words made a card when they were captured; what became of it stands.
+        # The same words once more prove nothing new.
         if any(set(map(mark, draft.quotes)) <= set(map(mark, card.quotes)) for card in live):
             return
         judged = [(self._judge_card(card, draft, own), card) for card in live]
         judged += self._find_replaced_cards(draft, live)
+        # Agreement first: what one card says already must not dispute another.
         verdict, card = min(judged, key=lambda one: _ORDER.index(one[0]), default=(None, None))
         if card is None:
             self._record_operation(Op.ADD, self._new_card(draft), "new knowledge")
         elif verdict is Verdict.UNRELATED:
             self._add_beside(draft, live)
+        # An agent or a web page never overrules what a person said.
         elif draft.origin.rank > card.trust.rank and verdict is not Verdict.AGREES:
             self._left_out.append(f"{draft.key}: {draft.origin} words cannot change {card.id}")
         elif draft.weak and card.status is not Status.CANDIDATE and verdict is not Verdict.AGREES:

@@ -161,6 +161,7 @@ class Forget:
             turns = sessions.read(self._store, place.path).turns
             hit = [turn for turn in turns if _is_between(turn.at, wanted.since, wanted.until)]
             said[place.id] = {turn.n for turn in hit}
+            # An open session cannot be barred as a whole: it goes on.
             if hit and len(hit) == len(turns) and not place.open:
                 fall.sessions.append(place.id)
             else:
@@ -201,6 +202,7 @@ class Forget:
             rest = bereaved(card, lost, self._now)
             proven = any(source.rel is not Rel.CONTRADICTS for source in rest.sources)
             held = rest.status in (Status.ACTIVE, Status.STALE)
+            # A card without any evidence waits for a person instead of standing unproven.
             yield replace(rest, status=Status.CANDIDATE) if held and not proven else rest
 
     def _archive_note(self, note: Note) -> Note:
@@ -225,6 +227,7 @@ class Forget:
 
     def _build_tombstone(self, wanted: Wanted, scope: str, key: str, value: str) -> Tombstone:
         words = normalise(value)
+        # A list of forgotten passwords in plain text would be the best place to find them.
         hashed = bool(words) and (wanted.hashed or self._context.is_secret(value))
         words = keyed_hash(hash_of(bare(value)), self._keyed) if hashed else words
         return Tombstone(scope, key, words, self._now, self._context.actor.name, wanted.why, hashed)
@@ -234,6 +237,7 @@ class Forget:
     ) -> Iterator[Step]:
         """Take lines that repeat a forgotten note or turn out of day and project pages."""
         lines = {normalise(text) for note in gone for text in page_lines_of(note)}
+        # "ok" stands on every second page.
         lines = {line for line in lines if len(line) >= _SHORTEST_LINE}
         for page in (
             *_yield_notes(shelf, Day),

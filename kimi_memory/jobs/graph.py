@@ -141,6 +141,7 @@ def _version_edges(cards: Sequence[Card]) -> Iterator[Edge]:
             yield Edge(old, card.id, LinkRel.TEMPORAL_NEXT, 1.0, "replaced", "time")
     standing = [card for card in cards if card.key and card.status is not Status.ARCHIVED]
     for old_card, new in _in_order(standing, lambda card: (card.key, card.project, card.scope)):
+        # What is stated to replace it is a stronger edge than the same key.
         if not {old_card.id, new.id} <= chained:
             yield Edge(old_card.id, new.id, LinkRel.TEMPORAL_NEXT, _SAME_KEY, "same key", "time")
 

@@ -151,8 +151,7 @@ class Known:
             worth = worth_of(line.text)
             if line.part is not Part.FOUND and worth < _LEAST.get(section, worth):
                 continue
-            # An order counts however seldom it is repeated; what was told may be one of many
-            # things.
+            # An order counts however seldom it is repeated; a remark may be one of many.
             first = _AFTER_ORDERS if line.part is Part.ORDERED else _LATER
             rank, place = (first, -worth, age), (first, age, number)
             yield Point(section, id, text, f"{plain} ^{id}", rank, plain, place)
