@@ -76,6 +76,7 @@ def note_copy(state: Path, memory: str, root: Path, copy: str) -> None:
     place = _copies_path(state, memory)
     known = _read_copies(place)
     if memory and copy and known.get(str(root)) != copy:
+        # Folders that are gone leave the list here; nobody else would clear it.
         alive = {path: one for path, one in known.items() if _is_still_copy(path, one)}
         try:
             put(place, json.dumps({**alive, str(root): copy}, ensure_ascii=False).encode())
@@ -115,6 +116,7 @@ def _is_still_copy(path: str, copy: str) -> bool:
 def checkpoint(store: Store) -> dict[str, str]:
     """Return the trailer of a commit that is made now; none where nothing is sure to last."""
     try:
+        # Synced first: a commit must not vouch for records that a power cut takes.
         seq, head = store.journal.head(sync=True)
     except OSError:
         return {}

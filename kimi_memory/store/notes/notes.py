@@ -199,6 +199,7 @@ def read_tombstones(store: Store) -> Tombstones:
 def keyed_line(line: bytes, keyed: Keyed) -> bytes:
     """Return a tombstone's line with the keyed hash in place of a plain one."""
     stone = tombstone_of(unseal(line))
+    # A plain hash of a few words can be found by trying words; one with a key cannot.
     if not stone.hashed or not stone.value or stone.value.startswith(KEYED):
         return line
     return tombstone_line(replace(stone, value=keyed_hash(stone.value, keyed)))

@@ -256,6 +256,7 @@ def revert(tree: Tree, placed: Sequence[tuple[Step, str]]) -> bool:
     not, the transaction is finished by the next start instead.
     """
     try:
+        # Last first: a step may stand on what an earlier one made.
         for step, undo in reversed(placed):
             _revert_step(tree, step, undo)
     except (OSError, UnsafePathError):

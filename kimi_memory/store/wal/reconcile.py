@@ -87,6 +87,7 @@ class Glance:
         last: Looks | None = getattr(self._mine, "looks", None)
         # The journal first: what is written during the walk is looked at again.
         extent, now = self._journal.extent(), time.time_ns()
+        # Not if the clock was set back: the look would stay right for as long as that.
         if last is not None and last.extent <= extent and 0 <= now - last.at_ns < _HELD_NS:
             found = self._renew_looks(last, extent)
         else:

@@ -13,6 +13,7 @@ from kimi_memory.domain.json_value import Json
 
 def whole_lines(content: bytes) -> list[bytes]:
     """Return the lines of a journal that are not torn, with their newlines."""
+    # The last line may be in the middle of being written by another process.
     return content[: content.rfind(b"\n") + 1].splitlines(keepends=True)
 
 
@@ -80,6 +81,7 @@ class Contents:
             self.origins.pop(was, None)
         if path:
             before, after = str(record.get("before", "")), str(record.get("after", ""))
+            # An append of ours does not vouch for what stood there before.
             known = self.origins.get(path, "") if record.get("op") == "append" else ""
             # What grew waits if what it grew from did.
             grown = known if known.startswith(f"{EXTERNAL}:") else ""
@@ -133,6 +135,7 @@ class LastRecords:
             lines: returns how far a segment goes now, whether it is the one that was read
                 before, and its lines, of that one only those beyond.
         """
+        # From the newest: most files that are asked for changed lately.
         for segment in reversed(segments):
             found = self._read_segment(segment, lines, newest=segment == segments[-1]).get(path)
             if found is not None:
@@ -199,6 +202,7 @@ def inherited(entries: Sequence[Entry], last: Callable[[str], Record | None]) ->
         entries: the changes of one transaction.
         last: returns the last record of a path.
     """
+    # A file that is deleted here and made there with the same bytes was moved.
     gone = {entry.before: entry.path for entry in entries if entry.op == "delete"}
     come = [entry for entry in entries if entry.was or entry.after in gone]
     if not come:

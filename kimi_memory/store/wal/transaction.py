@@ -240,6 +240,7 @@ class Recovery:
         """Whether a process that is gone left something behind."""
         staged = (name.split(".")[1:2] for name in self._list_staged())
         passing = (name.split(".")[1:2] for name in self._list_names(TEMPORARIES))
+        # Only names are read: this is asked at every start and before every transaction.
         return any(is_dead("".join(mark)) for mark in (*staged, *passing))
 
     def run(self) -> list[Entry]:
@@ -249,6 +250,7 @@ class Recovery:
         """
         found: list[Entry] = []
         for name in self._list_staged():
+            # Its intent was durable before that name was given: it is finished, never taken back.
             if name.endswith(".commit"):
                 found += self._finish_transaction(name)
                 continue
