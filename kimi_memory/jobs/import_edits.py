@@ -41,6 +41,7 @@ from kimi_memory.store.notes.notes import Shelf, read_tombstones
 FEW = 8
 """Below so many lines a share says nothing."""
 _VERSIONS = 50
+# A page whose merge is not settled says two things at once: its lines are nobody's edits.
 _MERGE = re.compile(r"^(?:<{7} |={7}$|>{7} )", re.MULTILINE)
 _OWN = (*TITLES.values(), *BRIEF_TITLES.values(), UNSURE, NOTES)
 _TITLES = [title for words in _OWN for title in words]
@@ -76,6 +77,7 @@ class ImportEdits:
         touches = [touch for touch in self.touched(shelf) if touch.before is not None]
         projects = list(edited_projects(self._store, self._history, shelf))
         stale = sorted(Pages(self._store, shelf, self._settings).outdated())
+        # The usual case: nothing to do, and no card was read.
         if not waiting and not back and not touches and not projects and not stale:
             return Plan(kind=self.kind, subject="", inputs="")
         cards = [f.note for f in shelf.notes("card") if isinstance(f.note, Card)]
@@ -91,6 +93,7 @@ class ImportEdits:
             gone = replace(card, status=Status.ARCHIVED, updated=self._rules.now)
             edits.put(Op.FORGET, gone, "it was forgotten on purpose and came back in a file")
         for touch in touches:
+            # A forgotten card is archived above; what its file says must not bring it back.
             if touch.card.id not in {card.id for card in back}:
                 self._import_card_edit(touch, desk)
         for project in projects:
@@ -175,6 +178,7 @@ class ImportEdits:
     def _find_base_page(self, path: str, text: str, current: str) -> str:
         """Return the page as it was generated before somebody edited it; empty if unknown."""
         sign = sign_of(text)
+        # Nearly always: then no version of git has to be asked for.
         if sign_of(current) == sign:
             return current  # No card on it changed since.
         for commit in self._history.log(limit=_VERSIONS, path=path):
@@ -189,6 +193,7 @@ class ImportEdits:
     ) -> None:
         lost = len(base.lines.keys() - page.lines.keys())
         many = len(base.lines) >= FEW and lost > len(base.lines) * self._settings.gates.max_loss
+        # An empty page is far more often an accident of an editor or a sync tool than a wish.
         whole = lost == len(base.lines) > 1
         torn = not text.endswith("\n") and generated.startswith(text)
         if lost and (many or whole or (torn and generated[len(text)] != "\n")):
@@ -211,6 +216,7 @@ class ImportEdits:
             if says_same(card, before, shown(card)):
                 edits.drop(card, path)
             else:
+                # The person deleted another statement than the one that is true now.
                 edits.left_out.append(f"{id}: it changed since its line in {path} was deleted")
         elif before is not None and says_same(card, before, shown(card)):
             edits.change(card, line, path, _find_moved_type(line, before))

@@ -53,6 +53,7 @@ class Introspect:
         filed = list(shelf.notes())
         ledger = Ledger(filed, self._settings, self._now)
         self.summary = ledger.summary
+        # Merging first: the links of two cards that became one count together from here on.
         self._merge_duplicates(ledger, derive(filed))
         graph = derive(ledger.filed())
         found = heats(
@@ -105,6 +106,7 @@ class Introspect:
         cold = heat.band is Band.COLD and heat.value < table.forget_below
         unused = idle > table.forget_days and heat.uses < table.forget_uses
         kept = card.importance >= table.keep_importance or card.status is Status.CONFLICTED
+        # All of these at once: being old is no reason to be forgotten, nor is being used seldom.
         if not cold or not unused or kept or _is_own(card) or card.id in needed:
             return ""
         return (
@@ -138,6 +140,7 @@ class Introspect:
             first, second = ledger.cards.get(pair.first.id), ledger.cards.get(pair.second.id)
             if first is None or second is None or not {first.status, second.status} <= LIVE:
                 continue
+            # More than a person would look at makes none of them be looked at.
             if max(given[first.id], given[second.id]) >= _SUGGESTIONS:
                 continue
             # A judge may be a model, so only those are judged that nearly became one card.

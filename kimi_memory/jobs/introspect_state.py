@@ -58,6 +58,7 @@ class Ledger:
         self._files = settings.gates.max_files - _APART - min(pages, settings.gates.max_files // 2)
         standing = sum(card.status in LIVE for card in self.cards.values())
         few = standing < _FEW
+        # The gate would stop the whole job; kept here, the rest of it goes on.
         self._losses = len(filed) if few else int(standing * settings.gates.max_loss)
 
     def live(self) -> list[Card]:
@@ -100,6 +101,7 @@ class Ledger:
         whole = merged(keeper, other, self._now)
         linking = sorted(self._linking.get(other.id, set()) - {keeper.id, other.id})
         others = {id: self.cards[id] for id in linking if self.cards[id].status in LIVE}
+        # A merge is done whole: half of it would leave links to a card that is gone.
         if not self._has_room({keeper.id, other.id, *others}):
             self._count_waiting(str(Op.MERGE))
             return False

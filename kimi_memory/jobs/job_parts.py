@@ -69,6 +69,7 @@ def _with_related(ids: set[str], notes: list[Note]) -> set[str]:
         related = {*note.supersedes, *(link.to for link in note.links)}
         if note.id in ids:
             found |= related
+        # A card that replaces a held one would leave nothing in its place.
         elif related & ids:
             found.add(note.id)
     return found

@@ -12,6 +12,7 @@ from kimi_memory.nlp.rules.salience import traits_of
 from kimi_memory.nlp.rules.strip_code import headline
 from kimi_memory.nlp.rules.subjects import key_of
 
+# "1. use tabs 2) no emojis", "①每天写日报 ②别用表格"; a figure inside of a word is none.
 _ITEM = regex(r"(?:(?<=[\s，,；;。：:])|^)(?:\(?\d{1,2}[).、）]|[①-⑨])\s*")
 _ENDS = " \t\r\n,，;；"
 LEAST = 2

@@ -77,6 +77,7 @@ def _find_candidate_pairs(cards: Sequence[Card], host: Host) -> set[tuple[int, i
     groups: dict[str, list[int]] = {}
     for row, found in enumerate(words):
         shared = [word for word in found if often[word] > 1]
+        # A word that every card has brings together what has nothing in common.
         for word in sorted(shared, key=lambda word: (often[word], word))[:RARE]:
             groups.setdefault(word, []).append(row)
     texts = [_normalise_text(card.value) for card in cards]
@@ -154,6 +155,7 @@ def mergeable(pair: Pair, host: Host, now: datetime) -> bool:
         all(card.status in _MERGEABLE for card in (first, second))
         and first.scope == second.scope
         and (first.project, first.type, first.lang) == (second.project, second.type, second.lang)
+        # "The office is closed" until Friday and for good are two statements.
         and (first.valid_to, first.expires) == (second.valid_to, second.expires)
     )
     fitting = _allowed_verdicts(first.value, second.value) if alike else ()
@@ -189,6 +191,7 @@ def merged(keeper: Card, other: Card, now: datetime) -> Card:
     known = set(map(mark, keeper.quotes))
     sessions = {source.session for source in keeper.sources}
     fresh = any(source.session not in sessions for source in other.sources)
+    # The same session said it twice: that is no second witness.
     doubt = (1 - keeper.confidence) * ((1 - _AGREEMENT) if fresh else 1.0)
     places = {(source.place, source.quote) for source in keeper.sources}
     more = (source for source in other.sources if (source.place, source.quote) not in places)

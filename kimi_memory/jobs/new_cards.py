@@ -14,6 +14,7 @@ from kimi_memory.store.notes.notes import mark
 
 def seed_of(draft: Draft) -> tuple[str, ...]:
     """Return what the id of a card comes from: the first words it rests on."""
+    # By its evidence and not by its words: said better by a model, it is the same card.
     first = draft.quotes[0]
     return (first.session, str(first.n), draft.key, draft.type)
 

@@ -57,6 +57,8 @@ class Sheet:
             room: most bytes of lines.
             zone: the zone of its days.
         """
+        # Only the surest are made into lines: ten thousand lines for a page of two hundred take a
+        # second.
         whole = list(cards)
         lines = {
             head.id: head.line(zone) for head in nsmallest(_MOST, whole, key=_confidence_order)
@@ -115,6 +117,7 @@ def may_rewrite(text: str) -> bool:
 
 def signed(text: str) -> str:
     """Return a page with its own hash where zeros stand."""
+    # A hash of itself, as a page has nowhere else to say how it was written.
     return text.replace(f"generated: {_BLANK}", f"generated: {_hash_text(text)}", 1)
 
 
@@ -134,6 +137,7 @@ def is_generated(text: str) -> bool:
 
 
 def _normalise_newlines(text: str) -> str:
+    # An editor that only changed the line ends made no edit.
     return text.removeprefix(BOM).replace("\r\n", "\n").replace("\r", "\n")
 
 

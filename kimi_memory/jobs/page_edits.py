@@ -78,6 +78,7 @@ class Edits:
             self.left_out.append(f"{card.id}: its line says nothing, so it stays as it is")
             return None
         now = self._rules.now
+        # What a person wrote is certain, also where an agent said it before.
         sure = replace(
             card, confidence=1.0, trust=Origin.HUMAN, status=Status.ACTIVE, verified=now,
             updated=now,
@@ -148,6 +149,7 @@ class Edits:
         """Return the candidate that a new line is; None where it is known or says nothing."""
         key, value = line.key_and_value()
         value = self._rules.mask(value)
+        # Copied from another page, it is no new statement.
         if not value or self._is_known(key, value):
             return None
         now, title = self._rules.now, value[:_TITLE]
@@ -155,6 +157,7 @@ class Edits:
             id=derived_id("card", now, where, key, value),
             created=now,
             updated=now,
+            # It may be a remark to themselves: a person confirms it in `review`.
             status=Status.CANDIDATE,
             lang=Lang(language_of(value)),
             title=title,

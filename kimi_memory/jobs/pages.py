@@ -69,6 +69,7 @@ class Pages:
             if path in taken or self.is_free(path):
                 change = self._render.replace_file(path, text.encode())
                 changes += change
+                # It was the same after all: known now, it is not rendered again next time.
                 if path in marks and not change:
                     self._shelf.survey.note(path, _MADE, marks[path])
             elif sign_of(self._render.text(path)) or path == PAGE:
@@ -150,6 +151,7 @@ class Pages:
         for path in (*self.two_way(), *conflicts):
             if path in wanted or not is_generated(self._render.text(path)):
                 continue
+            # What a reader noted there is theirs and nowhere else.
             if not notes_of(self._render.text(path)):
                 yield Delete(path, digest(self._store.read(path)))
 
@@ -167,6 +169,7 @@ class Pages:
         every = (card if type(card) is Head else Head.of(card) for card in cards)
         heads = [head for head in every if not head.scope]
         settings = self._settings
+        # Below the gate: the head and the reader's notes need room as well.
         room = min(ROOM, settings.gates.max_page_bytes * 3 // 4)
         found = {PAGE: self._build_overview(Known.of(self._shelf, heads=heads, steps=steps))}
         for template, path, name, of in _group_cards(heads):

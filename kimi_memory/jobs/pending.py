@@ -68,6 +68,7 @@ class News:
         """Return the days that have something, oldest first, up to today."""
         late = {self._today} if self._late else set()
         known = {*self._ended, *self._note_marks, *self._listed_sessions, *late}
+        # A clock that was ahead once leaves sessions of days to come.
         return sorted(day for day in known if day <= self._today)
 
     def weeks(self) -> list[date]:
@@ -93,6 +94,7 @@ class News:
         """Return the digest of what the daily job of a day reads."""
         late = self._late if day == self._today else ()
         marks = self._note_marks.get(day, ())
+        # By what the job reads: run again over the same, it would do the same, so it is not run.
         return digest_of(["daily", day.isoformat(), *self.ended(day), *marks, *late])
 
     def of_week(self, monday: date) -> str:

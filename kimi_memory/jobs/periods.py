@@ -102,6 +102,7 @@ class Periods:
             found += _empty_day_page(shelf, day)
         inputs = news.of_day(day)
         if again and news.moved(day):
+            # The same inputs ran before, and a job over those would be passed over.
             inputs = digest_of([inputs, "moved", self._now.isoformat()])
         steps, barred = TombstoneGate(read_tombstones(self._store)).steps(found, shelf)
         known = _cards_after(cards, steps)
@@ -218,6 +219,7 @@ class Periods:
         for step in (step for found in self._host.gather(hook, **view) for step in found):
             if scope == SHARED:
                 yield step
+            # The plugin decides what becomes of it, never whose it is.
             elif isinstance(step.note, Card | Event):
                 yield replace(step, note=replace(step.note, scope=scope))
 

@@ -74,6 +74,7 @@ class JobContext(Protocol):
 def load_planner(job: JobEntry) -> Any:
     """Import what plans a job."""
     module, _, name = job.planner.rpartition(".")
+    # Imported when it runs: the list of jobs is read at every start.
     return getattr(import_module(f"kimi_memory.{module}"), name)
 
 

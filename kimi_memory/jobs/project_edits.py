@@ -97,6 +97,7 @@ def _rewrite_cards(shared: Iterable[str], edited: Edited, edits: Edits) -> None:
 def _archive_removed_cards(edited: Edited, edits: Edits) -> None:
     """Archive the cards whose lines are gone, unless the most of a page is."""
     here, there = _map_entries(edited.page), _map_entries(edited.before)
+    # An editor that drops the mark at the end of a line has deleted nothing.
     gone = [id for id in there if id not in here and not _is_rewritten(there[id], edited.page)]
     cards = [card for id in gone if (card := edits.live(id)) is not None]
     if len(cards) >= FEW and len(cards) * 2 > len(there):

@@ -77,6 +77,7 @@ def check_texts(texts: Iterable[str]) -> tuple[str, ...]:
     found = tuple(text.strip() for text in texts)
     for text in found:
         words = normalise(text)
+        # "王芳" is a whole name; two letters are none.
         weight = sum(2 if "\u3400" <= ch <= "\u9fff" else 1 for ch in words if ch.isalnum())
         if weight < SHORTEST:
             raise UsageError(
@@ -137,6 +138,7 @@ class Purge:
                 gone.append(note)
                 changes.append(Delete(path, digest(before)))
                 continue
+            # Cards come before the pages that show them, see `_order_files`.
             kept += [note] if isinstance(note, Card) else []
             after = self._purged_content(scrub, path, before, note, doomed.sessions)
             if gone and is_page(path) and is_generated(before.decode("utf-8", "replace")):
@@ -144,7 +146,10 @@ class Purge:
                 if not after:
                     changes.append(Delete(path, digest(before)))
                     continue
+            # Records of jobs name files by their hash, and come last: they must fit what they
+            # name.
             scrub.learn(before, after)
+            # Before anything is written: a purge is not undone.
             _check_readable(path, before, after)
             new = _replace_file(path, scrub.name(path), before, after)
             touched += [note] if new and note is not None else []

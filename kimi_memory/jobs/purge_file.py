@@ -56,6 +56,7 @@ class Scrub:
         self._literals = [
             spelled.encode("utf-8", "replace")
             for text in targets.literals
+            # Raw, with the escapes of JSON, and behind the marks of quoted lines.
             for spelled in dict.fromkeys((text, _in_json(text), _in_page(text)))
         ]
         self._ids = {old.encode(): new.encode() for old, new in targets.ids.items()}
@@ -96,6 +97,7 @@ class Scrub:
         """Return the bytes of a file without the targets; it stays a file of its kind."""
         found = _SESSION.fullmatch(path)
         blank = bool(found and found["id"] in self._sessions)
+        # As JSON and not as text: an escaped letter is found, and the line is sealed anew.
         if path.endswith(".jsonl"):
             return self._scrub_lines(content, blank=blank)
         if path.endswith(".json"):
@@ -154,6 +156,7 @@ class Scrub:
             new = self._scrub_line(line, blank=blank)
             context = chain_start(line) if b'"kind":"session"' in line else context
             if b'"kind":"turn"' in line:
+                # From the first turn that changed, each one names another before it.
                 if (moved or new != line) and is_whole(new):
                     new = _in_chain(new, context)
                 context, moved = context_of(context, new), moved or new != line

@@ -58,6 +58,7 @@ def _match_words(text: str) -> bytes:
     pieces: list[bytes] = []
     for here, after in zip(text, [*text[1:], ""], strict=True):
         pieces.append(_GAP + b"+" if here == " " else _match_letter(here))
+        # Lines of Chinese are broken anywhere.
         if _is_han(here) and _is_han(after):
             pieces.append(_GAP + b"*")
     return b"".join(pieces)
@@ -80,6 +81,7 @@ def _match_letter(char: str) -> bytes:
 
 def _yield_spellings(form: str) -> Iterator[bytes]:
     yield re.escape(form.encode())
+    # JSON escapes an emoji as two halves.
     yield b"(?i:" + b"".join(rb"\\u%04x" % unit for unit in _utf16_units(form)) + b")"
     short = f"\\{form}" if form == "/" else json.dumps(form)[1:-1]
     if len(short) == 2:

@@ -82,6 +82,7 @@ def _rekey_receipt(content: bytes, keyed: Keyed) -> dict[str, Json] | None:
         return None
     held = record.get("hashes")
     plain = [str(one) for one in held] if isinstance(held, list) else []
+    # Done before, or written by this version.
     if not any(map(_is_plain, plain)):
         return None
     hashes = [keyed_hash(one, keyed) if _is_plain(one) else one for one in plain]

@@ -33,6 +33,7 @@ class Remember:
         self._gate, self._now = DraftGate.of(context), context.clock()
         self._drafts, self._texts = drafts, texts
 
+    # Somebody waits for it: no model, which may take a minute.
     @unasked()
     def plan(self, shelf: Shelf) -> Plan:
         """Return the plan over the notes as they are."""

@@ -74,6 +74,7 @@ class Render:
         ):
             old = digest(self._read_file(entry.path))
             return [Create(self._find_free_path(note), new), Delete(entry.path, old)]
+        # A file that stays the same keeps its time, and nothing that was read of it is read again.
         if new == filed.text.encode():
             return []
         return [Update(entry.path, digest(self._read_file(entry.path)), new)]
@@ -89,6 +90,7 @@ class Render:
         return path
 
     def _is_free(self, path: str) -> bool:
+        # By its folded form: on macOS and Windows "Ann.md" and "ann.md" are one file.
         return path.casefold() not in self._taken and not self._store.exists(path)
 
 

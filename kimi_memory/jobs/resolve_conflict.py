@@ -100,6 +100,7 @@ class Resolve:
 
     def _accept_both(self, dispute: Dispute, since: datetime | None) -> list[Step]:
         *older, newest = (self._confirm_card(card, None) for card in dispute.sides)
+        # Both are so, each in a way of its own: nothing ends.
         if since is None:
             return [Step(Op.REFINE, card, "a person says both are so") for card in (*older, newest)]
         ids = tuple(dict.fromkeys((*newest.supersedes, *(card.id for card in older))))

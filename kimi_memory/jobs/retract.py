@@ -43,6 +43,7 @@ def pages(shelf: Shelf, cards: Iterable[Card], now: datetime) -> Iterator[Step]:
     """Yield the pages of days and projects without the lines that repeat the cards."""
     shared = [card for card in cards if not card.scope]  # No page shows the others.
     said = {normalise(text) for card in shared for text in (card.value, card.title)}
+    # "ok" stands in every second line.
     said = {text for text in said if len(text) >= _SHORTEST_LINE}
     for kind in (Day.kind, Project.kind) if said else ():
         for filed in shelf.notes(kind):

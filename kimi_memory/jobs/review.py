@@ -90,6 +90,7 @@ class Review:
     def _review_candidate(self, shelf: Shelf, card: Card, answer: Answer) -> Plan:
         if not answer.accept:
             wanted = Wanted(note=card.id, why=answer.why or "rejected in review")
+            # A rejected card is forgotten, so that the next session does not propose it again.
             return replace(Forget(self._context, wanted).plan(shelf), kind=self.kind)
         hand = Hand(self._now, f"{self._now} {self.kind} {card.id}", self._store.exists)
         sure = self._confirm_card(card)

@@ -45,6 +45,7 @@ from kimi_memory.store.notes.notes import Shelf, read_tombstones
 from kimi_memory.store.store import Store
 
 FOLDER = "mid-term/jobs"
+# A person saves a page now and then; one that saves all the time gets an error that says so.
 _TRIES = 3
 _BEHIND = "history is behind, and this job cannot be undone yet"
 _URGENT = frozenset(job.name for job in JOBS if job.urgent)
@@ -158,16 +159,20 @@ class Jobs:
                 self._filter_plan(_with_model(make(shelf), meter), shelf), self._mask
             )
         self._gates.budget(time.monotonic() - began, plan.spent)
+        # By the record that lies in the folder: a clone knows what was done, and so does an undone
+        # job.
         if plan.empty or self.done(plan.kind, plan.inputs):
             return JobReport("", plan.kind, plan.subject, left_out=plan.left_out)
         render = Render(self._store, shelf)
         plan, changes = split_off_held(plan, render, self._gates, self._read_before)
         listed = {change.path for change in changes}
+        # After the gates held parts back: a dispute about a held card must get no page.
         disputed = page_changes(render, shelf, plan.steps)
         changes += [change for change in disputed if change.path not in listed]
         if not changes:
             return JobReport("", plan.kind, plan.subject, left_out=plan.left_out)
         before = self._read_before(changes)
+        # The last look before the disk, whatever model or plugin wrote the words.
         changes = screen_changes(changes, before, self._mask)
         live = sum(e.status in _LIVE for e in shelf.entries().values() if e.kind == "card")
         self._gates.check(plan.steps, changes, entries=live, asked=plan.asked)
@@ -182,6 +187,7 @@ class Jobs:
             return self._build_report(
                 plan, job, diff=_render_diff(changes, self._read_before(changes))
             )
+        # Undo restores what the commit before a job has: without one it could restore nothing.
         behind = self._saved_before(job, shelf)
         report = self._carry_out(plan, job, changes, actor)
         left_out = dict.fromkeys((*report.left_out, *behind))
@@ -216,6 +222,7 @@ class Jobs:
         plan = without_waiting(plan, shelf)
         if plan.asked:
             return plan
+        # Not for what a person asked: they may bring back what they forgot.
         steps, left_out = TombstoneGate(read_tombstones(self._store)).steps(plan.steps, shelf)
         kept: list[Step] = []
         for step in steps:
@@ -239,6 +246,8 @@ class Jobs:
         written = [*(effect.path for effect in receipt.effects), *receipt.kept]
         signed = {**trailers(job), **checkpoint(self._store)}
         try:
+            # Only what the job wrote: what somebody saved meanwhile belongs into a commit of its
+            # own.
             commit = self._history.commit(_commit_subject(job), trailers=signed, only=written)
             report = self._build_report(plan, job, commit=commit)
         except KimiMemoryError as error:

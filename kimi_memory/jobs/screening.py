@@ -42,6 +42,7 @@ def screen_changes(
 def _screen_change(change: Change, known: str, mask: Mask) -> Change:
     match change:
         case Create(path=path, content=content) | Update(path=path, content=content):
+            # Records are sealed line by line, and were screened when they were written.
             if path.startswith(_SPOKEN) or not path.endswith(".md"):
                 return change
             return change._replace(content=_mask_text(content, known, mask))

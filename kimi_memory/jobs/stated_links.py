@@ -42,6 +42,7 @@ def with_links(
     found: dict[str, list[Link]] = {card.id: list(card.links) for card in cards}
     for card, link in _find_links(cards, drafts, shelf):
         known = found[card.id]
+        # One direction says it: two cards that point at each other show the same thing twice.
         back = any(one.to == card.id for one in found.get(link.to, ()))
         same_kind = sum(one.rel is link.rel for one in known)
         if not back and same_kind < MOST and all(one.to != link.to for one in known):
@@ -84,6 +85,7 @@ def _find_links(
         for phrase in phrases:
             meant = [(share_meant(phrase.words, _card_text(one)), one) for one in beside]
             near = [(share, one) for share, one in meant if share and _may_meet(card, one)]
+            # By share and then by id, so that the same session gives the same links.
             for share, other in sorted(near, key=lambda pair: (-pair[0], pair[1].id))[:MOST]:
                 weight = round(0.8 * share, 2)
                 yield card, Link(other.id, _RELS[phrase.says], weight, phrase.words[:_REASON])

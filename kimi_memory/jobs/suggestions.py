@@ -59,6 +59,8 @@ class Suggestion:
 
     def rejected(self, now: datetime) -> list[Step]:
         """Return what turning it away does: it is not suggested again."""
+        # Kept with weight 0 and not removed: without it, the next introspection would suggest it
+        # again.
         card = self._replace_link(replace(self.link, weight=0.0, reason=REJECTED), now)
         return [Step(Op.LINK, card, f"a person wants no link to {self.link.to}")]
 

@@ -65,6 +65,7 @@ def temperature(card: Card, use: Use, now: datetime, table: TemperatureTable) ->
     """Return recency × frequency × relevance, from 0 to 1."""
     age = max(0.0, (now - card.created).total_seconds() / _DAY)
     recency = math.exp(-age / table.recency_days)
+    # Bounded: what is shown in every session must not stay hot for years.
     frequency = min(1.0, use.count / table.frequency_cap)
     return recency * frequency * max(0.0, min(1.0, use.relevance))
 
@@ -121,5 +122,6 @@ def _lower_overflow(found: dict[str, Heat], band: Band, lower: Band, limit: int)
         (id for id, heat in found.items() if heat.band is band),
         key=lambda id: (-found[id].value, found[id].idle_days, id),
     )
+    # The least warm of them; a band is bounded because its cards are looked at first.
     for id in inside[limit:]:
         found[id] = replace(found[id], band=lower)

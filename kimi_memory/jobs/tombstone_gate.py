@@ -39,6 +39,7 @@ class TombstoneGate:
         # What was refined later is forgotten with the words it was first made of.
         if self._stones.bars(scopes, draft.key, texts, [quote.text for quote in draft.quotes]):
             return True
+        # "We no longer use Redis" names the forgotten value, and must be able to.
         return not draft.reversal and self._has_barred_value(scopes, draft.key, draft.value)
 
     def note(self, note: Note) -> bool:
@@ -71,6 +72,7 @@ class TombstoneGate:
         known = shelf.entries()
         kept, left_out = [], []
         for step in steps:
+            # What is there already was let in by a person; only what is new is held back.
             if step.note.id not in known and step.note.status in LIVE and self.note(step.note):
                 left_out.append(f"{step.note.id}: it was forgotten or rejected on purpose")
             else:

@@ -75,6 +75,7 @@ class Tracer:
                 continue
             path, transcript = found
             turns = tuple(t for t in transcript.turns if source.first <= t.n <= source.last)
+            # Checked now, not when the card was made: a session may have been edited since.
             verified = quote is not None and any(quote.stands_in(turn.text) for turn in turns)
             line = self._find_line_number(path, source.first)
             yield Evidence(source, quote.text if quote else "", verified, path, line, turns)

@@ -67,6 +67,7 @@ class Traces:
     def add(self, texts: Iterable[str]) -> None:
         """Note the hashes of texts, as tombstones, receipts and quotes have them."""
         for text in filter(str.strip, texts):
+            # The three forms in which files hold hashes of words.
             self._plain |= {hash_of(normalise(text)), hash_of(bare(text)), hash_of(text)}
 
     def add_note(self, path: str, note: Card | Event | Proposal, words: Iterable[str]) -> None:

@@ -42,6 +42,7 @@ class Undo:
         """
         with self._store.lock("job"):
             job = self._jobs.load(id)
+            # What was saved since the job is then in git, whatever the undo does.
             self._history.commit(f"Before undo of {job.id}")
             made = self._find_commit(job)
             backs = {effect.path: self._revert_effect(effect, made) for effect in job.effects}
@@ -53,6 +54,7 @@ class Undo:
             for effect in job.effects:
                 self._rebuild_view(effect.path)
             left = [path for path, found in backs.items() if not found and is_page(path)]
+            # Generated pages follow from the cards, which are other ones now.
             self._jobs.refresh_pages(actor, left)
             trailers = {"Undoes": job.id, "Kind": "undo"}
             return job, self._history.commit(f"undo: {job.id}", trailers=trailers)
@@ -97,6 +99,7 @@ class Undo:
             return []
         if not effect.before:
             return [Delete(effect.path, effect.after)]
+        # From the commit before the job's, and checked by its hash: git may have been rewritten.
         content = self._history.content(f"{made}^", effect.path)
         if content is None or digest(content) != effect.before:
             raise HistoryError(

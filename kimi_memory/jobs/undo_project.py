@@ -38,6 +38,7 @@ def take_back(path: str, before: bytes, after: bytes, now: bytes) -> bytes | Non
     old = old or replace(made, goal="", **blank)  # type: ignore[arg-type]  # lists, all of them
     new = replace(
         mine,
+        # A goal that somebody wrote since stays.
         goal=old.goal if mine.goal == made.goal else mine.goal,
         state=_revert_lines(mine.state, made.state, old.state),
         todos=_revert_lines(mine.todos, made.todos, old.todos),

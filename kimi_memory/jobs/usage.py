@@ -51,10 +51,12 @@ class Usage:
         counts: dict[str, Json] = {id: shown[id] for id in sorted(shown)}
         record: dict[str, Json] = {"day": day.isoformat(), "shown": counts}
         record |= {"looked": sum(here)} if any(here) else {}
+        # Sorted, so that two copies that fold the same day write the same line.
         means: dict[str, Json] = {id: found for id, found in sorted(self._mean_scores(day).items())}
         line = seal({**record, "scores": means} if means else record)
         base = digest(content)
         rest: Change = Update(RECALLS, base, kept) if kept else Delete(RECALLS, base)
+        # Both or neither, in one transaction: a receipt is counted once.
         return [Append(USAGE, (line,)), rest]
 
     def all(self) -> dict[str, Use]:

@@ -21,6 +21,7 @@ def without_waiting(plan: Plan, shelf: Shelf) -> Plan:
         entry = shelf.entries().get(step.note.id)
         why = shelf.survey.waits(entry.path) if entry is not None else ""
         if entry is not None and why:
+            # Once for each file, however many steps would touch it.
             left_out[f"{entry.path} stays as it is: {why}"] = None
         else:
             kept.append(step)

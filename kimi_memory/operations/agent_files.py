@@ -43,6 +43,7 @@ def says_forgotten(memory: Memory, text: str, agent: str = "") -> bool:
 def file_name(label: str) -> str:
     """Return a file name for a label; different labels never share one."""
     plain = slug(label.replace(".", "-"))
+    # "a.b" and "a-b" would share a file: all but the plainest names get a hash behind them.
     if plain == label and not _MARKED.fullmatch(label):
         return plain
     mark = hashlib.sha256(label.encode("utf-8", "surrogatepass")).hexdigest()[:10]
@@ -165,6 +166,7 @@ class Folder:
         """Add lines to a file of records, durably."""
         path = self.place(name)
         for line in lines:
+            # Refused and not masked: a record with a hole in it would not be read again.
             self._refuse_secrets(path, line)
         self.memory.store.append(path, [f"{line}\n".encode() for line in lines], self._actor)
         self._notify_changes([path])

@@ -57,10 +57,12 @@ def back_up(memory: Memory, path: Path) -> Backup:
         raise UsageError(f"{path} is there already. Name another file.")
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
+        # Between the files of a job, or of a commit, an archive would hold half of it.
         with memory.store.lock("job"), memory.store.lock("git"), part.open("xb") as file:
             _write_archive(memory.root, file)
             file.flush()
             os.fsync(file.fileno())
+        # Under its name only when it is whole.
         part.replace(path)
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror or error}.") from error
@@ -140,6 +142,7 @@ def _write_archive(root: Path, file: io.BufferedWriter) -> None:
                 info = archive.gettarinfo(arcname=name, fileobj=content)
                 # A file with a second name is stored as any other.
                 info.type, info.linkname = tarfile.REGTYPE, ""
+                # A session may grow while it is read: as much is taken as is announced here.
                 info.size = os.fstat(content.fileno()).st_size
                 summing = _Summing(content)
                 archive.addfile(info, cast("IO[bytes]", summing))  # it is only read from
@@ -158,6 +161,7 @@ def _walk_files(root: Path) -> Iterator[Path]:
     for folder, folders, names in os.walk(root):
         here = Path(folder)
         inside = here != root
+        # The private folder is of this machine, with an index of many times the notes' size.
         folders[:] = sorted(n for n in folders if inside or n != PRIVATE)
         wanted = (here / name for name in sorted(names) if not name.endswith(".lock"))
         yield from (path for path in wanted if path.is_file() and not path.is_symlink())

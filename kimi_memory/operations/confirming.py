@@ -75,6 +75,7 @@ def confirm(memory: Memory, files: Sequence[Waiting], *, dry_run: bool = False) 
         return JobReport("", KIND, ", ".join(paths), paths=paths, diff=diff)
     if paths:
         actor = Actor(f"job:{KIND}", memory.actor.origin, job=KIND)
+        # By what the person saw: a file that changed meanwhile is refused.
         memory.store.confirm({one.path: digest(one.content) for one in files}, actor)
         with suppress(StoreError):
             memory.jobs.refresh_pages(actor, ())  # The next daily job does it otherwise.
