@@ -167,8 +167,10 @@ def doctor(memory: Memory) -> list[Finding]:
 def fix(memory: Memory, findings: Sequence[Finding]) -> Iterator[str]:
     """Mend what can be mended; only adds files, moves them, or rebuilds what is derived."""
     checks = {finding.check for finding in findings if finding.fixable}
+    # Whatever was the cause: a person who asks for a cure wants the jobs tried again.
     for kind in sorted(PERIODIC):
         Breaker(memory.store, memory.settings.gates).worked(kind)
+    # First: nothing below can be written before.
     if "store" in checks:
         memory.store.clear_read_only()
         yield "the store takes writes again"
@@ -204,6 +206,7 @@ def _yield_notes(memory: Memory, broken: list[str], progress: Progress) -> Itera
 
 
 def _count_turns(memory: Memory, place: sessions.Place) -> int:
+    # Counted as bytes: to parse every session would make `status` slow.
     return memory.store.read(place.path).count(b'"kind":"turn"')
 
 
@@ -307,6 +310,7 @@ def _check_sessions(memory: Memory) -> Iterator[Finding]:
 
 
 def _check_plugins(memory: Memory) -> Iterator[Finding]:
+    # Somebody may have disabled the plugin that masks secrets, and forgotten it.
     if not any("screen_text" in plugin.hooks for plugin in memory.host.loaded):
         yield Finding(
             "plugins",

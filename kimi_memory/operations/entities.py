@@ -138,6 +138,7 @@ class Entities:
         """
         nodes, wanted = self._read_nodes(), text.lower()
         names = [name for name, node in nodes.items() if wanted in entity.words(name, node)]
+        # The words as they stand first, as other servers of this kind do; a question only then.
         names = names or self._recall_names(text, nodes)
         query = Query(text=text, limit=_FOUND, kind=(Card.kind,), status=tuple(sorted(_KNOWN)))
         shelf = Shelf(self._memory.store)
@@ -218,6 +219,8 @@ class Entities:
     @contextmanager
     def _edit_graph(self) -> Iterator[_Nodes]:
         """Give the graph to be changed; all of it is written at the end, or nothing."""
+        # From reading to writing: two agents of one name must not overwrite each other's
+        # observations.
         with self._folder.guard, self._memory.store.lock("entities"):
             filed = self._read_files()
             nodes = {name: node for name, (_, node) in filed.items()}

@@ -104,6 +104,7 @@ def read(page: Page) -> Node:
     Raises:
         FormatError: it holds no entity.
     """
+    # A person may have written around the block.
     text = page.body[page.body.find(_OPEN) + len(_OPEN) :]
     try:
         value: Mapping[str, object] = json.loads(text[: text.rindex(_CLOSE)])

@@ -85,6 +85,7 @@ def _walk_files(root: Path, skipped: Skipped) -> Iterator[Path]:
         here = Path(folder)
         for link in [name for name in folders if (here / name).is_symlink()]:
             skipped.lines.append(f"{(here / link).relative_to(root).as_posix()}: a link")
+        # In place, so that `os.walk` goes into no other; sorted, so that an import has one order.
         folders[:] = sorted(n for n in folders if _is_visible_folder(here / n))
         yield from (here / name for name in sorted(names) if not name.startswith("."))
 
@@ -133,6 +134,7 @@ def _decode_text(content: bytes) -> tuple[str, str]:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
+        # GB18030 reads every older Chinese file; what is none of these is replaced, and named.
         encoding = "utf-16" if content.startswith(_WIDE) else "gb18030"
         problem = f"not UTF-8; read as {encoding}"
         text = content.decode(encoding, "replace")

@@ -129,6 +129,7 @@ def purge(memory: Memory, doomed: Doomed, *, yes: bool = False) -> PurgeReport:
         return run.preview()
     if memory.store.read_only:
         raise ReadOnlyError(memory.store.read_only)
+    # Alone: what another process wrote meanwhile might hold the text.
     with memory.store.lock("job"), memory.store.lock("store"):
         return run.carry_out()
 
@@ -160,10 +161,12 @@ class _Purge:
         indexed = (self._memory.root / INDEX).exists()
         if rekey(self._store):
             seen, removal = self._find_targets()
+        # Files first: from here on the text is in no new commit, whatever happens.
         id = self._clear_files(seen, removal)
         self._clear_history()
         self._clear_private()
         commit = self._commit_purge(id)
+        # Before the proof: it looks at the index as well.
         if indexed:
             self._memory.index.refresh(full=True)
         self._verify_purged()
@@ -177,6 +180,7 @@ class _Purge:
         remotes: tuple[str, ...] = ()
         if self._rewrite.present:
             found, remotes = self._rewrite.search(self._scrub), self._rewrite.remotes()
+            # Records of jobs hold hashes of earlier contents, too.
             for path, content in self._rewrite.blobs():
                 self._scrub.learn(content, self._scrub.content(path, content))
         around = kept_outside(self._memory.root, own=self._rewrite.present)
@@ -237,6 +241,7 @@ class _Purge:
         return "" if history.content("HEAD", path) else self._commit_purge(id)
 
     def _verify_purged(self) -> None:
+        # Not believed but looked for, in every byte of the folder.
         left = list(self._find_leftovers())
         if left:
             shown = ", ".join(map(self._scrub.name, left[:_SHOWN]))

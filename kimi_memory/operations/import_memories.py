@@ -71,6 +71,7 @@ def import_store(
     known = dict(_yield_imported(memory, name))
     fresh = [one for one in offers if known.get(one.identity, ("", ""))[0] != one.hash]
     here = {one.identity for one in offers}
+    # Each batch is a job below the limit of files, and can be undone by itself.
     batch = max(1, min(_BATCH, memory.settings.gates.max_files - _SPARE))
     jobs = [Adopt(memory, name, part, offers) for part in _split_batches(fresh, batch)]
     return Imported(
@@ -94,6 +95,7 @@ def _yield_offers(
         for memo in file.memos:
             identity = f"{file.path}#{memo.id}"
             empty = not memo.text.strip() or memo.text in templates
+            # Pages of a new memory come along with every copied folder: nobody wrote them.
             if memo.past or not memo.live or empty or identity in seen:
                 continue
             seen.add(identity)

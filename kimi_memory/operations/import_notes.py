@@ -78,6 +78,7 @@ class Adopt:
         self, memory: Memory, name: str, batch: Sequence[Offer], offers: Sequence[Offer]
     ) -> None:
         self._memory, self._store, self._now = memory, memory.store, memory.clock()
+        # An agent that imports a file could otherwise make any sentence true.
         human = memory.actor.origin is Origin.HUMAN
         self._status = Status.ACTIVE if human else Status.CANDIDATE
         self._name, self._batch, self._offers = name, batch, offers
@@ -237,6 +238,7 @@ class _Deal:
             return None
         if verdict in (Verdict.REFINES, Verdict.UNRELATED, None):
             return self._make_key_unique(offer, card)
+        # What a person said here counts for more than what another program kept.
         if rival.trust.rank < Origin.IMPORT.rank:
             why = f"imported words cannot change {rival.id}"
             self.left_out.append(f"{offer.identity}: {why}")
@@ -256,6 +258,7 @@ class _Deal:
     def _update_card(self, offer: Offer, draft: Draft, card: Card) -> None:
         if card.status not in _LIVE:
             self.left_out.append(f"{offer.identity}: {card.id} is {card.status} here")
+        # What a person corrected here is not overwritten by the source.
         elif not self._is_unedited(card):
             self.left_out.append(
                 f"{offer.identity}: changed at the source, but {card.id} was edited here"
@@ -340,6 +343,7 @@ def _card_value(memo: Memo, said: str) -> str:
     words = said[start:].strip() or said
     if len(words) <= _LONGEST:
         return words
+    # At the end of a line; the whole text stays in the turn that the card quotes.
     cut = words.rfind("\n", 0, _LONGEST)
     return words[: cut if cut > 0 else _LONGEST].rstrip()
 

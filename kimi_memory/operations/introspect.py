@@ -40,6 +40,7 @@ def introspect(memory: Memory, *, dry_run: bool = False) -> Introspection:
 
 def _run_introspection(memory: Memory, *, dry_run: bool) -> Introspection:
     if not dry_run:
+        # First: a page that is written anew must have a person's edits in it.
         memory.take_edits()
     distilled, stopped = [], []
     for id in memory.waiting():

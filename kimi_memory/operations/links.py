@@ -178,6 +178,7 @@ def _find_link_ends(shelf: Shelf, wanted: Wanted, rel: LinkRel) -> tuple[Card, N
     stated = isinstance(target, Card) and any(
         (link.to, link.rel) == (source.id, rel) for link in target.links
     )
+    # It reads the same from both ends, so it stays in the card that states it already.
     if rel in MUTUAL and isinstance(target, Card) and (stated or not isinstance(source, Card)):
         return target, source
     if isinstance(source, Card):
@@ -200,6 +201,7 @@ def _remove_links(note: Note, other: Note, rel: LinkRel | None, *, both: bool) -
         if not meant or (both and link.rel not in MUTUAL):
             kept.append(link)
         elif link.reason.startswith(SUGGESTED):
+            # Kept as rejected, so that no job suggests it again.
             kept.append(replace(link, weight=0.0, reason=REJECTED))
     return tuple(kept)
 

@@ -18,6 +18,7 @@ def check_purges(memory: Memory) -> Iterator[Finding]:
         return
     reachable = {commit.hash for commit in memory.history.log(limit=-1)}
     for job in purges:
+        # The head before a purge is reachable again where a copy that has it was merged.
         old = next((effect.before for effect in job.effects if effect.path == ".git"), "")
         if old in reachable:
             yield Finding(

@@ -77,6 +77,7 @@ def _build_waiting_note(memory: Memory, tracer: Tracer, filed: Filed) -> Waiting
     note = filed.note
     diff, problem = "", ""
     try:
+        # Tried without writing: what is shown is what accepting will do.
         done = answer(memory, note.id, Answer(accept=True), dry_run=True)
         diff = _of_truth(done.diff, note.target if isinstance(note, Proposal) else filed.path)
     except KimiMemoryError as error:

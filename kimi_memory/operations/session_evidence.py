@@ -50,6 +50,7 @@ def _find_lost_turns(
     for version in past:
         lines = _turn_lines(version.content)
         gone = [line for line in lines if line not in held]
+        # A turn of ours counts as lost only if the journal knows that we wrote it.
         if not version.foreign and records:
             gone = [
                 line for line in gone if line in _find_journaled_lines(version.content, records)

@@ -27,6 +27,7 @@ Moved = Mapping[str, tuple[Transcript, ...]]
 
 def split_sessions(memory: Memory) -> list[str]:
     """Give every session its own file, and point cards and events to it; return their paths."""
+    # A job that reads a file while it is split would quote turns of the other session.
     with memory.store.lock("job"):
         joined = dict(_find_joined_files(memory.store))
         if not joined:

@@ -55,6 +55,7 @@ def undo_agent(memory: Memory, agent: str, *, dry_run: bool = False) -> list[Job
 def _undo_jobs(memory: Memory, jobs: list[Job], which: str, *, dry_run: bool) -> list[Job]:
     if not jobs:
         raise NotFoundError("job", which)
+    # All before any: half of a day taken back is worse than none.
     _check_unchanged(memory, jobs)
     return jobs if dry_run else [memory.undo(job.id) for job in jobs]
 
@@ -114,4 +115,5 @@ def _check_unchanged(memory: Memory, jobs: Iterable[Job]) -> None:
                     f"{effect.path} changed since {job.id} wrote it",
                     "Undo the later jobs first ('kimi-memory log'), or take your edit out",
                 )
+            # What the next older job must have left, once this one is undone.
             seen[effect.path] = effect.before

@@ -37,6 +37,7 @@ def _in_memory(path: Path) -> Iterator[Finding]:
     text, document = _read_settings(path)
     for name, value in document.items():
         if name not in _TABLES:
+            # A right name above the first table is the slip that is made most often in TOML.
             elsewhere = [f"[{table}] {name}" for table, keys in _TABLES.items() if name in keys]
             near = elsewhere or [f"[{one}]" for one in _find_nearest(name, _TABLES)]
             yield _build_finding(path, _find_line(text, name), _format_name(name, value), near)

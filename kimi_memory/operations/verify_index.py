@@ -134,6 +134,7 @@ def _find_rank_changes(
 def _sample_questions(view: Searcher) -> list[str]:
     """Return beginnings of texts from all over the memory, the same for the same files."""
     ids = view.column("id")
+    # By id and not by row, whose order is another in each index.
     rows = sorted(view.living(), key=ids.value)
     chosen = rows[:: max(1, len(rows) // QUESTIONS)][:QUESTIONS]
     return [unit.text[:QUESTION_CHARS] for unit in view.units(chosen).values()]

@@ -89,6 +89,7 @@ def watch(
         yield _refresh_index(memory, "start")
         for cause in _yield_hints(memory.root, stop, settle_ms, every_seconds):
             batch = _refresh_index(memory, cause)
+            # A look that found nothing is nothing to report.
             if batch.changed or batch.added or batch.removed or batch.trouble:
                 yield batch
 
@@ -125,6 +126,7 @@ def _feed_index_hints(memory: Memory, stop: Event) -> None:
             if began >= due:
                 index.look()
                 pause = max(LOOK_SECONDS, SHARE * (time.monotonic() - began))
+                # Longer than the pause: if this thread dies, questions look for themselves again.
                 index.trust(2 * pause)
                 due = time.monotonic() + pause
     except (KimiMemoryError, OSError):
@@ -200,6 +202,7 @@ def _yield_changes(root: Path, stop: Event, tick_ms: int) -> Iterator[Reported]:
             rust_timeout=min(TICK_MS, max(HINT_MS, tick_ms)),
             yield_on_timeout=True,
             raise_interrupt=False,
+            # One folder without rights must not end the watch of all others.
             ignore_permission_denied=True,
         )
     except RuntimeError as error:
