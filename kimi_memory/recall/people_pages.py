@@ -17,7 +17,7 @@ from kimi_memory.nlp.basic.regex import regex
 from kimi_memory.nlp.basic.tokens import estimate
 
 _UNFILLED = regex(
-    r"^\s*(?:<!--.*|[*_](?![*_\s])[^*_]+[*_]|[-*+]?\s*(?:\*\*)?[^*:：]{1,40}[:：]\s*(?:\*\*)?\s*|-{3,})$"
+    r"^\s*+(?:<!--.*|[*_](?![*_\s])[^*_]+[*_]|[-*+]?\s*+(?:\*\*)?[^*:：]{0,40}[:：]\s*+(?:\*\*)?\s*+|-{3,})$"
 )
 """A remark to the writer, a label that nothing follows, a rule: what templates leave behind."""
 
