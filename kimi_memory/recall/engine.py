@@ -18,7 +18,7 @@ from kimi_memory.hooks.host import Host
 from kimi_memory.index.index import Index
 from kimi_memory.index.words import Words
 from kimi_memory.nlp.basic.snippet import snippet
-from kimi_memory.nlp.dates.zone import in_zone
+from kimi_memory.nlp.dates.zone import Zone, in_zone
 from kimi_memory.recall.filters import allowed, holding, restrict_to_caller, visible_rows
 from kimi_memory.recall.fusion import VECTOR_SHARE, lane_weights, probe_of
 from kimi_memory.recall.ranking import candidates
@@ -120,7 +120,8 @@ class Recall:
         hits, said = self._rerank_hits(query, hits)
         with self._index.guard:
             best = _attach_related(view, hits[: query.limit], query)
-        shown = tuple(self._prepare_hit(hit, words) for hit in best)
+        zone = self._clock().tzinfo or UTC
+        shown = tuple(self._prepare_hit(hit, words, zone) for hit in best)
         notes = (*searcher.notes, *(one for one in (note, said) if one))
         took = (time.perf_counter() - began) * 1000
         return Answer(shown, ranked.lanes, notes, took, lane_weights(probe))
@@ -184,17 +185,14 @@ class Recall:
         self, units: Mapping[int, Unit], ranked: Ranked, query: Query, now: datetime
     ) -> list[Hit]:
         factors = self._compute_factors(units, query, now)
-        hits = []
-        for row, parts, lanes in zip(ranked.rows, ranked.parts, ranked.lanes_by_row, strict=True):
-            if row in units:
-                whole = parts | factors[row]
-                hits.append(Hit(units[row], total(whole), "", whole, lanes))
+        ranks = zip(ranked.rows, ranked.parts, ranked.lanes_by_row, strict=True)
+        rows = [(row, parts | factors[row], lanes) for row, parts, lanes in ranks if row in units]
         # Factors may lift a score above 1; scores of one answer share one scale, and what
         # the memory can say to the question at all makes those of several comparable.
-        best = max((hit.score for hit in hits), default=0.0)
+        best = max((total(parts) for _, parts, _ in rows), default=0.0)
         shared = {"scale": 1.0 / best} if best > 1.0 else {}
         shared |= {"cover": ranked.cover} if ranked.cover < 1.0 else {}
-        hits = [_scale_hit(hit, shared) for hit in hits] if shared else hits
+        hits = [_make_hit(units[row], parts | shared, lanes) for row, parts, lanes in rows]
         floor = max(query.min_score, self._settings.min_score)
         kept = [hit for hit in hits if hit.score > 0 and hit.score >= floor]
         # Ties by id: the order of rows changes with every update of the index, ids do not.
@@ -239,10 +237,10 @@ class Recall:
         life = max(0.01, self._settings.recency_days)
         return {"recency": 1 - part * (1 - math.exp(-days / life))}
 
-    def _prepare_hit(self, hit: Hit, words: Sequence[str]) -> Hit:
+    def _prepare_hit(self, hit: Hit, words: Sequence[str], zone: Zone) -> Hit:
         text, _, _ = snippet(hit.unit.text, words, self._settings.snippet_chars)
         at, since, end = hit.unit.at, hit.unit.valid_from, hit.unit.valid_to
-        moments = [None if one is None else self._on_clocks(one) for one in (at, since, end)]
+        moments = [None if one is None else in_zone(one, zone) for one in (at, since, end)]
         unit = replace(hit.unit, at=moments[0], valid_from=moments[1], valid_to=moments[2])
         return Hit(unit, hit.score, text, hit.parts, hit.lanes, hit.related)
 
@@ -299,6 +297,5 @@ def _as_then(unit: Unit, query: Query) -> Unit:
     return as_then(unit)
 
 
-def _scale_hit(hit: Hit, shared: Mapping[str, float]) -> Hit:
-    parts = {**hit.parts, **shared}
-    return Hit(hit.unit, min(1.0, total(parts)), hit.snippet, parts, hit.lanes)
+def _make_hit(unit: Unit, parts: dict[str, float], lanes: tuple[str, ...]) -> Hit:
+    return Hit(unit, min(1.0, total(parts)), "", parts, lanes)

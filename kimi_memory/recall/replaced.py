@@ -56,14 +56,14 @@ def stand_behind(searcher: Searcher, rows: Sequence[int]) -> Floats | None:
     _, turns, instead, _ = replaced(searcher)
     if not turns:
         return None
-    kinds, ids, factor = searcher.column("kind"), searcher.column("id"), np.ones(len(searcher))
+    factor, known = np.ones(len(searcher)), searcher.once("factors of values", dict[int, float])
     for row in rows:
-        said = [ids[row]] if kinds[row] == "turn" else _evidence_turns(searcher, row, kinds[row])
-        if row in instead:
-            factor[row] = AHEAD
-        # An event that rests on anything else as well still says something.
-        elif said and turns.issuperset(said):
-            factor[row] = BEHIND
+        if row not in known:
+            said = _evidence_turns(searcher, row)
+            # An event that rests on anything else as well still says something.
+            gone = said and turns.issuperset(said)
+            known[row] = AHEAD if row in instead else BEHIND if gone else 1.0
+        factor[row] = known[row]
     return factor
 
 
@@ -105,15 +105,13 @@ def _find_replaced(searcher: Searcher) -> Replaced:
     return Replaced(cards, gone, frozenset(rivals), after)
 
 
-def _evidence_turns(searcher: Searcher, row: int, kind: str) -> Sequence[str]:
-    """Return the turns an event rests on; a card says itself whether it holds."""
-    if kind != "event":
-        return ()
-    known = searcher.once("evidence of events", dict[int, Sequence[str]])
-    if row not in known:
+def _evidence_turns(searcher: Searcher, row: int) -> Sequence[str]:
+    """Return the turns an event rests on, or itself; a card says itself whether it holds."""
+    kind = searcher.column("kind")[row]
+    if kind == "event":
         note = _read_note(searcher, row)
-        known[row] = tuple(_yield_turn_ids([note] if note else []))
-    return known[row]
+        return tuple(_yield_turn_ids([note] if note else []))
+    return (searcher.column("id")[row],) if kind == "turn" else ()
 
 
 def _read_note(searcher: Searcher, row: int) -> Card | Event | None:

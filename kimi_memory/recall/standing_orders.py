@@ -7,6 +7,7 @@ made of, and recognized by its form.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +24,7 @@ from kimi_memory.recall.render import Line, Section, alone
 from kimi_memory.recall.replaced import replaced
 
 if TYPE_CHECKING:
-    from kimi_memory.index.searcher import Bools, Searcher
+    from kimi_memory.index.searcher import Ints, Searcher
     from kimi_memory.recall.engine import Recall
     from kimi_memory.recall.request import Request
 
@@ -58,8 +59,9 @@ _CUES = (
 
 def standing_orders(recall: Recall, request: Request) -> Iterator[Line]:
     """Yield the orders that apply to a prompt: those it speaks of first, then the latest."""
-    split = recall.words.split
-    words = frozenset(split(request.query))
+    words = frozenset(recall.words.split(request.query))
+    # The same few orders are read for every prompt.
+    split = recall.searcher().once("words of orders", lambda: lru_cache(1024)(recall.words.split))
     chosen = [unit for unit in _yield_orders(recall, request) if suits(unit.text, words, split)]
     # A stable sort: within each group the latest stays first.
     chosen.sort(key=lambda unit: (not calls_for(unit.text, words, split), unit.type != _RULE))
@@ -99,15 +101,18 @@ def _yield_order_cards(recall: Recall, searcher: Searcher, request: Request) -> 
 
 def _find_spoken_orders(searcher: Searcher, request: Request) -> list[Unit]:
     """Return the turns in which a person gave an assistant an order for always."""
-    mask = searcher.once("order cues", lambda: _with_cues(searcher)) & sides(searcher)[0]
-    if not mask.any():
+    cued = searcher.once("order cues", lambda: _rows_with_cues(searcher))
+    if not len(cued):
         return []
     query = Query(text="", kind=("turn",), within=request.within, valid_at=request.valid_at)
-    mask &= allowed(searcher, request.narrowed(query))
-    at, gone = searcher.column("at"), replaced(searcher).turns
-    rows = sorted(np.flatnonzero(mask).tolist(), key=lambda row: at[row] or 0.0)[-READ_SAID:]
+    mask, gone = allowed(searcher, request.narrowed(query)), replaced(searcher).turns
+    ordering = searcher.once("ordering rows", dict[int, bool])
+    rows = []
     # Most hold such a word by chance: the state of their files need not be asked.
-    rows = [row for row in rows if orders_for_always(searcher.text(row))]
+    for row in cued[mask[cued]][-READ_SAID:].tolist():
+        if row not in ordering:
+            ordering[row] = orders_for_always(searcher.text(row))
+        rows += [row] if ordering[row] else []
     units = sorted(searcher.units(rows).values(), key=lambda unit: (unit.at is None, unit.at))
     return [
         unit
@@ -119,11 +124,12 @@ def _find_spoken_orders(searcher: Searcher, request: Request) -> list[Unit]:
     ]
 
 
-def _with_cues(searcher: Searcher) -> Bools:
-    """Return the rows that hold a word that orders are made of."""
+def _rows_with_cues(searcher: Searcher) -> Ints:
+    """Return the turns of a person that hold a word that orders are made of, the latest last."""
     held = np.zeros(len(searcher), dtype=bool)
     for word in searcher.words.split(" ".join(_CUES)):
         # Single characters of "以后" stand in every second sentence.
         if len(word) > 1:
             held[searcher.postings(word)[0]] = True
-    return held
+    rows, at = np.flatnonzero(held & sides(searcher)[0]), searcher.column("at")
+    return np.asarray(sorted(rows.tolist(), key=lambda row: at[row] or 0.0), dtype=np.int64)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 
 from kimi_memory.nlp.basic.cjk import simplify
 from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.result_cache import keep_results
 
 # "When I ask about …", "for recipes, …", "in every code block". "For me, …" and "for now, …" open
 # a sentence about anything.
@@ -56,6 +57,7 @@ TELLING = 2
 Split = Callable[[str], Iterable[str]]
 
 
+@keep_results(1024)
 def occasion_of(order: str) -> str:
     """Return the words that say when an order applies; empty where it applies to any talk."""
     found = [
