@@ -23,7 +23,7 @@ from kimi_memory.nlp.dates.calendar_words import names_day, tells_life
 from kimi_memory.nlp.rules import cues, hypotheticals, updates
 from kimi_memory.nlp.rules.changed_later import SHARED, Changes, sets_free, tells_change
 from kimi_memory.nlp.rules.lasting import is_lasting
-from kimi_memory.nlp.rules.offers import offers_in, picked
+from kimi_memory.nlp.rules.offers import offers_in, picked, question_in
 from kimi_memory.nlp.rules.own_clauses import is_copied, own_clauses, widen
 from kimi_memory.nlp.rules.salience import traits_of, weight_of
 from kimi_memory.nlp.rules.slots import slot_of
@@ -290,14 +290,16 @@ def _find_choice(session: Session, offer: Turn | None, answer: Turn) -> Iterator
     # Who takes everything agrees to a plan and picks nothing; three picks make no single card.
     if not chosen or len(chosen) == len(offers) or len(chosen) > 2:
         return
-    value = " / ".join(one.text for one in chosen)
+    picks = " / ".join(one.text for one in chosen)
+    about = question_in(offer.text)
+    value = f"{about} → {picks}" if about else picks
     if traits_of(value).words < LEAST:
         return
     said = answer.text.strip()
     yield Draft(
         type=CardType.DECISION,
-        key=key_of("decision", value, session.project),
-        title=headline(value),
+        key=key_of("decision", picks, session.project),
+        title=headline(picks),
         value=value,
         quotes=(Quote(session.id, offer.n, chosen[0].text), Quote(session.id, answer.n, said)),
         at=answer.at,

@@ -25,15 +25,19 @@ from kimi_memory.nlp.rules.changed_later import Changes
 from kimi_memory.nlp.rules.console import is_printed
 from kimi_memory.nlp.rules.lasting import is_lasting
 from kimi_memory.nlp.rules.long_requests import request_in
-from kimi_memory.nlp.rules.offers import assents, offers_in, picked, proposal_in
+from kimi_memory.nlp.rules.offers import assents, offers_in, picked, proposal_in, question_in
 from kimi_memory.nlp.rules.own_clauses import is_copied, own_clauses
 from kimi_memory.nlp.rules.pasted import foreign_spans
 from kimi_memory.nlp.rules.reports import reports_in
 from kimi_memory.nlp.rules.salience import Traits, traits_of, weight_of
 from kimi_memory.nlp.rules.utterance import Act, Clause, of_work
 
-BUDGET = 400
-"""Most tokens of a digest."""
+BUDGET, USUAL, EACH, MOST = 400, 4, 50, 1000
+"""Most tokens of a digest: so many, and more for each errand of an agent at work above the usual.
+
+An afternoon with an agent is twenty errands, each with what came of it: in 400 tokens half of
+them would be lost, while a chat of that length mostly stays with its subject.
+"""
 LINE = {"work": 64, "chat": 110, "people": 110}
 """Most tokens of a person's words in a line, by the sort of session."""
 ACCOUNT = 110
@@ -147,12 +151,14 @@ class _Reader:
         self._kind = (
             "people" if self._named else "work" if transcript.has_agent_at_work() else "chat"
         )
+        errands = sum(turn.by_person for turn in self._turns) if self._kind == "work" else 0
+        self._room = min(MOST, BUDGET + max(0, errands - USUAL) * EACH)
 
     def lines(self) -> list[DigestLine]:
         """Return the lines in the order of their sections and turns."""
         bits = sorted(self._yield_bits(), key=lambda bit: -bit.worth)
         kept: dict[int, list[_Bit]] = {}
-        room = BUDGET
+        room = self._room
         for bit in bits:
             line = kept.get(bit.exchange, [])
             # Joining two texts changes the estimate by three tokens at most: see
@@ -196,7 +202,7 @@ class _Reader:
         if len(turn.text) > LONG:
             return self._page_bit(at, turn)
         kept = self._select_clauses(turn, first=first)
-        offer, by = self._find_offer(turn)
+        about, offer, by = self._find_offer(turn)
         if offer and self._changes.after(turn.n, offer, 1):
             offer, kept = "", kept if len(turn.text) > BRIEF else []
         if not kept and not offer:
@@ -204,6 +210,7 @@ class _Reader:
         words = _fit_clauses(turn.text, kept, LINE[self._kind]) if kept else turn.text.strip()
         part = self._choose_part(kept, bool(offer), first=first)
         text = f"{offer} → {words}" if offer else words
+        text = f"{about} → {text}" if offer and about else text
         worth = sum(sorted((weight for _, weight in kept), reverse=True)[:2])
         worth += 2.0 * bool(offer) + 3.0 * (part is Part.ORDERED) + 1.0 * (part is Part.DECIDED)
         who = turn.speaker if self._named else ""
@@ -255,23 +262,24 @@ class _Reader:
         before = self._turns[at - 1] if at else None
         return before if before is not None and before.role is Role.ASSISTANT else None
 
-    def _find_offer(self, turn: Turn) -> tuple[str, int]:
-        """Return what a short answer says yes to, and the turn that offered it."""
+    def _find_offer(self, turn: Turn) -> tuple[str, str, int]:
+        """Return what was asked, what a short answer picks of it, and the turn that offered it."""
         before = self._before(turn)
         if before is None:
-            return "", 0
+            return "", "", 0
         answer = turn.text if len(turn.text) <= SHORT else turn.text[:BRIEF]
         offers = offers_in(before.text)
         chosen = picked(answer, offers) if offers else []
         if chosen and len(chosen) < len(offers):
-            return " / ".join(offer.text for offer in chosen[:3]), before.n
+            words = " / ".join(offer.text for offer in chosen[:3])
+            return question_in(before.text), words, before.n
         if (
             len(turn.text) <= SHORT
             and assents(turn.text)
             and (proposal := proposal_in(before.text))
         ):
-            return proposal[:240], before.n
-        return "", 0
+            return "", proposal[:240], before.n
+        return "", "", 0
 
     def _choose_part(self, kept: list[tuple[Clause, float]], offered: bool, *, first: bool) -> Part:
         if any(clause.act is Act.ORDER for clause, _ in kept) and not self._named:

@@ -114,6 +114,35 @@ def test_a_digest_fits_its_budget() -> None:
     assert sum(estimate(line.text) for line in lines) <= 400
 
 
+def test_each_errand_of_an_agent_at_work_makes_room_for_its_outcome() -> None:
+    spoken = [
+        turn
+        for n in range(1, 21)
+        for turn in (
+            ("user", f"The pump of well {n} near Ohlau stops at {n} bar, please find out why."),
+            ("agent", f"Reading `well_{n}.py`."),
+            ("agent", f"Root cause: `well_{n}.py` closes valve {n} when 2 clocks disagree."),
+        )
+    ]
+    lines = digest(*spoken)
+    assert sum("→ Root cause" in line.text for line in lines) == 20
+    assert 400 < sum(estimate(line.text) for line in lines) <= 1000
+
+
+def test_a_picked_option_stands_with_what_was_asked() -> None:
+    lines = digest(
+        ("user", "I write a reader for the sonar files of the survey ship Orla."),
+        (
+            "agent",
+            "Byte order of the header?\n\nA. Little endian, as the ship writes\nB. Big endian",
+        ),
+        ("user", "A"),
+    )
+    assert "Byte order of the header? → Little endian, as the ship writes → A" in [
+        line.text for line in lines
+    ]
+
+
 def test_nothing_worth_a_line_gives_none() -> None:
     assert digest(("user", "hi"), ("agent", "Hello!"), ("user", "thanks, bye")) == []
 

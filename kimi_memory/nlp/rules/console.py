@@ -62,6 +62,11 @@ _PERSON = regex(
     2,
 )
 
+_ADVICE = regex(
+    r"\s{0,3}Please (?:ensure|check|see|make sure|report|refer|consult|upgrade|visit|try|note|verify|install|update|include|read|open an issue|submit)\b"
+)
+"""What a program advises below its error."""
+
 
 def printed(text: str, lines: Sequence[Span]) -> Iterator[Span]:
     """Yield the first and the last line of each block that a program wrote.
@@ -107,7 +112,7 @@ def _is_heap(text: str, lines: Sequence[Span], at: int) -> bool:
 
 def _is_person(line: str) -> bool:
     """Whether a person speaks in a line."""
-    if is_printed(line) or (_CODE.match(line) and _ENDS.search(line)):
+    if is_printed(line) or _ADVICE.match(line) or (_CODE.match(line) and _ENDS.search(line)):
         return False
     return bool(_PERSON.match(line)) and len(_WORDS.findall(line)) > 1
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from kimi_memory.nlp.basic.regex import regex
 from kimi_memory.nlp.basic.sentences import sentences
+from kimi_memory.nlp.rules.reports import reports_in
 from kimi_memory.nlp.rules.utterance import Act, Clause, clauses
 
 # "**Option B:** …", 方案二：…, "1. …", "(12) …" at the start of a line
@@ -32,7 +33,7 @@ _ORDINALS = {
 # "B, please", "1 and 3", 第二个吧. Not "2 days", "3 pm", 五月, 三块: those are counts.
 _PICK = regex(
     r"(?:^|\b(?:do|add?ress|fix|implement|apply|handle|resolve|tackle|improvements?|findings?|observations?|items?|issues?|points?|go (?:with|for)|take|pick|choose|want|with|use|like|prefer|option|plan|number|ending|choice|yes|ok|okay|the|and|approach|route|,)\s+)(?:(?:option|plan|number|ending|choice|approach|route|the) ){0,2}#?(?P<en>[a-e]|\d{1,3}|first|second|third|fourth|fifth|1st|2nd|3rd|4th)(?:(?<=\d)(?:st|nd|rd|th))?(?=$|[\s.,!;:)]|\b)(?! (?:of|(?:day|week|month|year|hour|minute|second|time|euro|dollar|person|people|kid)s?|to|pm|am|%)\b)"
-    r"|(?:方案|选|用|按|走|就|说|也|要|订|投)(?P<zh>[一二三四五六a-e\d])(?:个|种|套|号)?(?!点|月|天|年|号下|块|元)"
+    r"|(?:方案 ?|选|用|按|走|就|说|也|要|订|投)(?P<zh>[一二三四五六a-e\d])(?:个|种|套|号)?(?!点|月|天|年|号下|块|元)"
     # 第一个吧, but not 第一个选择框: that is the first of something else.
     r"|第(?P<nth>[一二三四五六\d])(?:个|种|套|项|条)?(?=$|[\s,.!，。！、]|吧|方案|可以|好|行|就|更|比较|那|和|跟|最|不错)",
     2,
@@ -56,6 +57,15 @@ _NO_OPTION = regex(
     2,
 )
 """What was done, and a step to take now, are nothing to choose between."""
+_ANNOUNCED = regex(
+    r"\W*(?:(?:here|there) (?:are|is)|(?:which|what|how) (?:one|do|would|of|should|shall)|(?:my |your |the )?(?:\w+ )?(?:options?|choices?|approaches|ways|suggestions?|questions?|recommendations?)\b|please (?:pick|choose)|pick |choose "
+    r"|(?:你|您)?(?:更?(?:倾向|想|希望|喜欢|选)|选哪|要哪|怎么)|(?:请|哪)|(?:有|以下|下面)?(?:是|[两二三四五几]|\d)?(?:种|个)?(?:做法|方案|选项|办法|思路|建议|选择|可选)|(?:有|以下|下面)?(?:是)?[两二三四五几\d](?:种|个)[^，。]{1,6}[:：]?$)[^。]{0,60}$",
+    2,
+)
+"""A line that only says that options follow, or asks which one it shall be."""
+_ASKS = ("?", "？", ":", "：")
+ASKED = 120
+"""A question before options is no longer."""
 MOST = 240
 """So many characters of an option say what it is."""
 
@@ -84,6 +94,23 @@ def offers_in(text: str) -> list[Offer]:
     labels = [offer.label for offer in found]
     # One label, or the same one again and again, is a heading and offers no choice.
     return found if len(found) > 1 and len(set(labels)) > 1 else []
+
+
+def question_in(text: str) -> str:
+    """Return what the options of a message are about: the line before the first one.
+
+    "Little-endian" alone decides nothing: it was asked for the byte order of the header.
+    Empty where the line only announces options, or where there is none.
+    """
+    first = _LABEL.search(text)
+    lines = text[: first.start()].strip().splitlines() if first else []
+    spans = sentences(lines[-1]) if lines else []
+    told = [_strip_markup(lines[-1][start:end]) for start, end in spans]
+    said = next((one for one in reversed(told) if not _ANNOUNCED.match(one)), "")
+    # A finding that merely stands above the list is not what it asks.
+    if not said.endswith(_ASKS) and reports_in(said):
+        return ""
+    return said.rstrip(" :：.。，,") if 4 <= len(said) <= ASKED else ""
 
 
 def picked(answer: str, offers: list[Offer]) -> list[Offer]:
@@ -123,7 +150,16 @@ def proposal_in(text: str) -> str:
     told = [
         s for s in found if _PROPOSAL.search(s) and not s.rstrip().endswith(("?", "？", ":", "："))
     ]
-    return _strip_markup(told[-1]) if told else ""
+    if not told:
+        return ""
+    # "I recommend option 1" says nothing without the option.
+    offers = offers_in(text)
+    named = {
+        _normalise_label(one["en"] or one["zh"] or one["nth"])
+        for one in _PICK.finditer(told[-1].lower())
+    }
+    meant = [offer.text for offer in offers if offer.label in named]
+    return meant[0] if len(meant) == 1 else _strip_markup(told[-1])
 
 
 def _strip_markup(text: str) -> str:

@@ -38,6 +38,12 @@ _OPENS_WITH_SELF = regex(
     r"|\s{0,3}(?:(?:因为|其实|不过|但|所以|目前|现在|今年|这里)[，,]?)?(?:我|咱)",
     2,
 )
+_BUTTON = regex(
+    r"Implement the plan as specified, it is attached for your reference\.[^\n]{0,120}(?:\n\s*To-do's from the plan have already been created\.[^\n]{0,300})?"
+    r"|<system_notification>.{0,4000}?</system_notification>",
+    16,  # DOTALL
+)
+"""What a program says in the person's place when a button is pressed, or a job ends."""
 _LAST = 400
 """A remark that closes a message is not longer."""
 # Single marks only around twelve letters and more: don't, '90s. 《…》 names a book or a film
@@ -97,6 +103,7 @@ def _find_pasted_spans(text: str) -> tuple[Span, ...]:
         for n in range(len(lines))
         if documents.is_impersonal(_text_of_span(text, lines[n]))
     ]
+    found += [one.span() for one in _BUTTON.finditer(text)]
     found += _find_undelimited_spans(text, lines, blocks)
     return tuple(_merge_spans(found))
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum, auto
 
 from kimi_memory.nlp.basic.regex import regex
 from kimi_memory.nlp.basic.sentences import sentences
@@ -18,8 +19,8 @@ _MARKUP = regex(r"^\s*(?:[-*•]|\d{1,2}[.)、])\s+(?:\[[ xX]\]\s*)?|\*\*|__")
 # "Let me check …", "Now I'll …", 接下来…: what an agent is about to do, never what came of it.
 _COMMENTARY = regex(
     r"^\W*(?:(?:good|great|ok(?:ay)?|now|first|next|right|perfect|excellent|alright|so|and|then|understood|got it|sure|but)\b[,.!:— –-]*+\s*+){0,3}"
-    r"(?:let me|let's|i'll|i will|i'm going to|i am going to|i need to|i should|i can (?:now )?see|i see\b|now i\b|now the\b|i (?:now )?have (?:everything|all|enough|what|an? )|must be|probably|maybe|perhaps|might be|likely\b|we need to|here(?:'s| is| are)\b|looking at|would you|do you|should i|shall i|want me|is there|if you|you can\b|you may\b|let us|feel free|which\b|what\b|how\b|can you|to summarize|summary|in summary|you're (?:absolutely )?right|sorry|apolog|(?:add|update|fix|create|check|run|remove|write|build|verify|test|implement|replace|refactor|rename|move|wait)\b(?!ed)(?= (?:the|a|an|all|these|those|it|them|this|that|`)))"
-    r"|\b(?:wait|hmm),? (?:let me|no|actually)|\bi need to\b|^\W*(?:让我|我来|我先|我将|我会|接下来|下面|好的|明白|是否|需要我|要不要|请问|如果你|您)",
+    r"(?:let me|let's|i'll|i will|i'm going to|i am going to|i need to|i should|i can (?:now )?see|i see\b|now i\b|now the\b|i (?:now )?have (?:everything|all|enough|what|an? )|must be|probably|maybe|perhaps|might be|likely\b|we need to|here(?:'s| is| are)\b|looking at|would you|do you|should i|shall i|want me|is there|if (?:you|that|this|it)\b|once you|tell me|let me know|i can\b|[a-d][.)]\s|you can\b|you may\b|let us|feel free|which\b|what\b|how\b|can you|to summarize|summary|in summary|you're (?:absolutely )?right|sorry|apolog|(?:add|update|fix|create|check|run|remove|write|build|verify|test|implement|replace|refactor|rename|move|wait)\b(?!ed)(?= (?:the|a|an|all|these|those|it|them|this|that|`)))"
+    r"|\b(?:wait|hmm),? (?:let me|no|actually)|\bi need to\b|^\W*(?:让我|我来|我先|我将|我会|接下来|下面|好的|明白|是否|需要我|要不要|请问|如果你|您|(?:如果|若)?(?:你)?(?:有)?(?:需要|愿意|想|希望)(?:的话)?[，,]?我|如需|[A-D](?:[.)]\s|[）、：]))",
     2,
 )
 # "Done. The port is 8080": the nod is cut, and lends its weight to what follows.
@@ -59,9 +60,15 @@ _IDENTIFIER = regex(
     r"`[^`\n]{1,120}`|\b\w+_\w+\b|\b[a-z]+[A-Z]\w+\b|\b[\w./-]+\.[a-z]{1,4}\b|(?<!\w)--[a-z][\w-]+|#\d+"
 )
 _FIGURE = regex(r"\d")
-SHORTEST, LONGEST = 16, 420
+SHORTEST, LONGEST, WIDEST = 16, 420, 200
+"""Characters of a sentence, and most of a heading or of a row of a table."""
+ADVISED, ROW = 1.5, 0.4
+"""What a sentence loses that only advises the person, and a row of a table."""
 
 
+_NUMBER = regex(r"^\W*(?:step |phase |问题|原因)?\d{1,2}\W+", 2)
+_BOLD = regex(r"^\s*(?:[-*•]\s+|\d{1,2}[.)、]\s*)?\*\*[^*\n]{2,60}\*\*\s*[:：—–-]")
+"""A point that the agent named: "**Direct URL** — the proxy is not needed"."""
 _ITEM = regex(r"^\s*(?:[-*•]|\d{1,2}[.)、])\s+")
 _INTRO = regex(r"[:：]\W*$")
 _GENERIC = regex(
@@ -69,6 +76,36 @@ _GENERIC = regex(
     2,
 )
 """A heading that says nothing of its own."""
+
+
+class _Section(Enum):
+    """What the lines below a heading are about."""
+
+    CAUSE = auto()
+    """What was wrong, and why: each line is a finding."""
+    ADVICE = auto()
+    """What the person may do next, or how to use what was made."""
+    OTHER = auto()
+
+
+_SECTIONS = (
+    (
+        _Section.ADVICE,
+        regex(
+            r"\b(?:next|to-?do|how to|usage|what (?:you|to)|you (?:should|need|can)|recommend\w*|suggest\w*|options?|if you|commands?|try|verify it|example)\b"
+            r"|下一步|接下来|后续|建议|怎么(?:用|跑|做|改)|如何|用法|使用方法|你(?:需要|可以|要)|运行方式|示例|可选",
+            2,
+        ),
+    ),
+    (
+        _Section.CAUSE,
+        regex(
+            r"\b(?:causes?|why|wrong|broke(?:n)?|bugs?|problems?|issues?|diagnos\w+|findings?|found|results?|conclusions?|verdict|reasons?|happen(?:ed|s|ing)|mismatch|explanation|limitations?|caveats?)\b"
+            r"|原因|问题|根因|结论|结果|发现|为什么|分析|对比|差异|限制|故障",
+            2,
+        ),
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,31 +125,87 @@ class Report:
 
 def reports_in(text: str) -> list[Report]:
     """Return what a message reports, in order; code, headings and chatter are left out."""
-    found: list[Report] = []
-    above = ""
-    for line in _unfenced_lines(text):
-        item = _ITEM.match(line) is not None or _ROW.match(line) is not None
-        plain = _strip_markup(line)
-        if not plain or _FINE.match(plain):
-            continue
-        if _HEADING.match(line) or (_INTRO.search(plain) and not _COMMENTARY.search(plain)):
-            head = _NODS.sub("", plain, count=1).rstrip(" :：*")
-            named = _IDENTIFIER.search(head) or (_DID.search(head) and _FIGURE.search(head))
-            if _HEADING.match(line) or named:
-                above = head if named and not _GENERIC.match(head) and len(head) <= 200 else ""
+    return list(_Message().reports(text))
+
+
+class _Message:
+    """Reads one message, line by line, and knows what stands above a line."""
+
+    def __init__(self) -> None:
+        self._above = ""
+        self._section = _Section.OTHER
+        self._columns: list[str] = []
+
+    def reports(self, text: str) -> Iterator[Report]:
+        for line in _unfenced_lines(text):
+            if _ROW.match(line):
+                yield from self._read_row(_split_cells(line))
                 continue
+            self._columns = []
+            plain = _strip_markup(line)
+            if plain and not _FINE.match(plain):
+                yield from self._read_line(line, plain)
+
+    def _read_row(self, cells: list[str]) -> Iterator[Report]:
+        """Yield a row that compares or measures something, below the names of its columns."""
+        if not self._columns:
+            self._columns = cells
+            return
+        words = " | ".join(cells).strip("| ")
+        tells = any(_FIGURE.search(cell) or _IDENTIFIER.search(cell) for cell in cells[1:])
+        if self._section is _Section.ADVICE or not tells or not SHORTEST <= len(words) <= WIDEST:
+            return
+        above = " | ".join(self._columns).strip("| ")
+        worth = _score_unit(words, done=False, named=True) - ROW
+        if worth > 0:
+            yield Report(words, worth, above if len(above) <= WIDEST // 2 else "")
+
+    def _read_line(self, line: str, plain: str) -> Iterator[Report]:
+        heading = _HEADING.match(line) is not None
+        if heading or (_INTRO.search(plain) and not _COMMENTARY.search(plain)):
+            head = _NODS.sub("", plain, count=1).rstrip(" :：*")
+            if claim := _find_claim(head):
+                yield claim
+            self._section = _section_of(head) if heading else self._section
+            named = _IDENTIFIER.search(head) or (_DID.search(head) and _FIGURE.search(head))
+            if heading or named:
+                kept = named and not _GENERIC.match(head) and len(head) <= WIDEST
+                self._above = head if kept else ""
+                return
+        item = _ITEM.match(line) is not None
         if not item:
-            above = ""
-        found += _find_reports(line, above, item=item)
-    return found
+            self._above = ""
+        yield from _find_reports(line, self._above, self._section, item=item)
 
 
-def _find_reports(line: str, above: str, *, item: bool) -> Iterator[Report]:
+def _section_of(head: str) -> _Section:
+    return next((kind for kind, words in _SECTIONS if words.search(head)), _Section.OTHER)
+
+
+def _split_cells(line: str) -> list[str]:
+    return [_MARKUP.sub("", cell).strip() for cell in line.strip().strip("|").split("|")]
+
+
+def _find_claim(head: str) -> Report | None:
+    """Return what a heading says by itself: "Root cause: the proxy drops the header"."""
+    claim = _NUMBER.sub("", head)
+    labelled = _LABEL.match(claim) is not None
+    says = labelled or (_CAUSE.search(claim) and traits_of(claim).words >= 4)
+    if not says or not SHORTEST <= len(claim) <= WIDEST or _COMMENTARY.search(claim):
+        return None
+    return Report(claim, _score_unit(claim, done=False) + 1.0 * labelled)
+
+
+def _find_reports(line: str, above: str, section: _Section, *, item: bool) -> Iterator[Report]:
+    why = section is _Section.CAUSE
+    bold = _BOLD.match(line) is not None
     for unit, done in _split_sentences(line):
-        worth = _score_unit(unit, done=done)
+        worth = _score_unit(unit, done=done, named=bold, why=why)
+        bold = False
         listed = item and _DID.search(above) and not _COMMENTARY.search(unit)
         if worth <= 0 and listed:
             worth = 0.3 * min(3, len(set(_IDENTIFIER.findall(unit)))) + 0.3
+        worth -= ADVISED * (section is _Section.ADVICE)
         if worth > 0:
             yield Report(unit, worth + (0.5 if above else 0), above)
 
@@ -127,11 +220,6 @@ def _unfenced_lines(text: str) -> Iterator[str]:
 
 
 def _strip_markup(line: str) -> str:
-    if _ROW.match(line):
-        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-        first = next((cell for cell in cells if any(map(str.isalpha, cell))), "")
-        # Of a table's row the first cell with words; a row of figures says nothing alone.
-        return first if len(first.split()) > 1 else ""
     return _MARKUP.sub("", line.lstrip("# ")).strip()
 
 
@@ -147,7 +235,7 @@ def _split_sentences(line: str) -> Iterator[tuple[str, bool]]:
             done = False
 
 
-def _score_unit(unit: str, *, done: bool) -> float:
+def _score_unit(unit: str, *, done: bool, named: bool = False, why: bool = False) -> float:
     chatter = _COMMENTARY.search(unit) or _PRAISE.search(unit) or _PRINTED.search(unit)
     if chatter or unit.endswith(("?", "？", ":", "：")):
         return 0.0
@@ -156,9 +244,10 @@ def _score_unit(unit: str, *, done: bool) -> float:
         return 0.0
     did = done or _DID.search(unit) is not None
     cause = _CAUSE.search(unit) is not None or _LABEL.search(unit) is not None
-    if not (did or cause):
-        return 0.0
     names = min(3, len(set(_IDENTIFIER.findall(unit))))
+    figure = _FIGURE.search(unit) is not None
+    if not (did or cause or ((named or why) and (names or figure))):
+        return 0.0
     traits = traits_of(unit)
-    worth = 1.0 * did + 1.0 * cause + 0.6 * names + 0.3 * (_FIGURE.search(unit) is not None)
+    worth = 1.0 * did + 1.0 * cause + 0.5 * named + 0.7 * why + 0.6 * names + 0.3 * figure
     return worth + 0.1 * min(8.0, traits.specific)

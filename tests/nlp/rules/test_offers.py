@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from kimi_memory.nlp.rules.offers import assents, offers_in, picked, proposal_in
+from kimi_memory.nlp.rules.offers import (
+    assents,
+    offers_in,
+    picked,
+    proposal_in,
+    question_in,
+)
 
 THREE = """There are three ways:
 
@@ -113,3 +119,27 @@ def test_the_numbers_of_a_review_are_picked(answer: str, labels: list[str]) -> N
 def test_what_was_done_and_steps_to_take_are_no_choice(text: str) -> None:
     assert picked("2", offers_in(text)) == []
     assert picked("a", offers_in(text)) == []
+
+
+@pytest.mark.parametrize(
+    ("message", "question"),
+    [
+        ("Byte order of the header?\n\nA. little\nB. big", "Byte order of the header?"),
+        (
+            "接下来是**字节序**，下发时会对不上。\n\nA. 小端\nB. 大端",
+            "接下来是字节序，下发时会对不上",
+        ),
+        ("Three ways:\nA. paint\nB. paper", ""),
+        ("几种做法：\n1. 粉刷\n2. 贴纸", ""),
+        ("`a.py` fails because it needs 2 keys.\nA. paint\nB. paper", ""),
+        ("A. paint\nB. paper", ""),
+        ("no options at all", ""),
+    ],
+)
+def test_options_answer_the_line_before_them(message: str, question: str) -> None:
+    assert question_in(message) == question
+
+
+def test_a_recommended_number_is_its_option() -> None:
+    message = "**1. One module**\nsmall\n\n**2. Three modules**\nlarge\n\n我推荐方案 1。"
+    assert proposal_in(message) == "One module"

@@ -131,3 +131,16 @@ def test_spans_are_in_order_and_apart(texts: list[str]) -> None:
     told = own_sentences(text)
     assert told == sorted(told)
     assert all(0 <= a < b <= len(text) for a, b in told)
+
+
+BUTTON = (
+    "Implement the plan as specified, it is attached for your reference. Do NOT edit the plan file"
+    " itself.\n\nTo-do's from the plan have already been created. Do not create them again."
+)
+
+
+@pytest.mark.parametrize(
+    "text", [BUTTON, "<system_notification>\nThe build ended.\n</system_notification>"]
+)
+def test_what_a_button_says_is_not_the_persons(text: str) -> None:
+    assert own(f"{text}\n\nWe keep the oak door.") == ["We keep the oak door."]

@@ -95,3 +95,72 @@ def test_a_nod_needs_its_mark() -> None:
         "Good defaults are missing because `conf` is empty.\nFixed the `a.py` one."
     )
     assert found.text == "Fixed the `a.py` one."
+
+
+CAUSES = """## What broke
+
+The pump stops at night: `valve.py` closes it when 2 clocks disagree.
+I looked around for a while.
+
+## Next steps
+
+1. **Restart** the pump, `valve.py` reads its settings only then.
+
+### 原因
+
+`clock.py` 每晚 3 点都走到旧的分支里。
+"""
+
+
+def test_below_a_heading_of_causes_each_line_with_a_name_is_a_finding() -> None:
+    found = {report.text: report.worth for report in reports_in(CAUSES)}
+    assert set(found) >= {
+        "The pump stops at night: `valve.py` closes it when 2 clocks disagree.",
+        "`clock.py` 每晚 3 点都走到旧的分支里。",
+    }
+    assert "I looked around for a while." not in found
+
+
+def test_advice_is_worth_less_than_a_finding() -> None:
+    said = "`valve.py` must be restarted after a change of its 3 settings."
+    (plain,) = reports_in(said)
+    advised = reports_in(f"## What you should do\n\n{said}")
+    assert all(one.worth < plain.worth for one in advised)
+
+
+@pytest.mark.parametrize(
+    ("heading", "claim"),
+    [
+        ("## Root cause: the pump has two clocks", "Root cause: the pump has two clocks"),
+        ("### 2. 原因：水泵有两个不一致的时钟在走", "原因：水泵有两个不一致的时钟在走"),
+    ],
+)
+def test_a_heading_that_names_the_cause_is_a_finding(heading: str, claim: str) -> None:
+    assert [report.text for report in reports_in(heading)] == [claim]
+
+
+def test_a_row_of_figures_stands_below_the_names_of_its_columns() -> None:
+    table = (
+        "| pump | before | after |\n|---|---|---|\n| **north** well | 40 ms | 9 ms |\n| - | - | - |"
+    )
+    (row,) = reports_in(table)
+    assert (row.above, row.text) == ("pump | before | after", "north well | 40 ms | 9 ms")
+
+
+def test_a_point_that_the_agent_named_is_a_finding_where_it_names_a_thing() -> None:
+    text = "- **Two clocks** — `pump.py` asks both of them.\n- **Blue** — the colour of the sea."
+    assert [report.text for report in reports_in(text)] == [
+        "Two clocks — `pump.py` asks both of them."
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "若需要，我可以接着把 `pump.py` 的 3 个测试也补上。",
+        "If you need 2 more wells, I can change `pump.py` to allow it.",
+        "B. `pump.py` 默认每 5 秒读一次",
+    ],
+)
+def test_an_offer_is_no_report(text: str) -> None:
+    assert reports_in(text) == []
