@@ -35,9 +35,10 @@ def heading(title: str, source: str, about: str) -> list[str]:
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     """Return the lines of a table, with an empty one after it."""
     lines = [head, ["---"] * len(head), *rows]
-    return ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in lines] + [
-        ""
-    ]
+    return [
+        "| " + " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in row) + " |"
+        for row in lines
+    ] + [""]
 
 
 def plain(text: str | None) -> str:
@@ -218,7 +219,7 @@ def arguments(parser: argparse.ArgumentParser) -> list[list[str]]:
         name = ", ".join(action.option_strings) or str(action.metavar or action.dest)
         if action.option_strings and action.nargs != 0:
             name += f" {action.metavar or action.dest.upper()}"
-        allowed = ", ".join(f"`{choice}`" for choice in action.choices or () if choice)
+        allowed = ", ".join(f"`{choice}`" for choice in action.choices or () if choice != "")
         choices = f" One of {allowed}." if allowed else ""
         rows.append([f"`{name}`", sentence(action.help or "") + choices])
     return rows

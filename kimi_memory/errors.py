@@ -76,14 +76,27 @@ class NotAMemoryError(KimiMemoryError):
         )
 
 
+_LISTED_BY = {
+    "conflict": "conflicts",
+    "job": "log",
+    "project": "project list",
+    "skill": "skills list",
+    "suggested link": "link --suggested",
+    "token": "serve token list",
+}
+"""The command that lists what may be missing; ``status`` for all else."""
+
+
 class NotFoundError(KimiMemoryError):
     """No note, session or job has that id."""
 
     exit_code = 11
 
     def __init__(self, what: str, id: str) -> None:
-        command = "log" if what == "job" else "status"
-        super().__init__(f"No {what} {id!r}. List what there is with 'kimi-memory {command}'.")
+        remedy = f"List what there is with 'kimi-memory {_LISTED_BY.get(what, 'status')}'"
+        if what == "session":
+            remedy = "'kimi-memory session list' has the open ones; the others lie in episodic/"
+        super().__init__(f"No {what} {id!r}. {remedy}.")
 
 
 class AmbiguousIdError(KimiMemoryError):
@@ -108,7 +121,7 @@ class FormatError(KimiMemoryError):
 
 
 class WaitingError(FormatError):
-    """A file that nobody vouches for as it stands; it is neither used nor rewritten."""
+    """A file that waits for a person's word; it is neither used nor rewritten."""
 
     def __init__(self, path: str, why: str, line: int = 1) -> None:
         remedy = "See what to do about it with 'kimi-memory review' and 'kimi-memory doctor'"

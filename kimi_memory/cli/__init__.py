@@ -31,7 +31,7 @@ COMMANDS: dict[str, str] = {
     "link": "link two notes, remove a link, list what is suggested",
     "review": "show what waits for your word; accept, edit or reject it",
     "project": "list projects, finish one, take one up again",
-    "conflicts": "list what contradicts what, and settle it",
+    "conflicts": "list contradictions, and settle them",
     "forget": "archive notes and keep them from coming back",
     "purge": "destroy a text or a session everywhere, with proof",
     "trace": "show where a note comes from",
@@ -50,7 +50,7 @@ COMMANDS: dict[str, str] = {
     "mcp": "serve agent programs over the Model Context Protocol",
     "serve": "serve programs in any language over HTTP",
     "proxy": "stand between a chat program and its model, and remember",
-    "git": "what git runs where two copies are merged with it",
+    "git": "merge pages for git, where two copies are merged",
     "plugins": "list plugins: loaded, from where, skipped and why",
 }
 """Every built-in command and what it does."""

@@ -1,4 +1,4 @@
-"""``conflicts``: list what contradicts what, and settle it."""
+"""``conflicts``: list contradictions, and settle them."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         "name", nargs="?", default="", help="a key or the id of a side; default: list them all"
     )
     parser.add_argument("--keep", default="", metavar="ID", help="this side is right")
-    parser.add_argument("--value", default="", metavar="TEXT", help="neither is, but this")
-    parser.add_argument("--both", action="store_true", help="both are so")
+    parser.add_argument("--value", default="", metavar="TEXT", help="neither is right, but this")
+    parser.add_argument("--both", action="store_true", help="both are true")
     parser.add_argument(
         "--since", default="", metavar="DATE", help="with --both: the newer one holds from then on"
     )

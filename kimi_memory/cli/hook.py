@@ -21,10 +21,14 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--host", required=True, choices=sorted(agent_protocols.EVENTS), help="the program"
     )
     run.add_argument("--event", default="", help="its name, for programs that do not say it")
-    steps.add_parser("drain", help="take in what hooks left for later")
+    steps.add_parser("drain", help="store what hooks left for later")
     serve = steps.add_parser("serve", help="keep the memory open, so that hooks answer at once")
     serve.add_argument(
-        "--idle", type=float, default=600.0, metavar="SECONDS", help="go after so long unasked"
+        "--idle",
+        type=float,
+        default=600.0,
+        metavar="SECONDS",
+        help="end after so long without a request",
     )
     for name, help in _STEPS.items():
         step = steps.add_parser(name, help=help)

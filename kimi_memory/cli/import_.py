@@ -22,7 +22,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         dest="system",
         choices=["auto", *SYSTEMS],
         default="auto",
-        help="which system wrote it; default: each file is looked at",
+        help="which system wrote it; default: found out file by file",
     )
     parser.add_argument(
         "--name", default="", help="under which the source is known later; default: its place"

@@ -15,11 +15,15 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("source", nargs="?", default="", help="id of a card, or its beginning")
     parser.add_argument("target", nargs="?", default="", help="id of the other note")
-    parser.add_argument("--rel", default="", help=f"how A bears on B: one of {', '.join(LinkRel)}")
+    parser.add_argument(
+        "--rel",
+        default="",
+        help=f"how the first relates to the second: one of {', '.join(LinkRel)}",
+    )
     parser.add_argument("--weight", type=float, default=0.8, help="how strong, above 0 up to 1")
     parser.add_argument("--reason", default="", help="why, in one line")
     parser.add_argument("--remove", action="store_true", help="take the link out")
-    parser.add_argument("--suggested", action="store_true", help="list links that wait for a word")
+    parser.add_argument("--suggested", action="store_true", help="list suggested links")
     parser.add_argument("--dry-run", action="store_true", help="show the diff, write nothing")
 
 

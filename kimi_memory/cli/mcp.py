@@ -31,8 +31,8 @@ def run(arguments: Namespace) -> int:
     # MCP over HTTP knows no tokens here. Who wants remote access uses 'serve', which has them.
     if arguments.host not in LOOPBACK:
         raise UsageError(
-            f"{arguments.host} can be reached from outside, and this server asks nobody who they "
-            "are. Use 127.0.0.1."
+            f"{arguments.host} can be reached from outside, and this server has no tokens. "
+            "Use 127.0.0.1, or 'kimi-memory serve' with a token."
         )
 
     serve(

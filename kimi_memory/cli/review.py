@@ -32,7 +32,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--file", type=Path, help="with edit: a file that holds the words")
     parser.add_argument("--why", default="", help="with reject: a reason, kept with the tombstone")
     parser.add_argument(
-        "--yes", action="store_true", help="with pages: the lines that are gone are meant to be"
+        "--yes",
+        action="store_true",
+        help="with pages: archive the cards of all lines that are gone, however many",
     )
     parser.add_argument(
         "--pulled", action="store_true", help="with accept: all that a pull or a copy brought"

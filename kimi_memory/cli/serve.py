@@ -50,7 +50,7 @@ def _add_tokens(parser: ArgumentParser) -> None:
         dest="step", metavar="STEP", required=True
     )
     add = steps.add_parser("add", help="make a token and show it once")
-    add.add_argument("name", help="who has it")
+    add.add_argument("name", help="a name for it, such as laptop")
     add.add_argument(
         "--scope", action="append", choices=_SCOPES, help="what it may do; default: read, write"
     )
