@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from kimi_memory.capture.log import Captured
     from kimi_memory.domain.draft import Draft
     from kimi_memory.domain.job import Job, JobReport
+    from kimi_memory.domain.note import Note
+    from kimi_memory.domain.past import BeliefDiff, BlameLine, TimelineEntry
     from kimi_memory.domain.screen import TranscriptFile
     from kimi_memory.domain.search_types import Answer, Context
     from kimi_memory.jobs.planner import Planner
@@ -317,6 +319,61 @@ class Memory(Parts):
         from kimi_memory.jobs.trace import Tracer
 
         return Tracer(self.store, self.history).trace(id, self._find_indexed_paths(id))
+
+    # The past
+
+    def timeline(
+        self, what: str, *, since: str = "", until: str = "",
+        sees: Callable[[Note], bool] = lambda note: True,
+    ) -> list[TimelineEntry]:  # fmt: skip
+        """Return every state of a note, or of all notes of a key, oldest first.
+
+        Args:
+            what: a key, the id of a note, or the beginning of one.
+            since: a point in the history: a date, a commit, ``v12``, a name, a job.
+            until: another, the last that counts.
+            sees: whether the caller may see a state.
+        """
+        from kimi_memory.past.timeline import list_states
+
+        first, last = (self.points.find(text) if text else None for text in (since, until))
+        return list_states(self.past, what, since=first, until=last, sees=sees)
+
+    def blame(
+        self, what: str, *, field: str = "", at: str = "",
+        sees: Callable[[Note], bool] = lambda note: True,
+    ) -> list[BlameLine]:  # fmt: skip
+        """Return since when lines or a field say what they say, by which job, from which turns.
+
+        Args:
+            what: a path, ``path:12``, a citation ``path#L2-L5``, the id of a note, or a key.
+            field: of a note; what it says if empty.
+            at: a point in the history, to blame it as it was then.
+            sees: whether the caller may see a note.
+        """
+        from kimi_memory.past.blame import Blame
+
+        point = self.points.find(at) if at else None
+        return Blame(self.past, sees).find(what, field, point)
+
+    def beliefs(
+        self, old: str, new: str = "", *, keys: tuple[str, ...] = (), project: str = "",
+        why: bool = False,
+    ) -> BeliefDiff:  # fmt: skip
+        """Return how the beliefs of two points in the history differ.
+
+        Args:
+            old: the earlier point.
+            new: the later point; the files now if empty.
+            keys: only of these keys and those below them.
+            project: only of this project.
+            why: whether to look up which job changed each last.
+        """
+        from kimi_memory.past.beliefs import BeliefFilter, compare_beliefs
+
+        last = self.points.find(new) if new else None
+        wanted = BeliefFilter(keys, project)
+        return compare_beliefs(self.past, self.points.find(old), last, wanted, why=why)
 
     def _find_indexed_paths(self, id: str) -> Iterable[str]:
         """Return where the index has the note of an id; what the files say goes before it."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kimi_memory.index.index import Index
     from kimi_memory.nlp.dates.zone import Zone
     from kimi_memory.past.points import Points
+    from kimi_memory.past.reader import PastReader
     from kimi_memory.recall.engine import Recall
     from kimi_memory.recall.receipts import Receipts
     from kimi_memory.store.git.autocommit import Batch
@@ -74,6 +75,13 @@ class Parts:
         from kimi_memory.past.points import Points
 
         return Points(self.history, self.now)
+
+    @cached_property
+    def past(self) -> PastReader:
+        """What reads notes as they were, and tells which commit changed them."""
+        from kimi_memory.past.reader import PastReader
+
+        return PastReader(self.store, self.history, self.points, self._key)
 
     def _make_vetting(self) -> Vetting:
         from kimi_memory.store.trust.vetting import Vetting

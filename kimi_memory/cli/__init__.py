@@ -37,6 +37,8 @@ COMMANDS: dict[str, str] = {
     "trace": "show where a note comes from",
     "log": "show the history",
     "diff": "show what changed between two points in the history",
+    "blame": "show since when a line or a field says so, by which job, from which turns",
+    "timeline": "show every state of a note or a key, and why it changed",
     "versions": "list the versions of the memory",
     "name": "give a version a name, to come back to",
     "undo": "take a job back, byte for byte",

@@ -6,6 +6,9 @@ from argparse import ArgumentParser, Namespace
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.domain.past import BeliefChange
+from kimi_memory.errors import UsageError
+from kimi_memory.past.beliefs import SIGNS
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -14,10 +17,18 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("old", nargs="?", default="HEAD", help=f"{forms}; default: HEAD")
     parser.add_argument("new", nargs="?", default="", help="the same; default: the files now")
     parser.add_argument("--path", default="", help="only one file")
+    parser.add_argument("--beliefs", action="store_true", help="compare what cards say, not files")
+    parser.add_argument("--key", action="append", default=[], help="beliefs of this key alone")
+    parser.add_argument("--project", default="", help="beliefs of this project alone")
+    parser.add_argument("--why", action="store_true", help="name the job that changed each belief")
 
 
 def run(arguments: Namespace) -> int:
     """Print the difference."""
+    if arguments.beliefs:
+        return _show_beliefs(arguments)
+    if arguments.key or arguments.project or arguments.why:
+        raise UsageError("--key, --project and --why are for beliefs. Add --beliefs.")
     with open_memory(arguments) as memory:
         old, new = (_find_commit(memory, text) for text in (arguments.old, arguments.new))
         text = memory.history.diff(old, new, arguments.path)
@@ -30,3 +41,35 @@ def run(arguments: Namespace) -> int:
 
 def _find_commit(memory: Memory, text: str) -> str:
     return memory.points.find(text).commit if text not in ("", "HEAD") else text
+
+
+def _show_beliefs(arguments: Namespace) -> int:
+    keys = tuple(arguments.key)
+    with open_memory(arguments) as memory:
+        found = memory.beliefs(
+            arguments.old, arguments.new, keys=keys, project=arguments.project, why=arguments.why
+        )
+    if arguments.json:
+        show_json(found)
+        return 0
+    for one in found.changes:
+        show(f"{SIGNS[one.change]} {one.change:<9} {one.key:<24} {_format_values(one)}")
+        if one.cause is not None:
+            why = f'{one.cause.op} "{one.cause.why}"' if one.cause.why else one.cause.op
+            at = f"{one.cause.at:%Y-%m-%d %H:%M}"
+            show(f"{'':12}{at}  {one.cause.short}  {why}".rstrip())
+    if found.forgotten:
+        beliefs = "belief" if found.forgotten == 1 else "beliefs"
+        show(f"{SIGNS['forgotten']} forgotten {found.forgotten} {beliefs}, on request")
+    show(f"{len(found.changes) + found.forgotten} of {found.total} beliefs differ")
+    return 0
+
+
+def _format_values(one: BeliefChange) -> str:
+    """Return what it says, or both, or how sure it is."""
+    if one.old and one.new and one.old != one.new:
+        return f"{one.old} → {one.new}"
+    said = one.new or one.old
+    if one.old and one.new and one.old_confidence != one.new_confidence:
+        return f"{said}  {one.old_confidence:.2f} → {one.new_confidence:.2f}"
+    return said

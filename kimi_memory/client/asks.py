@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from kimi_memory.domain.job import Job, JobReport
 from kimi_memory.domain.operation_types import Commit, Waiting, Wanted
+from kimi_memory.domain.past import BlameLine, TimelineEntry
 from kimi_memory.domain.search_types import Answer, Context, Purpose, Query
 from kimi_memory.domain.session import Session
 from kimi_memory.server import responses
@@ -93,6 +94,17 @@ def get(what: str, first: int, lines: int) -> Ask[responses.Text]:
 def trace(id: str) -> Ask[responses.Origins]:
     """Ask where a note comes from."""
     return Ask("GET", "/v1/trace", responses.Origins, {"id": id})
+
+
+def timeline(key: str, since: str, until: str) -> Ask[list[TimelineEntry]]:
+    """Ask for the states of a note or a key."""
+    path = f"/v1/timeline/{quote(key, safe='')}"
+    return Ask("GET", path, list[TimelineEntry], {"since": since, "until": until})
+
+
+def blame(id: str, field: str) -> Ask[list[BlameLine]]:
+    """Ask since when a note says what it says."""
+    return Ask("GET", f"/v1/blame/{quote(id, safe='')}", list[BlameLine], {"field": field})
 
 
 def log(limit: int, path: str) -> Ask[list[Commit]]:

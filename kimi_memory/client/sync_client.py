@@ -11,6 +11,7 @@ import httpx
 from kimi_memory.client import asks, wire
 from kimi_memory.domain.job import Job, JobReport
 from kimi_memory.domain.operation_types import Commit, Waiting, Wanted
+from kimi_memory.domain.past import BlameLine, TimelineEntry
 from kimi_memory.domain.search_types import Answer, Context, Purpose, Query
 from kimi_memory.domain.session import Session
 from kimi_memory.server import responses
@@ -192,6 +193,14 @@ class Client:
     def trace(self, id: str) -> responses.Origins:
         """Return where a note comes from."""
         return self.send(asks.trace(id))
+
+    def timeline(self, key: str, since: str = "", until: str = "") -> list[TimelineEntry]:
+        """Return the states of a note or of all notes of a key, oldest first."""
+        return self.send(asks.timeline(key, since, until))
+
+    def blame(self, id: str, field: str = "") -> list[BlameLine]:
+        """Return since when a note says what it says, by which job, from which turns."""
+        return self.send(asks.blame(id, field))
 
     # Consolidation and care
 

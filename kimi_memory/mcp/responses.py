@@ -81,6 +81,52 @@ class Origins(TypedDict):
     commits: list[str]
 
 
+class PastState(TypedDict):
+    """A note as it was from one version on."""
+
+    version: int
+    known: str
+    change: str
+    id: str
+    key: str
+    says: str
+    status: str
+    confidence: float
+    valid_from: str
+    valid_to: str
+    job: str
+    why: str
+    turns: list[str]
+
+
+class Timeline(TypedDict):
+    """The states of a note or a key, oldest first."""
+
+    states: list[PastState]
+
+
+class BlamedField(TypedDict):
+    """A field of a note, and where it comes from."""
+
+    id: str
+    path: str
+    field: str
+    says: str
+    version: int
+    known: str
+    job: str
+    why: str
+    turns: list[Proof]
+    before: list[str]
+    """What it said earlier, newest first."""
+
+
+class Blamed(TypedDict):
+    """Where a note comes from."""
+
+    fields: list[BlamedField]
+
+
 class Block(TypedDict):
     """A block of memory for a prompt, fenced as data."""
 

@@ -1,4 +1,4 @@
-"""The server: at most eight tools, the pages of a memory as resources, one prompt.
+"""The server: ten tools, the pages of a memory as resources, one prompt.
 
 The library renamed its server between versions 1 and 2; this is the one place that knows.
 """
@@ -74,6 +74,7 @@ def build(root: Path, *, graph: bool = False, space: Namespace = WHOLE) -> tuple
         graph_page(partial(server_memory_tools.page, desk))
     else:
         _register_read_tools(tool, desk)
+        _register_past_tools(tool, desk)
         _register_write_tools(tool, desk)
         _register_pages(server, desk)
     return server, desk
@@ -199,6 +200,25 @@ def _register_read_tools(tool: Tool, desk: Desk) -> None:
     def memory_review() -> responses.Waiting:
         """List what waits for the user's word; show it to them, they decide."""
         return desk.waiting()
+
+
+def _register_past_tools(tool: Tool, desk: Desk) -> None:
+    @tool("memory_timeline")
+    def memory_timeline(
+        key: Annotated[str, Field(description="a key such as db.choice, or the id of a note")],
+        since: Annotated[str, Field(description="a date, v12, a commit, a job")] = "",
+        until: Annotated[str, Field(description="another, the last that counts")] = "",
+    ) -> responses.Timeline:
+        """List what was believed under a key over time: when it was so, when known, and why."""
+        return desk.timeline(key, since, until)
+
+    @tool("memory_blame")
+    def memory_blame(
+        id: Annotated[str, Field(description="id of a note")],
+        field: Annotated[str, Field(description="what it says if empty")] = "",
+    ) -> responses.Blamed:
+        """Show since when a note says what it says, by which job, from which turns."""
+        return desk.blame(id, field)
 
 
 def _register_write_tools(tool: Tool, desk: Desk) -> None:

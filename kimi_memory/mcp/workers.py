@@ -14,6 +14,7 @@ from kimi_memory.domain.change import Actor
 from kimi_memory.domain.job import JobReport
 from kimi_memory.domain.note import Origin
 from kimi_memory.domain.operation_types import Said, Wanted
+from kimi_memory.domain.past import BlameLine, TimelineEntry
 from kimi_memory.domain.search_types import Hit
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.mcp import responses
@@ -23,6 +24,7 @@ from kimi_memory.operations.entities import Entities
 from kimi_memory.operations.forget import forget
 from kimi_memory.operations.review_queue import review
 from kimi_memory.recall.query_parser import parse
+from kimi_memory.server.looking_back import blame_of, timeline_of
 from kimi_memory.server.principal import Caller, Namespace, Scope
 from kimi_memory.server.simple import of_sources
 
@@ -161,6 +163,18 @@ class Desk:
         commits = [f"{one.hash[:12]} {one.subject}" for one in shown]
         return {"id": found.note.id, "path": found.path, "evidence": proofs, "commits": commits}
 
+    def timeline(self, key: str, since: str = "", until: str = "") -> responses.Timeline:
+        """List the states of a note or a key."""
+        with self._open_memory() as memory:
+            found = timeline_of(memory, self._space, key, since, until)
+        return {"states": list(map(_format_state, found))}
+
+    def blame(self, id: str, field: str = "") -> responses.Blamed:
+        """Say since when a note says what it says."""
+        with self._open_memory() as memory:
+            found = blame_of(memory, self._space, id, field)
+        return {"fields": list(map(_format_blame, found))}
+
     def context(
         self, purpose: str = "task", query: str = "", budget: int = 0, project: str = ""
     ) -> responses.Block:
@@ -219,6 +233,49 @@ def _format_hit(hit: Hit) -> responses.FoundLine:
         "date": f"{unit.at:%Y-%m-%d}" if unit.at else "",
         "status": unit.status,
         "trust": unit.trust,
+    }
+
+
+def _format_state(one: TimelineEntry) -> responses.PastState:
+    return {
+        "version": one.cause.version,
+        "known": one.cause.at.isoformat(),
+        "change": one.change,
+        "id": one.note,
+        "key": one.key,
+        "says": one.says,
+        "status": one.status,
+        "confidence": one.confidence,
+        "valid_from": one.valid_from.isoformat() if one.valid_from else "",
+        "valid_to": one.valid_to.isoformat() if one.valid_to else "",
+        "job": one.cause.job,
+        "why": one.cause.why,
+        "turns": list(one.sources),
+    }
+
+
+def _format_blame(one: BlameLine) -> responses.BlamedField:
+    cause = one.cause
+    return {
+        "id": one.note,
+        "path": one.path,
+        "field": one.field,
+        "says": one.text,
+        "version": cause.version if cause else 0,
+        "known": cause.at.isoformat() if cause else "",
+        "job": cause.job if cause else "",
+        "why": cause.why if cause else "",
+        "turns": [
+            {
+                "quote": "",
+                "verified": turn.verified,
+                "citation": f"{turn.path}#L{turn.line}" if turn.path else turn.source,
+                "said_by": turn.speaker,
+                "text": turn.text,
+            }
+            for turn in one.turns
+        ],
+        "before": [earlier.says for earlier in one.before],
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import NamedTuple
 
 from kimi_memory.errors import AmbiguousIdError, HistoryError, NotFoundError, UsageError
@@ -47,6 +47,11 @@ class Points:
     def __init__(self, history: History, clock: Callable[[], datetime]) -> None:
         self._history, self._clock = history, clock
         self._graph = CommitGraph(())
+
+    @property
+    def zone(self) -> tzinfo:
+        """The clocks on which moments are shown."""
+        return self._clock().tzinfo or UTC
 
     def graph(self) -> CommitGraph:
         """Return the graph of the commits there are now.
@@ -148,8 +153,7 @@ class Points:
         if commit not in graph.index:  # on a branch that was not merged
             graph = CommitGraph(self._history.graph(commit))
             return self._make_point(commit, graph)._replace(version=0)
-        zone = self._clock().tzinfo or UTC
-        known = datetime.fromtimestamp(graph.known_at(commit), zone)
+        known = datetime.fromtimestamp(graph.known_at(commit), self.zone)
         return Point(commit, graph.version(commit), known, known)
 
 

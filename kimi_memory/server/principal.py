@@ -12,8 +12,18 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from kimi_memory.api.memory import Memory
+from kimi_memory.domain.note import Note
 from kimi_memory.domain.search_types import Hit, Query
-from kimi_memory.domain.session import AREAS, SHARED, Session, named, root_of, scope_of, visible
+from kimi_memory.domain.session import (
+    AREAS,
+    SHARED,
+    Session,
+    named,
+    owned,
+    root_of,
+    scope_of,
+    visible,
+)
 from kimi_memory.errors import FormatError, NotFoundError, ServerError
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.note_index import Entry
@@ -115,6 +125,12 @@ class Namespace:
         """Whether a session lies in it."""
         of = (session.project, session.agent, session.user, root_of(session))
         return self.covers(*of, scope_of(session))
+
+    def sees(self, note: Note) -> bool:
+        """Whether a note lies in it, by what the note itself says."""
+        owner = owned(str(getattr(note, "scope", "")))
+        project = str(getattr(note, "project", ""))
+        return self.covers(project, owner["agent"], owner["user"], "", owner["scope"])
 
     def narrowed(self, query: Query) -> Query:
         """Return a query that finds nothing outside.

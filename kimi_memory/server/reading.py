@@ -9,12 +9,14 @@ from typing import Any
 from kimi_memory import __version__
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.operation_types import Commit, Waiting
+from kimi_memory.domain.past import BlameLine, TimelineEntry
 from kimi_memory.domain.search_types import Answer, Context, Query
 from kimi_memory.errors import NotFoundError, ReadOnlyError, UsageError
 from kimi_memory.jobs.resolve_conflict import conflicts as disputed
 from kimi_memory.operations.doctor import status as count
 from kimi_memory.operations.review_queue import review as waiting
 from kimi_memory.recall.query_parser import parse
+from kimi_memory.server.looking_back import blame_of, timeline_of
 from kimi_memory.server.principal import Caller
 from kimi_memory.server.responses import (
     Difference,
@@ -114,6 +116,16 @@ def trace(memory: Memory, caller: Caller, given: Given) -> Origins:
     )
     note, commits = found.note, () if caller.space else found.commits
     return Origins(note.id, note.kind, found.path, str(note.status), proofs, commits)
+
+
+def timeline(memory: Memory, caller: Caller, given: Given) -> list[TimelineEntry]:
+    """Return the states of a note or a key; see `Memory.timeline`."""
+    return timeline_of(memory, caller.space, given["key"], given["since"], given["until"])
+
+
+def blame(memory: Memory, caller: Caller, given: Given) -> list[BlameLine]:
+    """Return since when a note says what it says; see `Memory.blame`."""
+    return blame_of(memory, caller.space, given["id"], given["field"])
 
 
 def log(memory: Memory, caller: Caller, given: Given) -> list[Commit]:

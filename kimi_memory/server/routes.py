@@ -8,6 +8,7 @@ from kimi_memory.domain.job import Job, JobReport
 from kimi_memory.domain.job_registry import periodic
 from kimi_memory.domain.note import CardType
 from kimi_memory.domain.operation_types import Commit, Waiting
+from kimi_memory.domain.past import BlameLine, TimelineEntry
 from kimi_memory.domain.search_types import Answer, Context
 from kimi_memory.domain.session import AREAS, Session
 from kimi_memory.recall.query_parser import CLOSED
@@ -164,6 +165,27 @@ READING = (
         method="GET", path="/v1/trace", name="trace", summary="Show where a note comes from.",
         gives=responses.Origins, deed=reading.trace,
         fields=_mark_query_fields(Field(name="id", help="Id of a note", required=True)),
+    ),
+    Route(
+        method="GET", path="/v1/timeline/{key}", name="timeline",
+        summary="List the states of a note or a key.",
+        gives=list[TimelineEntry], deed=reading.timeline,
+        fields=(
+            Field(name="key", help="A key, or the id of a note", required=True, place="path"),
+            *_mark_query_fields(
+                Field(name="since", help="Only from this point on: a date, v12, a commit, a job"),
+                Field(name="until", help="Only up to this point"),
+            ),
+        ),
+    ),
+    Route(
+        method="GET", path="/v1/blame/{id}", name="blame",
+        summary="Show since when a note says what it says.",
+        gives=list[BlameLine], deed=reading.blame,
+        fields=(
+            Field(name="id", help="Id of a note", required=True, place="path"),
+            *_mark_query_fields(Field(name="field", help="Of the note; what it says if empty")),
+        ),
     ),
     Route(
         method="GET", path="/v1/log", name="log", summary="List commits, newest first.",

@@ -89,6 +89,9 @@ class Judge(Protocol):
     def version(self, path: str, mark: str) -> bytes | None:
         """Return an earlier content of a file by its mark; None where nothing has it."""
 
+    def is_unconfirmed(self, path: str, content: bytes) -> bool:
+        """Whether an earlier content of a file came from outside and nobody confirmed it."""
+
 
 def is_judged(path: str) -> bool:
     """Whether agents or jobs read a file for what it says."""

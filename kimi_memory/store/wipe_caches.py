@@ -17,7 +17,7 @@ JOURNAL = f"{PRIVATE}/journal"
 _LOCKS = f"{PRIVATE}/locks"
 _LOST = f"{PRIVATE}/lost+found"
 _OBJECTS = ".git/objects"
-_DERIVED = ("git-cache", "git-index", "git-owed", "snapshot.json", "cache/catalog")
+_DERIVED = ("git-cache", "git-index", "git-owed", "snapshot.json", "cache/catalog", "past/past.db")
 """Files that name commits or contents which are no more; earlier versions kept an index."""
 
 

@@ -39,6 +39,8 @@ CLOSED: dict[str, Ask] = {
     "get a session": lambda desk, hidden: desk.get("short-term/session_s-hermes.jsonl"),
     "get the overview": lambda desk, hidden: desk.get("MEMORY.md"),
     "trace": lambda desk, hidden: desk.trace(hidden["id"]),
+    "timeline": lambda desk, hidden: desk.timeline(hidden["id"]),
+    "blame": lambda desk, hidden: desk.blame(hidden["id"]),
     "remember elsewhere": lambda desk, hidden: desk.remember("We ship, too.", project="hermes"),
     "remember for another user": lambda desk, hidden: desk.remember("We ship.", user="bo"),
     "remember in another area": lambda desk, hidden: desk.remember(

@@ -97,7 +97,7 @@ def test_every_route_asks_for_its_scope(guarded: tuple[Served, dict[str, str]], 
     server, secrets = guarded
     with server.client(secrets[token]) as client:
         for route in ROUTES:
-            path = route.path.format(id="some")
+            path = route.path.format(id="some", key="some")
             answer = client.request(route.method, path, params={"x": "1"})
             expected = granted(token, route.scope, whole=route.whole) or 400
             assert answer.status_code == expected, (route.name, answer.text)

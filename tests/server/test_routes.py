@@ -45,6 +45,8 @@ ASKED: dict[str, dict[str, Any]] = {
     "context": {"query": SECRET, "purpose": "live", "session": "{session}", "budget": 9000},
     "get": {"what": "{note}"},
     "trace": {"id": "{id}"},
+    "timeline": {"key": "{id}"},
+    "blame": {"id": "{id}"},
     "remember": {"text": f"We ship from the harbour of {SECRET[:3]}, too."},
     "sessions": {},
     "start": {"id": "{session}"},
@@ -101,7 +103,7 @@ def rule(route: Route | Special, scopes: str, space: str) -> int:
 def ask(client: httpx.Client, route: Route | Special, **headers: str) -> int:
     """Send what no route takes, so that who may come in is told of a mistake."""
     method = route.method if isinstance(route, Route) else "GET"
-    path = route.path.format(id="some")
+    path = route.path.format(id="some", key="some")
     wrong = {"x": "1"} if isinstance(route, Route) else {}
     with client.stream(method, path, headers=headers, params=wrong) as answer:
         return int(answer.status_code)
@@ -198,12 +200,16 @@ def probe(client: httpx.Client, name: str, hidden: dict[str, str]) -> None:
         for key, value in ASKED[name].items()
     }
     asked = json.dumps(sent, ensure_ascii=False)
-    path = route.path.format(id=sent.pop("id", "")) if "{id}" in route.path else route.path
+    parts = {name: sent.pop(name) for name in ("id", "key") if f"{{{name}}}" in route.path}
+    path = route.path.format(**parts)
     place = {"json": sent} if route.method == "POST" else {"params": sent}
     answer = client.request(route.method, path, **place)
     told = json.dumps(answer.json(), ensure_ascii=False)
     assert answer.status_code in (200, 403, 404), told
-    assert name not in ("turn", "state", "end", "get", "read", "trace") or answer.status_code > 400
+    assert (
+        name not in ("turn", "state", "end", "get", "read", "trace", "timeline", "blame")
+        or answer.status_code > 400
+    )
     for word in ("Valparaiso", "marigold", "船坞", "海燕", "hermes", "clerk"):
         assert word not in told or word in asked, told
 

@@ -149,6 +149,26 @@ class History:
         """
         return read.read_graph(self._require_git(), commit)
 
+    def touched(self, commits: Iterable[str]) -> Iterator[read.Touched]:
+        """Yield what commits made of their files, in the order of the commits."""
+        return read.read_touched(self._require_git(), commits)
+
+    def pairs(self, old: str, new: str = "") -> list[read.Pair]:
+        """Return the files in which two commits, or one and the disk, differ."""
+        return read.read_pairs(self._require_git(), self._side, old, new)
+
+    def contents(self, places: Iterable[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
+        """Return files by commit and path; those that are not there are left out."""
+        return read.read_files(self._require_git(), places)
+
+    def blame(self, commit: str, path: str, first: int, last: int) -> list[read.LineOrigin]:
+        """Return the commit that each line of a file came with.
+
+        Raises:
+            HistoryError: the commit has no such file, or not so many lines.
+        """
+        return read.read_blame(self._require_git(), commit, path, first, last)
+
     def resolve(self, commit: str) -> str:
         """Return the full name of a commit.
 

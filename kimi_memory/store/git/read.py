@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -9,11 +10,13 @@ from typing import NamedTuple
 
 from kimi_memory.domain.operation_types import Commit
 from kimi_memory.errors import HistoryError
+from kimi_memory.store.files.paths import is_plain
 from kimi_memory.store.git.command import Git, decode, encode
 from kimi_memory.store.git.commit import disk_tree
 from kimi_memory.store.git.index import EMPTY_TREE, differences
 from kimi_memory.store.git.log import FORMAT, one_line, parse_log, trailer_name
 
+_BLAMED = re.compile(r"([0-9a-f]{40}) \d+ (\d+)")
 NAMES = "refs/kimi/names"
 """Where the names of commits stand."""
 
@@ -139,6 +142,82 @@ def read_versions(git: Git, folders: Sequence[str]) -> list[Version]:
     return found
 
 
+class Touched(NamedTuple):
+    """A file as one commit made it, and as it was before."""
+
+    commit: str
+    path: str
+    blob: str
+    """Empty where the commit removed the file."""
+    before: str
+    """Of the first parent; empty where the file was not there."""
+
+
+def read_touched(git: Git, commits: Iterable[str]) -> Iterator[Touched]:
+    """Yield what commits made of their files; of a merge what differs from all its parents."""
+    feed = "".join(f"{commit}\n" for commit in commits).encode()
+    plain = ("--stdin", "-r", "-c", "--root", "--no-renames", "--no-abbrev", "-z")
+    words = iter(git.run("diff-tree", *plain, feed=feed).split(b"\0")[:-1])
+    commit = ""
+    for word in words:
+        if not word.startswith(b":"):
+            commit = word.decode("ascii")
+            continue
+        parents = len(word) - len(word.lstrip(b":"))
+        names = word.decode("ascii").split(" ")[parents + 1 :]
+        before, blob = (name if name.strip("0") else "" for name in (names[0], names[parents]))
+        yield Touched(commit, decode(next(words)), blob, before)
+
+
+class Pair(NamedTuple):
+    """A file in two trees; None where it is not there."""
+
+    path: str
+    old: bytes | None
+    new: bytes | None
+
+
+def read_pairs(git: Git, side: Path, old: str, new: str) -> list[Pair]:
+    """Return the files in which two commits differ; an empty `new` is the disk."""
+    if new:
+        return _compare_trees(git, resolve(git, old), resolve(git, new))
+    with disk_tree(git, side) as (aside, tree):
+        return _compare_trees(aside, resolve(git, old), tree)
+
+
+def _compare_trees(git: Git, old: str, new: str) -> list[Pair]:
+    found = differences(git, old, new)
+    names = [entry.blob for one in found for entry in (one.old, one.new) if entry is not None]
+    contents = read_blobs(git, dict.fromkeys(names))
+    return [
+        Pair(
+            one.path,
+            contents.get(one.old.blob) if one.old else None,
+            contents.get(one.new.blob) if one.new else None,
+        )
+        for one in found
+    ]
+
+
+def read_files(git: Git, places: Iterable[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
+    """Return files by commit and path; those that are not there are left out."""
+    found: dict[tuple[str, str], bytes] = {}
+    # A path that leaves the folder is in no tree, and would end the command.
+    wanted = [one for one in dict.fromkeys(places) if is_plain(one[1])]
+    feed = b"".join(f"{commit}:".encode() + encode(path) + b"\n" for commit, path in wanted)
+    out, at = git.run("cat-file", "--batch", feed=feed) if wanted else b"", 0
+    for place in wanted:
+        end = out.index(b"\n", at)
+        words = out[at:end].rsplit(b" ", 2)
+        at = end + 1
+        if len(words) == 3 and words[2].isdigit():
+            size = int(words[2])
+            if words[1] == b"blob":
+                found[place] = out[at : at + size]
+            at += size + 1
+    return found
+
+
 def read_blobs(git: Git, ids: Iterable[str]) -> dict[str, bytes]:
     """Return the content of files by the name of their blobs."""
     feed = "".join(f"{id}\n" for id in ids).encode()
@@ -170,3 +249,25 @@ def _diff_trees(git: Git, old: str, new: str, path: str) -> str:
     only = [encode(path)] if path else []
     plain = ("-r", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color")
     return git.run("diff-tree", *plain, old, new, "--", *only).decode("utf-8", "replace")
+
+
+class LineOrigin(NamedTuple):
+    """A line of a file and the commit it came with."""
+
+    number: int
+    text: str
+    commit: str
+
+
+def read_blame(git: Git, commit: str, path: str, first: int, last: int) -> list[LineOrigin]:
+    """Return the commit that each line of a file came with."""
+    # Programs that a repository names to show or to clean a file are not run.
+    plain = ("--porcelain", "--no-textconv", "-w", "--ignore-revs-file=", f"-L{first},{last}")
+    out = git.run("blame", *plain, commit, "--", encode(path)).decode("utf-8", "replace")
+    found, origin, number = [], "", 0
+    for line in out.split("\n"):
+        if line.startswith("\t"):
+            found.append(LineOrigin(number, line[1:], origin))
+        elif mark := _BLAMED.match(line):
+            origin, number = mark[1], int(mark[2])
+    return found

@@ -59,7 +59,7 @@ class Vetting:
         self._store, self._rule, self._history = store, rule, history
         self._versions = Versions(store, history)
         self._work = AgentsAtWork(store)
-        self._made: tuple[object, frozenset[str]] = None, frozenset()
+        self._made: tuple[object, set[str], set[str]] = None, set(), set()
 
     def served(self, path: str) -> Served:
         """Return a file as agents and jobs get it.
@@ -171,6 +171,17 @@ class Vetting:
         """Return an earlier content of a file by its mark; None where nothing has it."""
         return self._versions.of_mark(path, mark)
 
+    def is_unconfirmed(self, path: str, content: bytes) -> bool:
+        """Whether an earlier content of a file came from outside and nobody ever confirmed it."""
+        mark = digest(content)
+        if not is_judged(path) or self._is_known_content(mark):
+            return False
+        if mark in self._made[2] or blob_of(content) in self._arrived_blobs().get(path, ()):
+            return True
+        # What was written lately need not be journaled yet.
+        is_there = self._store.exists(path) and self._store.read(path) == content
+        return is_there and self.standing(path, content).cap is not None
+
     def _trusts_all(self, path: str) -> bool:
         """Whether the setting says so, in a settings file that does not wait itself."""
         # The settings never vouch for themselves: who may write them could switch the judging off.
@@ -205,9 +216,12 @@ class Vetting:
         """Whether this content counted here before, wherever it lay."""
         extent = self._store.journal.extent()
         if self._made[0] != extent:
-            records = self._store.journal.records()
-            made = (str(one.get("after")) for one in records if one.get("origin") not in WAITS)
-            self._made = extent, frozenset(mark for mark in made if not is_mark(mark))
+            sure, waits = set[str](), set[str]()
+            for one in self._store.journal.records():
+                after = str(one.get("after"))
+                if not is_mark(after):
+                    (waits if one.get("origin") in WAITS else sure).add(after)
+            self._made = extent, sure, waits
         return mark in self._made[1]
 
 

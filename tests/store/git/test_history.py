@@ -1152,3 +1152,52 @@ def test_a_commit_can_have_names(history: History) -> None:
 def test_without_history_there_are_no_names(root: Path) -> None:
     off = make(root, enabled=False)
     assert (off.names(), off.since()) == ({}, [])
+
+
+def test_what_commits_did_to_files_is_told_with_what_was_before(history: History) -> None:
+    write(history.root, "a.md", "one\n")
+    added = history.commit("Add")
+    write(history.root, "a.md", "two\n")
+    changed = history.commit("Change")
+    (history.root / "a.md").unlink()
+    gone = history.commit("Remove")
+    found = [one for one in history.touched([added, changed, gone]) if one.path == "a.md"]
+    assert [one.commit for one in found] == [added, changed, gone]
+    blobs = [(one.before, one.blob) for one in found]
+    assert blobs[0][0] == blobs[2][1] == "" and blobs[1] == (blobs[0][1], blobs[2][0])
+    assert [(one.old, one.new) for one in history.pairs(added, changed)] == [(b"one\n", b"two\n")]
+    assert [one.new for one in history.pairs(added) if one.path == "a.md"] == [None]
+    asked = [(added, "a.md"), (gone, "a.md"), (added, "../x"), (added, "no\nsuch")]
+    assert history.contents(asked) == {(added, "a.md"): b"one\n"}
+    assert history.contents([(added, "")]) == {}
+    write(history.root, "deep/b.md", "b\n")
+    assert history.contents([(history.commit("Deep"), "deep")]) == {}
+
+
+def test_a_merge_is_told_with_what_no_parent_has(history: History) -> None:
+    write(history.root, "a.md", "base\n\n\nend\n")
+    history.commit("Base")
+    git(history.root, "switch", "-qc", "aside")
+    write(history.root, "a.md", "base\n\n\nend of theirs\n")
+    write(history.root, "theirs.md")
+    history.commit("Theirs")
+    git(history.root, "switch", "-q", "main")
+    write(history.root, "a.md", "base of ours\n\n\nend\n")
+    history.commit("Ours")
+    git(history.root, "merge", "-q", "--no-edit", "aside")
+    assert [one.path for one in history.touched([history.head()])] == ["a.md"]
+
+
+def test_lines_are_blamed_without_running_programs_of_the_repository(
+    history: History, tmp_path: Path
+) -> None:
+    write(history.root, "a.md", "one\ntwo\n")
+    first = history.commit("First")
+    write(history.root, "a.md", "one\n\ttwo of it\n")
+    write(history.root, ".gitattributes", "*.md diff=evil\n")
+    second = history.commit("Second")
+    git(history.root, "config", "diff.evil.textconv", f"touch {tmp_path / 'ran'}; cat")
+    assert [(one.number, one.text, one.commit) for one in history.blame("HEAD", "a.md", 1, 2)] == [
+        (1, "one", first), (2, "\ttwo of it", second),
+    ]  # fmt: skip
+    assert not (tmp_path / "ran").exists()

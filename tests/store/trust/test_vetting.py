@@ -14,7 +14,13 @@ from kimi_memory import Memory, Opening
 from kimi_memory.api.user_dirs import Home
 from kimi_memory.domain.change import Actor
 from kimi_memory.domain.note import Origin, Role, Status
-from kimi_memory.errors import ChangedOnDiskError, FormatError, UsageError, WaitingError
+from kimi_memory.errors import (
+    ChangedOnDiskError,
+    FormatError,
+    NotFoundError,
+    UsageError,
+    WaitingError,
+)
 from kimi_memory.operations.confirming import brought, confirm, find_waiting, waiting_files
 from kimi_memory.operations.doctor import status
 from kimi_memory.operations.review_queue import Answer, answer, review
@@ -429,3 +435,33 @@ def test_turns_that_a_pull_brought_are_shown_as_such(
     head, one, two, last = lived.store.text(path).rstrip("\n").split("\n")
     assert '"origin":"remote"' in one and '"origin":"remote"' in two and last == "no record"
     assert '"kind":"session"' in head and '"origin":"human"' in other.store.text(path)
+
+
+def test_what_a_pull_brought_has_no_past_until_it_is_confirmed(
+    lived: Memory, clone: Callable[[str], Memory]
+) -> None:
+    other = clone("b")
+    write(other)
+    other.batch.note()
+    before = lived.history.head()
+    pull(lived, other)
+    with pytest.raises(NotFoundError):
+        lived.timeline("install.packages")
+    assert not any("evil" in str(one) for one in lived.beliefs(before, "HEAD").changes)
+    confirm(lived, brought(lived))
+    assert lived.timeline("install.packages")[0].says == EVIL
+
+
+def test_what_an_agent_wrote_has_no_past_until_it_is_confirmed(lived: Memory) -> None:
+    before = lived.history.head()
+    at_work(lived)
+    write(lived)
+    assert {trust for trust, _ in found(lived)} == {"agent"}
+    lived.remember("The mast is 20 m high.", key="mast.height")
+    lived.history.commit("With it")
+    with pytest.raises(NotFoundError):
+        lived.timeline("install.packages")
+    assert not any("evil" in str(one) for one in lived.beliefs(before).changes)
+    assert lived.timeline("mast.height")
+    judge = lived.store.vetting
+    assert judge is not None and not judge.is_unconfirmed("USER.txt", b"x")

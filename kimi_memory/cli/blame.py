@@ -1,0 +1,67 @@
+"""``blame``: show since when a line or a field says what it says, and why."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.domain.past import BlameLine, BlameTurn, Cause
+
+_LONGEST = 200
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "what", help="a path, path:12, path:12-14, a citation path#L2-L5, a note's id, or a key"
+    )
+    parser.add_argument("--field", default="", help="of a note, such as value or status")
+    parser.add_argument("--as-of", default="", metavar="POINT", help="as it was at this point")
+    parser.add_argument("--all", action="store_true", help="everything the field said before")
+
+
+def run(arguments: Namespace) -> int:
+    """Print each line, and where it comes from."""
+    with open_memory(arguments) as memory:
+        found = memory.blame(arguments.what, field=arguments.field, at=arguments.as_of)
+    if arguments.json:
+        show_json(found)
+        return 0
+    for one in found:
+        _show_line(one, every=arguments.all)
+    return 0
+
+
+def _show_line(one: BlameLine, *, every: bool) -> None:
+    place = f"{one.path}:{one.line}" if one.line else one.path
+    show(f"{place}  {one.text}")
+    if one.note:
+        show(f"  shows   {one.note}  {one.field}".rstrip())
+    if one.cause is not None:
+        _show_cause(one.cause)
+    for turn in one.turns:
+        _show_turn(turn)
+    for earlier in one.before if every else one.before[:1]:
+        cause = earlier.cause
+        show(f'  before  "{earlier.says}"  {cause.at:%Y-%m-%d %H:%M}  {cause.short}')
+
+
+def _show_cause(cause: Cause) -> None:
+    copy = f"  copy {cause.copy}" if cause.copy else ""
+    merged = "  a merge" if cause.merged else ""
+    at = f"{cause.at:%Y-%m-%d %H:%M}"
+    show(f"  since   {at}  {cause.commit[:10]}  v{cause.version}{copy}{merged}")
+    if cause.job:
+        why = f'  {cause.op} "{cause.why}"' if cause.op else ""
+        show(f"  job     {cause.job}{why}")
+        show(f"  model   {cause.model or 'none'}")
+    else:
+        show(f"  by      {cause.author}")
+
+
+def _show_turn(turn: BlameTurn) -> None:
+    text = " ".join(turn.text.split())
+    text = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    mark = "verified" if turn.verified else "NOT VERIFIED"
+    against = ", against it" if turn.rel == "contradicts" else ""
+    show(f'  turns   {turn.source}  {turn.speaker}  "{text}"  {mark}{against}'.rstrip())

@@ -1,0 +1,178 @@
+"""Beliefs over time: what a card said at each version, and what changed between two of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from kimi_memory.domain.note import Card, Note, Status
+from kimi_memory.domain.past import BeliefChange, BeliefDiff, Cause
+from kimi_memory.past.points import Point
+from kimi_memory.past.reader import PastReader
+
+LIVE = frozenset({Status.ACTIVE, Status.STALE, Status.CANDIDATE, Status.CONFLICTED})
+SIGNS = {
+    "learned": "+", "proposed": "+", "taken up": "+", "changed": "~", "surer": "~",
+    "less sure": "~", "confirmed": "~", "dated": "~", "settled": "~", "stale": "~",
+    "edited": "~", "disputed": "!", "let go": "-", "removed": "-", "forgotten": "x",
+}  # fmt: skip
+"""How each kind of change is marked in a list."""
+
+Sees = Callable[[Note], bool]
+
+
+def describe_change(old: Note | None, new: Note | None) -> str:
+    """Return in a word or two what became of a note; empty where nothing that counts did."""
+    if old is None or new is None:
+        if new is None:
+            return "removed" if old is not None else ""
+        return "proposed" if new.status == Status.CANDIDATE else "learned"
+    if old.status != new.status:
+        return _describe_status(old.status, new.status)
+    return "changed" if _said(old) != _said(new) else _describe_weight(old, new)
+
+
+def statement_of(note: Note | None) -> str:
+    """Return what a note says, in its own words."""
+    if note is None:
+        return ""
+    return str(getattr(note, "value", "") or getattr(note, "title", "") or note.id)
+
+
+@dataclass(frozen=True, slots=True)
+class BeliefFilter:
+    """Which beliefs are compared."""
+
+    keys: tuple[str, ...] = ()
+    """Only of these keys and those below them; all if empty."""
+    project: str = ""
+    sees: Sees = lambda note: True
+    """Whether the caller may see a card."""
+
+    def wants(self, card: Card) -> bool:
+        """Whether a card is one of them."""
+        named = (card.key == key or card.key.startswith(f"{key}.") for key in self.keys)
+        right = not self.keys or any(named)
+        return right and self.project in ("", card.project) and self.sees(card)
+
+
+def compare_beliefs(
+    reader: PastReader,
+    old: Point,
+    new: Point | None,
+    wanted: BeliefFilter = BeliefFilter(),
+    *,
+    why: bool = False,
+) -> BeliefDiff:
+    """Return how the cards of two points differ.
+
+    Args:
+        reader: of the memory.
+        old: the earlier point.
+        new: the later point; None for the files now.
+        wanted: which cards.
+        why: whether to look up which commit changed each last.
+    """
+    sides: dict[str, list[Card | None]] = {}
+    for pair in reader.history.pairs(old.commit, new.commit if new else ""):
+        for side, content in enumerate((pair.old, pair.new)):
+            note = reader.read(pair.path, content)
+            if isinstance(note, Card) and wanted.wants(note):
+                sides.setdefault(note.id, [None, None])[side] = note
+    found, gone = [], 0
+    for id, both in sides.items():
+        before, after = (one if one is not None and one.status in LIVE else None for one in both)
+        if reader.is_forgotten(id) or any(map(reader.is_barred, filter(None, both))):
+            gone += before is not None
+            continue
+        change = _describe_belief(*both)
+        if change:
+            cause = reader.cause_between(id, old, new) if why else None
+            found.append(_make_change(change, before, after, cause))
+    found = list(_join_replaced(found, {id: new for id, (_, new) in sides.items() if new}))
+    found.sort(key=lambda one: (list(SIGNS).index(one.change), one.key, one.note))
+    return BeliefDiff(tuple(found), gone, reader.count_cards(new))
+
+
+def _join_replaced(
+    changes: list[BeliefChange], cards: Mapping[str, Card]
+) -> Iterator[BeliefChange]:
+    """Yield the changes; a card that took the place of others is one change with them."""
+    gone = {one.note: one for one in changes if one.change == "let go"}
+    heirs: dict[str, BeliefChange] = {}
+    for one in changes:
+        if one.change == "learned":
+            heirs |= dict.fromkeys(gone.keys() & _replaced_by(one.note, cards), one)
+    for one in changes:
+        replaced = [gone[id] for id, heir in heirs.items() if heir is one]
+        if replaced:
+            before = replaced[0]
+            yield replace(
+                one, change="changed", old="; ".join(dict.fromkeys(old.old for old in replaced)),
+                old_confidence=before.old_confidence,
+                replaces=tuple(old.note for old in replaced),
+            )  # fmt: skip
+        elif one.note not in heirs:
+            yield one
+
+
+def _replaced_by(id: str, cards: Mapping[str, Card]) -> set[str]:
+    """Return the cards that a card replaced, and those that these had replaced."""
+    found, waiting = set[str](), [id]
+    while waiting:
+        card = cards.get(waiting.pop())
+        fresh = set(card.supersedes) - found if card is not None else set()
+        found |= fresh
+        waiting += fresh
+    return found
+
+
+def _describe_belief(old: Card | None, new: Card | None) -> str:
+    """Return what became of a belief; a card that is not live is no belief."""
+    before, after = (one is not None and one.status in LIVE for one in (old, new))
+    if not before and not after:
+        return ""
+    if not before:
+        return describe_change(None, new) if old is None else "taken up"
+    return describe_change(old, new) if after or new is None else "let go"
+
+
+def _make_change(
+    change: str, old: Card | None, new: Card | None, cause: Cause | None
+) -> BeliefChange:
+    card = new or old
+    assert card is not None  # One of them is live.
+    return BeliefChange(
+        change, card.id, card.key, statement_of(old), statement_of(new),
+        old.confidence if old else 0.0, new.confidence if new else 0.0, card.project, cause=cause,
+    )  # fmt: skip
+
+
+def _describe_status(old: Status, new: Status) -> str:
+    if new == Status.CONFLICTED:
+        return "disputed"
+    if new not in LIVE:
+        return "let go"
+    if new == Status.STALE:
+        return "stale"
+    if old == Status.CONFLICTED:
+        return "settled"
+    if old not in LIVE:
+        return "taken up"
+    return "confirmed" if old == Status.CANDIDATE else "edited"
+
+
+def _describe_weight(old: Note, new: Note) -> str:
+    """Return how sure a card became, or that it holds at another time."""
+    if not isinstance(old, Card) or not isinstance(new, Card):
+        return ""
+    if old.confidence != new.confidence:
+        return "surer" if new.confidence > old.confidence else "less sure"
+    dated = (old.valid_from, old.valid_to) != (new.valid_from, new.valid_to)
+    return "dated" if dated else ""
+
+
+def _said(note: Note) -> tuple[object, ...]:
+    """Return what makes a note say something else."""
+    texts = getattr(note, "body_texts", ())
+    return getattr(note, "title", ""), texts, getattr(note, "key", "")

@@ -1,0 +1,155 @@
+"""The reader of the past: points, the table, and the notes that commits held."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+
+from kimi_memory.domain.note import Note
+from kimi_memory.domain.past import Cause
+from kimi_memory.domain.tombstone import Tombstones
+from kimi_memory.errors import FormatError, NotFoundError
+from kimi_memory.formats.jsonl import job_of
+from kimi_memory.past.note_states import is_barred, read_note
+from kimi_memory.past.points import Point, Points
+from kimi_memory.past.table import PastFile, PastTable, State
+from kimi_memory.recall.redaction import tombstones_of
+from kimi_memory.store.files.paths import TOMBSTONES
+from kimi_memory.store.git.history import History
+from kimi_memory.store.store import Store
+
+_JOBS = "mid-term/jobs"
+
+
+class PastReader:
+    """Reads the past of one memory.
+
+    Args:
+        store: the files as they are now, with the tombstones.
+        history: the commits.
+        points: finds points in the same history.
+        key: this machine's secret.
+    """
+
+    def __init__(self, store: Store, history: History, points: Points, key: bytes) -> None:
+        self.store, self.history, self.points = store, history, points
+        self._file = PastFile(store.root, key, history)
+        self._table: tuple[object, PastTable] | None = None
+
+    @property
+    def stones(self) -> Tombstones:
+        """What a person asked to forget."""
+        return tombstones_of(self.store)
+
+    def table(self) -> PastTable:
+        """Return the table, in step with the history.
+
+        Raises:
+            HistoryError: there is no history, or nothing in it.
+        """
+        graph, mark = self.points.graph(), self._tombstone_mark()
+        if self._table is None or self._table[0] != (graph.head, mark):
+            self._table = (graph.head, mark), self._file.load(graph, self.stones, mark)
+        return self._table[1]
+
+    def read(self, path: str, content: bytes | None) -> Note | None:
+        """Return the note in a file of the past; None for what is none, or waits for a person."""
+        note = read_note(path, content) if content and path.endswith(".md") else None
+        return None if note is None or self.is_unconfirmed(path, content or b"") else note
+
+    def is_unconfirmed(self, path: str, content: bytes) -> bool:
+        """Whether this content came from outside and nobody confirmed it."""
+        judge = self.store.vetting
+        return judge is not None and judge.is_unconfirmed(path, content)
+
+    def notes_of(self, states: Iterable[State]) -> list[Note | None]:
+        """Return the note of each state; None where it was removed or cannot be read."""
+        listed = list(states)
+        contents = self.history.blobs({one.blob for one in listed if one.blob})
+        return [self.read(one.path, contents.get(one.blob)) for one in listed]
+
+    def is_barred(self, note: Note) -> bool:
+        """Whether a person asked to forget what a note says."""
+        return is_barred(self.stones, note)
+
+    def is_forgotten(self, note: str) -> bool:
+        """Whether a note of this id was forgotten."""
+        return self.table().is_forgotten(note)
+
+    def find_states(self, what: str) -> list[State]:
+        """Return the states of the note of an id, or of all notes of a key, oldest first.
+
+        Raises:
+            NotFoundError: there never was one, or it was forgotten.
+        """
+        table = self.table()
+        found = table.states_of(what) or table.states_under(what)
+        if not found:
+            near = table.ids_beginning(what) if what else []
+            found = table.states_of(near[0]) if len(near) == 1 else []
+        if not found:
+            raise NotFoundError("note or key", what)
+        return found
+
+    def count_cards(self, point: Point | None) -> int:
+        """Return how many cards there are at a point; None for the last commit."""
+        graph = self.points.graph()
+        commit = point.commit if point else graph.head
+        places = graph.ancestors(commit) if commit in graph.index else set[int]()
+        return self.table().count_cards(places)
+
+    def causes(self, states: Sequence[State]) -> list[Cause]:
+        """Return what made each state what it is, with the reasons of the jobs."""
+        records = {one: (one.commit, f"{_JOBS}/{one.job}.json") for one in states if one.job}
+        contents = self.history.contents(records.values())
+        found = []
+        for one in states:
+            op, why = _find_reason(contents.get(records.get(one, ("", ""))), one.note)
+            about = (one.job, one.job_kind, one.model, op, why, one.author, one.copy, one.merged)
+            found.append(Cause(one.commit, one.version, self.on_clocks(one.known), *about))
+        return found
+
+    def commits(self, names: Iterable[str]) -> list[Cause]:
+        """Return what is known of commits, whatever they changed."""
+        rows = (self.table().commit(name) for name in names)
+        return [
+            Cause(one.hash, one.version, self.on_clocks(one.known), one.job, one.kind, one.model,
+                  author=one.author, copy=one.copy, merged=one.merged)
+            for one in rows
+            if one is not None
+        ]  # fmt: skip
+
+    def cause_between(self, note: str, old: Point, new: Point | None) -> Cause | None:
+        """Return what changed a note last after one point and up to another."""
+        graph = self.points.graph()
+        last = graph.ancestors(new.commit) if new and new.commit in graph.index else None
+        first = graph.ancestors(old.commit) if old.commit in graph.index else set[int]()
+        states = [
+            one
+            for one in self.table().states_of(note)
+            if one.place not in first and (last is None or one.place in last)
+        ]
+        return self.causes(states[-1:])[0] if states else None
+
+    def on_clocks(self, seconds: float) -> datetime:
+        """Return a moment on the clocks of the person."""
+        return datetime.fromtimestamp(seconds, self.points.zone or UTC)
+
+    def _tombstone_mark(self) -> str:
+        with suppress(NotFoundError):
+            return hashlib.sha256(self.store.read(TOMBSTONES)).hexdigest()
+        return ""
+
+
+def _find_reason(record: bytes | None, note: str) -> tuple[str, str]:
+    """Return what a job did to a note, and why; empty where its record does not say."""
+    if record is None:
+        return "", ""
+    try:
+        job = job_of(record)
+    except (ValueError, FormatError):
+        return "", ""
+    done = next((one for one in job.operations if one.target == note), None)
+    return (str(done.op), done.why) if done else ("", "")
