@@ -51,8 +51,10 @@ def open_base(generation: Generation, host: Host, fingerprint: str) -> Base:
         with uncollected():
             table = Stored.open(folder / TABLE)
             layout = Layout.of(table)
+        # By rows of the table: after updates the engine numbers them in another way.
         postings = Cache(on_rows(keywords, layout.keys))
         return Base(generation, table, layout, postings, keywords, _make_lane(generation, host))
+    # A plugin that fails costs the index, not the answer: the files are still there.
     except (OSError, PluginError) as error:
         raise IndexDamagedError(f"{generation.name} cannot be opened: {error}") from error
 

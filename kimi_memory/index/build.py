@@ -71,8 +71,10 @@ class Build:
     def start(self, current: Start, *, full: bool) -> Start:
         """Return what to start from: a build that was cut short before anything else."""
         found = self.shelf.unfinished(scratch=full)
+        # Words of another splitter are of no use, however far that build came.
         if found is not None and found.manifest.words == self.words.fingerprint:
             return Start(found, Stored.open(found.folder / TABLE))
+        # Asked for in full, nothing is taken over from an index that may be wrong.
         return Start() if full else current
 
     def run(
@@ -90,6 +92,7 @@ class Build:
         """
         paths = sorted(self.sync.survey(start.table))
         reads = self._read_batches(start.table, paths)
+        # Before a folder is made: mostly there is nothing to do.
         first = next(reads, None)
         lacks = embed and self._needs_vectors(start)
         finished = start.generation is not None and not start.manifest.partial
@@ -130,6 +133,7 @@ class Build:
 
     def _write_generation(self, folder: Path, start: Start, steps: _Steps, embed: bool) -> Built:
         made, table, last, name, removed = self._write_batches(folder, start, steps)
+        # A memory without any text: the engine is asked for an index all the same.
         if not name:
             name = self._write_keywords(folder / WORDS, (), ())
             table.grow(folder / TABLE, Table(), ())
@@ -217,6 +221,7 @@ class _Steps:
     ) -> Iterator[tuple[int, Sequence[str]]]:
         """Yield words by key, telling how far we are of how much that promises to be."""
         batch = list(pairs)
+        # An estimate: how many units a file has is known once it was read.
         whole = round((self._units + len(batch)) * self._files / max(1, self._read))
         for pair in batch:
             yield pair

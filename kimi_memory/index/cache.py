@@ -24,6 +24,7 @@ from kimi_memory.index.places import Places
 FOLDER = "cache/embeddings"
 MAX_BYTES = 256 * 1024 * 1024
 """Bound of all files; the oldest half of a model's records goes first."""
+# A file of another form counts as none, and is written anew.
 _MAGIC = b"kimi-memory-vectors-1\n"
 _KEY, _SIGN = 16, 8
 _CHUNK = 4 * 1024 * 1024
@@ -124,6 +125,7 @@ class Kept:
 
     def _rewrite_file(self, whole: int, records: Sequence[bytes]) -> None:
         """Write the file anew with the younger half of what it held."""
+        # Half of it, so that the next rewrite is far away.
         keep = min(whole, self._room // 2)
         part = self._path.with_name(f"{self._path.name}.{secrets.token_hex(4)}")
         with part.open("xb") as file:
@@ -162,6 +164,7 @@ class Kept:
             return None
         record = os.pread(handle, self._size, len(_MAGIC) + at * self._size)
         body, sign = record[:-_SIGN], record[-_SIGN:]
+        # The key as well: places are found by its first bytes only.
         good = len(record) == self._size and body[:_KEY] == key and sign == self._sign_record(body)
         return body[_KEY:] if good else None
 

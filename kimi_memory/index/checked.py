@@ -59,6 +59,7 @@ class Checked:
         beside = self._path.with_name(f"{NAME}.{secrets.token_hex(4)}")
         with suppress(OSError):
             beside.write_bytes(self._compute_mac(body) + b"\n" + body)
+            # Whole or not at all: another process may read it just now.
             beside.replace(self._path)
             return
         with suppress(OSError):

@@ -70,10 +70,12 @@ class Blob(Sequence[str]):
         if isinstance(at, slice):
             return list(self)[at]
         start, end = self._offsets.item(at), self._offsets.item(at + 1)
+        # Broken text is stored as it is, and must come back the same.
         return str(self._content[start:end], "utf-8", "surrogatepass")
 
     def find(self, text: str) -> int:
         """Return where a text stands, -1 where it does not."""
+        # Searched as bytes: to decode thousands of texts for one would take far longer.
         raw, wanted = bytes(self._content), text.encode("utf-8", "surrogatepass")
         start = raw.find(wanted) if wanted else -1
         while start >= 0:

@@ -37,6 +37,7 @@ def digest(view: Searcher) -> Digest:
         rows, counts = view.postings(word)
         if len(rows):
             words += 1
+            # By the order of ids: the same rows stand otherwise in every index.
             order = np.argsort(places[rows], kind="stable")
             told.update(f"\0{word}\0".encode())
             told.update(places[rows][order].astype("<i8").tobytes())

@@ -67,6 +67,7 @@ class Embedder:
 
         A model that fails on the way leaves the rest for the next time.
         """
+        # One word tells which model answers, and how long its vectors are.
         probe = self._embed_texts(["memory"]) if ask else None
         kept = before.model and (probe is None or probe.model == before.model)
         # Vectors of another model are worth nothing beside the new ones.
@@ -103,6 +104,7 @@ class Embedder:
             index.write(zip(keys, rows, strict=True), ())
             # So far a later run need not ask again, even where the model fails at the next batch.
             upto = keys[-1] + 1
+            # Otherwise all of the mapped table would be in memory at the end.
             table.release()
         return table.next_key
 
@@ -117,6 +119,7 @@ class Embedder:
         # compared.
         if found is None or found.model != made_by[0] or len(found.vectors) != len(new):
             return None
+        # The engine is made for one length.
         if any(len(row) != made_by[1] for row in found.vectors):
             return None
         fresh = dict(zip(new, found.vectors, strict=True))
@@ -140,6 +143,7 @@ class Embedder:
             units, _ = served_units(path, self.files.served(path), self.split)
         except (OSError, KimiMemoryError):
             return []
+        # The file has changed since: it gets new rows, and vectors with them.
         return list(zip(keys, units, strict=False)) if len(units) == len(keys) else []
 
     def _embed_texts(self, texts: list[str]) -> Embedding | None:

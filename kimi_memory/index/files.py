@@ -55,6 +55,7 @@ _TRACES = ("tmp", "txn", "journal")
 def archived_twice(sessions: Iterable[str]) -> set[str]:
     """Return the open sessions that stand in the archive too."""
     paths = list(sessions)
+    # A merge of two copies may leave a session open in one place and archived in the other.
     archived = {_file_name(path) for path in paths if path.startswith("episodic/")}
     return {
         path for path in paths if path.startswith("short-term/") and _file_name(path) in archived

@@ -110,6 +110,7 @@ class Folder:
         changed |= held.keys() - listed.files.keys()
         for path in changed:
             self._record_state(path, listed.files.get(path))
+        # A new folder may have come with files in it.
         for inner in listed.folders:
             if inner not in self._listed:
                 changed |= self._relist_folder(inner)

@@ -26,6 +26,7 @@ VECTORS = "vectors"
 SYNONYMS = "synonyms.json"
 """What words stand for each other, in the words of the splitter: the same for any memory."""
 _NAME = re.compile(r"g(\d{6,})-[0-9a-f]{8}")
+# Each further try means that another process published in between.
 _TRIES = 5
 
 
@@ -100,6 +101,7 @@ class Shelf:
         )
         folder = self.folder / f"g{number:06d}-{secrets.token_hex(4)}"
         for part in (folder, folder / WORDS, folder / VECTORS, folder / TABLE):
+            # An index repeats every word of the memory.
             part.mkdir(mode=0o700)
         if old is not None:
             for name in old.manifest.files:
@@ -164,6 +166,7 @@ class Shelf:
         temporary = self.folder / f"{CURRENT}.{secrets.token_hex(4)}"
         temporary.write_text(name + "\n", encoding="ascii")
         _fsync_path(temporary)
+        # In one step: a reader sees the old name or the new one.
         temporary.replace(self.folder / CURRENT)
         _fsync_path(self.folder)
 

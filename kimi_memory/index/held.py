@@ -56,6 +56,7 @@ class Held(NamedTuple):
             inside = int(np.searchsorted(rows, len(self.counts)))
             found[:inside] = self.counts[rows[:inside]]
         elif len(self.rows):
+            # What would come after the last has its place outside of the array.
             place = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)
             same = self.rows[place] == rows
             found[same] = self.counts[place[same]]

@@ -152,6 +152,7 @@ class Index:
             if len(differing) > FLUSH_UNITS and self._flush_changes():
                 differing = self._sync.survey(self._base_table)
             found = self._sync.read(self._base_table, differing)
+            # A few files may hold thousands of turns, which only reading them shows.
             if found.weight > FLUSH_UNITS and self._flush_changes():
                 found = self._sync.look(self._base_table)
             return self._cached_view(found)
@@ -212,6 +213,7 @@ class Index:
         with self._store.lock(BESIDE, timeout_seconds=0):
             other._shelf.drop()
             try:
+                # A model would have to be asked for every unit again.
                 other.refresh(full=True, progress=progress, embed=False)
                 yield other
             finally:
@@ -223,6 +225,7 @@ class Index:
         with self.guard:
             self._close_base()
             self._shelf.drop()
+            # A purge drops the index: vectors of purged words must not outlive it.
             self._index_builder.embedder.cache.drop()
 
     def close(self) -> None:

@@ -39,6 +39,7 @@ def _card_unit(card: Card, path: str, text: str) -> Unit:
         importance=card.importance,
         trust=str(card.trust),
         valid_from=card.valid_from or card.created,
+        # What has expired is not so any more, whatever else would end it.
         valid_to=card.valid_to or card.expires,
         temperature=card.temperature,
         links=_link_texts(*links_of(card), *mentioned(text, [link.to for link in card.links])),

@@ -236,8 +236,10 @@ class Searcher:
         if name not in self._views:
             alive = self.alive & rows()
             if len(self._views) >= VIEWS:
+                # The oldest one: a dictionary keeps the order in which its keys came.
                 del self._views[next(iter(self._views))]
             self._views[name] = (
+                # For an owner nothing has to be made.
                 self if (alive == self.alive).all() else self._restricted_view(alive)
             )
         return self._views[name]
@@ -296,6 +298,7 @@ class Searcher:
         found = np.asarray([key for key, _ in pairs], dtype=np.int64)
         rows = np.searchsorted(keys, found)
         known = rows < len(keys)
+        # An engine may still hold the keys of rows that are gone.
         known[known] = keys[rows[known]] == found[known]
         return rows[known], np.asarray([near for _, near in pairs])[known]
 

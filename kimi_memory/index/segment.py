@@ -81,5 +81,6 @@ def dump(values: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes
         parts.append(padded)
         at += len(padded)
     header = json.dumps({"values": dict(values), "arrays": places}).encode()
+    # Blanks at the end of JSON are harmless, and bring the first array to its place.
     header += b" " * (-(len(MAGIC) + 8 + len(header)) % _ALIGNED)
     return b"".join([MAGIC, len(header).to_bytes(8, "little"), header, *parts])

@@ -114,6 +114,7 @@ class Sync:
         """Return the files that are not as a table has them, by their state alone."""
         changed = None if self._scanned else self._folder.look(self._drain_hints())
         self._scanned = False
+        # Another generation: what differed from the last one says nothing about it.
         if self._table is not table:
             self._table, self._differing, self._same = table, None, {}
         if self._differing is None or changed is None:
@@ -210,7 +211,9 @@ class Sync:
             else dict(zip(_unit_identities(before.units), before.words, strict=True))
         )
         words = [
-            known.get(mark) or self.words.of_unit(unit) for mark, unit in _pair_identities(units)
+            # Splitting takes longest, and of a page with many chunks mostly one has changed.
+            known.get(mark) or self.words.of_unit(unit)
+            for mark, unit in _pair_identities(units)
         ]
         return Read(stat, found, units, words, str(fault) if fault else "")
 
@@ -224,6 +227,7 @@ class Sync:
         # An edit or a forgotten turn above: then the whole file is read.
         if hashlib.sha256(content[:size]).hexdigest() != before.digest:
             return None
+        # Whose a turn is stands in the first line of its session.
         header = content[: content.index(b"\n") + 1]
         units, fault = guard(path, header + content[size:], self.split)
         if fault is not None:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
+# Kept apart: texts are large, and all rows of a file share its path.
 _LEFT_OUT = {"text", "path"}
 COLUMNS = tuple(f.name for f in fields(Unit) if f.name not in _LEFT_OUT)
 _DEFAULTS: dict[str, Any] = {
@@ -142,6 +143,7 @@ class Table:
             "keys": np.asarray(self.keys, dtype="<i8"),
             "lengths": np.asarray(self.lengths, dtype="<i4"),
             "rows": np.asarray([file.rows for file in self.files], dtype="<i4"),
+            # Unsigned: the inodes of some file systems need all 64 bits.
             "stat": np.asarray([file.stat for file in self.files], dtype="<u8").reshape(-1),
         }
         put_texts(arrays, "text", self.texts)
@@ -314,6 +316,7 @@ def merged(segments: Sequence[Segment], dead: Collection[int]) -> Table:
                 table.lengths.extend(lengths[span])
                 table.keys.extend(keys[span])
             number += 1
+        # Keys are never given twice: an engine may still hold the old ones.
         table.next_key = segment.next_key
     return table
 

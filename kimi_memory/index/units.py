@@ -76,6 +76,7 @@ def _says_something(chunk: Chunk, thinned: bool) -> bool:
 
 def _turn_units(path: str, content: bytes) -> list[Unit]:
     lines = content.splitlines(keepends=True)
+    # Nearly always; a second header comes from a merge line by line.
     if content.count(b'"kind":"session"') < 2:
         return list(_turns_of(path, lines, 1))
 

@@ -28,6 +28,7 @@ def compare(view: Searcher, whole: Searcher) -> list[Finding]:
 
     Every unit must be in both, and every word must stand in the same units as often.
     """
+    # Where units differ, so do their words: those would only repeat it.
     wrong = list(_compare_units(view, whole)) or list(_compare_words(view, whole))
     shown = [Finding("index", Severity.ERROR, why, _REMEDY, fixable=True) for why in wrong[:SHOWN]]
     if len(wrong) > SHOWN:

@@ -71,6 +71,7 @@ class Words:
     def fingerprint(self) -> str:
         """A hash that changes when the same text would yield other words, or other chunks."""
         found = [*self.split(_PROBE), *date_words(_PROBE, _PROBED), str(TITLE_WEIGHT), ASKS]
+        # The day of a turn depends on it: 23:30 in Berlin is another day in Shanghai.
         found += [mark] if (mark := mark_of(self._zone)) else []
         found += [self._sizes] if self._sizes else []
         return hashlib.sha256("\0".join(found).encode()).hexdigest()[:16]

@@ -65,6 +65,7 @@ class Lexical(NamedTuple):
     @property
     def parts(self) -> dict[str, Floats]:
         """The summands by name; without turns there is but one."""
+        # A broadcast zero has no stride: there was no talk to add up.
         if not self.window.strides[0]:
             return {"turn": self.turn}
         return {
@@ -251,12 +252,14 @@ def _shifted_slices(length: int, step: int) -> tuple[slice, slice]:
 
 def _combine_scores(scores: Scores, question: Question, allowed: Bools) -> Lexical:
     searcher, own = scores.searcher, scores.unit.scores
+    # One zero, seen from every row: it takes no memory.
     none: Floats = np.broadcast_to(0.0, len(searcher))
     share, mix = _covered_share(scores, question, allowed), BROAD if question.broad else NARROW
     if not searcher.sittings:
         return Lexical(_scale_scores(own, allowed), none, none, none, none, share)
     inside = searcher.sitting >= 0
     if scores.known:
+        # A turn that says one word of five is hardly an answer, however rare that word is.
         own = own * (1 - mix.cover * (1 - scores.cover / scores.known))
     # Turns are held against turns: a note that says more must not make less of them.
     alone = np.minimum(1.0, _scale_scores(own, allowed, allowed & ~scores.notes))
@@ -284,6 +287,7 @@ def _covered_share(scores: Scores, question: Question, allowed: Bools) -> float:
     cover = scores.cover if allowed.all() else np.where(allowed, scores.cover, 0.0)
     if len(question.names) == 1:
         theirs = scores.searcher.column("speaker").among(question.names)
+        # What Ben says of Anna answers a question about her as well, though less surely.
         cover = np.where(theirs, cover, cover * OTHERS)
     return min(1.0, float(cover.max(initial=0.0)) / scores.asked)
 
@@ -291,5 +295,6 @@ def _covered_share(scores: Scores, question: Question, allowed: Bools) -> float:
 def _scale_scores(scores: Floats, allowed: Bools, among: Bools | None = None) -> Floats:
     kept: Floats = scores if allowed.all() else scores * allowed
     best = float(kept[among].max(initial=0.0)) if among is not None else 0.0
+    # Where no turn says anything of it, notes are their own measure.
     best = best or float(kept.max(initial=0.0))
     return kept / best if best > 0 else kept

@@ -39,4 +39,6 @@ class Frame(NamedTuple):
 
     def rarity(self, df: int) -> float:
         """Return the weight of a word that stands in so many documents."""
+        # With the 1, as Lucene has it: a word in more than half of all documents never counts
+        # against one.
         return float(np.log(1 + (self.documents - df + 0.5) / (df + 0.5)))

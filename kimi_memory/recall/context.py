@@ -117,6 +117,7 @@ def _yield_found_lines(recall: Recall, request: Request) -> Iterator[Line]:
     asked = Query(
         text=request.query,
         limit=limit,
+        # Nobody asked memory anything here: what has nothing to do with the prompt must stay away.
         min_relevance=recall.min_relevance,
         tier=tier,
         within=request.within,

@@ -138,6 +138,7 @@ def _follow_up_mask(searcher: Searcher) -> Bools:
 def _reply_mask(searcher: Searcher) -> Bools:
     found = np.zeros(len(searcher), dtype=bool)
     assistant = searcher.column("role").among({Role.ASSISTANT}) & (searcher.sitting >= 0)
+    # Only the first message of several: the others go on with something else.
     found[1:] = assistant[1:] & ~assistant[:-1] & (searcher.file[1:] == searcher.file[:-1])
     return found
 

@@ -166,6 +166,7 @@ class Recall:
         )
         shown = max(query.limit, self._looked_at_again())
         near = {hit.unit.path for hit in hits[:shown]}
+        # Rare; then all are weighed again, by what the files say now.
         if searcher.moved(row for row, unit in units.items() if unit.path in near):
             units = searcher.units(ranked.rows)
             hits = self._link_and_filter_hits(
@@ -235,6 +236,7 @@ class Recall:
             return {}
         days = max(0, (now - at).days)  # whole ones, so that scores stand still for a day
         life = max(0.01, self._settings.recency_days)
+        # From 1 down to what is left of it: age alone never removes a hit.
         return {"recency": 1 - part * (1 - math.exp(-days / life))}
 
     def _prepare_hit(self, hit: Hit, words: Sequence[str], zone: Zone) -> Hit:

@@ -38,6 +38,7 @@ def allowed(searcher: Searcher, query: Query) -> Bools:
     mask &= _speaker_key_path_mask(searcher, query)
     mask &= _time_range_mask(searcher, query.since, query.until)
     if query.phrases or query.excluded:
+        # Last, as each row that is left has to be read.
         mask = worded(searcher, query, mask)
     return mask
 
@@ -87,6 +88,7 @@ def marked(searcher: Searcher, query: Query, mask: Bools) -> Floats:
     if query.text.strip() or query == _strip_filters(query):
         return np.broadcast_to(0.0, len(searcher))
     at = np.nan_to_num(searcher.once("at", lambda: searcher.column("at").numbers()))
+    # By rank and not by age: one note of ten years ago must not press all others together.
     moments, ages = np.unique(at[mask], return_inverse=True)
     listed = np.zeros(len(searcher))
     listed[mask] = (1 + ages) / max(1, len(moments))

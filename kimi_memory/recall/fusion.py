@@ -111,6 +111,7 @@ def _spread_cosines(cosines: Floats) -> Floats:
     ordered = np.sort(cosines)[::-1]
     best, floor = float(ordered[0]), float(ordered[min(FLOOR_RANK, len(ordered) - 1)])
     if best <= floor:
+        # All are equally near: none stands out, and none is far.
         return (cosines > 0).astype(float)
     spread: Floats = np.clip((cosines - floor) / (best - floor), 0.0, 1.0)
     return spread

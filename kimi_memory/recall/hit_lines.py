@@ -97,6 +97,7 @@ def _is_said_again(searcher: Searcher, unit: Unit, notes: Iterable[str], prompt:
     """Whether notes that are shown, or the prompt itself, say most of a turn."""
     if unit.kind != "turn":
         return False
+    # The same question asked before answers nothing; a longer one may say why it is asked.
     asks = len(unit.text) <= LONGER * len(prompt) and unit.text.rstrip().endswith(("?", "？"))
     alike = prompt if asks else ""
     return _is_repeated_in(searcher, unit, " ".join(notes), RESTATED) or _is_repeated_in(

@@ -47,6 +47,7 @@ def _novelty_factor(searcher: Searcher, row: int, said: dict[int, frozenset[str]
         )
     )
     share = len(words - before) / len(words) if words else 0.0
+    # A power below 1: what is half new loses a quarter, not half.
     return float(max(share, LEAST) ** POWER)
 
 

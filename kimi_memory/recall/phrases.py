@@ -115,6 +115,7 @@ def _has_word(files: Files, path: str, word: str) -> bool:
         content = files.read(path)
     except (OSError, KimiMemoryError):
         return False
+    # The quick way: in plain ASCII only the case may differ.
     if content.isascii():
         return word.encode() in content.lower()
     return word in _fold_text(content.decode("utf-8", "replace"))
@@ -150,4 +151,5 @@ def _expand_prefix(searcher: Searcher, begin: str) -> set[str]:
         raise UsageError(
             f"'{begin}*' begins more than {MOST_BEGUN:,} words of this memory. Write more of it."
         )
+    # A stem may be shorter than what was typed: "happily*" is held as "happi".
     return found | {begin[:end] + tail for end in range(1, len(begin)) for tail in _TAILS}

@@ -71,6 +71,7 @@ def read_question(
     told = _drop_introduction(searcher, text, words)
     broad, kept = asks_for_several(without_introduction(text)), _drop_loose_dates(told)
     known = searcher.once("speakers", lambda: _speaker_words(searcher))
+    # All parts of a name: "Anna" alone does not name Anna Lee.
     named = frozenset(name for name, parts in known.items() if parts.issubset(kept))
     own = frozenset(word for name in named for word in known[name])
     memo = searcher.words.synonyms

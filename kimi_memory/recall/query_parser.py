@@ -125,6 +125,7 @@ def boundary(name: str, value: str, now: datetime, place: str) -> datetime:
         return found.start
     # At a moment of its own, both ends are the same.
     last = name == "valid-at" and found.end > found.start
+    # The end of a day is the first moment of the next: one step back belongs to it still.
     return found.end - timedelta.resolution if last else found.end
 
 

@@ -206,6 +206,7 @@ def _measure_shared(searcher: Searcher, question: Question, rows: Sequence[int])
                 said = np.maximum(said, other * echo.weight)
         # In a small memory a word may stand in more rows than it counts for.
         rarity = math.log(1 + max(0.5, size - count + 0.5) / (count + 0.5)) / rarest
+        # A word that the memory never heard speaks against it in full.
         asked += share * (rarity if count else 1.0)
         beside = NEARBY * ((said > 0) & near).any(axis=0)
         held += share * rarity * np.maximum(said[0], beside)

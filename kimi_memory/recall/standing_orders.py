@@ -118,6 +118,7 @@ def _find_spoken_orders(searcher: Searcher, request: Request) -> list[Unit]:
         unit
         for unit in reversed(units)
         if unit.trust == Origin.HUMAN
+        # An order that was replaced since is none any more.
         and unit.id not in gone
         and (not request.beside or unit.session != request.beside)
         and orders_for_always(unit.text)

@@ -68,6 +68,7 @@ def _succession_times(searcher: Searcher) -> dict[str, float]:
     for card in _yield_cards(searcher, searcher.alive):
         since = (card.valid_from or card.created).timestamp()
         for id in card.supersedes:
+            # The first that took its place has ended it.
             found[id] = min(since, found.get(id, since))
     return found
 
