@@ -83,6 +83,7 @@ class Consolidation:
     ) -> list[JobReport]:
         """Run a scheduled job for one period, or for all that have news."""
         job, parts = find_job(period), self._parts
+        # Earlier versions kept plain hashes of secrets, which can be guessed; a job replaces them.
         if not dry_run and rekey(parts.store):
             parts.batch.note()
         with parts.store.glance.hold():

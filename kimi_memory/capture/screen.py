@@ -168,6 +168,7 @@ class Screen:
 def _merge_spans(spans: Iterable[Span]) -> list[Span]:
     """Join overlapping spans; the longest one gives the rule its name."""
     joined: list[Span] = []
+    # Of spans that begin alike the longest comes first, and covers the others.
     for span in sorted(spans, key=lambda s: (s.start, -s.end)):
         if joined and span.start < joined[-1].end:
             last = joined[-1]

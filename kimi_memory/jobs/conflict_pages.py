@@ -34,6 +34,7 @@ class Dispute:
     @property
     def text(self) -> str:
         """The page, signed with its own hash."""
+        # The reader most likely uses the language in which they spoke last.
         lang = max(self.sides, key=lambda card: card.updated).lang
         sides = list(map(_describe_side, self.sides))
         return signed(fill("notes/CONFLICT", lang, key=self.key, sides=sides, mark="0" * 12))

@@ -173,5 +173,6 @@ def inputs_of(transcript: Transcript) -> str:
 
 def language(transcript: Transcript) -> Lang:
     """Return the language most of a session's turns are in."""
+    # So many turns show the language; a longer session would only cost more time.
     counts = Counter(language_of(turn.text) for turn in transcript.turns[:200])
     return Lang(max(counts, key=lambda lang: (counts[lang], lang), default="en"))

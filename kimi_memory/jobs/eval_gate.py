@@ -51,6 +51,7 @@ class Forbidden:
         for change in changes:
             if not isinstance(change, Create | Update) or not change.path.endswith(".md"):
                 continue
+            # Recall never shows the other pages, so they cannot break a case.
             if is_searchable(change.path):
                 old = {path for path in before if path == change.path or path in gone}
                 known = [unit for path in old for unit in self._visible_units(path, before[path])]

@@ -263,8 +263,10 @@ class Fold:
         # Noisy-or: independent agreement leaves less room for doubt (Pearl 1988, 4.3.2).
         confidence = round(1 - (1 - card.confidence) * (1 - _AGREEMENT), 3)
         status = Status.ACTIVE if card.status is Status.STALE else card.status
+        # However often a thing is said, it is never certain.
         new = replace(new, confidence=min(confidence, 0.99), status=status)
         if _waits_for_a_person(card) and draft.origin is Origin.HUMAN and not draft.weak:
+            # A person now says it themselves: that confirms the card, in the person's own words.
             new = replace(new, status=Status.ACTIVE, trust=Origin.HUMAN)
             new = replace(new, value=content_of(draft), title=draft.title)
         self._record_operation(Op.CORROBORATE, new, f"said again on {draft.at:%Y-%m-%d}")

@@ -195,6 +195,7 @@ class ImportEdits:
         many = len(base.lines) >= FEW and lost > len(base.lines) * self._settings.gates.max_loss
         # An empty page is far more often an accident of an editor or a sync tool than a wish.
         whole = lost == len(base.lines) > 1
+        # The beginning of what we wrote, cut off: a full disk or a broken copy, not an edit.
         torn = not text.endswith("\n") and generated.startswith(text)
         if lost and (many or whole or (torn and generated[len(text)] != "\n")):
             raise FormatError(

@@ -102,6 +102,7 @@ class Introspect:
 
     def _why_forget(self, card: Card, heat: Heat, needed: set[str]) -> str:
         table = self._settings.introspect
+        # To be said again counts as use.
         idle = min(heat.idle_days, _days_between(card.verified or card.created, self._now))
         cold = heat.band is Band.COLD and heat.value < table.forget_below
         unused = idle > table.forget_days and heat.uses < table.forget_uses

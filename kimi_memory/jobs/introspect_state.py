@@ -55,6 +55,7 @@ class Ledger:
             self._index_links(card)
         # Each category has a page, which may change with any of its cards.
         pages = len({card.category for card in self.cards.values()})
+        # At most half of the files is kept free for pages, so that cards have their turn as well.
         self._files = settings.gates.max_files - _APART - min(pages, settings.gates.max_files // 2)
         standing = sum(card.status in LIVE for card in self.cards.values())
         few = standing < _FEW

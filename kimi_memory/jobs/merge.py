@@ -69,7 +69,9 @@ def pairs(cards: Sequence[Card], host: Host, least: float) -> list[Pair]:
 def _find_candidate_pairs(cards: Sequence[Card], host: Host) -> set[tuple[int, int]]:
     words = [
         _of_scope(
-            set(host.answer("split_words", text=card.value) or ()) | {f"\0{card.key}"}, card.scope
+            # A common key brings cards together as well; the zero byte keeps it apart from words.
+            set(host.answer("split_words", text=card.value) or ()) | {f"\0{card.key}"},
+            card.scope,
         )
         for card in cards
     ]

@@ -49,6 +49,7 @@ def new_card(draft: Draft, now: datetime, end: datetime | None) -> Card:
         created=now,
         updated=now,
         tags=draft.tags,
+        # Read late, for example from an import: its time is over already.
         status=Status.SUPERSEDED if end is not None and end <= now else status,
         sources=tuple(map(Source.of, draft.quotes)),
         lang=draft.lang,

@@ -106,6 +106,7 @@ class Edits:
             self.put(Op.REFINE, new, f"a person edited {where}")
 
     def _restate_card(self, card: Card, value: str, at: str) -> Card:
+        # A title that repeats the old value would contradict the new one.
         title = value[:_TITLE] if _is_title(card.title, card.value) else card.title
         new = self._hand.proved(card, value, at)
         return replace(new, title=title, valid_from=self._rules.now, valid_to=None)

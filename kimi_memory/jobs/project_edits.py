@@ -174,6 +174,7 @@ def _yield_card_lines(page: Project) -> Iterator[tuple[str, str, str, bool]]:
     for section in ("decisions", "risks", "preferences"):
         for line in getattr(page, section):
             text, id = split_mark(line)
+            # The page shows decisions with their day first, which is no part of the card.
             dated = section == "decisions" and id and text[:4].isdigit()
             yield section, text[_DATE:] if dated else text, id, False
 

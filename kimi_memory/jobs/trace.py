@@ -92,6 +92,7 @@ class Tracer:
     def _find_line_number(self, path: str, n: int) -> int:
         mark = f'"kind":"turn","n":{n},'.encode()
         lines = self._store.read(path).splitlines()
+        # Near the beginning of the line: the text of a turn may hold the same characters.
         return next((i for i, line in enumerate(lines, 1) if mark in line[:80]), 0)
 
 

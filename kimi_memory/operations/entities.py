@@ -49,6 +49,7 @@ class Entities:
         with self._edit_graph() as nodes:
             for one in entities:
                 known = nodes.get(one.name, Node())
+                # An entity that is there stays as it is, as clients of the protocol expect.
                 if known.type is None:
                     told = tuple(self._clean_text(text) for text in one.observations)
                     type = self._clean_text(one.type)

@@ -68,6 +68,7 @@ def import_store(
     offers = list(_yield_offers(memory, root, system, name, skipped))
     if not offers:
         skipped.lines.append(f"{root}: {_NOTHING}")
+    # Oldest first, so the latest wording of each is the one compared.
     known = dict(_yield_imported(memory, name))
     fresh = [one for one in offers if known.get(one.identity, ("", ""))[0] != one.hash]
     here = {one.identity for one in offers}

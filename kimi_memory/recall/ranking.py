@@ -85,7 +85,6 @@ def candidates(
     summands = {**fuse(lexical.parts, near, probe), "marked": listed}
     factors = _compute_factors(searcher, question, lexical)
     factors |= {"previous": favour_previous(searcher)} if previous else {}
-    # Broadcast zeros are left out: to add them takes as long as to add numbers.
     told = (part for part in summands.values() if part.strides[0])
     scores: Floats = reduce(np.add, told, np.zeros(len(searcher)))
     for factor in factors.values():

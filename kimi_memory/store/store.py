@@ -286,6 +286,7 @@ class Store(Reading):
                 pass
         with self._tree.folder(PRIVATE) as folder:
             try:
+                # Inside somebody's repository, `git add` must not take the private files.
                 self._tree.write(Place(folder, ".gitignore"), b"*\n", sync=False)
             except FileExistsError:
                 return
@@ -329,6 +330,7 @@ class Store(Reading):
         self.read_only = why
         try:
             with self._tree.folder(PRIVATE) as folder:
+                # For other processes, which have not met the broken disk themselves.
                 self._tree.write(Place(folder, "read-only"), why.encode())
         except OSError:
             return

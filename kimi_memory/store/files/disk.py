@@ -25,6 +25,7 @@ NOREPLACE = 1
 EXCHANGE = 2
 # The number of the call, for C libraries without a name for it (musl).
 _RENAMEAT2 = {"x86_64": 316, "aarch64": 276}.get(os.uname().machine, 276)
+# File systems that do not know these flags (network, FAT) and old kernels answer one of these.
 _UNSUPPORTED = frozenset({errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP})
 _READ = 1 << 20
 

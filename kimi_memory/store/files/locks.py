@@ -81,9 +81,11 @@ def is_dead(mark: str) -> bool:
 
 def _is_running(pid: int) -> bool:
     try:
+        # Signal 0 sends nothing: it only asks whether the process is there.
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
+    # It runs, but as another user.
     except PermissionError:
         return True
     return True

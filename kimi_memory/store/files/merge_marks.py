@@ -8,6 +8,7 @@ _OURS = b"<<<<<<< "
 _BASE = b"|||||||"
 _MIDDLE = b"======="
 _THEIRS = b">>>>>>> "
+# A fence of a code block as CommonMark has it: indented by three spaces at most.
 _FENCE = re.compile(rb" {0,3}(```+|~~~+)")
 
 

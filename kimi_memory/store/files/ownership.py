@@ -91,6 +91,7 @@ def _names_to_keep(root: Path, key: bytes) -> frozenset[str] | None:
     marks = _read_marks(root, FILE) or {}
     if _is_sealed(marks, key):
         return None if is_here(marks, root) else _SEALED
+    # Another user of this machine sealed it with a key of their own: the place has to do as proof.
     if place_of(root).items() <= marks.items():
         return None
     if not _is_signed(root, key):

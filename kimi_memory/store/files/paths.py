@@ -45,6 +45,7 @@ _CONFLICT_COPY = re.compile(
 # The readable view of an open session, made anew with every turn.
 _VIEW = re.compile(r"short-term/[^/]+\.json")
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# One number on all architectures, since Linux 5.6; the C library has no name for it.
 _OPENAT2 = 437
 _RESOLVE = 0x02 | 0x04 | 0x08  # no magic links, no symbolic links, beneath
 _LINK_ERRORS = frozenset({errno.ELOOP, errno.ENOTDIR, errno.EXDEV})

@@ -70,6 +70,7 @@ class Catalog:
         """Save what is known of these files."""
         with self._guard:
             rows = self._rows or {}
+            # Files that are gone leave the cache here, so it never outgrows the memory.
             self._rows = {path: row for path, row in rows.items() if path in looks}
             body = _encode_rows(self._rows)
             self.news = 0

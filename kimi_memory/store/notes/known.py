@@ -271,6 +271,7 @@ def _cards_over(shelf: Shelf, new: Mapping[str, Note], sessions: set[str]) -> It
         for entry in shelf.entries().values()
         if entry.kind == Card.kind and entry.status in _OVER and entry.id not in new
     ]
+    # Only what rests on one of these sessions can be meant.
     near = (e for e in gone if any(mark.split("#", 1)[0] in sessions for mark in e.quotes))
     for note in (*new.values(), *(_read_note(shelf, entry.path) for entry in near)):
         if isinstance(note, Card) and note.status in _OVER:

@@ -173,6 +173,7 @@ def may_be_note(path: str) -> bool:
 def read_entry(path: str, content: bytes) -> Entry | None:
     """Return what the head of a file says, None where it is no note with an id."""
     head = content[:_HEAD]
+    # Only the front matter: a body may show the fields of another note.
     block = head.split(b"\n---", 1)[0] if head.startswith((b"---", b"\xef\xbb\xbf---")) else b""
     fields = {
         name: value.decode("utf-8", "replace").strip() for name, value in _FIELD.findall(block)

@@ -84,6 +84,7 @@ class Shelf:
         entries = self.entries()
         if id in entries:
             return entries[id]
+        # Every id begins with an empty one.
         near = [entry for known, entry in entries.items() if id and known.startswith(id)]
         if len(near) > 1:
             raise AmbiguousIdError(id, [entry.id for entry in near])

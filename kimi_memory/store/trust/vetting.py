@@ -121,6 +121,7 @@ class Vetting:
         brought = self._describe_arrival(path, content, look)
         if brought:
             return (
+                # A branch that comes back brings what already counted here.
                 (None, "") if self._is_known_content(digest(content)) else (Origin.REMOTE, brought)
             )
         if path.endswith(".jsonl"):

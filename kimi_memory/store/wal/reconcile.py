@@ -188,6 +188,7 @@ class Reconciler:
             pending = sorted(_changed_files(old, seen.files))
             gone = [path for path in old if path not in seen.files]
             known = self._journal.known().items()
+            # Written by us since the last comparison, and then deleted by somebody.
             gone += [p for p, mark in known if mark and p not in seen.files and p not in old]
             if not pending and not gone:
                 return []
