@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from datetime import UTC
 from functools import lru_cache
 
@@ -13,6 +14,7 @@ from kimi_memory.domain.session import Transcript, Turn
 from kimi_memory.formats.labels import label
 from kimi_memory.formats.sanitize import clean, one_line
 from kimi_memory.formats.scalar import Value, entry
+from kimi_memory.nlp.basic.language import language_of
 
 VIEW_TURNS = 10
 """How many of the last turns the view of an open session shows."""
@@ -64,6 +66,13 @@ def transcript_markdown(transcript: Transcript, lang: Lang) -> str:
     for turn in transcript.turns:
         lines += ["", _turn_heading(turn), "", *_quote_lines(turn.text), *_tool_lines(turn)]
     return "".join(f"{line}\n" for line in lines)
+
+
+def transcript_language(transcript: Transcript) -> Lang:
+    """Return the language most of a session's turns are in."""
+    # So many turns show the language; a longer session would only cost more time.
+    counts = Counter(language_of(turn.text) for turn in transcript.turns[:200])
+    return Lang(max(counts, key=lambda lang: (counts[lang], lang), default="en"))
 
 
 def _head_values(transcript: Transcript, lang: Lang) -> dict[str, Value]:

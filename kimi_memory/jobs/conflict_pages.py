@@ -9,9 +9,9 @@ from kimi_memory.domain.change import Change
 from kimi_memory.domain.job import Step
 from kimi_memory.domain.note import Card, LinkRel, Status
 from kimi_memory.formats.note_format import own_name
+from kimi_memory.formats.page_sign import may_rewrite, signed
 from kimi_memory.formats.templates import fill
 from kimi_memory.jobs.evidence import supporting
-from kimi_memory.jobs.overview import may_rewrite, signed
 from kimi_memory.jobs.render import Render
 from kimi_memory.store.notes.notes import Shelf
 

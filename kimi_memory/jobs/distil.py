@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from typing import cast
@@ -10,10 +9,11 @@ from typing import cast
 from kimi_memory.domain.change import Change, Create, Delete, digest
 from kimi_memory.domain.draft import BY_WORDS, Draft
 from kimi_memory.domain.job import Plan, Step, digest_of
-from kimi_memory.domain.note import CardType, Lang, Origin, Quote
+from kimi_memory.domain.note import CardType, Origin, Quote
 from kimi_memory.domain.session import BY_HAND, IMPORTED, Transcript, scope_of
 from kimi_memory.errors import FormatError, WaitingError
 from kimi_memory.formats.jsonl import archive_path, transcript_markdown
+from kimi_memory.formats.session_page import transcript_language
 from kimi_memory.jobs import retract
 from kimi_memory.jobs.digests import digest_step
 from kimi_memory.jobs.earlier import Earlier
@@ -24,7 +24,6 @@ from kimi_memory.jobs.planner import JobContext
 from kimi_memory.jobs.revisions import revisions
 from kimi_memory.jobs.stated_links import with_links
 from kimi_memory.jobs.strength import graded, with_holder
-from kimi_memory.nlp.basic.language import language_of
 from kimi_memory.nlp.dates.zone import Zone, pinned
 from kimi_memory.store.files.merge_marks import marks_in
 from kimi_memory.store.notes import sessions
@@ -95,7 +94,8 @@ class Distil:
     def _build_digest(self, transcript: Transcript) -> list[Step]:
         if len(transcript.turns) < self._settings.min_turns:
             return []
-        step = digest_step(transcript, self._host, self._gate, language(transcript), self._now)
+        lang = transcript_language(transcript)
+        step = digest_step(transcript, self._host, self._gate, lang, self._now)
         return [step] if step else []
 
     def _collect_drafts(self, transcript: Transcript) -> list[Draft]:
@@ -122,7 +122,7 @@ class Distil:
         if why := marks_in(place.path, content):
             raise WaitingError(place.path, why)
         path = archive_path(transcript.session)
-        page = transcript_markdown(transcript, language(transcript)).encode()
+        page = transcript_markdown(transcript, transcript_language(transcript)).encode()
         readable = f"{path.removesuffix('.jsonl')}.md"
         # In one transaction with its cards: a session is never archived undistilled, nor in two
         # places.
@@ -169,10 +169,3 @@ def inputs_of(transcript: Transcript) -> str:
     # twice.
     turns = (f"{turn.n} {turn.role} {turn.text}" for turn in transcript.turns)
     return digest_of([transcript.session.id, *turns])
-
-
-def language(transcript: Transcript) -> Lang:
-    """Return the language most of a session's turns are in."""
-    # So many turns show the language; a longer session would only cost more time.
-    counts = Counter(language_of(turn.text) for turn in transcript.turns[:200])
-    return Lang(max(counts, key=lambda lang: (counts[lang], lang), default="en"))

@@ -11,7 +11,7 @@ from kimi_memory.domain.job import Op, Spent, Step
 from kimi_memory.domain.note import Card, Lang
 from kimi_memory.domain.tombstone import PURGED, Tombstones
 from kimi_memory.errors import GateError
-from kimi_memory.jobs.overview import is_generated
+from kimi_memory.formats.page_sign import is_generated
 from kimi_memory.jobs.pages import is_page
 from kimi_memory.jobs.planner import JobContext
 from kimi_memory.jobs.retract import WHY

@@ -26,10 +26,11 @@ from kimi_memory.formats.page_lines import (
     strangers,
     type_of,
 )
+from kimi_memory.formats.page_sign import is_generated, sign_of
 from kimi_memory.formats.sanitize import lines_of
 from kimi_memory.jobs.card_edits import Touch, touched
 from kimi_memory.jobs.manual_edits import Hand
-from kimi_memory.jobs.overview import PAGE, is_generated, sign_of
+from kimi_memory.jobs.overview import PAGE
 from kimi_memory.jobs.page_edits import Edits, Rules, says_same
 from kimi_memory.jobs.pages import Pages
 from kimi_memory.jobs.planner import JobContext

@@ -19,7 +19,7 @@ from kimi_memory.formats.jsonl import (
     transcript_markdown,
     turn_line,
 )
-from kimi_memory.jobs.distil import language
+from kimi_memory.formats.session_page import transcript_language
 from kimi_memory.nlp.basic.normalize import normalise
 from kimi_memory.nlp.basic.similarity import repeats_claim
 
@@ -103,7 +103,7 @@ def archive(session: Session, turns: Sequence[Turn], now: datetime) -> Iterator[
     lines.append(end_line(now))
     path = archive_path(session)
     transcript = Transcript(session, tuple(chained), ended=now)
-    page = transcript_markdown(transcript, language(transcript))
+    page = transcript_markdown(transcript, transcript_language(transcript))
     yield Create(path, b"".join(lines))
     yield Create(f"{path.removesuffix('.jsonl')}.md", page.encode())
 

@@ -1,9 +1,8 @@
-"""Pages that show cards line by line: signed, so that an edit of them can be recognized."""
+"""Pages that show cards line by line, signed."""
 
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from heapq import nsmallest
@@ -11,16 +10,14 @@ from typing import NamedTuple
 
 from kimi_memory.domain.note import CardType, Lang, Status
 from kimi_memory.formats.card_header import Head
-from kimi_memory.formats.frontmatter import BOM
 from kimi_memory.formats.page_lines import NOTES, TITLES, UNSURE
+from kimi_memory.formats.page_sign import BLANK, signed
 from kimi_memory.formats.templates import fill, source
 from kimi_memory.nlp.dates.zone import Zone
 
 PAGE = "MEMORY.md"
 ROOM = 48 * 1024
 """Most bytes of lines on a page; the rest is counted."""
-_MARK = re.compile(r"^generated: ([0-9a-f]{12})$", re.MULTILINE)
-_BLANK = "0" * 12
 _MOST = 200
 
 
@@ -95,7 +92,7 @@ class Sheet:
             more=self.more,
             notes_title=in_language(NOTES, self.lang),
             notes=notes,
-            mark=_BLANK,
+            mark=BLANK,
         )
         return signed(text)
 
@@ -108,41 +105,6 @@ def _confidence_order(card: Head) -> tuple[float, str, str]:
 def empty_page(name: str, lang: Lang) -> str:
     """Return the overview of a new memory."""
     return Sheet(PAGE, "MEMORY", name, lang, ()).text()
-
-
-def may_rewrite(text: str) -> bool:
-    """Whether nobody would miss what a page says: it is generated, or empty."""
-    return is_generated(text) or not text.removeprefix(BOM).strip()
-
-
-def signed(text: str) -> str:
-    """Return a page with its own hash where zeros stand."""
-    # A hash of itself, as a page has nowhere else to say how it was written.
-    return text.replace(f"generated: {_BLANK}", f"generated: {_hash_text(text)}", 1)
-
-
-def sign_of(text: str) -> str:
-    """Return the hash a page was generated with; empty for a page that was not."""
-    found = _MARK.search(_normalise_newlines(text))
-    return found[1] if found else ""
-
-
-def is_generated(text: str) -> bool:
-    """Whether a page is exactly what the generator wrote."""
-    found = _MARK.search(text)
-    if found is None:
-        return False
-    blank = text[: found.start(1)] + _BLANK + text[found.end(1) :]
-    return _hash_text(blank) == found[1]
-
-
-def _normalise_newlines(text: str) -> str:
-    # An editor that only changed the line ends made no edit.
-    return text.removeprefix(BOM).replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _hash_text(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def _select_fitting_ids(lines: Mapping[str, str], room: int) -> set[str]:

@@ -13,11 +13,12 @@ from kimi_memory.domain.note import Card, CardType, Status
 from kimi_memory.formats.card_header import Head, page_language
 from kimi_memory.formats.note_format import slug
 from kimi_memory.formats.page_lines import read_page
+from kimi_memory.formats.page_sign import is_generated, may_rewrite, sign_of
 from kimi_memory.jobs.conflict_pages import FOLDER as CONFLICTS
 from kimi_memory.jobs.conflict_pages import Dispute, disputes
 from kimi_memory.jobs.first_pages import translate_first_pages
 from kimi_memory.jobs.memory_page import memory_sheet
-from kimi_memory.jobs.overview import PAGE, ROOM, Sheet, is_generated, may_rewrite, sign_of
+from kimi_memory.jobs.overview import PAGE, ROOM, Sheet
 from kimi_memory.jobs.reader_notes import confirmed_notes, has_unconfirmed, notes_of
 from kimi_memory.jobs.render import Render
 from kimi_memory.store.notes.known import Known

@@ -13,7 +13,7 @@ from kimi_memory.domain.json_value import Json
 from kimi_memory.domain.tombstone import PURGED, Keyed
 from kimi_memory.formats.checksum import is_whole, seal, unseal
 from kimi_memory.formats.jsonl import chain_start, context_of
-from kimi_memory.jobs.overview import is_generated
+from kimi_memory.formats.page_sign import is_generated
 from kimi_memory.jobs.purge_pattern import spellings
 from kimi_memory.nlp.basic.normalize import normalise
 from kimi_memory.store.wal.keyed_hashes import keyed_digits

@@ -5,8 +5,8 @@ from __future__ import annotations
 from kimi_memory.domain.change import Actor, Change, Create, Delete, Effect, Update, digest
 from kimi_memory.domain.job import Job
 from kimi_memory.errors import GateError, HistoryError
+from kimi_memory.formats.page_sign import is_generated
 from kimi_memory.formats.session_page import view_json
-from kimi_memory.jobs.overview import is_generated
 from kimi_memory.jobs.pages import is_page
 from kimi_memory.jobs.runner import Jobs, job_path
 from kimi_memory.jobs.undo_project import FOLDER as PROJECTS

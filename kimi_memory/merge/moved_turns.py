@@ -50,6 +50,12 @@ def repoint_tombstones(stones: Iterable[Tombstone], moves: Moves) -> Iterator[To
     for stone in stones:
         also = tuple(new for id in stone.about if (new := _new_place(id, moves)))
         yield replace(stone, about=(*stone.about, *also)) if also else stone
+
+
+def bar_sessions(stones: Iterable[Tombstone], moves: Moves) -> Iterator[Tombstone]:
+    """Yield tombstones, and for those of a session another for the one its turns moved to."""
+    for stone in stones:
+        yield stone
         moved = moves.get(stone.scope.removeprefix("session:"))
         if moved is not None and stone.scope.startswith("session:"):
             yield replace(stone, scope=f"session:{moved.to}")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from kimi_memory.domain.note import Quote, Source
 from kimi_memory.domain.pages import Day, Digest, DigestLine, Part
 from kimi_memory.domain.tombstone import Tombstone
-from kimi_memory.merge.moved_turns import Moved, repoint_note, repoint_tombstones
+from kimi_memory.merge.moved_turns import Moved, bar_sessions, repoint_note, repoint_tombstones
 from tests.merge.values import NOW, card, said
 
 MOVES = {"s1": Moved(3, "s1-aa")}
@@ -61,6 +61,6 @@ def test_lines_of_a_day_name_the_session_their_words_are_in() -> None:
 def test_a_forgotten_turn_and_session_stay_forgotten_where_they_went() -> None:
     about = Tombstone("memory", "", "coffee", NOW, "li", about=("session:s1#2", "session:s1#3"))
     whole = Tombstone("session:s1", "", "", NOW, "li")
-    found = list(repoint_tombstones([about, whole], MOVES))
+    found = list(bar_sessions(repoint_tombstones([about, whole], MOVES), MOVES))
     assert found[0].about == ("session:s1#2", "session:s1#3", "session:s1-aa#3")
     assert [stone.scope for stone in found] == ["memory", "session:s1", "session:s1-aa"]

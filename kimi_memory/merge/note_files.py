@@ -1,0 +1,140 @@
+"""Three-way merge of the files of notes, found by the ids of the notes wherever they lie."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from kimi_memory.domain.note import Note
+from kimi_memory.errors import FormatError
+from kimi_memory.formats import codec
+from kimi_memory.formats.frontmatter import decode
+from kimi_memory.merge.files import beside, conflict_path
+from kimi_memory.merge.moved_turns import Moves, repoint_note
+from kimi_memory.merge.note_texts import NoteText, merge_note_texts
+from kimi_memory.merge.notes import keep_edit, merge_notes
+from kimi_memory.merge.placing import Wanted, mark_of
+from kimi_memory.merge.three_way import pick
+
+
+class NoteFile(NamedTuple):
+    """A note, where it lies and what its file says."""
+
+    path: str
+    text: str
+    note: Note
+
+    @property
+    def wanted(self) -> Wanted:
+        """The file as it is."""
+        return Wanted(self.path, self.text.encode(), self.note.id)
+
+
+NoteFiles = Mapping[str, NoteFile]
+"""By id."""
+
+
+@dataclass(slots=True)
+class MergedNotes:
+    """The notes of both sides, and what was done for that."""
+
+    wanted: list[Wanted] = field(default_factory=list)
+    joined: list[str] = field(default_factory=list)
+    """Ids of notes that both sides changed."""
+    variants: list[tuple[str, str]] = field(default_factory=list)
+    """Ids of notes with two statements, each with that of the variant."""
+    added: list[str] = field(default_factory=list)
+    """Ids of notes that one side made."""
+
+
+def read_notes(files: Mapping[str, bytes], rest: dict[str, bytes], moves: Moves) -> NoteFiles:
+    """Return the notes in some files; files without one, or with an id again, go to `rest`."""
+    found: dict[str, NoteFile] = {}
+    for path in sorted(files):
+        try:
+            text = decode(files[path], path)
+            note = codec.parse(text, path)
+        except FormatError:
+            rest[path] = files[path]
+            continue
+        if note.id in found:
+            rest[path] = files[path]
+            continue
+        for new in _repoint_file(NoteFile(path, text, note), moves):
+            found[new.note.id] = new
+    return found
+
+
+def _repoint_file(file: NoteFile, moves: Moves) -> list[NoteFile]:
+    """Return a note whose evidence names the turns where they are, and one parted from it."""
+    first, *parted = repoint_note(file.note, moves)
+    if first == file.note:
+        return [file]
+    changed = file._replace(text=_patch(file, first), note=first)
+    return [changed, *(NoteFile(_marked_place(new), codec.render(new), new) for new in parted)]
+
+
+def _patch(file: NoteFile, note: Note) -> str:
+    try:
+        return codec.patch(file.text, file.note, note, file.path)
+    except FormatError:
+        return codec.render(note)
+
+
+def _marked_place(note: Note) -> str:
+    return beside(codec.place(note), mark_of(note.id.encode()))
+
+
+def merge_note_files(base: NoteFiles, ours: NoteFiles, theirs: NoteFiles) -> MergedNotes:
+    """Return the notes that both sides have, with the changes of both."""
+    merged = MergedNotes()
+    for id in sorted({*base, *ours, *theirs}):
+        old, one, other = base.get(id), ours.get(id), theirs.get(id)
+        if one is None or other is None:
+            _take_one(merged, old, one or other)
+        elif one == other or old in (one, other):
+            merged.wanted.append(pick(old, one, other, min).wanted)
+        else:
+            merged.joined.append(id)
+            _merge_pair(merged, old, one, other)
+    return merged
+
+
+def _take_one(merged: MergedNotes, base: NoteFile | None, left: NoteFile | None) -> None:
+    """Take a note that only one side has: a new one, or what stays of a deleted one."""
+    if left is None or left == base:
+        return
+    if base is None:
+        merged.added.append(left.note.id)
+        merged.wanted.append(left.wanted)
+        return
+    kept = keep_edit(base.note, left.note)
+    if kept is not None:
+        merged.wanted.append(left._replace(text=_patch(left, kept)).wanted)
+
+
+def _merge_pair(
+    merged: MergedNotes, base: NoteFile | None, ours: NoteFile, theirs: NoteFile
+) -> None:
+    path = pick(base and base.path, ours.path, theirs.path, min)
+    if type(ours.note) is not type(theirs.note):
+        stays, loses = sorted((ours, theirs), key=lambda side: (side.note.kind, side.text))
+        merged.wanted += [stays.wanted, _kept(loses.path, loses.text)]
+        return
+    old = base if base is not None and type(base.note) is type(ours.note) else None
+    found = merge_notes(old and old.note, ours.note, theirs.note)
+    versions = [NoteText(side.text, side.note) for side in (ours, theirs)]
+    before = old and NoteText(old.text, old.note)
+    text = merge_note_texts(before, versions[0], versions[1], found.note, path)
+    merged.wanted.append(Wanted(path, text.text.encode(), found.note.id))
+    merged.wanted += [_kept(path, lost) for lost in text.lost]
+    for variant in found.variants:
+        merged.variants.append((found.note.id, variant.id))
+        merged.wanted.append(
+            Wanted(_marked_place(variant), codec.render(variant).encode(), variant.id)
+        )
+
+
+def _kept(path: str, text: str) -> Wanted:
+    return Wanted(conflict_path(path, text.encode()), text.encode())
