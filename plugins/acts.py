@@ -8,7 +8,7 @@ It wraps the distiller, whichever that is.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Collection, Generator, Iterator
 from dataclasses import replace
 
 from kimi_memory import hookimpl
@@ -42,6 +42,8 @@ SPECIFIC = 2
 """A statement of a day or a change names so many things."""
 FREEING, TELLING, CHANGING, WEIGHTY = 1.0, 3.0, 3.4, 4.4
 """A permission, a statement with a day, a change, one among people weighs so much."""
+LINES_OF_A_NOTE = 3
+"""A message of so many clauses that nobody answers is a note."""
 MAX_ANSWER = 160
 """An answer that picks an offer is no longer."""
 
@@ -69,6 +71,7 @@ def distil_session(
     if drafts is None:
         return None
     drafts = [draft for draft in drafts if not _is_copied(draft, transcript)]
+    drafts = _complete_notes(drafts, transcript)
     if transcript.has_agent_at_work():
         drafts = [draft for draft in drafts if not _is_passing(draft)]
     found = (act for act in _find_acts(transcript) if not _is_copied(act, transcript))
@@ -89,6 +92,49 @@ def _is_copied(draft: Draft, transcript: Transcript) -> bool:
         return False
     parts = own_clauses(quote.text)
     return bool(parts) and all(is_copied(one.text, before.text) for one in parts)
+
+
+def _complete_notes(drafts: list[Draft], transcript: Transcript) -> list[Draft]:
+    """Give what was drafted from a diary entry or a report the sentences around it.
+
+    A sentence of a note leans on those before it ("He is as he always was"), and nobody is
+    there to ask. It orders nothing of an agent either.
+    """
+    if not _is_unanswered(transcript):
+        return drafts
+    found: list[Draft] = []
+    for draft in drafts:
+        wide = _complete(draft, transcript)
+        if wide is draft or not any(wide.value in one.value for one in found):
+            found.append(wide)
+    return found
+
+
+def _is_unanswered(transcript: Transcript) -> bool:
+    """Whether no agent speaks, so that a longer message is a note."""
+    return all(turn.role is not Role.ASSISTANT for turn in transcript.turns)
+
+
+def _complete(draft: Draft, transcript: Transcript) -> Draft:
+    if len(draft.quotes) != 1 or draft.gone or _has_subject(draft):
+        return draft
+    (quote,) = draft.quotes
+    turn = transcript.turn(quote.n)
+    start = turn.text.find(quote.text) if turn is not None else -1
+    if turn is None or start < 0 or " ".join(quote.text.split()) != draft.value:
+        return draft
+    own = own_clauses(turn.text)
+    end = start + len(quote.text)
+    within = [at for at, clause in enumerate(own) if clause.start < end and start < clause.end]
+    if len(own) < LINES_OF_A_NOTE or not within:
+        return draft
+    limit = _max_context_chars(turn.text)
+    words = turn.text[slice(*widen(own, within[0], within[-1], limit, tuple(Act)))].strip()
+    value = " ".join(words.split())
+    ordered = any(own[at].act is Act.ORDER for at in within)
+    kind = CardType.FACT if draft.type is CardType.RULE and not ordered else draft.type
+    quotes = (replace(quote, text=words),)
+    return replace(draft, type=kind, value=value, title=headline(value), quotes=quotes)
 
 
 def _is_passing(draft: Draft) -> bool:
@@ -165,16 +211,20 @@ def _find_acts(transcript: Transcript) -> Iterator[Draft]:
     named = transcript.has_several_people()
     at_work = transcript.has_agent_at_work()
     before: Turn | None = None
+    alone = _is_unanswered(transcript)
     for turn in transcript.turns:
         if turn.is_speech and not at_work:
-            yield from _find_plans_and_changes(transcript.session, turn, named=named)
+            beside = tuple(Act) if alone else _BESIDE
+            yield from _find_plans_and_changes(transcript.session, turn, beside, named=named)
         if turn.is_speech and not named:
             yield from _find_orders(transcript.session, before, turn, at_work=at_work)
             yield from _find_choice(transcript.session, before, turn)
         before = turn if turn.role in (Role.USER, Role.ASSISTANT) else before
 
 
-def _find_plans_and_changes(session: Session, turn: Turn, *, named: bool) -> Iterator[Draft]:
+def _find_plans_and_changes(
+    session: Session, turn: Turn, beside: Collection[Act], *, named: bool
+) -> Iterator[Draft]:
     """Yield the plans and events of a turn whose day is named, and what it changes.
 
     Among people only what turns somebody's life is kept: they tell each other every day's
@@ -193,7 +243,7 @@ def _find_plans_and_changes(session: Session, turn: Turn, *, named: bool) -> Ite
             continue
         start, done = clause.start, clause.end
         if not named:
-            start, done = widen(own, at, at, _max_context_chars(turn.text), _BESIDE)
+            start, done = widen(own, at, at, _max_context_chars(turn.text), beside)
         words = turn.text[start:done].strip()
         # Words that lean on the sentence before, or announce a list, say nothing alone.
         if cues.NEEDS_LEAD.search(words) or words.endswith((":", "：")):

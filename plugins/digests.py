@@ -82,7 +82,9 @@ _FAREWELL = regex(
 )
 _ADDRESS = regex(r"^\W*(?:https?://|www\.|[A-Za-z]:\\|~?/)\S+\W*$")
 """An address or a path alone."""
-_NOTHING = (_JOKE, _PLACE, _GOSSIP, _ADDRESS)
+_SETTING = regex(r"^\W*[A-Za-z][\w.-]*\s?=\s?\S+\W*$")
+"""A line of settings alone: "PORT=8080"."""
+_NOTHING = (_JOKE, _PLACE, _GOSSIP, _ADDRESS, _SETTING)
 _SELF = regex(r"\b(?:i|i['’](?:m|ve|d|ll)|im|my|me|mine|we|we['’](?:re|ve|d|ll))\b|我|咱", 2)
 """The speakers themselves: "it brings us together" is said of anybody."""
 _CHEER = regex(

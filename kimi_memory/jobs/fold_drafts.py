@@ -208,6 +208,9 @@ class Fold:
         # The same words once more prove nothing new.
         if any(set(map(mark, draft.quotes)) <= set(map(mark, card.quotes)) for card in live):
             return
+        if parts := [card for card in live if _is_part(card, draft)]:
+            self._widen_card(parts, draft)
+            return
         judged = [(self._judge_card(card, draft, own), card) for card in live]
         judged += self._find_replaced_cards(draft, live)
         # Agreement first: what one card says already must not dispute another.
@@ -278,6 +281,16 @@ class Fold:
             trust = least_trusted([card.trust, draft.origin])
             new = replace(new, value=content_of(draft), title=draft.title, trust=trust)
         self._record_operation(Op.REFINE, new, f"more detail from {draft.at:%Y-%m-%d}")
+
+    def _widen_card(self, parts: Sequence[Card], draft: Draft) -> None:
+        """Give what was kept at once of a turn the sentences around it, as one card."""
+        card, *rest = parts
+        new = replace(card, type=draft.type, value=content_of(draft), title=draft.title)
+        new = replace(new, quotes=draft.quotes, updated=self._now)
+        self._record_operation(Op.REFINE, new, "with the sentences around it")
+        for other in rest:
+            old = replace(other, status=Status.SUPERSEDED, valid_to=draft.at, updated=self._now)
+            self._record_operation(Op.SUPERSEDE, old, f"stands in {card.id}")
 
     def _supersede_cards(self, cards: Sequence[Card], draft: Draft) -> None:
         fresh = self._new_card(draft)
@@ -351,6 +364,15 @@ def _rests_on(card: Card, draft: Draft) -> bool:
         return True  # Only the moment differs: that of the last quote.
     quoted = set(map(mark, draft.quotes)) <= set(map(mark, card.quotes))
     return quoted and normalise(card.value) == normalise(content_of(draft))
+
+
+def _is_part(card: Card, draft: Draft) -> bool:
+    """Whether a card says a part of what a draft quotes of the same turn."""
+    if len(card.quotes) != 1 or len(draft.quotes) != 1 or card.trust is not draft.origin:
+        return False
+    (old,), (new,) = card.quotes, draft.quotes
+    said, wide = normalise(card.value), normalise(draft.value)
+    return (old.session, old.n) == (new.session, new.n) and said in wide and said != wide
 
 
 def _is_meant(card: Card, draft: Draft) -> bool:

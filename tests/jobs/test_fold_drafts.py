@@ -195,3 +195,30 @@ def test_days_people_name_are_those_of_their_zone(
     assert isinstance(step.note, Card)
     assert step.note.valid_to == datetime.fromisoformat(f"{end}:00+00:00")
     assert step.note.valid_from == night
+
+
+def test_what_was_kept_at_once_of_a_note_becomes_one_card_with_its_context(
+    memory: Memory,
+) -> None:
+    told = "We sat at the mill. He worries about the house. We look at 2 flats on Friday."
+    whole = draft(told, type=CardType.FACT)
+    (quote,) = whole.quotes
+    parts = [
+        replace(whole, value=text, key=key, quotes=(replace(quote, text=text),))
+        for text, key in (
+            ("He worries about the house.", "fact.house"),
+            ("We look at 2 flats on Friday.", "fact.flats"),
+        )
+    ]
+    folding = Fold(Shelf(memory.store), memory.host, DraftGate((), lambda text: False), at(20), UTC)
+    for one in [*parts, whole]:
+        folding.add(one, turn_text)
+    kept = cards(folding.result().steps)
+    assert [card.value for card in kept if card.status is Status.ACTIVE] == [told]
+    assert sum(card.status is Status.SUPERSEDED for card in kept) == 1
+
+
+def test_a_longer_quote_of_another_turn_is_more_detail(memory: Memory) -> None:
+    short, long = draft("We look at 2 flats."), draft("Ann says: We look at 2 flats. In Graz.")
+    steps = fold(memory, short, replace(long, key="fact.ann"))
+    assert not [step for step in steps if "around it" in step.why]

@@ -280,3 +280,35 @@ def test_a_trouble_with_the_work_is_no_fact_about_the_person() -> None:
     )
     values = [draft.value for draft in found if draft.key.startswith("user.")]
     assert not [value for value in values if "Wheel" in value]
+
+
+DIARY = (
+    "Evening with Tomas. We sat at the mill until ten. He is as he always was, worried about the"
+    " house and about the harbour job. We agreed to look at 2 flats on Friday."
+)
+
+
+def test_a_note_is_kept_with_the_sentences_it_leans_on() -> None:
+    found = Host(entry_points=False).answer(
+        "distil_session",
+        transcript=Transcript(
+            Session("s1", NOON), (Turn(1, NOON, Role.USER, DIARY, origin=Origin.HUMAN),)
+        ),
+    )
+    assert [draft.value for draft in found] == [DIARY]
+    assert not rules(found)
+
+
+def test_what_an_agent_is_told_is_not_widened_to_a_note() -> None:
+    assert DIARY not in [draft.value for draft in drafts(DIARY, "Sounds good.")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Let's choose together when we talk on Sunday with Ann.",
+        "Let's pick a time for the 2 flats in Graz with Ann.",
+    ],
+)
+def test_what_shall_be_decided_later_is_no_decision(text: str) -> None:
+    assert not [one for one in drafts(text, "ok") if one.type is CardType.DECISION]

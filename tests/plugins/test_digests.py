@@ -288,3 +288,8 @@ def test_a_later_request_to_an_agent_at_work_is_no_decision() -> None:
 def test_words_said_twice_in_a_turn_stand_once() -> None:
     (line,) = digest(("user", "I live in Graz with 2 cats.\nI live in Graz with 2 cats."))
     assert line.text == "I live in Graz with 2 cats."
+
+
+def test_a_line_of_settings_alone_tells_nothing() -> None:
+    lines = digest(("user", "PORT=8443\nI run the shop of my aunt in Graz on 2 machines."))
+    assert [line.text for line in lines] == ["I run the shop of my aunt in Graz on 2 machines."]

@@ -120,7 +120,8 @@ DECISION = _join_patterns(
     r"\blet'?s (?:just )?(?:use|go with|stick with|stick to|call it|name it|adopt|choose"
     r"|pick|settle on"
     r"|host|store|standardi[sz]e|switch|stay with|keep using|drop)\b(?! (?:it|this|that"
-    r"|these|those|them|option|whatever|whichever)\b)",
+    r"|these|those|them|option|whatever|whichever|together|later|tomorrow|tonight|when|once"
+    r"|what|which|where|who|how|between|something|someone|an? (?:time|date|day))\b)",
     r"\bwe(?:'ll| will|'re going to| are going to|'re) (?:be )?(?:use|using|go with"
     r"|going with|stick with"
     r"|host|store|switch|switching|standardi[sz]e|adopt|drop|dropping|moving to)\b",
@@ -190,7 +191,7 @@ RULE = _join_patterns(
     r"(?:are|must|should|stay|always)\b",
     r"(?:周[一二三四五六日天末]|星期[一二三四五六日天]|节假日|半夜|深夜|下班后|晚上)[^，。]{0,6}"
     r"(?:不要|不能|不准|不许|别|禁止|不)(?:再)?(?:发版|上线|部署|发布|合并|改)",
-    r"(?<!我)必须(?!的|承认|走了)|一律|禁止|严禁|(?<![拿说定])不准(?!确|时)|不许|绝对不|绝不能|务必|凡是|永远不(?:要|能)",
+    r"(?<!我)必须(?!的|承认|走了|[^，。！]{0,4}[啊呀哒])|一律|禁止|严禁|(?<![拿说定])不准(?!确|时)|不许|绝对不|绝不能|务必|凡是|永远不(?:要|能)",
     r"千万(?:别|不要)|任何时候都|每次[^，。]{1,12}(?:都要|之?前都|必)|从今以后|规矩是|规则是",
 )
 # "I hate it when …" is a mood; 我妈喜欢 and 我喜欢你 are about somebody else.

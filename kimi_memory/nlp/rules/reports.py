@@ -62,6 +62,12 @@ _IDENTIFIER = regex(
 _FIGURE = regex(r"\d")
 SHORTEST, LONGEST, WIDEST = 16, 420, 200
 """Characters of a sentence, and most of a heading or of a row of a table."""
+_GUESS = regex(
+    r"\b(?:likely|probably|maybe|perhaps|might|may be|could be|possibly|i suspect|seems?)\b|可能|大概|也许|应该是|估计|疑似|看起来像",
+    2,
+)
+"""What the agent only supposes is often found to be otherwise a message later."""
+GUESSED = 0.8
 ADVISED, ROW = 1.5, 0.4
 """What a sentence loses that only advises the person, and a row of a table."""
 
@@ -250,4 +256,4 @@ def _score_unit(unit: str, *, done: bool, named: bool = False, why: bool = False
         return 0.0
     traits = traits_of(unit)
     worth = 1.0 * did + 1.0 * cause + 0.5 * named + 0.7 * why + 0.6 * names + 0.3 * figure
-    return worth + 0.1 * min(8.0, traits.specific)
+    return worth + 0.1 * min(8.0, traits.specific) - GUESSED * (_GUESS.search(unit) is not None)

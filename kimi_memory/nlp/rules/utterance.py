@@ -57,6 +57,7 @@ _QUESTION_EN = regex(
     rf"|{_WH}'s\b|how\s+(?:\w+\s+){{1,2}}(?:is|are|was|were|do|does|did|can|should|would|will)\b"
     rf"|(?:what|which)\s+(?!i\b|we\b|you\b|they\b|he\b|she\b|it\b|the\b|my\b)(?:\w+\s+){{1,3}}{_AUX}\s+{_SUBJECT}\b"
     rf"|{_AUX}\s+{_SUBJECT}\b(?! a (?:good|nice|great))"
+    rf"|{_AUX}\s+(?:https?://\S+|`[^`\n]{{1,60}}`|@\S+)\s"
     r"|(?:any|got any)\s+(?:\w+\s+){0,3}(?:ideas?|tips?|advice|suggestions?|recommendations?|thoughts|chance|questions?|news|experience)\b"
     r"|(?:is|was)\s+[\w.=%-]+\s+(?:a |the |really |still )?\w+$"
     r"|(?:is|are|does|did) (?!fine|great|good|nice|not|ok|okay|cool|awesome|what|why|how|best|worth)[\w'-]+ [\w'-]+ "

@@ -164,3 +164,9 @@ def test_a_point_that_the_agent_named_is_a_finding_where_it_names_a_thing() -> N
 )
 def test_an_offer_is_no_report(text: str) -> None:
     assert reports_in(text) == []
+
+
+def test_a_guess_is_worth_less_than_a_finding() -> None:
+    (sure,) = reports_in("The root cause is that `pump.py` drops messages after 30 seconds.")
+    (guess,) = reports_in("The root cause is probably that `pump.py` drops messages after 30 s.")
+    assert guess.worth < sure.worth

@@ -220,3 +220,8 @@ def test_a_question_may_be_announced() -> None:
     for text in ["honest question do you think I should go", "caffeine question: I have 2 a day"]:
         assert act_of(text) is Act.QUESTION
     assert act_of("the open question is settled") is Act.STATEMENT
+
+
+def test_a_question_about_an_address_needs_no_mark() -> None:
+    (clause,) = clauses("Should https://shop.example.org/play and the old page show one stock")
+    assert clause.act is Act.QUESTION
