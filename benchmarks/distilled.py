@@ -19,7 +19,7 @@ from typing import Any
 
 from benchmarks.quality import LEFT_OUT, Written, moment
 from kimi_memory import Memory, Opening
-from kimi_memory.api.user_dirs import Home
+from kimi_memory.api.options import Home
 from kimi_memory.domain.note import Card
 from kimi_memory.domain.search_types import Query, Unit
 from kimi_memory.hooks.host import Host

@@ -32,7 +32,7 @@ def report(turns, began):
 _INGEST = """
 from kimi_memory import Memory, Opening
 from kimi_memory.capture.ingest import open_file
-from kimi_memory.api.user_dirs import Home
+from kimi_memory.api.options import Home
 opening = Opening(home=Home(folder / "config", folder / "state"), background=False)
 with Memory.create(folder / "memory", opening=opening) as memory:
     began = time.perf_counter()

@@ -20,7 +20,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from kimi_memory import Memory, Opening
-from kimi_memory.api.user_dirs import Home
+from kimi_memory.api.options import Home
 from kimi_memory.domain.graph import SUGGESTED
 from kimi_memory.domain.ids import derived_id
 from kimi_memory.domain.note import Card, CardType, Link, LinkRel, Status

@@ -25,7 +25,7 @@ from pathlib import Path
 from benchmarks.lives.facts import Fact
 from benchmarks.lives.script import Life, Line, life
 from kimi_memory import Memory, Opening
-from kimi_memory.api.user_dirs import Home
+from kimi_memory.api.options import Home
 from kimi_memory.domain.note import Card, Status
 from kimi_memory.domain.search_types import Query
 from kimi_memory.hooks.host import Host

@@ -25,7 +25,7 @@ from typing import Any
 
 from benchmarks.arms import ARMS
 from kimi_memory import Memory, Opening
-from kimi_memory.api.user_dirs import Home
+from kimi_memory.api.options import Home
 from kimi_memory.domain.note import Role
 from kimi_memory.domain.search_types import Query, Unit
 from kimi_memory.domain.session import Session, Turn

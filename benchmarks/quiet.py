@@ -30,7 +30,7 @@ from benchmarks.gold.sessions import Texts
 from benchmarks.quality import Written, asked
 from benchmarks.record import save
 from kimi_memory import Memory, Opening
-from kimi_memory.api.user_dirs import Home
+from kimi_memory.api.options import Home
 from kimi_memory.hooks.host import Host
 
 MOST, LEAST = 0.01, 0.9

@@ -27,7 +27,7 @@ from benchmarks.gold.lived import UNDATED, Clock
 from benchmarks.gold.sessions import GoldSession, MissingTextError, Texts
 from benchmarks.record import save
 from kimi_memory import Memory, Opening
-from kimi_memory.api.user_dirs import Home
+from kimi_memory.api.options import Home
 from kimi_memory.domain.note import Card
 from kimi_memory.domain.pages import Event
 from kimi_memory.hooks.host import Host

@@ -20,7 +20,7 @@ from itertools import islice
 from pathlib import Path
 
 from kimi_memory import Memory, Opening
-from kimi_memory.api.user_dirs import Home
+from kimi_memory.api.options import Home
 from kimi_memory.hooks.host import Host
 
 TALKS = Path(__file__).parent / "gold" / "talks.jsonl"

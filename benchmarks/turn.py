@@ -23,7 +23,7 @@ from itertools import count
 from pathlib import Path
 
 from kimi_memory import Memory, Opening
-from kimi_memory.api.user_dirs import Home
+from kimi_memory.api.options import Home
 from kimi_memory.domain.change import Actor
 from kimi_memory.domain.note import Role
 from kimi_memory.domain.session import Session, Transcript, Turn

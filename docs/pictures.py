@@ -75,7 +75,7 @@ class Stop(NamedTuple):
 TRIPS: dict[str, tuple[Stop, ...]] = {
     "A turn comes in": (
         Stop("kimi_memory/cli/session.py", "session turn"),
-        Stop("kimi_memory/api/session.py", "Session.turn"),
+        Stop("kimi_memory/api/turn_capture.py", "Session.turn"),
         Stop("kimi_memory/capture/log.py", "one turn at a time"),
         Stop("kimi_memory/nlp/basic/prompt_fence.py", "cuts recalled blocks out"),
         Stop("kimi_memory/capture/screen.py", "masks secrets"),
@@ -83,7 +83,7 @@ TRIPS: dict[str, tuple[Stop, ...]] = {
         Stop("kimi_memory/formats/jsonl.py", "one line of JSON"),
         Stop("kimi_memory/store/wal/append_log.py", "appended and synced", "disk"),
         Stop("plugins/triggers.py", "hook capture_turn", "hook"),
-        Stop("kimi_memory/capture/views.py", "the page people read", "disk"),
+        Stop("kimi_memory/capture/log.py", "the page people read", "disk"),
     ),
     "A question goes out": (
         Stop("kimi_memory/cli/recall.py", "recall"),

@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from kimi_memory import Memory, Opening
-from kimi_memory.api.user_dirs import Home
+from kimi_memory.api.options import Home
 from kimi_memory.capture.ingest import open_file
 from kimi_memory.config import MARKER
 from kimi_memory.domain.ids import derived_id

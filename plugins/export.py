@@ -19,10 +19,9 @@ from kimi_memory import Memory, hookimpl
 from kimi_memory.cli.shared import open_memory, show, show_json
 from kimi_memory.domain.command import Command
 from kimi_memory.domain.graph import Edge, seen_from
-from kimi_memory.domain.json_value import Json
 from kimi_memory.domain.moment import zulu
 from kimi_memory.domain.note import Card, CardType, Lang, Link, Note, Quote, Source, Status
-from kimi_memory.domain.session import Transcript, Turn
+from kimi_memory.domain.session import Json, Transcript, Turn
 from kimi_memory.errors import FormatError, UsageError
 from kimi_memory.formats.card_header import page_language
 from kimi_memory.formats.page_lines import TITLES

@@ -29,11 +29,10 @@ from kimi_memory.domain.health import CHECK_SECONDS, PING, Finding, check_models
 from kimi_memory.domain.prompt import Reply
 from kimi_memory.errors import ModelError
 from kimi_memory.llm.remote import embeddings
-from kimi_memory.llm.remote.api_keys import find_key
 from kimi_memory.llm.remote.embeddings import Place, Vectors, unit
 from kimi_memory.llm.remote.http import Wire
 from kimi_memory.llm.remote.retry import Limits, Patience
-from kimi_memory.llm.remote.settings import Choices
+from kimi_memory.llm.remote.settings import Choices, find_key
 
 if TYPE_CHECKING:
     from pathlib import Path

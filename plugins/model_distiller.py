@@ -28,17 +28,14 @@ from typing import Any, cast
 from kimi_memory import hookimpl
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.job import Verdict
-from kimi_memory.domain.json_value import Json
 from kimi_memory.domain.note import Card, Lang, Origin, least_trusted
 from kimi_memory.domain.pages import DigestLine
 from kimi_memory.domain.prompt import Ask, Question, Schema
-from kimi_memory.domain.session import Transcript, Turn
-from kimi_memory.llm.proposals.passage import Passage
+from kimi_memory.domain.session import Json, Transcript, Turn
+from kimi_memory.llm.proposals.passage import Passage, cut_off, line_of, windows
 from kimi_memory.llm.proposals.proof import Proof, is_written
 from kimi_memory.llm.proposals.proposal import KINDS, LONGEST, Act, Proposal, read_proposal
-from kimi_memory.llm.proposals.ties import with_ties
-from kimi_memory.llm.proposals.united import unite
-from kimi_memory.llm.proposals.windows import cut_off, line_of, windows
+from kimi_memory.llm.proposals.united import unite, with_ties
 from kimi_memory.llm.remote.settings import Choices
 from kimi_memory.nlp.basic.language import language_of
 from kimi_memory.nlp.basic.prompt_fence import fence

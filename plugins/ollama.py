@@ -36,11 +36,10 @@ from kimi_memory.domain.health import CHECK_SECONDS, PING, Finding, check_models
 from kimi_memory.domain.prompt import Reply
 from kimi_memory.errors import ModelError
 from kimi_memory.llm.remote import embeddings
-from kimi_memory.llm.remote.api_keys import find_key
 from kimi_memory.llm.remote.embeddings import Place, Vectors, unit
 from kimi_memory.llm.remote.http import PASSING, is_loopback
 from kimi_memory.llm.remote.retry import Limits, Patience
-from kimi_memory.llm.remote.settings import Choices
+from kimi_memory.llm.remote.settings import Choices, find_key
 from kimi_memory.nlp.basic.tokens import estimate
 
 if TYPE_CHECKING:

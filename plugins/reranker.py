@@ -24,10 +24,9 @@ from kimi_memory import hookimpl
 from kimi_memory.domain.note import Lang
 from kimi_memory.domain.prompt import Question
 from kimi_memory.errors import ModelError
-from kimi_memory.llm.remote.api_keys import find_key
 from kimi_memory.llm.remote.http import Wire
 from kimi_memory.llm.remote.retry import Limits, Patience
-from kimi_memory.llm.remote.settings import Choices
+from kimi_memory.llm.remote.settings import Choices, find_key
 from kimi_memory.nlp.basic.language import language_of
 from kimi_memory.nlp.basic.prompt_fence import fence
 

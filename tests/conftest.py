@@ -13,7 +13,7 @@ import pytest
 from hypothesis import settings
 
 from kimi_memory import Memory, Opening
-from kimi_memory.api.user_dirs import Home
+from kimi_memory.api.options import Home
 from kimi_memory.hooks.host import Host
 
 os.environ["TZ"] = "UTC"  # Days follow the zone of the machine: of all machines the same.

@@ -54,7 +54,7 @@ PUBLIC = tuple(
         *("domain", "formats", "nlp", "errors"),
         *("llm.remote", "llm.proposals"),
         # what commands share, and how a block for a prompt is built
-        *("cli.locate", "cli.shared", "recall.context", "recall.request"),
+        *("cli.shared", "recall.context", "recall.request"),
         # the plugins of a user, what they take for a secret, and stores of any system
         *("hooks.host", "capture.screen", "operations.foreign_stores"),
         # notes and sessions as they are, and the graph over them
@@ -104,7 +104,7 @@ SHARED = {
 WRITERS = {
     "kimi_memory/store/*.py": "the gateway",
     "kimi_memory/index/*.py": "derived files under .kimi/index, which may vanish at any moment",
-    "kimi_memory/api/user_dirs.py": "the machine's key, outside of every memory folder",
+    "kimi_memory/api/options.py": "the machine's key, outside of every memory folder",
     "plugins/usearch_index.py": "an index file, to a temporary name and renamed, under .kimi/index",
     "kimi_memory/agent_hooks/user_files.py": (
         "a person's own files outside of memories, on their word"
@@ -130,8 +130,8 @@ DOORS = {
     "kimi_memory/jobs/undo.py": "bytes that stood there before",
     "kimi_memory/jobs/rekeying.py": "records that stood there, with keyed hashes",
     "kimi_memory/operations/forget.py": "bytes that stood there, without what is purged",
-    "kimi_memory/operations/session_repair.py": "lines that stood there, in two files",
-    "kimi_memory/operations/confirming.py": "bytes that stood there before",
+    "kimi_memory/operations/session_evidence.py": "lines that stood there, in two files",
+    "kimi_memory/operations/review_queue.py": "bytes that stood there before",
     "kimi_memory/operations/agent_files.py": "notes of agents, refused where a secret is left",
     "kimi_memory/server/simple.py": "the line of a card, which remember has screened",
     "kimi_memory/recall/receipts.py": "ids of what was shown",
@@ -140,13 +140,13 @@ DOORS = {
 """Modules that may hand texts to the store, and why none of them lets a secret in."""
 
 ENVIRONMENT = {
-    "kimi_memory/llm/remote/api_keys.py": (
+    "kimi_memory/llm/remote/settings.py": (
         "the user's own settings name the variable that holds a key"
     ),
     "kimi_memory/cli/*": "the outermost layer",
     "kimi_memory/agent_hooks/*": "the outermost layer",
     "kimi_memory/__main__.py": "the outermost layer",
-    "kimi_memory/api/user_dirs.py": "the user's own directories, asked for in one place",
+    "kimi_memory/api/options.py": "the user's own directories, asked for in one place",
     "kimi_memory/store/git/command.py": "git inherits ours, without what would steer it",
     "kimi_memory/store/git/repo_check.py": (
         "whose repositories git trusts stands in the home directory"
@@ -169,7 +169,7 @@ NAMED_IMPORTS = {
     "kimi_memory/formats/codec.py": "a kind of note",
     "kimi_memory/hooks/host.py": "a bundled plugin",
     "kimi_memory/jobs/planner.py": "a job of the registry",
-    "kimi_memory/llm/remote/api_keys.py": "keyring, which need not be installed",
+    "kimi_memory/llm/remote/settings.py": "keyring, which need not be installed",
     "kimi_memory/mcp/server.py": "a library that has another form in each of its versions",
     "kimi_memory/recall/people_pages.py": "a folder of packaged files",
     "plugins/whoosh_index.py": "a module of a library that stays unread",

@@ -14,7 +14,7 @@ import pytest
 from kimi_memory.plugins.skills import propose, skills
 
 from kimi_memory import Memory, Opening
-from kimi_memory.api.user_dirs import Home
+from kimi_memory.api.options import Home
 from kimi_memory.capture.ingest import open_file
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.search_types import Query

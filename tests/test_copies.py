@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from kimi_memory import Memory, Opening
-from kimi_memory.api.user_dirs import Home
+from kimi_memory.api.options import Home
 from kimi_memory.domain.health import Severity
 from kimi_memory.domain.note import Role
 from kimi_memory.domain.session import Turn

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from kimi_memory import Memory, Opening
-from kimi_memory.api.user_dirs import Home
+from kimi_memory.api.options import Home
 from kimi_memory.domain.job import Job
 from kimi_memory.domain.job_registry import JOBS as REGISTERED
 from kimi_memory.errors import NotFoundError, UsageError
@@ -141,8 +141,8 @@ def test_nothing_else_writes_into_a_memory() -> None:
         "jobs/rekeying.py",  # hashes of an earlier version
         "operations/forget.py",  # purge
         "server/simple.py",  # a card's line on a person's page
-        "operations/confirming.py",  # a file that was turned away
-        "operations/session_repair.py",  # two sessions that a merge wrote into one file
+        "operations/review_queue.py",  # a file that was turned away
+        "operations/session_evidence.py",  # two sessions that a merge wrote into one file
     }
 
 

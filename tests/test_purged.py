@@ -18,7 +18,7 @@ from kimi_memory.plugins.compaction.chat import Limits
 from kimi_memory.plugins.compaction.compact_chat import compact
 
 from kimi_memory import Memory, Opening
-from kimi_memory.api.user_dirs import Home
+from kimi_memory.api.options import Home
 from kimi_memory.capture.ingest import from_bytes
 from kimi_memory.domain.change import Append, Create
 from kimi_memory.domain.health import Severity

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from kimi_memory import Memory, Opening
-from kimi_memory.api.user_dirs import Home
+from kimi_memory.api.options import Home
 from kimi_memory.capture.ingest import open_file
 from kimi_memory.capture.screen import MASK
 from kimi_memory.domain.note import Card, Status
@@ -268,7 +268,7 @@ import sys
 from pathlib import Path
 from kimi_memory import Memory, Opening
 from kimi_memory.capture.ingest import open_file
-from kimi_memory.api.user_dirs import Home
+from kimi_memory.api.options import Home
 folder = Path(sys.argv[1])
 opening = Opening(home=Home(folder / "config", folder / "state"), background=False)
 with Memory.create(folder / "memory", opening=opening) as memory:

@@ -16,7 +16,7 @@ from types import ModuleType
 import pytest
 
 from kimi_memory import Memory, Opening
-from kimi_memory.api.user_dirs import Home
+from kimi_memory.api.options import Home
 from kimi_memory.domain.note import Origin, Quote
 from kimi_memory.errors import UsageError
 from kimi_memory.formats import codec
@@ -67,7 +67,7 @@ def listen(event, arguments):
 sys.addaudithook(listen)
 from docs import sample
 from kimi_memory import Memory, Opening
-from kimi_memory.api.user_dirs import Home
+from kimi_memory.api.options import Home
 
 folder, home = Path(sys.argv[1]), Path(sys.argv[2])
 sample.write(folder)

@@ -14,7 +14,7 @@ import pytest
 
 from kimi_memory import Memory, Opening
 from kimi_memory.agent_hooks.respond import Reply
-from kimi_memory.api.user_dirs import Home
+from kimi_memory.api.options import Home
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.hooks.host import Host
 from kimi_memory.operations.doctor import doctor

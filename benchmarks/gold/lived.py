@@ -13,7 +13,7 @@ from typing import Any
 from benchmarks.gold.matching import fold
 from benchmarks.gold.sessions import GoldSession, GoldTurn
 from kimi_memory import Memory, Opening
-from kimi_memory.api.user_dirs import Home
+from kimi_memory.api.options import Home
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.formats.codec import parse
 from kimi_memory.hooks.host import Host

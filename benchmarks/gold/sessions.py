@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kimi_memory import Memory, Opening
-from kimi_memory.api.user_dirs import Home
+from kimi_memory.api.options import Home
 from kimi_memory.capture.ingest import open_file
 from kimi_memory.hooks.host import Host
 

@@ -10,8 +10,7 @@ from typing import Any
 
 from kimi_memory.agent_hooks.respond import Reply
 from kimi_memory.api.memory import Memory
-from kimi_memory.api.options import Opening
-from kimi_memory.api.user_dirs import Home
+from kimi_memory.api.options import Home, Opening
 from kimi_memory.domain.change import Actor
 from kimi_memory.domain.note import Origin
 

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from kimi_memory.agent_hooks import settings
 from kimi_memory.agent_hooks.agent_files import OURS, Place, places_of
-from kimi_memory.api.user_dirs import Home
+from kimi_memory.api.options import Home
 from kimi_memory.errors import UsageError
 
 Step = Literal["install", "remove", "status"]

@@ -9,17 +9,31 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from kimi_memory.agent_hooks import agent_protocols, spool
-from kimi_memory.agent_hooks.gate import question_of
 from kimi_memory.domain.ids import safe_session_id
 from kimi_memory.domain.note import Origin
 from kimi_memory.domain.session import named
 from kimi_memory.errors import FormatError, KimiMemoryError, NotFoundError, TranscriptError
 from kimi_memory.nlp.basic.prompt_fence import strip_injected
+from kimi_memory.nlp.basic.regex import regex
 from kimi_memory.store.notes import sessions
 
 if TYPE_CHECKING:
     from kimi_memory.api.memory import Memory
 
+LONGEST = 4000
+"""More of a prompt than this is pasted matter, and no question."""
+_COMMAND = regex(r"\s*[/!#][\w:-]*(?:\s|$)")
+# "ok, go ahead", 好的，继续: nothing to look up. Atomic and possessive, because one word may be
+# followed by the next in many ways.
+_ACK = regex(
+    r"(?:(?>ok(?:ay)?|yes please|yes|yep|yeah|nope|no|sure|fine|good|great|nice|cool|perfect"
+    r"|thank you|thanks?|thx|ty|please|go(?: on| ahead| for it)?|continue|proceed"
+    r"|do it|next|stop|wait|done|hi|hello|hey|lgtm|looks good|sounds good|got it|right|correct"
+    r"|exactly|agreed|try again|retry|again|ship it|y|n|k"
+    r"|好[的吧]?|行|可以|嗯++|对的?|是的?|没错|不是|不用|不要|谢谢你?|多谢|继续|接着来?|下一步|开始吧?"
+    r"|停|等等|等一下|明白了?|知道了|收到|没问题|再试一次|重试|你好|您好|辛苦了|太好了|棒|就这样)"
+    r"[\s,.!?;:~，。！？；：～、…]*+)+"
+)
 START_TOKENS, PROMPT_TOKENS = 1500, 900
 """Budgets of the block at the start of a session and of the one for a prompt."""
 _LEAST_TOKENS = 100
@@ -27,6 +41,18 @@ STALE_HOURS = 6
 """A session that was silent so long has ended, also where its program never said so."""
 YOUNG_SECONDS = 30.0
 """So long an end of a turn waits for the program to write it into its log."""
+
+
+def question_of(prompt: str) -> str:
+    """Return what of a prompt memory should be asked, empty where recall would not help.
+
+    Acknowledgements, commands of the host and blocks that programs put in are none.
+    """
+    said = strip_injected(prompt).strip()
+    if not said or _COMMAND.match(said) or _ACK.fullmatch(said.lower()):
+        return ""
+    # Of pasted matter its beginning and its end: the question stands before or behind it.
+    return said if len(said) <= LONGEST else f"{said[: LONGEST // 2]}\n{said[-LONGEST // 2 :]}"
 
 
 class Reply:

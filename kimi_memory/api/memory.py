@@ -21,8 +21,7 @@ from kimi_memory.recall.request import Request
 
 if TYPE_CHECKING:
     from kimi_memory.api.consolidation import Consolidation
-    from kimi_memory.api.session import SessionHandle
-    from kimi_memory.api.turn_capture import TurnCapture
+    from kimi_memory.api.turn_capture import SessionHandle, TurnCapture
     from kimi_memory.capture.ingest import Ingested
     from kimi_memory.capture.log import Captured
     from kimi_memory.domain.draft import Draft

@@ -1,20 +1,99 @@
-"""How a memory is opened: clock, plugins, and the settings of folder and user."""
+"""How a memory is opened: the user's own directories, clock, plugins, and settings.
+
+A name in a settings file that no setting has is found with the nearest one that exists.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import difflib
+import os
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from kimi_memory.api.user_dirs import Home
-from kimi_memory.config import MARKER, Settings, parse_settings
+from kimi_memory.config import MARKER, Settings, UserConfig, parse_settings, read_user
 from kimi_memory.domain.change import Actor
+from kimi_memory.domain.health import Finding, Severity
 from kimi_memory.domain.note import Origin
 from kimi_memory.errors import UsageError
 from kimi_memory.hooks.host import Host
 from kimi_memory.store.files.ownership import claim
 from kimi_memory.store.store import Store
+
+_KEY = 32
+"""Bytes of a machine's key."""
+_TABLES: dict[str, tuple[str, ...]] = {
+    name: getattr(table, "_fields", tuple(table)) for name, table in Settings()._asdict().items()
+}
+_USER = tuple(name for name in UserConfig._fields if name != "plugin_folder")
+_LIKE = 0.6
+"""Names less alike than this are not taken for a misspelling."""
+
+
+class Home(NamedTuple):
+    """Where a user keeps what must not lie in a memory folder."""
+
+    config: Path
+    """Holds ``config.toml`` and ``plugins/``."""
+    state: Path
+    """Holds ``key``: 32 random bytes that never leave this machine."""
+
+    @classmethod
+    def of_user(cls) -> Home:
+        """Return the directories of the user who runs this process."""
+        import platformdirs
+
+        return cls(
+            platformdirs.user_config_path("kimi_memory", appauthor=False),
+            platformdirs.user_state_path("kimi_memory", appauthor=False),
+        )
+
+    def settings(self) -> UserConfig:
+        """Read the user's settings; defaults where there are none."""
+        return read_user(self.config)
+
+    def key(self) -> bytes:
+        """Return the machine's key, made at first use.
+
+        It signs indexes and the journal, and marks masked secrets. Where the
+        directory cannot be written, a key for this process alone is returned:
+        indexes are then rebuilt instead of trusted.
+        """
+        path, fresh = self.state / "key", b""
+        with contextlib.suppress(OSError):
+            if not path.exists():
+                fresh = os.urandom(_KEY)
+                self.state.mkdir(parents=True, exist_ok=True, mode=0o700)
+                with contextlib.suppress(FileExistsError):
+                    _create_key_file(path, fresh)
+            stored = path.read_bytes()
+            # A file cut short by a full disk is no key: nothing it signs could be trusted.
+            if len(stored) == _KEY:
+                return stored
+        return fresh or os.urandom(_KEY)
+
+    def keeps(self, key: bytes) -> bool:
+        """Whether a key is the machine's, and not of this process alone."""
+        with contextlib.suppress(OSError):
+            return (self.state / "key").read_bytes() == key
+        return False
+
+
+def _create_key_file(path: Path, content: bytes) -> None:
+    """Make the key file whole or not at all: two first uses must agree on one key."""
+    part = path.with_name(f"key.{os.urandom(8).hex()}")
+    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(content)
+    try:
+        # A link fails where there is a key already: that one then holds for both processes.
+        os.link(part, path)
+    finally:
+        part.unlink()
 
 
 def utcnow() -> datetime:
@@ -62,3 +141,96 @@ def user_host(home: Home) -> Host:
     """Return the plugins a user has: bundled, installed, one-file ones."""
     user = home.settings()
     return Host(user.plugins, folder=user.plugin_folder, disabled=user.disabled)
+
+
+def unknown_settings(root: Path, home: Home, host: Host) -> list[Finding]:
+    """Name what stands in ``memory.toml`` and in the user's ``config.toml`` without effect.
+
+    Args:
+        root: the memory folder.
+        home: the user's own directories.
+        host: the plugins that were made with the user's settings.
+    """
+    return [*_in_memory(root / MARKER), *_in_user(home.config / "config.toml", host)]
+
+
+def _in_memory(path: Path) -> Iterator[Finding]:
+    text, document = _read_settings(path)
+    for name, value in document.items():
+        if name not in _TABLES:
+            # A right name above the first table is the slip that is made most often in TOML.
+            elsewhere = [f"[{table}] {name}" for table, keys in _TABLES.items() if name in keys]
+            near = elsewhere or [f"[{one}]" for one in _find_nearest(name, _TABLES)]
+            yield _build_finding(path, _find_line(text, name), _format_name(name, value), near)
+        elif isinstance(value, Mapping):
+            for key in value:
+                if key not in _TABLES[name]:
+                    at = _find_line(text, key, below=name)
+                    yield _build_finding(path, at, f"[{name}] {key}", _near_key(name, key))
+
+
+def _near_key(table: str, key: str) -> list[str]:
+    if near := _find_nearest(key, _TABLES[table]):
+        return near
+    return [f"[{other}] {key}" for other, keys in _TABLES.items() if key in keys]
+
+
+def _in_user(path: Path, host: Host) -> Iterator[Finding]:
+    text, document = _read_settings(path)
+    for name, value in document.items():
+        if name not in _USER:
+            near = [f"[plugins.{name}]"] if name in host.names else _find_nearest(name, _USER)
+            yield _build_finding(path, _find_line(text, name), _format_name(name, value), near)
+    for name in document.get("disabled", ()):
+        if name not in host.names:
+            near = _find_nearest(name, host.names)
+            yield _build_finding(
+                path, _find_line(text, "disabled"), f"disabled plugin {name}", near
+            )
+    for plugin, key, fitting in host.unknown_settings():
+        said = f"[plugins.{plugin}] {key}".strip()
+        near = _find_nearest(key or plugin, fitting)
+        if not key:
+            near = [f"[plugins.{one}]" for one in near]
+        at = (
+            _find_line(text, key, below=f"plugins.{plugin}")
+            if key
+            else _find_line(text, f"plugins.{plugin}")
+        )
+        yield _build_finding(path, at, said, near)
+
+
+def _build_finding(path: Path, line: int, name: str, near: Sequence[str]) -> Finding:
+    remedy = f"Did you mean {near[0]}?" if near else "See docs/settings.md for those there are."
+    message = f"{path.name}:{line}: {name} is no setting of this version, so it has no effect"
+    return Finding("settings", Severity.WARNING, message, remedy, str(path))
+
+
+def _find_nearest(name: str, known: Sequence[str] | Mapping[str, object]) -> list[str]:
+    return difflib.get_close_matches(name, list(known), n=1, cutoff=_LIKE)
+
+
+def _format_name(name: str, value: object) -> str:
+    return f"[{name}]" if isinstance(value, Mapping) else name
+
+
+def _find_line(text: str, name: str, below: str = "") -> int:
+    """Return the line of a table's head, or of a key in it; 1 where it is spelled otherwise."""
+    lines, inside = text.splitlines(), not below
+    for number, line in enumerate(lines, 1):
+        if head := re.match(r"\s*\[+\s*([^\]]*?)\s*\]+", line):
+            if not below and head[1] == name:
+                return number
+            inside = head[1] == below if below else False
+        elif inside and re.match(rf"\s*[\"']?{re.escape(name)}[\"']?\s*[.=]", line):
+            return number
+    return 1
+
+
+def _read_settings(path: Path) -> tuple[str, dict[str, Any]]:
+    """Return a settings file; nothing where there is none, others say what is wrong with it."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        return text, tomllib.loads(text)
+    except (OSError, ValueError, RecursionError):
+        return "", {}

@@ -8,8 +8,7 @@ from contextlib import nullcontext
 from datetime import datetime
 from pathlib import Path
 
-from kimi_memory.api.options import Opening, open_store, read_settings, user_host
-from kimi_memory.api.user_dirs import Home
+from kimi_memory.api.options import Home, Opening, open_store, read_settings, user_host
 from kimi_memory.capture.screen import Screen
 from kimi_memory.config import FORMAT, MARKER
 from kimi_memory.domain.change import Create

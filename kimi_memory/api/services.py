@@ -10,8 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from kimi_memory.api.options import Opening, open_store, read_settings, user_host
-from kimi_memory.api.user_dirs import Home
+from kimi_memory.api.options import Home, Opening, open_store, read_settings, user_host
 from kimi_memory.domain.ids import lettered
 from kimi_memory.domain.search_types import ChunkSizes
 from kimi_memory.errors import KimiMemoryError

@@ -1,22 +1,31 @@
-"""An open session: turns are appended to its file and are durable when we return."""
+"""An open session: turns are appended to its file and are durable when we return.
+
+Its view is a derived file that follows at a short distance.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from kimi_memory.capture.screen import Screen
-from kimi_memory.capture.views import Views
-from kimi_memory.capture.window import fits_window
 from kimi_memory.config import CaptureTable
 from kimi_memory.domain.change import Actor
 from kimi_memory.domain.draft import Draft
-from kimi_memory.domain.json_value import Json
 from kimi_memory.domain.note import Origin, Role
-from kimi_memory.domain.session import Session, Transcript, Turn, last_rounds, problem_of, scope_of
-from kimi_memory.errors import UsageError
+from kimi_memory.domain.session import (
+    Json,
+    Session,
+    Transcript,
+    Turn,
+    last_rounds,
+    problem_of,
+    scope_of,
+)
+from kimi_memory.errors import StoreError, UsageError
 from kimi_memory.formats.jsonl import (
     context_of,
     end_line,
@@ -27,15 +36,82 @@ from kimi_memory.formats.jsonl import (
     view_json,
 )
 from kimi_memory.hooks.host import Host
+from kimi_memory.nlp.basic.cjk import HAN
+from kimi_memory.nlp.basic.regex import regex
 from kimi_memory.nlp.rules.injection import gives_orders
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.sessions import split_session
 from kimi_memory.store.store import Store
 from kimi_memory.store.wal.keyed_hashes import keyed_by, keyed_mark
 
+_HAN = regex(f"[{HAN}]")
 # What people say first; a tool's output is long and says little of them.
 _BASE = {Role.USER: 0.5, Role.ASSISTANT: 0.4, Role.TOOL: 0.2, Role.SYSTEM: 0.1}
 _ORIGIN = {Role.USER: Origin.HUMAN, Role.ASSISTANT: Origin.AGENT}
+
+
+class Views:
+    """Writes derived files, each at most once in a while.
+
+    A view is not worth a wait of its own on every turn: in a long-lived process it
+    follows within `pause_seconds`, in a short one (0) it is written at once.
+
+    Args:
+        store: where the files go.
+        pause_seconds: longest time a view may be behind.
+    """
+
+    def __init__(self, store: Store, pause_seconds: float = 0.0) -> None:
+        self._store, self._pause = store, pause_seconds
+        self._due: dict[str, Callable[[], bytes]] = {}
+        self._lock = threading.Lock()
+        self._timer: threading.Timer | None = None
+
+    def show(self, path: str, content: Callable[[], bytes]) -> None:
+        """Let the file at `path` show `content`, now or soon; the latest content counts."""
+        if not self._pause:
+            self._write_view(path, content)
+            return
+        with self._lock:
+            self._due[path] = content
+            if self._timer is None:
+                self._timer = threading.Timer(self._pause, self._catch_up)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def close(self) -> None:
+        """Write what is due; nothing follows after this."""
+        with self._lock:
+            timer, self._timer = self._timer, None
+        if timer is not None:
+            timer.cancel()
+            timer.join()
+        self.write()
+
+    def write(self) -> None:
+        """Write what is due, now."""
+        with self._lock:
+            due, self._due = self._due, {}
+        for path, content in due.items():
+            self._write_view(path, content)
+
+    def _write_view(self, path: str, content: Callable[[], bytes]) -> None:
+        # The turn is stored; that its view is behind is no reason to say that it is not.
+        with suppress(StoreError):
+            self._store.view(path, content())
+
+    def _catch_up(self) -> None:
+        with self._lock:
+            self._timer = None
+        self.write()
+
+
+def fits_window(text: str, limits: CaptureTable) -> bool:
+    """Whether a text is neither too short to be a statement nor as long as pasted text."""
+    if len(text) > limits.max_chars:
+        return False
+    # A Chinese character counts twice: it says about as much as two letters or more.
+    return limits.min_chars <= len(text) + len(_HAN.findall(text)) <= limits.max_chars
 
 
 @dataclass(frozen=True, slots=True)

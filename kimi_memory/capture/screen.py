@@ -12,9 +12,8 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from kimi_memory.domain.ids import safe_session_id
-from kimi_memory.domain.json_value import Json
 from kimi_memory.domain.screen import Span
-from kimi_memory.domain.session import Session
+from kimi_memory.domain.session import Json, Session
 from kimi_memory.errors import UsageError
 from kimi_memory.hooks.host import Host
 from kimi_memory.nlp.basic.prompt_fence import strip_injected

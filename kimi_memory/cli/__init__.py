@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kimi_memory import __version__
-from kimi_memory.api.options import user_host
-from kimi_memory.api.user_dirs import Home
+from kimi_memory.api.options import Home, user_host
 from kimi_memory.domain.command import Command
 from kimi_memory.errors import DiskError, KimiMemoryError
 from kimi_memory.nlp.basic.terminal import printable

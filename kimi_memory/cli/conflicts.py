@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from kimi_memory.cli.shared import finish_reports, moment, open_memory, show, show_json
 from kimi_memory.errors import UsageError
-from kimi_memory.jobs.conflict_pages import Dispute
+from kimi_memory.jobs.pages import Dispute
 from kimi_memory.jobs.resolve_conflict import Choice, Resolve, conflicts
 from kimi_memory.nlp.dates.zone import Zone, in_zone
 

@@ -9,8 +9,7 @@ from kimi_memory.agent_hooks import agent_protocols, entrypoint
 from kimi_memory.agent_hooks.inline import drain_here
 from kimi_memory.agent_hooks.install import run_step
 from kimi_memory.agent_hooks.server import serve
-from kimi_memory.cli.locate import find_memory
-from kimi_memory.cli.shared import show, show_json
+from kimi_memory.cli.shared import find_memory, show, show_json
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.capture.find_files import find_files
-from kimi_memory.capture.ingest import Ingested, from_bytes, open_file
+from kimi_memory.capture.ingest import Ingested, find_files, from_bytes, open_file
 from kimi_memory.cli.progress import Progress
 from kimi_memory.cli.shared import open_memory, show, show_json
 from kimi_memory.domain.screen import TranscriptFile

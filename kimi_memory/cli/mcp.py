@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from kimi_memory.cli.locate import find_memory
 from kimi_memory.cli.namespace import add_space, space_of
+from kimi_memory.cli.shared import find_memory
 from kimi_memory.errors import UsageError
 from kimi_memory.mcp.server import serve
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from kimi_memory.api.options import user_host
-from kimi_memory.api.user_dirs import Home
+from kimi_memory.api.options import Home, user_host
 from kimi_memory.cli.shared import show, show_json
 
 

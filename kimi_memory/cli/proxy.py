@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser, Namespace
 
-from kimi_memory.api.user_dirs import Home
-from kimi_memory.cli.locate import find_memory
-from kimi_memory.cli.shared import show
+from kimi_memory.api.options import Home
+from kimi_memory.cli.shared import find_memory, show
 from kimi_memory.errors import UsageError
 from kimi_memory.proxy.memory_bridge import Budgets
 from kimi_memory.proxy.server import Standing, proxy

@@ -10,8 +10,7 @@ from kimi_memory.cli.shared import finish_reports, open_memory, show, show_json
 from kimi_memory.domain.operation_types import Waiting
 from kimi_memory.errors import UsageError
 from kimi_memory.nlp.dates.zone import Zone, in_zone
-from kimi_memory.operations.confirming import brought, confirm
-from kimi_memory.operations.review_queue import Answer, answer, review
+from kimi_memory.operations.review_queue import Answer, answer, brought, confirm, review
 
 
 def add_arguments(parser: ArgumentParser) -> None:

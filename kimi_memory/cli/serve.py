@@ -6,11 +6,9 @@ import sys
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.api.options import Opening, utcnow
-from kimi_memory.api.user_dirs import Home
-from kimi_memory.cli.locate import find_memory
+from kimi_memory.api.options import Home, Opening, utcnow
 from kimi_memory.cli.namespace import add_space, space_of
-from kimi_memory.cli.shared import show, show_json
+from kimi_memory.cli.shared import find_memory, show, show_json
 from kimi_memory.errors import UsageError
 from kimi_memory.server.auth import Names
 from kimi_memory.server.principal import Scope

@@ -9,8 +9,7 @@ from collections.abc import Mapping
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.cli.shared import finish_reports, leave, moment, open_memory, show, show_json
-from kimi_memory.domain.json_value import Json
-from kimi_memory.domain.session import AREAS
+from kimi_memory.domain.session import AREAS, Json
 from kimi_memory.errors import UsageError
 from kimi_memory.store.notes import sessions
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
@@ -13,17 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.api.options import Opening, read_settings, user_host
-from kimi_memory.api.user_dirs import Home
-from kimi_memory.cli.locate import find_memory
-from kimi_memory.config import Settings
+from kimi_memory.api.options import Home, Opening, read_settings, unknown_settings, user_host
+from kimi_memory.config import MARKER, Settings
 from kimi_memory.domain.change import Actor
 from kimi_memory.domain.note import Origin
-from kimi_memory.errors import KimiMemoryError, UsageError
+from kimi_memory.errors import KimiMemoryError, NotAMemoryError, UsageError
 from kimi_memory.hooks.host import Host
 from kimi_memory.nlp.basic.terminal import printable
 from kimi_memory.nlp.dates.zone import Zone, day_in, from_clocks
-from kimi_memory.operations.unknown_settings import unknown_settings
 
 if TYPE_CHECKING:
     from kimi_memory.domain.job import JobReport
@@ -175,3 +173,19 @@ def finish_reports(arguments: Namespace, reports: list[JobReport]) -> int:
 def on_terminal() -> bool:
     """Whether a person watches standard error."""
     return sys.stderr.isatty()
+
+
+def find_memory(arguments: Namespace) -> Path:
+    """Return the memory folder a command is about.
+
+    Raises:
+        NotAMemoryError: none was named and none lies above the working directory.
+    """
+    named = arguments.memory or os.environ.get("KIMI_MEMORY")
+    if named:
+        return Path(named)
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        if (folder / MARKER).is_file():
+            return folder
+    raise NotAMemoryError(here)

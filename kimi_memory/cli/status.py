@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from kimi_memory.cli.progress import Progress
 from kimi_memory.cli.shared import leave, open_memory, show, show_json
 from kimi_memory.operations.doctor import Status, status
-from kimi_memory.operations.sizes import shown_size
+from kimi_memory.operations.health_checks import shown_size
 
 _BAR = 20
 

@@ -7,8 +7,8 @@ from datetime import date, datetime
 from enum import StrEnum
 from typing import ClassVar
 
-from kimi_memory.domain.json_value import Json
-from kimi_memory.domain.note import Lang, Note, Quote
+from kimi_memory.domain.note import Card, Lang, Note, Quote, Rel
+from kimi_memory.domain.session import Json
 
 
 class EventType(StrEnum):
@@ -120,7 +120,7 @@ class Project(Note):
     """``mid-term/projects/<project>.md``.
 
     A line that a job wrote ends with the id of its card, event or digest, see
-    `kimi_memory.formats.marks`.
+    `kimi_memory.formats.page_lines`.
     """
 
     kind: ClassVar[str] = "project"
@@ -206,3 +206,11 @@ class Proposal(Note):
     """Label of the section of that page, such as ``beliefs``."""
     text: str
     reason: str = ""
+
+
+def supporting(note: Note) -> tuple[Quote, ...]:
+    """Return the quotes a note rests on, without those that speak against it."""
+    against = {s.quote for s in note.sources if s.rel is Rel.CONTRADICTS}
+    against -= {s.quote for s in note.sources if s.rel is not Rel.CONTRADICTS}
+    quotes = note.quotes if isinstance(note, Card | Event) else ()
+    return tuple(quote for quote in quotes if quote.hash not in against)

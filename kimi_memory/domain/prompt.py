@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from kimi_memory.domain.json_value import Json
 from kimi_memory.domain.note import Lang
+from kimi_memory.domain.session import Json
 
 Schema = Mapping[str, Json]
 """A JSON schema: types, properties, required, items, enum and bounds of lists and texts."""

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import islice, pairwise
 
-from kimi_memory.domain.json_value import Json
 from kimi_memory.domain.note import Origin, Role
 
+Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 MAX_SPEECH = 1500
 """A longer turn of a person is a paste or a template, not speech."""
 

@@ -16,7 +16,7 @@ from itertools import pairwise
 
 from kimi_memory.domain.note import Lang
 from kimi_memory.formats.labels import fold, label, spellings
-from kimi_memory.formats.sanitize import clean, one_line
+from kimi_memory.formats.scalar import clean, one_line
 
 HEADING = re.compile(r"##(?:[ \t]+(?P<label>.*))?")
 _TITLE = re.compile(r"#(?:[ \t]+(?P<title>.*))?")

@@ -7,9 +7,8 @@ from dataclasses import replace
 from kimi_memory.domain.note import Card, CardType, Lang, Link, Origin
 from kimi_memory.formats import note_format
 from kimi_memory.formats.body_layout import Body, Layout, Style
-from kimi_memory.formats.sanitize import clean, one_line
-from kimi_memory.formats.scalar import Value
-from kimi_memory.formats.typed_keys import Keys
+from kimi_memory.formats.note_format import Keys
+from kimi_memory.formats.scalar import Value, clean, one_line
 
 _LAYOUT = Layout(
     fields=(*Card.body_fields, "links"),

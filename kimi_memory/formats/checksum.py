@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kimi_memory.domain.json_value import Json
+    from kimi_memory.domain.session import Json
 
 
 _TAIL = b',"sum":"'

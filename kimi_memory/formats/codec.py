@@ -11,20 +11,18 @@ from kimi_memory.domain.pages import IDENTITY_HEAD, IDENTITY_PATH
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import body_layout, body_patch, frontmatter
 from kimi_memory.formats.frontmatter_patch import patch_values
-from kimi_memory.formats.note_format import Shape
-from kimi_memory.formats.sanitize import lines_of
-from kimi_memory.formats.scalar import Value, entry
-from kimi_memory.formats.typed_keys import Keys
+from kimi_memory.formats.note_format import Keys, Shape
+from kimi_memory.formats.scalar import Value, entry, lines_of
 
 _SHAPES = {
-    "event": ("event_form", "SHAPE"),
-    "digest": ("digest_form", "SHAPE"),
+    "event": ("event_form", "EVENT"),
+    "digest": ("event_form", "DIGEST"),
     "card": ("card_form", "SHAPE"),
     "project": ("pages_form", "PROJECT"),
     "agent": ("pages_form", "AGENT"),
     "identity": ("pages_form", "IDENTITY"),
-    "day": ("day_form", "DAY"),
-    "proposal": ("day_form", "PROPOSAL"),
+    "day": ("event_form", "DAY"),
+    "proposal": ("event_form", "PROPOSAL"),
 }
 """Where the shape of each kind stands; it is imported when a note of that kind is met."""
 KINDS = tuple(_SHAPES)

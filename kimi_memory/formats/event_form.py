@@ -1,23 +1,43 @@
-"""The text form of events."""
+"""The text forms of what lies in time: events, digests, days, proposals."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from kimi_memory.domain.moment import on_clocks, shown, stamp
 from kimi_memory.domain.note import Lang
-from kimi_memory.domain.pages import Event, EventType
+from kimi_memory.domain.pages import Day, Digest, DigestLine, Event, EventType, Part, Proposal
 from kimi_memory.formats import note_format
 from kimi_memory.formats.body_layout import Body, Layout, Style
 from kimi_memory.formats.labels import label
-from kimi_memory.formats.sanitize import clean, one_line
-from kimi_memory.formats.scalar import Value
-from kimi_memory.formats.typed_keys import Keys
+from kimi_memory.formats.note_format import Keys
+from kimi_memory.formats.scalar import Value, clean, one_line
 
-_LAYOUT = Layout(
+_EVENT_LAYOUT = Layout(
     prefix="event",
     fields=("at", "type", "participants", *Event.body_fields),
     sections={"quotes": Style.QUOTES},
+)
+_DIGEST_LAYOUT = Layout(
+    prefix="digest",
+    fields=("at", "participants"),
+    sections={str(part): Style.LIST for part in Part},
+)
+# A name holds no mark of the form around it; the turn stands at the very end of the line.
+_LINE = re.compile(
+    r"(?:\*\*(?P<who>[^*\n]{1,80})\*\*[:：] ?)?(?P<text>.*?)"
+    r"(?<!\S)#(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9}))?\s*",
+    re.DOTALL,
+)
+_DAY = Layout(
+    prefix="day",
+    sections=dict.fromkeys(("sessions", "events", "knowledge"), Style.LIST),
+)
+_PROPOSAL = Layout(
+    prefix="proposal",
+    fields=("target", "section", "reason"),
+    sections={"text": Style.TEXT},
 )
 
 
@@ -84,6 +104,178 @@ def _event_path(event: Event) -> str:
     return f"episodic/{event.at:%Y%m%d}_{name}.md"
 
 
-SHAPE = note_format.Shape(
-    _LAYOUT, _event_values, _event_body, _build_event, _clean_event, _event_path
+EVENT = note_format.Shape(
+    _EVENT_LAYOUT, _event_values, _event_body, _build_event, _clean_event, _event_path
+)
+
+
+def line_text(line: DigestLine) -> str:
+    """Return the text form of a line, without its bullet."""
+    who = f"**{line.who}**: " if line.who else ""
+    run = "" if line.last == line.first else f"-{line.last}"
+    return f"{who}{line.text} #{line.first}{run}" if line.first else f"{who}{line.text}"
+
+
+def parse_line(part: Part, text: str) -> DigestLine:
+    """Return the line of a text; one that names no turn is a remark of a person."""
+    found = _LINE.fullmatch(text)
+    if found is None or not found["text"].strip():
+        return DigestLine(part, text.strip())
+    first = int(found["first"])
+    last = max(first, int(found["last"] or first))
+    return DigestLine(part, found["text"].strip(), first, last, (found["who"] or "").strip())
+
+
+def _digest_values(digest: Digest) -> dict[str, Value]:
+    rest: dict[str, Value] = {
+        "at": stamp(digest.at),
+        "participants": list(digest.participants),
+        "project": digest.project,
+        "scope": digest.scope,
+    }
+    return note_format.values(digest, {"session": digest.session}, rest)
+
+
+def _digest_body(digest: Digest) -> Body:
+    comma = "、" if digest.lang is Lang.ZH else ", "
+    fields = {
+        "at": shown(digest.at),
+        "participants": comma.join(digest.participants),
+    }
+    sections = {str(part): tuple(map(line_text, digest.part(part))) for part in Part}
+    return Body(digest.title, fields, sections)
+
+
+def _build_digest(keys: Keys, body: Body) -> Digest:
+    shared = note_format.common(keys)
+    return Digest(
+        **shared,
+        title=body.title,
+        session=keys.needed("session"),
+        at=on_clocks(keys.moment("at") or shared["created"], body.fields.get("at", "")),
+        participants=keys.texts("participants"),
+        lines=tuple(
+            parse_line(part, text) for part in Part for text in body.sections.get(str(part), ())
+        ),
+        project=keys.text("project"),
+        scope=keys.text("scope"),
+    )
+
+
+def _clean_line(line: DigestLine) -> DigestLine:
+    # As long as the pattern above reads; longer, the name would become part of the text.
+    who = one_line(line.who).replace("*", "")[:80].strip()
+    plain = replace(line, text=one_line(line.text), who=who if line.first else "")
+    # Words that look like the form around them become part of it.
+    return parse_line(plain.part, one_line(line_text(plain)))
+
+
+def _clean_digest(digest: Digest) -> Digest:
+    order = list(Part)
+    lines = [line for line in map(_clean_line, digest.lines) if line.text]
+    return replace(
+        digest,
+        **note_format.clean_common(digest),
+        title=one_line(digest.title),
+        session=one_line(digest.session),
+        participants=note_format.lines(digest.participants),
+        lines=tuple(sorted(lines, key=lambda line: order.index(line.part))),
+        project=one_line(digest.project),
+        scope=one_line(digest.scope),
+    )
+
+
+def _digest_path(digest: Digest) -> str:
+    name = note_format.own_name(digest.title, digest.scope)
+    return f"episodic/{digest.at:%Y%m%d}_{name}.md"
+
+
+DIGEST = note_format.Shape(
+    _DIGEST_LAYOUT, _digest_values, _digest_body, _build_digest, _clean_digest, _digest_path
+)
+
+
+def _day_values(day: Day) -> dict[str, Value]:
+    return note_format.values(day, {"date": day.date.isoformat()}, {})
+
+
+def _day_body(day: Day) -> Body:
+    sections = {"sessions": day.sessions, "events": day.events, "knowledge": day.knowledge}
+    return Body(day.date.isoformat(), {}, sections)
+
+
+def _build_day(keys: Keys, body: Body) -> Day:
+    return Day(
+        **note_format.common(keys),
+        date=keys.date("date"),
+        sessions=body.sections.get("sessions", ()),
+        events=body.sections.get("events", ()),
+        knowledge=body.sections.get("knowledge", ()),
+    )
+
+
+def _clean_day(day: Day) -> Day:
+    return replace(
+        day,
+        **note_format.clean_common(day),
+        sessions=note_format.texts(day.sessions),
+        events=note_format.texts(day.events),
+        knowledge=note_format.texts(day.knowledge),
+    )
+
+
+def _day_place(day: Day) -> str:
+    return f"episodic/daily/{day.date.isoformat()}.md"
+
+
+def _proposal_values(proposal: Proposal) -> dict[str, Value]:
+    return note_format.values(
+        proposal, {}, {"target": proposal.target, "section": proposal.section}
+    )
+
+
+def _proposal_body(proposal: Proposal) -> Body:
+    fields = {
+        "target": proposal.target,
+        "section": proposal.section,
+        "reason": proposal.reason,
+    }
+    return Body(proposal.title, fields, {"text": (proposal.text,) if proposal.text else ()})
+
+
+def _build_proposal(keys: Keys, body: Body) -> Proposal:
+    return Proposal(
+        **note_format.common(keys),
+        title=body.title,
+        target=keys.needed("target"),
+        section=keys.text("section"),
+        text="".join(body.sections.get("text", ())),
+        reason=body.fields.get("reason", ""),
+    )
+
+
+def _clean_proposal(proposal: Proposal) -> Proposal:
+    return replace(
+        proposal,
+        **note_format.clean_common(proposal),
+        title=one_line(proposal.title),
+        target=one_line(proposal.target),
+        section=one_line(proposal.section),
+        text=clean(proposal.text),
+        reason=clean(proposal.reason),
+    )
+
+
+def _proposal_place(proposal: Proposal) -> str:
+    return f"review/{proposal.id}.md"
+
+
+DAY = note_format.Shape(_DAY, _day_values, _day_body, _build_day, _clean_day, _day_place)
+PROPOSAL = note_format.Shape(
+    _PROPOSAL,
+    _proposal_values,
+    _proposal_body,
+    _build_proposal,
+    _clean_proposal,
+    _proposal_place,
 )

@@ -17,10 +17,9 @@ from datetime import UTC, datetime
 from kimi_memory.domain.change import Effect
 from kimi_memory.domain.ids import safe_session_id
 from kimi_memory.domain.job import NOTHING, Job, Op, Operation, Spent
-from kimi_memory.domain.json_value import Json
 from kimi_memory.domain.moment import moment, zulu
 from kimi_memory.domain.note import Origin, Role
-from kimi_memory.domain.session import Session, Transcript, Turn
+from kimi_memory.domain.session import Json, Session, Transcript, Turn
 from kimi_memory.domain.tombstone import Tombstone
 from kimi_memory.errors import FormatError
 from kimi_memory.formats.checksum import seal, sum_of, unseal

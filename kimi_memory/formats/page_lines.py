@@ -1,4 +1,4 @@
-"""Lines of overview pages: each shows a card, ends in its id, and may be edited."""
+"""Lines of overview pages: each shows a card, ends in its id as a mark, and may be edited."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from kimi_memory.domain.brief import Section
 from kimi_memory.domain.note import Card, CardType, Lang
 from kimi_memory.formats.labels import fold
-from kimi_memory.formats.sanitize import clean, lines_of
+from kimi_memory.formats.scalar import clean, lines_of
 
 TITLES: dict[CardType, tuple[str, str]] = {
     CardType.CONCEPT: ("概念", "Concepts"),
@@ -70,6 +70,7 @@ _CONFIDENCE = re.compile(r"\[(?P<number>[01](?:\.[0-9]+)?)\][ \t]*")
 _KEY = re.compile(r"(?P<key>(?=[\w+#@-]*\.)\w(?:[\w.+#@-]{0,200}\w)?)[ \t]*[:：][ \t]*")
 # "## Notes ##": Markdown lets a heading close as it opens.
 _HEADING = re.compile(r"#{1,6}[ \t]++(?P<title>.*?)(?:(?<![ \t])[ \t]+#*|(?<!#)#*)")
+_MARK = re.compile(r"^(?P<text>.*\S)\s+\^(?P<id>(?:card|event|digest)-[0-9a-z]+)$", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,3 +253,14 @@ def _read_notes(page: Page, lines: list[str]) -> str:
         else:
             kept.append(line.rstrip())
     return "\n".join(kept).strip("\n")
+
+
+def marked(text: str, id: str) -> str:
+    """Return a line that tells what it is from."""
+    return f"{text} ^{id}"
+
+
+def split_mark(line: str) -> tuple[str, str]:
+    """Return a line without its mark, and the id it tells; empty where it has none."""
+    found = _MARK.match(line)
+    return (found["text"], found["id"]) if found else (line, "")

@@ -9,10 +9,9 @@ from dataclasses import replace
 from kimi_memory.domain.pages import IDENTITY_PATH, Agent, Identity, Project, Todo
 from kimi_memory.formats import note_format
 from kimi_memory.formats.body_layout import Body, Layout, Style
-from kimi_memory.formats.marks import marked, split_mark
-from kimi_memory.formats.sanitize import clean, one_line
-from kimi_memory.formats.scalar import Value
-from kimi_memory.formats.typed_keys import Keys
+from kimi_memory.formats.note_format import Keys
+from kimi_memory.formats.page_lines import marked, split_mark
+from kimi_memory.formats.scalar import Value, clean, one_line
 
 _BOX = re.compile(r"\[(?P<mark>[ xX])\](?:[ \t]+|$)")
 

@@ -1,4 +1,4 @@
-"""Scalars of front matter: which are typed, and how they are written.
+"""Text as notes hold it, and scalars of front matter: which are typed, and how they are written.
 
 Only JSON's own words and numbers are typed, and only where writing the value gives
 the same characters again. ``no``, ``12:30``, ``0123``, ``1.10`` and dates stay the
@@ -11,6 +11,12 @@ import json
 import re
 from functools import lru_cache
 
+# Tab and newline stay; next-line and the Unicode separators count as newlines.
+_NEWLINE = re.compile("\r\n|[\r\x85\u2028\u2029]")
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+# The look behind keeps a long run of spaces from being tried at every place in it.
+_TRAILING = re.compile(r"(?<![^\S\n])[^\S\n]+$", re.MULTILINE)
 Value = None | bool | int | float | str | list["Value"] | dict[str, "Value"]
 
 _WORDS: dict[str, bool | None] = {"": None, "null": None, "true": True, "false": False}
@@ -33,6 +39,31 @@ _NEVER_PLAIN = re.compile(
 )
 _FLOW_MARK = re.compile(r"[,\[\]{}:#]")
 _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+
+
+def clean(text: str) -> str:
+    """Return `text` as a note can hold it; cleaning twice changes nothing.
+
+    Every newline becomes a line feed, other control characters except tabs vanish, trailing
+    white space goes, and so do white space and blank lines around the whole.
+    Characters are otherwise kept as they are; broken ones (lone surrogates) become
+    U+FFFD.
+    """
+    # The quick way for most keys and titles; nothing of what follows could change them.
+    if text.isascii() and text.isprintable():
+        return text.strip()
+    plain = _CONTROL.sub("", _NEWLINE.sub("\n", text))
+    return _TRAILING.sub("", _SURROGATE.sub("\ufffd", plain)).strip()
+
+
+def one_line(text: str) -> str:
+    """Return `text` cleaned, with every run of white space made one space."""
+    return " ".join(clean(text).split())
+
+
+def lines_of(text: str) -> list[str]:
+    """Return the lines of a text, whichever of the three newlines it uses."""
+    return re.split("\r\n|\n|\r", text)
 
 
 @lru_cache(maxsize=4096)

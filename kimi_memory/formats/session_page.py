@@ -7,13 +7,11 @@ from collections import Counter
 from datetime import UTC
 from functools import lru_cache
 
-from kimi_memory.domain.json_value import Json
 from kimi_memory.domain.moment import stamp, zulu
 from kimi_memory.domain.note import Lang
-from kimi_memory.domain.session import Transcript, Turn
+from kimi_memory.domain.session import Json, Transcript, Turn
 from kimi_memory.formats.labels import label
-from kimi_memory.formats.sanitize import clean, one_line
-from kimi_memory.formats.scalar import Value, entry
+from kimi_memory.formats.scalar import Value, clean, entry, one_line
 from kimi_memory.nlp.basic.language import language_of
 
 VIEW_TURNS = 10

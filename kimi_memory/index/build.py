@@ -11,12 +11,11 @@ from kimi_memory.errors import PluginError
 from kimi_memory.hooks.host import Host
 from kimi_memory.index.cache import FOLDER as CACHE
 from kimi_memory.index.cache import Cache
+from kimi_memory.index.columns import FileRow
 from kimi_memory.index.embed import Embedded, Embedder
-from kimi_memory.index.files import TABLE
+from kimi_memory.index.files import TABLE, give_back
 from kimi_memory.index.generation import SYNONYMS, VECTORS, WORDS, Generation, Shelf
 from kimi_memory.index.manifest import Manifest
-from kimi_memory.index.pause import give_back
-from kimi_memory.index.rows import FileRow
 from kimi_memory.index.stored import Stored
 from kimi_memory.index.sync import Progress, Read, Sync
 from kimi_memory.index.table import Table

@@ -1,4 +1,4 @@
-"""Columns of values by row: coded texts, numbers, moments, and several joined."""
+"""Rows of units and their columns, how they are laid out, and the best of them by score."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import accumulate, chain, pairwise
-from typing import Any, overload
+from typing import Any, NamedTuple, Protocol, overload
 
 import numpy as np
 from numpy.typing import NDArray
+
+from kimi_memory.domain.search_types import Unit
+from kimi_memory.store.files.stat import Stat
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -17,6 +20,61 @@ Floats = NDArray[np.float64]
 # Types, speakers and days repeat; ids do not, and would be held twice.
 FEW = 4096
 """Up to so many different values are kept once they were read."""
+Ints = NDArray[np.int64]
+
+# Longer than a lunch, shorter than a night.
+PAUSE_SECONDS = 6 * 3600
+"""A longer pause between two turns ends a sitting."""
+BLOCK = 64
+
+
+class FileRow(NamedTuple):
+    """One file and the rows its units take."""
+
+    path: str
+    stat: Stat
+    digest: str
+    """SHA-256 of the content the rows were read from."""
+    first: int
+    rows: int
+    why: str = ""
+    """What is wrong with a file that could not be parsed; it has no rows."""
+
+
+class Rows(Protocol):
+    """A table that can be read, whether it lies in memory or on disk."""
+
+    def __len__(self) -> int: ...
+
+    def column(self, name: str) -> Column:
+        """Return a field of all rows."""
+
+    def unit(self, row: int, path: str, text: str) -> Unit:
+        """Return a row as a unit."""
+
+    def text(self, row: int) -> str:
+        """Return the text of a row."""
+
+    def path(self, file: int) -> str:
+        """Return the path of a file by its ordinal."""
+
+    def number(self, path: str) -> int:
+        """Return the ordinal of a file by its path, -1 where there is none."""
+
+    def state(self, file: int) -> tuple[int, int, int]:
+        """Return size, time and inode a file had when it was read."""
+
+    def counts(self) -> Ints:
+        """Return the number of rows of each file, gone ones too."""
+
+    def words(self) -> Ints:
+        """Return the number of words of each row."""
+
+    def places(self) -> Ints:
+        """Return the key of each row in the engines, ascending."""
+
+    def gone(self, paths: Collection[str]) -> list[int]:
+        """Return the ordinals of files that do not count, these paths among them."""
 
 
 class Column(Sequence[Any], ABC):
@@ -216,3 +274,76 @@ class Joined(Column):
     def numbers(self) -> Floats:
         """Return the values as numbers, NaN where there is none."""
         return np.concatenate([np.empty(0), *(part.numbers() for part in self._parts)])
+
+
+class Layout(NamedTuple):
+    """What scoring needs of the rows of a table; made once for a table that stays."""
+
+    table: Rows
+    counts: Ints
+    """Number of rows of each file."""
+    file: Ints
+    """Ordinal of the file a row is in."""
+    lengths: Floats
+    """Number of words."""
+    sitting: Ints
+    """Ordinal of the sitting a turn was said in, -1 for what is no turn."""
+    sittings: int
+    keys: Ints
+    """Key of each row in the engines, ascending."""
+
+    @classmethod
+    def of(cls, table: Rows) -> Layout:
+        """Lay out a table."""
+        counts = table.counts()
+        file = np.repeat(np.arange(len(counts)), counts)
+        lengths = table.words().astype(np.float64)
+        keys = table.places()
+        turns = ~table.column("session").among({""}) if len(table) else np.empty(0, dtype=bool)
+        sitting = np.full(len(table), -1, dtype=np.int64)
+        if turns.any():
+            sitting = _number_sittings(table.column("at").numbers(), file, turns)
+        return cls(table, counts, file, lengths, sitting, int(sitting.max(initial=-1)) + 1, keys)
+
+    def alive(self, dead: Collection[str]) -> Bools:
+        """Return which rows count when these paths do not."""
+        kept = np.ones(len(self.counts), dtype=bool)
+        kept[self.table.gone(dead)] = False
+        return np.repeat(kept, self.counts)
+
+
+def _number_sittings(at: Floats, file: Ints, turns: Bools) -> Ints:
+    """Cut sessions at long pauses.
+
+    A session is what a program calls one; a channel that runs for months is many
+    conversations, and only those share a subject.
+    """
+    known = np.nan_to_num(at, nan=0.0)
+    new = np.ones(len(known), dtype=bool)
+    new[1:] = (file[1:] != file[:-1]) | (np.abs(np.diff(known)) > PAUSE_SECONDS)
+    return np.where(turns, np.cumsum(new & turns) - 1, -1)
+
+
+def best(scores: Floats, room: int) -> Ints:
+    """Return the rows of the `room` best scores above zero, ascending, all that tie with the last.
+
+    The maxima of blocks bound the last of the best from below; most blocks stay below it.
+    """
+    whole = len(scores) // BLOCK
+    if whole <= room:
+        return _keep_best_rows(scores, np.flatnonzero(scores > 0), room)
+    maxima = scores[: whole * BLOCK].reshape(whole, BLOCK).max(axis=1)
+    # At least so many rows reach this: one in each of the best blocks.
+    floor = max(float(np.partition(maxima, -room)[-room]), np.nextafter(0.0, 1.0))
+    blocks = np.flatnonzero(maxima >= floor)
+    rows = (blocks[:, None] * BLOCK + np.arange(BLOCK)).ravel()
+    rows = np.concatenate([rows, np.arange(whole * BLOCK, len(scores))])
+    return _keep_best_rows(scores, rows[scores[rows] >= floor], room)
+
+
+def _keep_best_rows(scores: Floats, rows: Ints, room: int) -> Ints:
+    if len(rows) <= room:
+        return rows
+    found = scores[rows]
+    kept: Ints = rows[found >= np.partition(found, -room)[-room]]
+    return kept

@@ -13,14 +13,14 @@ from kimi_memory.domain.search_types import Chunk, ChunkSizes
 from kimi_memory.errors import IndexDamagedError, KimiMemoryError, LockTimeoutError, ReadOnlyError
 from kimi_memory.hooks.host import Host
 from kimi_memory.index.base import Base, open_base
+from kimi_memory.index.columns import Layout
 from kimi_memory.index.files import INDEX
 from kimi_memory.index.generation import SYNONYMS, Generation, Shelf
-from kimi_memory.index.layout import Layout
-from kimi_memory.index.report import IndexReport, IndexStatus
 from kimi_memory.index.searcher import Part, Searcher
 from kimi_memory.index.stored import Stored
 from kimi_memory.index.sync import Difference, Progress, Sync
 from kimi_memory.index.units import Split
+from kimi_memory.index.verify import IndexReport, IndexStatus
 from kimi_memory.index.words import Words
 from kimi_memory.nlp.dates.zone import Zone
 from kimi_memory.store.files.paths import PRIVATE
@@ -29,7 +29,7 @@ from kimi_memory.store.store import Store
 if TYPE_CHECKING:
     from kimi_memory.domain.health import Finding
     from kimi_memory.index.build import Build, Built, Start
-    from kimi_memory.index.report import IndexReport, IndexStatus
+    from kimi_memory.index.verify import IndexReport, IndexStatus
 
 LOCK = "index"
 BESIDE = "index-check"

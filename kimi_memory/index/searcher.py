@@ -15,11 +15,9 @@ from numpy.typing import NDArray
 from kimi_memory.domain.engine import KeywordIndex, VectorIndex
 from kimi_memory.domain.search_types import Unit
 from kimi_memory.errors import KimiMemoryError
-from kimi_memory.index.columns import Joined
+from kimi_memory.index.columns import Joined, Layout, Rows
 from kimi_memory.index.files import Files
 from kimi_memory.index.held import Cache, Held, Postings
-from kimi_memory.index.layout import Layout
-from kimi_memory.index.rows import Rows
 from kimi_memory.index.units import Split, served_units
 from kimi_memory.index.words import Words
 from kimi_memory.store.files.stat import state_of

@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kimi_memory.domain.search_types import Unit
-from kimi_memory.index.columns import Column, Joined
+from kimi_memory.index.columns import Column, FileRow, Joined
 from kimi_memory.index.files import DEAD
-from kimi_memory.index.rows import FileRow
 from kimi_memory.index.segment import dump, open_arrays
 from kimi_memory.index.table import SETTLED_ROWS, Segment, Table, merged
 from kimi_memory.store.files.stat import Stat

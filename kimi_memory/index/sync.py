@@ -1,24 +1,81 @@
-"""The difference between the folder and what an index holds, read into an overlay."""
+"""The difference between the folder and what an index holds, read into an overlay.
+
+The overlay holds in memory what the disk index does not hold yet.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from kimi_memory.domain.search_types import Unit
 from kimi_memory.errors import KimiMemoryError, NotFoundError
-from kimi_memory.index.files import Files
-from kimi_memory.index.folder import Folder
-from kimi_memory.index.overlay import Overlay
+from kimi_memory.index.columns import FileRow
+from kimi_memory.index.files import Files, Folder
 from kimi_memory.index.stored import Stored
+from kimi_memory.index.table import Table
 from kimi_memory.index.units import Split, capped, guard
 from kimi_memory.index.words import Words
 from kimi_memory.store.files.paths import forget
 from kimi_memory.store.files.stat import UNKNOWN, Stat
 
+if TYPE_CHECKING:
+    from kimi_memory.domain.engine import Floats, Ints
+
 Progress = Callable[[int, int], None]
+
+
+class Overlay:
+    """A table and its postings, grown file by file."""
+
+    def __init__(self) -> None:
+        self.table = Table()
+        self._postings: dict[str, tuple[list[int], list[int]]] = {}
+
+    def add(
+        self, path: str, stat: Stat, digest: str, units: Sequence[Unit], words: list[list[str]]
+    ) -> None:
+        """Append a file: its units and the words of each."""
+        first = len(self.table)
+        file = FileRow(path, stat, digest, first, len(units))
+        self.table.add(file, units, [len(found) for found in words])
+        for row, found in enumerate(words, start=first):
+            for word, count in Counter(found).items():
+                rows, counts = self._postings.setdefault(word, ([], []))
+                rows.append(row)
+                counts.append(count)
+
+    def grown(
+        self, stat: Stat, digest: str, units: Sequence[Unit], words: Sequence[list[str]]
+    ) -> Overlay:
+        """Return an overlay whose last file has more units; this one stays as it is."""
+        made = Overlay()
+        made.table, made._postings = self.table.copy(), dict(self._postings)
+        for row, found in enumerate(words, start=len(self.table)):
+            for word, count in Counter(found).items():
+                rows, counts = made._postings.get(word, ([], []))
+                # Copied, not appended to: a view that somebody holds still reads the old lists.
+                made._postings[word] = [*rows, row], [*counts, count]
+        made.table.extend(stat, digest, units, [len(found) for found in words])
+        return made
+
+    def fail(self, path: str, stat: Stat, digest: str, why: str) -> None:
+        """Append a file that cannot be parsed, so that it is not tried at every look."""
+        self.table.files.append(FileRow(path, stat, digest, len(self.table), 0, why))
+
+    def words(self, begin: str = "") -> list[str]:
+        """Return the words that begin so, ascending."""
+        return sorted(word for word in self._postings if word.startswith(begin))
+
+    def postings(self, word: str) -> tuple[Ints, Floats]:
+        """Return the rows that hold `word`, ascending, and how often each does."""
+        rows, counts = self._postings.get(word, ((), ()))
+        return np.asarray(rows, dtype=np.int64), np.asarray(counts, dtype=np.float64)
 
 
 class Read(NamedTuple):

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kimi_memory.domain.search_types import Unit
-from kimi_memory.index.columns import Coded, Numbers
-from kimi_memory.index.rows import FileRow
+from kimi_memory.index.columns import Coded, FileRow, Numbers
 from kimi_memory.index.segment import dump, put_coded, put_texts
 from kimi_memory.store.files.stat import Stat
 

@@ -1,16 +1,56 @@
-"""Whether the index on disk says what the files say."""
+"""What an index tells of itself: whether it says what the files say, and its digest.
+
+The same files give the same digest, however the index came to be.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from heapq import merge
 from itertools import groupby
 
+import numpy as np
+
 from kimi_memory.domain.health import Finding, Severity
-from kimi_memory.index.searcher import Searcher
+from kimi_memory.index.searcher import Ints, Searcher
 
 SHOWN = 5
 _REMEDY = "Run 'kimi-memory index --full'"
+
+
+@dataclass(frozen=True, slots=True)
+class IndexReport:
+    """What a refresh did."""
+
+    added: int
+    """Units written."""
+    removed: int
+    """Files whose units were taken out."""
+    units: int
+    """Units in the index now."""
+    files: int
+    broken: tuple[tuple[str, str], ...] = ()
+    """Files that cannot be parsed, and why."""
+    embedded: int = 0
+    """Units with a vector."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexStatus:
+    """How the index stands to the files."""
+
+    generation: str
+    """Empty when there is none, or none that may be opened."""
+    units: int
+    files: int
+    pending: int
+    """Units that differ from the index, which recall reads itself; of many, how many files."""
+    model: str = ""
+    broken: tuple[tuple[str, str], ...] = ()
+    why: str = ""
+    """Why the index on disk is not used."""
 
 
 def damaged(why: str, folder: str) -> Finding:
@@ -59,3 +99,51 @@ def _compare_words(view: Searcher, whole: Searcher) -> Iterator[str]:
 def _sorted_postings(searcher: Searcher, word: str) -> list[tuple[str, float]]:
     ids, (rows, counts) = searcher.column("id"), searcher.postings(word)
     return sorted((ids[row], float(count)) for row, count in zip(rows, counts, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """What the units and words of a view come to."""
+
+    units: int
+    words: int
+    """Different words of units that count."""
+    sha256: str
+
+
+def digest(view: Searcher) -> Digest:
+    """Return the digest of a view: every field of each unit, and each word's units and counts.
+
+    Order and place of rows, segments, dead rows and overlays leave no trace in it.
+    """
+    told, places = hashlib.sha256(), _rank_rows(view)
+    ordered = _order_rows(view, places)
+    held = view.units(ordered)
+    for row in ordered:
+        # The view answers in the order of its parts, which is another after an update.
+        if row in held:
+            told.update(repr((asdict(held[row]), float(view.lengths[row]))).encode())
+    words = 0
+    for word in view.vocabulary():
+        rows, counts = view.postings(word)
+        if len(rows):
+            words += 1
+            # By the order of ids: the same rows stand otherwise in every index.
+            order = np.argsort(places[rows], kind="stable")
+            told.update(f"\0{word}\0".encode())
+            told.update(places[rows][order].astype("<i8").tobytes())
+            told.update(counts[order].astype("<f8").tobytes())
+    return Digest(len(held), words, told.hexdigest())
+
+
+def _rank_rows(view: Searcher) -> Ints:
+    """Return the place of each living row in the order of ids and paths; -1 for dead ones."""
+    ids = view.column("id").all()
+    rows = sorted(view.living(), key=lambda row: (ids[row], view.path(row)))
+    places = np.full(len(view), -1, dtype=np.int64)
+    places[rows] = np.arange(len(rows))
+    return places
+
+
+def _order_rows(view: Searcher, places: Ints) -> list[int]:
+    return sorted(view.living(), key=lambda row: int(places[row]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import cast
 
@@ -14,21 +14,30 @@ from kimi_memory.domain.session import BY_HAND, IMPORTED, Transcript, scope_of
 from kimi_memory.errors import FormatError, WaitingError
 from kimi_memory.formats.jsonl import archive_path, transcript_markdown
 from kimi_memory.formats.session_page import transcript_language
-from kimi_memory.jobs import retract
+from kimi_memory.jobs import tombstone_gate
 from kimi_memory.jobs.digests import digest_step
 from kimi_memory.jobs.earlier import Earlier
 from kimi_memory.jobs.fold_drafts import Fold
 from kimi_memory.jobs.gates import DraftGate
-from kimi_memory.jobs.listed import apart
 from kimi_memory.jobs.planner import JobContext
 from kimi_memory.jobs.revisions import revisions
 from kimi_memory.jobs.stated_links import with_links
 from kimi_memory.jobs.strength import graded, with_holder
+from kimi_memory.nlp.basic.regex import regex
 from kimi_memory.nlp.dates.zone import Zone, pinned
-from kimi_memory.store.files.merge_marks import marks_in
+from kimi_memory.nlp.rules.salience import traits_of
+from kimi_memory.nlp.rules.strip_code import headline
+from kimi_memory.nlp.rules.subjects import key_of
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
+from kimi_memory.store.reading import marks_in
 from kimi_memory.store.store import Store
+
+# "1. use tabs 2) no emojis", "①每天写日报 ②别用表格"; a figure inside of a word is none.
+_ITEM = regex(r"(?:(?<=[\s，,；;。：:])|^)(?:\(?\d{1,2}[).、）]|[①-⑨])\s*")
+_ENDS = " \t\r\n,，;；"
+LEAST = 2
+"""A list has so many items, and each of them so many words."""
 
 
 class Distil:
@@ -82,11 +91,11 @@ class Distil:
             steps=(
                 *with_links(folded.steps, drafts, shelf, self._now),
                 *digest,
-                *retract.pages(shelf, folded.gone, self._now),
+                *tombstone_gate.pages(shelf, folded.gone, self._now),
             ),
             changes=(
                 *self._archive_session(place, transcript),
-                *retract.stones(folded.gone, self._now),
+                *tombstone_gate.stones(folded.gone, self._now),
             ),
             left_out=(*stating_nothing, *folded.left_out),
         )
@@ -169,3 +178,35 @@ def inputs_of(transcript: Transcript) -> str:
     # twice.
     turns = (f"{turn.n} {turn.role} {turn.text}" for turn in transcript.turns)
     return digest_of([transcript.session.id, *turns])
+
+
+def apart(drafts: Iterable[Draft]) -> Iterator[Draft]:
+    """Yield the drafts, those of a list of orders item by item."""
+    for draft in drafts:
+        yield from _split_items(draft) or [draft]
+
+
+def _split_items(draft: Draft) -> list[Draft]:
+    """Return a draft for each item of a list of orders; none where it is no list."""
+    if draft.type is not CardType.RULE or draft.gone or draft.done or len(draft.quotes) != 1:
+        return []
+    [quote] = draft.quotes
+    starts = [found.span() for found in _ITEM.finditer(quote.text)]
+    ends = [*(start for start, _ in starts[1:]), len(quote.text)]
+    texts = [
+        quote.text[start:end].strip(_ENDS) for (_, start), end in zip(starts, ends, strict=False)
+    ]
+    if len(texts) < LEAST or any(traits_of(text).words < LEAST for text in texts):
+        return []
+    return [_build_item(draft, quote, text) for text in texts]
+
+
+def _build_item(draft: Draft, quote: Quote, text: str) -> Draft:
+    value = " ".join(text.split())
+    return replace(
+        draft,
+        key=key_of("rule", value, draft.project),
+        title=headline(value),
+        value=value,
+        quotes=(Quote(quote.session, quote.n, text),),
+    )

@@ -12,12 +12,11 @@ from kimi_memory.domain.change import Append, Change
 from kimi_memory.domain.job import Op, Plan, Step, digest_of
 from kimi_memory.domain.note import Card, Note, Rel, Source, Status
 from kimi_memory.domain.operation_types import Wanted
-from kimi_memory.domain.pages import Agent, Day, DigestLine, Event, Project
+from kimi_memory.domain.pages import Agent, Day, DigestLine, Event, Project, supporting
 from kimi_memory.domain.tombstone import Tombstone, hash_of, keyed_hash
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.formats.jsonl import tombstone_line
 from kimi_memory.jobs.digests import cut_digests, lines_about
-from kimi_memory.jobs.evidence import supporting
 from kimi_memory.jobs.page_cuts import page_lines_of, without_lines, without_turns
 from kimi_memory.jobs.pages import Pages
 from kimi_memory.jobs.planner import JobContext

@@ -27,15 +27,13 @@ from kimi_memory.formats.page_lines import (
     type_of,
 )
 from kimi_memory.formats.page_sign import is_generated, sign_of
-from kimi_memory.formats.sanitize import lines_of
-from kimi_memory.jobs.card_edits import Touch, touched
+from kimi_memory.formats.scalar import lines_of
 from kimi_memory.jobs.manual_edits import Hand
+from kimi_memory.jobs.note_edits import Touch, edited_projects, take_project, touched
 from kimi_memory.jobs.overview import PAGE
 from kimi_memory.jobs.page_edits import Edits, Rules, says_same
-from kimi_memory.jobs.pages import Pages
+from kimi_memory.jobs.pages import SECTION, Pages, confirmed_notes, unconfirmed_lines
 from kimi_memory.jobs.planner import JobContext
-from kimi_memory.jobs.project_edits import edited_projects, take_project
-from kimi_memory.jobs.reader_notes import SECTION, confirmed_notes, unconfirmed_lines
 from kimi_memory.jobs.tombstone_gate import TombstoneGate
 from kimi_memory.store.notes.notes import Shelf, read_tombstones
 

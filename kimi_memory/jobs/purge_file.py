@@ -5,24 +5,112 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kimi_memory.domain.change import digest
-from kimi_memory.domain.json_value import Json
+from kimi_memory.domain.session import Json
 from kimi_memory.domain.tombstone import PURGED, Keyed
 from kimi_memory.formats.checksum import is_whole, seal, unseal
 from kimi_memory.formats.jsonl import chain_start, context_of
 from kimi_memory.formats.page_sign import is_generated
-from kimi_memory.jobs.purge_pattern import spellings
 from kimi_memory.nlp.basic.normalize import normalise
+from kimi_memory.nlp.basic.slug import slug
 from kimi_memory.store.wal.keyed_hashes import keyed_digits
 
+_SPACES = [chr(code) for code in range(0x3001) if chr(code).isspace()]
+_GAP = b"(?:%s)" % b"|".join(
+    [
+        # Quoted lines of a page begin with a mark of their own.
+        *(re.escape(space.encode()) for space in [*_SPACES, ">"]),
+        rb"\\[ntrbf]",
+        *(rb"(?i:\\u%04x)" % ord(space) for space in _SPACES),
+    ]
+)
+_JOINT = rb"[-_. ]+"
+_CODE = re.compile(r"[0-9A-Fa-f]{1,12}|[0-9A-Za-z]{1,5}")
+_SLUG_LIMITS = (40, 60)
+"""Where keys, titles and file names made of a text are cut."""
+_SHORTEST_SLUG = 12
 _SIGNED = re.compile(r"^generated: ([0-9a-f]{12})$", re.MULTILINE)
 _BASE = re.compile(rb"^(generated: )([0-9a-f]{12})$", re.MULTILINE)
 _HASH = re.compile(rb"(?<![0-9a-f])[0-9a-f]{10,64}(?![0-9a-f])")
 _MARK = PURGED.encode()
 _SESSION = re.compile(r"(?:.*/)?session_(?P<id>[^/]+)\.(?P<kind>jsonl|json|md)")
+
+
+def spellings(texts: Sequence[str]) -> re.Pattern[bytes]:
+    """Return what finds any of the texts: any case, width, spacing, escaped, or as a slug."""
+    found = {part for text in texts for part in _yield_patterns(text)}
+    # The longest first: what is cut short must not hide the whole.
+    ordered = sorted(found, key=lambda part: (-len(part), part))
+    return re.compile(b"|".join(ordered) or rb"(?!)")
+
+
+def _yield_patterns(text: str) -> Iterator[bytes]:
+    plain = " ".join(unicodedata.normalize("NFC", text).split())
+    for form in {plain, " ".join(text.split())}:
+        # Bare digits and letters stand in hashes and ids by chance.
+        yield _bound_pattern(_match_words(form)) if _CODE.fullmatch(form) else _match_words(form)
+    name = slug(plain, limit=400)
+    if any(ch.isalnum() for ch in plain) and not _CODE.fullmatch(plain):
+        yield _match_slug(name)
+    for limit in _SLUG_LIMITS:
+        if len(plain) > limit:
+            yield _match_words(plain[:limit].rstrip())
+        cut = slug(plain, limit=limit)
+        if _SHORTEST_SLUG <= len(cut) < len(name):
+            yield _match_slug(cut)
+
+
+def _bound_pattern(pattern: bytes) -> bytes:
+    before = rb"(?:(?<![0-9A-Za-z])|(?<=\\[nrtbf]))"
+    return before + pattern + rb"(?![0-9A-Za-z])"
+
+
+def _match_words(text: str) -> bytes:
+    pieces: list[bytes] = []
+    for here, after in zip(text, [*text[1:], ""], strict=True):
+        pieces.append(_GAP + b"+" if here == " " else _match_letter(here))
+        # Lines of Chinese are broken anywhere.
+        if _is_han(here) and _is_han(after):
+            pieces.append(_GAP + b"*")
+    return b"".join(pieces)
+
+
+def _match_slug(name: str) -> bytes:
+    tokens = [token for token in re.split(r"[-_. ]+", name) if token]
+    return _JOINT.join(b"".join(map(_match_letter, token)) for token in tokens)
+
+
+def _match_letter(char: str) -> bytes:
+    """Return what finds one character in any case and width, raw or escaped."""
+    same = {char, unicodedata.normalize("NFKC", char)}
+    same |= {chr(ord(c) + 0xFEE0) for c in same if len(c) == 1 and "!" <= c <= "~"}
+    same |= {form for c in same for form in (c.lower(), c.upper(), c.casefold())}
+    same |= {unicodedata.normalize("NFD", form) for form in same}
+    forms = sorted({way for form in same for way in _yield_spellings(form)}, key=len, reverse=True)
+    return b"(?:" + b"|".join(forms) + b")"
+
+
+def _yield_spellings(form: str) -> Iterator[bytes]:
+    yield re.escape(form.encode())
+    # JSON escapes an emoji as two halves.
+    yield b"(?i:" + b"".join(rb"\\u%04x" % unit for unit in _utf16_units(form)) + b")"
+    short = f"\\{form}" if form == "/" else json.dumps(form)[1:-1]
+    if len(short) == 2:
+        yield re.escape(short.encode())
+
+
+def _utf16_units(text: str) -> Iterator[int]:
+    raw = text.encode("utf-16-be")
+    for at in range(0, len(raw), 2):
+        yield int.from_bytes(raw[at : at + 2], "big")
+
+
+def _is_han(char: str) -> bool:
+    return "\u3400" <= char <= "\u9fff"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from kimi_memory.domain.change import Actor, Change, Create, Delete, Update, digest
 from kimi_memory.domain.job import digest_of
-from kimi_memory.domain.json_value import Json
+from kimi_memory.domain.session import Json
 from kimi_memory.domain.tombstone import KEYED, Keyed, keyed_hash
 from kimi_memory.formats.checksum import seal, unseal
 from kimi_memory.jobs.runner import FOLDER, job_path

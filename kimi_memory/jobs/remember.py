@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.job import Plan, digest_of
-from kimi_memory.jobs import retract
+from kimi_memory.jobs import tombstone_gate
 from kimi_memory.jobs.fold_drafts import Fold
 from kimi_memory.jobs.gates import DraftGate
 from kimi_memory.jobs.planner import JobContext
@@ -49,8 +49,8 @@ class Remember:
             inputs=digest_of([self.kind, *places]),
             steps=(
                 *with_links(folded.steps, drafts, shelf, self._now),
-                *retract.pages(shelf, folded.gone, self._now),
+                *tombstone_gate.pages(shelf, folded.gone, self._now),
             ),
-            changes=tuple(retract.stones(folded.gone, self._now)),
+            changes=tuple(tombstone_gate.stones(folded.gone, self._now)),
             left_out=tuple(folded.left_out),
         )

@@ -1,20 +1,34 @@
-"""From steps to changes: each note's file made, patched or moved."""
+"""From steps to changes: each note's file made, patched or moved.
+
+Nothing that waits for a word is rewritten; what is written for the first time holds no secret.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, count
 from pathlib import PurePosixPath
 
-from kimi_memory.domain.change import Change, Create, Delete, Update, digest
-from kimi_memory.domain.job import Step
+from kimi_memory.domain.change import Append, Change, Create, Delete, Update, digest
+from kimi_memory.domain.job import Plan, Step
 from kimi_memory.domain.note import Note
+from kimi_memory.domain.session import Json
 from kimi_memory.errors import WaitingError
 from kimi_memory.formats import codec
-from kimi_memory.store.files.merge_marks import marks_in
+from kimi_memory.formats.checksum import seal, unseal
+from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.notes.notes import Shelf
+from kimi_memory.store.reading import marks_in
 from kimi_memory.store.store import Store
+
+_ANSWERS = frozenset({"review", "forget", "purge"})
+"""Jobs by which a person says what becomes of a file."""
+Mask = Callable[[str, str], str]
+"""Masks the secrets of a text that do not stand in another one already."""
+_SPOKEN = "episodic/sessions/"
+"""Talk passed the door of its session; its bytes do not change when it is archived."""
 
 
 class Render:
@@ -96,3 +110,71 @@ class Render:
 
 def _add_path_suffix(path: PurePosixPath, end: str) -> str:
     return str(path.with_name(f"{path.stem}{end}{path.suffix}"))
+
+
+def without_waiting(plan: Plan, shelf: Shelf) -> Plan:
+    """Return a plan without the steps that would rewrite such a file; they are named."""
+    if plan.kind in _ANSWERS:
+        return plan
+    kept: list[Step] = []
+    left_out: dict[str, None] = {}
+    for step in plan.steps:
+        entry = shelf.entries().get(step.note.id)
+        why = shelf.survey.waits(entry.path) if entry is not None else ""
+        if entry is not None and why:
+            # Once for each file, however many steps would touch it.
+            left_out[f"{entry.path} stays as it is: {why}"] = None
+        else:
+            kept.append(step)
+    if not left_out:
+        return plan
+    return replace(plan, steps=tuple(kept), left_out=(*plan.left_out, *left_out))
+
+
+def screen_plan(plan: Plan, mask: Mask) -> Plan:
+    """Return a plan whose subject and reasons hold no secret."""
+    steps = tuple(replace(step, why=mask(step.why, "")) for step in plan.steps)
+    return replace(plan, subject=mask(plan.subject, ""), steps=steps)
+
+
+def screen_changes(
+    changes: Sequence[Change], before: Mapping[str, bytes], mask: Mask
+) -> list[Change]:
+    """Return changes that bring no secret into the folder.
+
+    What stood in one of the files before is its owner's and stays, even if it moves.
+
+    Args:
+        changes: what a job would write.
+        before: bytes of the files it would update or delete, by path.
+        mask: what masks.
+    """
+    known = b"\n".join(before.values()).decode("utf-8", "replace")
+    return [_screen_change(change, known, mask) for change in changes]
+
+
+def _screen_change(change: Change, known: str, mask: Mask) -> Change:
+    match change:
+        case Create(path=path, content=content) | Update(path=path, content=content):
+            # Records are sealed line by line, and were screened when they were written.
+            if path.startswith(_SPOKEN) or not path.endswith(".md"):
+                return change
+            return change._replace(content=_mask_text(content, known, mask))
+        case Append(path=path, lines=lines) if path == TOMBSTONES:
+            return change._replace(lines=tuple(_mask_record(line, mask) for line in lines))
+    return change
+
+
+def _mask_text(content: bytes, known: str, mask: Mask) -> bytes:
+    text = content.decode("utf-8", "surrogateescape")
+    return mask(text, known).encode("utf-8", "surrogateescape")
+
+
+def _mask_record(line: bytes, mask: Mask) -> bytes:
+    """Return a tombstone's line; its value bars what was said, and is hashed if it is secret."""
+    record: dict[str, Json] = unseal(line)
+    clean = {
+        name: mask(value, "") if isinstance(value, str) and name != "value" else value
+        for name, value in record.items()
+    }
+    return line if clean == record else seal(clean)

@@ -10,9 +10,8 @@ from kimi_memory.domain.ids import derived_id
 from kimi_memory.domain.job import Op, Plan, Step, digest_of
 from kimi_memory.domain.note import Card, Lang, LinkRel, Origin, Rel, Source, Status
 from kimi_memory.errors import AmbiguousIdError, NotFoundError, UsageError
-from kimi_memory.jobs.conflict_pages import Dispute, disputes
 from kimi_memory.jobs.manual_edits import Hand
-from kimi_memory.jobs.pages import Pages
+from kimi_memory.jobs.pages import Dispute, Pages, disputes
 from kimi_memory.jobs.planner import JobContext
 from kimi_memory.nlp.basic.language import language_of
 from kimi_memory.store.notes.notes import Shelf

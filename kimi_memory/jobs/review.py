@@ -18,10 +18,9 @@ from kimi_memory.formats.page_lines import Line
 from kimi_memory.jobs.forget import Forget
 from kimi_memory.jobs.manual_edits import Hand
 from kimi_memory.jobs.page_edits import Edits, Rules
-from kimi_memory.jobs.pages import Pages, is_page
+from kimi_memory.jobs.pages import SECTION as NOTES
+from kimi_memory.jobs.pages import Pages, confirmed_notes, is_page
 from kimi_memory.jobs.planner import JobContext
-from kimi_memory.jobs.reader_notes import SECTION as NOTES
-from kimi_memory.jobs.reader_notes import confirmed_notes
 from kimi_memory.jobs.suggestions import PREFIX, suggestions
 from kimi_memory.jobs.tombstone_gate import LIVE, TombstoneGate, page_scope, subject_of
 from kimi_memory.nlp.basic.normalize import normalise

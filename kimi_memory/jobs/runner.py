@@ -26,17 +26,13 @@ from kimi_memory.errors import (
 from kimi_memory.formats.jsonl import job_json, job_of
 from kimi_memory.hooks.host import Host
 from kimi_memory.jobs.circuit_breaker import Breaker
-from kimi_memory.jobs.conflict_pages import page_changes
 from kimi_memory.jobs.day_page import is_blank, with_edits
 from kimi_memory.jobs.eval_gate import Forbidden
-from kimi_memory.jobs.gates import JobGates
-from kimi_memory.jobs.job_parts import split_off_held
+from kimi_memory.jobs.gates import JobGates, split_off_held
 from kimi_memory.jobs.overview import PAGE
-from kimi_memory.jobs.pages import Pages, is_page
-from kimi_memory.jobs.render import Render
-from kimi_memory.jobs.screening import Mask, screen_changes, screen_plan
+from kimi_memory.jobs.pages import Pages, is_page, page_changes
+from kimi_memory.jobs.render import Mask, Render, screen_changes, screen_plan, without_waiting
 from kimi_memory.jobs.tombstone_gate import TombstoneGate
-from kimi_memory.jobs.waiting_files import without_waiting
 from kimi_memory.llm.usage import Meter, metered
 from kimi_memory.store.copy import checkpoint
 from kimi_memory.store.git.autocommit import Batch

@@ -1,21 +1,31 @@
-"""Undoing a job: every file as it was, byte for byte, or not at all."""
+"""Undoing a job: every file as it was, byte for byte, or not at all.
+
+Of a page of a project that later jobs, or people, went on with, only its lines are taken.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TypeVar
+
 from kimi_memory.domain.change import Actor, Change, Create, Delete, Effect, Update, digest
 from kimi_memory.domain.job import Job
-from kimi_memory.errors import GateError, HistoryError
+from kimi_memory.domain.pages import Project
+from kimi_memory.errors import FormatError, GateError, HistoryError
+from kimi_memory.formats import codec
+from kimi_memory.formats.frontmatter import decode
 from kimi_memory.formats.page_sign import is_generated
 from kimi_memory.formats.session_page import view_json
 from kimi_memory.jobs.pages import is_page
 from kimi_memory.jobs.runner import Jobs, job_path
-from kimi_memory.jobs.undo_project import FOLDER as PROJECTS
-from kimi_memory.jobs.undo_project import take_back
 from kimi_memory.store.git.history import History
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.store import Store
 
 _OPEN = "short-term/session_"
+_LISTS = ("state", "todos", "decisions", "risks", "preferences", "progress")
+PROJECTS = "mid-term/projects/"
+T = TypeVar("T")
 
 
 def goes_on(path: str) -> bool:
@@ -120,3 +130,49 @@ class Undo:
             return None
         content = take_back(effect.path, before, after, now)
         return None if content is None else [Update(effect.path, digest(now), content)]
+
+
+def take_back(path: str, before: bytes, after: bytes, now: bytes) -> bytes | None:
+    """Return a project's page as it is, without what one job changed; None where nobody can tell.
+
+    Args:
+        path: the page.
+        before: its bytes before the job, empty where the job made it.
+        after: its bytes after the job.
+        now: its bytes as they are.
+    """
+    if not path.startswith(PROJECTS) or not now:
+        return None
+    try:
+        old = _parse_project(before, path) if before else None
+        made, text = _parse_project(after, path), decode(now, path)
+        mine = codec.parse(text, path)
+    except FormatError:
+        return None
+    if made is None or not isinstance(mine, Project):
+        return None
+    blank = {name: () for name in _LISTS}
+    old = old or replace(made, goal="", **blank)  # type: ignore[arg-type]  # lists, all of them
+    new = replace(
+        mine,
+        # A goal that somebody wrote since stays.
+        goal=old.goal if mine.goal == made.goal else mine.goal,
+        state=_revert_lines(mine.state, made.state, old.state),
+        todos=_revert_lines(mine.todos, made.todos, old.todos),
+        decisions=_revert_lines(mine.decisions, made.decisions, old.decisions),
+        risks=_revert_lines(mine.risks, made.risks, old.risks),
+        preferences=_revert_lines(mine.preferences, made.preferences, old.preferences),
+        progress=_revert_lines(mine.progress, made.progress, old.progress),
+    )
+    return codec.patch(text, mine, new, path).encode()
+
+
+def _parse_project(content: bytes, path: str) -> Project | None:
+    note = codec.parse(decode(content, path), path)
+    return note if isinstance(note, Project) else None
+
+
+def _revert_lines(mine: tuple[T, ...], made: tuple[T, ...], old: tuple[T, ...]) -> tuple[T, ...]:
+    """Return lines without those that a job added, with those that it took out."""
+    kept = [line for line in mine if line not in made or line in old]
+    return (*kept, *(line for line in old if line not in made and line not in kept))

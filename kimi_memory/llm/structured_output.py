@@ -1,21 +1,28 @@
-"""The ladder an answer climbs: parse, repair, one more try, else the rules alone."""
+"""The ladder an answer climbs: parse, check its schema, repair, one more try, else rules alone."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
-from kimi_memory.domain.json_value import Json
-from kimi_memory.domain.prompt import Prompt, Question, Reply
+from kimi_memory.domain.prompt import Prompt, Question, Reply, Schema
+from kimi_memory.domain.session import Json
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.formats.templates import fill, source
-from kimi_memory.llm.json_schema import problem_of
 from kimi_memory.llm.usage import Meter, running
 from kimi_memory.nlp.basic.json_repair import salvage, salvage_items
 
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    "object": (dict,),
+    "array": (list,),
+    "string": (str,),
+    "number": (int, float),
+    "integer": (int,),
+    "boolean": (bool,),
+}
 TRIES = 2
 """One answer, and one more that shows what was wrong with the first."""
 SHOWN_CHARS = 2000
@@ -23,6 +30,58 @@ SHOWN_CHARS = 2000
 MAX_ITEMS = 40
 """Items of one answer that are looked at."""
 log = logging.getLogger("kimi_memory.llm")
+
+
+def problem_of(value: Json, schema: Schema, place: str = "the answer") -> str:
+    """Return the first reason why a value does not fit a schema, or an empty string."""
+    return next(_find_problems(value, schema, place), "")
+
+
+def _find_problems(value: Json, schema: Schema, place: str) -> Iterator[str]:
+    wanted = str(schema.get("type", ""))
+    if wanted and not _is_type(value, wanted):
+        yield f"{place} is no {wanted}"
+        return
+    choices = schema.get("enum")
+    if isinstance(choices, list) and value not in choices:
+        yield f"{place} is {str(value)[:40]!r}, not one of {', '.join(map(str, choices))}"
+    if isinstance(value, str) and len(value) > _read_bound(schema, "maxLength"):
+        yield f"{place} is longer than {schema['maxLength']} characters"
+    if isinstance(value, dict):
+        yield from _of_object(value, schema, place)
+    if isinstance(value, list):
+        yield from _of_list(value, schema, place)
+
+
+def _is_type(value: Json, wanted: str) -> bool:
+    fits = isinstance(value, _TYPES[wanted])
+    # To Python, True is an integer.
+    return fits and (wanted == "boolean" or not isinstance(value, bool))
+
+
+def _of_object(value: Mapping[str, Json], schema: Schema, place: str) -> Iterator[str]:
+    needed = schema.get("required")
+    for name in needed if isinstance(needed, list) else ():
+        if name not in value:
+            yield f"{place} lacks {name!r}"
+    known = schema.get("properties")
+    for name, inner in known.items() if isinstance(known, dict) else ():
+        if name in value and isinstance(inner, dict):
+            yield from _find_problems(value[name], inner, name)
+
+
+def _of_list(value: list[Json], schema: Schema, place: str) -> Iterator[str]:
+    if len(value) > _read_bound(schema, "maxItems"):
+        yield f"{place} has more than {schema['maxItems']} items"
+    inner = schema.get("items")
+    if isinstance(inner, dict):
+        for number, item in enumerate(value, 1):
+            yield from _find_problems(item, inner, f"{place}, item {number},")
+
+
+def _read_bound(schema: Schema, name: str) -> float:
+    bound = schema.get(name)
+    return float(bound) if isinstance(bound, int | float) else float("inf")
 
 
 class Ladder:

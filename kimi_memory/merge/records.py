@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from kimi_memory.domain.json_value import Json
+from kimi_memory.domain.session import Json
 from kimi_memory.domain.tombstone import Tombstone
 from kimi_memory.formats.checksum import unseal
 from kimi_memory.formats.jsonl import tombstone_line, tombstone_of

@@ -8,35 +8,37 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kimi_memory.api.memory import Memory
+from kimi_memory.api.options import unknown_settings
 from kimi_memory.domain.graph import links_of
 from kimi_memory.domain.health import Finding, Severity
 from kimi_memory.domain.note import Card, Note
 from kimi_memory.domain.pages import Event
 from kimi_memory.errors import FormatError, StoreError
 from kimi_memory.formats.joined_sessions import is_joined
-from kimi_memory.jobs.card_edits import touched
 from kimi_memory.jobs.circuit_breaker import PERIODIC, Breaker
 from kimi_memory.jobs.introspect_state import LIVE
+from kimi_memory.jobs.note_edits import touched
 from kimi_memory.jobs.runner import FOLDER as JOBS
-from kimi_memory.jobs.temperature import counted, heats, histogram
 from kimi_memory.jobs.trace import Tracer
-from kimi_memory.jobs.usage import Usage
+from kimi_memory.jobs.usage import Usage, counted, heats, histogram
 from kimi_memory.nlp.dates.zone import in_zone
-from kimi_memory.operations.confirming import marked, waiting_files
-from kimi_memory.operations.folder_checks import check_folder, check_ids
-from kimi_memory.operations.health_checks import check_copies, check_jobs, check_tombstones
-from kimi_memory.operations.inbox import asking
+from kimi_memory.operations.health_checks import (
+    check_copies,
+    check_folder,
+    check_ids,
+    check_jobs,
+    check_purges,
+    check_tombstones,
+    sizes,
+)
 from kimi_memory.operations.links import check_links
-from kimi_memory.operations.purge_checks import check_purges
-from kimi_memory.operations.session_evidence import check_evidence
-from kimi_memory.operations.session_repair import split_sessions
-from kimi_memory.operations.sizes import sizes
-from kimi_memory.operations.unknown_settings import unknown_settings
+from kimi_memory.operations.review_queue import asking, marked, waiting_files
+from kimi_memory.operations.session_evidence import check_evidence, split_sessions
 from kimi_memory.store.copy import PATH as COPY
 from kimi_memory.store.copy import checkpoint, checkpoints_of, copy_id
-from kimi_memory.store.files.merge_marks import line_of_marks
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
+from kimi_memory.store.reading import line_of_marks
 from kimi_memory.store.wal.reconcile import Progress
 
 

@@ -1,16 +1,23 @@
-"""What the doctor looks at besides the files of truth: tombstones, jobs, copies of sync tools."""
+"""What the doctor looks at besides the files of truth: tombstones, jobs, stray copies, sizes."""
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.health import Finding, Severity
+from kimi_memory.domain.job import Job
 from kimi_memory.errors import FormatError
+from kimi_memory.formats.jsonl import job_of
+from kimi_memory.index.units import tier_of
 from kimi_memory.jobs.circuit_breaker import Breaker
-from kimi_memory.store.files.paths import TOMBSTONES
-from kimi_memory.store.notes.notes import read_tombstones
+from kimi_memory.jobs.runner import FOLDER
+from kimi_memory.store.files.paths import PRIVATE, TOMBSTONES, is_conflict_copy
+from kimi_memory.store.notes.notes import Shelf, read_tombstones
 
 _COPY = re.compile(
     r".*(?:\.sync-conflict-\d{8}-\d{6}|[ (]conflicted copy|'s conflicted copy|冲突副本|衝突副本"
@@ -19,6 +26,7 @@ _COPY = re.compile(
 )
 """Names that Syncthing, Dropbox, Nextcloud and Nutstore give the version that lost."""
 _SHOWN = 5
+_HISTORY = ".git"
 
 
 def check_tombstones(memory: Memory) -> Iterator[Finding]:
@@ -55,3 +63,98 @@ def check_copies(memory: Memory) -> Iterator[Finding]:
 def _copy_finding(message: str, path: str) -> Finding:
     remedy = "Take over what you want of it, then remove it; share a memory through git instead."
     return Finding("copies", Severity.WARNING, message, remedy, path)
+
+
+def check_folder(memory: Memory) -> Iterator[Finding]:
+    """Yield what a person has to decide about files and folders."""
+    yield from _conflict_copies(memory)
+    yield from _other_folders(memory)
+
+
+def check_ids(memory: Memory) -> Iterator[Finding]:
+    """Yield the notes that have the id of another."""
+    for path, other in Shelf(memory.store).doubles():
+        yield Finding(
+            "notes",
+            Severity.WARNING,
+            f"it has the id of {other}, so it is not read as a note",
+            "Delete one of the two, or give it another id.",
+            path,
+        )
+
+
+def _conflict_copies(memory: Memory) -> Iterator[Finding]:
+    for path in memory.store.files():
+        if is_conflict_copy(path):
+            yield Finding(
+                "folder",
+                Severity.WARNING,
+                "a sync tool left this losing version here; it is not read",
+                "Take over what is right into the other file, then delete this one.",
+                path,
+            )
+
+
+def _other_folders(memory: Memory) -> Iterator[Finding]:
+    for path in memory.other_copies():
+        yield Finding(
+            "folder",
+            Severity.WARNING,
+            f"the same memory lies in {path}, too, and each goes on by itself",
+            "Join them with 'git pull', or give one of them another id in its memory.toml.",
+        )
+
+
+def check_purges(memory: Memory) -> Iterator[Finding]:
+    """Yield the purges whose old history another copy has brought back."""
+    purges = [job for job in _yield_purge_jobs(memory) if job.kind == "purge"]
+    if not purges or not memory.history.ready():
+        return
+    reachable = {commit.hash for commit in memory.history.log(limit=-1)}
+    for job in purges:
+        # The head before a purge is reachable again where a copy that has it was merged.
+        old = next((effect.before for effect in job.effects if effect.path == ".git"), "")
+        if old in reachable:
+            yield Finding(
+                "purge",
+                Severity.ERROR,
+                f"a merge brought back what {job.id} destroyed: commit {old[:10]} is older",
+                "Purge the same text again, here and in the copy that it was pulled from.",
+            )
+
+
+def _yield_purge_jobs(memory: Memory) -> Iterator[Job]:
+    for path in memory.store.files(FOLDER):
+        if path.startswith(f"{FOLDER}/purge-"):
+            try:
+                yield job_of(memory.store.read(path))
+            except ValueError:
+                continue  # Other checks name files that cannot be read.
+
+
+def sizes(root: Path) -> Mapping[str, int]:
+    """Return bytes by tier, of the pages outside of all tiers, of history and of derived files."""
+    found: Counter[str] = Counter()
+    for folder, _, names in os.walk(root):
+        here = Path(folder)
+        above = here.relative_to(root).as_posix()
+        head = above.partition("/")[0]
+        part = {_HISTORY: "history", PRIVATE: "derived"}.get(head) or tier_of(f"{above}/")
+        for name in names:
+            try:
+                found[part] += (here / name).lstat().st_size
+            except OSError:
+                continue  # It went while we looked.
+    return dict(sorted(found.items()))
+
+
+def shown_size(count: int) -> str:
+    """Return a number of bytes for people."""
+    if count < 1024:
+        return f"{count} B"
+    size, units = float(count), ("KiB", "MiB", "GiB")
+    for unit in units:
+        size /= 1024
+        if size < 1024 or unit == units[-1]:
+            break
+    return f"{size:.1f} {unit}"

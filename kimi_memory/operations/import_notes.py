@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.capture.window import fits_window
+from kimi_memory.capture.log import fits_window
 from kimi_memory.config import CaptureTable
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.foreign_note import Memo

@@ -9,12 +9,10 @@ from itertools import islice
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.search_types import Query
-from kimi_memory.index.digest import Digest, digest
 from kimi_memory.index.index import Index
-from kimi_memory.index.report import IndexStatus
 from kimi_memory.index.searcher import Searcher
 from kimi_memory.index.sync import Progress
-from kimi_memory.index.verify import compare
+from kimi_memory.index.verify import Digest, IndexStatus, compare, digest
 from kimi_memory.recall.ranking import candidates
 
 QUESTIONS = 24

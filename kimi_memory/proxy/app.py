@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any
 from kimi_memory.domain.ids import safe_session_id
 from kimi_memory.errors import KimiMemoryError, ServerError
 from kimi_memory.proxy import protocols
-from kimi_memory.proxy.chat import chat_of, is_aside
+from kimi_memory.proxy.chat import Reply, chat_of, is_aside
 from kimi_memory.proxy.conversation import Asker
 from kimi_memory.proxy.memory_bridge import Budgets, Companion, Exchange
 from kimi_memory.proxy.protocols import Dialect
-from kimi_memory.proxy.reply import Reply
 from kimi_memory.proxy.upstream import HOP, Upstream, pieces
 from kimi_memory.server import errors
 from kimi_memory.server.auth import Door, Names, headers_of

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from itertools import dropwhile, takewhile
 from typing import Any
 
-from kimi_memory.agent_hooks.gate import question_of
-from kimi_memory.agent_hooks.respond import STALE_HOURS
+from kimi_memory.agent_hooks.respond import STALE_HOURS, question_of
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.ids import safe_session_id
 from kimi_memory.domain.note import Role

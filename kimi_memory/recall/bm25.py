@@ -14,10 +14,9 @@ import numpy as np
 
 from kimi_memory.index.searcher import Bools, Floats, Ints, Searcher
 from kimi_memory.nlp.rules.synonyms import Echo
-from kimi_memory.recall.bm25_stats import Frame
 from kimi_memory.recall.conversation import days, follows_question, replies
 from kimi_memory.recall.query_analysis import Question, Term
-from kimi_memory.recall.wand import leading
+from kimi_memory.recall.wand import Frame, leading
 
 WINDOW = ((-2, 6), (-1, 10), (1, 7))
 """Neighbours of a turn that count, and how much in tenths: two before, one after."""

@@ -30,7 +30,7 @@ from kimi_memory.recall.request import Request
 from kimi_memory.recall.standing_orders import standing_orders
 
 if TYPE_CHECKING:
-    from kimi_memory.domain.json_value import Json
+    from kimi_memory.domain.session import Json
     from kimi_memory.index.searcher import Bools, Searcher
     from kimi_memory.recall.engine import Recall
     from kimi_memory.recall.people_pages import PageLine

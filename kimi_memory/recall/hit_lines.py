@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from kimi_memory.domain.search_types import Hit, Unit
 from kimi_memory.errors import KimiMemoryError
-from kimi_memory.formats.marks import split_mark
+from kimi_memory.formats.page_lines import split_mark
 from kimi_memory.nlp.basic.regex import regex
 from kimi_memory.nlp.basic.snippet import snippet
 from kimi_memory.nlp.dates.zone import Zone, in_zone

@@ -15,14 +15,13 @@ import numpy as np
 
 from kimi_memory.domain.note import Status
 from kimi_memory.domain.search_types import Query
+from kimi_memory.index.columns import best
 from kimi_memory.index.searcher import Bools, Floats, Searcher
-from kimi_memory.index.top import best
 from kimi_memory.nlp.rules.previous import asks_for_previous
 from kimi_memory.recall.bm25 import Lexical, rank
-from kimi_memory.recall.conversation import during, sides, telling
+from kimi_memory.recall.conversation import during, fresh, sides, telling
 from kimi_memory.recall.filters import allowed, marked, visible_rows
 from kimi_memory.recall.fusion import Probe, fuse, nearness
-from kimi_memory.recall.novelty import fresh
 from kimi_memory.recall.query_analysis import Question, read_question
 from kimi_memory.recall.relevance import relevant_rows
 from kimi_memory.recall.replaced import favour_previous, stand_behind

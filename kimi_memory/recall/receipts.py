@@ -19,7 +19,7 @@ from kimi_memory.store.store import Store
 from kimi_memory.store.wal.keyed_hashes import asked, keyed_by
 
 if TYPE_CHECKING:
-    from kimi_memory.domain.json_value import Json
+    from kimi_memory.domain.session import Json
 
 PATH = "short-term/recalls.jsonl"
 PAUSE_SECONDS = 0.5

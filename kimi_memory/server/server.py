@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kimi_memory.api.user_dirs import Home
+from kimi_memory.api.options import Home
 from kimi_memory.errors import UsageError
 from kimi_memory.operations.watcher import keep_index_informed
 from kimi_memory.server.auth import Names

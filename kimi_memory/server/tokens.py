@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 
 from kimi_memory.agent_hooks.user_files import put, text_at
-from kimi_memory.api.user_dirs import Home
+from kimi_memory.api.options import Home
 from kimi_memory.errors import NotFoundError, ServerError, UsageError
 from kimi_memory.server.principal import Caller, Namespace, Scope
 from kimi_memory.server.values import plain, revive

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.api.options import Opening
-from kimi_memory.api.user_dirs import Home
+from kimi_memory.api.options import Home, Opening
 from kimi_memory.domain.change import Actor
 from kimi_memory.domain.note import Origin
 from kimi_memory.server.principal import Caller

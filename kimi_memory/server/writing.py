@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.api.session import SessionHandle
+from kimi_memory.api.turn_capture import SessionHandle
 from kimi_memory.domain.ids import safe_session_id
 from kimi_memory.domain.job import Job, JobReport
 from kimi_memory.domain.operation_types import Wanted

@@ -19,10 +19,10 @@ from kimi_memory.store.files.locks import Locks, owner
 from kimi_memory.store.files.paths import PRIVATE, is_truth
 from kimi_memory.store.files.tree import TEMPORARIES, Place, Tree
 from kimi_memory.store.reading import Reading
-from kimi_memory.store.wal import preimages, transaction
+from kimi_memory.store.wal import transaction
 from kimi_memory.store.wal.append_log import append_whole, cut_back, mark, repair_tail, sound_end
 from kimi_memory.store.wal.journal import Journal
-from kimi_memory.store.wal.plan import check_lines, paths_of, plan
+from kimi_memory.store.wal.plan import DELETED_SECONDS, GRACE_SECONDS, check_lines, paths_of, plan
 from kimi_memory.store.wal.reconcile import External, Glance, Progress, Reconciler
 from kimi_memory.store.wal.records import Entry
 from kimi_memory.store.wal.transaction import Intent, Transactions
@@ -220,8 +220,8 @@ class Store(Reading):
 
     def drop_undo(
         self,
-        grace_seconds: float = preimages.GRACE_SECONDS,
-        deleted_seconds: float = preimages.DELETED_SECONDS,
+        grace_seconds: float = GRACE_SECONDS,
+        deleted_seconds: float = DELETED_SECONDS,
     ) -> tuple[str, ...]:
         """Remove replaced and deleted bytes that were kept long enough.
 

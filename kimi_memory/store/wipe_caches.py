@@ -11,7 +11,7 @@ from kimi_memory.store.files.cache_files import put
 from kimi_memory.store.files.paths import PRIVATE, is_truth
 from kimi_memory.store.git.rewrite import Wash
 from kimi_memory.store.store import Store
-from kimi_memory.store.wal.preimages import FOLDER as UNDO
+from kimi_memory.store.wal.plan import UNDO
 
 JOURNAL = f"{PRIVATE}/journal"
 _LOCKS = f"{PRIVATE}/locks"

@@ -10,8 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from kimi_memory import hookimpl
-from kimi_memory.cli.locate import find_memory
-from kimi_memory.cli.shared import plain, show, show_json, user_plugins
+from kimi_memory.cli.shared import find_memory, plain, show, show_json, user_plugins
 from kimi_memory.domain.command import Command
 from kimi_memory.errors import UsageError
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from kimi_memory.domain.json_value import Json
+from kimi_memory.domain.session import Json
 from kimi_memory.errors import UsageError
 from kimi_memory.nlp.basic.tokens import estimate
 

@@ -14,10 +14,9 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from kimi_memory.domain.draft import Draft
-from kimi_memory.domain.json_value import Json
 from kimi_memory.domain.note import CardType, Lang, Quote, Role
 from kimi_memory.domain.prompt import Question
-from kimi_memory.domain.session import Transcript, Turn
+from kimi_memory.domain.session import Json, Transcript, Turn
 from kimi_memory.hooks.host import Host
 from kimi_memory.nlp.basic.language import language_of
 from kimi_memory.nlp.basic.minhash import words_of

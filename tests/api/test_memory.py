@@ -28,7 +28,7 @@ FORBIDDEN = (
     "kimi_memory.jobs.",
     "kimi_memory.capture.log",
     "kimi_memory.capture.ingest",
-    "kimi_memory.capture.views",
+    "kimi_memory.capture.log",
     *(f"kimi_memory.store.git.{name}" for name in _GIT),
     "importlib.metadata",
 )

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import httpx
 
-from kimi_memory.api.user_dirs import Home
+from kimi_memory.api.options import Home
 
 
 @dataclass

@@ -19,7 +19,6 @@ from kimi_memory.store.files import tree as trees
 from kimi_memory.store.files.disk import Disk
 from kimi_memory.store.store import Store
 from kimi_memory.store.wal import append_log, commit_files, journal, plan
-from kimi_memory.store.wal import preimages as undoing
 from kimi_memory.store.wal import transaction as txns
 from tests.faults.acts import ACTS, BEFORE, KEY, LINE, ME, NEW, OLD, files, leftovers, prepare
 from tests.faults.disks import EndingDisk, FailingDisk, Gone, MeddlingDisk
@@ -284,7 +283,7 @@ MUTANTS: dict[str, tuple[Check, object, str, object]] = {
     "no CAS check": (stale_update, plan, "_expect_content", lambda *_: 0o600),
     "no undo re-hash": (
         late_editor,
-        undoing.Keeper,
+        plan.Keeper,
         "_drop_preimage",
         lambda self, place: self._tree.disk.unlink(place.name, place.folder) or [],
     ),

@@ -14,7 +14,7 @@ from kimi_memory.domain.pages import Day, Event, EventType, Identity, Project, T
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec
 from kimi_memory.formats.labels import label
-from kimi_memory.formats.sanitize import clean
+from kimi_memory.formats.scalar import clean
 from tests.formats.strategies import KINDS, examples, notes
 
 AT = datetime(2026, 2, 27, 9, 10, tzinfo=UTC)

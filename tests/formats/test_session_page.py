@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from kimi_memory.domain.note import Lang
 from kimi_memory.formats.frontmatter import read
-from kimi_memory.formats.sanitize import clean
+from kimi_memory.formats.scalar import clean
 from kimi_memory.formats.session_page import transcript_markdown
 from tests.formats.strategies import examples, transcripts
 

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from kimi_memory.domain.search_types import ChunkSizes
 from kimi_memory.errors import LockTimeoutError
 from kimi_memory.index import build
-from kimi_memory.index import folder as looking
+from kimi_memory.index import files as looking
 from kimi_memory.index.index import Index
 from kimi_memory.store.store import Store
 

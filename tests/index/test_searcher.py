@@ -14,12 +14,12 @@ import pytest
 from folders import CHATS, NOW, Folder, fill
 
 from kimi_memory.domain.search_types import Query
-from kimi_memory.index import top
+from kimi_memory.index import columns
 from kimi_memory.index.index import Index
 from kimi_memory.index.searcher import Searcher
 from kimi_memory.index.units import read_units
-from kimi_memory.recall.bm25_stats import K1, B
 from kimi_memory.recall.ranking import candidates
+from kimi_memory.recall.wand import K1, B
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -115,7 +115,7 @@ def test_keyword_ranking_equals_an_exhaustive_scorer_over_random_histories(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Small blocks of the best, so that skipping them is tried too.
-    monkeypatch.setattr(top, "BLOCK", 2)
+    monkeypatch.setattr(columns, "BLOCK", 2)
     asked = 0
     for seed in range(14):
         (tmp_path / str(seed)).mkdir()

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kimi_memory.domain.search_types import Unit
+from kimi_memory.index.columns import FileRow
 from kimi_memory.index.files import DEAD
-from kimi_memory.index.rows import FileRow
 from kimi_memory.index.stored import RELEASED, Stored
 from kimi_memory.index.table import COLUMNS, Table
 

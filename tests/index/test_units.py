@@ -10,8 +10,8 @@ from kimi_memory.plugins.markdown import split_note
 
 from kimi_memory.domain.search_types import Chunk, ChunkSizes, Unit
 from kimi_memory.errors import FormatError
+from kimi_memory.index.files import Folder as Looked
 from kimi_memory.index.files import is_searchable
-from kimi_memory.index.folder import Folder as Looked
 from kimi_memory.index.stored import Stored
 from kimi_memory.index.table import COLUMNS
 from kimi_memory.index.units import read_units, tier_of

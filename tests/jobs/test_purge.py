@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from kimi_memory import Memory, Opening
-from kimi_memory.api.user_dirs import Home
+from kimi_memory.api.options import Home
 from kimi_memory.domain.health import Severity
 from kimi_memory.domain.note import Lang, Role
 from kimi_memory.domain.operation_types import Wanted

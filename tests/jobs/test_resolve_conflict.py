@@ -11,7 +11,7 @@ from kimi_memory.domain.change import Create, Update, digest
 from kimi_memory.domain.note import Card, Origin, Rel, Role, Status
 from kimi_memory.errors import AmbiguousIdError, NotFoundError, UsageError
 from kimi_memory.formats.codec import patch
-from kimi_memory.jobs.conflict_pages import Dispute
+from kimi_memory.jobs.pages import Dispute
 from kimi_memory.jobs.resolve_conflict import Choice, Resolve, conflicts
 from tests.jobs.test_import_edits import cards
 from tests.jobs.test_runner import tree

@@ -77,7 +77,7 @@ def test_a_gate_stops_a_job_before_the_first_byte(memory: Memory, tmp_path: Path
 
 def _like(memory: Memory):
     from kimi_memory import Opening
-    from kimi_memory.api.user_dirs import Home
+    from kimi_memory.api.options import Home
     from kimi_memory.hooks.host import Host
 
     base = memory.root.parent

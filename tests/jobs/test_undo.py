@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from datetime import date
+from dataclasses import replace
+from datetime import UTC, date, datetime
 
 import pytest
 
 from kimi_memory import Memory
 from kimi_memory.domain.job import JobReport
 from kimi_memory.domain.note import Role
+from kimi_memory.domain.pages import Project, Todo
 from kimi_memory.errors import GateError, HistoryError, NotFoundError
+from kimi_memory.formats import codec
+from kimi_memory.formats.frontmatter import decode
+from kimi_memory.jobs.undo import take_back
 from kimi_memory.operations.undo_many import undo_day
 from tests.conftest import Clock
 from tests.jobs.test_runner import talk, tree
+
+AT = datetime(2026, 2, 27, 9, tzinfo=UTC)
+PATH = "mid-term/projects/shop.md"
+EMPTY = Project(id="project-1", created=AT, updated=AT, name="shop")
 
 
 def test_undoing_a_distil_restores_the_tree(memory: Memory) -> None:
@@ -127,3 +136,33 @@ def test_a_project_page_that_cannot_be_read_is_no_reason_to_lose_it(
     with pytest.raises(GateError, match=r"mid-term/projects/shop\.md changed since"):
         memory.undo(first.id)
     assert page.read_text() == "---\nid: [\n"
+
+
+def bytes_of(page: Project) -> bytes:
+    return codec.render(page).encode()
+
+
+def test_what_a_job_added_goes_and_what_it_took_out_comes_back() -> None:
+    before = replace(EMPTY, progress=("a",), decisions=("old",), todos=(Todo("t"),))
+    after = replace(before, progress=("a", "b"), decisions=("new",))
+    now = replace(after, progress=("a", "b", "c"), todos=(Todo("t", done=True), Todo("mine")))
+    found = take_back(PATH, bytes_of(before), bytes_of(after), bytes_of(now))
+    assert found is not None
+    page = codec.parse(decode(found, PATH), PATH)
+    assert isinstance(page, Project)
+    assert (page.progress, page.decisions) == (("a", "c"), ("old",))
+    assert page.todos[:2] == (Todo("t", done=True), Todo("mine"))
+
+
+@pytest.mark.parametrize(
+    ("path", "after", "now"),
+    [
+        ("semantic/general/a.md", bytes_of(EMPTY), bytes_of(EMPTY)),
+        (PATH, bytes_of(EMPTY), b""),
+        (PATH, b"---\nid: [\n", bytes_of(EMPTY)),
+        (PATH, bytes_of(EMPTY), b"---\nid: [\n"),
+    ],
+    ids=["another page", "gone", "cannot be read", "is not read"],
+)
+def test_where_nobody_can_tell_nothing_is_taken_back(path: str, after: bytes, now: bytes) -> None:
+    assert take_back(path, b"", after, now) is None

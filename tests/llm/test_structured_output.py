@@ -9,18 +9,77 @@ import pytest
 from kimi_memory import hookimpl
 from kimi_memory.domain.note import Lang
 from kimi_memory.domain.prompt import Prompt, Question, Reply
+from kimi_memory.domain.session import Json
 from kimi_memory.errors import ModelError
 from kimi_memory.hooks.host import Host
-from kimi_memory.llm.structured_output import Ladder
+from kimi_memory.llm.structured_output import Ladder, problem_of
 from kimi_memory.llm.usage import MAX_CALLS, metered
 
-SCHEMA = {
+SCHEMA: dict[str, Json] = {
+    "type": "object",
+    "required": ["items"],
+    "properties": {
+        "items": {
+            "type": "array",
+            "maxItems": 2,
+            "items": {
+                "type": "object",
+                "required": ["op"],
+                "properties": {
+                    "op": {"type": "string", "enum": ["ADD", "DROP"]},
+                    "n": {"type": "integer"},
+                    "x": {"type": "number"},
+                    "t": {"type": "string", "maxLength": 3},
+                    "f": {"type": "boolean"},
+                },
+            },
+        }
+    },
+}
+ANSWER_SCHEMA = {
     "type": "object",
     "required": ["verdict"],
     "properties": {"verdict": {"type": "string", "enum": ["agrees", "conflicts"]}},
 }
-QUESTION = Question(text="Do they agree?", schema=SCHEMA, max_tokens=50)
+QUESTION = Question(text="Do they agree?", schema=ANSWER_SCHEMA, max_tokens=50)
 GOOD = '{"verdict": "agrees"}'
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"items": []},
+        {"items": [{"op": "ADD"}, {"op": "DROP", "n": 3, "x": 1, "t": "部署吧", "f": False}]},
+        {"items": [{"op": "ADD", "more": "is no harm"}], "and": 1},
+    ],
+)
+def test_what_fits_has_no_problem(value: Json) -> None:
+    assert problem_of(value, SCHEMA) == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ([], "the answer is no object"),
+        ({}, "the answer lacks 'items'"),
+        ({"items": {}}, "items is no array"),
+        ({"items": [1]}, "items, item 1, is no object"),
+        ({"items": [{"op": "ADD"}, {}]}, "items, item 2, lacks 'op'"),
+        ({"items": [{"op": "ADD"}] * 3}, "items has more than 2 items"),
+        ({"items": [{"op": "EAT"}]}, "op is 'EAT', not one of ADD, DROP"),
+        ({"items": [{"op": "ADD", "n": 1.5}]}, "n is no integer"),
+        ({"items": [{"op": "ADD", "n": True}]}, "n is no integer"),
+        ({"items": [{"op": "ADD", "x": "1"}]}, "x is no number"),
+        ({"items": [{"op": "ADD", "t": "long"}]}, "t is longer than 3 characters"),
+        ({"items": [{"op": "ADD", "f": 1}]}, "f is no boolean"),
+    ],
+)
+def test_what_does_not_fit_is_named(value: Json, told: str) -> None:
+    assert problem_of(value, SCHEMA) == told
+
+
+def test_without_a_schema_everything_fits() -> None:
+    assert problem_of({"any": [1]}, {}) == ""
 
 
 class Echo:
@@ -52,7 +111,7 @@ def test_hook_generate_text() -> None:
     host.register(model, "echo")
     assert host.line.ready
     assert host.line(QUESTION) == {"verdict": "agrees"}
-    assert model.prompts == [Prompt(text="Do they agree?", schema=SCHEMA, max_tokens=50)]
+    assert model.prompts == [Prompt(text="Do they agree?", schema=ANSWER_SCHEMA, max_tokens=50)]
 
 
 @pytest.mark.parametrize(
@@ -155,7 +214,10 @@ def versions(*questions: Question) -> Sequence[str]:
 def test_the_version_of_a_prompt_is_that_of_its_template_and_schema() -> None:
     def judge(block: str, lang: Lang = Lang.EN, schema: object = None) -> Question:
         return Question(
-            template="prompts/judge", lang=lang, schema=schema or SCHEMA, values={"block": block}
+            template="prompts/judge",
+            lang=lang,
+            schema=schema or ANSWER_SCHEMA,
+            values={"block": block},
         )
 
     assert len(versions(judge("old: a"), judge("old: b"))) == 1
@@ -169,7 +231,9 @@ def test_the_version_of_a_prompt_is_that_of_its_template_and_schema() -> None:
 def test_every_prompt_shows_its_values_in_both_languages(stem: str, lang: Lang) -> None:
     values = {"block": "BLOCK", "limit": 8, "query": "QUERY", "count": 3}
     model = Echo()
-    line(model)(Question(template=f"prompts/{stem}", lang=lang, schema=SCHEMA, values=values))
+    line(model)(
+        Question(template=f"prompts/{stem}", lang=lang, schema=ANSWER_SCHEMA, values=values)
+    )
     (prompt,) = model.prompts
     assert "BLOCK" in prompt.text
     assert "{" in prompt.text

@@ -21,7 +21,7 @@ from kimi_memory.formats.checksum import seal
 from kimi_memory.formats.jsonl import job_json, read_transcript_lines, tombstone_line, view_json
 from kimi_memory.formats.page_sign import signed
 from kimi_memory.merge.trees import Joined, join
-from kimi_memory.store.files.merge_marks import has_marks
+from kimi_memory.store.reading import has_marks
 from tests.formats.strategies import examples
 from tests.merge.sides import forks
 from tests.merge.talks import Talk, assert_chained

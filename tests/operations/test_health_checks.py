@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import pytest
 
-from kimi_memory import Memory
+from kimi_memory import Memory, Opening
 from kimi_memory.config import MARKER
 from kimi_memory.domain.health import Finding, Severity
 from kimi_memory.errors import UsageError
 from kimi_memory.jobs.circuit_breaker import Breaker
-from kimi_memory.operations.doctor import doctor, fix
-from kimi_memory.operations.health_checks import check_copies, check_jobs, check_tombstones
+from kimi_memory.operations.doctor import doctor, fix, status, verify
+from kimi_memory.operations.forget import Doomed, purge
+from kimi_memory.operations.health_checks import (
+    check_copies,
+    check_jobs,
+    check_tombstones,
+    shown_size,
+    sizes,
+)
 from kimi_memory.store.files.paths import TOMBSTONES
+from kimi_memory.store.notes import sessions
+from tests.test_copies import git
+
+NAMES = [
+    "{stem}.sync-conflict-20260227-101500-ABCDEFG.md",
+    "{stem} (Ann's conflicted copy 2026-02-27).md",
+    "{stem} (conflicted copy 2026-02-27 101500).md",
+    "{stem} (小李 的冲突副本 2026-02-27).md",
+    "{stem}_conflict-20260227-101500.md",
+]
 
 
 def told(memory: Memory) -> list[Finding]:
@@ -84,3 +104,111 @@ def test_a_misspelt_setting_is_found(memory: Memory) -> None:
         file.write("\n[recal]\nlimit = 3\n")
     (one,) = told(memory)
     assert "[recal]" in one.message and "[recall]" in one.remedy
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_losing_version_is_named_and_not_read(memory: Memory, name: str) -> None:
+    memory.remember("The deploy port is 8080.", key="deploy.port")
+    card = next(h.unit for h in memory.recall("deploy port").hits if h.unit.kind != "turn")
+    path = Path(card.path)
+    losing = path.with_name(name.format(stem=path.stem))
+    text = (memory.root / path).read_text(encoding="utf-8").replace("8080", "9999")
+    (memory.root / losing).write_text(text, encoding="utf-8")
+    assert {h.unit.path for h in memory.recall("deploy port 9999").hits} & {str(losing)} == set()
+    assert memory.get(card.id).path == str(path)
+    assert [f.path for f in doctor(memory) if f.check == "folder"] == [str(losing)]
+    memory.index.refresh(full=True)
+    assert {h.unit.path for h in memory.recall("deploy port 9999").hits} & {str(losing)} == set()
+
+
+def test_a_losing_session_is_no_session(memory: Memory) -> None:
+    memory.remember("Ann likes tea.", key="ann.tea")
+    [place] = sessions.places(memory.store)
+    losing = place.path.replace(".jsonl", ".sync-conflict-20260227-101500-ABCDEFG.jsonl")
+    (memory.root / losing).write_bytes((memory.root / place.path).read_bytes())
+    assert status(memory).open_sessions == 1
+    assert list(sessions.places(memory.store)) == [place]
+    assert [f.path for f in doctor(memory) if f.check == "folder"] == [losing]
+
+
+def test_a_note_about_conflicts_is_a_note(memory: Memory) -> None:
+    page = memory.root / "git (how a merge conflict ends).md"
+    page.write_text("# Marks\n\nA merge leaves marks of porcelain.\n", encoding="utf-8")
+    assert {hit.unit.path for hit in memory.recall("porcelain").hits} == {page.name}
+    assert [f for f in doctor(memory) if f.check == "folder"] == []
+
+
+def test_an_id_that_stands_twice_is_named(memory: Memory) -> None:
+    memory.remember("The deploy port is 8080.", key="deploy.port")
+    card = next(h.unit for h in memory.recall("deploy port").hits if h.unit.kind != "turn")
+    shutil.copy(memory.root / card.path, memory.root / "semantic/general/zz.md")
+    [found] = [f for f in verify(memory) if f.check == "notes"]
+    assert found.path == "semantic/general/zz.md"
+    assert f"the id of {card.path}" in found.message
+
+
+def test_two_folders_with_one_memory_are_noticed(
+    memory: Memory, tmp_path: Path, opening: Opening
+) -> None:
+    memory.remember("Ann likes tea.", key="ann.tea")
+    shutil.copytree(memory.root, tmp_path / "copied")
+    assert [f for f in doctor(memory) if f.check == "folder"] == []
+    with Memory.open(tmp_path / "copied", opening) as other:
+        other.remember("Bob likes coffee.", key="bob.coffee")
+        for one, path in ((memory, other.root), (other, memory.root)):
+            assert any(str(path) in f.message for f in doctor(one) if f.check == "folder")
+
+
+def test_a_pull_that_brings_purged_text_back_is_named(memory: Memory, tmp_path: Path) -> None:
+    memory.remember("My dentist is Doctor Abernathy.", key="health.dentist")
+    memory.batch.flush()
+    git(tmp_path, "clone", "-q", str(memory.root), "other")
+    assert purge(memory, Doomed(("Abernathy",), ()), yes=True).done
+    assert [f.message for f in verify(memory) if f.check == "purge"] == []
+    broken = memory.root / "mid-term/jobs/purge-000000000000.json"
+    broken.write_text("{", encoding="utf-8")
+    how = ("pull", "-q", "--no-rebase", "--no-edit", "--allow-unrelated-histories", "-s", "ours")
+    git(memory.root, *how, str(tmp_path / "other"), "main")
+    [found] = [f for f in verify(memory) if f.check == "purge"]
+    assert "a merge brought back what purge-" in found.message
+
+
+def test_every_byte_is_in_one_part(tmp_path: Path) -> None:
+    for name, size in {
+        "USER.md": 3,
+        "notes/deep/a.md": 5,
+        "semantic/a/b.md": 7,
+        "short-term/s.jsonl": 11,
+        ".git/objects/x": 13,
+        ".kimi/index/y": 17,
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(b"x" * size)
+    (tmp_path / "link.md").symlink_to("/etc/services")
+    link = (tmp_path / "link.md").lstat().st_size
+    assert sizes(tmp_path) == {
+        "derived": 17,
+        "history": 13,
+        "page": 8 + link,
+        "semantic": 7,
+        "short-term": 11,
+    }
+
+
+def test_status_tells_them(memory: Memory) -> None:
+    found = status(memory).sizes
+    assert found["history"] > 0 and found["page"] > 0
+
+
+@pytest.mark.parametrize(
+    ("count", "shown"),
+    [
+        (0, "0 B"),
+        (1023, "1023 B"),
+        (1024, "1.0 KiB"),
+        (5 << 20, "5.0 MiB"),
+        (5 << 40, "5120.0 GiB"),
+    ],
+)
+def test_sizes_are_shown_in_the_fitting_unit(count: int, shown: str) -> None:
+    assert shown_size(count) == shown

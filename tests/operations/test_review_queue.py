@@ -14,7 +14,8 @@ from kimi_memory.domain.operation_types import Waiting
 from kimi_memory.domain.pages import Identity, Proposal
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.formats import codec
-from kimi_memory.operations.review_queue import Answer, answer, review
+from kimi_memory.operations.doctor import status
+from kimi_memory.operations.review_queue import Answer, answer, asking, review
 from kimi_memory.store.notes.notes import read_tombstones
 from tests.jobs.test_import_edits import card, cards, edit, page, write
 from tests.jobs.test_runner import tree
@@ -218,3 +219,19 @@ def test_what_does_not_wait_is_refused(paged: Memory) -> None:
         answer(paged, one.id, Answer(accept=True))
     with pytest.raises(NotFoundError):
         answer(paged, "proposal-none", Answer(accept=True))
+
+
+def test_status_counts_what_waits_by_the_command_that_deals_with_it(paged: Memory) -> None:
+    assert asking(paged) == {}
+    write(paged, page(paged) + "- db.pool: twenty connections\n")
+    assert asking(paged) == {"review pages": 1}
+    paged.take_edits()
+    paged.remember("部署端口是 8080。", key="deploy.port")
+    paged.remember("部署端口是 8081。", key="deploy.port")
+    assert status(paged).asks == {"review": 1, "conflicts": 1}
+
+
+def test_a_page_of_ones_own_asks_for_nothing(paged: Memory) -> None:
+    write(paged, "", "semantic/mine.md")
+    write(paged, "# mine\n", "semantic/yours.md")
+    assert asking(paged) == {}

@@ -23,7 +23,7 @@ from kimi_memory.plugins.model_distiller import create
 from kimi_memory.plugins.skills import propose
 
 from kimi_memory import Memory, Opening, hookimpl
-from kimi_memory.api.user_dirs import Home
+from kimi_memory.api.options import Home
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.job import JobReport, Verdict
 from kimi_memory.domain.note import Card, CardType, Lang, LinkRel, Origin, Quote, Role, Status

@@ -11,7 +11,7 @@ from folders import Folder
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kimi_memory.index import top
+from kimi_memory.index import columns
 from kimi_memory.index.searcher import Searcher
 from kimi_memory.recall import wand
 from kimi_memory.recall.bm25 import Lexical, rank
@@ -42,7 +42,7 @@ def searcher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(top, "BLOCK", 4)
+    monkeypatch.setattr(columns, "BLOCK", 4)
 
 
 def asked(words: list[str]) -> Question:
@@ -50,7 +50,7 @@ def asked(words: list[str]) -> Question:
 
 
 def best_of(lexical: Lexical, room: int) -> dict[int, float]:
-    rows = top.best(lexical.turn, room)
+    rows = columns.best(lexical.turn, room)
     return dict(zip(rows.tolist(), lexical.turn[rows].tolist(), strict=True))
 
 

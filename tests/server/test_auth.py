@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kimi_memory.api.user_dirs import Home
+from kimi_memory.api.options import Home
 from kimi_memory.errors import ServerError
 from kimi_memory.server.auth import LOCAL, Door, Names
 from kimi_memory.server.principal import Namespace, Scope

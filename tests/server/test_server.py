@@ -16,7 +16,7 @@ import uvicorn
 from fakes.served import Served
 
 from kimi_memory import Memory
-from kimi_memory.api.user_dirs import Home
+from kimi_memory.api.options import Home
 from kimi_memory.errors import UsageError
 from kimi_memory.server.auth import Names
 from kimi_memory.server.rate_limit import Lines

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kimi_memory.api.user_dirs import Home
+from kimi_memory.api.options import Home
 from kimi_memory.errors import NotFoundError, ServerError, UsageError
 from kimi_memory.server.principal import Namespace, Scope
 from kimi_memory.server.tokens import FILE, Tokens, hidden

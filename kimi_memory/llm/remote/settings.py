@@ -1,11 +1,16 @@
-"""Choices in a plugin's settings, checked as they are taken."""
+"""Choices in a plugin's settings, and keys from the environment or the keyring."""
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
+import os
 from collections.abc import Mapping
 from typing import Any
 
-from kimi_memory.errors import UsageError
+from kimi_memory.errors import ModelError, UsageError
+
+SERVICE = "kimi_memory"
 
 
 class Choices:
@@ -50,3 +55,34 @@ class Choices:
         if not isinstance(value, bool):
             raise UsageError(f"plugins.{self._name}.{key} is {value!r}. Give true or false.")
         return value
+
+
+def find_key(variable: str, entry: str) -> str:
+    """Return a key; empty when neither place is named.
+
+    Args:
+        variable: name of an environment variable.
+        entry: user name of an entry of the service ``kimi_memory`` in the keyring.
+
+    Raises:
+        ModelError: a place is named and holds no key.
+    """
+    if variable:
+        key = os.environ.get(variable, "").strip()
+        if not key:
+            raise ModelError(f"The environment variable {variable} is empty. Put the key there.")
+        return key
+    return _of_keyring(entry) if entry else ""
+
+
+def _of_keyring(entry: str) -> str:
+    if importlib.util.find_spec("keyring") is None:
+        raise ModelError("The keyring package is missing. Install it, or use key_env.")
+    keyring = importlib.import_module("keyring")
+    try:
+        key = keyring.get_password(SERVICE, entry)
+    except keyring.errors.KeyringError as error:
+        raise ModelError(f"The keyring is closed: {error}. Open it, or use key_env.") from error
+    if not key:
+        raise ModelError(f"No key {entry!r}. Run 'keyring set {SERVICE} {entry}'.")
+    return str(key)

@@ -19,8 +19,7 @@ from kimi_memory.errors import FormatError, NotFoundError
 from kimi_memory.formats import codec
 from kimi_memory.formats.card_header import Head
 from kimi_memory.formats.frontmatter import decode
-from kimi_memory.formats.marks import split_mark
-from kimi_memory.formats.page_lines import labelled
+from kimi_memory.formats.page_lines import labelled, split_mark
 from kimi_memory.nlp.basic.normalize import bare
 from kimi_memory.nlp.dates.zone import Zone, in_zone
 from kimi_memory.nlp.rules.changed_later import Changes

@@ -14,9 +14,14 @@ from kimi_memory.domain.session import Session, Transcript
 from kimi_memory.errors import NotFoundError, WaitingError
 from kimi_memory.formats.checksum import is_whole, unseal
 from kimi_memory.formats.joined_sessions import is_joined, parts_of
-from kimi_memory.formats.jsonl import chain_start, context_of, read_transcript_lines, turn_of
-from kimi_memory.store.files.merge_marks import has_marks
+from kimi_memory.formats.jsonl import (
+    chain_start,
+    context_of,
+    read_transcript_lines,
+    turn_of,
+)
 from kimi_memory.store.files.paths import is_conflict_copy
+from kimi_memory.store.reading import has_marks
 from kimi_memory.store.store import Store
 
 SHORT = "short-term"

@@ -18,14 +18,15 @@ from kimi_memory.domain.change import digest
 from kimi_memory.domain.note import Card, Origin, Status, least_trusted
 from kimi_memory.errors import FormatError, HistoryError
 from kimi_memory.formats.frontmatter import decode
-from kimi_memory.store.files.merge_marks import WHY, has_marks
 from kimi_memory.store.git.head_log import blob_of, brought_nothing
 from kimi_memory.store.reading import (
     SETTINGS,
     WAITS,
+    WHY,
     Served,
     Standing,
     Waiting,
+    has_marks,
     is_judged,
     recorded_standing,
 )

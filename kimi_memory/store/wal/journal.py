@@ -17,7 +17,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from kimi_memory.domain.change import Actor
-from kimi_memory.domain.json_value import Json
+from kimi_memory.domain.session import Json
 from kimi_memory.formats.checksum import encode, is_whole, seal_bytes
 from kimi_memory.store.files.locks import Locks, boot_id
 from kimi_memory.store.files.paths import PRIVATE
@@ -131,12 +131,6 @@ class Journal:
         with self._guard:
             self._catch_up()
             return self._contents.marks.get(path)
-
-    def origin_of(self, path: str) -> str:
-        """Return where the present content of a path comes from; empty if not journaled."""
-        with self._guard:
-            self._catch_up()
-            return self._contents.origins.get(path, "")
 
     def last(self, path: str) -> Record | None:
         """Return the last record of a path; no more of the journal is read than that takes."""

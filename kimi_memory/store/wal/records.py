@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from kimi_memory.domain.json_value import Json
+from kimi_memory.domain.session import Json
 
 
 def whole_lines(content: bytes) -> list[bytes]:
@@ -64,8 +64,6 @@ class Contents:
 
     marks: dict[str, str] = field(default_factory=dict)
     """The content mark, empty for what is gone."""
-    origins: dict[str, str] = field(default_factory=dict)
-    """Where it comes from."""
     _edits: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def edited(self) -> Mapping[str, str]:
@@ -78,14 +76,8 @@ class Contents:
         path, was = str(record.get("path", "")), str(record.get("was", ""))
         if was:
             self.marks[was] = ""
-            self.origins.pop(was, None)
         if path:
             before, after = str(record.get("before", "")), str(record.get("after", ""))
-            # An append of ours does not vouch for what stood there before.
-            known = self.origins.get(path, "") if record.get("op") == "append" else ""
-            # What grew waits if what it grew from did.
-            grown = known if known.startswith(f"{EXTERNAL}:") else ""
-            self.origins[path] = grown or str(record.get("origin", ""))
             self.marks[path] = after
             if record.get("op") == "edited":
                 made = self._edits.setdefault(path, {})
@@ -162,6 +154,7 @@ def _apply_record(record: Mapping[str, Json], last: dict[str, Record]) -> None:
         last[was] = Record("", "", "", "move")
     if path:
         before, found = last.get(path), record_of(record)
+        # An append of ours does not vouch for what stood there before: what grew from it waits too.
         grown = found.op == "append" and before and before.origin.startswith(f"{EXTERNAL}:")
         if before is not None and grown:
             found = found._replace(origin=before.origin, why=before.why, vetted=before.vetted)

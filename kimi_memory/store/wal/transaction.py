@@ -20,8 +20,7 @@ from kimi_memory.store.files.tree import TEMPORARIES, Place, Tree
 from kimi_memory.store.wal.append_log import LOST, repair_tail
 from kimi_memory.store.wal.commit_files import Outcome, Placer
 from kimi_memory.store.wal.journal import Journal
-from kimi_memory.store.wal.plan import Step
-from kimi_memory.store.wal.preimages import Keeper
+from kimi_memory.store.wal.plan import Keeper, Step
 from kimi_memory.store.wal.records import Entry
 
 FOLDER = f"{PRIVATE}/txn"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kimi_memory import Memory, Opening
-from kimi_memory.api.user_dirs import Home
+from kimi_memory.api.options import Home
 from kimi_memory.domain.change import Actor
 from kimi_memory.domain.note import Origin, Role, Status
 from kimi_memory.errors import (
@@ -21,9 +21,16 @@ from kimi_memory.errors import (
     UsageError,
     WaitingError,
 )
-from kimi_memory.operations.confirming import brought, confirm, find_waiting, waiting_files
 from kimi_memory.operations.doctor import status
-from kimi_memory.operations.review_queue import Answer, answer, review
+from kimi_memory.operations.review_queue import (
+    Answer,
+    answer,
+    brought,
+    confirm,
+    find_waiting,
+    review,
+    waiting_files,
+)
 from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.store.reading import Standing
 from tests.test_copies import git, pull

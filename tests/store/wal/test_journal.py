@@ -54,7 +54,7 @@ def test_a_record_tells_who_did_what(store: Store, folder: Path) -> None:
         "at": "2026-03-01T09:30:00+00:00",
     }
     assert record | wanted == record
-    assert store.journal.origin_of("a.md") == "tool"
+    assert store.journal.last("a.md").origin == "tool"
     assert store.journal.mark_of("a.md") == digest("你好".encode())
     assert store.journal.mark_of("b.md") is None
     assert store.journal.verify() == []
@@ -82,7 +82,7 @@ def test_known_follows_moves_and_deletions(store: Store, actor: Actor) -> None:
     assert known["a.md"] == known["b.md"] == ""
     assert known["c.md"] == digest(b"1")
     assert known["short-term/s.jsonl"].endswith(f"@{size}")
-    assert store.journal.origin_of("a.md") == ""
+    assert store.journal.last("a.md").origin == ""
 
 
 Tamper = Callable[[list[bytes]], list[bytes]]

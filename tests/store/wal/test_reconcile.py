@@ -187,7 +187,7 @@ def test_an_edit_is_noticed_and_journaled_once(store: Store, folder: Path, actor
         assert store.reconcile() == [External("a.md", "edited", before, after)]
         assert store.reconcile() == []
         assert store.journal.mark_of("a.md") == after
-        assert store.journal.origin_of("a.md") == "external"
+        assert store.journal.last("a.md").origin == "external"
     assert list(store.journal.records())[-1]["actor"] == "external"
     assert store.journal.verify() == []
 
@@ -270,7 +270,7 @@ def test_a_rename_keeps_the_origin(store: Store, folder: Path) -> None:
         assert {(e.kind, e.was, e.path) for e in found} == {
             ("renamed", old, new) for old, new in zip(names[at], names[1 - at], strict=True)
         }
-        assert store.journal.origin_of(names[1 - at][0]) == "tool"
+        assert store.journal.last(names[1 - at][0]).origin == "tool"
         assert store.journal.mark_of(names[at][0]) == ""
 
 
