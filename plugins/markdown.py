@@ -29,9 +29,12 @@ Reader = Callable[[Sequence[str], int], int]
 
 _ATX = regex(r" {0,3}(#{1,6})(?=[ \t]|$)")
 _CLOSING_MARKS = regex(r"(?:(?<=[ \t])|^)#+$")
+# Two hyphens at least: a single one is an empty item of a list.
 _SETEXT = regex(r" {0,3}(?:(=++)|(-{2,}+))[ \t]*+$")
+# No backtick may follow on the line: one that closes there is code within a sentence.
 _FENCE = regex(r"[ \t]{0,200}(`{3,}(?=[^`]*$)|~{3,})")
 _INDENTED = regex(r"(?: {4}| {0,3}\t)")
+# At most nine digits, as in CommonMark.
 _ITEM = regex(r"[ \t]{0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$)")
 _RULING = frozenset("|:- \t")
 
@@ -56,6 +59,7 @@ class Atom:
     tokens: int
 
 
+# It can split any text, so plugins that know one kind of page are asked before it.
 @hookimpl(trylast=True)
 def split_note(text: str, sizes: ChunkSizes) -> list[Chunk]:
     """Split at headings first, then into chunks of whole blocks, lines or sentences."""

@@ -40,6 +40,7 @@ _ROLES = {
     "gpt": _AGENT,
     "model": _AGENT,
 }
+# They show that a file is a chat, but nobody speaks in them.
 _OTHERS = frozenset({"system", "developer", "tool", "function"})
 _LISTS = ("messages", "conversations", "conversation")
 _TIMES = ("timestamp", "started", "created_at", "create_time", "created", "time", "date")
@@ -147,6 +148,7 @@ def _is_message(value: object) -> bool:
 def _is_header(value: Mapping[str, Any]) -> bool:
     """Whether a line of JSONL begins a session."""
     named = isinstance(value.get("session"), str) and bool(value["session"])
+    # Lines of other formats name a session, too, but have one of these.
     return named and not {"role", "from", "kind", "type"} & set(value)
 
 
@@ -244,6 +246,7 @@ def _finish_session(growing: _Growing, top: Mapping[str, Any], name: str) -> Ite
     first = growing.turns[0]
     given = next((top[key] for key in _IDS if isinstance(top.get(key), str) and top[key]), "")
     stem = PurePath(name).stem
+    # By its first turn: a file that has grown is still the same session.
     id = given or f"{stem}-{_hash_text(f'{first.role}{first.text}')[:8]}"
     session = Session(
         safe_session_id(id),

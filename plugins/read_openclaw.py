@@ -37,6 +37,7 @@ def read_transcript(file: TranscriptFile) -> Iterable[Transcript] | None:
     header = _parse_object(file.head.lstrip().partition(b"\n")[0])
     if header is None or header.get("type") != "session" or not _string_value(header, "id"):
         return None
+    # A type and an id alone could be of any program.
     return _read_sessions(file, header) if "cwd" in header or "timestamp" in header else None
 
 
@@ -96,6 +97,7 @@ def _read_sessions(file: TranscriptFile, header: dict[str, Any]) -> Iterator[Tra
     if broken:
         log.warning("%s: %d lines skipped", name, broken)
     if growing.turns:
+        # The session may come from Windows.
         cwd = PurePath(_string_value(header, "cwd").replace("\\", "/"))
         session = Session(
             safe_session_id(_string_value(header, "id")),

@@ -170,6 +170,7 @@ class Entity(TypedDict):
     observations: list[str]
 
 
+# In this form, as `from` cannot name a field of a class.
 Relation = TypedDict("Relation", {"from": str, "to": str, "relationType": str})
 """A relation between two names."""
 

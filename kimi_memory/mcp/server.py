@@ -51,6 +51,7 @@ def build(root: Path, *, graph: bool = False, space: Namespace = WHOLE) -> tuple
             readOnlyHint=reads,
             destructiveHint=destroys,
             idempotentHint=True,
+            # The tools reach nothing outside of this machine.
             openWorldHint=False,
         )
         register = server.tool(name=name, annotations=notes, structured_output=True)
@@ -241,6 +242,7 @@ def _register_write_tools(tool: Tool, desk: Desk) -> None:
     def memory_forget(
         note: Annotated[str, Field(description="id of a note")] = "",
         key: Annotated[str, Field(description="or a key")] = "",
+        # A model has to ask a second time before anything goes.
         dry_run: Annotated[bool, Field(description="only show what would go")] = True,
     ) -> responses.Done:
         """Archive a note so that it does not come back; only when the user asked for it."""

@@ -47,6 +47,7 @@ def keep_both(base: Lines, ours: Lines, theirs: Lines) -> list[str]:
         if part.theirs is None:
             merged += part.ours
             continue
+        # Lines that both versions of a clash have are written once.
         for both in diff3(common_lines(part.ours, part.theirs), part.ours, part.theirs):
             merged += both.ours if both.theirs is None else _in_order(both.ours, both.theirs)
     return merged
@@ -58,12 +59,14 @@ def _in_order(one: Lines, other: Lines) -> list[str]:
 
 def _match_lines(base: Lines, side: Lines) -> dict[int, int]:
     """Return the places of the lines of the base that a side still has."""
+    # By default lines that are frequent in a long text would not be matched at all.
     blocks = SequenceMatcher(None, base, side, autojunk=False).get_matching_blocks()
     return {block.a + n: block.b + n for block in blocks for n in range(block.size)}
 
 
 def common_lines(one: Lines, other: Lines) -> list[str]:
     """Return the lines that two versions share; the same whichever comes first."""
+    # SequenceMatcher may match differently when its sides are swapped.
     first, second = sorted((list(one), list(other)))
     blocks = SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks()
     return [line for block in blocks for line in first[block.a : block.a + block.size]]

@@ -37,6 +37,7 @@ def merge_note_texts(
     base: NoteText | None, ours: NoteText, theirs: NoteText, note: Note, path: str
 ) -> MergedText:
     """Return the text that says `note` and holds the unknown keys, comments and prose of both."""
+    # Nobody wrote anything around either note.
     if all(codec.render(side.note) == side.text for side in (ours, theirs)):
         return MergedText(codec.render(note))
     form = pick(base and _form_of(base.text), _form_of(ours.text), _form_of(theirs.text), max)
@@ -51,6 +52,7 @@ def merge_note_texts(
     except FormatError:
         return MergedText(codec.render(note), tuple(sorted({ours.text, theirs.text})))
     for merged in _merge_versions(old, versions, path):
+        # Lines that merge well can still break the front matter.
         if _holds(merged, note, wanted, path):
             return MergedText(_formed(merged, form))
     loses = {ours.text, theirs.text} if versions[0] != versions[1] else set()
@@ -81,6 +83,7 @@ def _choose_value(one: Value, other: Value) -> Value:
     if isinstance(one, list) and isinstance(other, list):
         items = {written(item): item for item in (*one, *other)}
         return [items[key] for key in sorted(items)]
+    # Values of different types cannot be compared; what would be written can.
     return max(one, other, key=written)
 
 
@@ -96,6 +99,7 @@ def _merge_versions(base: str | None, sides: Sequence[str], path: str) -> Iterat
     yield _merge_parts(base, sides)
     heads, bodies = zip(*(_split_head(text, path) for text in sides), strict=True)
     old = None if base is None else _split_head(base, path)[1]
+    # Both heads say the same values by now, so only comments of the other are missing.
     stays, other = max(heads), min(heads)
     comments = [line for line in other.splitlines() if line.lstrip().startswith("#")]
     added = [line for line in comments if line not in stays.splitlines()]

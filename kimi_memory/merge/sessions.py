@@ -19,6 +19,7 @@ from kimi_memory.merge.moved_turns import Moved
 from kimi_memory.merge.three_way import pick
 
 ARCHIVE = "episodic/sessions/"
+# In the text of a turn the quotes would be escaped, so this does not hit what was said.
 _TURN, _END = b'"kind":"turn"', b'"kind":"end"'
 
 
@@ -78,6 +79,7 @@ def merge_sessions(base: Sessions, ours: Sessions, theirs: Sessions) -> MergedSe
         old, one, other = base.get(id), ours.get(id), theirs.get(id)
         if one is None or other is None:
             left = one or other
+            # One side removed it: it stays only if the other side went on with it.
             if left is not None and left != old:
                 merged.sessions[id] = left
         elif one == other or old in (one, other):
@@ -140,11 +142,13 @@ def _merge_pair(
     id = _id_of(ours)
     if shared and not all(rest.turns for rest in rests):
         more, less = sorted(rests, key=lambda rest: (rest.turns, rest.lines), reverse=True)
+        # What was said after an end needs a session of its own, as what came before is distilled.
         if not (more.turns and less.closed_before(more)):
             merged.sessions[id] = _extend(more, less)
             return
         stays, moves, new = less, more, _continuation(less.file, known)
     else:
+        # The earlier one keeps the id, whichever copy merges.
         stays, moves = sorted(rests, key=_Rest.order)
         new = _fork(moves, id, shared)
     header = replace(new, after=_chain_end(moves.file.lines[:shared])) if shared else new
@@ -159,6 +163,7 @@ def _merge_pair(
 def _drop_torn(lines: tuple[bytes, ...]) -> tuple[bytes, ...]:
     """Return the lines without a last one that a crash cut."""
     if not lines[-1].endswith(b"\n"):
+        # A last line that is whole lacks only its line break.
         return (*lines[:-1], lines[-1] + b"\n") if _record(lines[-1]) else lines[:-1]
     return lines
 
@@ -188,6 +193,7 @@ def _continuation(ended: SessionFile, known: set[str]) -> Session:
     root, _, number = id.rpartition(".")
     name = f"{root}.{int(number) + 1}" if root and number.isdigit() else f"{id}.2"
     if name in known:
+        # The number is taken. This name is the same in every copy that merges the two.
         name = f"{id}-{hashlib.sha256(ended.lines[-1]).hexdigest()[:8]}"
     return replace(ended.header, id=name, continues=ended.header.id)
 

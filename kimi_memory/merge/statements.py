@@ -90,6 +90,7 @@ def _is_purged(note: Note) -> bool:
 
 def _hash_register(note: Note) -> str:
     said = "\0".join(map(str, _register(note)))
+    # Escapes in front matter can make half of a pair, which plain UTF-8 refuses.
     return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -102,6 +103,7 @@ def _make_variants(base: Note | None, loses: Note) -> tuple[Note, ...]:
     kept |= {f.name: getattr(origin, f.name) for f in fields(origin) if f.name in _PLACE}
     seed = ("variant", loses.id, _hash_register(loses))
     kept |= {"id": derived_id(loses.kind, origin.created, *seed), "status": Status.CANDIDATE}
+    # Not the time of the merge: two copies that merge must write the same file.
     kept |= {"created": origin.created, "updated": origin.created}
     variant = type(loses)(**kept)
     if isinstance(variant, Card):

@@ -83,6 +83,7 @@ def compare_beliefs(
     for id, both in sides.items():
         before, after = (one if one is not None and one.status in LIVE else None for one in both)
         if reader.is_forgotten(id) or any(map(reader.is_barred, filter(None, both))):
+            # Counted, but not shown: a comparison must not bring back what was forgotten.
             gone += before is not None
             continue
         change = _describe_belief(*both)

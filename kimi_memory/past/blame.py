@@ -21,7 +21,9 @@ from kimi_memory.past.table import State
 from kimi_memory.store.git.read import LineOrigin
 from kimi_memory.store.notes.note_index import may_be_note, read_entry
 
+# A line of a page that shows a card ends in its id: `Uses Postgres. ^card-0a1b`.
 _SHOWN = re.compile(r"\^(?P<id>[0-9A-Za-z][0-9A-Za-z._-]*)[ \t]*$")
+# `notes/plan.md:12` or `notes/plan.md:12-14`.
 _LINES = re.compile(r":(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?$")
 _HIDDEN = frozenset({"id", "kind", "created", "updated"})
 
@@ -93,6 +95,7 @@ class Blame:
         owned = {one.note: [other for other in states if other.note == one.note] for one in states}
         there = [own for own in owned.values() if own[-1].blob]
         live = [own for own in there if own[-1].status in LIVE]
+        # Replaced cards of a key answer only where none is live.
         found = [self._blame_field(own, field) for own in live or there]
         if not any(found):
             raise NotFoundError("note or key", what)
@@ -159,6 +162,7 @@ class Blame:
         for number in numbers:
             line = lines[number - 1]
             held = [line if line in text.splitlines() else None for text in texts]
+            # A line that was taken out and put back counts from its return.
             first = list(_yield_runs(held))[-1]
             cause = self._reader.causes([states[first]])[0]
             turns = self._turns_of(current) if line.strip() else ()

@@ -92,6 +92,7 @@ class CommitGraph:
         machine in 2030 or 1970 changes its own commits only.
         """
         sure = _longest_ascending([row.seconds for row in self.rows])
+        # From the children back: no commit is later than a sure one that came after it.
         latest = [inf] * len(self.rows)
         for number in range(len(self.rows) - 1, -1, -1):
             bound = self.rows[number].seconds if number in sure else latest[number]
@@ -106,6 +107,8 @@ class CommitGraph:
 
 def _longest_ascending(dates: Sequence[int]) -> set[int]:
     """Return the places of a longest row of dates that never goes back."""
+    # `tails` holds, for each length, the earliest date in which a row of that length can end
+    # (patience sorting), so that histories of many thousand commits take no time.
     tails: list[int] = []
     ends: list[int] = []
     before: list[int] = []

@@ -68,6 +68,7 @@ def add_name(history: History, points: Points, name: str, text: str = "HEAD") ->
     if name in history.names():
         remedy = f"Take it away with 'kimi-memory name --remove {name}', or choose another."
         raise UsageError(f"There is a version named {name!r}. {remedy}")
+    # A name such as 2026-03 would hide the date.
     try:
         points.find(name)
     except KimiMemoryError:

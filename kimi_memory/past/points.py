@@ -14,6 +14,7 @@ from kimi_memory.store.git.history import Commit, History
 
 _VERSION = re.compile(r"[vV](\d{1,9})")
 _JOB = re.compile(r"[a-z][a-z-]*-[0-9a-f]{4,64}")
+# Git shortens a hash to four characters at least.
 _COMMIT = re.compile(r"[0-9a-f]{4,40}")
 _NOW = ("now", "HEAD", "head")
 FORMS = "a date (2026-02-27, 'last week'), a commit, a version (v12), a name or a job's id"
@@ -83,6 +84,7 @@ class Points:
         found = None if before else period(wanted, self._clock())
         if found is None:
             raise UsageError(f"{text!r} is no point in the history. Write {FORMS}.")
+        # A period ends where the next one begins; the moment before is the last of its own.
         last = timedelta.resolution if found.end > found.start else timedelta()
         return self.at(found.end - last)
 
@@ -94,6 +96,7 @@ class Points:
         """
         graph = self.graph()
         commit = graph.newest_at(moment.timestamp())
+        # The head may bear a later date, from a clock that was ahead.
         if moment >= self._clock():
             commit = graph.head
         if not commit:
@@ -117,6 +120,7 @@ class Points:
             if not found:
                 raise UsageError(f"There is no {text}; the last version is v{len(graph.line)}.")
             return found
+        # A person's own name comes before what merely looks like a job or a commit.
         if named := self._history.names().get(text):
             return named
         if _JOB.fullmatch(text):

@@ -113,6 +113,7 @@ class PastTable:
     def states_under(self, key: str) -> list[State]:
         """Return the states of all notes that ever had a key, or one below it, oldest first."""
         notes = "SELECT note FROM states WHERE key = ? OR key GLOB ?"
+        # GLOB and not LIKE, which takes an underscore for any character and ignores case.
         below = "".join(f"[{c}]" if c in "*?[" else c for c in key)
         return self._select(f"WHERE note IN ({notes}) ORDER BY place", key, f"{below}.*")
 
@@ -137,6 +138,7 @@ class PastTable:
     def count_cards(self, places: set[int]) -> int:
         """Return how many live cards there are after some commits, given by their places."""
         rows = self._db.execute(_LIVE)
+        # Rows come in the order of commits, so the last state of each note is the one that counts.
         return sum({note: live for note, place, live in rows if place in places}.values())
 
     def _select(self, where: str, *values: str) -> list[State]:
@@ -183,6 +185,7 @@ class PastFile:
         if not hmac.compare_digest(mark, self._sign(body)):
             return None
         db = sqlite3.connect(":memory:", check_same_thread=False)
+        # In memory: a file that SQLite changes in place could not be signed as a whole.
         db.deserialize(body)
         return db
 
@@ -277,6 +280,7 @@ class _Filling:
         for one in touched:
             new, old = entries.get((one.path, one.blob)), entries.get((one.path, one.before))
             if old is not None:
+                # Gone, unless another path of the same commit shows where it went.
                 known = states.setdefault((old.id, one.commit), [*_head(old), "", ""])
                 known[-1] = one.before
             if new is not None:

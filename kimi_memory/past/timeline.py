@@ -48,6 +48,7 @@ def list_states(
         last[state.note] = state, note
     if not shown:
         raise NotFoundError("note or key", what)
+    # Only now, as the first state in the window is compared with the one before it.
     kept = [one for one in shown if one[0].place in wanted]
     causes = reader.causes([state for state, _, _ in kept])
     entries = (_make_entry(*one, cause) for one, cause in zip(kept, causes, strict=True))
@@ -61,6 +62,7 @@ def _make_window(reader: PastReader, since: Point | None, until: Point | None) -
     if until is not None and until.commit in graph.index:
         found &= graph.ancestors(until.commit)
     if since is not None and since.commit in graph.index:
+        # The commit at which the window begins belongs to it.
         found -= graph.ancestors(since.commit) - {graph.index[since.commit]}
     return found
 

@@ -86,6 +86,7 @@ class Request:
         """Yield what is sent with it."""
         while True:
             try:
+                # For each piece, so that a large chat may take its time; `whole` limits the sum.
                 async with asyncio.timeout(BODY_SECONDS):
                     message = await self.receive()
             except TimeoutError as error:
@@ -160,6 +161,7 @@ class Proxy:
         if dialect is None or not plain:
             length = request.told.get("content-length", "")
             content = request.body() if _has_body(request, length) else b""
+            # Without a length httpx would send chunks where the client did not.
             headers += [(b"content-length", length.encode())] if length else []
             await self._relay_answer(request, answer, (url, headers, content), None)
             return
@@ -200,6 +202,7 @@ class Proxy:
         """Return a chat with what memory says to it; None for what is no conversation."""
         try:
             body = json.loads(raw)
+        # It passes on unread: the model server says what is wrong with it.
         except (ValueError, RecursionError):
             return None
         if not isinstance(body, dict):
@@ -242,6 +245,7 @@ class _Listening:
 
     def to(self, found: httpx.Response) -> Reply | None:
         """Begin to listen to an answer, if it is one."""
+        # What was refused is sent again, and is kept then.
         if found.status_code != 200:
             return None
         self._companion.hear(self._chat_exchange)
@@ -262,6 +266,7 @@ class _Answer:
     async def begin(self, status: int, headers: list[tuple[bytes, bytes]]) -> None:
         """Send status and headers."""
         if self.page:
+            # A browser refuses an answer that has this header twice.
             headers = [one for one in headers if one[0] != b"access-control-allow-origin"]
             headers += [(b"access-control-allow-origin", self.page.encode()), (b"vary", b"origin")]
         await self._send({"type": "http.response.start", "status": status, "headers": headers})

@@ -38,6 +38,7 @@ from kimi_memory.server.workers import Desk
 POLL_SECONDS = 0.25
 QUIET_SECONDS = 15.0
 """After so long a silence a stream says that it is still there."""
+# Nothing of a memory stays in caches, and no browser takes an answer for a page.
 _HEADERS = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
 
 Answer = Callable[[Request], Awaitable[Response]]
@@ -223,6 +224,7 @@ class App:
         if self._streams >= self._limits.streams:
             raise busy()
         last = request.headers.get("last-event-id", "")
+        # `isdigit` alone takes digits of all scripts, and `²`, which is no number.
         if last and not (last.isascii() and last.isdigit() and len(last) < 16):
             raise UsageError("'Last-Event-ID' is no number. Send one of an event.")
         start = await asyncio.to_thread(events.head, self._desk.memory)
@@ -233,6 +235,7 @@ class App:
         """Yield events from a number on; each client is at its own place in the journal."""
         self._streams += 1
         silent = time.monotonic()
+        # A client that loses the stream comes back after a second, with this number.
         yield f"id: {seq}\nretry: 1000\n\n"
         try:
             while not self._stop.is_set():
@@ -251,6 +254,7 @@ class App:
 
     async def _wait_for_poll(self) -> None:
         try:
+            # Waits for the stop itself, so that the server can end at once.
             async with asyncio.timeout(POLL_SECONDS):
                 await self._stop.wait()
         except TimeoutError:

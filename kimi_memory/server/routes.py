@@ -16,6 +16,7 @@ from kimi_memory.server import reading, responses, simple, writing
 from kimi_memory.server.principal import Scope
 from kimi_memory.server.schema import Field, Route, Special
 
+# A hundred years: to count back far more days leaves the calendar.
 MOST_DAYS = 36_500
 MOST_HITS = 100
 MOST_TOKENS = 50_000
@@ -221,6 +222,7 @@ READING = (
     ),
     Route(
         method="GET", path="/v1/health", name="health", summary="Say whether the server works.",
+        # Programs that watch a server have no token.
         gives=responses.Health, deed=reading.health, scope=None,
     ),
 )  # fmt: skip

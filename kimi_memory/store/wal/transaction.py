@@ -29,6 +29,7 @@ GROWING = ("short-term", "mid-term")
 STORE = Actor(name="store")
 _STAGED_NAMES = (".tmp", ".commit", ".done")
 MANIFEST = "manifest.json"
+# What this machine signed for another purpose never passes as a transaction.
 _SEALED = b"txn\0"
 _SWAP, _SPARE = ".swap", ".spare"
 _WRITTEN = tuple(name for name in Step._fields if name != "content")
@@ -126,10 +127,12 @@ class Transactions:
         """Whether a temporary holds nothing but our bytes, or those they replaced."""
         if not self.is_swap(place.name):
             return True
+        # The name holds the digests of both versions.
         marks = place.name.split(".")[2].split("-")[:2]
         return self._tree.digest(place, place.name)[:16] in marks
 
     def _swap_seal(self, begin: str) -> str:
+        # A stranger's file may have a name that is no UTF-8.
         told = begin.encode("utf-8", "surrogateescape")
         return self._journal.sign(b"swap\0" + told)[:16].decode()
 
@@ -146,6 +149,8 @@ class Transactions:
         done = name.removesuffix(".commit") + ".done"
         try:
             with self._tree.folder(FOLDER) as folder:
+                # Renamed first: a crash while its files go must leave nothing that looks
+                # committed.
                 self._disk.rename(name, folder, done, folder)
             self.drop(done)
         except OSError:
@@ -159,6 +164,7 @@ class Transactions:
                     if step.content is not None:
                         slot = Place(staged, str(number))
                         self._tree.write(slot, step.content, mode=step.mode)
+                # After the files it names, so that a whole manifest means that all is there.
                 body = _render_intent(intent)
                 seal = self._journal.sign(_SEALED + body)
                 self._tree.write(Place(staged, MANIFEST), body + b"\n" + seal)
