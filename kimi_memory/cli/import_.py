@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kimi_memory.cli.shared import open_memory, show, show_json, show_report
+from kimi_memory.errors import TranscriptError
 from kimi_memory.operations.foreign_stores import SYSTEMS
 from kimi_memory.operations.import_memories import import_store
 
@@ -42,7 +43,9 @@ def run(arguments: Namespace) -> int:
         show_json(found)
     else:
         _print_result(found)
-    return 0
+    # A folder may be empty still; a file that is named was meant to hold something.
+    unread = arguments.path.is_file() and not found.seen and not found.gone
+    return TranscriptError.exit_code if unread else 0
 
 
 def _source_name(path: Path) -> str:

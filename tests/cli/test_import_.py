@@ -41,3 +41,10 @@ def test_cards_are_previewed_imported_and_marked(folder, source: Path, capsys) -
 def test_a_source_may_have_a_name_and_must_be_there(folder, source: Path, capsys) -> None:  # noqa: F811  the fixture
     assert answer(capsys, "import", str(source), "--name", "memex")["name"] == "memex"
     assert run(["import", str(source / "none")]) == 2
+
+
+def test_a_file_in_which_nothing_is_a_statement_is_no_success(folder, source: Path, capsys) -> None:  # noqa: F811  the fixture
+    assert run(["export", "graphml", str(source / "graph.xml")]) == 0
+    capsys.readouterr()
+    assert run(["import", str(source / "graph.xml")]) == 22
+    assert "for reading only" in capsys.readouterr().out
