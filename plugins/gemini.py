@@ -31,7 +31,7 @@ from kimi_memory.errors import ModelError
 from kimi_memory.llm.remote import embeddings
 from kimi_memory.llm.remote.embeddings import Place, Vectors, unit
 from kimi_memory.llm.remote.http import Wire
-from kimi_memory.llm.remote.retry import Limits, Patience
+from kimi_memory.llm.remote.retry import Patience
 from kimi_memory.llm.remote.settings import Choices, find_key
 
 if TYPE_CHECKING:
@@ -46,19 +46,7 @@ THINKING_TOKENS = 4096
 """Room for the thoughts of a model that cannot be switched off: they count as answer."""
 _PARTS = {"thinking": "thinkingConfig", "schema": "responseSchema", "mime": "responseMimeType"}
 """What a refusal names, and the part of the request that it means."""
-SETTINGS = (
-    "model",
-    "embed_model",
-    "base_url",
-    "timeout_seconds",
-    "dimensions",
-    "key_env",
-    "keyring",
-    "tries",
-    "at_once",
-    "per_minute",
-    *embeddings.SETTINGS,
-)
+SETTINGS = ("base_url", *embeddings.SERVER_SETTINGS)
 """What may stand in ``[plugins.gemini]``."""
 
 
@@ -80,11 +68,10 @@ class Gemini:
         self._model = choices.text("model").removeprefix("models/")
         self._embed_model = choices.text("embed_model").removeprefix("models/")
         seconds = choices.number("timeout_seconds", 60)
-        self._dimensions = choices.whole("dimensions", 1) if "dimensions" in settings else None
+        self._dimensions = embeddings.read_dimensions(choices)
         variable, entry = choices.text("key_env"), choices.text("keyring")
         self._wire = Wire(base, lambda: find_key(variable, entry), seconds, header=KEY_HEADER)
-        pace = choices.whole("per_minute", 1) if "per_minute" in settings else 0
-        limits = Limits(choices.whole("tries", 3), choices.whole("at_once", 4), pace)
+        limits = embeddings.read_limits(choices)
         place = Place(
             server=base, model=self._embed_model, limits=limits, seconds=seconds, batch=64
         )

@@ -38,7 +38,7 @@ from kimi_memory.errors import ModelError
 from kimi_memory.llm.remote import embeddings
 from kimi_memory.llm.remote.embeddings import Place, Vectors, unit
 from kimi_memory.llm.remote.http import PASSING, is_loopback
-from kimi_memory.llm.remote.retry import Limits, Patience
+from kimi_memory.llm.remote.retry import Patience
 from kimi_memory.llm.remote.settings import Choices, find_key
 from kimi_memory.nlp.basic.tokens import estimate
 
@@ -54,19 +54,7 @@ CONTEXT_STEP = 2048
 """The server reloads a model for another context size, so few sizes are asked for."""
 
 
-SETTINGS = (
-    "model",
-    "embed_model",
-    "host",
-    "timeout_seconds",
-    "dimensions",
-    "key_env",
-    "keyring",
-    "tries",
-    "at_once",
-    "per_minute",
-    *embeddings.SETTINGS,
-)
+SETTINGS = ("host", *embeddings.SERVER_SETTINGS)
 """What may stand in ``[plugins.ollama]``."""
 
 
@@ -87,13 +75,12 @@ class Ollama:
         self._model, self._embed_model = choices.text("model"), choices.text("embed_model")
         self._host = choices.text("host", LOCAL)
         self._seconds = choices.number("timeout_seconds", 120)
-        self._dimensions = choices.whole("dimensions", 1) if "dimensions" in settings else None
+        self._dimensions = embeddings.read_dimensions(choices)
         self._variable, self._entry = choices.text("key_env"), choices.text("keyring")
-        pace = choices.whole("per_minute", 1) if "per_minute" in settings else 0
         place = Place(
             server=f"Ollama at {self._host}",
             model=self._embed_model,
-            limits=Limits(choices.whole("tries", 3), choices.whole("at_once", 2), pace),
+            limits=embeddings.read_limits(choices, at_once=2),
             seconds=self._seconds,
             batch=32,
         )

@@ -29,7 +29,7 @@ from kimi_memory.errors import ModelError
 from kimi_memory.llm.remote import embeddings
 from kimi_memory.llm.remote.embeddings import Place, Vectors, unit
 from kimi_memory.llm.remote.http import Wire
-from kimi_memory.llm.remote.retry import Limits, Patience
+from kimi_memory.llm.remote.retry import Patience
 from kimi_memory.llm.remote.settings import Choices, find_key
 
 if TYPE_CHECKING:
@@ -42,19 +42,7 @@ REFUSALS = {400, 422}
 """What servers answer to a field they do not know."""
 
 
-SETTINGS = (
-    "base_url",
-    "model",
-    "embed_model",
-    "timeout_seconds",
-    "dimensions",
-    "key_env",
-    "keyring",
-    "tries",
-    "at_once",
-    "per_minute",
-    *embeddings.SETTINGS,
-)
+SETTINGS = ("base_url", *embeddings.SERVER_SETTINGS)
 """What may stand in ``[plugins.openai_compatible]``."""
 
 
@@ -76,11 +64,10 @@ class OpenAICompatible:
         self._model = choices.text("model") if base else ""
         self._embed_model = choices.text("embed_model") if base else ""
         seconds = choices.number("timeout_seconds", 60)
-        self._dimensions = choices.whole("dimensions", 1) if "dimensions" in settings else None
+        self._dimensions = embeddings.read_dimensions(choices)
         variable, entry = choices.text("key_env"), choices.text("keyring")
         self._wire = Wire(base, lambda: find_key(variable, entry), seconds)
-        pace = choices.whole("per_minute", 1) if "per_minute" in settings else 0
-        limits = Limits(choices.whole("tries", 3), choices.whole("at_once", 4), pace)
+        limits = embeddings.read_limits(choices)
         place = Place(
             server=base, model=self._embed_model, limits=limits, seconds=seconds, batch=64
         )
