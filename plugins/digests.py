@@ -46,6 +46,11 @@ CLOSING, LATER = 0.8, 0.15
 """What the closing message of an exchange adds to the worth of a report, and its place takes off."""
 
 # People tell each other small things all day; with an agent a person speaks to the point.
+LEFT = 1.6
+"""What gains a line that is left to do when a session ends."""
+OPEN_END = -1
+"""In place of the number of an exchange: what the agent leaves open at the end."""
+
 LEAST = {"work": 1.2, "chat": 1.6, "people": 3.0}
 """From this weight on a person's clause is worth a line, by the sort of session."""
 SHORT, BRIEF = 160, 48
@@ -167,6 +172,8 @@ class _Reader:
             # nlp/basic/tokens.py.
             cost = estimate(bit.text) + 3
             # A heading stands once above all that is below it, so it is paid for once.
+            if bit.is_account and any(_says_same(bit, other) for other in line):
+                continue
             if bit.above and all(bit.above != other.above for other in line):
                 cost += estimate(bit.above) + 3
             if cost <= room and _account_size(line) + bit.is_account * cost <= ACCOUNT:
@@ -183,7 +190,7 @@ class _Reader:
             asked = asked or bit is not None
             yield from [bit] if bit is not None else []
             if self._kind == "work":
-                yield from _yield_account_bits(at, answers)
+                yield from _yield_account_bits(at, answers, last=self._turns[-1])
 
     def _yield_exchanges(self) -> Iterator[tuple[Turn | None, list[Turn]]]:
         """Yield each turn of a person with the turns of the agent that answer it."""
@@ -296,16 +303,24 @@ class _Reader:
         return Part.ASKED if of_work else Part.TOLD
 
 
-def _yield_account_bits(exchange: int, answers: list[Turn]) -> Iterator[_Bit]:
-    """Yield what the agent says it found and did in one exchange."""
+def _yield_account_bits(exchange: int, answers: list[Turn], last: Turn) -> Iterator[_Bit]:
+    """Yield what the agent says it found and did in one exchange, and what it leaves open."""
     for turn in answers:
         if turn.role is not Role.ASSISTANT or turn.origin is Origin.REMOTE:
             continue
         for at, report in enumerate(reports_in(turn.text)):
-            # In real sessions of work the closing message held most of what was worth keeping (24
-            # of 29 things); what the agent says on its way there is mostly repeated in it.
             worth = 0.7 * report.worth + CLOSING * (turn is answers[-1]) - LATER * min(at, 6)
-            yield _Bit(exchange, worth, report.text, turn.n, at=at, above=report.above)
+            # What is to do next is out of date with the next message, but for the last one.
+            is_open = report.to_do and turn is last
+            worth += LEFT * is_open
+            line = OPEN_END if is_open else exchange
+            yield _Bit(line, worth, report.text, turn.n, at=at, above=report.above)
+
+
+def _says_same(bit: _Bit, other: _Bit) -> bool:
+    """Whether an agent's words stand in its line already: it says what it found twice."""
+    said, known = bit.text.rstrip(".。 "), other.text.rstrip(".。 ")
+    return said in f"{other.above} {known}" or known in said
 
 
 def _account_size(bits: list[_Bit]) -> int:
@@ -317,9 +332,8 @@ def _build_line(bits: list[_Bit]) -> DigestLine:
     accounts = sorted((bit for bit in bits if bit.is_account), key=lambda bit: (bit.n, bit.at))
     asked = next((bit.line for bit in bits if bit.line), None)
     if asked is None or not accounts:
-        return asked or DigestLine(
-            Part.FOUND, _join_accounts(accounts), accounts[0].n, accounts[-1].n
-        )
+        part = Part.OPEN if bits[0].exchange == OPEN_END else Part.FOUND
+        return asked or DigestLine(part, _join_accounts(accounts), accounts[0].n, accounts[-1].n)
     part = Part.FOUND if asked.part is Part.TOLD else asked.part
     text = f"{asked.text} → {_join_accounts(accounts)}"
     return replace(asked, part=part, text=text, last=accounts[-1].n)

@@ -17,6 +17,7 @@ from kimi_memory.jobs.gates import DraftGate
 from kimi_memory.llm.proposals.proof import is_written
 from kimi_memory.nlp.basic.normalize import bare
 from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.rules.reports import LINK
 from kimi_memory.nlp.rules.strip_code import headline
 from kimi_memory.store.notes.notes import Shelf
 
@@ -74,7 +75,8 @@ def digest_step(
 def is_quoted(line: DigestLine, transcript: Transcript) -> bool:
     """Whether all words of a line stand in the turns it names."""
     turns = [turn.text for turn in transcript.turns if line.first <= turn.n <= line.last]
-    texts = [*turns, *(_EMPHASIS.sub("", text) for text in turns)]
+    plain = [LINK.sub(r"\1", _EMPHASIS.sub("", text)) for text in turns]
+    texts = [*turns, *(_EMPHASIS.sub("", text) for text in turns), *plain]
     pieces = [piece for piece in _JOINTS.split(line.text) if piece.strip()]
     return bool(pieces) and all(
         any(Quote("", 0, piece).stands_in(text) for text in texts) for piece in pieces

@@ -114,3 +114,10 @@ def test_a_line_must_stand_in_its_turns(text: str, quoted: bool) -> None:
     )
     transcript = Transcript(Session("s", NOON), turns)
     assert is_quoted(DigestLine(Part.TOLD, text, 1, 2), transcript) is quoted
+
+
+def test_words_without_the_address_of_their_link_are_quoted() -> None:
+    text = "Renamed [`pump.py`](src/pump.py) today."
+    transcript = Transcript(Session("s", NOON), (Turn(1, NOON, Role.ASSISTANT, text),))
+    line = DigestLine(Part.FOUND, "Renamed `pump.py` today.", 1, 1)
+    assert is_quoted(line, transcript)

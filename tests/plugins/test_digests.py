@@ -293,3 +293,24 @@ def test_words_said_twice_in_a_turn_stand_once() -> None:
 def test_a_line_of_settings_alone_tells_nothing() -> None:
     lines = digest(("user", "PORT=8443\nI run the shop of my aunt in Graz on 2 machines."))
     assert [line.text for line in lines] == ["I run the shop of my aunt in Graz on 2 machines."]
+
+
+def test_what_the_agent_leaves_open_at_the_end_is_open() -> None:
+    left = "`pump.py` still needs 2 tests for the night."
+    lines = digest(
+        ("user", "Please mend the pump of well 3 in Ohlau."),
+        *[("agent", "Reading."), ("agent", "Reading on."), ("agent", "Found 1 thing.")] * 2,
+        ("agent", f"Fixed `pump.py`, it closed at 9 bar.\n\n{left}"),
+    )
+    assert [line.text for line in lines if line.part is Part.OPEN] == [left]
+
+
+def test_what_the_agent_says_twice_stands_once() -> None:
+    said = "The root cause is that `pump.py` closes at 9 bar"
+    (line,) = digest(
+        ("user", "Please mend the pump of well 3 in Ohlau."),
+        *[("agent", "Reading."), ("agent", "Reading on."), ("agent", "More.")] * 2,
+        ("agent", f"{said}."),
+        ("agent", f"{said}, so the well ran dry."),
+    )
+    assert line.text.count("closes at 9 bar") == 1

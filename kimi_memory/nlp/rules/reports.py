@@ -17,6 +17,8 @@ _ROW = regex(r"^\s*\|")
 _HEADING = regex(r"^\s*#{1,6}\s|^\s*\**[^*\n]{1,80}\**[:：]\**\s*$|^\s*(?:---+|\*\*\*+)\s*$")
 _MARKUP = regex(r"^\s*(?:[-*•]|\d{1,2}[.)、])\s+(?:\[[ xX]\]\s*)?|\*\*|__")
 # "Let me check …", "Now I'll …", 接下来…: what an agent is about to do, never what came of it.
+LINK = regex(r"\[([^\[\]\n]{1,200})\]\([^()\s]{1,300}\)")
+"""A link of Markdown: its words are what is read."""
 _COMMENTARY = regex(
     r"^\W*(?:(?:good|great|ok(?:ay)?|now|first|next|right|perfect|excellent|alright|so|and|then|understood|got it|sure|but)\b[,.!:— –-]*+\s*+){0,3}"
     r"(?:let me|let's|i'll|i will|i'm going to|i am going to|i need to|i should|i can (?:now )?see|i see\b|now i\b|now the\b|i (?:now )?have (?:everything|all|enough|what|an? )|must be|probably|maybe|perhaps|might be|likely\b|we need to|here(?:'s| is| are)\b|looking at|would you|do you|should i|shall i|want me|is there|if (?:you|that|this|it)\b|once you|tell me|let me know|i can\b|[a-d][.)]\s|you can\b|you may\b|let us|feel free|which\b|what\b|how\b|can you|to summarize|summary|in summary|you're (?:absolutely )?right|sorry|apolog|(?:add|update|fix|create|check|run|remove|write|build|verify|test|implement|replace|refactor|rename|move|wait)\b(?!ed)(?= (?:the|a|an|all|these|those|it|them|this|that|`)))"
@@ -53,6 +55,7 @@ _LABEL = regex(
 )
 """What a line is, said in front of it."""
 _DOING = regex(r"^\W*(?:now )?(?:re)?[a-z]+ing\b", 2)
+_NOW = regex(r"^\W*now\b", 2)
 _STEP = 70
 """So short a unit that begins with what is being done is a step, no finding."""
 # `a.b`, snake_case, camelCase, src/app.py, --flag, #17
@@ -68,6 +71,12 @@ _GUESS = regex(
 )
 """What the agent only supposes is often found to be otherwise a message later."""
 GUESSED = 0.8
+_UNDONE = regex(
+    r"\b(?:not (?:yet|done|implemented|tested|verified|fixed)|still (?:fixed|needs?|fails?|open|missing|broken|to do)|remaining|to-?dos?|pending|unresolved|left open)\b"
+    r"|还没|尚未|未(?:实现|完成|验证|解决|处理|提交)|待(?:办|完成|验证|处理|确认)|仍(?:是|然|未|需)",
+    2,
+)
+"""What is still to be done."""
 ADVISED, ROW = 1.5, 0.4
 """What a sentence loses that only advises the person, and a row of a table."""
 
@@ -122,11 +131,13 @@ class Report:
         text: its words, or those of a heading and of what stands below it.
         worth: how much it tells.
         above: the heading or the lead of a list that it stands below; may be empty.
+        to_do: whether it is what comes next, or is not done yet.
     """
 
     text: str
     worth: float
     above: str = ""
+    to_do: bool = False
 
 
 def reports_in(text: str) -> list[Report]:
@@ -189,7 +200,7 @@ def _section_of(head: str) -> _Section:
 
 
 def _split_cells(line: str) -> list[str]:
-    return [_MARKUP.sub("", cell).strip() for cell in line.strip().strip("|").split("|")]
+    return [_strip_markup(cell) for cell in line.strip().strip("|").split("|")]
 
 
 def _find_claim(head: str) -> Report | None:
@@ -211,9 +222,10 @@ def _find_reports(line: str, above: str, section: _Section, *, item: bool) -> It
         listed = item and _DID.search(above) and not _COMMENTARY.search(unit)
         if worth <= 0 and listed:
             worth = 0.3 * min(3, len(set(_IDENTIFIER.findall(unit)))) + 0.3
+        to_do = section is _Section.ADVICE or _UNDONE.search(unit) is not None
         worth -= ADVISED * (section is _Section.ADVICE)
         if worth > 0:
-            yield Report(unit, worth + (0.5 if above else 0), above)
+            yield Report(unit, worth + (0.5 if above else 0), above, to_do)
 
 
 def _unfenced_lines(text: str) -> Iterator[str]:
@@ -226,7 +238,7 @@ def _unfenced_lines(text: str) -> Iterator[str]:
 
 
 def _strip_markup(line: str) -> str:
-    return _MARKUP.sub("", line.lstrip("# ")).strip()
+    return LINK.sub(r"\1", _MARKUP.sub("", line.lstrip("# "))).strip()
 
 
 def _split_sentences(line: str) -> Iterator[tuple[str, bool]]:
@@ -246,10 +258,10 @@ def _score_unit(unit: str, *, done: bool, named: bool = False, why: bool = False
     if chatter or unit.endswith(("?", "？", ":", "：")):
         return 0.0
     # "Running the tests" is a step on the way. A longer unit mostly says what came of it.
-    if _DOING.match(unit) and len(unit) <= _STEP:
+    if _DOING.match(unit) and len(unit) <= (_STEP if not _NOW.match(unit) else LONGEST):
         return 0.0
     did = done or _DID.search(unit) is not None
-    cause = _CAUSE.search(unit) is not None or _LABEL.search(unit) is not None
+    cause = any(words.search(unit) for words in (_CAUSE, _LABEL, _UNDONE))
     names = min(3, len(set(_IDENTIFIER.findall(unit))))
     figure = _FIGURE.search(unit) is not None
     if not (did or cause or ((named or why) and (names or figure))):

@@ -89,6 +89,20 @@ _REQUEST_ZH = regex(
     r"你(?!每|以后)[^，。每]{0,8}(?:提醒|叫醒|通知|告诉)我|^(?:那|好|嗯|行|对了|另外|顺便|然后|再|先|请|麻烦|要不|还有)*(?:帮(?:我|忙)|麻烦|请(?:你|帮|给|教|问)?|(?:你)?给我(?!妈|爸|老|女|儿|家|们)|你(?:先|再|来|就|可以|能|试试|去)*(?:帮我|讲|说|读|列|写|改|算|看|查|做|解释|推荐|总结|翻译|介绍|分析|对比|整理|评|想)|(?:讲讲|说说|看看|列(?:个|一|出)|写(?:个|一|封|段)|改(?:一下|成|得)|算(?:一下|算)|查(?:一下|查)|整理|总结|翻译|推荐|解释|介绍|分析))"
 )
 
+_MAKE = r"(?:add|adjust|build|bump|change|clean|convert|create|decrease|delete|deploy|disable|drop|enable|extend|fix|generate|get rid|hide|implement|include|increase|install|integrate|make|merge|move|put|rebuild|reduce|refactor|remove|rename|replace|restore|revert|rewrite|set|simplify|split|swap|switch|turn|update|upgrade|use|wire|write)"
+_ASKED_TO_DO = regex(
+    rf"^{_LEAD}(?:(?:can|could|would|will) (?:you|u|we)|should we not|why (?:don't|not) (?:we|you)) (?:also |just |maybe |please |then |instead |now ){{0,2}}{_MAKE}\b"
+    r"|^(?:那|请|我们)?(?:能不能|可不可以|可以|能否|是否可以|可否)(?:你|再|先|也|直接|顺便|帮我|给我){0,3}(?:把|将|加|改|换|做|删|写|添加|增加|实现|去掉|合并|拆|移)"
+)
+"""A question by its form that asks an agent at work to do something."""
+_PHRASE = regex(
+    rf"^{_LEAD}(?:for|with|in|on|at|under|inside|regarding|concerning|about|as for|instead of|as to|next to|above|below)\s(?!example\b|instance\b)[^,;]{{2,120}}[,;]\s*"
+)
+_VERB = regex(
+    rf"\b(?:{_AUX}|i|i'm|i've|we|we're|they|he|she|it|it's|there|who|which|that|if|when|because|got|get|want|need|have)\b"
+)
+"""What a phrase lacks that says something by itself."""
+
 _EVER_EN = r"(?:from now on|going forward|from here on|in (?:the )?future|for (?:all )?future|henceforth|whenever|every time|each time|always|never(?! mind)|any ?time|by default|at all times)"
 # "Don't worry", "don't let it", "never mind" have the form of an order and are none. "Always"
 # in the middle needs a verb that an agent can follow.
@@ -182,12 +196,16 @@ def of_work(found: list[Clause]) -> list[Clause]:
     """
     if all(clause.act in (Act.ORDER, Act.REMARK) for clause in found):
         return found
-    return [
-        replace(clause, act=Act.REQUEST)
-        if clause.act is Act.ORDER and _BARE.match(clause.text)
-        else clause
-        for clause in found
-    ]
+    return [replace(clause, act=Act.REQUEST) if _is_errand(clause) else clause for clause in found]
+
+
+def _is_errand(clause: Clause) -> bool:
+    """Whether a clause says what is to be done now: "add a list", "can we make it wider?"."""
+    if clause.act is Act.ORDER:
+        return _BARE.match(clause.text) is not None
+    asked = clause.text.replace("’", "'").strip().lower()
+    said = _PHRASE.sub("", asked, count=1)
+    return clause.act is Act.QUESTION and _ASKED_TO_DO.match(said) is not None
 
 
 def act_of(clause: str) -> Act:
@@ -230,6 +248,7 @@ def _split_by_act(text: str, start: int, end: int) -> list[Clause]:
         Clause(a, b, text[a:b], act_of(text[a:b]))
         for a, b in zip([start, *borders], [*borders, end], strict=True)
     ]
+    parts = _join_phrase(text, parts)
     whole = act_of(text[start:end])
     acts = {part.act for part in parts} - {Act.REMARK}
     # Of an order nothing is cut off: "if I ask about X, include Y" would lose its case.
@@ -244,6 +263,18 @@ def _split_by_act(text: str, start: int, end: int) -> list[Clause]:
         else:
             joined.append(part)
     return [_trim_clause(text, part) for part in joined]
+
+
+def _join_phrase(text: str, parts: list[Clause]) -> list[Clause]:
+    """Join "For the login page," with what is asked of the page."""
+    if len(parts) < 2 or parts[0].act is not Act.STATEMENT:
+        return parts
+    first, second, *rest = parts
+    low = first.text.replace("’", "'").strip().lower()
+    if not _PHRASE.fullmatch(low) or _VERB.search(low):
+        return parts
+    whole = Clause(first.start, second.end, text[first.start : second.end], second.act)
+    return [whole, *rest]
 
 
 def _trim_clause(text: str, clause: Clause) -> Clause:

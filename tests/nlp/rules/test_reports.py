@@ -170,3 +170,26 @@ def test_a_guess_is_worth_less_than_a_finding() -> None:
     (sure,) = reports_in("The root cause is that `pump.py` drops messages after 30 seconds.")
     (guess,) = reports_in("The root cause is probably that `pump.py` drops messages after 30 s.")
     assert guess.worth < sure.worth
+
+
+def test_a_link_is_read_as_its_words() -> None:
+    (report,) = reports_in("Renamed [`pump.py`](src/pump.py) because 2 tests need it.")
+    assert report.text == "Renamed `pump.py` because 2 tests need it."
+
+
+@pytest.mark.parametrize(
+    ("text", "to_do"),
+    [
+        ("## Next steps\n\nRestart `pump.py`, because it reads 3 settings only then.", True),
+        ("当前 `pump.py` 还没有实现第 2 种模式。", True),
+        ("Renamed `pump.py` because 2 tests need it.", False),
+    ],
+)
+def test_what_is_left_to_do_is_known(text: str, to_do: bool) -> None:
+    assert [report.to_do for report in reports_in(text)] == [to_do]
+
+
+def test_a_step_that_begins_now_is_none_however_long() -> None:
+    assert not reports_in(
+        "Now adding the new sections for `pump.py`, the 2 valves and everything else about them."
+    )

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kimi_memory.nlp.rules.utterance import Act, act_of, clauses, is_order
+from kimi_memory.nlp.rules.utterance import Act, act_of, clauses, is_order, of_work
 
 
 @pytest.mark.parametrize(
@@ -225,3 +225,30 @@ def test_a_question_may_be_announced() -> None:
 def test_a_question_about_an_address_needs_no_mark() -> None:
     (clause,) = clauses("Should https://shop.example.org/play and the old page show one stock")
     assert clause.act is Act.QUESTION
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "For the login page, can we make the form wider?",
+        "Could you also add a filter for the 3 oaks?",
+        "能不能把左边的菜单加宽一点？",
+    ],
+)
+def test_a_polite_question_to_an_agent_at_work_is_an_errand(text: str) -> None:
+    (clause,) = of_work(clauses(text))
+    assert (clause.text, clause.act) == (text, Act.REQUEST)
+
+
+@pytest.mark.parametrize(
+    "text", ["Can you explain the oak?", "Can we see both?", "能不能解释一下？"]
+)
+def test_who_wants_to_know_asks_for_no_work(text: str) -> None:
+    assert {clause.act for clause in of_work(clauses(text))} == {Act.QUESTION}
+
+
+def test_a_phrase_stays_with_what_is_asked_of_it() -> None:
+    (clause,) = clauses("With the new parser, is it faster?")
+    assert clause.act is Act.QUESTION
+    first, _ = clauses("For our wedding we have 40 guests, can you help me?")
+    assert first.act is Act.STATEMENT
