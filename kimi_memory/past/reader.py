@@ -107,7 +107,8 @@ class PastReader:
         found = []
         for one in states:
             op, why = _find_reason(contents.get(records.get(one, ("", ""))), one.note)
-            about = (one.job, one.job_kind, one.model, op, why, one.author, one.copy, one.merged)
+            merged = bool(one.merged)  # SQLite has no booleans
+            about = (one.job, one.job_kind, one.model, op, why, one.author, one.copy, merged)
             found.append(Cause(one.commit, one.version, self.on_clocks(one.known), *about))
         return found
 
@@ -116,7 +117,7 @@ class PastReader:
         rows = (self.table().commit(name) for name in names)
         return [
             Cause(one.hash, one.version, self.on_clocks(one.known), one.job, one.kind, one.model,
-                  author=one.author, copy=one.copy, merged=one.merged)
+                  author=one.author, copy=one.copy, merged=bool(one.merged))
             for one in rows
             if one is not None
         ]  # fmt: skip

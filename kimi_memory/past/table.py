@@ -65,7 +65,7 @@ class State(NamedTuple):
     version: int
     known: float
     """When the commit was known, in seconds."""
-    merged: bool
+    merged: int
     job: str
     job_kind: str
     model: str
@@ -92,7 +92,7 @@ class CommitRow(NamedTuple):
     hash: str
     version: int
     known: float
-    merged: bool
+    merged: int
     job: str
     kind: str
     model: str

@@ -27,6 +27,7 @@ def test_a_key_says_since_when_why_and_from_which_turn(memory: Memory, past: Pas
     assert (found.text, found.field) == ("The deploy port is 8443 now.", "value")
     assert found.cause is not None and found.cause.job == past.second
     assert (found.cause.op, found.cause.model) == ("ADD", "rules")
+    assert found.cause.merged is False
     assert [(turn.text, turn.verified) for turn in found.turns] == [
         ("The deploy port is 8443 now.", True)
     ]
