@@ -83,6 +83,8 @@ def _component_fault(part: str) -> str:
 
 
 def _bad_characters(part: str) -> str:
+    if part.isprintable() and "\\" not in part and ":" not in part:
+        return ""  # Nothing else is printable, and a start of a session asks for every file.
     # Both part a path on Windows; a newline would end a line of a journal.
     if any(c in "\\:" or unicodedata.category(c) == "Cc" for c in part):
         return "it has a control character, a backslash or a colon"
@@ -129,16 +131,19 @@ def _is_losing(name: str) -> bool:
 @lru_cache(maxsize=_PATHS)
 def is_truth(path: str) -> bool:
     """Whether a path holds truth: not hidden, not a view, not an editor's temporary."""
-    parts = path.split("/")
-    if any(part.startswith(".") for part in parts) or is_passing(parts[-1]):
-        return False
-    return _VIEW.fullmatch(path) is None
+    return _holds_truth(path)
 
 
 @lru_cache(maxsize=_PATHS)
 def is_kept(path: str) -> bool:
     """Whether a path holds truth and is safe: whatever lies there as a plain file is kept."""
-    return is_truth(path) and is_plain(path)
+    return _holds_truth(path) and is_plain(path)
+
+
+def _holds_truth(path: str) -> bool:
+    if path.startswith(".") or "/." in path or is_passing(path.rpartition("/")[2]):
+        return False
+    return _VIEW.fullmatch(path) is None
 
 
 def forget() -> None:
