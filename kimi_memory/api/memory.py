@@ -284,8 +284,6 @@ class Memory(Parts):
             project: at the start of a session, the project it is about; all if empty.
             narrowed: bounds a query to what the caller may see; no bound if None.
         """
-        from kimi_memory.recall.context import build
-
         # The block is built with a random mark and gets its lasting one below, once its text is
         # known.
         request = Request(
@@ -296,8 +294,12 @@ class Memory(Parts):
         if purpose == "start":
             from kimi_memory.recall.start import build_start
 
-            built = build_start(self.store, request, self.clock(), self.engine.ids)
+            # The index, and numpy with it, is loaded only for callers who may not see all.
+            find_ids = lambda query: self.engine.ids(query)  # noqa: E731, PLW0108  asked late
+            built = build_start(self.store, request, self.clock(), find_ids)
         else:
+            from kimi_memory.recall.context import build
+
             with self.index.hold():
                 built = build(self.engine, request)
         self._recall_receipts.add(query, built.lines, self.actor)
