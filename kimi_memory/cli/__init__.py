@@ -40,6 +40,7 @@ COMMANDS: dict[str, str] = {
     "timeline": "show every state of a note or a key, and why it changed",
     "versions": "list the versions of the memory",
     "name": "give a version a name, to come back to",
+    "merge": "bring a branch or another copy of this memory into it",
     "undo": "take a job back, byte for byte",
     "index": "bring the indexes up to date, or rebuild them",
     "watch": "keep the index up to date while somebody edits the files",

@@ -134,6 +134,9 @@ class Judge(Protocol):
     def entry(self, entry: Entry, content: bytes, look: os.stat_result) -> Entry:
         """Return a journal entry with the judgement of what it records."""
 
+    def merged(self, path: str, content: bytes) -> Entry | None:
+        """Return the record of what a merge is about to write; None where it waits for nobody."""
+
     def waiting(self, path: str) -> Waiting | None:
         """Return a file that waits for a person's word; None for one that does not."""
 

@@ -72,15 +72,25 @@ class Import:
             The name of the commit, empty where git failed, as the end of the stream tells.
         """
         parent = b"from %b\n" % head.encode() if head else b""
+        return self._add_commit(message, who, parent + _format_differences(differences))
+
+    def merge(
+        self, parents: tuple[str, str], files: Iterable[Difference], message: bytes, who: Idents
+    ) -> str:
+        """Add a commit of two parents that has these files and no others; return its name."""
+        first, second = (one.encode() for one in parents)
+        heads = b"from %b\nmerge %b\ndeleteall\n" % (first, second)
+        return self._add_commit(message, who, heads + _format_differences(files))
+
+    def _add_commit(self, message: bytes, who: Idents, rest: bytes) -> str:
         self._feed_stream(
-            b"commit %b\nmark :1\nauthor %b\ncommitter %b\n%b%b%b"
+            b"commit %b\nmark :1\nauthor %b\ncommitter %b\n%b%b"
             % (
                 _PASSING,
                 who.author,
                 who.committer,
                 _format_data(message),
-                parent,
-                _format_differences(differences),
+                rest,
             )
         )
         self._feed_stream(b"get-mark :1\nreset %b\nfrom %b\n\n" % (_PASSING, NOTHING.encode()))

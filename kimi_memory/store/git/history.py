@@ -23,6 +23,7 @@ from kimi_memory.store.git.head_log import head_at, read_state
 from kimi_memory.store.git.health import examine, read_settings
 from kimi_memory.store.git.locks import remove_stale
 from kimi_memory.store.git.log import idents, message
+from kimi_memory.store.git.merge_commit import Merger
 from kimi_memory.store.git.repo_check import check_adoptable, check_owner, is_clone, settle_outside
 
 __all__ = ["Commit", "History"]
@@ -116,6 +117,15 @@ class History:
             committer = Committer(git, folder, self._side, self._kept)
             who = idents(author, self._clock())
             return committer.commit(message(subject, trailers or {}), who, Where(only, looks))
+
+    def merger(self) -> Merger:
+        """Return what joins another commit with the current one.
+
+        Raises:
+            HistoryError: no repository of ours, or a person is in the middle of something.
+        """
+        git = self._require_git()
+        return Merger(git, _folder_of(git), self._side, self._lock)
 
     def close(self) -> None:
         """Keep what is known of the last commit for the next process."""

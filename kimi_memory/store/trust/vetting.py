@@ -44,6 +44,7 @@ _APART_NS = 3_000_000_000
 """Who writes a file sets both of its times; so far apart, it was brought."""
 _YOUNG_NS = 10_000_000_000
 """So shortly after it was written, a file may be one of ours that is not journaled yet."""
+MERGED = "a merge brought it"
 _LIVE = frozenset({Status.ACTIVE, Status.STALE, Status.CONFLICTED})
 
 
@@ -154,6 +155,15 @@ class Vetting:
         vetted = self.vetted_before(self._store.journal.last(entry.path), entry.path)
         return entry._replace(origin=f"{EXTERNAL}:{cap}", why=why, vetted=vetted or entry.before)
 
+    def merged(self, path: str, content: bytes) -> Entry | None:
+        """Return the record of what a merge is about to write; None where it waits for nobody."""
+        mark = digest(content)
+        if not is_judged(path) or self._trusts_all(path) or self._is_known_content(mark):
+            return None
+        vetted = self.vetted_before(self._store.journal.last(path), path)
+        origin = f"{EXTERNAL}:{Origin.REMOTE}"
+        return Entry("modified", path, mark, mark, origin=origin, why=MERGED, vetted=vetted)
+
     def vetted_before(self, last: Record | None, path: str) -> str:
         """Return the mark of the last version that counted, by the record of what was there."""
         if last is None:
@@ -223,6 +233,8 @@ class Vetting:
                 after = str(one.get("after"))
                 if not is_mark(after):
                     (waits if one.get("origin") in WAITS else sure).add(after)
+                    if after in waits and one.get("before") == after:
+                        sure.discard(after)  # A merge wrote it, so it was recorded as ours.
             self._made = extent, sure, waits
         return mark in self._made[1]
 

@@ -1,0 +1,144 @@
+"""Commits with two parents: what both sides have, and the commit that joins them.
+
+The commit follows from its parents and its files alone, so two machines that merge the same
+commits make the same one. Git itself merges nothing: it would run what its settings name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from kimi_memory.errors import HistoryError
+from kimi_memory.store.files.paths import is_kept
+from kimi_memory.store.git.cache import Entry
+from kimi_memory.store.git.command import Git
+from kimi_memory.store.git.commit import writable_branch
+from kimi_memory.store.git.fast_import import Import
+from kimi_memory.store.git.index import Owed
+from kimi_memory.store.git.log import idents, message
+from kimi_memory.store.git.read import read_blobs, resolve
+from kimi_memory.store.git.repo_check import check_owner
+from kimi_memory.store.git.tree import Difference, blob_name, list_tree
+
+RULES = "Merge-Rules"
+"""The trailer of merges that were made value by value, with the version of the rules."""
+_MESSAGE = message("merge: two copies", {"Kind": "merge", RULES: "1"})
+_PLAIN = "100644"
+
+
+class Versions(NamedTuple):
+    """What differs between commits: the bytes of the files that are not the same in all."""
+
+    trees: tuple[Mapping[str, bytes], ...]
+    """One mapping for each commit, by path."""
+
+
+class Merger:
+    """Joins another commit with the current one.
+
+    Args:
+        git: the repository.
+        folder: its folder.
+        side: where derived files lie.
+        lock: gives the git lock of this memory.
+    """
+
+    def __init__(
+        self, git: Git, folder: Path, side: Path, lock: Callable[[], AbstractContextManager[object]]
+    ) -> None:
+        self._git, self._side, self._lock = git, side, lock
+        self.ref, self.ours = writable_branch(git, folder)
+        """The current branch and its commit."""
+
+    def find(self, name: str) -> str:
+        """Return the commit of a branch or another name of it.
+
+        Raises:
+            HistoryError: there is none.
+        """
+        return resolve(self._git, name)
+
+    def fetch(self, root: Path) -> str:
+        """Take over the history of another copy that lies in a folder; return its commit.
+
+        Raises:
+            HistoryError: it has none, or belongs to somebody else.
+        """
+        place = root / ".git"
+        if place.is_symlink() or not place.is_dir():
+            raise HistoryError(f"{root} has no history. Run 'kimi-memory init' there.")
+        other = Git(root, place)
+        check_owner(root, other.common())
+        theirs = resolve(other, "HEAD")
+        known = other.call("cat-file", "-e", f"{self.ours}^{{commit}}").code == 0
+        wanted = f"{theirs}\n^{self.ours}\n" if known else f"{theirs}\n"
+        pack = other.run("pack-objects", "--stdout", "--revs", "-q", feed=wanted.encode())
+        self._git.run("unpack-objects", "-q", "--strict", feed=pack)
+        return theirs
+
+    def bases(self, theirs: str) -> list[str]:
+        """Return the last commits that both sides descend from, sorted."""
+        return sorted(self._git.call("merge-base", "--all", self.ours, theirs).text.split())
+
+    def read(self, commits: Collection[str], *, whole: bool = False) -> Versions:
+        """Return the files that are not the same in all commits; all of them where `whole`."""
+        trees = [_plain_files(self._git, commit) for commit in commits]
+        paths = {path for tree in trees for path in tree}
+        blobs = {path: {tree.get(path) for tree in trees} for path in paths}
+        wanted = {path for path, found in blobs.items() if whole or len(found) > 1}
+        contents = read_blobs(
+            self._git, sorted({tree[path] for tree in trees for path in wanted & tree.keys()})
+        )
+        picked = ({p: contents[tree[p]] for p in sorted(wanted & tree.keys())} for tree in trees)
+        return Versions(tuple(picked))
+
+    def commit(self, theirs: str, files: Mapping[str, bytes | None]) -> str:
+        """Make the commit that joins both sides; `publish` makes it the current one.
+
+        Args:
+            theirs: the other commit.
+            files: what is otherwise than in ours, None for what is gone.
+        """
+        first, second = sorted((self.ours, theirs))
+        entries = list_tree(self._git, self.ours)
+        with Import(self._git) as objects:
+            for path, content in files.items():
+                if content is None:
+                    entries.pop(path, None)
+                else:
+                    objects.add(content)
+                    entries[path] = Entry(_PLAIN, blob_name(content))
+            rows = [Difference(path, None, entry) for path, entry in entries.items()]
+            at = datetime.fromtimestamp(max(map(self._seconds, (first, second))), UTC)
+            return objects.merge((first, second), rows, _MESSAGE, idents("", at))
+
+    def publish(self, made: str) -> None:
+        """Make a commit the current one; the disk has its files already.
+
+        Raises:
+            HistoryError: somebody committed meanwhile.
+        """
+        with self._lock():
+            owed = Owed(self._side / "git-owed")
+            owed.note(self.ours, made)
+            # Not one of our own messages: what came by it is judged as what a pull brings.
+            note = f"-mmerge: {made[:12]}"
+            result = self._git.call("update-ref", note, self.ref, made, self.ours)
+            if result.code != 0:
+                raise HistoryError(
+                    "Somebody committed to this memory during the merge. Run it again."
+                )
+            owed.settle(self._git)
+
+    def _seconds(self, commit: str) -> int:
+        return int(self._git.run("rev-list", "-1", "--no-commit-header", "--format=%ct", commit))
+
+
+def _plain_files(git: Git, commit: str) -> dict[str, str]:
+    """Return the blobs of the files of truth in a commit; nothing else is merged."""
+    entries = list_tree(git, commit).items()
+    return {path: one.blob for path, one in entries if one.mode[:3] == "100" and is_kept(path)}

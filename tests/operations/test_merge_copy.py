@@ -1,0 +1,294 @@
+"""Two copies of one memory, each with a life of its own, merged over real git."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kimi_memory import Memory, Opening
+from kimi_memory.api.options import Home
+from kimi_memory.cli import run
+from kimi_memory.domain.operation_types import Wanted
+from kimi_memory.errors import GateError, HistoryError
+from kimi_memory.jobs.forget import Forget
+from kimi_memory.operations.merge_copy import merge_copy
+from kimi_memory.operations.review_queue import review
+from kimi_memory.store.notes import sessions
+from kimi_memory.store.reading import has_marks
+from tests.conftest import Clock
+from tests.test_copies import clone, errors, git
+
+__all__ = ["clone"]
+
+Clone = Callable[[str], Memory]
+
+
+def tree(memory: Memory) -> str:
+    memory.batch.flush()
+    return git(memory.root, "rev-parse", "HEAD^{tree}").strip()
+
+
+def merge(memory: Memory, other: Memory) -> str:
+    other.batch.flush()
+    return merge_copy(memory, str(other.root)).commit
+
+
+def values(memory: Memory, question: str) -> str:
+    return "\n".join(hit.unit.text for hit in memory.recall(question).hits)
+
+
+def test_what_both_copies_remembered_is_in_both_after_two_merges(
+    memory: Memory, clone: Clone
+) -> None:
+    memory.remember("Ann lives in Oslo.", key="ann.home")
+    other = clone("b")
+    memory.remember("Ann likes tea.", key="ann.tea")
+    other.remember("Bob likes coffee.", key="bob.coffee")
+    made = merge(memory, other)
+    parents = git(memory.root, "rev-list", "--parents", "-1", made).split()
+    assert len(parents) == 3
+    assert "Merge-Rules: 1" in git(memory.root, "log", "-1", "--format=%B", made)
+    assert errors(memory) == []
+    assert merge(other, memory) == git(memory.root, "rev-parse", "HEAD").strip()
+    assert tree(memory) == tree(other)
+    assert merge_copy(memory, str(other.root)).commit == ""
+    assert errors(other) == []
+    for one in (memory, other):
+        assert git(one.root, "status", "--porcelain").strip() == ""
+        for words in ("Ann likes tea", "Bob likes coffee"):
+            assert words in values(one, words)
+
+
+def test_two_machines_that_merge_the_same_commits_make_the_same_one(
+    memory: Memory, clone: Clone
+) -> None:
+    other = clone("b")
+    third = clone("c")
+    other.remember("Bob likes coffee.", key="bob.coffee")
+    third.remember("Cleo likes water.", key="cleo.water")
+    other.batch.flush(), third.batch.flush()
+    heads = [git(one.root, "rev-parse", "HEAD").strip() for one in (other, third)]
+    assert merge(third, other) == merge_commit(other, third, heads[1])
+
+
+def merge_commit(memory: Memory, other: Memory, theirs: str) -> str:
+    """Merge the commit that the other copy had before it merged ours."""
+    memory.history.merger().fetch(other.root)
+    return merge_copy(memory, theirs).commit
+
+
+def test_what_another_copy_says_waits_for_a_persons_word(memory: Memory, clone: Clone) -> None:
+    memory.remember("The deploy port is 8080.", key="deploy.port")
+    other = clone("b")
+    page = next((other.root / "semantic").rglob("deploy.port.md"))
+    text = page.read_text(encoding="utf-8")
+    page.write_text(text.replace("8080", "9999"), encoding="utf-8")
+    other.batch.note()
+    made = merge(memory, other)
+    assert made
+    assert "9999" in next((memory.root / "semantic").rglob("deploy.port.md")).read_text("utf-8")
+    assert "9999" not in values(memory, "which deploy port?")
+    assert review(memory)
+    again = Memory.open(memory.root, Opening(home=memory.home))
+    assert "9999" not in values(again, "which deploy port?")
+    again.close()
+
+
+def test_a_session_that_went_on_in_both_copies_loses_no_turn(
+    memory: Memory, clone: Clone, clock: Clock
+) -> None:
+    memory.session("talk").turn("user", "We use PostgreSQL for the shop.")
+    other = clone("b")
+    clock.move(minutes=1)
+    memory.session("talk").turn("user", "The shop runs in Oslo.")
+    clock.move(minutes=1)
+    other.session("talk").turn("user", "The shop opens at nine.")
+    other.batch.flush()
+    report = merge_copy(memory, str(other.root))
+    [fork] = report.forks
+    assert errors(memory) == []
+    memory.session(fork).turn("user", "It closes at five.")
+    assert errors(memory) == [], "a fork goes on with its chain"
+    files = [sessions.find(memory.store, id).path for id in ("talk", fork)]
+    said = [turn.text for path in files for turn in sessions.read(memory.store, path).turns]
+    assert said == [
+        "We use PostgreSQL for the shop.",
+        "The shop runs in Oslo.",
+        "The shop opens at nine.",
+        "It closes at five.",
+    ]
+
+
+@pytest.fixture
+def pair(memory: Memory, tmp_path: Path, opening: Opening) -> Iterator[tuple[Memory, Memory]]:
+    """Two copies of one owner, which let count at once what comes from the other."""
+    path = memory.root / "memory.toml"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(f'{text}\n[consolidation]\nexternal_edits = "trust"\n', encoding="utf-8")
+    memory.batch.note()
+    memory.batch.flush()
+    git(tmp_path, "clone", "-q", str(memory.root), "b")
+    own = Home(tmp_path / "config-b", tmp_path / "state-b")
+    with (
+        Memory.open(memory.root, opening) as one,
+        Memory.open(tmp_path / "b", replace(opening, home=own)) as other,
+    ):
+        yield one, other
+
+
+def test_what_was_forgotten_in_one_copy_stays_forgotten_in_both(
+    pair: tuple[Memory, Memory],
+) -> None:
+    memory, other = pair
+    memory.remember("The dentist is Dr Abernathy.", key="health.dentist")
+    merge(other, memory)
+    [card] = [h.unit.id for h in memory.recall("dentist").hits if h.unit.kind == "card"]
+    memory.run(Forget(memory, Wanted(note=card)))
+    other.remember("The dentist is Dr Abernathy.", key="health.dentist")
+    merge(memory, other)
+    merge(other, memory)
+    assert tree(memory) == tree(other)
+    for one in pair:
+        assert "Abernathy" not in values(one, "who is the dentist?")
+        assert errors(one) == []
+
+
+def test_copies_that_merged_each_other_crosswise_still_merge(pair: tuple[Memory, Memory]) -> None:
+    memory, other = pair
+    memory.remember("Ann likes tea.", key="ann.tea")
+    other.remember("Bob likes coffee.", key="bob.coffee")
+    for one, two in ((memory, other), (other, memory)):
+        two.batch.flush()
+        git(one.root, "fetch", "-q", str(two.root), "main")
+    for one in pair:
+        git(
+            one.root, "merge", "-q", "-X", "ours", "-m", f"By hand in {one.root.name}", "FETCH_HEAD"
+        )
+        one.store.glance.drop()
+    memory.remember("Cleo likes water.", key="cleo.water")
+    other.remember("Dan likes milk.", key="dan.milk")
+    merge(memory, other)
+    merge(other, memory)
+    assert tree(memory) == tree(other)
+    assert errors(memory) == errors(other) == []
+    for words in ("Ann likes tea", "Bob likes coffee", "Cleo likes water", "Dan likes milk"):
+        assert words in values(other, words)
+
+
+def test_a_commit_during_the_merge_stops_it(memory: Memory, clone: Clone) -> None:
+    other = clone("b")
+    other.remember("Bob likes coffee.", key="bob.coffee")
+    other.batch.flush()
+    merger = memory.history.merger()
+    theirs = merger.fetch(other.root)
+    git(memory.root, "commit", "-q", "--allow-empty", "-m", "Meanwhile")
+    with pytest.raises(HistoryError, match="during the merge"):
+        merger.publish(theirs)
+
+
+def test_a_broken_settings_file_is_of_no_memory(memory: Memory, clone: Clone) -> None:
+    other = clone("b")
+    (other.root / "memory.toml").write_text("[memory\n", encoding="utf-8")
+    git(other.root, "commit", "-qam", "Broken")
+    with pytest.raises(HistoryError, match="another memory"):
+        merge_copy(memory, str(other.root))
+
+
+def test_a_deleted_file_goes_and_two_statements_are_named(
+    pair: tuple[Memory, Memory], capsys: pytest.CaptureFixture[str]
+) -> None:
+    memory, other = pair
+    memory.remember("The deploy port is 8080.", key="deploy.port")
+    (memory.root / "notes.md").write_text("One.\n", encoding="utf-8")
+    memory.batch.note()
+    merge(other, memory)
+    (other.root / "notes.md").unlink()
+    for one, port in ((memory, "8443"), (other, "9999")):
+        page = next((one.root / "semantic").rglob("deploy.port.md"))
+        text = page.read_text(encoding="utf-8")
+        page.write_text(text.replace("port is 8080", f"port is {port}"), encoding="utf-8")
+        one.batch.note()
+    other.batch.flush()
+    assert run(["merge", str(other.root), "--memory", str(memory.root)]) == 0
+    assert "says two things" in capsys.readouterr().out
+    assert not (memory.root / "notes.md").exists()
+    said = [p.read_text("utf-8") for p in (memory.root / "semantic" / "general").glob("*.md")]
+    for port in ("8443", "9999"):
+        assert any(f"port is {port}" in text for text in said)
+
+
+def test_days_of_two_copies_end_in_equal_trees(pair: tuple[Memory, Memory], clock: Clock) -> None:
+    memory, other = pair
+    for day in range(3):
+        for who, one in (("Ann", memory), ("Bob", other)):
+            talk = one.session(f"{who}-{day}")
+            talk.turn("user", f"We decided to use tool{day}{who} for the shop of {who}.")
+            talk.turn("user", f"Remember: the port of {who}'s shop is {8000 + day}.")
+            one.end(f"{who}-{day}")
+            one.remember(f"{who} lives in town number {day}.", key=f"{who.lower()}.home")
+            one.consolidate("daily", clock().date())
+        clock.move(days=1)
+        merge(memory, other)
+        merge(other, memory)
+        assert tree(memory) == tree(other)
+        assert errors(memory) == errors(other) == []
+    for one in (memory, other):
+        for path in one.store.files():
+            assert not has_marks(path, one.store.read(path))
+        for words in ("Ann lives in town number 2", "Bob lives in town number 2"):
+            assert words in values(one, words)
+
+
+def test_a_dry_run_and_a_branch(
+    memory: Memory, clone: Clone, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = clone("b")
+    other.remember("Bob likes coffee.", key="bob.coffee")
+    other.batch.flush()
+    before = tree(memory)
+    root = ["--memory", str(memory.root)]
+    assert run(["merge", str(other.root), "--dry-run", *root]) == 0
+    assert "Would merge" in capsys.readouterr().out
+    assert tree(memory) == before
+    head = git(other.root, "rev-parse", "HEAD").strip()
+    git(memory.root, "branch", "side", head)
+    assert run(["merge", "side", *root]) == 0
+    assert f"Merged side ({head[:10]})" in capsys.readouterr().out
+    assert run(["merge", "side", *root, "--json"]) == 0
+    assert '"paths": []' in capsys.readouterr().out
+    assert run(["merge", "side", *root]) == 0
+    assert "Nothing to merge" in capsys.readouterr().out
+
+
+def test_what_is_no_copy_of_this_memory_is_refused(
+    memory: Memory, tmp_path: Path, opening: Opening, clone: Clone
+) -> None:
+    with Memory.create(tmp_path / "other", opening=opening) as other:
+        other.batch.flush()
+        with pytest.raises(HistoryError, match="another memory"):
+            merge_copy(memory, str(other.root))
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(HistoryError, match="no history"):
+        merge_copy(memory, str(tmp_path / "empty"))
+    with pytest.raises(HistoryError, match="No commit 'nowhere'"):
+        merge_copy(memory, "nowhere")
+    third = clone("c")
+    git(third.root, "checkout", "-q", "--orphan", "apart")
+    git(third.root, "commit", "-qm", "Nothing before")
+    with pytest.raises(HistoryError, match="no common history"):
+        merge_copy(memory, str(third.root))
+
+
+def test_a_copy_that_lost_most_notes_takes_none_away(memory: Memory, clone: Clone) -> None:
+    for name in ("Ann", "Bob", "Cleo"):
+        memory.remember(f"{name} lives in the town of {name}ville.", key=f"{name.lower()}.home")
+    other = clone("b")
+    for page in (other.root / "semantic").rglob("*.home.md"):
+        page.unlink()
+    other.batch.note()
+    other.batch.flush()
+    with pytest.raises(GateError, match="would take 3 notes away"):
+        merge_copy(memory, str(other.root))
