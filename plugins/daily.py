@@ -50,6 +50,7 @@ def _add_candidates(day: DayView) -> Iterable[Step]:
     keys = {head.key for head in heads}
     quoted = {hash for head in heads for hash in head.quoted}
     for event in heavy:
+        # The same words may be known under another key already.
         if event.key not in keys and not {quote.hash for quote in event.quotes} & quoted:
             yield Step(Op.ADD, _card_from_event(event, day.now), f"{event.type} of {day.date}")
 
@@ -99,6 +100,7 @@ def _fresh_again(day: DayView) -> Iterable[Step]:
     for card in known.where(
         lambda head: head.status is Status.STALE and day.now - head.seen <= limit
     ):
+        # Only what bears a moment that has not come yet was marked by a clock that was ahead.
         if card.updated > day.now:
             new = replace(card, status=Status.ACTIVE, updated=day.now)
             yield Step(

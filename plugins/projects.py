@@ -46,6 +46,7 @@ def consolidate_day(day: DayView) -> list[Step]:
     names = {event.project for event in day.events}
     names |= {digest.project for digest in day.digests}
     names |= {head.project for head in heads if day_in(head.seen, day.zone) == day.date}
+    # A card may have ended on a day without work on its project.
     names |= {head.project for head in heads if _page_is_behind(known.get(head.project), head)}
     return [
         step for name in sorted(names - {""}) for step in _project_steps(name, known, heads, day)
@@ -108,6 +109,7 @@ def _update_project(project: Project, heads: Sequence[Head], day: DayView) -> Pr
         preferences=_update_lines(project.preferences, heads, CardType.PREFERENCE, day),
         progress=_update_progress(project.progress, events, digests, day),
     )
+    # A page that says the same keeps its time, so no commit is made for nothing.
     return project if grown == project else replace(grown, updated=day.now)
 
 
@@ -165,6 +167,7 @@ def _update_lines(
     own = sorted((h for h in heads if h.type is type), key=lambda head: (head.since, head.id))
     dated = type is CardType.DECISION
     texts = [normalise(head.text) for head in own]
+    # Lines without an id are a person's, except those that earlier versions wrote without one.
     mine = [line for line in old if not split_mark(line)[1] and not _is_repeated(line, texts)]
     held = [head for head in own if head.status in _HELD][-MOST:]
     made = (f"{day_in(h.since, day.zone)} {h.text}" if dated else h.text for h in held)
@@ -190,6 +193,7 @@ def _update_progress(
     for digest in digests:
         if digest.session not in told:
             made[digest.id] = marked(f"{day_in(digest.at, day.zone)} {digest.title}", digest.id)
+    # Earlier versions wrote these lines without an id.
     short = {f"{event.at:%Y-%m-%d} {event.title}" for event in events}
     kept = [line for line in old if line not in short and split_mark(line)[1] not in made]
     return (*kept, *made.values())

@@ -20,11 +20,14 @@ from kimi_memory.formats.scalar import clean, one_line
 
 HEADING = re.compile(r"##(?:[ \t]+(?P<label>.*))?")
 _TITLE = re.compile(r"#(?:[ \t]+(?P<title>.*))?")
+# `- text`, `* text`, `1. text`, `2) text`.
 _BULLET = re.compile(r"(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]+|$)")
+# `Reason: …`, `原因：…`, and in bold `**Reason**: …` or `**Reason:** …`.
 _LABELLED = re.compile(
     r"(?:\*\*(?P<bold>[^*:：\n]+)(?:\*\*[:：]|[:：]\*\*)|(?P<bare>[^*:：\n]+)[:：])[ \t]*"
 )
 _QUOTED = re.compile(r"> ?")
+# The line below a quote: `— [[session_s1]] #2`.
 _SOURCE = re.compile(r"— \[\[session_(?P<session>[^\]]+)\]\] #(?P<n>[0-9]+)")
 # A text may hold lines that look like headings; a backslash keeps them text.
 _ESCAPE = re.compile(r"(?=\\*##(?:[ \t]|$))")
@@ -120,6 +123,7 @@ def blocks(texts: Sequence[str], style: Style) -> list[str]:
     if style is Style.LIST:
         return [line for text in texts for line in item_lines(text)]
     parts = [block_lines(text, style) for text in texts]
+    # The last empty line is the one that ends the section.
     return [line for part in parts for line in (*part, "")][:-1]
 
 
@@ -243,6 +247,7 @@ def _parse_quotes(lines: Sequence[str], first: int) -> list[Piece]:
             words.append(_QUOTED.sub("", line, count=1))
         elif source := _SOURCE.fullmatch(line.strip()):
             text = f"{clean(chr(10).join(words))}\n{source[0]}"
+            # A source without a quote above it is a person's own line.
             found += [Piece(start, number + 1, text)] if words else []
             words = []
         elif line.strip():

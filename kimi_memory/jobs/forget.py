@@ -36,6 +36,7 @@ T = TypeVar("T", bound=Note)
 def check_wanted(wanted: Wanted) -> None:
     """Raise UsageError unless exactly one thing is wanted, and that with enough words."""
     named = (wanted.note, wanted.key, wanted.session, wanted.query, wanted.since or wanted.until)
+    # Two of them could mean both or either; what is forgotten must never be a guess.
     if sum(map(bool, named)) != 1:
         raise UsageError("Say what to forget: one note id, one key, one session, words, or a time.")
     if wanted.query and len(bare(wanted.query).encode()) < SHORTEST_WORDS:
@@ -217,6 +218,7 @@ class Forget:
         for id in fall.sessions:
             if not self._is_barred(f"session:{id}"):
                 found.append(self._build_tombstone(wanted, f"session:{id}", "", ""))
+        # Compared without their moment, so that asking twice leaves one tombstone.
         known = {replace(s, at=self._now) for s in read_tombstones(self._store)}
         fresh = (s for s in found if s not in known)
         return list(dict.fromkeys(fresh))

@@ -71,6 +71,7 @@ class DraftGate:
         return "it was forgotten on purpose" if self._stones.hides(text, scopes) else ""
 
     def _find_text_fault(self, text: str) -> str:
+        # A masked secret says nothing, and would only show that there was one.
         if "⟦redacted:" in text or self._is_secret(text):
             return "it holds a secret"
         return "what it says was purged" if PURGED in text else ""
@@ -98,6 +99,7 @@ def content_of(draft: Draft) -> str:
 
 def _is_loss(step: Step) -> bool:
     """Whether a step takes an entry away that nobody asked to let go."""
+    # What was due to end, or was taken back in words, is no loss of the job's making.
     return step.op in _LOSING and not _was_due(step) and not step.why.startswith(WHY)
 
 
@@ -191,6 +193,7 @@ class JobGates:
     def _check_page_size(self, change: Change) -> None:
         if isinstance(change, Delete) or not change.path.endswith(".md"):
             return
+        # A page of a session is as long as the session.
         if change.path.startswith("episodic/sessions/"):
             return
         size = len(getattr(change, "content", b""))

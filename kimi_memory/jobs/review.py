@@ -109,6 +109,7 @@ class Review:
     def _review_proposal(
         self, shelf: Shelf, filed: Filed, proposal: Proposal, answer: Answer
     ) -> Plan:
+        # With its digest: a proposal that was edited meanwhile is not deleted unread.
         gone = Delete(filed.path, digest(self._store.read(filed.path)))
         if not answer.accept:
             stone = self._build_tombstone(shelf, proposal, answer)
@@ -242,6 +243,7 @@ def waiting(shelf: Shelf) -> Iterator[Filed]:
 def _editable_sections(note: Note) -> frozenset[str]:
     """Return what of a page a proposal may change: its texts and lists."""
     shared = {field.name for field in fields(Note)}
+    # A proposal may come from a model: it must not change the key or the evidence of a note.
     return frozenset(field.name for field in fields(note)) - shared - {"key", "quotes", "links"}
 
 

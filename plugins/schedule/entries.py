@@ -113,10 +113,12 @@ def cron_block(found: Sequence[Entry], tag: str) -> str:
         command = shlex.join(entry.argv).replace("%", "\\%")
         if len(command.encode()) > _LONGEST_CRON:
             raise UsageError("cron cuts commands this long. Link to the memory from a short path.")
+        # Only the output is dropped: errors still come as mail.
         lines.append(f"{entry.cron_time} {command} >/dev/null\n")
     return "".join([f"# >>> kimi-memory {tag} >>>\n", *lines, f"# <<< kimi-memory {tag} <<<\n"])
 
 
+# So that to uninstall gives back the very bytes that were there.
 _ADDED = "# The line break above was added by kimi-memory.\n"
 
 
@@ -155,6 +157,7 @@ def systemd_units(found: Sequence[Entry], tag: str) -> dict[str, str]:
             "[Service]\n"
             "Type=oneshot\n"
             f"ExecStart={' '.join(map(_systemd_word, entry.argv))}\n"
+            # A job in the background must not slow down the person at the machine.
             "Nice=10\n"
             "IOSchedulingClass=idle\n"
             "TimeoutStartSec=2h\n"
@@ -164,7 +167,9 @@ def systemd_units(found: Sequence[Entry], tag: str) -> dict[str, str]:
             f"Description=kimi-memory: when the {entry.period} job runs\n\n"
             "[Timer]\n"
             f"OnCalendar={day} {entry.hour:02d}:{entry.minute:02d}:00\n"
+            # A machine that was off at that hour runs the job when it starts.
             "Persistent=true\n"
+            # Several memories on one machine do not all start in the same second.
             "RandomizedDelaySec=5min\n\n"
             "[Install]\n"
             "WantedBy=timers.target\n"

@@ -29,6 +29,7 @@ FOLDER = "review/skills"
 """Where candidates wait for a person."""
 
 _NAME = regex(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+# What programs that read SKILL.md know; they refuse a file with any other key.
 _ALLOWED = {"name", "description", "license", "compatibility", "allowed-tools", "metadata"}
 _MOST = 10
 _QUOTED_RUNS = 5
@@ -181,6 +182,7 @@ def _build_skill(procedure: Procedure, memory: Memory) -> Skill:
     lang = language_of(asked if procedure.steps[0].is_command else told)
     name = _skill_name(procedure)
     count = len(procedure.runs)
+    # The format allows no angle brackets in a description.
     told = told.replace("<", "‹").replace(">", "›")
     about = ", ".join(procedure.about[:6]) if lang == "en" else "、".join(procedure.about[:6])
     description = _describe_skill(lang, told, about, count)
