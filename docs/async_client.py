@@ -36,8 +36,8 @@ _CHANGES = (
     (r"answer\.read\(", "await answer.aread("),
     (r"for line in answer\.iter_lines\(", "async for line in answer.aiter_lines("),
     (
-        r"( +)yield from made\.take\(line\)",
-        r"\1for event in made.take(line):\n\1    yield event",
+        r"( +)yield from made\.feed_line\(line\)",
+        r"\1for event in made.feed_line(line):\n\1    yield event",
     ),
 )
 

@@ -101,7 +101,7 @@ def _propose_stated(week: WeekView, identity: Identity) -> Iterator[Step]:
     for section, said in last.items():
         if normalise(said.text) not in known[section]:
             turn = f"session:{said.digest.session}#{said.line.first}"
-            proof = Source.of(Quote(said.digest.session, said.line.first, said.text))
+            proof = Source.from_quote(Quote(said.digest.session, said.line.first, said.text))
             about = _About(section, said.text, said.digest.lang, (proof,), f"said in {turn}")
             yield Step(Op.ADD, _make_proposal(about, turn, week), about.reason)
 

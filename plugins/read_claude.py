@@ -71,7 +71,7 @@ class _Growing:
     turns: list[Turn] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
 
-    def take(self, line: dict[str, Any], text: str) -> None:
+    def add_line(self, line: dict[str, Any], text: str) -> None:
         ref = line.get("uuid")
         ref = ref if isinstance(ref, str) else ""
         # A resumed session repeats its earlier lines with their ids.
@@ -174,7 +174,7 @@ def _process_line(line: dict[str, Any], session: _Growing) -> None:
     elif kind in _ROLES and not any(line.get(mark) for mark in _SILENT):
         text = _spoken_text(line["message"])
         if text:
-            session.take(line, text)
+            session.add_line(line, text)
 
 
 def _set_title(line: dict[str, Any], session: _Growing) -> None:

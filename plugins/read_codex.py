@@ -67,7 +67,7 @@ class _Rollout:
     items: list[Turn] = field(default_factory=list)
     events: list[Turn] = field(default_factory=list)
 
-    def meet(self, meta: dict[str, Any]) -> None:
+    def read_header(self, meta: dict[str, Any]) -> None:
         """Take the first header; a forked rollout repeats those of its ancestors."""
         if self.named:
             return
@@ -146,18 +146,18 @@ def _process_line(line: dict[str, Any], number: int, rollout: _Rollout) -> None:
     payload = line.get("payload")
     match line.get("type"), payload:
         case "session_meta", dict():
-            rollout.meet(payload)
+            rollout.read_header(payload)
         case "response_item", dict():
-            _take_item(payload, number, rollout)
+            _add_item(payload, number, rollout)
         case "event_msg", dict():
-            _take_event(payload, number, rollout)
+            _add_event(payload, number, rollout)
         case "message", None:
-            _take_item(line, number, rollout)
+            _add_item(line, number, rollout)
         case None, None if "id" in line and "instructions" in line:
-            rollout.meet(line)
+            rollout.read_header(line)
 
 
-def _take_item(item: dict[str, Any], number: int, rollout: _Rollout) -> None:
+def _add_item(item: dict[str, Any], number: int, rollout: _Rollout) -> None:
     role, content = _string_value(item, "role"), item.get("content")
     if item.get("type") != "message" or role not in _ROLES or not isinstance(content, list):
         return
@@ -165,7 +165,7 @@ def _take_item(item: dict[str, Any], number: int, rollout: _Rollout) -> None:
     _add_turn(rollout.items, role, [_part_text(part) for part in content], (rollout.at, ref))
 
 
-def _take_event(event: dict[str, Any], number: int, rollout: _Rollout) -> None:
+def _add_event(event: dict[str, Any], number: int, rollout: _Rollout) -> None:
     role = _EVENTS.get(_string_value(event, "type"))
     if role is not None:
         _add_turn(

@@ -72,7 +72,7 @@ class _Growing:
     turns: list[Turn] = field(default_factory=list)
     repeats: Counter[str] = field(default_factory=Counter)
 
-    def take(self, message: Mapping[str, Any]) -> None:
+    def add_message(self, message: Mapping[str, Any]) -> None:
         self.at = _first_moment(message) or self.at
         role, text = _message_role(message), _message_text(message)
         if role not in _ROLES or not text:
@@ -226,7 +226,7 @@ def _read_lines(file: TranscriptFile) -> Iterator[Transcript]:
                 yield from _finish_session(growing, header, file.name)
                 growing, header = _Growing(_first_moment(line) or date), line
             else:
-                growing.take(line)
+                growing.add_message(line)
     yield from _finish_session(growing, header, file.name)
 
 
@@ -236,7 +236,7 @@ def _read_conversation(value: object, name: str, date: datetime) -> Iterator[Tra
     growing = _Growing(_first_moment(top) or date)
     for message in messages if isinstance(messages, list) else []:
         if isinstance(message, dict):
-            growing.take(message)
+            growing.add_message(message)
     yield from _finish_session(growing, top, name)
 
 

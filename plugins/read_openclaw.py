@@ -48,7 +48,7 @@ class _Growing:
     at: datetime
     turns: list[Turn] = field(default_factory=list)
 
-    def take(self, entry: dict[str, Any], message: dict[str, Any]) -> None:
+    def add_entry(self, entry: dict[str, Any], message: dict[str, Any]) -> None:
         self.at = moment(entry.get("timestamp")) or moment(message.get("timestamp")) or self.at
         role, text = _string_value(message, "role"), _spoken_text(message)
         if role not in _ROLES or not text or self._is_copy(message, text):
@@ -93,7 +93,7 @@ def _read_sessions(file: TranscriptFile, header: dict[str, Any]) -> Iterator[Tra
             if entry is None:
                 broken += bool(raw.strip())
             elif entry.get("type") == "message" and isinstance(entry.get("message"), dict):
-                growing.take(entry, entry["message"])
+                growing.add_entry(entry, entry["message"])
     if broken:
         log.warning("%s: %d lines skipped", name, broken)
     if growing.turns:

@@ -159,8 +159,8 @@ def _introspect(world: World) -> None:
     one, two = Quote("s1", 1, world.words["same"]), Quote("s2", 3, world.words["again"])
     put(
         world.memory,
-        card("a", world.words["same"], age=5, quotes=(one,), sources=(Source.of(one),)),
-        card("b", world.words["again"], age=2, quotes=(two,), sources=(Source.of(two),)),
+        card("a", world.words["same"], age=5, quotes=(one,), sources=(Source.from_quote(one),)),
+        card("b", world.words["again"], age=2, quotes=(two,), sources=(Source.from_quote(two),)),
         card("c", world.words["near"], links=(Link("card-b", LinkRel.DEPENDS_ON, 0.8),)),
         card("d", world.words["idle"], age=200, temperature=0.01, importance=0.1),
     )

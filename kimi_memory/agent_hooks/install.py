@@ -66,7 +66,7 @@ def run_step(
         state = "present" if all(_is_installed(place) for place in places) else "absent"
         return Settled(host, where, state, advice=advice)
     # All of them are worked out before the first is written: what cannot be read changes nothing.
-    steps = [_Change.of(step, host, number, place) for number, place in enumerate(places)]
+    steps = [_Change.from_step(step, host, number, place) for number, place in enumerate(places)]
     if not dry_run:
         for one in steps:
             one.write()
@@ -92,7 +92,7 @@ class _Change:
     installs: bool
 
     @classmethod
-    def of(cls, step: Step, host: str, number: int, place: Place) -> _Change:
+    def from_step(cls, step: Step, host: str, number: int, place: Place) -> _Change:
         before = place.path.read_bytes() if place.path.is_file() else None
         name = f"{host}.{number}.json" if number else f"{host}.json"
         ledger = _Ledger(Home.of_user().state / "hooks" / name)

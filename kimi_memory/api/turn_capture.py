@@ -178,7 +178,7 @@ class TurnCapture:
         limits = parts.settings.capture
         taking = Ingest(parts.store, parts.host, parts.screen, parts.actor, limits)
         for file in files:
-            yield from taking.take(file, progress)
+            yield from taking.ingest_file(file, progress)
             parts.written()
 
     def mark_ended(self, id: str) -> str:

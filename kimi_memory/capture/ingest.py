@@ -81,7 +81,7 @@ class Ingest:
             raise TranscriptError(file.name, 1, "no reader knows this format")
         return cast("Iterable[Transcript]", found)  # what the hook's annotation says
 
-    def take(
+    def ingest_file(
         self, file: TranscriptFile, progress: Callable[[int], None] = lambda count: None
     ) -> Iterator[Ingested]:
         """Store what is new in each session of a file; yields a report for each.
@@ -91,9 +91,9 @@ class Ingest:
             progress: called with the number of turns stored since the last call.
         """
         for transcript in self.read(file):
-            yield self._take_one(file.name, transcript, progress)
+            yield self._ingest_session(file.name, transcript, progress)
 
-    def _take_one(
+    def _ingest_session(
         self, name: str, transcript: Transcript, progress: Callable[[int], None]
     ) -> Ingested:
         root = safe_session_id(self._screen.pass_id(transcript.session.id))

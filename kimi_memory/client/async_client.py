@@ -277,7 +277,7 @@ class AsyncClient:
                     await answer.aread()
                 wire.check_stream(answer)
                 async for line in answer.aiter_lines():
-                    for event in made.take(line):
+                    for event in made.feed_line(line):
                         yield event
         except httpx.HTTPError as error:
             raise wire.silent(self._url, error) from error

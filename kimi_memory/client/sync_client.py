@@ -274,6 +274,6 @@ class Client:
                     answer.read()
                 wire.check_stream(answer)
                 for line in answer.iter_lines():
-                    yield from made.take(line)
+                    yield from made.feed_line(line)
         except httpx.HTTPError as error:
             raise wire.silent(self._url, error) from error

@@ -89,7 +89,7 @@ class Events:
     def __init__(self) -> None:
         self._told: dict[str, str] = {}
 
-    def take(self, line: str) -> Iterator[Event]:
+    def feed_line(self, line: str) -> Iterator[Event]:
         """Take one line; yields the event that it completes, if any."""
         if line:
             name, _, value = line.partition(":")

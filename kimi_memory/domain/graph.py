@@ -79,7 +79,7 @@ class Graph:
     _touching: dict[str, list[tuple[str, str, LinkRel]]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, edges: Iterable[Edge]) -> Graph:
+    def from_edges(cls, edges: Iterable[Edge]) -> Graph:
         """Return the graph of these edges."""
         graph = cls()
         for edge in edges:

@@ -103,7 +103,7 @@ class Source:
     quote: str = ""
 
     @classmethod
-    def of(cls, quote: Quote, rel: Rel = Rel.SUPPORTS) -> Source:
+    def from_quote(cls, quote: Quote, rel: Rel = Rel.SUPPORTS) -> Source:
         """Return the evidence that a quote is."""
         return cls(quote.session, quote.n, quote.n, rel, quote.hash)
 

@@ -255,7 +255,7 @@ class _Reading:
     ended: datetime | None = None
     metadata: dict[str, Json] = field(default_factory=dict)
 
-    def take(self, record: Record) -> None:
+    def add_record(self, record: Record) -> None:
         """Add what a record says; ValueError says what is wrong with it."""
         kind = record.get("kind")
         if kind == "session":
@@ -299,7 +299,7 @@ def read_transcript_lines(lines: Iterable[bytes], path: str) -> Transcript:
         if reading.session is not None and record.get("kind") == "session":
             break
         try:
-            reading.take(record)
+            reading.add_record(record)
         except ValueError as error:
             raise _broken_line_error(path, number, str(error)) from None
     if reading.session is None:

@@ -172,7 +172,7 @@ def read_page(body: str, above: int = 0) -> Page:
             reader.close()
             reader.page.notes = _read_notes(reader.page, lines[number + 1 :])
             return reader.page
-        reader.take(line, heading["title"] if heading else None)
+        reader.add_line(line, heading["title"] if heading else None)
     reader.close()
     return reader.page
 
@@ -185,7 +185,7 @@ class _Reader:
         self._section, self._item = "", list[str]()
         self._number, self._first = above, 0
 
-    def take(self, line: str, heading: str | None) -> None:
+    def add_line(self, line: str, heading: str | None) -> None:
         """Read one line."""
         bullet = _BULLET.match(line)
         self._number += 1

@@ -49,7 +49,7 @@ def open_base(generation: Generation, host: Host, fingerprint: str) -> Base:
         # Thousands of values are made at once, none of which is garbage.
         with uncollected():
             table = Stored.open(folder / TABLE)
-            layout = Layout.of(table)
+            layout = Layout.from_table(table)
         # By rows of the table: after updates the engine numbers them in another way.
         postings = Cache(on_rows(keywords, layout.keys))
         return Base(generation, table, layout, postings, keywords, _make_lane(generation, host))

@@ -160,7 +160,7 @@ class Build:
             keys = [key for path in gone for key in _file_keys(start.table, path)]
             fresh = _make_table(table.next_key, batch)
             name = self._write_keywords(
-                folder / WORDS, steps.told(_words_by_key(fresh, batch)), keys
+                folder / WORDS, steps.yield_with_progress(_words_by_key(fresh, batch)), keys
             )
             table.grow(folder / TABLE, fresh, gone)
             table = Stored.open(folder / TABLE)
@@ -215,7 +215,7 @@ class _Steps:
             yield batch, self._read < self._files
             self._next = next(self._rest, None)
 
-    def told(
+    def yield_with_progress(
         self, pairs: Iterable[tuple[int, Sequence[str]]]
     ) -> Iterator[tuple[int, Sequence[str]]]:
         """Yield words by key, telling how far we are of how much that promises to be."""

@@ -166,7 +166,7 @@ class Coded(Column):
         self._seen: dict[int, Any] | None = {} if len(values) <= FEW else None
 
     @classmethod
-    def of(cls, values: Sequence[str], read: Callable[[str], Any] | None = None) -> Coded:
+    def from_values(cls, values: Sequence[str], read: Callable[[str], Any] | None = None) -> Coded:
         """Give a code to each value of a list."""
         known: dict[str, int] = {}
         codes = [known.setdefault(value, len(known)) for value in values]
@@ -293,7 +293,7 @@ class Layout(NamedTuple):
     """Key of each row in the engines, ascending."""
 
     @classmethod
-    def of(cls, table: Rows) -> Layout:
+    def from_table(cls, table: Rows) -> Layout:
         """Lay out a table."""
         counts = table.counts()
         file = np.repeat(np.arange(len(counts)), counts)

@@ -174,7 +174,7 @@ class Folder:
         self._due = now + pause if pause else 0.0
         self._drop_duplicate_sessions()
 
-    def look(self, hints: Iterable[str] = ()) -> set[str] | None:
+    def find_changed(self, hints: Iterable[str] = ()) -> set[str] | None:
         """Look again; return the paths that changed, None when any may have."""
         began = time.monotonic()
         written = self._has_new_writes()

@@ -26,7 +26,7 @@ class Held(NamedTuple):
     counts: NDArray[Any]
 
     @classmethod
-    def of(cls, rows: Ints, counts: Floats) -> Held:
+    def from_rows(cls, rows: Ints, counts: Floats) -> Held:
         """Keep the postings of a word in as few bytes as hold them unchanged."""
         narrow = _narrow_numbers(counts)
         stop = int(rows[-1]) + 1 if len(rows) else 0
@@ -95,7 +95,7 @@ class Cache:
         """Return the postings of a word as they are kept."""
         found = self._kept.get(word)
         if found is None:
-            found = self._kept[word] = Held.of(*self._read(word))
+            found = self._kept[word] = Held.from_rows(*self._read(word))
             self._size += found.size
         self._kept.move_to_end(word)
         # The word that was asked for stays, however much it takes.

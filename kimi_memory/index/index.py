@@ -121,7 +121,7 @@ class Index:
         with self.guard:
             self._sync.trust(seconds)
 
-    def look(self) -> None:
+    def scan_files(self) -> None:
         """Look at every file now, so that the next search need not."""
         with self.guard:
             self._sync.scan()
@@ -154,7 +154,7 @@ class Index:
             found = self._sync.read(self._base_table, differing)
             # A few files may hold thousands of turns, which only reading them shows.
             if found.weight > FLUSH_UNITS and self._flush_changes():
-                found = self._sync.look(self._base_table)
+                found = self._sync.compare_folder(self._base_table)
             return self._cached_view(found)
 
     def status(self) -> IndexStatus:
@@ -182,12 +182,12 @@ class Index:
             from kimi_memory.index.verify import compare, damaged, unreadable
 
             self._open_current()
-            found = self._sync.look(self._base_table)
+            found = self._sync.compare_folder(self._base_table)
             findings = [damaged(self._why, INDEX)] if self._why else []
             findings += [unreadable(path, why) for path, why in self._broken_files(found)]
             if self._base is not None:
                 # Compared with an empty table, so that every file is read anew.
-                whole = Sync(self._store, self.words, self._split_page).look(Stored())
+                whole = Sync(self._store, self.words, self._split_page).compare_folder(Stored())
                 findings += compare(self._cached_view(found), self._view_of(whole))
             return findings
 
@@ -315,7 +315,7 @@ class Index:
 
     def _view_of(self, found: Difference, base: Base | None = None) -> Searcher:
         overlay = self._sync.overlay(found) if base is not None else found.overlay()
-        parts = [Part(Layout.of(overlay.table), overlay.postings, words=overlay.words)]
+        parts = [Part(Layout.from_table(overlay.table), overlay.postings, words=overlay.words)]
         if base is not None:
             parts.insert(0, Part(base.layout, base.postings, found.dead, base.keywords.words))
         notes = (self._why,) if self._why else ()

@@ -187,7 +187,7 @@ class Searcher:
             start, stop = np.searchsorted(rows, [first, first + len(part.layout.file)])
             if start < stop:
                 read = part.postings
-                held = read.held(word) if isinstance(read, Cache) else Held.of(*read(word))
+                held = read.held(word) if isinstance(read, Cache) else Held.from_rows(*read(word))
                 found[start:stop] = held.at(rows[start:stop] - first)
         return found
 

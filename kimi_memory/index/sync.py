@@ -169,7 +169,7 @@ class Sync:
 
     def survey(self, table: Stored) -> set[str]:
         """Return the files that are not as a table has them, by their state alone."""
-        changed = None if self._scanned else self._folder.look(self._drain_hints())
+        changed = None if self._scanned else self._folder.find_changed(self._drain_hints())
         self._scanned = False
         # Another generation: what differed from the last one says nothing about it.
         if self._table is not table:
@@ -185,7 +185,7 @@ class Sync:
                 (self._differing.discard if same else self._differing.add)(path)
         return self._differing
 
-    def look(self, table: Stored) -> Difference:
+    def compare_folder(self, table: Stored) -> Difference:
         """Return how the folder differs from a table, fresh files read."""
         return self.read(table, self.survey(table))
 

@@ -327,8 +327,8 @@ def _make_column(name: str, values: Sequence[Any]) -> Column:
     if name in NUMBERS:
         return Numbers(np.asarray(values, dtype=np.dtype(NUMBERS[name]).newbyteorder("=")))
     if name in LISTS:
-        return Coded.of([_dump_list(value) for value in values], _load_list)
-    return Coded.of(values)
+        return Coded.from_values([_dump_list(value) for value in values], _load_list)
+    return Coded.from_values(values)
 
 
 def _dump_list(values: Sequence[str]) -> str:

@@ -43,7 +43,7 @@ class Breaker:
 
     def check(self, kind: str, now: datetime) -> None:
         """Raise GateError while a kind of job rests."""
-        found = self.of(kind)
+        found = self.read_failures(kind)
         if kind in PERIODIC and self.rests(found, now):
             raise GateError(
                 "breaker",
@@ -55,7 +55,7 @@ class Breaker:
     def failed(self, kind: str, error: KimiMemoryError, now: datetime) -> None:
         """Count a failure."""
         if kind in PERIODIC:
-            count = self.of(kind).count + 1
+            count = self.read_failures(kind).count + 1
             found = Failures(kind, count, now.isoformat(timespec="seconds"), str(error)[:300])
             body = json.dumps(asdict(found), ensure_ascii=False).encode()
             with suppress(KimiMemoryError):  # A full disk must not hide the failure itself.
@@ -63,10 +63,10 @@ class Breaker:
 
     def worked(self, kind: str) -> None:
         """Forget earlier failures."""
-        if kind in PERIODIC and self.of(kind).count:
+        if kind in PERIODIC and self.read_failures(kind).count:
             self._store.unview(_state_path(kind))
 
-    def of(self, kind: str) -> Failures:
+    def read_failures(self, kind: str) -> Failures:
         """Return the failures of a kind of job."""
         try:
             mark, _, body = self._store.read(_state_path(kind)).partition(b"\n")
@@ -87,7 +87,7 @@ class Breaker:
     def state(self, now: datetime) -> Iterator[str]:
         """Yield a line for each kind of job that failed last time."""
         for kind in sorted(PERIODIC):
-            found = self.of(kind)
+            found = self.read_failures(kind)
             if found.count:
                 rests = ", rests" if self.rests(found, now) else ""
                 yield f"{kind} failed {found.count} times in a row{rests}: {found.why}"

@@ -53,7 +53,7 @@ class Distil:
     def __init__(self, context: JobContext, id: str) -> None:
         self._store, self._host, self._id = context.store, context.host, id
         self._settings, self._zone = context.settings.distil, context.settings.zone
-        self._gate, self._now = DraftGate.of(context), context.clock()
+        self._gate, self._now = DraftGate.from_context(context), context.clock()
 
     def plan(self, shelf: Shelf) -> Plan:
         """Return the plan over the notes as they are."""

@@ -182,7 +182,7 @@ class Fold:
             created=self._now,
             updated=self._now,
             tags=draft.tags,
-            sources=tuple(map(Source.of, draft.quotes)),
+            sources=tuple(map(Source.from_quote, draft.quotes)),
             lang=draft.lang,
             title=draft.title,
             type=draft.event,

@@ -45,7 +45,7 @@ class DraftGate:
         self._is_secret = is_secret
 
     @classmethod
-    def of(cls, context: JobContext) -> DraftGate:
+    def from_context(cls, context: JobContext) -> DraftGate:
         """Return the gate of a memory as it is now."""
         return cls(read_tombstones(context.store), context.is_secret)
 

@@ -208,7 +208,7 @@ class ImportEdits:
         id, line, before = change
         card = edits.live(id)
         if waits is not None:
-            waits.take(card, line, before)
+            waits.propose_edit(card, line, before)
         elif card is None:
             if line is not None:
                 edits.add(line, path, _page_category(path, edits))
@@ -246,7 +246,7 @@ class _Review:
         self._store = desk.shelf.store
         self._why, self._rules = why, rules
 
-    def take(self, card: Card | None, line: Line | None, before: Line | None) -> None:
+    def propose_edit(self, card: Card | None, line: Line | None, before: Line | None) -> None:
         """Propose one edit."""
         if card is None:
             if line is not None and line.text:

@@ -70,7 +70,7 @@ class Introspect:
             inputs=digest_of([self.kind, today, *self._input_marks(filed)]),
             steps=tuple(ledger.steps),
             changes=tuple(pages),
-            left_out=(*left_out, *ledger.told()),
+            left_out=(*left_out, *ledger.describe_waiting()),
         )
 
     def _merge_duplicates(self, ledger: Ledger, graph: Graph) -> None:

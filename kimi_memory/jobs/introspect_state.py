@@ -116,7 +116,7 @@ class Ledger:
         self.summary.merged += 1
         return True
 
-    def told(self) -> list[str]:
+    def describe_waiting(self) -> list[str]:
         """Return one line for each sort of step that waits."""
         return [
             f"{count} {op} wait for the next introspect: this one is as large as gates allow"

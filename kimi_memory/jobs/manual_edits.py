@@ -57,7 +57,7 @@ class Hand:
             replace(source, rel=Rel.CONTRADICTS) if source.quote in against else source
             for source in card.sources
         )
-        own = Source.of(quote, Rel.SUPPORTS if same else Rel.UPDATES)
+        own = Source.from_quote(quote, Rel.SUPPORTS if same else Rel.UPDATES)
         return replace(card, value=value, sources=(*sources, own), quotes=(*card.quotes, quote))
 
     def changes(self) -> Iterator[Change]:

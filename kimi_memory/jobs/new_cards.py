@@ -32,7 +32,7 @@ def disputed(card: Card, other: Card, why: str, now: datetime) -> Card:
         card,
         status=Status.CONFLICTED,
         links=(*card.links, Link(other.id, LinkRel.CONTRADICTS, 1.0, why)),
-        sources=(*card.sources, *(Source.of(quote, Rel.CONTRADICTS) for quote in quotes)),
+        sources=(*card.sources, *(Source.from_quote(quote, Rel.CONTRADICTS) for quote in quotes)),
         quotes=(*card.quotes, *quotes),
         updated=now,
     )
@@ -51,7 +51,7 @@ def new_card(draft: Draft, now: datetime, end: datetime | None) -> Card:
         tags=draft.tags,
         # Read late, for example from an import: its time is over already.
         status=Status.SUPERSEDED if end is not None and end <= now else status,
-        sources=tuple(map(Source.of, draft.quotes)),
+        sources=tuple(map(Source.from_quote, draft.quotes)),
         lang=draft.lang,
         title=draft.title,
         type=draft.type,
@@ -81,7 +81,7 @@ def with_evidence(card: Card, draft: Draft, rel: Rel, now: datetime) -> Card:
         card,
         updated=now,
         verified=verified,
-        sources=(*card.sources, *(Source.of(quote, rel) for quote in quotes)),
+        sources=(*card.sources, *(Source.from_quote(quote, rel) for quote in quotes)),
         quotes=(*card.quotes, *quotes),
         tags=tuple(dict.fromkeys((*card.tags, *draft.tags))),
         importance=max(card.importance, draft.importance),

@@ -42,7 +42,7 @@ class Sheet:
     """So many cards have no room."""
 
     @classmethod
-    def of(
+    def from_cards(
         cls, path: str, about: tuple[str, str, Lang], cards: Iterable[Head], room: int, zone: Zone
     ) -> Sheet:
         """Return the page of a category, a person or a thing: its cards by type, surest first.

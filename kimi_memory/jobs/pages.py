@@ -209,7 +209,7 @@ class Pages:
         """
         if not self.is_free(PAGE):
             return []
-        known = Known.of(self._shelf, steps=steps)
+        known = Known.from_shelf(self._shelf, steps=steps)
         sheet = self._build_overview(known)
         mark = sheet.mark
         if self._store.exists(PAGE) and self._shelf.survey.known(PAGE, _MADE) == mark:
@@ -293,11 +293,13 @@ class Pages:
         settings = self._settings
         # Below the gate: the head and the reader's notes need room as well.
         room = min(ROOM, settings.gates.max_page_bytes * 3 // 4)
-        found = {PAGE: self._build_overview(Known.of(self._shelf, heads=heads, steps=steps))}
+        found = {
+            PAGE: self._build_overview(Known.from_shelf(self._shelf, heads=heads, steps=steps))
+        }
         for template, path, name, of in _group_cards(heads):
             if path not in found:
                 about = template, name, page_language(settings.memory.language, of)
-                found[path] = Sheet.of(path, about, of, room, settings.zone)
+                found[path] = Sheet.from_cards(path, about, of, room, settings.zone)
         return list(found.values())
 
     def _build_overview(self, known: Known) -> Sheet:

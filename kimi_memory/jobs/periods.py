@@ -133,7 +133,7 @@ class Periods:
             spoken=tuple(self._spoken_lines(digests)),
             agents=tuple(_read_notes(shelf, Agent)),
             past=news.past,
-            usage=self._usage.of(day),
+            usage=self._usage.count_shown(day),
             min_importance=self._settings.consolidation.daily_importance,
             stale_days=self._settings.consolidation.stale_days,
         )

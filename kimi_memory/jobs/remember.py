@@ -30,7 +30,7 @@ class Remember:
         self, context: JobContext, drafts: Sequence[Draft], texts: Mapping[int, str]
     ) -> None:
         self._host, self._zone = context.host, context.settings.zone
-        self._gate, self._now = DraftGate.of(context), context.clock()
+        self._gate, self._now = DraftGate.from_context(context), context.clock()
         self._drafts, self._texts = drafts, texts
 
     # Somebody waits for it: no model, which may take a minute.

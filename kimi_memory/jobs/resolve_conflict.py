@@ -161,7 +161,7 @@ def weighed(won: Card, lost: Iterable[Card], now: datetime) -> Card:
     sources, quotes, ids = list(won.sources), list(won.quotes), list(won.supersedes)
     for card in lost:
         new = [quote for quote in card.quotes if quote not in quotes]
-        sources += [Source.of(quote, Rel.CONTRADICTS) for quote in new]
+        sources += [Source.from_quote(quote, Rel.CONTRADICTS) for quote in new]
         quotes += new
         ids.append(card.id)
     return replace(

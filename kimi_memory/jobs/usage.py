@@ -46,13 +46,13 @@ class Usage:
     def __init__(self, store: Store, zone: Zone = UTC) -> None:
         self._store, self._zone = store, zone
 
-    def of(self, day: date) -> Mapping[str, int]:
+    def count_shown(self, day: date) -> Mapping[str, int]:
         """Return how often each unit was shown on a day, by id."""
         return Counter(id for at, ids, *_ in self._read_receipts() if at == day for id in ids)
 
     def fold(self, day: date) -> list[Change]:
         """Return the changes that move a day's receipts into the usage file."""
-        shown, receipts = self.of(day), self._read_receipts()
+        shown, receipts = self.count_shown(day), self._read_receipts()
         here = [looked for at, _, _, _, looked in receipts if at == day]
         if not here:
             return []

@@ -56,7 +56,7 @@ def build(root: Path, *, graph: bool = False, space: Namespace = WHOLE) -> tuple
         )
         register = server.tool(name=name, annotations=notes, structured_output=True)
 
-        def take(function: F) -> F:
+        def register_tool(function: F) -> F:
             told = (
                 partial(_build_result, server_memory_tools.render_answer)
                 if graph
@@ -65,7 +65,7 @@ def build(root: Path, *, graph: bool = False, space: Namespace = WHOLE) -> tuple
             register(_guard_errors(function, refuse, told))
             return function
 
-        return take
+        return register_tool
 
     if graph:
         server_memory_tools.offer(tool, desk)

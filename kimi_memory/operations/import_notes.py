@@ -97,7 +97,7 @@ class Adopt:
             title=f"{systems}: {name}"[:120],
         )
         turns: list[Turn] = []
-        gate = DraftGate.of(self._memory)
+        gate = DraftGate.from_context(self._memory)
         deal = _Deal(
             shelf, self._memory.host, gate, (session, self._status, self._now), self._is_unedited
         )
@@ -105,7 +105,7 @@ class Adopt:
             turn = self._build_turn(len(turns) + 1, offer)
             if turn.text:
                 turns.append(turn)
-                deal.take(offer, turn)
+                deal.add_offer(offer, turn)
             else:
                 deal.left_out.append(f"{offer.identity}: nothing but injected blocks")
         deal.link(batch, offers)
@@ -168,7 +168,7 @@ class _Deal:
         """Yield what was decided."""
         yield from self._done.values()
 
-    def take(self, offer: Offer, turn: Turn) -> None:
+    def add_offer(self, offer: Offer, turn: Turn) -> None:
         """Decide what becomes of one memo."""
         draft = self._build_draft(offer, turn)
         entry = self._shelf.entries().get(offer.card)
@@ -273,7 +273,7 @@ class _Deal:
                 tags=tuple(dict.fromkeys((*card.tags, *draft.tags))),
                 links=tuple(link for link in card.links if link.reason != _WIKILINK),
                 quotes=(*card.quotes, quote),
-                sources=(*card.sources, Source.of(quote, Rel.UPDATES)),
+                sources=(*card.sources, Source.from_quote(quote, Rel.UPDATES)),
                 verified=offer.at,
                 updated=self._now,
             )
@@ -318,7 +318,7 @@ class _Deal:
             updated=self._now,
             tags=draft.tags,
             status=self._status,
-            sources=tuple(map(Source.of, draft.quotes)),
+            sources=tuple(map(Source.from_quote, draft.quotes)),
             lang=draft.lang,
             title=draft.title,
             type=draft.type,

@@ -124,7 +124,7 @@ def _feed_index_hints(memory: Memory, stop: Event) -> None:
             index.hint(Path(path).relative_to(memory.root).as_posix() for _, path in found)
             began = time.monotonic()
             if began >= due:
-                index.look()
+                index.scan_files()
                 pause = max(LOOK_SECONDS, SHARE * (time.monotonic() - began))
                 # Longer than the pause: if this thread dies, questions look for themselves again.
                 index.trust(2 * pause)

@@ -52,7 +52,7 @@ def _yield_versions(history: History, points: Points, *, every: bool) -> Iterato
         commit, names = commits[row.commit], named.get(row.commit, [])
         kind = commit.trailers.get("Kind", "")
         if every or names or kind in LANDMARKS:
-            point, job = points.of(row.commit), commit.trailers.get("Job", "")
+            point, job = points.find_by_commit(row.commit), commit.trailers.get("Job", "")
             yield NamedVersion(
                 point.version, point.known, row.commit, tuple(names), kind, job, commit.subject
             )

@@ -107,7 +107,7 @@ class Points:
             )
         return self._make_point(commit, graph)._replace(moment=moment)
 
-    def of(self, commit: str) -> Point:
+    def find_by_commit(self, commit: str) -> Point:
         """Return the point of a commit."""
         return self._make_point(commit, self.graph())
 

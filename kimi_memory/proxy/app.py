@@ -74,7 +74,7 @@ class Request:
     receive: Receive
 
     @classmethod
-    def of(cls, scope: Mapping[str, Any], receive: Receive) -> Request:
+    def from_scope(cls, scope: Mapping[str, Any], receive: Receive) -> Request:
         """Return the request of a connection."""
         path = (scope.get("raw_path") or scope["path"].encode()).partition(b"?")[0]
         query = scope["query_string"].decode("latin-1")
@@ -123,7 +123,7 @@ class Proxy:
         """Answer one request."""
         if scope["type"] != "http":
             return
-        request = Request.of(scope, receive)
+        request = Request.from_scope(scope, receive)
         answer = _Answer(send, self._allowed_origin(request))
         try:
             self._door.check(request.told)

@@ -93,10 +93,10 @@ class Companion:
         session = session or self._known.session_of(asker, chat, after)
         shown = self._known.shown(session)
 
-        def look(memory: Memory) -> _Found:
+        def query_memory(memory: Memory) -> _Found:
             return self._query_memory(memory, asker, chat, session, shown)
 
-        found = await self._await_memory(self._desk.look(look, asker.caller))
+        found = await self._await_memory(self._desk.read(query_memory, asker.caller))
         if found is None:
             found = _Found(session or next(candidates(asker, chat.opening)), "", None)
         shown = self._known.show(found.session, found.standing)

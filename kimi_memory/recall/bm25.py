@@ -116,7 +116,7 @@ class Scores:
         self.cover = np.zeros(len(searcher))
         self.known = self.asked = 0.0
 
-    def take(self, term: Term) -> None:
+    def add_term(self, term: Term) -> None:
         """Add a word of the question and the words that may stand for it."""
         rows, counts = self.searcher.postings(term.word)
         rarity = self.unit.frame.rarity(self._document_frequency(rows))
@@ -192,7 +192,7 @@ def rank(searcher: Searcher, question: Question, allowed: Bools, room: int = 0) 
         scores.lead(question, allowed, room)
     else:
         for term in question.terms:
-            scores.take(term)
+            scores.add_term(term)
     return _combine_scores(scores, question, allowed)
 
 
@@ -201,8 +201,8 @@ def _build_frames(searcher: Searcher, turns: Bools) -> tuple[Frame, ...]:
     near = around(searcher, searcher.lengths * turns)
     found = days(searcher)
     return (
-        Frame.of(searcher.lengths, searcher.alive & ~notes_beside_talk(searcher)),
-        Frame.of(near, turns),
+        Frame.from_lengths(searcher.lengths, searcher.alive & ~notes_beside_talk(searcher)),
+        Frame.from_lengths(near, turns),
         _build_group_frame(searcher.sitting[turns], searcher.lengths[turns], searcher.sittings),
         _build_group_frame(found.of[found.of >= 0], searcher.lengths[found.of >= 0], found.total),
     )
@@ -223,7 +223,7 @@ def notes_beside_talk(searcher: Searcher) -> Bools:
 def _build_group_frame(groups: Ints, lengths: Floats, count: int) -> Frame:
     sums = np.bincount(groups, lengths, minlength=count)
     held: Bools = np.bincount(groups, minlength=count) > 0
-    return Frame.of(sums.astype(np.float64), held)
+    return Frame.from_lengths(sums.astype(np.float64), held)
 
 
 def around(searcher: Searcher, values: Floats) -> Floats:

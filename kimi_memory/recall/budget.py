@@ -97,7 +97,7 @@ def choose(
     """
     choice = _Choice(split, budget, nonce)
     for line in standing:
-        choice.take(line)
+        choice.add_line(line)
     choice.fill(line for line in found if line.value > 0)
     return choice.lines
 
@@ -115,7 +115,7 @@ class _Choice:
         self._known: dict[str, tuple[int, float]] = {}
         """How many of the chosen lines a line was held against, and most that one said of it."""
 
-    def take(self, line: Line) -> bool:
+    def add_line(self, line: Line) -> bool:
         """Add a line if it fits."""
         # Counting a whole block for every line that is tried would take longer than the recall.
         if not self._may_fit(line):
@@ -148,7 +148,7 @@ class _Choice:
             gain = (-self._current_gain(left[id]), id)
             if queue and gain > queue[0]:
                 heappush(queue, gain)
-            elif gain[0] < 0 and self.take(left[id]):
+            elif gain[0] < 0 and self.add_line(left[id]):
                 file = _file_of(left.pop(id))
                 for other in left.values():
                     if _file_of(other) == file:

@@ -45,7 +45,7 @@ def quoting(
     if not turns:
         return {}
     quotes = _Quotes(searcher, standing(searcher) if holding is None else holding)
-    return {unit.id: tuple(quotes.of(unit))[:LIMIT] for unit in turns}
+    return {unit.id: tuple(quotes.find_related(unit))[:LIMIT] for unit in turns}
 
 
 class _Quotes:
@@ -58,7 +58,7 @@ class _Quotes:
         self._rows = frozenset(row for row in rows if kinds[row] in _NOTES)
         self._notes: dict[int, Card | Event | None] = {}
 
-    def of(self, unit: Unit) -> Iterator[Related]:
+    def find_related(self, unit: Unit) -> Iterator[Related]:
         """Yield the notes that a turn is evidence of."""
         session, _, n = unit.id.removeprefix("session:").partition("#")
         for row in self._find_similar_rows(unit):

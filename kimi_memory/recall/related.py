@@ -77,7 +77,7 @@ def followed(
 
 def graph_of(searcher: Searcher) -> Graph:
     """Return the graph over all notes, by ids and by the names that wikilinks use."""
-    found: Graph = searcher.once("graph", lambda: Graph.of(_yield_edges(searcher)))
+    found: Graph = searcher.once("graph", lambda: Graph.from_edges(_yield_edges(searcher)))
     return found
 
 

@@ -51,7 +51,7 @@ def build_start(
     # What is everybody's stands in any block.
     scopes = None if request.within is None else (SHARED, *request.within)
     whose, shelf = Whose(scopes, request.project, now, ids), Shelf(store)
-    known = Known.of(shelf)
+    known = Known.from_shelf(shelf)
     shelf.keep()  # The next process need not read the heads of all cards again.
     heading = _block_language(known)
     points = list(known.points(heading, request.zone, whose))

@@ -39,7 +39,7 @@ class Frame(NamedTuple):
     """What the length of each does to a word's weight."""
 
     @classmethod
-    def of(cls, lengths: Floats, living: Bools) -> Frame:
+    def from_lengths(cls, lengths: Floats, living: Bools) -> Frame:
         """Return the frame of documents of these lengths."""
         count = int(living.sum())
         mean = float(lengths[living].sum()) / count if count else 1.0

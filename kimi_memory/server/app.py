@@ -137,16 +137,16 @@ class App:
         """Return who asks, once they may ask this."""
         address = request.client.host if request.client else ""
         if scope is None:
-            self._pace.take(address)
+            self._pace.count_request(address)
             caller = Caller("anybody", frozenset())
         else:
             try:
                 caller = self._door.caller(request.headers.get("authorization", ""))
             except ServerError:
-                self._pace.take(address)
+                self._pace.count_request(address)
                 raise
             # By token and not by address: clients behind one address do not slow each other down.
-            self._pace.take(f"{caller.name}\0token")
+            self._pace.count_request(f"{caller.name}\0token")
             caller.need(scope, whole=whole)
         request.state.caller = caller
         return caller
@@ -207,7 +207,7 @@ class App:
         return JSONResponse(self._document, headers=_HEADERS)
 
     async def _serve_metrics(self, request: Request, caller: Caller) -> Response:
-        index = await self._desk.look(lambda memory: memory.index.status())
+        index = await self._desk.read(lambda memory: memory.index.status())
         gauges = {
             "index_units": index.units,
             "index_files": index.files,

@@ -43,7 +43,7 @@ class Lines:
         self._each, self._every = each, every
         self._open: Counter[str] = Counter()
 
-    def take(self, address: str) -> Line | None:
+    def open_line(self, address: str) -> Line | None:
         """Count a connection; None where there are too many already."""
         if self._open[address] >= self._each or self._open.total() >= self._every:
             return None
@@ -98,7 +98,7 @@ class Pace:
         self._rate, self._clock = per_second, clock
         self._left: dict[str, tuple[float, float]] = {}
 
-    def take(self, key: str) -> None:
+    def count_request(self, key: str) -> None:
         """Count one request.
 
         Raises:

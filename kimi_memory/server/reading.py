@@ -149,7 +149,7 @@ def review(memory: Memory, caller: Caller, given: Given) -> list[Waiting]:
 def conflicts(memory: Memory, caller: Caller, given: Given) -> list[Quarrel]:
     """Return what contradicts what."""
     found = disputed(memory)
-    return [Quarrel(one.key, one.path, tuple(map(Side.of, one.sides))) for one in found]
+    return [Quarrel(one.key, one.path, tuple(map(Side.from_card, one.sides))) for one in found]
 
 
 def status(memory: Memory, caller: Caller, given: Given) -> State:

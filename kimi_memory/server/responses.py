@@ -122,7 +122,7 @@ class Side:
     quotes: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, card: Card) -> Side:
+    def from_card(cls, card: Card) -> Side:
         """Return what one card says."""
         since = card.valid_from or card.created
         quotes = tuple(quote.text for quote in card.quotes)

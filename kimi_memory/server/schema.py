@@ -36,7 +36,7 @@ class Field:
     most: float | None = None
     place: Literal["body", "query", "path"] = "body"
 
-    def take(self, raw: Any) -> Any:
+    def parse_value(self, raw: Any) -> Any:
         """Return a value that was sent, as what it means.
 
         Raises:
@@ -104,7 +104,7 @@ class Route:
         given: dict[str, Any] = {}
         for field in self.fields:
             if sent.get(field.name) is not None:
-                given[field.name] = field.take(sent[field.name])
+                given[field.name] = field.parse_value(sent[field.name])
             elif field.required:
                 raise UsageError(f"{field.name!r} is missing. {field.help}.")
             else:

@@ -186,7 +186,7 @@ def bounded_protocol(head_seconds: float, lines: Lines) -> type[Any]:
         def connection_made(self, transport: Any) -> None:
             """Take a connection, or turn it away."""
             super().connection_made(transport)
-            self._line = lines.take(self.client[0] if self.client else "?")
+            self._line = lines.open_line(self.client[0] if self.client else "?")
             if self._line is None:
                 transport.write(_TOO_MANY)
                 transport.close()

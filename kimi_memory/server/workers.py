@@ -92,9 +92,9 @@ class Desk:
         def work(memory: Memory) -> Any:
             return plain(route.deed(memory, caller, on_clocks(given, memory.zone)))
 
-        return await (self.change if route.writes else self.look)(work, caller)
+        return await (self.change if route.writes else self.read)(work, caller)
 
-    async def look(self, work: Callable[[Memory], T], caller: Caller = OURSELVES) -> T:
+    async def read(self, work: Callable[[Memory], T], caller: Caller = OURSELVES) -> T:
         """Return what can be read, in turn with other readers."""
         return await self._readers.serve(_bind_caller(caller, work))
 

@@ -283,7 +283,7 @@ def _build_gist(
     carried = [p for m in dropped if is_gist(m) for p in points_in(text_of(m))]
     with metered():
         found = [*paragraph(memory.host, parts, lang), *points_of(memory.host, parts)]
-    good = allowed([*carried, *found], DraftGate.of(memory).objection)
+    good = allowed([*carried, *found], DraftGate.from_context(memory).objection)
     head = _format_heading(parts, turns, lang)
     points = choose(good, max(0, room - estimate(head) - 60))
     text = "\n".join(lines_of(points, head, lang))
@@ -340,7 +340,7 @@ def _build_event(parts: Sequence[Transcript], gist: _Gist, now: datetime) -> Eve
         created=now,
         updated=now,
         tags=("compaction",),
-        sources=(*runs, *map(Source.of, quotes[:_QUOTES])),
+        sources=(*runs, *map(Source.from_quote, quotes[:_QUOTES])),
         lang=gist.lang,
         title=f"压缩对话：{count} 条消息" if zh else f"Conversation compacted: {count} messages",
         type=EventType.FINDING,

@@ -131,7 +131,7 @@ class FindSkills:
 def _find_new_skills(memory: Memory) -> tuple[list[Skill], list[str]]:
     # Who deleted a proposal does not want to see it again.
     known = {*_yield_proposed_paths(memory), *memory.store.files(FOLDER)}
-    gate = DraftGate.of(memory)
+    gate = DraftGate.from_context(memory)
     found: list[Skill] = []
     left_out = []
     for procedure in procedures(_yield_shared_sessions(memory)):

@@ -253,7 +253,7 @@ def test_quotes_are_shown_with_their_turn():
         type=EventType.DECISION,
         at=AT,
         quotes=(quote,),
-        sources=(Source.of(quote, Rel.UPDATES),),
+        sources=(Source.from_quote(quote, Rel.UPDATES),),
     )
     text = codec.render(event)
     assert "\n## 证据\n\n> 我们用 PostgreSQL\n> > 引用\n\n— [[session_01j]] #3\n" in text

@@ -83,9 +83,9 @@ def told(root: Path) -> None:
 
 def test_a_whole_scan_is_made_once_and_then_when_it_is_due(large: Path) -> None:
     found = Folder(large)
-    assert found.look() is None
+    assert found.find_changed() is None
     assert found.stats == scan(large)
-    assert found.look() == set()
+    assert found.find_changed() == set()
 
 
 def test_who_is_told_of_changes_looks_at_all_files_more_seldom(
@@ -96,58 +96,58 @@ def test_who_is_told_of_changes_looks_at_all_files_more_seldom(
     put(tmp_path, "a/2.md", "x")
     found = Folder(tmp_path)
     found.patience = LONG
-    assert found.look() is None
+    assert found.find_changed() is None
     put(tmp_path, "a/1.md", "edited in place")
     put(tmp_path, "a/2.md", "edited too")
-    assert found.look(hints=["a/1.md", "nowhere.md", ".."]) == {"a/1.md"}
+    assert found.find_changed(hints=["a/1.md", "nowhere.md", ".."]) == {"a/1.md"}
     put(tmp_path, "b/3.md", "new")
     told(tmp_path)
-    assert found.look() == {"b/3.md"}
+    assert found.find_changed() == {"b/3.md"}
     found.patience, found._due = 0.0, 0.0
-    assert found.look() is None
+    assert found.find_changed() is None
     assert found.stats == scan(tmp_path)
 
 
 def test_open_sessions_are_seen_at_once(large: Path) -> None:
     found = Folder(large)
-    found.look()
+    found.find_changed()
     put(large, "short-term/session_x.jsonl", "more than before")
     put(large, "short-term/session_y.jsonl", "new")
-    assert found.look() == {"short-term/session_x.jsonl", "short-term/session_y.jsonl"}
+    assert found.find_changed() == {"short-term/session_x.jsonl", "short-term/session_y.jsonl"}
     assert found.stats == scan(large)
 
 
 def test_what_a_process_of_ours_wrote_is_seen_at_once(large: Path) -> None:
     found = Folder(large)
-    found.look()
-    found.look()
-    found.look()
+    found.find_changed()
+    found.find_changed()
+    found.find_changed()
     put(large, "b/new/4.md", "new")
     (large / "a/2.md").unlink()
     shutil.rmtree(large / "b/c")
     told(large)
-    assert found.look() == {"b/new/4.md", "a/2.md", "b/c/3.md"}
+    assert found.find_changed() == {"b/new/4.md", "a/2.md", "b/c/3.md"}
     assert found.stats == scan(large)
 
 
 def test_a_hint_shows_an_edit_in_place(large: Path) -> None:
     found = Folder(large)
-    found.look()
-    found.look()
+    found.find_changed()
+    found.find_changed()
     put(large, "a/1.md", "edited in place")
-    assert found.look() == set()
-    assert found.look(["a/1.md", "a/2.md", "a/none.md", "a/.hidden.md"]) == {"a/1.md"}
+    assert found.find_changed() == set()
+    assert found.find_changed(["a/1.md", "a/2.md", "a/none.md", "a/.hidden.md"]) == {"a/1.md"}
     (large / "a/1.md").unlink()
-    assert found.look(["a/1.md"]) == {"a/1.md"}
+    assert found.find_changed(["a/1.md"]) == {"a/1.md"}
     assert found.stats == scan(large)
 
 
 def test_a_session_that_moves_to_the_archive_counts_once(large: Path) -> None:
     found = Folder(large)
-    found.look()
+    found.find_changed()
     put(large, "episodic/sessions/2026-02/session_x.jsonl", "x")
     told(large)
-    changed = found.look()
+    changed = found.find_changed()
     assert changed is not None
     assert {"short-term/session_x.jsonl", "episodic/sessions/2026-02/session_x.jsonl"} <= changed
     assert found.stats == scan(large)
@@ -163,7 +163,7 @@ def test_looks_add_up_to_a_scan(steps: list[tuple[str, int, bool]]) -> None:
         root = Path(name)
         put(root, "a/0.md", "x")
         found = Folder(root)
-        found.look()
+        found.find_changed()
         for inner, number, there in steps:
             path = f"{inner}/{number}/note.md"
             if there:

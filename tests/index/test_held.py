@@ -16,7 +16,9 @@ POSTINGS = st.dictionaries(st.integers(0, 60), COUNTS)
 @given(POSTINGS, st.sets(st.integers(0, 90)))
 def test_what_is_held_comes_back_as_it_was(postings: dict[int, float], asked: set[int]) -> None:
     rows = np.asarray(sorted(postings), dtype=np.int64)
-    held = Held.of(rows, np.asarray([postings[row] for row in rows.tolist()], dtype=np.float64))
+    held = Held.from_rows(
+        rows, np.asarray([postings[row] for row in rows.tolist()], dtype=np.float64)
+    )
     found = held()
     assert [one.dtype for one in found] == [np.dtype(np.int64), np.dtype(np.float64)]
     assert dict(zip(found[0].tolist(), found[1].tolist(), strict=True)) == postings
@@ -29,7 +31,7 @@ def test_what_is_held_comes_back_as_it_was(postings: dict[int, float], asked: se
 @pytest.mark.parametrize(("step", "most"), [(1, 1000), (4, 4000), (6, 5 * 1000)])
 def test_a_word_of_many_rows_takes_a_byte_for_each(step: int, most: int) -> None:
     rows = np.arange(0, step * 1000, step)
-    held = Held.of(rows, np.full(1000, 2.0))
+    held = Held.from_rows(rows, np.full(1000, 2.0))
     assert held.size <= most + 200
     assert (held.rows is None) == (step < 5)
 

@@ -58,8 +58,15 @@ def twins(memory: Memory) -> None:
     one, two = Quote("s1", 1, "use PostgreSQL"), Quote("s2", 3, "PostgreSQL it is")
     put(
         memory,
-        card("a", SAME, age=5, quotes=(one,), sources=(Source.of(one),)),
-        card("b", ALSO, age=2, quotes=(two,), sources=(Source.of(two),), links=(Link("card-c"),)),
+        card("a", SAME, age=5, quotes=(one,), sources=(Source.from_quote(one),)),
+        card(
+            "b",
+            ALSO,
+            age=2,
+            quotes=(two,),
+            sources=(Source.from_quote(two),),
+            links=(Link("card-c"),),
+        ),
         card("c", "The shop runs in two regions", links=(Link("card-b", LinkRel.DEPENDS_ON, 0.8),)),
     )
 
@@ -247,7 +254,10 @@ def test_a_forgotten_card_leaves_no_tombstone_and_its_session_stays(memory: Memo
     with_session = memory.session("talk")
     with_session.turn("user", "The cache once used an odd trick")
     quote = Quote("talk", 1, "odd trick")
-    put(memory, card("a", "An odd trick", age=200, quotes=(quote,), sources=(Source.of(quote),)))
+    put(
+        memory,
+        card("a", "An odd trick", age=200, quotes=(quote,), sources=(Source.from_quote(quote),)),
+    )
     raw = (memory.root / "short-term/session_talk.jsonl").read_bytes()
     introspect(memory)
     assert get(memory, "card-a").status is Status.ARCHIVED

@@ -81,18 +81,19 @@ def test_the_more_trusted_card_stays_then_the_older_one() -> None:
 def test_a_merged_card_has_the_evidence_and_links_of_both() -> None:
     one, two = Quote("s1", 1, "use PostgreSQL"), Quote("s2", 3, "用 PostgreSQL")
     a = card(
-        "a", SAME, age=9, confidence=0.6, quotes=(one,), sources=(Source.of(one),), tags=("db",),
+        "a", SAME, age=9, confidence=0.6, quotes=(one,),
+        sources=(Source.from_quote(one),), tags=("db",),
         links=(Link("card-b"), Link("card-x", LinkRel.DEPENDS_ON, 0.3)),
     )  # fmt: skip
     b = card(
         "b", SAME, age=1, confidence=0.5, quotes=(one, two), tags=("pg",), caveats="vacuum",
-        sources=(Source.of(one), Source.of(two)), importance=0.9,
+        sources=(Source.from_quote(one), Source.from_quote(two)), importance=0.9,
         links=(Link("card-x", LinkRel.DEPENDS_ON, 0.8), Link("card-y")),
     )  # fmt: skip
     whole = merged(a, b, NOW)
     assert whole.id == "card-a"
     assert whole.quotes == (one, two)
-    assert whole.sources == (Source.of(one), Source.of(two))
+    assert whole.sources == (Source.from_quote(one), Source.from_quote(two))
     assert whole.links == (Link("card-x", LinkRel.DEPENDS_ON, 0.8), Link("card-y"))
     assert whole.supersedes == ("card-b",)
     assert (whole.tags, whole.caveats, whole.importance) == (("db", "pg"), "vacuum", 0.9)
@@ -102,7 +103,7 @@ def test_a_merged_card_has_the_evidence_and_links_of_both() -> None:
 
 def test_words_of_one_session_twice_do_not_raise_confidence() -> None:
     quote = Quote("s1", 1, "use PostgreSQL")
-    a, b = (card(n, SAME, quotes=(quote,), sources=(Source.of(quote),)) for n in "ab")
+    a, b = (card(n, SAME, quotes=(quote,), sources=(Source.from_quote(quote),)) for n in "ab")
     assert merged(a, b, NOW).confidence == a.confidence
 
 

@@ -60,7 +60,7 @@ def test_what_replaces_a_barred_value_is_not_barred(value: str, other: str) -> N
 
 def test_a_quote_bars_what_rests_on_it_in_every_project_and_nobody_elses_does() -> None:
     quote = Quote("s", 1, "We use MongoDB for recipes.")
-    rests = card("It is the database.", quotes=(quote,), sources=(Source.of(quote),))
+    rests = card("It is the database.", quotes=(quote,), sources=(Source.from_quote(quote),))
     assert barred(quote.text).note(rests)
     assert barred(quote.text, scope="project:p").note(rests)
     assert barred(quote.text, scope="project:p").note(replace(rests, project="p"))

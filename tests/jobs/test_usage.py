@@ -36,12 +36,12 @@ def test_a_days_receipts_fold_into_one_line(memory: Memory) -> None:
     receipt(memory, "2026-02-26T11:00:00+00:00", "a")
     receipt(memory, "2026-02-27T08:00:00+00:00", "c")
     usage = Usage(memory.store)
-    assert usage.of(date(2026, 2, 26)) == {"a": 2, "b": 1}
+    assert usage.count_shown(date(2026, 2, 26)) == {"a": 2, "b": 1}
     memory.store.apply(usage.fold(date(2026, 2, 26)), memory.actor)
     [line] = memory.store.read(USAGE).splitlines()
     assert unseal(line) == {"day": "2026-02-26", "shown": {"a": 2, "b": 1}}
-    assert usage.of(date(2026, 2, 26)) == {}
-    assert usage.of(date(2026, 2, 27)) == {"c": 1}
+    assert usage.count_shown(date(2026, 2, 26)) == {}
+    assert usage.count_shown(date(2026, 2, 27)) == {"c": 1}
 
 
 def test_the_last_receipts_take_their_file_along(memory: Memory) -> None:
@@ -53,7 +53,7 @@ def test_the_last_receipts_take_their_file_along(memory: Memory) -> None:
 def test_broken_receipts_are_passed_over(memory: Memory) -> None:
     (memory.root / RECALLS).write_text('{"at": "never"}\nnot json\n[]\n', encoding="utf-8")
     receipt(memory, "2026-02-26T10:00:00+00:00", "a")
-    assert Usage(memory.store).of(date(2026, 2, 26)) == {"a": 1}
+    assert Usage(memory.store).count_shown(date(2026, 2, 26)) == {"a": 1}
     assert Usage(memory.store).fold(date(2026, 2, 25)) == []
 
 
@@ -108,13 +108,13 @@ def test_a_person_who_looks_around_uses_nothing(memory: Memory) -> None:
     [receipt] = memory.store.read(RECALLS).splitlines()
     assert unseal(receipt)["looking"] is True
     usage, day = Usage(memory.store), memory.clock().date()
-    assert usage.of(day) == usage.all() == {}
+    assert usage.count_shown(day) == usage.all() == {}
     memory.store.apply(usage.fold(day), memory.actor)
     [line] = memory.store.read(USAGE).splitlines()
     assert unseal(line) == {"day": day.isoformat(), "shown": {}, "looked": 1}
     assert usage.all() == {}
     memory.recall("ferry")
-    assert usage.of(day)
+    assert usage.count_shown(day)
 
 
 def used(count: int, days: int = 0, relevance: float = 1.0) -> Use:

@@ -15,7 +15,7 @@ MOVES = {"s1": Moved(3, "s1-aa")}
 
 def test_sources_and_quotes_of_moved_turns_name_the_session_they_are_in() -> None:
     early, late = Quote("s1", 2, "tea"), Quote("s1", 4, "coffee")
-    sources = (Source.of(early), Source.of(late), said("s2", 9), Source("s1", 2, 4))
+    sources = (Source.from_quote(early), Source.from_quote(late), said("s2", 9), Source("s1", 2, 4))
     [new] = repoint_note(card(quotes=(early, late), sources=sources), MOVES)
     assert [str(one) for one in new.sources] == [
         f"session:s1#2 supports {early.hash}",

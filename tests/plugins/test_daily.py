@@ -31,7 +31,7 @@ def event(title: str, type: EventType = EventType.DECISION, **more: object) -> E
         project="p",
         content=title,
         quotes=(QUOTE,),
-        sources=(Source.of(QUOTE),),
+        sources=(Source.from_quote(QUOTE),),
     )
     return replace(base, **more)
 

@@ -118,6 +118,6 @@ def test_the_choice_is_that_of_looking_at_every_line_each_time(made, budget: int
     left, grows = found, True
     while grows:
         best = sorted(left, key=lambda line: (-slow._current_gain(line), line.id))
-        grows = any(slow._current_gain(line) > 0 and slow.take(line) for line in best)
+        grows = any(slow._current_gain(line) > 0 and slow.add_line(line) for line in best)
         left = [line for line in left if line not in slow.lines]
     assert choose((), found, split, budget, NONCE) == slow.lines

@@ -33,7 +33,9 @@ def boat(folder: Folder) -> Folder:
     )
     for slug, n in (("pier", 1), ("again", 3)):
         quote = Quote("boat", n, SAID)
-        folder.card(slug, SAID, SAID, quotes=(quote,), sources=(Source.of(quote),), confidence=0.8)
+        folder.card(
+            slug, SAID, SAID, quotes=(quote,), sources=(Source.from_quote(quote),), confidence=0.8
+        )
     return folder
 
 
@@ -78,12 +80,12 @@ def test_what_was_replaced_says_by_what(folder: Folder) -> None:
     folder.session("db", [("user", old.text), ("assistant", "Noted.")], archived=True)
     folder.card(
         "queue-old", "Queue", old.text, key="queue", status=Status.SUPERSEDED,
-        quotes=(old,), sources=(Source.of(old),),
+        quotes=(old,), sources=(Source.from_quote(old),),
     )  # fmt: skip
     gone = Quote("db", 9, "The name was Otter.")
     folder.card(
         "nameless", "Name", gone.text, key="name", status=Status.SUPERSEDED,
-        quotes=(gone,), sources=(Source.of(gone),),
+        quotes=(gone,), sources=(Source.from_quote(gone),),
     )  # fmt: skip
     folder.card(
         "queue", "Queue", "We use RabbitMQ for the queue.", key="queue",

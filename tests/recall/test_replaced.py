@@ -25,11 +25,16 @@ def changed(folder: Folder) -> Folder:
     common = {"type": CardType.DECISION, "key": "shop.database"}
     folder.card(
         *("mongo", "Database MongoDB", "The database is MongoDB."),
-        **{**common, "status": Status.SUPERSEDED, "quotes": (old,), "sources": (Source.of(old),)},
+        **{
+            **common,
+            "status": Status.SUPERSEDED,
+            "quotes": (old,),
+            "sources": (Source.from_quote(old),),
+        },
     )
     folder.card(
         *("sqlite", "Database SQLite", "The database is SQLite."),
-        **{**common, "quotes": (new,), "sources": (Source.of(new),)},
+        **{**common, "quotes": (new,), "sources": (Source.from_quote(new),)},
     )
     event = Event(
         id="event-mongo",
@@ -40,7 +45,7 @@ def changed(folder: Folder) -> Folder:
         created=NOW - timedelta(days=7),
         updated=NOW - timedelta(days=7),
         quotes=(old,),
-        sources=(Source.of(old),),
+        sources=(Source.from_quote(old),),
     )
     folder.write("episodic/20260220_mongo.md", render(event))
     return folder
@@ -76,7 +81,7 @@ def test_a_turn_that_a_current_card_rests_on_keeps_its_place(changed: Folder) ->
     both = Quote("first", 1, OLD)
     changed.card(
         *("why", "Why a database", "The shop takes a database."),
-        **{"key": "shop.database", "quotes": (both,), "sources": (Source.of(both),)},
+        **{"key": "shop.database", "quotes": (both,), "sources": (Source.from_quote(both),)},
     )
     hits = changed.ask("What is the database of the shop?").hits
     assert not [hit for hit in hits if hit.parts.get("replaced") == BEHIND]

@@ -12,25 +12,25 @@ def test_each_client_has_its_own_pace() -> None:
     now = [0.0]
     pace = Pace(2.0, lambda: now[0])
     for _ in range(4):
-        pace.take("a")
+        pace.count_request("a")
     with pytest.raises(ServerError) as refused:
-        pace.take("a")
+        pace.count_request("a")
     assert refused.value.status == 429
-    pace.take("b")
+    pace.count_request("b")
     now[0] = 0.5
-    pace.take("a")
+    pace.count_request("a")
     with pytest.raises(ServerError):
-        pace.take("a")
+        pace.count_request("a")
     now[0] = 1000.0
     for _ in range(4):
-        pace.take("a")
+        pace.count_request("a")
 
 
 def test_no_limit_counts_nothing_and_many_clients_are_not_kept() -> None:
     free = Pace(0.0)
     for _ in range(1000):
-        free.take("a")
+        free.count_request("a")
     pace = Pace(1.0, lambda: 0.0)
     for n in range(10_001):
-        pace.take(f"client {n}")
-    pace.take("client 0")
+        pace.count_request(f"client {n}")
+    pace.count_request("client 0")

@@ -34,7 +34,7 @@ AT = datetime(2026, 2, 27, 8, tzinfo=UTC)
     ],
 )
 def test_what_fits_is_taken(kind: Kind, raw: Any, value: Any) -> None:
-    assert Field(name="x", help="It", kind=kind).take(raw) == value
+    assert Field(name="x", help="It", kind=kind).parse_value(raw) == value
 
 
 @pytest.mark.parametrize(
@@ -66,18 +66,18 @@ def test_what_fits_is_taken(kind: Kind, raw: Any, value: Any) -> None:
 )
 def test_what_does_not_fit_is_named(kind: Kind, raw: Any) -> None:
     with pytest.raises(UsageError, match="'x' must be"):
-        Field(name="x", help="It", kind=kind).take(raw)
+        Field(name="x", help="It", kind=kind).parse_value(raw)
 
 
 def test_borders_and_choices_hold() -> None:
     size = Field(name="n", help="It", kind="int", least=1, most=9)
     for wrong in (0, 10):
         with pytest.raises(UsageError, match="'n' is"):
-            size.take(wrong)
+            size.parse_value(wrong)
     with pytest.raises(UsageError, match="one of a, b"):
-        Field(name="n", help="It", choices=("a", "b")).take("c")
+        Field(name="n", help="It", choices=("a", "b")).parse_value("c")
     with pytest.raises(UsageError, match="is empty"):
-        Field(name="n", help="It", required=True).take("")
+        Field(name="n", help="It", required=True).parse_value("")
     assert size.schema["maximum"] == 9
 
 
@@ -94,7 +94,7 @@ def test_routes_are_consistent() -> None:
 
 def test_a_moment_without_an_offset_is_on_the_clocks_of_the_memory() -> None:
     shanghai = ZoneInfo("Asia/Shanghai")
-    naive = Field(name="at", help="It", kind="moment").take("2026-02-27T16:00")
+    naive = Field(name="at", help="It", kind="moment").parse_value("2026-02-27T16:00")
     given = on_clocks({"at": naive, "text": "16:00", "until": AT}, shanghai)
     assert given == {"at": AT, "text": "16:00", "until": AT}
     first = datetime(1, 1, 1)

@@ -122,7 +122,7 @@ class _Holding:
     def __enter__(self) -> None:
         try:
             for wish in self._wishes:
-                self._locks.take(wish, self._timeout)
+                self._locks.acquire(wish, self._timeout)
                 self._taken.append(wish.name)
         except OSError as error:
             if self._place:
@@ -192,7 +192,7 @@ class Locks:
         wishes = (_Wish("store", not alone, op), *_stripe_wishes(tuple(paths), op))
         return _Holding(self, wishes, self._timeout, place)
 
-    def take(self, wish: _Wish, wait: float) -> None:
+    def acquire(self, wish: _Wish, wait: float) -> None:
         """Take a lock for this thread, once more if it has it; see `hold`."""
         held = self._thread_locks()
         mine = held.get(wish.name)

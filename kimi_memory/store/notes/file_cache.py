@@ -38,7 +38,7 @@ class Catalog:
         """So many facts are not in the file."""
 
     @classmethod
-    def of(cls, store: Store) -> Catalog:
+    def from_store(cls, store: Store) -> Catalog:
         """Return the catalog of a store; all that ask get the same."""
         with _OPENING:
             return _CATALOGS.setdefault(store, cls(store))

@@ -91,7 +91,7 @@ class Known:
     """What was forgotten on purpose."""
 
     @classmethod
-    def of(
+    def from_shelf(
         cls, shelf: Shelf, *, heads: Iterable[Head] | None = None, steps: Sequence[Step] = ()
     ) -> Known:
         """Return what is known once some steps are done.

@@ -69,7 +69,7 @@ class Register:
         """The paths among them of which it is not known whether they still look so."""
 
     @classmethod
-    def of(cls, store: Store) -> Register:
+    def from_store(cls, store: Store) -> Register:
         """Return the register of a store; all that ask get the same."""
         with _OPENING:
             return _REGISTERS.setdefault(store, cls())

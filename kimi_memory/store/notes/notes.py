@@ -51,7 +51,7 @@ class Shelf:
     @cached_property
     def survey(self) -> Survey:
         """The files as they looked when the first of them was asked for."""
-        return Catalog.of(self.store).survey()
+        return Catalog.from_store(self.store).survey()
 
     def entries(self) -> dict[str, Entry]:
         """Return every note with an id; where two files share one, the first path has it."""
@@ -63,7 +63,7 @@ class Shelf:
 
     @cached_property
     def _note_listing(self) -> Listing:
-        return Register.of(self.store).read(self.survey)
+        return Register.from_store(self.store).read(self.survey)
 
     def find(self, id: str, paths: Iterable[str] = ()) -> Entry:
         """Return a note by its id or a unique prefix of it.
@@ -138,7 +138,7 @@ class Shelf:
 
     @cached_property
     def _card_heads(self) -> list[Head]:
-        return Register.of(self.store).heads(self.survey)
+        return Register.from_store(self.store).heads(self.survey)
 
     def card(self, head: Head) -> Card:
         """Read the card of a head.

@@ -36,7 +36,7 @@ class Reader:
         return Size(len(content), datetime(2026, 3, 1, tzinfo=UTC))
 
     def of(self, store: Store, path: str = "a.md") -> Size:
-        return Catalog.of(store).survey().fact(path, "size", self, again)
+        return Catalog.from_store(store).survey().fact(path, "size", self, again)
 
 
 def again(row: list) -> Size:
@@ -69,7 +69,7 @@ def kept(store: Store, folder: Path, monkeypatch: pytest.MonkeyPatch, reader: Re
     """Save a fact about a file and return where the catalog lies."""
     monkeypatch.setattr(cache_files, "_FEW", 0)
     (folder / "a.md").write_text("four")
-    survey = Catalog.of(store).survey()
+    survey = Catalog.from_store(store).survey()
     survey.fact("a.md", "size", reader, again)
     survey.keep()
     return folder / FILE
@@ -89,7 +89,7 @@ def test_a_file_that_may_still_be_written_is_read_by_each_survey(store, folder, 
     far = time.time_ns() + 3_600_000_000_000
     (folder / "a.md").write_text("four")
     os.utime(folder / "a.md", ns=(far, far))
-    survey = Catalog.of(store).survey()
+    survey = Catalog.from_store(store).survey()
     for _ in range(2):
         survey.fact("a.md", "size", reader, again)
     assert reader.asked == 1
@@ -132,7 +132,7 @@ def test_a_text_can_be_found_in_what_is_kept(store, folder, settle, monkeypatch)
     monkeypatch.setattr(cache_files, "_FEW", 0)
     (folder / "a.md").write_text("x")
     settle()
-    survey = Catalog.of(store).survey()
+    survey = Catalog.from_store(store).survey()
     survey.note("a.md", "value", "数据库用 SQLite")
     survey.keep()
     assert "数据库用 SQLite".encode() in (folder / FILE).read_bytes()
@@ -142,7 +142,7 @@ def test_a_text_can_be_found_in_what_is_kept(store, folder, settle, monkeypatch)
 def test_a_few_facts_are_not_worth_a_file(store, folder, settle, reader) -> None:
     (folder / "a.md").write_text("four")
     settle()
-    survey = Catalog.of(store).survey()
+    survey = Catalog.from_store(store).survey()
     survey.fact("a.md", "size", reader, again)
     assert not survey.due
 
@@ -150,7 +150,7 @@ def test_a_few_facts_are_not_worth_a_file(store, folder, settle, reader) -> None
 def test_files_that_are_gone_are_not_kept(store, folder, settle, monkeypatch, reader) -> None:
     settle()
     (folder / "b.md").write_text("secret name")
-    Catalog.of(store).survey().note("b.md", "value", "secret fact")
+    Catalog.from_store(store).survey().note("b.md", "value", "secret fact")
     (folder / "b.md").unlink()
     assert b"secret fact" not in kept(store, folder, monkeypatch, reader).read_bytes()
 
@@ -171,4 +171,4 @@ def test_a_store_that_takes_no_writes_keeps_nothing(
     settle()
     store.read_only = "on a disk that is read-only"
     kept(store, folder, monkeypatch, reader)
-    assert not Catalog.of(store).due
+    assert not Catalog.from_store(store).due

@@ -51,7 +51,7 @@ def keep(memory: Memory, *notes: Note) -> None:
 
 def known(memory: Memory, *steps: Note) -> Known:
     planned = [Step(Op.ADD, note, "") for note in steps]
-    return Known.of(Shelf(memory.store), steps=planned)
+    return Known.from_shelf(Shelf(memory.store), steps=planned)
 
 
 def said(of: Known, **whose: object) -> dict[str, Section]:
@@ -66,7 +66,7 @@ def test_cards_that_hold_are_shown_and_others_are_not(memory: Memory) -> None:
         memory, card("a"), card("b", status=Status.CONFLICTED), card("c", status=Status.SUPERSEDED),
         card("d", status=Status.ARCHIVED), card("e", **mine), card("f", status=Status.STALE),
         card("g", **passing), card("h", **{**mine, "trust": Origin.AGENT}),
-        card("i", **mine, sources=(Source.of(Quote("s", 1, "it is i")),)),
+        card("i", **mine, sources=(Source.from_quote(Quote("s", 1, "it is i")),)),
         card("j", scope="user:x"),
     )  # fmt: skip
     shown = said(known(memory))
@@ -129,7 +129,7 @@ def test_steps_count_as_done(memory: Memory) -> None:
     assert "We use SQS." in said(known(memory, new))
     quoted = replace(
         old, status=Status.SUPERSEDED, quotes=(Quote("s", 1, "so we use redis"),),
-        sources=(Source.of(Quote("s", 1, "so we use redis")),),
+        sources=(Source.from_quote(Quote("s", 1, "so we use redis")),),
     )  # fmt: skip
     assert not said(known(memory, quoted))
     gone = replace(digest("s"), status=Status.ARCHIVED)
@@ -138,17 +138,17 @@ def test_steps_count_as_done(memory: Memory) -> None:
 
 def test_heads_may_be_given(memory: Memory) -> None:
     keep(memory, card("a"))
-    given = Known.of(Shelf(memory.store), heads=[Head.of(card("z"))])
+    given = Known.from_shelf(Shelf(memory.store), heads=[Head.of(card("z"))])
     assert set(said(given)) == {"it is z"}
 
 
 def test_words_that_a_replaced_card_rests_on_are_left_out(memory: Memory) -> None:
     quotes = (Quote("s", 3, "We use Redis."),)
-    sources = (Source.of(quotes[0]),)
+    sources = (Source.from_quote(quotes[0]),)
     keep(
         memory,
         card("a", status=Status.SUPERSEDED, quotes=quotes, sources=sources),
-        card("b", status=Status.SUPERSEDED, sources=(Source.of(Quote("other", 3, "no")),)),
+        card("b", status=Status.SUPERSEDED, sources=(Source.from_quote(Quote("other", 3, "no")),)),
         digest("s", line(Part.DECIDED, "We use Redis.", 3), line(Part.DECIDED, "We use Redis.", 4)),
     )  # fmt: skip
     [point] = known(memory).points(Lang.EN, UTC)
@@ -214,7 +214,9 @@ def test_a_project_is_one_line(memory: Memory) -> None:
 @pytest.mark.parametrize("kind", ["digest", "card"])
 def test_a_file_that_cannot_be_read_is_left_out(memory: Memory, kind: str) -> None:
     quotes = (Quote("s", 3, "We use Redis."),)
-    gone = card("a", status=Status.SUPERSEDED, quotes=quotes, sources=(Source.of(quotes[0]),))
+    gone = card(
+        "a", status=Status.SUPERSEDED, quotes=quotes, sources=(Source.from_quote(quotes[0]),)
+    )
     keep(memory, gone, digest("s", line(Part.DECIDED, "We use Redis.", 3)))
     broken = gone if kind == "card" else digest("s")
     path = next(e.path for e in Shelf(memory.store).entries().values() if e.id == broken.id)

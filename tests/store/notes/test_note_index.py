@@ -77,11 +77,11 @@ def test_it_says_what_a_new_one_would(
         pytest.MonkeyPatch.context() as patch,
     ):
         patch.setattr(reconcile, "time", Later if known else time)
-        register, taken = Register.of(store), []
+        register, taken = Register.from_store(store), []
         for path, text, look in acts:
             change(Path(place), path, text)
             if look:
-                survey = Catalog.of(store).survey()
+                survey = Catalog.from_store(store).survey()
                 listing, heads = register.read(survey), register.heads(survey)
                 fresh = Register()
                 assert listing == fresh.read(survey)
@@ -91,4 +91,4 @@ def test_it_says_what_a_new_one_would(
 
 
 def test_all_that_ask_of_a_store_get_the_same(store: Store) -> None:
-    assert Register.of(store) is Register.of(store)
+    assert Register.from_store(store) is Register.from_store(store)

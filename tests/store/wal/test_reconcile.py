@@ -140,7 +140,7 @@ def test_what_took_the_place_of_a_file_is_none(
 
 def test_a_survey_knows_when_the_store_went_on(store: Store, folder: Path, actor: Actor) -> None:
     (folder / "a.md").write_bytes(ONE)
-    survey = Catalog.of(store).survey()
+    survey = Catalog.from_store(store).survey()
     assert set(survey.still() or ()) == {"a.md"}
     store.append("s.jsonl", [b"{}\n"], actor)
     assert survey.still() is None
