@@ -197,6 +197,7 @@ class _Found:
 
     def _highlight_words(self, text: str) -> str:
         """Return a text safe to print, its words in bold on a terminal."""
+        # https://no-color.org: any value but an empty one turns it off.
         if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
             return printable(text)
 

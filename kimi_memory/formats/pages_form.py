@@ -13,6 +13,7 @@ from kimi_memory.formats.note_format import Keys
 from kimi_memory.formats.page_lines import marked, split_mark
 from kimi_memory.formats.scalar import Value, clean, one_line
 
+# The box of a task list: `[ ] to do`, `[x] done`; an X of either case.
 _BOX = re.compile(r"\[(?P<mark>[ xX])\](?:[ \t]+|$)")
 
 _LISTS = ("state", "progress", "todos", "decisions", "risks", "preferences")

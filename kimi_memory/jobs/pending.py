@@ -27,6 +27,7 @@ from kimi_memory.store.store import Store
 _REMEMBERED = re.compile(r"remembered-\d{8}(?=[-#.])")
 """The session of what is remembered outside of any other, see `kimi_memory.capture.remember`."""
 
+# A line of a day's page names its session: `[[session_s1]]`, also with `|text` or `#2`.
 _LINK = re.compile(r"\[\[session_([^\]|#]+)")
 
 
@@ -143,6 +144,7 @@ def is_unverified(head: Head, now: datetime, limit: timedelta) -> bool:
 def _archived_sessions(store: Store, shelf: Shelf) -> Iterator[Session]:
     """Yield the headers of the archived sessions that are shared, as far as jobs need them."""
     for place in sessions.places(store):
+        # What people wrote by hand is in cards at once; no job has to read it.
         if not place.open and not place.id.startswith(HAND):
             found = shelf.survey.fact(place.path, "header", _header_in(place.path), list)
             if found is not None and not found[1]:  # The page of the day is everybody's.

@@ -118,6 +118,7 @@ def _merge_pair(
     merged: MergedNotes, base: NoteFile | None, ours: NoteFile, theirs: NoteFile
 ) -> None:
     path = pick(base and base.path, ours.path, theirs.path, min)
+    # One id as two kinds of note has no merge; the other stays readable beside it.
     if type(ours.note) is not type(theirs.note):
         stays, loses = sorted((ours, theirs), key=lambda side: (side.note.kind, side.text))
         merged.wanted += [stays.wanted, _kept(loses.path, loses.text)]

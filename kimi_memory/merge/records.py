@@ -38,6 +38,7 @@ def merge_tombstones(base: bytes, ours: TombstoneFile, theirs: TombstoneFile) ->
     merged = merge_tables(stones[0], stones[1], stones[2], _join_tombstones)
     for side in stones:
         for name, stone in side.items():
+            # Whichever side took it away: what was purged could come back.
             if stone.why == PURGED:
                 merged.setdefault(name, stone)
     known = {stone: line for _, lines in sides for stone, line in lines.items()}
@@ -46,6 +47,7 @@ def merge_tombstones(base: bytes, ours: TombstoneFile, theirs: TombstoneFile) ->
         (str(stone.at), known.get(stone) or tombstone_line(stone)) for stone in merged.values()
     ]
     lines = [*rest, *(line for _, line in sorted(found))]
+    # A side that holds all of it already keeps its bytes, so that git sees no change.
     for content in sorted((ours.content, theirs.content)):
         if sorted(_lines(content)) == sorted(lines):
             return content
@@ -108,6 +110,7 @@ def merge_jobs(ours: bytes, theirs: bytes) -> bytes:
     if not all(isinstance(record, dict) for record in records):
         raise ValueError("a job is a JSON object")
     first, second = sorted(records, key=lambda one: (str(one.get("at")), _canonical(one)))
+    # What the job did here stays apart from what it did in other copies: undo reads the former.
     effects = [_canonical(effect) for effect in _list(first, "effects")]
     others = [*_list(first, ALSO), *_list(second, "effects"), *_list(second, ALSO)]
     also = {text: one for one in others if (text := _canonical(one)) not in effects}
@@ -141,6 +144,7 @@ def merge_threads(ours: bytes, theirs: bytes) -> MergedThread:
     shared = next((n for n, (left, right) in enumerate(pairs) if left != right), None)
     if shared is None:
         return MergedThread(b"".join(one if len(one) > len(other) else other))
+    # By what the lines say, so that swapped sides give the same files.
     stays, fork = sorted((one, other), key=lambda lines: lines[shared])
     mark = hashlib.sha256(fork[shared]).hexdigest()[:8]
     return MergedThread(b"".join(stays), mark, b"".join(fork))

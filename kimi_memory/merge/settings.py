@@ -13,6 +13,7 @@ OWN = (("memory", "id"), ("memory", "parent"))
 """What says which memory it is; no merge changes it."""
 GATES = "gates"
 """A table of limits: of two changes the stricter one stays, which is the smaller."""
+# `[recall]`. A list of tables, `[[a]]`, is not merged by settings: see `_has_only`.
 _TABLE = re.compile(r"\s*\[(?P<name>[^\[\]]+)\]\s*(?:#.*)?")
 _ENTRY = re.compile(r"\s*(?P<key>[A-Za-z0-9_-]+)\s*=\s*(?P<value>.*\S)\s*")
 
@@ -35,8 +36,10 @@ def _merge_texts(base: str, ours: str, theirs: str) -> str | None:
         value = _merge_entry(name, *(table.get(name) for table in tables))
         if value is not None:
             merged[name] = value
+    # All three say the same settings now, so lines can only differ in comments and order.
     versions = [_write_entries(text, merged).split("\n") for text in (base, ours, theirs)]
     text = "\n".join(keep_both(*versions))
+    # Read once more: lines that merged well can still stand under the wrong table.
     return text if _has_only(text, merged) else None
 
 

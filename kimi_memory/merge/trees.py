@@ -117,6 +117,7 @@ def _write_views(
     for one in sessions.sessions.values():
         path = view_of(one.path)
         paths.discard(path)
+        # A side whose records are the merged ones has the view of them already.
         same = [tree.views.get(path) for tree in trees[1:] if one in tree.sessions.values()]
         shown = [view for view in same if view is not None]
         if shown:

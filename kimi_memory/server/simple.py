@@ -32,6 +32,7 @@ PAGES = ("MEMORY.md", "USER.md", "PROJECT.md")
 PEOPLES = ("USER.md", "PROJECT.md")
 """Pages that a person writes and no job rewrites."""
 SOURCES = ("memory", "sessions")
+# `memory/2026-02-27.md`, or only `2026-02-27.md`.
 _DIARY = re.compile(r"(?:memory/)?(\d{4}-\d{2}-\d{2})\.md")
 
 
@@ -50,6 +51,7 @@ def of_sources(query: Query, sources: tuple[str, ...]) -> Query:
     """
     for name in set(sources) - set(SOURCES):
         raise UsageError(f"{name[:60]!r} is no source. Use memory, sessions, or both.")
+    # Both of them are everything, and a kind that the query names is narrower.
     if len(set(sources)) != 1 or query.kind:
         return query
     kinds = ("turn",) if sources[0] == "sessions" else tuple(k for k in KINDS if k != "turn")
@@ -121,8 +123,10 @@ def _write_line(memory: Memory, path: str, before: str, id: str) -> None:
     line = f"- {' '.join(value.split())} ^{id}"
     # A person may save the page at this very moment: tried three times, then they see the error.
     for last in (False, False, True):
+        # An earlier try, or the person, wrote it meanwhile.
         if f"^{id}" in before:
             return
+        # A page from Windows keeps its kind of line break.
         ending = "\r\n" if "\r\n" in before else "\n"
         gap = "" if not before or before.endswith("\n") else ending
         content = f"{before}{gap}{line}{ending}".encode()
@@ -161,6 +165,7 @@ def _end_earlier(memory: Memory, space: Namespace, day: date) -> None:
     """End the notes of days that are over, so that the daily job distils them."""
     past = _diary_session_id(space, day)
     for place in list(sessions.places(memory.store)):
+        # `diary-2026-02-27` has 16 characters; what follows says whose it is.
         whose = place.root.startswith("diary-") and place.root[16:] == past[16:]
         if place.open and whose and place.root < past:
             memory.mark_ended(place.id)
@@ -187,5 +192,6 @@ def _parse_diary_day(path: str) -> date | None:
 def _diary_session_id(space: Namespace, day: date) -> str:
     if space.session:
         raise denied("A token that is bound to a session keeps no diary. Store turns in it.")
+    # Zero bytes between the names: `a` and `bc` must not be `ab` and `c`.
     whose = f"{space.project}\0{space.agent}" + (f"\0{space.user}" if space.user else "")
     return f"diary-{day}" + (f"-{hashlib.sha256(whose.encode()).hexdigest()[:10]}" if space else "")

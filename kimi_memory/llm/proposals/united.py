@@ -42,6 +42,7 @@ def unite(
             _rewrite_drafts(found, proposal, draft)
         elif draft is not None:
             at = next((n for n, known in found.items() if _is_same(known, draft)), 0)
+            # A better wording may say more than the rule found, but never less.
             if at and at <= len(rules) and _has_content_of(draft, found[at]):
                 found[at] = _said_better(found[at], draft)
             elif not any(_is_same_value(one, draft) for one in [*found.values(), *added]):
@@ -59,6 +60,7 @@ def _refuse_drafts(
         draft = found.get(number)
         if draft is None or draft.gone:
             continue
+        # Two independent doubts are enough; a model alone only sends it to a person.
         if number in doubted:
             del found[number]
         else:
