@@ -65,6 +65,7 @@ class Gemini:
     def __init__(self, settings: Mapping[str, Any]) -> None:
         choices = Choices("gemini", settings)
         base = choices.text("base_url", OFFICIAL)
+        # The API itself lists its models as `models/NAME`.
         self._model = choices.text("model").removeprefix("models/")
         self._embed_model = choices.text("embed_model").removeprefix("models/")
         seconds = choices.number("timeout_seconds", 60)

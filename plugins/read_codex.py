@@ -97,6 +97,8 @@ class _Rollout:
 def _is_rollout_file(file: TranscriptFile) -> bool:
     first = file.head.lstrip().partition(b"\n")
     if not first[1]:
+        # The header, which holds the instructions, is longer than what is read to recognise a
+        # file.
         return first[0].startswith(b"{") and b'"session_meta"' in first[0]
     lines = [_parse_object(raw) for raw in file.head.split(b"\n")[:20]]
     known = [line for line in lines if line is not None]
@@ -161,6 +163,7 @@ def _add_item(item: dict[str, Any], number: int, rollout: _Rollout) -> None:
     role, content = _string_value(item, "role"), item.get("content")
     if item.get("type") != "message" or role not in _ROLES or not isinstance(content, list):
         return
+    # A rollout is only appended to, so the number of a line stays what it is.
     ref = _string_value(item, "id") or f"line-{number}"
     _add_turn(rollout.items, role, [_part_text(part) for part in content], (rollout.at, ref))
 

@@ -48,16 +48,19 @@ _AGENTS = (
 _OTHERS = "system|tool|developer|系统|工具"
 _ROLE = f"(?P<role>{_USERS}|{_AGENTS}|{_OTHERS})"
 _MARK = r"(?:\s*[(（](?P<mark>[^)）]*)[)）])?"
+# `2026-03-01 10:00`, `2026/3/1 9:05:30 PM`, `2026年3月1日 星期日 下午 3:05`.
 _WHEN = (
     r"(?P<when>\d{4}[-/.年]\s?\d{1,2}[-/.月]\s?\d{1,2}日?[T ,]*(?:(?:星期|周).\s*)?"
     r"(?:上午|中午|下午|凌晨|晚上|早上)?\s?\d{1,2}[:：]\d{2}(?:[:：]\d{2})?(?:\s?[AaPp][Mm])?)"
 )
+# A name begins with no digit and no sign of Markdown, and holds no colon: `12:30`, `- item`.
 _NAME = r"(?P<name>[^\s\d:：#>*|\[\]()<`\"'-][^:：|<>`\"]{0,30}?)"
 # In this order: a heading that names a role would be a plain line of it, too.
 _STYLES = {
     "specstory": rf"_\*\*{_ROLE}(?P<side> - \w+)?(?: \((?P<mark>[^)]*)\))*\*\*_\s*",
     "heading": rf"#{{1,4}} (?:\W{{1,3}} )?\**{_ROLE}\**{_MARK}\**\s*[:：]?\s*",
     "bold": rf"\*\*{_ROLE}{_MARK}(?:\s*[:：]\s*\*\*|\*\*\s*[:：])(?P<text>.*)",
+    # `tool://host` is an address, no turn.
     "plain": rf"{_ROLE}{_MARK}\s*[:：](?!//)(?P<text>.*)",
     "chat": rf"\[{_WHEN}\]\s*{_NAME}\s*[:：](?P<text>.*)",
     "export": rf"{_NAME}\s+{_WHEN}\s*",
@@ -80,6 +83,7 @@ _TOOL_TURN = re.compile(r"Tool use: \*\*|\*\*Agent task list:\*\*|Result:\s*\n")
 """How older SpecStory files begin a turn that only shows what a tool did."""
 _SIDE = "sidechain"
 """Marks what another agent heard and said."""
+# A line that programs draw between turns; nobody said it.
 _RULE = re.compile(r"(?:\A|\n)[ \t]*(?:---+|\*\*\*+|___+)\s*\Z")
 _SESSION = re.compile(r"<!-- (?P<program>[\w ]+?) Session (?P<id>[\w.-]+)(?: \([^)]*\))? -->")
 _MEMBER = re.compile(

@@ -36,6 +36,7 @@ class Ask(Generic[T]):
 
 
 def _is_empty(value: Any) -> bool:
+    # Zero is not empty: the default of the server may be another number.
     return value is None or value is False or value in ("", ())
 
 

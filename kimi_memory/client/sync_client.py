@@ -64,6 +64,7 @@ class ClientSession:
         return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
+        # After an error the session stays open, so that the caller can go on with it.
         if kind is None:
             self.end()
 

@@ -73,6 +73,7 @@ class Keys:
         if isinstance(self.front.values.get("tags"), list):
             return self.texts("tags")
         words = _TAG_GAP.split(self.text("tags"))
+        # Many programs for notes write a tag as `#db`.
         return tuple(tag for word in words if (tag := word.removeprefix("#")))
 
     def number(self, name: str, default: float) -> float:
@@ -160,6 +161,7 @@ def common(keys: Keys) -> Common:
     """Read the keys that all notes share."""
     created = keys.parsed("created", lambda _: keys.moment("created"), keys.needed("created"))
     assert created is not None, "a key that is needed is there"
+    # A page that a person began names no language; a single hanzi shows which it is.
     guess = Lang.ZH if _HAN.search(keys.front.body) else Lang.EN
     sources = keys.texts("sources")
     return {

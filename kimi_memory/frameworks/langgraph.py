@@ -126,6 +126,7 @@ class MemoryStore(BaseStore):
     def _search_items(self, op: SearchOp) -> list[SearchItem]:
         items = self._read_items(op.namespace_prefix)
         below = "/".join([self._item_folder.path, *map(file_name, op.namespace_prefix)])
+        # A filter is applied to what was found: the items it lets pass may be the last.
         wanted = len(items) if op.filter else op.offset + op.limit
         query = Query(text=op.query or "", path=(below,), limit=max(1, _SPARE * wanted))
         scores: dict[str, float] = {}
@@ -174,6 +175,7 @@ def _parse_item(page: Page) -> dict[str, Any]:
     text = page.body[page.body.find(_OPEN) + len(_OPEN) :]
     values = page.values
     try:
+        # The last fence: a value may hold blocks of code itself.
         value = json.loads(text[: text.rindex(_CLOSE)])
         namespace, key = values["namespace"], values["key"]
         if not isinstance(value, dict) or not isinstance(namespace, list):

@@ -184,6 +184,7 @@ class _Deal:
 
     def link(self, batch: Sequence[Offer], offers: Sequence[Offer]) -> None:
         """Turn the names that memos link to into links between cards."""
+        # Of several memos with one name the first counts, so the last is put in first.
         names = {
             name.casefold(): offer.card for offer in reversed(offers) for name in offer.memo.names
         }
@@ -192,6 +193,7 @@ class _Deal:
         for offer in offers:
             ties = [Link(name, reason=_WIKILINK) for name in offer.memo.links]
             led: dict[str, Link] = {}
+            # Links with a meaning first: of two to one card only the first is kept.
             for tie in (*offer.memo.edges, *ties):
                 led.setdefault(names.get(tie.to.casefold(), ""), tie)
             wanted = [

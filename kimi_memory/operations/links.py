@@ -156,6 +156,7 @@ def _run_link_job(
     def plan(shelf: Shelf) -> Plan:
         seq, _ = memory.store.journal.head()
         decided = tuple(steps(shelf))
+        # With the end of the journal: a link that is made, removed and made again is three jobs.
         marks = (str(seq), memory.clock().isoformat(), repr(wanted))
         return Plan(
             kind=KIND,

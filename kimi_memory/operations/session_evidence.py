@@ -167,6 +167,7 @@ def _read_versions(memory: Memory) -> Mapping[str, Sequence[_Version]]:
     wanted = [one for one in listed if one.path.endswith(".jsonl")]
     contents = memory.history.blobs({one.blob for one in wanted})
     for commit, path, blob in reversed(wanted):
+        # A commit that names no copy was made by hand, or by an earlier version.
         foreign = makers.get(commit) not in {own, None}
         version = _Version(commit, path, contents[blob], foreign)
         found[PurePosixPath(path).name].append(version)

@@ -87,6 +87,7 @@ def tail_of(asked: str, answer: str) -> str:
 
 def is_aside(body: Body, chat: Chat) -> bool:
     """Whether a request is no part of a conversation: a title, a probe, a summary for a list."""
+    # Both marks, since a person may write one of them.
     if not chat.said or (chat.fresh and all(mark in chat.fresh[-1].text for mark in _ASIDE)):
         return True
     if body.get("tools") or len(chat.said) > 1:

@@ -182,6 +182,7 @@ def _parse_day(raw: Any) -> date:
 def _parse_object(raw: Any) -> Mapping[str, Any]:
     if not isinstance(raw, dict):
         raise TypeError
+    # Refuses NaN and half of a surrogate pair, which no file of the memory could hold.
     json.dumps(raw, ensure_ascii=False, allow_nan=False).encode()
     return raw
 
