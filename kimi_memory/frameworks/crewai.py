@@ -213,6 +213,7 @@ def _parse_record(page: Page) -> MemoryRecord:
     Raises:
         FormatError: it holds none.
     """
+    # The last one: the content may hold blocks of code itself.
     content, _, rest = page.body.rpartition(_OPEN)
     try:
         about = json.loads(rest[: rest.rindex(_CLOSE)])
@@ -245,6 +246,7 @@ def _score_record(text: str, content: str, found: float) -> float:
 
 
 def _embed_text(text: str) -> list[float]:
+    # `hash` would give other numbers in every process.
     counts = Counter(crc32(word.encode()) % _WIDTH for word in words_of(text))
     length = math.sqrt(sum(count * count for count in counts.values())) or 1.0
     vector = [counts[at] / length for at in range(_WIDTH)]

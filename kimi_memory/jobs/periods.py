@@ -86,6 +86,7 @@ class Periods:
             shelf: the notes as they are.
         """
         news = News(self._store, shelf, self._now, self._settings)
+        # What a clock that was ahead archived too early is looked at again.
         heads = [
             head
             for head in shelf.heads()

@@ -131,6 +131,7 @@ class Tokens:
 
 
 def _hash_secret(secret: str) -> str:
+    # No salt and no slow hash: a random secret of 256 bits cannot be guessed.
     return hashlib.sha256(secret.encode()).hexdigest()
 
 

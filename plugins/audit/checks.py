@@ -15,17 +15,20 @@ from kimi_memory.nlp.basic.regex import regex
 from kimi_memory.nlp.dates.timestamps import find_moment
 from kimi_memory.operations.foreign_stores import Stored
 
+# `until 2026-05-01`, `expires on 2026-05-01`, `截至2026年5月1日`, `2026-05-01之前`.
 _UNTIL = regex(
     r"\b(?:until|till|through|by|before|due|expires?(?: on)?|deadline:?)\s+(?:the )?"
     r"(\d{4}-\d\d?-\d\d?)"
     r"|(?:直到|截至|截止(?:到|于)?|到期[:：]?|有效期至)\s*(\d{4}[-年/.]\s?\d{1,2}[-月/.]\s?\d{1,2})"
     r"|(\d{4}[-年/.]\s?\d{1,2}[-月/.]\s?\d{1,2}日?)\s?(?:之前|以前|前|为止|到期|截止)",
 )
+# `tomorrow`, `next week`, `下周`; not `上周期`, which is a cycle and no week.
 _DRIFTING = regex(
     r"\b(?:today|tomorrow|yesterday|tonight|(?:this|next|last) (?:week|month|monday|tuesday"
     r"|wednesday|thursday|friday|weekend))\b"
     r"|(?:今天|明天|昨天|后天|前天|今晚|明晚|[上下本这]个?(?:周|星期|礼拜|月)(?!期))"
 )
+# A habit does not drift: `every Monday`, `每周一`.
 _EVERY = regex(r"\bevery|\balways|\beach|每|总是|一直")
 _FEW = 8
 _MOST = 0.9
@@ -147,6 +150,7 @@ def foreign(placed: Sequence[Placed]) -> Iterator[Rot]:
         whole = sum(near.values())
         # A memo in the language of its evidence is right, whatever stands around it.
         quoted = language_of("\n".join(q.text for q in memo.quotes)) if memo.quotes else here
+        # Too short to tell a language by; a hanzi says about as much as two letters.
         if len(memo.text) < _SHORTEST // (2 if here == "zh" else 1):
             continue
         if quoted != here:
