@@ -174,6 +174,7 @@ class _Found:
         for rank, hit in enumerate(self._answer.hits, 1):
             show(f"[{rank}] {hit.score:.2f}  {_describe_hit(hit)}  {hit.citation}")
             for line in self._highlight_words(hit.snippet).splitlines():
+                # Safe to print already; `show` would escape the bold.
                 print(f"    {line}")
             if self._related_notes(hit):
                 show(f"    related: {', '.join(map(_format_related, self._related_notes(hit)))}")

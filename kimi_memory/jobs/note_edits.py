@@ -22,6 +22,7 @@ from kimi_memory.store.git.history import History
 from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.store.store import Store
 
+# Each version costs a call of git.
 _VERSIONS = 50
 
 FEW = 8

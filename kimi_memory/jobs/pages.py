@@ -101,6 +101,7 @@ def disputes(cards: Iterable[Card]) -> list[Dispute]:
         # away.
         near = {id for id in near if open_cards[id].scope == card.scope}
         for id in list(near):
+            # Disputes that share a card are one.
             near |= groups.get(id, set())
         groups |= dict.fromkeys(near, near)
     found = {frozenset(ids) for ids in groups.values()}
@@ -352,6 +353,7 @@ def _group_cards(cards: Iterable[Head]) -> Iterator[tuple[str, str, str, list[He
         places[slug(category)].append(category)
     for name, among in sorted(places.items()):
         of = [card for category in among for card in named[category]]
+        # Categories with one file name share a page, which has the same heading every time.
         yield "CATEGORY", f"semantic/{name}.md", min(among), of
     entities = {_card_subject(card) for card in shown if card.type is CardType.ENTITY} - {""}
     about: dict[str, list[Head]] = {name: [] for name in sorted(entities)}

@@ -199,6 +199,7 @@ class Purge:
         transcript = sessions.read(self._store, sessions.find(self._store, id).path)
         for turn in transcript.turns:
             yield turn.text
+            # Notes quote single sentences as well.
             yield from (turn.text[first:last] for first, last in sentences(turn.text))
 
     def _find_derived_words(

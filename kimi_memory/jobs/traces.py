@@ -34,6 +34,7 @@ _MADE_OF_WORDS = (HAND, "import-", "proxy-")
 """Ids of sessions that may end in a hash of words."""
 _PERIODS = frozenset(job.name for job in JOBS if job.inputs == "ids")
 _OVER_ALL = frozenset(job.name for job in JOBS if job.inputs == "all")
+# Only the end of an id is compared, so any moment will do.
 _MOMENT = datetime(2000, 1, 1, tzinfo=UTC)
 _ENTROPY = 16
 """Characters of an id that are not its moment."""

@@ -58,6 +58,7 @@ class Undo:
             backs = {effect.path: self._revert_effect(effect, made) for effect in job.effects}
             self._check_unchanged(job, {path for path, found in backs.items() if found is None})
             changes = [change for found in backs.values() for change in found or ()]
+            # Without its record the job can run again over the same inputs.
             record = self._store.read(job_path(job.id))
             changes.append(Delete(job_path(job.id), digest(record)))
             self._store.apply(changes, actor, subject=f"undo {job.id}")
@@ -73,6 +74,7 @@ class Undo:
         """Make the view of a session anew that is open again."""
         if path.startswith(_OPEN) and path.endswith(".jsonl") and self._store.exists(path):
             seen = sessions.read(self._store, path)
+            # The view of `session_x.jsonl` is `session_x.json`.
             self._store.view(path.removesuffix("l"), view_json(seen))
 
     def _check_unchanged(self, job: Job, changed: set[str]) -> None:

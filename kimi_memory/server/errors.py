@@ -30,6 +30,7 @@ STATUS: Mapping[type[KimiMemoryError], int] = {
 PASSING = (429, 503)
 """Statuses after which the same request may work soon."""
 _WORD = re.compile(r"(?<!^)(?=[A-Z])")
+# The remedy is the last sentence: `There is no note x. Look at 'kimi-memory log'.`
 _LAST = re.compile(
     r"(?P<why>.+?[.!?。:]) (?P<remedy>[^.。]+(?:\.[^. 。][^.。]*)*[.。]?)", re.DOTALL
 )

@@ -22,6 +22,7 @@ class Metrics:
         self._requests[route, status] += 1
         self._seconds[route] += seconds  # type: ignore[assignment]  # a counter adds floats too
         for bound in BOUNDS:
+            # Prometheus wants each class to hold all shorter durations, too.
             if seconds <= bound:
                 self._classes[route, bound] += 1
 

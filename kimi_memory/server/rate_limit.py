@@ -106,6 +106,7 @@ class Pace:
         """
         if self._rate <= 0:
             return
+        # At least one: a rate far below one a second would never let a request in.
         now, most = self._clock(), max(1.0, 2 * self._rate)
         # A bucket that fills at the rate and holds two seconds of it (token bucket).
         left, at = self._left.pop(key, (most, now))

@@ -247,6 +247,7 @@ class Reading:
         """Whether there is a plain file at a path."""
         try:
             with self._tree.place(path) as place:
+                # Opened, as a look at the name would take a link or a device for a file.
                 self._disk.close(self._tree.open_file(place, os.O_RDONLY, path))
         except (FileNotFoundError, UnsafePathError):
             return False

@@ -175,6 +175,8 @@ class Placer:
         try:
             self._disk.rename(slot.name, slot.folder, spot.name, spot.folder)
         except OSError as error:
+            # Back as it was: without the old version in the undo area nothing could take this
+            # back.
             if not self._resumed or error.errno != ENOENT:
                 self._disk.exchange(slot.name, slot.folder, place.name, place.folder)
                 raise
@@ -200,9 +202,11 @@ class Placer:
     def _append_bytes(self, fd: int, added: bytes, offset: int) -> None:
         size = os.fstat(fd).st_size
         tail = self._disk.read_at(fd, max(0, size - offset), offset)
+        # An earlier try got this far.
         if added in tail:
             self._disk.fdatasync(fd)
             return
+        # A crash cut an earlier try short.
         if tail and added.startswith(tail):
             self._disk.truncate(fd, offset)
             size = offset

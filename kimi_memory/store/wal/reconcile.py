@@ -24,6 +24,7 @@ from kimi_memory.store.wal.journal import Extent, Journal
 from kimi_memory.store.wal.records import EXTERNAL, Entry
 
 SNAPSHOT = f"{PRIVATE}/snapshot.json"
+# Two writes within a tick of the clock look alike, as git knows of its index ("racy git").
 _RACY_NS = 50_000_000
 _OUTSIDER = Actor(name=EXTERNAL)
 ADOPTED = "adopted"
@@ -324,6 +325,7 @@ def _is_expected_content(content: bytes | None, before: str, seen: Seen | None) 
         return True
     if not is_mark(before):
         return digest(content) == before
+    # The mark covers the last line alone; what was seen before it must be as it was.
     whole = seen is None or seen[0] > len(content) or digest(content[: seen[0]]) == seen[3]
     return whole and mark_of(content) == before
 
