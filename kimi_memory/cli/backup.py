@@ -26,6 +26,7 @@ def run(arguments: Namespace) -> int:
         found, done = restore(path, arguments.restore.expanduser()), "restored"
     else:
         with open_memory(arguments) as memory:
+            # The history in the archive should hold what its files hold.
             memory.batch.flush()
             found, done = back_up(memory, path), "written and checked"
     if arguments.json:

@@ -73,6 +73,7 @@ def _drain_spool(arguments: Namespace) -> int:
 def _serve_hooks(arguments: Namespace) -> int:
     if serve(find_memory(arguments), idle_seconds=arguments.idle):
         return 0
+    # No failure: hooks have a server to ask, whichever it is.
     print("kimi-memory: another server has this memory open.", file=sys.stderr)
     return 0
 

@@ -38,6 +38,7 @@ def run(arguments: Namespace) -> int:
         for id in dict.fromkeys(report.session for report in reports if report.session):
             _finish_session(memory, arguments, id)
     _print_result(arguments, reports, {"failed": failed, "skipped": skipped})
+    # One broken file of many is named; only where nothing could be read did the command fail.
     return TranscriptError.exit_code if failed and not reports else 0
 
 

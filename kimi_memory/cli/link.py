@@ -39,6 +39,7 @@ def run(arguments: Namespace) -> int:
             target=arguments.target,
             rel=_parse_relation(arguments.rel),
             weight=arguments.weight,
+            # A link is one line of front matter.
             reason=" ".join(arguments.reason.split()),
         )
         change = unlink if arguments.remove else link

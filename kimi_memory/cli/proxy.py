@@ -64,6 +64,7 @@ def run(arguments: Namespace) -> int:
     def ready(url: str, guarded: bool) -> None:
         who = "a token is needed" if guarded else "this machine only, without a token"
         show(f"{url}  ({who}; stands before {arguments.upstream})")
+        # A program that started us reads this line to learn the port.
         sys.stdout.flush()
 
     proxy(standing, ready)

@@ -40,6 +40,7 @@ def new_id(kind: str, at: datetime) -> str:
 
 def derived_id(kind: str, at: datetime, *seed: str) -> str:
     """Return the id of a note derived from others: the same seed gives the same id."""
+    # Zero bytes between them: `a` and `bc` must not give the id of `ab` and `c`.
     digest = hashlib.sha256("\0".join(seed).encode()).digest()
     return f"{kind}-{_make_ulid(at, int.from_bytes(digest[:10], 'big'))}"
 

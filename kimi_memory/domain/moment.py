@@ -21,6 +21,7 @@ def zulu(at: datetime) -> str:
 def shown(at: datetime) -> str:
     """Return the form of pages, ``2026-02-27 17:10 +08:00``, on the clocks it is given on."""
     offset = at.utcoffset()
+    # Clocks of long ago were off by odd seconds, which this form cannot show.
     zone = at.isoformat()[-6:] if offset and not offset.total_seconds() % 60 else "UTC"
     return f"{at if zone != 'UTC' else at.astimezone(UTC):%Y-%m-%d %H:%M} {zone}"
 

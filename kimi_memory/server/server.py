@@ -197,6 +197,7 @@ def bounded_protocol(head_seconds: float, lines: Lines) -> type[Any]:
             """Take bytes; a head that is begun must end in time."""
             if self._line is None or self.transport.is_closing():
                 return
+            # The library makes a new scope when a head is whole.
             before = self.scope
             super().data_received(data)
             busy = self.cycle is not None and not self.cycle.response_complete
@@ -221,6 +222,7 @@ def _outliving_signals() -> Iterator[None]:
     What was written is committed, and the folder let go of, only after that.
     """
     signals: tuple[signal.Signals, ...] = (signal.SIGINT, signal.SIGTERM)
+    # Python lets no other thread set handlers.
     if threading.current_thread() is not threading.main_thread():
         signals = ()
     before = [signal.signal(one, lambda *_: None) for one in signals]

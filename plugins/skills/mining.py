@@ -22,6 +22,7 @@ MOST_STEPS = 12
 
 _FENCE = regex(r"\s{0,3}(?:```|~~~)\s*(\w*)")
 _SHELLS = {"", "sh", "bash", "shell", "console", "zsh", "terminal", "fish", "shell-session"}
+# `$ make test`, `❯ make test`, `% make test`.
 _PROMPT = regex(r"\s*(?:\$|❯|%) +(\S.*)")
 # "1. run the tests", 第一步：跑测试
 _ITEM = regex(r"\s{0,8}(?:\d{1,2}[.)、]|第[一二三四五六七八九十]步[:：，,]?)\s*(\S.{2,200})")
