@@ -66,7 +66,7 @@ class MemoryProvider(ContextProvider):
         """Store what was asked and answered."""
         answered = context.response.messages if context.response else ()
         said = [*_convert_messages(context.input_messages), *_convert_messages(answered)]
-        await asyncio.to_thread(self._talk.heard, self._conversation_name(context), said)
+        await asyncio.to_thread(self._talk.store_messages, self._conversation_name(context), said)
 
     def _conversation_name(self, context: SessionContext) -> str:
         return self._conversation or str(context.session_id or "")

@@ -91,7 +91,7 @@ class AgentMemory(Memory):
     async def heard(self, messages: Sequence[Any]) -> None:
         """Store messages that are not stored yet."""
         await asyncio.to_thread(
-            self._talk.heard, self._conversation, list(_convert_messages(messages))
+            self._talk.store_messages, self._conversation, list(_convert_messages(messages))
         )
 
     async def clear(self) -> None:

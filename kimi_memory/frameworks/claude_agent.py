@@ -92,7 +92,7 @@ class TranscriptStore(SessionStore):
                 lines = [json.dumps(one, ensure_ascii=False) for one in kept]
                 self._folder.append(name, lines)
         if self._talk is not None and not key.get("subpath"):
-            self._talk.heard(key["session_id"], _convert_entries(fresh))
+            self._talk.store_messages(key["session_id"], _convert_entries(fresh))
 
     def _read_rows(self, name: str) -> list[dict[str, Any]]:
         """Return the records of a file; a torn last line is none."""

@@ -67,7 +67,9 @@ class MemoryMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
 
     def after_agent(self, state: AgentState[Any], runtime: Any) -> None:
         """Store what was said since the person spoke last."""
-        self._talk.heard(self._conversation_name(runtime), _last_exchange(state["messages"]))
+        self._talk.store_messages(
+            self._conversation_name(runtime), _last_exchange(state["messages"])
+        )
 
     async def aafter_agent(self, state: AgentState[Any], runtime: Any) -> None:
         """Store what was said since the person spoke last, in a thread."""

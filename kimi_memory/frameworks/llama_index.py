@@ -43,7 +43,7 @@ class MemoryBlock(BaseMemoryBlock[str]):
     async def heard(self, messages: Iterable[ChatMessage], session_id: str) -> None:
         """Store messages of a conversation that are not stored yet."""
         said = list(_convert_messages(messages))
-        await asyncio.to_thread(self._talk.heard, session_id, said)
+        await asyncio.to_thread(self._talk.store_messages, session_id, said)
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **kwargs: Any) -> str:
         session = str(kwargs.get("session_id") or "")
@@ -51,7 +51,7 @@ class MemoryBlock(BaseMemoryBlock[str]):
         asked = [one.text for one in said if one.role is Role.USER]
         question = asked[-1] if asked else ""
         block = await asyncio.to_thread(self._talk.block, session, question)
-        await asyncio.to_thread(self._talk.heard, session, said)
+        await asyncio.to_thread(self._talk.store_messages, session, said)
         return block
 
     async def _aput(self, messages: list[ChatMessage]) -> None:

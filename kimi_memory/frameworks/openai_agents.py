@@ -96,7 +96,7 @@ class MemorySession:
             first = len(self._read_lines())
             kept = [_mask_item(self._folder, item) for item in items]
             self._folder.append(self._name, [_render_record({"item": item}) for item in kept])
-        self._talk.heard(self._conversation, _convert_items(kept, first))
+        self._talk.store_messages(self._conversation, _convert_items(kept, first))
 
     def _pop_newest_item(self) -> TResponseInputItem | None:
         with self._hold_file_lock():

@@ -68,7 +68,9 @@ class MemoryHooks(HookProvider):
     async def _store_message(self, event: MessageAddedEvent) -> None:
         message = event.message
         said = Heard(_ROLES[message["role"]], _message_text(message))
-        await asyncio.to_thread(self._talk.heard, self._conversation_name(event.agent), [said])
+        await asyncio.to_thread(
+            self._talk.store_messages, self._conversation_name(event.agent), [said]
+        )
 
     async def _restore_prompt(self, event: AfterInvocationEvent) -> None:
         if event.agent in self._prompts:

@@ -68,7 +68,7 @@ class Talk:
             log.warning("nothing was recalled: %s", error)
             return ""
 
-    def heard(self, conversation: str, messages: Iterable[Heard]) -> None:
+    def store_messages(self, conversation: str, messages: Iterable[Heard]) -> None:
         """Store messages as turns; those known already are left out."""
         said = [one for one in messages if one.text.strip()]
         if not said:

@@ -57,12 +57,12 @@ def build(root: Path, *, graph: bool = False, space: Namespace = WHOLE) -> tuple
         register = server.tool(name=name, annotations=notes, structured_output=True)
 
         def register_tool(function: F) -> F:
-            told = (
+            render = (
                 partial(_build_result, server_memory_tools.render_answer)
                 if graph
                 else _return_unchanged
             )
-            register(_guard_errors(function, refuse, told))
+            register(_guard_errors(function, refuse, render))
             return function
 
         return register_tool
@@ -129,23 +129,23 @@ def _return_unchanged(value: Any) -> Any:
     return value
 
 
-def _build_result(told: Callable[[Any], str], value: Any) -> Any:
+def _build_result(render: Callable[[Any], str], value: Any) -> Any:
     """Return an answer whose text is another than its value as JSON."""
     from mcp.types import CallToolResult
 
-    content = [{"type": "text", "text": told(value)}]
+    content = [{"type": "text", "text": render(value)}]
     return CallToolResult.model_validate({"content": content, "structuredContent": value})
 
 
 def _guard_errors(
-    function: Callable[..., Any], refuse: type[Exception], told: Callable[[Any], Any]
+    function: Callable[..., Any], refuse: type[Exception], render: Callable[[Any], Any]
 ) -> Callable[..., Any]:
     """Answer a mistake of the caller in one line, as the errors of ours are."""
 
     @wraps(function)
     def call(*arguments: Any, **named: Any) -> Any:
         try:
-            return told(function(*arguments, **named))
+            return render(function(*arguments, **named))
         except KimiMemoryError as error:
             raise refuse(str(error)) from error
 

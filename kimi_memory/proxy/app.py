@@ -67,8 +67,7 @@ class Request:
     method: str
     path: str
     query: str
-    told: Mapping[str, str]
-    """Its headers."""
+    headers: Mapping[str, str]
     raw: tuple[tuple[bytes, bytes], ...]
     """The same, as they were sent."""
     receive: Receive
@@ -78,9 +77,9 @@ class Request:
         """Return the request of a connection."""
         path = (scope.get("raw_path") or scope["path"].encode()).partition(b"?")[0]
         query = scope["query_string"].decode("latin-1")
-        told = headers_of(scope["headers"])
+        headers = headers_of(scope["headers"])
         raw = tuple(scope["headers"])
-        return cls(scope["method"], path.decode("latin-1"), query, told, raw, receive)
+        return cls(scope["method"], path.decode("latin-1"), query, headers, raw, receive)
 
     async def body(self) -> AsyncIterator[bytes]:
         """Yield what is sent with it."""
@@ -126,7 +125,7 @@ class Proxy:
         request = Request.from_scope(scope, receive)
         answer = _Answer(send, self._allowed_origin(request))
         try:
-            self._door.check(request.told)
+            self._door.check(request.headers)
             if not await self._answer_preflight(request, answer):
                 await self._forward_request(request, answer)
         except ServerError as error:
@@ -135,14 +134,14 @@ class Proxy:
 
     def _allowed_origin(self, request: Request) -> str:
         """Return the page of a browser that may read the answer, if a page asks."""
-        origin = request.told.get("origin", "")
+        origin = request.headers.get("origin", "")
         return origin if origin in self._names.origins else ""
 
     async def _answer_preflight(self, request: Request, answer: _Answer) -> bool:
-        asked = request.told.get("access-control-request-method")
+        asked = request.headers.get("access-control-request-method")
         if request.method != "OPTIONS" or not answer.page or not asked:
             return False
-        wanted = request.told.get("access-control-request-headers", "")
+        wanted = request.headers.get("access-control-request-headers", "")
         allowed = [
             (b"access-control-allow-methods", asked.encode("latin-1")),
             (b"access-control-allow-headers", wanted.encode("latin-1")),
@@ -155,11 +154,11 @@ class Proxy:
         caller, shown = self._identify_caller(request)
         dialect = protocols.dialect_of(request.method, request.path)
         # A compressed request passes by unread, like any other that is no chat.
-        plain = "content-encoding" not in request.told and not _is_off(request)
+        plain = "content-encoding" not in request.headers and not _is_off(request)
         headers = list(_yield_request_headers(request, shown, chat=bool(dialect and plain)))
         url = self._upstream.address(request.path, request.query)
         if dialect is None or not plain:
-            length = request.told.get("content-length", "")
+            length = request.headers.get("content-length", "")
             content = request.body() if _has_body(request, length) else b""
             # Without a length httpx would send chunks where the client did not.
             headers += [(b"content-length", length.encode())] if length else []
@@ -173,9 +172,9 @@ class Proxy:
 
     def _identify_caller(self, request: Request) -> tuple[Caller, str]:
         """Return who asks, and the token of ours that stands where a model server's key does."""
-        token, shown = request.told.get("x-kimi-memory-token", ""), ""
+        token, shown = request.headers.get("x-kimi-memory-token", ""), ""
         for name in ("x-api-key", "api-key", "authorization"):
-            value = request.told.get(name, "").removeprefix("Bearer ").strip()
+            value = request.headers.get(name, "").removeprefix("Bearer ").strip()
             shown = value if value.startswith(OUR_TOKEN) else shown
         try:
             return self._door.caller(f"Bearer {token or shown}"), shown
@@ -190,10 +189,12 @@ class Proxy:
             ) from error
 
     def _build_asker(self, request: Request, caller: Caller) -> Asker:
-        told = request.told
-        project = told.get("x-kimi-memory-project", "") or self._space.project
-        agent = told.get("x-kimi-memory-agent", "") or self._space.agent
-        user, session = (_decode_header(told.get(f"x-kimi-memory-{name}", "")) for name in _WHOSE)
+        headers = request.headers
+        project = headers.get("x-kimi-memory-project", "") or self._space.project
+        agent = headers.get("x-kimi-memory-agent", "") or self._space.agent
+        user, session = (
+            _decode_header(headers.get(f"x-kimi-memory-{name}", "")) for name in _WHOSE
+        )
         session = safe_session_id(session) if session else ""
         space = caller.space.within(_decode_header(project), _decode_header(agent), user, session)
         return Asker(caller=caller, space=space, user=space.user, session=space.session)
@@ -210,9 +211,9 @@ class Proxy:
         chat = chat_of(dialect.listed(body))
         if is_aside(body, chat):
             return None
-        told = asker.session or protocols.session_of(body)
+        session = asker.session or protocols.session_of(body)
         after = str(body.get("previous_response_id") or "")
-        return await self._companion.join(replace(asker, session=told), chat, after)
+        return await self._companion.join(replace(asker, session=session), chat, after)
 
     async def _relay_answer(
         self,
@@ -248,13 +249,13 @@ class _Listening:
         # What was refused is sent again, and is kept then.
         if found.status_code != 200:
             return None
-        self._companion.hear(self._chat_exchange)
+        self._companion.keep_request(self._chat_exchange)
         kind, encoding = (found.headers.get(f"content-{name}", "") for name in ("type", "encoding"))
         return Reply(self._dialect.heard, kind, encoding)
 
     def end(self, reply: Reply) -> None:
         """Keep what was heard."""
-        self._companion.answered(self._chat_exchange, reply.text(), reply.id)
+        self._companion.keep_answer(self._chat_exchange, reply.text(), reply.id)
 
 
 class _Answer:
@@ -335,11 +336,11 @@ def _yield_response_headers(found: httpx.Response, *, page: bool) -> Iterator[tu
 
 
 def _has_body(request: Request, length: str) -> bool:
-    return length not in ("", "0") or "transfer-encoding" in request.told
+    return length not in ("", "0") or "transfer-encoding" in request.headers
 
 
 def _is_off(request: Request) -> bool:
-    return request.told.get("x-kimi-memory", "").casefold() == "off"
+    return request.headers.get("x-kimi-memory", "").casefold() == "off"
 
 
 def _decode_header(header: str) -> str:

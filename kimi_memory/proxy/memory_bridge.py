@@ -105,13 +105,13 @@ class Companion:
             shown.blocks[chat.chain[chat.fresh[-1].place]] = found.block.text
         return Exchange(asker, chat, found.session, shown.standing, shown.beside(chat))
 
-    def hear(self, exchange: Exchange) -> None:
+    def keep_request(self, exchange: Exchange) -> None:
         """Keep what the user said in a request."""
         chat = exchange.chat
         for said in chat.fresh:
             self._store_turn(exchange, said.role, said.text, chat.chain[said.place])
 
-    def answered(self, exchange: Exchange, text: str, id: str = "") -> None:
+    def keep_answer(self, exchange: Exchange, text: str, id: str = "") -> None:
         """Keep what was answered, under the server's id of it if there is one."""
         text = strip_injected(text).strip()
         self._known.answered(exchange.asker, exchange.chat, exchange.session, (text, id))

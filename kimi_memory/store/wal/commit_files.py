@@ -49,7 +49,7 @@ class Placer:
         self._placed: list[tuple[Step, str]] = []
         self.outcome = Outcome()
 
-    def settle(self) -> None:
+    def sync_folders(self) -> None:
         """Make all names that were changed durable."""
         for path in sorted(self._touched):
             with self._tree.folder(path) as folder:

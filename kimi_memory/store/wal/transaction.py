@@ -101,7 +101,7 @@ class Transactions:
         with self._tree.folder(f"{FOLDER}/{name}") as staged:
             for number, step in enumerate(intent.steps):
                 placer.place(step, Place(staged, str(number)))
-        placer.settle()
+        placer.sync_folders()
         self._journal.add(placer.outcome.entries, intent.actor, txn=intent.id)
 
     def read(self, name: str) -> Intent:
@@ -183,7 +183,7 @@ class Transactions:
         placer = Placer(self._tree, self.keeper, intent.id)
         try:
             self._place_one(intent, placer)
-            placer.settle()
+            placer.sync_folders()
             self._journal.add(placer.outcome.entries, intent.actor, txn=intent.id)
         except SyncError:
             raise
