@@ -67,6 +67,7 @@ class AsyncSession:
         return self
 
     async def __aexit__(self, kind: object, error: object, trace: object) -> None:
+        # After an error the session stays open, so that the caller can go on with it.
         if kind is None:
             await self.end()
 
