@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
 from kimi_memory.api.options import Opening
-from kimi_memory.api.services import Parts
+from kimi_memory.api.past_reading import PastReading
 from kimi_memory.config import MARKER
 from kimi_memory.domain.ids import lettered, new_session_id, safe_session_id
 from kimi_memory.domain.search_types import Query
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from kimi_memory.capture.log import Captured
     from kimi_memory.domain.draft import Draft
     from kimi_memory.domain.job import Job, JobReport
-    from kimi_memory.domain.note import Note
-    from kimi_memory.domain.past import BeliefDiff, BlameLine, TimelineEntry
     from kimi_memory.domain.screen import TranscriptFile
     from kimi_memory.domain.search_types import Answer, Context
     from kimi_memory.jobs.planner import Planner
@@ -36,7 +34,7 @@ if TYPE_CHECKING:
     from kimi_memory.store.notes.notes import Filed
 
 
-class Memory(Parts):
+class Memory(PastReading):
     """One memory folder.
 
     Open it with `Memory.open`; use it as a context manager or call `close`.
@@ -261,6 +259,8 @@ class Memory(Parts):
             query = parse(query, self.now(), limit=limit or self.settings.recall.limit)
         if valid_at is not None:
             query = replace(query, valid_at=looking_back(valid_at, self.now()))
+        if query.as_of:
+            return self.at(query.as_of).recall(query)
         answer = self.engine.search(query)
         shown = {hit.unit.id: hit.score for hit in answer.hits}
         self._recall_receipts.add(query.text, shown, self.actor, looking=looking)
@@ -271,6 +271,7 @@ class Memory(Parts):
         self, purpose: Literal["start", "task", "live"] = "task", query: str = "", *,
         budget: int = 0, session: str = "", beside: str = "", project: str = "",
         within: tuple[str, ...] | None = None, narrowed: Callable[[Query], Query] | None = None,
+        as_of: str = "", valid_at: datetime | date | str | None = None,
     ) -> Context:  # fmt: skip
         """Return a block of memory to put into a prompt, fenced as data.
 
@@ -283,14 +284,24 @@ class Memory(Parts):
             within: private scopes that may be shown, such as ``agent:reviewer``; all if None.
             project: at the start of a session, the project it is about; all if empty.
             narrowed: bounds a query to what the caller may see; no bound if None.
+            as_of: a point in the history: the block that was given then.
+            valid_at: show what was so then, at the end of a day or at a moment.
         """
+        moment = None
+        if valid_at is not None:
+            from kimi_memory.recall.query_parser import looking_back
+
+            moment = looking_back(valid_at, self.now())
         # The block is built with a random mark and gets its lasting one below, once its text is
         # known.
         request = Request(
             purpose, budget or self.settings.recall.context_tokens, lettered(secrets.token_hex(8)),
             query=query, session=session, beside=beside, within=within, project=project,
             zone=self.zone, bound=narrowed,
+            valid_at=moment,
         )  # fmt: skip
+        if as_of:
+            return self.at(as_of).context(request)
         if purpose == "start":
             from kimi_memory.recall.start import build_start
 
@@ -320,61 +331,6 @@ class Memory(Parts):
         from kimi_memory.jobs.trace import Tracer
 
         return Tracer(self.store, self.history).trace(id, self._find_indexed_paths(id))
-
-    # The past
-
-    def timeline(
-        self, what: str, *, since: str = "", until: str = "",
-        sees: Callable[[Note], bool] = lambda note: True,
-    ) -> list[TimelineEntry]:  # fmt: skip
-        """Return every state of a note, or of all notes of a key, oldest first.
-
-        Args:
-            what: a key, the id of a note, or the beginning of one.
-            since: a point in the history: a date, a commit, ``v12``, a name, a job.
-            until: another, the last that counts.
-            sees: whether the caller may see a state.
-        """
-        from kimi_memory.past.timeline import list_states
-
-        first, last = (self.points.find(text) if text else None for text in (since, until))
-        return list_states(self.past, what, since=first, until=last, sees=sees)
-
-    def blame(
-        self, what: str, *, field: str = "", at: str = "",
-        sees: Callable[[Note], bool] = lambda note: True,
-    ) -> list[BlameLine]:  # fmt: skip
-        """Return since when lines or a field say what they say, by which job, from which turns.
-
-        Args:
-            what: a path, ``path:12``, a citation ``path#L2-L5``, the id of a note, or a key.
-            field: of a note; what it says if empty.
-            at: a point in the history, to blame it as it was then.
-            sees: whether the caller may see a note.
-        """
-        from kimi_memory.past.blame import Blame
-
-        point = self.points.find(at) if at else None
-        return Blame(self.past, sees).find(what, field, point)
-
-    def beliefs(
-        self, old: str, new: str = "", *, keys: tuple[str, ...] = (), project: str = "",
-        why: bool = False,
-    ) -> BeliefDiff:  # fmt: skip
-        """Return how the beliefs of two points in the history differ.
-
-        Args:
-            old: the earlier point.
-            new: the later point; the files now if empty.
-            keys: only of these keys and those below them.
-            project: only of this project.
-            why: whether to look up which job changed each last.
-        """
-        from kimi_memory.past.beliefs import BeliefFilter, compare_beliefs
-
-        last = self.points.find(new) if new else None
-        wanted = BeliefFilter(keys, project)
-        return compare_beliefs(self.past, self.points.find(old), last, wanted, why=why)
 
     def _find_indexed_paths(self, id: str) -> Iterable[str]:
         """Return where the index has the note of an id; what the files say goes before it."""

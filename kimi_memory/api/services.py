@@ -68,19 +68,17 @@ class Parts:
             enabled=self.settings.history.git,
         )
 
-    @cached_property
+    @property
     def points(self) -> Points:
         """What finds points in the history: dates, commits, versions, names, jobs."""
-        from kimi_memory.past.points import Points
-
-        return Points(self.history, self.now)
+        return self.past.points
 
     @cached_property
     def past(self) -> PastReader:
         """What reads notes as they were, and tells which commit changed them."""
         from kimi_memory.past.reader import PastReader
 
-        return PastReader(self.store, self.history, self.points, self._key)
+        return PastReader(self.store, self.history, self.now, self._key)
 
     def _make_vetting(self) -> Vetting:
         from kimi_memory.store.trust.vetting import Vetting

@@ -21,6 +21,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--budget", type=int, default=0, help="most tokens")
     parser.add_argument("--session", default="", help="the running session")
     parser.add_argument("--project", default="", help="at a start: only this project; else all")
+    parser.add_argument("--as-of", default="", metavar="POINT", help="what was known then")
+    parser.add_argument("--valid-at", default="", metavar="DATE", help="what was so then")
     add_within(parser)
 
 
@@ -36,6 +38,8 @@ def run(arguments: Namespace) -> int:
             session=arguments.session,
             within=within(arguments),
             project=arguments.project,
+            as_of=arguments.as_of,
+            valid_at=arguments.valid_at or None,
         )
         leave(memory)
     if arguments.json:

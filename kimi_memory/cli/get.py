@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from kimi_memory.api.memory import Memory
 from kimi_memory.cli.shared import open_memory, show, show_json
 from kimi_memory.errors import NotFoundError, UsageError
-from kimi_memory.nlp.basic.citation import split_citation
+from kimi_memory.nlp.basic.citation import split_citation, split_commit
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -17,6 +17,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--from", type=int, default=1, dest="first", help="first line, from 1")
     parser.add_argument("--lines", type=int, default=0, help="how many lines; default: all")
+    parser.add_argument("--as-of", default="", metavar="POINT", help="as it was at this point")
     parser.add_argument("--related", action="store_true", help="show what the note is linked with")
     parser.add_argument("--hops", type=int, choices=(1, 2), default=1, help="links to follow")
 
@@ -30,7 +31,7 @@ def run(arguments: Namespace) -> int:
     if arguments.first < 1 or arguments.lines < 0:
         raise UsageError("Lines are counted from 1. Give --from 1 or more.")
     with open_memory(arguments) as memory:
-        path, text = _read_text(memory, arguments.what)
+        path, text = _read_text(memory, arguments.what, arguments.as_of)
     first, count = _line_range(arguments)
     lines = text.splitlines()[first - 1 :]
     lines = lines[:count] if count else lines
@@ -49,9 +50,12 @@ def _line_range(arguments: Namespace) -> tuple[int, int]:
     return first, last - first + 1
 
 
-def _read_text(memory: Memory, what: str) -> tuple[str, str]:
-    """Return path and text of a file, or of the note of an id."""
+def _read_text(memory: Memory, what: str, point: str = "") -> tuple[str, str]:
+    """Return path and text of a file, or of the note of an id; at a point where one is named."""
     path = what.split("#", 1)[0]
+    path, commit = (path, "") if memory.store.exists(path) else split_commit(path)
+    if point or commit:
+        return memory.at(point or commit).get(path)
     try:
         return path, memory.store.text(path)
     except NotFoundError:

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from kimi_memory.cli.shared import add_within, leave, open_memory, show, show_json, within
+from kimi_memory.domain.note import Card
 from kimi_memory.domain.search_types import Hit, Query, Related, Unit
 from kimi_memory.errors import KimiMemoryError, UsageError
 from kimi_memory.formats import codec
@@ -65,6 +66,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--valid-at", default="", help=f"what was held to be true at the end of this date, {dates}"
     )
     parser.add_argument(
+        "--as-of",
+        default="",
+        metavar="POINT",
+        help="what was known then: a date, a commit, v12, a name, the id of a job",
+    )
+    parser.add_argument(
         "--vector-weight", type=float, help="of the vector lane; its share, 0 to 1, with 70/30"
     )
     parser.add_argument(
@@ -101,6 +108,7 @@ def _build_query(arguments: Namespace, memory: Memory) -> Query:
     }
     given |= {name: getattr(arguments, name) or getattr(query, name) for name in _ONCE}
     given |= _parse_dates(arguments, query, now)
+    given["as_of"] = arguments.as_of or query.as_of
     if not line.strip() and not any(given.values()):
         raise UsageError("There is nothing to look for. Give a question, words or a filter.")
     return replace(
@@ -128,7 +136,8 @@ def _quoting_notes(
     memory: Memory, query: Query, answer: Answer
 ) -> Mapping[str, tuple[Related, ...]]:
     """Return the notes that rest on each turn, those of the moment that was asked for."""
-    searcher, asked = memory.index.searcher(), Query(text="", valid_at=query.valid_at)
+    there = memory.at(query.as_of) if query.as_of else memory.index
+    searcher, asked = there.searcher(), Query(text="", valid_at=query.valid_at)
     return quoting(searcher, answer.hits, holding(searcher, asked))
 
 
@@ -171,19 +180,28 @@ class _Found:
         """Print for people."""
         if explain:
             self._print_lanes()
+        point, notes = _split_point(self._answer.notes)
+        if point:
+            show(point)
         for rank, hit in enumerate(self._answer.hits, 1):
             show(f"[{rank}] {hit.score:.2f}  {_describe_hit(hit)}  {hit.citation}")
-            for line in self._highlight_words(hit.snippet).splitlines():
-                # Safe to print already; `show` would escape the bold.
-                print(f"    {line}")
-            if self._related_notes(hit):
-                show(f"    related: {', '.join(map(_format_related, self._related_notes(hit)))}")
-            if explain:
-                show(f"    {_format_score(hit)}  (lanes: {', '.join(hit.lanes) or 'filters'})")
-        for note in self._answer.notes:
+            self._show_hit(hit, explain=explain, past=bool(point))
+        for note in notes:
             show(f"note: {note}")
         if not self._answer.hits:
             show("Nothing found.")
+
+    def _show_hit(self, hit: Hit, *, explain: bool, past: bool) -> None:
+        """Print what a hit says, and what is known beside it."""
+        for line in self._highlight_words(hit.snippet).splitlines():
+            # Safe to print already; `show` would escape the bold.
+            print(f"    {line}")
+        if past and (now := _describe_present(self._memory, hit)):
+            show(f"    now: {now}")
+        if self._related_notes(hit):
+            show(f"    related: {', '.join(map(_format_related, self._related_notes(hit)))}")
+        if explain:
+            show(f"    {_format_score(hit)}  (lanes: {', '.join(hit.lanes) or 'filters'})")
 
     def _related_notes(self, hit: Hit) -> tuple[Related, ...]:
         """Return the notes that rest on a turn, and those a note is linked with."""
@@ -207,6 +225,26 @@ class _Found:
             shown += [printable(text[at:first]), f"\x1b[1m{printable(text[first:last])}\x1b[0m"]
             at = last
         return "".join([*shown, printable(text[at:])])
+
+
+def _split_point(notes: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    """Return what says as of which version an answer is, and the other notes."""
+    said = notes[0] if notes and notes[0].startswith("as of ") else ""
+    return said, notes[1:] if said else notes
+
+
+def _describe_present(memory: Memory, hit: Hit) -> str:
+    """Return what became of a card since; empty where it stands as it was."""
+    if hit.unit.kind != Card.kind:
+        return ""
+    try:
+        note = memory.get(hit.unit.id).note
+    except KimiMemoryError:
+        return "gone"
+    says = note.value if isinstance(note, Card) else ""
+    if note.status != hit.unit.status:
+        return str(note.status)
+    return "" if says in hit.unit.text else f'"{says}"'
 
 
 def _source_sessions(memory: Memory, unit: Unit) -> list[str]:

@@ -117,6 +117,8 @@ class Query:
     """Only before this moment."""
     valid_at: datetime | None = None
     """What was held to be true at this moment; relative dates count from it."""
+    as_of: str = ""
+    """A point in the history: ask for what was known then; see `Memory.at`."""
     hops: int | None = None
     """How many links to follow from the best hits, 0 to 2; the setting if None."""
     turn_days: int = 0

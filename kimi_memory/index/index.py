@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cached_property
@@ -16,6 +16,7 @@ from kimi_memory.index.base import Base, open_base
 from kimi_memory.index.columns import Layout
 from kimi_memory.index.files import INDEX
 from kimi_memory.index.generation import SYNONYMS, Generation, Shelf
+from kimi_memory.index.past_view import Earlier, PastSearcher, lay_over
 from kimi_memory.index.searcher import Part, Searcher
 from kimi_memory.index.stored import Stored
 from kimi_memory.index.sync import Difference, Progress, Sync
@@ -29,6 +30,8 @@ from kimi_memory.store.store import Store
 if TYPE_CHECKING:
     from kimi_memory.domain.health import Finding
     from kimi_memory.index.build import Build, Built, Start
+    from kimi_memory.index.files import Files
+    from kimi_memory.index.sync import Overlay
     from kimi_memory.index.verify import IndexReport, IndexStatus
 
 LOCK = "index"
@@ -66,7 +69,7 @@ class Index:
         self._store, self._host, self._clock, self._zone = store, host, clock, zone
         self._key, self._lock = key, name
         self._sizes = sizes
-        self.words = Words(host, zone, sizes)
+        self.words: Words = Words(host, zone, sizes)
         self._shelf = Shelf(store.root / PRIVATE / name, key)
         self._sync = Sync(store, self.words, self._split_page)
         self._key = key
@@ -156,6 +159,26 @@ class Index:
             if found.weight > FLUSH_UNITS and self._flush_changes():
                 found = self._sync.compare_folder(self._base_table)
             return self._cached_view(found)
+
+    def at(
+        self, files: Files, earlier: Mapping[str, Earlier | None], hidden: frozenset[str]
+    ) -> Searcher:
+        """Return a view of earlier files.
+
+        Args:
+            files: the memory as it was.
+            earlier: the files that were otherwise than they are; None for those not there.
+            hidden: ids of turns and notes that are not shown.
+        """
+        with self.guard:
+            self.searcher()
+            known = self._sync.compare_folder(self._base_table)
+            found = lay_over(known, earlier, hidden, self.words, self._split_page)
+            parts = self._parts_of(found, found.overlay(), self._base)
+            lane = self._base.lane if self._base else None
+            view = PastSearcher(parts, self.words, files, self._split_page, lane=lane)
+            view.hidden = hidden
+            return view
 
     def status(self) -> IndexStatus:
         """Return how the index stands to the files."""
@@ -315,12 +338,16 @@ class Index:
 
     def _view_of(self, found: Difference, base: Base | None = None) -> Searcher:
         overlay = self._sync.overlay(found) if base is not None else found.overlay()
-        parts = [Part(Layout.from_table(overlay.table), overlay.postings, words=overlay.words)]
-        if base is not None:
-            parts.insert(0, Part(base.layout, base.postings, found.dead, base.keywords.words))
+        parts = self._parts_of(found, overlay, base)
         notes = (self._why,) if self._why else ()
         lane = base.lane if base else None
         return Searcher(parts, self.words, self._store, self._split_page, lane=lane, notes=notes)
+
+    def _parts_of(self, found: Difference, overlay: Overlay, base: Base | None) -> list[Part]:
+        parts = [Part(Layout.from_table(overlay.table), overlay.postings, words=overlay.words)]
+        if base is not None:
+            parts.insert(0, Part(base.layout, base.postings, found.dead, base.keywords.words))
+        return parts
 
     def _broken_files(self, found: Difference) -> Iterator[tuple[str, str]]:
         for row in self._base_table.faults():

@@ -129,6 +129,8 @@ class Searcher:
     ) -> None:
         self.parts, self.words, self.files, self.split = parts, words, files, split
         self.lane, self.notes = lane, notes
+        self.hidden: frozenset[str] = frozenset()
+        """Ids of turns and notes that are not shown, besides those that tombstones name."""
         layouts = [part.layout for part in parts]
         self._offsets = _start_offsets(len(layout.file) for layout in layouts)
         self._files = _start_offsets(len(layout.counts) for layout in layouts)

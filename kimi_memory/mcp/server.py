@@ -75,7 +75,7 @@ def build(root: Path, *, graph: bool = False, space: Namespace = WHOLE) -> tuple
         graph_page(partial(server_memory_tools.page, desk))
     else:
         _register_read_tools(tool, desk)
-        _register_past_tools(tool, desk)
+        _register_state_tools(tool, desk)
         _register_write_tools(tool, desk)
         _register_pages(server, desk)
     return server, desk
@@ -162,9 +162,12 @@ def _register_read_tools(tool: Tool, desk: Desk) -> None:
             list[Literal["memory", "sessions"]],
             Field(description="notes and pages, what was said, or both; all if empty"),
         ] = [],  # noqa: B006  only read
+        *,
+        as_of: Annotated[str, Field(description="what was known then: a date, v12")] = "",
+        valid_at: Annotated[str, Field(description="what was so then: a date")] = "",
     ) -> responses.Search:
         """Find what was said or decided earlier; returns lines with their source."""
-        return desk.search(query, limit, minScore, sources)
+        return desk.search(query, limit, minScore, sources, as_of=as_of, valid_at=valid_at)
 
     @tool("memory_get")
     def memory_get(
@@ -188,10 +191,15 @@ def _register_read_tools(tool: Tool, desk: Desk) -> None:
         query: str = "",
         budget: Annotated[int, Field(ge=0, le=20_000, description="most tokens")] = 0,
         project: Annotated[str, Field(description="at a start: only this project")] = "",
+        *,
+        as_of: Annotated[str, Field(description="what was known then: a date, v12")] = "",
+        valid_at: Annotated[str, Field(description="what was so then: a date")] = "",
     ) -> responses.Block:
         """Return a block of memory for a prompt, under a budget of tokens."""
-        return desk.context(purpose, query, budget, project)
+        return desk.context(purpose, query, budget, project, as_of=as_of, valid_at=valid_at)
 
+
+def _register_state_tools(tool: Tool, desk: Desk) -> None:
     @tool("memory_status")
     def memory_status() -> responses.State:
         """Count what is in the memory and what waits for a person."""
@@ -202,8 +210,6 @@ def _register_read_tools(tool: Tool, desk: Desk) -> None:
         """List what waits for the user's word; show it to them, they decide."""
         return desk.waiting()
 
-
-def _register_past_tools(tool: Tool, desk: Desk) -> None:
     @tool("memory_timeline")
     def memory_timeline(
         key: Annotated[str, Field(description="a key such as db.choice, or the id of a note")],

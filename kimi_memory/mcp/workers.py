@@ -18,7 +18,7 @@ from kimi_memory.domain.past import BlameLine, TimelineEntry
 from kimi_memory.domain.search_types import Hit
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.mcp import responses
-from kimi_memory.nlp.basic.citation import split_citation
+from kimi_memory.nlp.basic.citation import split_citation, split_commit
 from kimi_memory.operations.doctor import status
 from kimi_memory.operations.entities import Entities
 from kimi_memory.operations.forget import forget
@@ -74,8 +74,9 @@ class Desk:
             yield Entities(memory, _AGENT)
 
     def search(
-        self, query: str, limit: int = 10, min_score: float = 0.0, sources: Sequence[str] = ()
-    ) -> responses.Search:
+        self, query: str, limit: int = 10, min_score: float = 0.0, sources: Sequence[str] = (),
+        *, as_of: str = "", valid_at: str = "",
+    ) -> responses.Search:  # fmt: skip
         """Find lines; see `Memory.recall`."""
         if not query.strip():
             raise UsageError("There is nothing to look for. Give a question or words.")
@@ -83,7 +84,8 @@ class Desk:
             # The schema has the same bounds, but a client may not heed them.
             asked = parse(query, memory.now(), limit=max(1, min(limit, MOST_HITS)))
             asked = of_sources(replace(asked, min_score=min_score), tuple(sources))
-            answer = memory.recall(self._space.narrowed(asked))
+            asked = replace(asked, as_of=as_of or asked.as_of)
+            answer = memory.recall(self._space.narrowed(asked), valid_at=valid_at or None)
         return {"results": [_format_hit(hit) for hit in answer.hits], "notes": list(answer.notes)}
 
     def get(self, path: str, first: int = 0, last: int = 0) -> responses.Text:
@@ -99,19 +101,25 @@ class Desk:
         if last and last < first:
             raise UsageError(f"'endLine' {last} is before 'startLine' {first}. Give a later one.")
         with self._open_memory() as memory:
-            try:
-                filed = self._space.filed(memory, asked)
-                where, text = filed.path, filed.text
-            except NotFoundError as missing:
-                where = asked
-                try:
-                    self._space.check_path(memory, where, asked)
-                    text = memory.store.text(where)
-                except NotFoundError:
-                    raise missing from None  # One answer, whatever lies outside of the namespace.
+            where, text = self._read_text(memory, asked)
         rows = text.splitlines()[first - 1 : last or None]
         shown = "\n".join(rows)
         return {"path": where, "startLine": first, "endLine": first + len(rows) - 1, "text": shown}
+
+    def _read_text(self, memory: Memory, asked: str) -> tuple[str, str]:
+        """Return path and text of a note or a file, as it is or as a commit had it."""
+        was, commit = split_commit(asked)
+        if commit and not self._space:
+            return memory.at(commit).get(was)
+        try:
+            filed = self._space.filed(memory, asked)
+        except NotFoundError as missing:
+            try:
+                self._space.check_path(memory, asked, asked)
+                return asked, memory.store.text(asked)
+            except NotFoundError:
+                raise missing from None  # One answer, whatever lies outside of the namespace.
+        return filed.path, filed.text
 
     def remember(self, text: str, key: str = "", type: str = "", **whose: str) -> responses.Done:
         """Keep a statement; see `Memory.remember`.
@@ -176,14 +184,16 @@ class Desk:
         return {"fields": list(map(_format_blame, found))}
 
     def context(
-        self, purpose: str = "task", query: str = "", budget: int = 0, project: str = ""
-    ) -> responses.Block:
+        self, purpose: str = "task", query: str = "", budget: int = 0, project: str = "",
+        *, as_of: str = "", valid_at: str = "",
+    ) -> responses.Block:  # fmt: skip
         """Return a block for a prompt; see `Memory.context`."""
         if purpose not in ("start", "task", "live"):
             raise UsageError(f"{purpose!r} is no purpose. Use start, task or live.")
         most = min(max(budget, 0), MOST_TOKENS)
         with self._open_memory() as memory:
             asked = {"purpose": purpose, "query": query, "budget": most, "project": project}
+            asked |= {"as_of": as_of, "valid_at": valid_at or None}
             built = self._space.context(memory, asked)
         return {"text": built.text, "tokens": built.tokens}
 

@@ -16,13 +16,11 @@ from kimi_memory.jobs.trace import Evidence, Tracer
 from kimi_memory.nlp.basic.citation import split_citation
 from kimi_memory.past.beliefs import LIVE, Sees, statement_of
 from kimi_memory.past.points import Point
-from kimi_memory.past.reader import PastReader
+from kimi_memory.past.reader import SHOWN, PastReader
 from kimi_memory.past.table import State
 from kimi_memory.store.git.read import LineOrigin
 from kimi_memory.store.notes.note_index import may_be_note, read_entry
 
-# A line of a page that shows a card ends in its id: `Uses Postgres. ^card-0a1b`.
-_SHOWN = re.compile(r"\^(?P<id>[0-9A-Za-z][0-9A-Za-z._-]*)[ \t]*$")
 # `notes/plan.md:12` or `notes/plan.md:12-14`.
 _LINES = re.compile(r":(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?$")
 _HIDDEN = frozenset({"id", "kind", "created", "updated"})
@@ -177,10 +175,8 @@ class Blame:
         """
         table = self._reader.table()
         session = place.path.rpartition("session_")[2].removesuffix(".jsonl")
-        shown = _SHOWN.search(origin.text) if place.path.endswith(".md") else None
-        if self._reader.stones.hides(origin.text, {"memory", f"session:{session}"}) or (
-            shown and table.is_forgotten(shown["id"])
-        ):
+        shown = SHOWN.search(origin.text) if place.path.endswith(".md") else None
+        if self._reader.hides(origin.text, {"memory", f"session:{session}"}):
             return None
         states = self._states_before(table.states_of(shown["id"]) if shown else [], place.commit)
         if states:

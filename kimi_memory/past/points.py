@@ -16,7 +16,7 @@ _VERSION = re.compile(r"[vV](\d{1,9})")
 _JOB = re.compile(r"[a-z][a-z-]*-[0-9a-f]{4,64}")
 # Git shortens a hash to four characters at least.
 _COMMIT = re.compile(r"[0-9a-f]{4,40}")
-_NOW = ("now", "HEAD", "head")
+_HEADS = ("HEAD", "head")
 FORMS = "a date (2026-02-27, 'last week'), a commit, a version (v12), a name or a job's id"
 
 
@@ -75,6 +75,8 @@ class Points:
             HistoryError: there is no history, or it begins later.
         """
         wanted, graph = text.strip(), self.graph()
+        if wanted == "now":
+            return self.at(self._clock())
         before = wanted.endswith("^")
         commit = self._find_commit(wanted.removesuffix("^"), graph)
         if commit and before:
@@ -107,13 +109,17 @@ class Points:
             )
         return self._make_point(commit, graph)._replace(moment=moment)
 
+    def is_present(self, point: Point) -> bool:
+        """Whether a point is the present, with what is not committed yet."""
+        return point.commit == self.graph().head and point.moment >= self._clock()
+
     def find_by_commit(self, commit: str) -> Point:
         """Return the point of a commit."""
         return self._make_point(commit, self.graph())
 
     def _find_commit(self, text: str, graph: CommitGraph) -> str:
         """Return the commit that a text names; empty where it may be a date."""
-        if text in _NOW:
+        if text in _HEADS:
             return graph.head
         if version := _VERSION.fullmatch(text):
             found = graph.numbered(int(version[1]))

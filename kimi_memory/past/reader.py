@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC, datetime
 
 from kimi_memory.domain.note import Note
@@ -15,11 +15,14 @@ from kimi_memory.formats.jsonl import job_of
 from kimi_memory.past.note_states import is_barred, read_note
 from kimi_memory.past.points import Point, Points
 from kimi_memory.past.table import PastFile, PastTable, State
-from kimi_memory.recall.redaction import tombstones_of
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.git.history import History
+from kimi_memory.store.notes.notes import parse_tombstones
 from kimi_memory.store.store import Store
+from kimi_memory.store.wal.keyed_hashes import keyed_by
 
+SHOWN = re.compile(r"\^(?P<id>[0-9A-Za-z][0-9A-Za-z._-]*)[ \t]*$")
+"""What a line of a page ends in that shows a card: ``Uses Postgres. ^card-0a1b``."""
 _JOBS = "mid-term/jobs"
 
 
@@ -29,19 +32,27 @@ class PastReader:
     Args:
         store: the files as they are now, with the tombstones.
         history: the commits.
-        points: finds points in the same history.
+        clock: tells what relative dates count from.
         key: this machine's secret.
     """
 
-    def __init__(self, store: Store, history: History, points: Points, key: bytes) -> None:
-        self.store, self.history, self.points = store, history, points
+    def __init__(
+        self, store: Store, history: History, clock: Callable[[], datetime], key: bytes
+    ) -> None:
+        self.store, self.history = store, history
+        self.points = Points(history, clock)
         self._file = PastFile(store.root, key, history)
+        self._stones = b"", Tombstones(())
         self._table: tuple[object, PastTable] | None = None
 
     @property
     def stones(self) -> Tombstones:
         """What a person asked to forget."""
-        return tombstones_of(self.store)
+        content = self._read_tombstones()
+        if self._stones[0] != content:
+            found = parse_tombstones(content, strict=False)
+            self._stones = content, Tombstones(found, keyed_by(self.store.journal))
+        return self._stones[1]
 
     def table(self) -> PastTable:
         """Return the table, in step with the history.
@@ -77,6 +88,29 @@ class PastReader:
     def is_forgotten(self, note: str) -> bool:
         """Whether a note of this id was forgotten."""
         return self.table().is_forgotten(note)
+
+    def content(self, commit: str, path: str) -> bytes | None:
+        """Return a file of a commit; None where it is not there."""
+        return self.history.contents([(commit, path)]).get((commit, path))
+
+    def path_at(self, what: str, commit: str) -> str:
+        """Return where a note lay at a commit; of a key the live one. Empty for none."""
+        graph = self.points.graph()
+        places = graph.ancestors(commit) if commit in graph.index else set[int]()
+        try:
+            states = self.find_states(what)
+        except NotFoundError:
+            return ""
+        last = {one.note: one for one in states if one.place in places}
+        there = [one for one in last.values() if one.blob]
+        live = sorted(there, key=lambda one: one.status in ("superseded", "archived"))
+        return live[0].path if live else ""
+
+    def hides(self, text: str, scopes: Collection[str]) -> bool:
+        """Whether a line says what a person asked to forget, or shows such a card."""
+        shown = SHOWN.search(text)
+        gone = shown is not None and self.is_forgotten(shown["id"])
+        return gone or self.stones.hides(text, scopes)
 
     def find_states(self, what: str) -> list[State]:
         """Return the states of the note of an id, or of all notes of a key, oldest first.
@@ -138,10 +172,12 @@ class PastReader:
         """Return a moment on the clocks of the person."""
         return datetime.fromtimestamp(seconds, self.points.zone or UTC)
 
+    def _read_tombstones(self) -> bytes:
+        return self.store.read(TOMBSTONES) if self.store.exists(TOMBSTONES) else b""
+
     def _tombstone_mark(self) -> str:
-        with suppress(NotFoundError):
-            return hashlib.sha256(self.store.read(TOMBSTONES)).hexdigest()
-        return ""
+        content = self._read_tombstones()
+        return hashlib.sha256(content).hexdigest() if content else ""
 
 
 def _find_reason(record: bytes | None, note: str) -> tuple[str, str]:

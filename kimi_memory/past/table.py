@@ -130,6 +130,10 @@ class PastTable:
         )
         return sorted(row[0] for row in rows)
 
+    def forgotten(self) -> frozenset[str]:
+        """Return the ids of all notes that were forgotten."""
+        return frozenset(row[0] for row in self._db.execute("SELECT note FROM forgotten"))
+
     def is_forgotten(self, note: str) -> bool:
         """Whether a note was forgotten."""
         found = self._db.execute("SELECT 1 FROM forgotten WHERE note = ?", (note,))

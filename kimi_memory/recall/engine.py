@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from kimi_memory.config import RecallTable
 from kimi_memory.domain.engine import Embedding
@@ -15,7 +16,6 @@ from kimi_memory.domain.search_types import Answer, Hit, Query, Unit
 from kimi_memory.domain.session import visible
 from kimi_memory.errors import UsageError
 from kimi_memory.hooks.host import Host
-from kimi_memory.index.index import Index
 from kimi_memory.index.words import Words
 from kimi_memory.nlp.basic.snippet import snippet
 from kimi_memory.nlp.dates.zone import Zone, in_zone
@@ -56,6 +56,21 @@ def total(parts: Mapping[str, float]) -> float:
     return score * factor
 
 
+class Searchable(Protocol):
+    """What recall needs of an index."""
+
+    @property
+    def words(self) -> Words:
+        """Splits texts into the words they are found by."""
+
+    @property
+    def guard(self) -> AbstractContextManager[object]:
+        """Held while the engines are read."""
+
+    def searcher(self) -> Searcher:
+        """Return a view of the files."""
+
+
 class Recall:
     """Searches one memory.
 
@@ -67,7 +82,7 @@ class Recall:
     """
 
     def __init__(
-        self, index: Index, host: Host, settings: RecallTable, clock: Callable[[], datetime]
+        self, index: Searchable, host: Host, settings: RecallTable, clock: Callable[[], datetime]
     ) -> None:
         self._index, self._host, self._settings, self._clock = index, host, settings, clock
 

@@ -31,7 +31,7 @@ CLOSED: Mapping[str, tuple[str, ...]] = {
 """Fields of which every value is known."""
 LISTS = ("tier", "kind", "type", "tag", "status", "speaker", "session", "key", "path")
 """Fields that may be given more than once; one of the values must hold."""
-ONCE = ("project", "agent", "user", "since", "until", "valid-at")
+ONCE = ("project", "agent", "user", "since", "until", "valid-at", "as-of")
 DATES = ("since", "until", "valid-at")
 FIELDS = (*LISTS, *ONCE)
 

@@ -56,6 +56,12 @@ def forgotten(searcher: Searcher) -> Bools:
     return searcher.once(f"forgotten {state}", lambda: _forgotten_rows(searcher))
 
 
+def forgotten_ids(searcher: Searcher) -> list[str]:
+    """Return the ids of what was forgotten."""
+    ids = searcher.column("id")
+    return [ids[int(row)] for row in np.flatnonzero(forgotten(searcher))]
+
+
 def tombstones_of(files: Files) -> Tombstones:
     """Return the tombstones that can be read; the gate of writing refuses the others."""
     if state_of(files.root, TOMBSTONES) is None:
@@ -97,13 +103,15 @@ def _has_expired(files: Files, unit: Unit, now: datetime) -> bool:
 
 def _forgotten_rows(searcher: Searcher) -> Bools:
     stones = tombstones_of(searcher.files)
-    if not stones:
+    if not stones and not searcher.hidden:
         return np.zeros(len(searcher), dtype=bool)
     sessions = {stone.scope for stone in stones if not stone.value}
-    turns = set(_turns_under(searcher, stones))
+    turns = set(_turns_under(searcher, stones)) | searcher.hidden
     ids, kinds = searcher.column("id"), searcher.column("kind")
     found = [
-        id in turns or id.rpartition("#")[0] in sessions if kind == "turn" else stones.names(id)
+        id in turns or id.rpartition("#")[0] in sessions
+        if kind == "turn"
+        else stones.names(id) or id in turns
         for id, kind in zip(ids, kinds, strict=True)
     ]
     return np.asarray(found, dtype=bool)

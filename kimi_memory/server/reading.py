@@ -13,6 +13,7 @@ from kimi_memory.domain.past import BlameLine, TimelineEntry
 from kimi_memory.domain.search_types import Answer, Context, Query
 from kimi_memory.errors import NotFoundError, ReadOnlyError, UsageError
 from kimi_memory.jobs.resolve_conflict import conflicts as disputed
+from kimi_memory.nlp.basic.citation import split_commit
 from kimi_memory.operations.doctor import status as count
 from kimi_memory.operations.review_queue import review as waiting
 from kimi_memory.recall.query_parser import parse
@@ -70,7 +71,7 @@ def query_of(memory: Memory, given: Given) -> Query:
 
 def context(memory: Memory, caller: Caller, given: Given) -> Context:
     """Return a block for a prompt; see `Memory.context`."""
-    names = ("purpose", "query", "budget", "session", "project")
+    names = ("purpose", "query", "budget", "session", "project", "as_of", "valid_at")
     asked = {name: given[name] for name in names}
     return caller.space.context(memory, {**asked, "within": given["within"] or None})
 
@@ -89,6 +90,9 @@ def text_of(memory: Memory, caller: Caller, what: str) -> tuple[str, str]:
         NotFoundError: there is none, or it lies outside of the caller's namespace.
     """
     path = what.split("#", 1)[0]
+    was, commit = split_commit(path)
+    if commit and not caller.space:
+        return memory.at(commit).get(was)
     try:
         if not _READABLE.fullmatch(path):
             raise NotFoundError("note or file", what)

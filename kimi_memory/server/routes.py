@@ -34,6 +34,9 @@ _WITHIN = Field(
     name="within", kind="texts",
     help="Private scopes to see beside what is shared, such as agent:NAME; '' for none",
 )  # fmt: skip
+_AS_OF = Field(
+    name="as_of", help="What was known at this point: a date, a commit, v12, a name, a job"
+)
 _LIMIT = Field(
     name="limit", kind="int", help="Most hits; 0 for the memory's own", least=0, most=MOST_HITS
 )
@@ -64,6 +67,7 @@ def _build_filter_fields() -> tuple[Field, ...]:
         Field(name="user", help="Only this user"),
         _WITHIN,
         *(Field(name=name, kind="moment", help=help) for name, help in moments.items()),
+        _AS_OF,
         Field(name="min_score", kind="float", help="Least score", least=0, most=1),
         Field(
             name="hops",
@@ -150,6 +154,8 @@ READING = (
             Field(name="budget", kind="int", help="Most tokens", least=0, most=MOST_TOKENS),
             Field(name="session", help="The running session"),
             Field(name="project", help="At a start: only this project; else all"),
+            _AS_OF,
+            Field(name="valid_at", kind="moment", help="What was so at this moment"),
             _WITHIN,
         ),
     ),

@@ -1,0 +1,36 @@
+"""Questions about the past, with points as people write them."""
+
+from __future__ import annotations
+
+from kimi_memory.domain.past import BeliefDiff, BlameLine, TimelineEntry
+from kimi_memory.past.beliefs import BeliefFilter, Sees, compare_beliefs
+from kimi_memory.past.blame import Blame
+from kimi_memory.past.points import Point
+from kimi_memory.past.reader import PastReader
+from kimi_memory.past.timeline import list_states
+
+
+class PastQuestions:
+    """What can be asked about the past of one memory; see the methods of `Memory`."""
+
+    def __init__(self, reader: PastReader) -> None:
+        self._reader = reader
+
+    def timeline(self, what: str, since: str, until: str, sees: Sees) -> list[TimelineEntry]:
+        """Return every state of a note, or of all notes of a key."""
+        first, last = self._find(since), self._find(until)
+        return list_states(self._reader, what, since=first, until=last, sees=sees)
+
+    def blame(self, what: str, field: str, at: str, sees: Sees) -> list[BlameLine]:
+        """Return since when lines or a field say what they say."""
+        return Blame(self._reader, sees).find(what, field, self._find(at))
+
+    def beliefs(
+        self, old: str, new: str, wanted: tuple[tuple[str, ...], str], *, why: bool
+    ) -> BeliefDiff:
+        """Return how the beliefs of two points differ, of some keys and a project."""
+        first = self._reader.points.find(old)
+        return compare_beliefs(self._reader, first, self._find(new), BeliefFilter(*wanted), why=why)
+
+    def _find(self, text: str) -> Point | None:
+        return self._reader.points.find(text) if text else None
