@@ -46,6 +46,12 @@ BENCHMARKS = (
         what="lines, names, imports, and the files that a command enters",
     ),
     Benchmark(
+        name="history",
+        module="history",
+        what="the table of the past, blame, timeline and as of, by git and by the index",
+        quick=("--notes", "1000", "--commits", "200", "--runs", "3"),
+    ),
+    Benchmark(
         name="turn",
         module="turn",
         what="one durable turn against a bare append and sync",

@@ -11,6 +11,7 @@ from kimi_memory.api.services import Parts
 if TYPE_CHECKING:
     from kimi_memory.domain.note import Note
     from kimi_memory.domain.past import BeliefDiff, BlameLine, TimelineEntry
+    from kimi_memory.past.bisect import Flip, Wrong
     from kimi_memory.past.past_memory import PastMemory
     from kimi_memory.past.questions import PastQuestions
 
@@ -88,3 +89,14 @@ class PastReading(Parts):
             why: whether to look up which job changed each last.
         """
         return self._questions.beliefs(old, new, (keys, project), why=why)
+
+    def bisect(self, what: str, wrong: Wrong, *, good: str = "", bad: str = "") -> list[Flip]:
+        """Return the versions at which a note began to say something, or ceased; oldest first.
+
+        Args:
+            what: a key, the id of a note, or the beginning of one.
+            wrong: what is looked for, such as ``Wrong(says="9090")``.
+            good: a point in the history; only what came after it.
+            bad: another, the last that counts.
+        """
+        return self._questions.bisect(what, wrong, good, bad)

@@ -37,6 +37,7 @@ COMMANDS: dict[str, str] = {
     "log": "show the history",
     "diff": "show what changed between two points in the history",
     "blame": "show since when a line or a field says so, by which job, from which turns",
+    "bisect": "find the version from which on a note says something",
     "timeline": "show every state of a note or a key, and why it changed",
     "versions": "list the versions of the memory",
     "name": "give a version a name, to come back to",

@@ -118,7 +118,7 @@ class Blame:
             before = [*self._replaced_by(note), *before]
         return BlameLine(
             states[-1].path, 0, says[-1] or "", note.id, name, causes[-1],
-            tuple(self._turns_of(note)), tuple(reversed(before)),
+            tuple(self.turns_of(note)), tuple(reversed(before)),
         )  # fmt: skip
 
     def _replaced_by(self, card: Card) -> Iterator[Earlier]:
@@ -163,7 +163,7 @@ class Blame:
             # A line that was taken out and put back counts from its return.
             first = list(_yield_runs(held))[-1]
             cause = self._reader.causes([states[first]])[0]
-            turns = self._turns_of(current) if line.strip() else ()
+            turns = self.turns_of(current) if line.strip() else ()
             yield BlameLine(place.path, number, line, note, "", cause, tuple(turns))
 
     def _blame_plain_line(
@@ -205,7 +205,7 @@ class Blame:
     def _is_shown(self, note: Note) -> bool:
         return not self._reader.is_barred(note) and self._sees(note)
 
-    def _turns_of(self, note: Note) -> Iterator[BlameTurn]:
+    def turns_of(self, note: Note) -> Iterator[BlameTurn]:
         """Yield the turns a note rests on, as they stand in the sessions now."""
         tracer = Tracer(self._reader.store, self._reader.history)
         stones, project = self._reader.stones, getattr(note, "project", "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kimi_memory.domain.past import BeliefDiff, BlameLine, TimelineEntry
 from kimi_memory.past.beliefs import BeliefFilter, Sees, compare_beliefs
+from kimi_memory.past.bisect import Flip, Wrong, find_flips
 from kimi_memory.past.blame import Blame
 from kimi_memory.past.points import Point
 from kimi_memory.past.reader import PastReader
@@ -31,6 +32,10 @@ class PastQuestions:
         """Return how the beliefs of two points differ, of some keys and a project."""
         first = self._reader.points.find(old)
         return compare_beliefs(self._reader, first, self._find(new), BeliefFilter(*wanted), why=why)
+
+    def bisect(self, what: str, wrong: Wrong, good: str, bad: str) -> list[Flip]:
+        """Return the versions at which what is looked for began, or ceased."""
+        return find_flips(self._reader, what, wrong, self._find(good), self._find(bad))
 
     def _find(self, text: str) -> Point | None:
         return self._reader.points.find(text) if text else None

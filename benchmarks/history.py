@@ -1,0 +1,208 @@
+"""What looking back costs, by what git and the index cost in the same run.
+
+``python -m benchmarks.history [--notes N] [--commits N] [--runs N] [--json]`` makes a memory of
+cards with a long history, and measures the table of the past, blame, timeline, and questions as
+of earlier versions. Ratios hold on any machine; the times beside them are of this one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from kimi_memory import Memory, Opening
+from kimi_memory.api.user_dirs import Home
+from kimi_memory.domain.note import Card, CardType
+from kimi_memory.formats import codec
+from kimi_memory.hooks.host import Host
+from kimi_memory.recall.query_parser import parse
+
+START = datetime(2025, 1, 1, 9, tzinfo=UTC)
+WORDS = [
+    "deploy",
+    "relay",
+    "gateway",
+    "mast",
+    "anchor",
+    "harbour",
+    "ledger",
+    "parser",
+    "cache",
+    "window",
+]
+TARGETS = {
+    "table by a full index": 1.0,
+    "catching up by git log --raw of the new commits": 3.0,
+    "blame of a card by git blame": 2.0,
+    "timeline by git log of the path": 2.0,
+    "as of, warm, by recall warm": 2.0,
+}
+"""Most that each ratio may be."""
+
+
+class Clock:
+    """A clock that goes on by an hour at each commit."""
+
+    now = START
+
+    def __call__(self) -> datetime:
+        """Return the moment."""
+        return self.now
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--notes", type=int, default=10_000)
+    parser.add_argument("--commits", type=int, default=1_000)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--json", action="store_true")
+    asked = parser.parse_args(arguments)
+    place = Path(tempfile.mkdtemp(prefix="kimi-memory-history-"))
+    try:
+        figures = measure(place, asked.notes, asked.commits, asked.runs)
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+    if asked.json:
+        print(json.dumps(figures, indent=2))
+        return 0
+    for name, value in figures.items():
+        most = f"  (at most {TARGETS[name]:g})" if name in TARGETS else ""
+        print(f"{name:<52} {value:>10.3f}{most}")
+    return 0
+
+
+def measure(place: Path, notes: int, commits: int, runs: int) -> dict[str, float]:
+    """Return the figures of one memory."""
+    clock = Clock()
+    home = Home(place / "config", place / "state")
+    opening = Opening(home=home, clock=clock, host=Host(entry_points=False), background=False)
+    with Memory.create(place / "memory", opening=opening) as memory:
+        paths = fill(memory, clock, notes, commits)
+        index = timed(lambda: memory.index.refresh(full=True), 1)
+        table = timed(lambda: forget_table(memory) or memory.past.table(), 1)
+        found = {
+            "notes": float(notes),
+            "commits": float(len(memory.points.graph().rows)),
+            "table, seconds": table,
+            "table, megabytes": (memory.root / ".kimi/past/past.db").stat().st_size / 1e6,
+            "table by a full index": table / index,
+        }
+        found |= measure_catching_up(memory, clock, paths, runs)
+        found |= measure_look_ups(memory, paths[0], runs)
+        return found | measure_as_of(memory, commits, runs)
+
+
+def fill(memory: Memory, clock: Clock, notes: int, commits: int) -> list[str]:
+    """Write cards in one commit, then change one to nine of them in each of the others."""
+    paths = []
+    for number in range(notes):
+        card = Card(
+            id=f"card-{number:08d}", created=START, updated=START, type=CardType.FACT,
+            title=f"{WORDS[number % 10]} {number}", key=f"{WORDS[number % 10]}.n{number}",
+            value=f"The {WORDS[number % 10]} {number} is at {number % 977}.",
+        )  # fmt: skip
+        path = codec.place(card)
+        full = memory.root / path
+        full.parent.mkdir(parents=True, exist_ok=True)
+        full.write_text(codec.render(card), encoding="utf-8")
+        paths.append(path)
+    memory.history.commit("Cards")
+    for number in range(commits):
+        change(memory, clock, paths, number)
+    return paths
+
+
+def change(memory: Memory, clock: Clock, paths: Sequence[str], number: int) -> None:
+    """Change some cards and commit them; the first card at every twentieth time."""
+    clock.now += timedelta(hours=1)
+    chosen = {paths[(number * 7919 + step * 31) % len(paths)] for step in range(1 + number % 9)}
+    chosen |= {paths[0]} if number % 20 == 0 else set()
+    for path in chosen:
+        full = memory.root / path
+        text = full.read_text(encoding="utf-8").rpartition(" is at ")
+        full.write_text(f"{text[0]} is at {number + 1000}.\n", encoding="utf-8")
+    trailers = {"Job": f"daily-{number:012x}", "Kind": "daily"}
+    memory.history.commit(f"daily: {number}", trailers=trailers, only=chosen)
+
+
+def measure_catching_up(
+    memory: Memory, clock: Clock, paths: Sequence[str], runs: int
+) -> dict[str, float]:
+    """Return what ten new commits cost the table, by what git needs to list them."""
+    ours, theirs = [], []
+    for run in range(runs):
+        head = memory.history.head()
+        for number in range(10):
+            change(memory, clock, paths, 5000 + run * 10 + number)
+        git = ("git", "log", "--raw", "--format=%H%n%B", f"{head}..HEAD")
+        theirs.append(timed(lambda git=git: ask_git(memory, *git), 1))
+        ours.append(timed(memory.past.table, 1))
+    ratio = statistics.median(ours) / statistics.median(theirs)
+    return {"catching up by git log --raw of the new commits": ratio}
+
+
+def measure_look_ups(memory: Memory, path: str, runs: int) -> dict[str, float]:
+    """Return what blame and timeline cost, by what git needs for the same file."""
+    blame = timed(lambda: memory.blame(path), runs)
+    timeline = timed(lambda: memory.timeline("card-00000000"), runs)
+    git_blame = timed(lambda: ask_git(memory, "git", "blame", "--porcelain", "HEAD", path), runs)
+    git_log = timed(lambda: ask_git(memory, "git", "log", "--format=%H", "--", path), runs)
+    return {
+        "blame, milliseconds": blame * 1000,
+        "blame of a card by git blame": blame / git_blame,
+        "timeline, milliseconds": timeline * 1000,
+        "timeline by git log of the path": timeline / git_log,
+    }
+
+
+def measure_as_of(memory: Memory, commits: int, runs: int) -> dict[str, float]:
+    """Return what a question as of an earlier version costs, first and again."""
+    memory.index.refresh()
+    question = "where is the harbour 15"
+    plain_query = parse(question, memory.now())
+    plain = timed(lambda: memory.engine.search(plain_query), runs * 3)
+    found = {"recall warm, milliseconds": plain * 1000}
+    again = []
+    for back in (one for one in (10, 100, 500, 900) if one < commits):
+        point = f"v{memory.points.find('HEAD').version - back}"
+        first = timed(lambda point=point: memory.at(point).recall(question), 1)
+        again.append(timed(lambda point=point: memory.at(point).recall(question), runs * 3))
+        found[f"first as of {back} commits back, milliseconds"] = first * 1000
+    if again:
+        found["as of, warm, by recall warm"] = statistics.median(again) / plain
+    return found
+
+
+def forget_table(memory: Memory) -> None:
+    """Remove the table, on disk and in memory."""
+    shutil.rmtree(memory.root / ".kimi/past", ignore_errors=True)
+    vars(memory).pop("past", None)
+
+
+def ask_git(memory: Memory, *words: str) -> None:
+    """Run git over the memory."""
+    subprocess.run(words, cwd=memory.root, check=True, capture_output=True)
+
+
+def timed(work: Callable[[], object], runs: int) -> float:
+    """Return the median time of a piece of work in seconds."""
+    times = []
+    for _ in range(runs):
+        began = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - began)
+    return statistics.median(times)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,126 @@
+"""Bisecting: the version from which on a note says, or does not say, something."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from kimi_memory.domain.note import Card, Note, Status
+from kimi_memory.domain.past import BlameTurn, Cause
+from kimi_memory.errors import UsageError
+from kimi_memory.nlp.basic.normalize import normalise
+from kimi_memory.past.beliefs import LIVE, statement_of
+from kimi_memory.past.blame import Blame
+from kimi_memory.past.points import Point
+from kimi_memory.past.reader import PastReader
+from kimi_memory.past.table import State
+
+Predicate = Callable[[Note], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """What is looked for; one of these."""
+
+    says: str = ""
+    """Words that a live note of the key says."""
+    not_says: str = ""
+    """Words that no live note of the key says."""
+    status: str = ""
+    below: float | None = None
+    """A confidence; a live card is less sure."""
+
+    def holds(self, notes: list[Note]) -> bool:
+        """Whether it is so of the notes of a key."""
+        live = [one for one in notes if one.status in LIVE]
+        if self.status:
+            return any(one.status == self.status for one in notes)
+        if self.below is not None:
+            least = self.below
+            return any(isinstance(one, Card) and one.confidence < least for one in live)
+        words = normalise(self.says or self.not_says)
+        said = any(words in normalise(statement_of(one)) for one in live)
+        return said if self.says else not said
+
+
+@dataclass(frozen=True, slots=True)
+class Flip:
+    """A version at which what is looked for began to be so, or ceased."""
+
+    begins: bool
+    cause: Cause
+    note: str
+    says: str
+    """What the note said from then on."""
+    before: str
+    """What the notes said until then; empty where there was none."""
+    before_version: int
+    turns: tuple[BlameTurn, ...] = ()
+
+
+def find_flips(
+    reader: PastReader,
+    what: str,
+    wrong: Wrong,
+    good: Point | None = None,
+    bad: Point | None = None,
+) -> list[Flip]:
+    """Return the versions at which something changed, oldest first.
+
+    Args:
+        reader: of the memory.
+        what: a key, or the id of a note.
+        wrong: what is looked for.
+        good: leave out what came before this point.
+        bad: leave out what came after it.
+
+    Raises:
+        NotFoundError: there never was such a note, or it was forgotten.
+        UsageError: it is not said what is looked for.
+    """
+    given = (wrong.says, wrong.not_says, wrong.status, wrong.below is not None)
+    if sum(map(bool, given)) != 1:
+        raise UsageError("Say one thing to look for: --says, --not-says, --status or --below.")
+    if wrong.status and wrong.status not in tuple(map(str, Status)):
+        raise UsageError(f"There is no status {wrong.status!r}. Use {', '.join(map(str, Status))}.")
+    graph = reader.points.graph()
+    upto = graph.ancestors(bad.commit) if bad and bad.commit in graph.index else None
+    after = graph.ancestors(good.commit) if good and good.commit in graph.index else set[int]()
+    states = [one for one in reader.find_states(what) if upto is None or one.place in upto]
+    return [
+        _make_flip(reader, *found)
+        for found in _yield_flips(reader, states, wrong)
+        if found[0].place not in after
+    ]
+
+
+def _yield_flips(
+    reader: PastReader, states: list[State], wrong: Wrong
+) -> Iterator[tuple[State, bool, dict[str, Note]]]:
+    """Yield the states at which the answer changed, with what there was before."""
+    there: dict[str, Note] = {}
+    notes = dict(zip(states, reader.notes_of(states), strict=True))
+    was = False
+    for place in dict.fromkeys(one.place for one in states):
+        before = dict(there)
+        changed = [one for one in states if one.place == place]
+        for state in changed:
+            note = notes[state]
+            there.pop(state.note, None)
+            if note is not None and not reader.is_barred(note):
+                there[state.note] = note
+        now = bool(there) and wrong.holds(list(there.values()))
+        if now != was:
+            # Of several notes that one commit changed, the live one is what it says since.
+            live = [one for one in changed if (note := notes[one]) and note.status in LIVE]
+            yield (live or changed)[-1], now, before
+        was = now
+
+
+def _make_flip(reader: PastReader, state: State, begins: bool, before: dict[str, Note]) -> Flip:
+    [cause], [note] = reader.causes([state]), reader.notes_of([state])
+    said = "; ".join(statement_of(one) for one in before.values() if one.status in LIVE)
+    turns = Blame(reader).turns_of(note) if note is not None else ()
+    return Flip(
+        begins, cause, state.note, statement_of(note), said, state.version - 1, tuple(turns)
+    )
