@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from kimi_memory.api.user_dirs import Home
 
 from kimi_memory import Memory, Opening
+from kimi_memory.api.options import Home
 from kimi_memory.cli import run
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.search_types import Answer, Query
