@@ -297,8 +297,7 @@ class Memory(PastReading):
         request = Request(
             purpose, budget or self.settings.recall.context_tokens, lettered(secrets.token_hex(8)),
             query=query, session=session, beside=beside, within=within, project=project,
-            zone=self.zone, bound=narrowed,
-            valid_at=moment,
+            zone=self.zone, bound=narrowed, valid_at=moment,
         )  # fmt: skip
         if as_of:
             return self.at(as_of).context(request)
