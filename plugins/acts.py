@@ -116,7 +116,8 @@ def _is_unanswered(transcript: Transcript) -> bool:
 
 
 def _complete(draft: Draft, transcript: Transcript) -> Draft:
-    if len(draft.quotes) != 1 or draft.gone or _has_subject(draft):
+    task = draft.type is CardType.TASK_STATE
+    if len(draft.quotes) != 1 or draft.gone or task or _has_subject(draft):
         return draft
     (quote,) = draft.quotes
     turn = transcript.turn(quote.n)

@@ -25,9 +25,11 @@ from kimi_memory.nlp.rules.assertions import states
 from kimi_memory.nlp.rules.coreference import completed, denies
 from kimi_memory.nlp.rules.cues import Bar
 from kimi_memory.nlp.rules.pasted import foreign_spans, spoken
+from kimi_memory.nlp.rules.slots import slot_of
 from kimi_memory.nlp.rules.strip_code import headline
 from kimi_memory.nlp.rules.subjects import is_named, key_of, kin, subject_of
 from kimi_memory.nlp.rules.topics import KNOWN
+from kimi_memory.nlp.rules.utterance import Act, act_of
 
 MAX_TURN = 2500
 """A longer turn of a person is a paste or a template, not speech."""
@@ -37,6 +39,12 @@ REACH = 6
 """So many turns back "forget that" looks for what was said."""
 _MARKS = regex(r"[“”「」『』\"`>|#]")
 """Words between such marks may be somebody else's."""
+_LEANS = regex(
+    r"\W*(?:and |so |but )?(?:it|its|it's|their|his|her|this|that|these|those)\b|\W*[它他她这那]", 2
+)
+"""A sentence that begins so says whose value it gives only with the one before it."""
+VALUE = 40
+"""The value of a slot has no more characters; what is longer is a story."""
 _PASSING = frozenset({Bar.FLEETING, Bar.FINISHED})
 
 _HAVE = regex(r"\b(we (?:don'?t|do not|no longer) have) (?:a|an|any)\b", 2)
@@ -172,9 +180,18 @@ def _find_facts(transcript: Transcript, lines: list[_Line], quoted: set[Quote]) 
 
 def _is_fact(text: str) -> bool:
     own = cues.own_words(text)
+    if own.strip() != cues.fold_case(text).strip():
+        return False  # Part of it is quoted.
     subject = subject_of(text)
-    quoted = own.strip() != cues.fold_case(text).strip()
-    return subject is not None and not quoted and states(text, subject)
+    return (subject is not None and states(text, subject)) or _fills_slot(text)
+
+
+def _fills_slot(text: str) -> bool:
+    """Whether a sentence gives the one value of a slot: "The CLI is written in Go."."""
+    slot = slot_of(text)
+    if slot is None or slot.many or len(slot.value) > VALUE or _LEANS.match(text):
+        return False
+    return act_of(text) is Act.STATEMENT
 
 
 def _taken_back(transcript: Transcript, lines: list[_Line], drafts: list[Draft]) -> Iterator[Draft]:

@@ -370,6 +370,8 @@ def _is_part(card: Card, draft: Draft) -> bool:
     """Whether a card says a part of what a draft quotes of the same turn."""
     if len(card.quotes) != 1 or len(draft.quotes) != 1 or card.trust is not draft.origin:
         return False
+    if CardType.TASK_STATE in {card.type, draft.type}:
+        return False  # One point of a list is done, another is not.
     (old,), (new,) = card.quotes, draft.quotes
     said, wide = normalise(card.value), normalise(draft.value)
     return (old.session, old.n) == (new.session, new.n) and said in wide and said != wide

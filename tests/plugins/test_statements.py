@@ -236,3 +236,30 @@ def test_the_same_is_said_in_the_other_language() -> None:
         ("I'm allergic to soy.", "我对大豆过敏。"),
     ):
         assert told(english)[0][0] == told(chinese)[0][0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The CLI is written in Zig.",
+        "Our admin API listens on port 7001.",
+        "测试环境的数据库是 DuckDB 2。",
+    ],
+)
+def test_what_fills_a_slot_is_a_card(memory: Memory, text: str) -> None:
+    say(memory, "s1", text, "and what is next?")
+    assert text in cards(memory).values()
+
+
+@pytest.mark.parametrize(
+    "text", ["Could the CLI be written in Zig?", "Please write the CLI in Zig for once."]
+)
+def test_what_only_asks_about_a_slot_is_none(memory: Memory, text: str) -> None:
+    say(memory, "s1", text, "and what is next?")
+    assert not cards(memory)
+
+
+def test_another_value_of_a_slot_is_a_conflict_and_no_support(memory: Memory) -> None:
+    say(memory, "s1", "We decided to write the CLI in Zig.", "and what is next?")
+    say(memory, "s2", "By the way the CLI is written in Nim.", "and what is next?")
+    assert len(cards(memory, Status.CONFLICTED)) == 2

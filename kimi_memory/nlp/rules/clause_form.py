@@ -29,12 +29,12 @@ _ADVERB_ZH = regex(
     r"(?<=[我们是的，])(?:现在|目前|如今|其实|一直|平时|一般|通常|已经|刚刚?|最近|昨天|上个?月|上周|去年|今年|上个星期|终于|还是|也|都|从来|就(?!职|任|业|读|诊|餐|寝))+(?=[\u3400-\u9fff\d])|^(?:现在|目前|如今|其实|最近|昨天|上个?月|上周|去年)(?=[\u3400-\u9fff])"
 )
 _TAIL = regex(
-    r"(?:,? (?:not|instead of|rather than|and not|no longer) [^,;]{1,40}|,? (?:any ?more|any ?longer|these days|at the moment|for now|now|from now on|as well|too|again|instead|by the way"
+    r"(?:,? (?:not|instead of|rather than|and not|no longer) [^,;]{1,40}|, (?:and )?(?:we|i) (?:never|no longer|do not|did not|don't|didn't|dropped|gave up) [^;]{2,60}|,? (?:any ?more|any ?longer|these days|at the moment|for now|now|from now on|as well|too|again|instead|by the way"
     r"|(?:last|this) (?:week|month|year|monday|spring|summer|autumn|fall|winter)|yesterday|today|recently|by (?:trade|profession|training)|(?:last|this) weekend|since [^,;]{2,20}|please|though|, ?that'?s? (?:is )?my (?:new )?\w+)){1,4}[.!]*$",
     re.IGNORECASE,
 )
 _TAIL_ZH = regex(
-    r"(?:[，,](?:可)?(?:别|不要|不能|千万别)(?:再)?(?:记|弄|搞|写|填|看)[错混反漏]|[，,](?:你)?(?:要|得|可要)?(?:记住|记好|记牢|记得|记一下|记下来)|没错|[，,](?:而)?不是[^，。]{1,16}|[，,]?不再是[^，。]{1,16}|(?<=[A-Za-z\d]) ?上|了|吧|啊|呢|哦|的){1,8}$"
+    r"(?:[，,][^，。]{1,12}(?:不要|不用|弃|扔|废|下线|停|不做)了|[，,](?:可)?(?:别|不要|不能|千万别)(?:再)?(?:记|弄|搞|写|填|看)[错混反漏]|[，,](?:你)?(?:要|得|可要)?(?:记住|记好|记牢|记得|记一下|记下来)|没错|[，,](?:而)?不是[^，。]{1,16}|[，,]?不再是[^，。]{1,16}|(?<=[A-Za-z\d]) ?上|了|吧|啊|呢|哦|的){1,8}$"
 )
 _WHEN = regex(
     r",? (?:yesterday|today|last (?:night|week|weekend|month|year|spring|summer|autumn|fall|winter)|this (?:morning|week|weekend|month|year))$",

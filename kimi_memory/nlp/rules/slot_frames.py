@@ -116,7 +116,7 @@ _EN: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("repo", (r"(?:our|the) (?:code|source)(?: code)? (?:lives|is|lies|sits) (?:at|on|in) {v}",)),
     ("language", (r"we (?:ported|rewrote|moved|migrated) (?:it|everything|the code|the project) (?:from {o} )?(?:in|to|into) {v}", r"(?:we write |the project is written |it is written |we are writing it )(?:it |this |everything |the code )?in {v}",)),
     ("{n}", (
-        r"(?:the |our )?(?P<q>)(?P<n>backend|frontend|back end|front end|api|cli|server|app|worker) (?:is |was )?(?:written |built |implemented |made )?(?:in|with) {v}", r"we (?:re)?(?:write|wrote|built|build|implement|ported|port|moved) (?:the |our )?(?P<n>backend|frontend|back end|front end|api|cli|server|app|worker) (?:from {o} )?(?:in|into|to|with|on) {v}",
+        r"(?:the |our )?(?P<q>)(?P<n>backend|frontend|back end|front end|api|cli|server|app|worker) (?:is |was )?(?:written |built |implemented |made )?(?:in|with) {v}", r"we (?:decided to |agreed to |will |have decided to |are going to )?(?:re)?(?:write|wrote|built|build|implement|ported|port|moved) (?:the |our )?(?P<n>backend|frontend|back end|front end|api|cli|server|app|worker) (?:from {o} )?(?:in|into|to|with|on) {v}",
     )),
 )  # fmt: skip
 _ZH: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -152,7 +152,7 @@ _ZH: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("indentation", (r"缩进(?:别|不要|不)用{o}了?[，,](?:改用|用){v}", r"缩进(?:我)?(?:习惯|喜欢|统一)?(?:都)?用{v}")),
     ("testing", (r"测试(?:别|不要|不)用{o}[，,](?:改用|用){v}",)),
     ("{n}", (
-        r"(?P<q>)(?P<n>[\u3400-\u9fffA-Za-z]{2,8}?)(?:是|由)?(?:改)?用{v}(?:写|重写|开发|实现|编写)的?了?$", r"(?P<q>)(?P<n>后端|前端|服务端|客户端)是{v}写的$",
+        r"(?P<q>)(?P<n>[\u3400-\u9fffA-Za-z]{2,8}?)(?:现在|目前|已经|都|全)?(?:是|由)?(?:改)?用{v}(?:写|重写|开发|实现|编写)的?了?{t}", r"(?:项目的?|我们的?)?(?P<q>)(?P<n>后端|前端|服务端|客户端)的?(?:语言|技术栈)(?:我们|咱们|就|都|还是|先|现在){0,3}(?:是|用的?是?|选了?|采用){v}{t}", r"(?P<q>)(?P<n>后端|前端|服务端|客户端)是{v}写的$",
         r"(?:我们|咱们|就|拿|决定|先|还是|统一)*[用拿选]{v}(?:来)?(?:做|当|作为|当作|作)(?:我们的?|我的?|项目的?)?(?P<n>[\u3400-\u9fffA-Za-z]{2,6})(?:吧|了)?$",
     )),
 )  # fmt: skip
