@@ -79,10 +79,10 @@ def compare_beliefs(
             note = reader.read(pair.path, content)
             if isinstance(note, Card) and wanted.wants(note):
                 sides.setdefault(note.id, [None, None])[side] = note
-    found, gone = [], 0
+    found, gone, forgotten = [], 0, reader.table().forgotten()
     for id, both in sides.items():
         before, after = (one if one is not None and one.status in LIVE else None for one in both)
-        if reader.is_forgotten(id) or any(map(reader.is_barred, filter(None, both))):
+        if id in forgotten or any(map(reader.is_barred, filter(None, both))):
             # Counted, but not shown: a comparison must not bring back what was forgotten.
             gone += before is not None
             continue

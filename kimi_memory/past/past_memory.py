@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from kimi_memory.config import RecallTable
@@ -175,6 +176,7 @@ class PastMemory:
         Raises:
             NotFoundError: it was not there, or it was forgotten since.
         """
+        vars(self).pop("_forgotten", None)
         path = split_citation(what)[0]
         content = self._reader.content(self.point.commit, path)
         if content is None:
@@ -188,12 +190,18 @@ class PastMemory:
         """Return a view of the files of the point."""
         present = self._index.searcher()
         if self._made is None or self._made[0] is not present:
+            vars(self).pop("_forgotten", None)
             with self._index.guard:
                 earlier = dict(self._earlier_files())
-                hidden = frozenset(forgotten_ids(present)) | self._reader.table().forgotten()
+                hidden = frozenset(forgotten_ids(present)) | self._forgotten
                 files = PastFiles(self._reader.store, earlier)
                 self._made = present, self._index.at(files, earlier, hidden)
         return self._made[1]
+
+    @cached_property
+    def _forgotten(self) -> frozenset[str]:
+        # To ask the table for each of thousands of notes would ask git for the head each time.
+        return self._reader.table().forgotten()
 
     def _earlier_files(self) -> Iterator[tuple[str, Earlier | None]]:
         """Yield the searchable files that were otherwise."""
@@ -218,7 +226,7 @@ class PastMemory:
             return True
         note: Note | None = read_note(path, content)
         barred = note is not None and self._reader.is_barred(note)
-        return not barred and not self._reader.is_forgotten(entry.id)
+        return not barred and entry.id not in self._forgotten
 
     def _shown_lines(self, path: str, text: str) -> Iterator[str]:
         """Yield the lines of a file that say nothing that was forgotten."""
