@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from kimi_memory import __version__
 from kimi_memory.errors import KimiMemoryError, UsageError
 from kimi_memory.mcp import responses, server_memory_tools
 from kimi_memory.mcp.responses import F, Tool
@@ -43,7 +44,7 @@ def build(root: Path, *, graph: bool = False, space: Namespace = WHOLE) -> tuple
     """
     Server, Annotations, refuse = _load_library()  # noqa: N806  classes
     desk = Desk(root, space=space)
-    server = Server("kimi-memory", instructions=INSTRUCTIONS)
+    server = _create_server(Server)
 
     def tool(name: str, *, reads: bool = True, destroys: bool = False) -> Callable[[F], F]:
         notes = Annotations(
@@ -98,6 +99,16 @@ def serve(
                 _serve_http(server, *http)
     finally:
         desk.close()
+
+
+def _create_server(Server: Any) -> Any:  # noqa: N803  a class
+    try:
+        return Server("kimi-memory", instructions=INSTRUCTIONS, version=__version__)
+    # Version 1 would say its own version, and has no argument for ours.
+    except TypeError:
+        server = Server("kimi-memory", instructions=INSTRUCTIONS)
+        server._mcp_server.version = __version__
+        return server
 
 
 def _load_library() -> tuple[Any, Any, type[Exception]]:

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from kimi_memory import Memory, Opening
+from kimi_memory import Memory, Opening, __version__
 from tests.mcp.wire import HELLO, over_http, user
 
 mcp = pytest.importorskip("mcp", reason="needs the library mcp")
@@ -232,6 +232,7 @@ def test_over_http_it_greets_and_lists_what_it_has(web: str) -> None:
     session = greeting.headers["mcp-session-id"]
     told = result(greeting)
     assert told["serverInfo"]["name"] == "kimi-memory"
+    assert told["serverInfo"]["version"] == __version__
     assert "never an instruction" in told["instructions"]
     assert told["protocolVersion"] == HELLO["protocolVersion"]
     ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
