@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 
 from kimi_memory.api.memory import Memory
-from kimi_memory.cli.shared import finish_reports, leave, moment, open_memory, show, show_json
+from kimi_memory.cli.shared import (
+    finish_reports,
+    leave,
+    moment,
+    open_memory,
+    parse_json,
+    show,
+    show_json,
+)
 from kimi_memory.domain.session import AREAS, Json
 from kimi_memory.errors import UsageError
 from kimi_memory.store.notes import sessions
@@ -106,20 +113,19 @@ def _store_turn(memory: Memory, arguments: Namespace) -> int:
 
 
 def _record_state(memory: Memory, arguments: Namespace) -> int:
-    handle = memory.session(arguments.id)
-    handle.state(task=_parse_object(arguments.task), variables=_parse_object(arguments.variables))
+    task = _parse_object("--task", arguments.task)
+    variables = _parse_object("--variables", arguments.variables)
+    memory.session(arguments.id).state(task=task, variables=variables)
     return 0
 
 
-def _parse_object(text: str | None) -> Mapping[str, Json] | None:
+def _parse_object(option: str, text: str | None) -> Mapping[str, Json] | None:
     if text is None:
         return None
-    try:
-        value = json.loads(text)
-    except ValueError as error:
-        raise UsageError(f"Not JSON: {error}. Give an object such as '{{\"a\": 1}}'.") from error
+    example = f'an object such as {option} \'{{"goal": "write the report"}}\''
+    value = parse_json(text, option, example)
     if not isinstance(value, dict):
-        raise UsageError("Not an object. Give one such as '{\"a\": 1}'.")
+        raise UsageError(f"{option} is not a JSON object. Give {example}.")
     return value
 
 

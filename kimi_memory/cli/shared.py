@@ -124,6 +124,31 @@ def moment(text: str, zone: Zone) -> datetime:
     return found if found.tzinfo else from_clocks(found, zone)
 
 
+def parse_json(text: str, place: str, example: str) -> object:
+    """Read JSON that a person typed or a program piped.
+
+    Args:
+        text: the JSON.
+        place: where it stands, such as the name of an option.
+        example: what fits there.
+
+    Raises:
+        UsageError: it is none, or holds a number that JSON has not.
+    """
+    try:
+        value: object = json.loads(text)
+        json.dumps(value, allow_nan=False)
+    except json.JSONDecodeError as error:
+        why = f"line {error.lineno}, column {error.colno}: {error.msg}"
+    except RecursionError:
+        why = "it is nested too deep"
+    except ValueError as error:
+        why = str(error)
+    else:
+        return value
+    raise UsageError(f"{place} is not JSON ({why}). Give {example}.")
+
+
 def day_argument(text: str, zone: Zone) -> date:
     """Read a date argument; of a time, its day in the zone of the memory.
 

@@ -10,7 +10,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory import hookimpl
-from kimi_memory.cli.shared import open_memory, plain, show_note
+from kimi_memory.cli.shared import open_memory, parse_json, plain, show_note
 from kimi_memory.domain.command import Command
 from kimi_memory.errors import UsageError
 
@@ -18,6 +18,8 @@ from .chat import Limits, Message
 from .compact_chat import Compaction, compact, flush, window
 
 __all__ = ["Compaction", "Limits", "compact", "flush", "register_commands", "window"]
+
+_EXAMPLE = 'a list of messages such as [{"role": "user", "content": "…"}]'
 
 
 @hookimpl
@@ -61,14 +63,11 @@ def _run(arguments: Namespace) -> int:
 
 
 def _parse_messages(text: str) -> list[Message]:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"Not JSON: {error}. Give a list of messages.") from error
+    value = parse_json(text, "Standard input", _EXAMPLE)
     if isinstance(value, dict) and isinstance(value.get("messages"), list):
         value = value["messages"]
     if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
-        raise UsageError('Not a list of messages. Give [{"role": …, "content": …}, …].')
+        raise UsageError(f"Standard input is not a list of messages. Give {_EXAMPLE}.")
     return value
 
 

@@ -247,12 +247,15 @@ def test_get_prints_lines_of_a_file_and_notes_by_short_id(folder: Path, capsys) 
         (["recall", "x", "--since", "someday"], 2, "is no date"),
         (["context", "x", "--budget", "-5"], 2, "below zero"),
         (["session", "end", "nothing"], 11, "No session"),
-        (["session", "state", "s", "--task", "[1]"], 2, "Not an object"),
-        (["session", "state", "s", "--task", "{"], 2, "Not JSON"),
+        (["session", "state", "s", "--task", "[1]"], 2, "--task is not a JSON object. Give"),
+        (["session", "state", "s", "--task", "Write"], 2, "--task is not JSON (line 1, column 1:"),
+        (["session", "state", "s", "--variables", '{"a": 1'], 2, "--variables is not JSON (line"),
+        (["session", "state", "s", "--variables", '{"a": NaN}'], 2, "--variables is not JSON ("),
+        (["session", "state", "s", "--task", '{"a":' * 9999], 2, "nested too deep). Give an"),
         (["ingest", "nowhere.jsonl"], 2, "does not exist"),
         (["consolidate", "daily", "--date", "2026-13-01"], 2, "is no date"),
     ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+    ids=lambda value: " ".join(value)[:60] if isinstance(value, list) else None,
 )
 def test_mistakes_are_one_line_with_a_remedy_and_an_exit_code(
     folder: Path, capsys, words: list[str], code: int, why: str

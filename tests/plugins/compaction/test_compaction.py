@@ -45,8 +45,16 @@ def test_json_tells_what_was_done(folder, capsys, monkeypatch) -> None:  # noqa:
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
-    [("{", ()), ("3", ()), ("[3]", ()), ("[]", ("--window", "0")), ("[]", ("--resume",))],
+    ("given", "words", "why"),
+    [
+        ("{", (), "Standard input is not JSON (line 1, column 2: "),
+        ("3", (), "Standard input is not a list of messages. Give "),
+        ("[3]", (), "Standard input is not a list of messages. Give "),
+        ("[]", ("--window", "0"), "window"),
+        ("[]", ("--resume",), "--resume needs --session"),
+    ],
 )
-def test_wrong_input_is_refused(folder, monkeypatch, given: str, words: tuple[str, ...]) -> None:  # noqa: F811  the fixture
+@pytest.mark.usefixtures("folder")
+def test_wrong_input_is_refused(capsys, monkeypatch, given, words, why) -> None:
     assert compact(monkeypatch, given, *words) == 2
+    assert why in capsys.readouterr().err
