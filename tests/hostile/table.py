@@ -34,9 +34,14 @@ class Outcome(NamedTuple):
     held: int = 0
     skipped: tuple[str, ...] = ()
 
+    @property
+    def holds(self) -> bool:
+        """Whether all that was tried held, and something was tried or skipped aloud."""
+        return self.held == self.tried and (self.tried > 0 or bool(self.skipped))
+
 
 GROUPS = (
-    Group("kills of commands that write", ("tests/hostile/test_killed_commands.py",)),
+    Group("kills of commands that write", ("tests/hostile/test_killed_commands.py",), "every_kill"),
     Group("orders to models, through 13 ways in", ("tests/test_poison.py",), "poison_becomes"),
     Group("texts that people paste, in two runs", ("tests/test_poison.py",), "pastes"),
     Group("orders known as such, and plain talk", ("tests/nlp/rules/test_injection.py",)),
@@ -60,16 +65,15 @@ def outcome_of(report: Path) -> Outcome:
             continue
         told = {one.get("name"): int(one.get("value", "0")) for one in case.iter("property")}
         failed = case.find("failure") is not None or case.find("error") is not None
-        tried += told.get("tried", 1)
-        held += told.get("held", int(not failed))
+        count = told.get("tried", 1)
+        # Who counts its cases can fail for another reason, such as that it did too little.
+        held += min(told.get("held", count), count - int(failed))
+        tried += count
     return Outcome(tried, held, tuple(skipped))
 
 
 def run(group: Group) -> Outcome:
     """Run the tests of a group."""
-    missing = [path for path in group.tests if not (TOP / path).is_file()]
-    if missing:
-        return Outcome(skipped=(f"{missing[0]} is not there",))
     with tempfile.TemporaryDirectory(prefix="kimi-memory-hostile-") as folder:
         report = Path(folder) / "report.xml"
         options = ["-q", "-m", "", "-p", "no:cacheprovider", f"--junitxml={report}"]
@@ -83,7 +87,7 @@ def run(group: Group) -> Outcome:
 
 
 def main() -> int:
-    """Run all groups and print a row for each; 1 where a case did not hold."""
+    """Run all groups and print a row for each; 1 where a case did not hold, or none was tried."""
     print("| cases | tried | held | seconds |\n|---|---|---|---|", flush=True)
     outcomes = []
     for group in GROUPS:
@@ -94,7 +98,7 @@ def main() -> int:
         print(f"| {group.name} | {found.tried} | {found.held} | {seconds:.0f} |", flush=True)
         for why in found.skipped:
             print(f"skipped: {group.name}: {why}", file=sys.stderr)
-    return int(any(found.held < found.tried for found in outcomes))
+    return int(not all(found.holds for found in outcomes))
 
 
 if __name__ == "__main__":

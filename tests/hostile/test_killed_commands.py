@@ -23,6 +23,8 @@ pytestmark = pytest.mark.hostile
 KILLS = 300
 CHECKED = 25
 """So many kills from one whole check of the memory to the next."""
+ACKNOWLEDGED = (0, 0, 1, 2, 4, 8)
+"""After so many commands that were acknowledged a process is killed: most die early, some late."""
 
 
 def rounds(chance: random.Random, n: int) -> Iterator[tuple[str, list[str]]]:
@@ -77,8 +79,12 @@ def work(root: Path, seed: int, n: int, pipe: int) -> None:
         os.write(pipe, f"{code}\0{' '.join(words[:2])}\0{text}\n".encode())
 
 
-def killed(root: Path, seed: int, n: int, after: float) -> list[tuple[int, str, str]]:
-    """Run commands in a process that is killed; return what it acknowledged."""
+def killed(root: Path, seed: int, n: int, least: int, after: float) -> list[tuple[int, str, str]]:
+    """Run commands in a process that is killed; return what it acknowledged.
+
+    It is killed some seconds after so many commands were acknowledged: on a machine that has
+    much else to do as many return as on an idle one.
+    """
     reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -87,12 +93,13 @@ def killed(root: Path, seed: int, n: int, after: float) -> list[tuple[int, str, 
             work(root, seed, n, writing)
         os._exit(0)
     os.close(writing)
-    time.sleep(after)
-    os.kill(pid, signal.SIGKILL)
+    with os.fdopen(reading, encoding="utf-8") as pipe:
+        lines = [line for _ in range(least) if (line := pipe.readline())]
+        time.sleep(after)
+        os.kill(pid, signal.SIGKILL)
+        lines += pipe.readlines()
     os.waitpid(pid, 0)
-    with os.fdopen(reading, "rb") as pipe:
-        lines = pipe.read().decode().splitlines()
-    found = (line.split("\0") for line in lines)
+    found = (line.rstrip("\n").split("\0") for line in lines)
     return [(int(code), command, text) for code, command, text in found]
 
 
@@ -102,7 +109,12 @@ def stored(root: Path) -> set[str]:
         return {t.text for p in places for t in sessions.read(memory.store, p.path).turns}
 
 
-@pytest.mark.timeout(900)
+def test_a_slow_machine_acknowledges_as_much(swift: Path) -> None:
+    Memory.create(swift / "memory").close()
+    assert len(killed(swift / "memory", 1, 1, least=3, after=0.0)) >= 3
+
+
+@pytest.mark.timeout(3600)
 def test_what_was_acknowledged_is_there_after_every_kill(swift: Path, tell: Told) -> None:
     root, chance = swift / "memory", random.Random(300)
     Memory.create(root).close()
@@ -111,8 +123,7 @@ def test_what_was_acknowledged_is_there_after_every_kill(swift: Path, tell: Told
     run: set[str] = set()
     held = 0
     for n in range(1, KILLS + 1):
-        # Most die within their first commands, some late.
-        done = killed(root, n, n, chance.uniform(0, each * chance.choice((1, 4, 8, 14))))
+        done = killed(root, n, n, chance.choice(ACKNOWLEDGED), chance.uniform(0, 2 * each))
         said |= {text for code, _, text in done if code == 0 and text}
         run |= {command for code, command, _ in done if code == 0}
         assert not (lost := said - stored(root)), f"kill {n} lost {lost}"
@@ -122,7 +133,7 @@ def test_what_was_acknowledged_is_there_after_every_kill(swift: Path, tell: Told
                 found = [one for one in verify(memory) if one.severity is Severity.ERROR]
             assert found == [], f"after kill {n}"
     tell(KILLS, held)
-    assert len(said) >= KILLS // 10  # slow machines acknowledge less between two kills
+    assert len(said) >= KILLS // 10
     assert {
         "session turn",
         "session end",
