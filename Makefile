@@ -47,7 +47,7 @@ bench: $(VENV)/.dev        ## tables of speed and quality
 test-hostile: $(VENV)/.dev ## kills, poison, secrets, hostile repositories: a table; minutes
 	nice $(BIN)/python -m tests.hostile.table
 
-test-faults: $(VENV)/.dev  ## kills, injected errors, races; minutes
+test-faults: $(VENV)/.dev  ## kills, injected errors, races; half an hour
 	$(BIN)/python -m pytest -m faults -rs
 
 test-power: $(VENV)/.dev   ## power cuts; needs root and loop devices

@@ -6,12 +6,14 @@ The table of jobs is in `tests.laws`. What writes and has no row there fails a t
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -32,7 +34,11 @@ from tests.laws import TABLE, WORDS, Row, World, writers
 
 JOBS = "mid-term/jobs"
 NEVER = 1 << 60
-_POINTS = 3
+_FEW = 3
+_MANY = int(os.environ.get("LAWS_CALLS", "100"))
+"""At so many calls of each job a long run cuts it short; 0: at every call, which takes hours."""
+_SEED = int(os.environ.get("LAWS_SEED", "0")) or date.today().toordinal()
+"""Which ones: as many seeds in a row as there are calls between two of them try every call."""
 _MAY_DIFFER = re.compile(r"short-term/session_.*\.json|mid-term/jobs/purge-.*")
 
 
@@ -214,9 +220,17 @@ def test_every_change_says_why(world: World, row: Row) -> None:
         assert commit.trailers["Kind"] == job.kind
 
 
-@pytest.mark.parametrize("points", [_POINTS, pytest.param(NEVER, marks=pytest.mark.faults)])
+@pytest.mark.parametrize(
+    ("most", "seed"),
+    [
+        pytest.param(_FEW, 0, id="few"),
+        pytest.param(
+            _MANY, _SEED, id="many", marks=[pytest.mark.faults, pytest.mark.timeout(7200)]
+        ),
+    ],
+)
 def test_one_that_is_cut_short_happened_or_did_not(
-    world: World, row: Row, opening: Opening, points: int
+    world: World, row: Row, opening: Opening, most: int, seed: int
 ) -> None:
     memory, root = world.memory, world.memory.root
     memory.close()
@@ -224,19 +238,33 @@ def test_one_that_is_cut_short_happened_or_did_not(
     shutil.rmtree(kept, ignore_errors=True)
     shutil.copytree(root, kept)
     before, count, stages = truth(root, row), *_counted(world, row, opening)
-    for at in range(1, count + 1, max(1, count // points)):
+    for at in _calls(count, most, seed):
+        where = f"cut short at call {at} of {count}; LAWS_SEED={seed} tries it again"
         shutil.rmtree(root)
         shutil.copytree(kept, root)
         _cut(world, row, opening, at)
         with Memory.open(root, opening) as again:
             again.store.clear_read_only()  # What ended was this process, and so might live.
             found = truth(root, row)
-            assert [] in [_apart(found, stage) for stage in (before, *stages)], at
+            assert [] in [_apart(found, stage) for stage in (before, *stages)], where
             with suppress(UsageError, NotFoundError):
                 row.act(replace(world, memory=again))
         # A turn that is stored already becomes a card when its session ends.
         if not row.captures:
-            assert _apart(truth(root, row), stages[-1]) == [], at
+            assert _apart(truth(root, row), stages[-1]) == [], where
+
+
+def _calls(count: int, most: int, seed: int) -> range:
+    """Return the calls to be cut short, evenly spread; the seed says where they begin."""
+    step = -(-count // most) if most else 1
+    return range(1 + seed % step, count + 1, step)
+
+
+def test_seeds_in_a_row_try_every_call() -> None:
+    tried = [at for seed in range(739_000, 739_010) for at in _calls(972, 100, seed)]
+    assert sorted(tried) == list(range(1, 973))
+    assert [*_calls(972, 3, 0)] == [1, 325, 649]
+    assert [*_calls(3, 100, 7)] == [*_calls(3, 0, 7)] == [1, 2, 3]
 
 
 def _apart(one: dict[str, str], other: dict[str, str]) -> list[str]:
