@@ -28,8 +28,8 @@ from kimi_memory import Memory, Opening
 from kimi_memory.api.options import Home
 from kimi_memory.domain.search_types import Hit, Query
 from kimi_memory.hooks.host import Host
-from kimi_memory.nlp.basic.prompt_fence import fence
-from kimi_memory.nlp.basic.snippet import snippet
+from kimi_memory.nlp.basic.safe_text import fence
+from kimi_memory.nlp.basic.sentences import snippet
 from kimi_memory.nlp.basic.tokens import estimate
 from kimi_memory.recall.hit_lines import LINE_CHARS
 

@@ -16,9 +16,9 @@ from kimi_memory.domain.draft import CHANGE, DATED, ORDER, Draft
 from kimi_memory.domain.note import CardType, Lang, Quote, Role
 from kimi_memory.domain.pages import EventType
 from kimi_memory.domain.session import Session, Transcript, Turn
-from kimi_memory.nlp.basic.language import language_of
-from kimi_memory.nlp.basic.regex import regex
-from kimi_memory.nlp.basic.slug import slug
+from kimi_memory.nlp.basic.characters import language_of
+from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.dates.calendar_words import names_day, tells_life
 from kimi_memory.nlp.rules import cues, hypotheticals, updates
 from kimi_memory.nlp.rules.changed_later import SHARED, Changes, sets_free, tells_change

@@ -22,8 +22,8 @@ from kimi_memory import hookimpl
 from kimi_memory.domain.draft import BY_WORDS, Draft
 from kimi_memory.domain.job import Verdict
 from kimi_memory.domain.note import Card, CardType, Origin
-from kimi_memory.nlp.basic.normalize import normalise
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.characters import normalise
+from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.rules import cues, updates
 from kimi_memory.nlp.rules.changed_later import replaces
 from kimi_memory.nlp.rules.claim_words import claim_words

@@ -20,7 +20,7 @@ from kimi_memory.domain.note import CardType
 from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.domain.search_types import Query
 from kimi_memory.errors import UsageError
-from kimi_memory.nlp.basic.terminal import printable
+from kimi_memory.nlp.basic.safe_text import printable
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable

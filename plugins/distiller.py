@@ -33,10 +33,10 @@ from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.note import CardType, Lang, Origin, Quote, Role, least_trusted
 from kimi_memory.domain.pages import EventType
 from kimi_memory.domain.session import Transcript, Turn
-from kimi_memory.nlp.basic.language import language_of
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.characters import language_of
+from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.basic.similarity import similarity
-from kimi_memory.nlp.basic.slug import slug
 from kimi_memory.nlp.rules import cues, pasted, people, updates
 from kimi_memory.nlp.rules.strip_code import headline
 from kimi_memory.nlp.rules.subjects import is_named, key_of, subject_of

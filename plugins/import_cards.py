@@ -18,7 +18,7 @@ from kimi_memory.domain.note import CardType
 from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import frontmatter
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.dates.timestamps import moment
 
 _WIKILINK = regex(r"!?\[\[([^\[\]|#^\n]{1,200})(?:[#^][^\[\]|\n]*)?(?:\|[^\[\]\n]*)?\]\]")

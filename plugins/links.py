@@ -17,11 +17,9 @@ from kimi_memory.domain.job import Op, Step, WeekView
 from kimi_memory.domain.note import Card, CardType, Link, LinkRel, Status
 from kimi_memory.domain.pages import Event
 from kimi_memory.formats.card_header import Cards, Head
-from kimi_memory.nlp.basic.cjk import simplify
-from kimi_memory.nlp.basic.minhash import words_of
-from kimi_memory.nlp.basic.normalize import normalise
-from kimi_memory.nlp.basic.regex import regex
-from kimi_memory.nlp.basic.similarity import similarity
+from kimi_memory.nlp.basic.characters import normalise, simplify
+from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.similarity import similarity, words_of
 from kimi_memory.nlp.dates.zone import day_in
 from kimi_memory.nlp.rules import cues
 

@@ -15,7 +15,7 @@ from typing import Literal
 
 from kimi_memory import hookimpl
 from kimi_memory.domain.search_types import Chunk, ChunkSizes
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.sentences import pieces, sentences
 from kimi_memory.nlp.basic.tokens import estimate
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from kimi_memory import hookimpl
 from kimi_memory.domain.engine import Embedding
-from kimi_memory.nlp.basic.normalize import normalise
+from kimi_memory.nlp.basic.characters import normalise
 
 if TYPE_CHECKING:
     from kimi_memory.domain.engine import Purpose

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from kimi_memory import hookimpl
 from kimi_memory.domain.screen import Span
 from kimi_memory.errors import PluginError
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.rules.credentials import (
     Check,
     has_digit,

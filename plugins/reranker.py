@@ -27,8 +27,8 @@ from kimi_memory.errors import ModelError
 from kimi_memory.llm.remote.http import Wire
 from kimi_memory.llm.remote.retry import Limits, Patience
 from kimi_memory.llm.remote.settings import Choices, find_key
-from kimi_memory.nlp.basic.language import language_of
-from kimi_memory.nlp.basic.prompt_fence import fence
+from kimi_memory.nlp.basic.characters import language_of
+from kimi_memory.nlp.basic.safe_text import fence
 
 if TYPE_CHECKING:
     from kimi_memory.domain.prompt import Ask, Schema

@@ -16,10 +16,10 @@ from kimi_memory import hookimpl
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.note import CardType, Lang, Origin, Quote, Role
 from kimi_memory.domain.session import Session, Transcript, Turn
-from kimi_memory.nlp.basic.language import language_of
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.characters import language_of
+from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.basic.sentences import sentences
-from kimi_memory.nlp.basic.slug import slug
 from kimi_memory.nlp.rules import cues, updates
 from kimi_memory.nlp.rules.assertions import states
 from kimi_memory.nlp.rules.coreference import completed, denies

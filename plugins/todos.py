@@ -16,10 +16,9 @@ from kimi_memory import hookimpl
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.note import CardType, Lang, Origin, Quote
 from kimi_memory.domain.session import Transcript, Turn
-from kimi_memory.nlp.basic.language import language_of
-from kimi_memory.nlp.basic.normalize import normalise
-from kimi_memory.nlp.basic.regex import regex
-from kimi_memory.nlp.basic.slug import slug
+from kimi_memory.nlp.basic.characters import language_of, normalise
+from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.rules.tasks import done_in, finishes, tasks_in
 
 # A box with more than 200 characters is prose. Blanks, never a line break, around the item: an

@@ -27,10 +27,9 @@ from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.note import CardType, Lang, Origin, Quote, Role
 from kimi_memory.domain.session import Session, Turn
 from kimi_memory.errors import PluginError
-from kimi_memory.nlp.basic.cjk import HAN, simplify
-from kimi_memory.nlp.basic.language import language_of
-from kimi_memory.nlp.basic.regex import regex
-from kimi_memory.nlp.basic.slug import slug
+from kimi_memory.nlp.basic.characters import HAN, language_of, simplify
+from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.rules import cues, people, updates
 from kimi_memory.nlp.rules.assertions import states
 from kimi_memory.nlp.rules.cues import Bar

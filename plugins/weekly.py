@@ -15,7 +15,7 @@ from kimi_memory import hookimpl
 from kimi_memory.domain.job import Op, Step, WeekView
 from kimi_memory.domain.note import Lang, Status
 from kimi_memory.domain.pages import EventType, Part, Project
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.patterns import regex
 
 _SENTENCES = regex(r"(?<=[.!?。！？；;\n])")
 _END = regex(

@@ -485,7 +485,7 @@ PLANTED: list[tuple[Rule, str, str]] = [
     (layers_hold, "store/a.py", "from kimi_memory import Memory"),
     (layers_hold, "nowhere/a.py", "import json"),
     (layers_hold, "api/memory.py", "from kimi_memory.cli import run"),
-    (layers_hold, "nlp/new/a.py", "from kimi_memory.nlp.basic import regex"),
+    (layers_hold, "nlp/new/a.py", "from kimi_memory.nlp.basic import patterns"),
     (layers_hold, "nlp/basic/a.py", "from kimi_memory.nlp.rules.slots import slot_of"),
     (layers_hold, "store/git/a.py", "from kimi_memory.store.store import Store"),
     (layers_hold, "hooks/a.py", "if TYPE_CHECKING:\n    from kimi_memory.api.memory import Memory"),

@@ -24,8 +24,8 @@ from kimi_memory.capture.screen import MASK
 from kimi_memory.domain.note import Card, Status
 from kimi_memory.domain.pages import Event
 from kimi_memory.hooks.host import Host
-from kimi_memory.nlp.basic.normalize import normalise
-from kimi_memory.nlp.basic.prompt_fence import strip_injected
+from kimi_memory.nlp.basic.characters import normalise
+from kimi_memory.nlp.basic.safe_text import strip_injected
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
 

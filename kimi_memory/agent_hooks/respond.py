@@ -13,8 +13,8 @@ from kimi_memory.domain.ids import safe_session_id
 from kimi_memory.domain.note import Origin
 from kimi_memory.domain.session import named
 from kimi_memory.errors import FormatError, KimiMemoryError, NotFoundError, TranscriptError
-from kimi_memory.nlp.basic.prompt_fence import strip_injected
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.safe_text import strip_injected
 from kimi_memory.store.notes import sessions
 
 if TYPE_CHECKING:

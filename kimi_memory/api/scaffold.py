@@ -18,7 +18,7 @@ from kimi_memory.domain.pages import STARTER_IDENTITY, STARTER_NAME, STARTER_PAG
 from kimi_memory.formats import codec
 from kimi_memory.formats.templates import fill
 from kimi_memory.jobs.overview import PAGE, empty_page
-from kimi_memory.nlp.basic.language import language_of
+from kimi_memory.nlp.basic.characters import language_of
 from kimi_memory.store.files.disk import lay
 from kimi_memory.store.git.history import History
 

@@ -36,8 +36,8 @@ from kimi_memory.formats.jsonl import (
     view_json,
 )
 from kimi_memory.hooks.host import Host
-from kimi_memory.nlp.basic.cjk import HAN
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.characters import HAN
+from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.rules.injection import gives_orders
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.sessions import split_session

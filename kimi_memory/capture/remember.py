@@ -12,8 +12,8 @@ from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.note import CardType, Lang, Origin, Quote
 from kimi_memory.domain.session import Session, scope_of
 from kimi_memory.errors import UsageError
-from kimi_memory.nlp.basic.language import language_of
-from kimi_memory.nlp.basic.slug import slug
+from kimi_memory.nlp.basic.characters import language_of
+from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.rules import cues
 
 

@@ -14,7 +14,7 @@ from kimi_memory import __version__
 from kimi_memory.api.options import Home, user_host
 from kimi_memory.domain.command import Command
 from kimi_memory.errors import DiskError, KimiMemoryError
-from kimi_memory.nlp.basic.terminal import printable
+from kimi_memory.nlp.basic.safe_text import printable
 
 COMMANDS: dict[str, str] = {
     "init": "make a memory in a folder",

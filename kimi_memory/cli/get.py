@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from kimi_memory.api.memory import Memory
 from kimi_memory.cli.shared import open_memory, show, show_json
 from kimi_memory.errors import NotFoundError, UsageError
-from kimi_memory.nlp.basic.citation import split_citation, split_commit
+from kimi_memory.nlp.basic.quotes import split_citation, split_commit
 
 
 def add_arguments(parser: ArgumentParser) -> None:

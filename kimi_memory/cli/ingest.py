@@ -13,7 +13,7 @@ from kimi_memory.cli.progress import Progress
 from kimi_memory.cli.shared import open_memory, show, show_json
 from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.errors import TranscriptError
-from kimi_memory.nlp.basic.terminal import printable
+from kimi_memory.nlp.basic.safe_text import printable
 
 
 def add_arguments(parser: ArgumentParser) -> None:

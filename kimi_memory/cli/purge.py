@@ -6,7 +6,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.cli.shared import open_memory, show, show_json
-from kimi_memory.nlp.basic.terminal import printable
+from kimi_memory.nlp.basic.safe_text import printable
 from kimi_memory.operations.forget import Doomed, PurgeReport, purge
 
 _SHOWN = 20

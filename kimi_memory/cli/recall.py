@@ -16,8 +16,8 @@ from kimi_memory.domain.search_types import Hit, Query, Related, Unit
 from kimi_memory.errors import KimiMemoryError, UsageError
 from kimi_memory.formats import codec
 from kimi_memory.formats.frontmatter import decode
-from kimi_memory.nlp.basic.snippet import marks
-from kimi_memory.nlp.basic.terminal import printable
+from kimi_memory.nlp.basic.safe_text import printable
+from kimi_memory.nlp.basic.sentences import marks
 from kimi_memory.recall.citations import quoting
 from kimi_memory.recall.engine import SUMMANDS
 from kimi_memory.recall.filters import holding

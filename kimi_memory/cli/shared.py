@@ -20,7 +20,7 @@ from kimi_memory.domain.change import Actor
 from kimi_memory.domain.note import Origin
 from kimi_memory.errors import KimiMemoryError, NotAMemoryError, UsageError
 from kimi_memory.hooks.host import Host
-from kimi_memory.nlp.basic.terminal import printable
+from kimi_memory.nlp.basic.safe_text import printable
 from kimi_memory.nlp.dates.zone import Zone, day_in, from_clocks
 
 if TYPE_CHECKING:

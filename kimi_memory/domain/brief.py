@@ -9,7 +9,7 @@ from heapq import nsmallest
 from typing import NamedTuple
 
 from kimi_memory.domain.note import CardType
-from kimi_memory.nlp.basic.normalize import bare
+from kimi_memory.nlp.basic.characters import bare
 from kimi_memory.nlp.basic.tokens import estimate
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from kimi_memory.domain.note import Card, Link, LinkRel
-from kimi_memory.nlp.basic.slug import slug
+from kimi_memory.nlp.basic.safe_text import slug
 
 SUGGESTED = "suggested"
 """How the reason of a link begins that nobody has confirmed yet."""

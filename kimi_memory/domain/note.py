@@ -9,7 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import ClassVar
 
-from kimi_memory.nlp.basic.normalize import normalise
+from kimi_memory.nlp.basic.characters import normalise
 
 
 class Role(StrEnum):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 
-from kimi_memory.nlp.basic.normalize import bare, normalise
+from kimi_memory.nlp.basic.characters import bare, normalise
 from kimi_memory.nlp.basic.sentences import sentences
 
 STATEMENT = 24

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kimi_memory.errors import FormatError
 from kimi_memory.formats.scalar import Value, typed
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.patterns import regex
 
 if TYPE_CHECKING:
     from kimi_memory.formats import frontmatter_yaml

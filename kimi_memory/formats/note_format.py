@@ -16,7 +16,7 @@ from kimi_memory.errors import FormatError
 from kimi_memory.formats.body_layout import Body, Layout, quote_block, quoted
 from kimi_memory.formats.frontmatter import FrontMatter
 from kimi_memory.formats.scalar import Value, clean, one_line
-from kimi_memory.nlp.basic.slug import slug as short
+from kimi_memory.nlp.basic.safe_text import slug as short
 
 E = TypeVar("E", bound=StrEnum)
 T = TypeVar("T")

@@ -12,7 +12,7 @@ from kimi_memory.domain.note import Lang
 from kimi_memory.domain.session import Json, Transcript, Turn
 from kimi_memory.formats.labels import label
 from kimi_memory.formats.scalar import Value, clean, entry, one_line
-from kimi_memory.nlp.basic.language import language_of
+from kimi_memory.nlp.basic.characters import language_of
 
 VIEW_TURNS = 10
 """How many of the last turns the view of an open session shows."""

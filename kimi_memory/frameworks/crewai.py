@@ -18,8 +18,7 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.domain.change import Change
 from kimi_memory.domain.search_types import Query
 from kimi_memory.errors import FormatError, NotFoundError, UsageError
-from kimi_memory.nlp.basic.minhash import words_of
-from kimi_memory.nlp.basic.similarity import similarity
+from kimi_memory.nlp.basic.similarity import similarity, words_of
 from kimi_memory.operations.agent_files import Folder, Page, file_name
 from kimi_memory.operations.mask_json import clean_json
 

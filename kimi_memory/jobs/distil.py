@@ -23,7 +23,7 @@ from kimi_memory.jobs.planner import JobContext
 from kimi_memory.jobs.revisions import revisions
 from kimi_memory.jobs.stated_links import with_links
 from kimi_memory.jobs.strength import graded, with_holder
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.dates.zone import Zone, pinned
 from kimi_memory.nlp.rules.salience import traits_of
 from kimi_memory.nlp.rules.strip_code import headline

@@ -12,9 +12,9 @@ from kimi_memory.domain.note import Card, CardType, Lang, Origin, Quote
 from kimi_memory.domain.pages import Digest
 from kimi_memory.domain.session import Turn
 from kimi_memory.errors import FormatError, NotFoundError
-from kimi_memory.nlp.basic.language import language_of
-from kimi_memory.nlp.basic.regex import regex
-from kimi_memory.nlp.basic.slug import slug
+from kimi_memory.nlp.basic.characters import language_of
+from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.rules.changed_later import may_replace, replaces
 from kimi_memory.nlp.rules.lasting import is_lasting
 from kimi_memory.nlp.rules.own_clauses import own_clauses

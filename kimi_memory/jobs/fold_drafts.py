@@ -30,7 +30,7 @@ from kimi_memory.jobs.gates import DraftGate, content_of
 from kimi_memory.jobs.matching import LIVE, Matching
 from kimi_memory.jobs.new_cards import card_id, disputed, new_card, seed_of, with_evidence
 from kimi_memory.jobs.tombstone_gate import WHY, let_go
-from kimi_memory.nlp.basic.normalize import normalise
+from kimi_memory.nlp.basic.characters import normalise
 from kimi_memory.nlp.dates.validity import until
 from kimi_memory.nlp.dates.zone import Zone, in_zone, pinned
 from kimi_memory.nlp.rules.tasks import finishes

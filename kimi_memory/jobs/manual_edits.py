@@ -20,7 +20,7 @@ from kimi_memory.formats.jsonl import (
     turn_line,
 )
 from kimi_memory.formats.session_page import transcript_language
-from kimi_memory.nlp.basic.normalize import normalise
+from kimi_memory.nlp.basic.characters import normalise
 from kimi_memory.nlp.basic.similarity import repeats_claim
 
 

@@ -17,7 +17,7 @@ from kimi_memory.formats.frontmatter import decode
 from kimi_memory.formats.page_lines import Line, marked, split_mark
 from kimi_memory.jobs.page_edits import Edits
 from kimi_memory.jobs.tombstone_gate import LIVE
-from kimi_memory.nlp.basic.normalize import normalise
+from kimi_memory.nlp.basic.characters import normalise
 from kimi_memory.store.git.history import History
 from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.store.store import Store

@@ -12,9 +12,8 @@ from kimi_memory.domain.note import Card, CardType, Lang, Link, LinkRel, Note, O
 from kimi_memory.formats.page_lines import Line, shown, type_of
 from kimi_memory.jobs.manual_edits import Hand
 from kimi_memory.jobs.tombstone_gate import LIVE, TombstoneGate
-from kimi_memory.nlp.basic.language import language_of
-from kimi_memory.nlp.basic.normalize import normalise
-from kimi_memory.nlp.basic.slug import slug
+from kimi_memory.nlp.basic.characters import language_of, normalise
+from kimi_memory.nlp.basic.safe_text import slug
 
 _TITLE = 60
 

@@ -15,8 +15,8 @@ from kimi_memory.domain.tombstone import PURGED, Keyed
 from kimi_memory.formats.checksum import is_whole, seal, unseal
 from kimi_memory.formats.jsonl import chain_start, context_of
 from kimi_memory.formats.page_sign import is_generated
-from kimi_memory.nlp.basic.normalize import normalise
-from kimi_memory.nlp.basic.slug import slug
+from kimi_memory.nlp.basic.characters import normalise
+from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.store.wal.keyed_hashes import keyed_digits
 
 _SPACES = [chr(code) for code in range(0x3001) if chr(code).isspace()]

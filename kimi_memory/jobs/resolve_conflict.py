@@ -13,7 +13,7 @@ from kimi_memory.errors import AmbiguousIdError, NotFoundError, UsageError
 from kimi_memory.jobs.manual_edits import Hand
 from kimi_memory.jobs.pages import Dispute, Pages, disputes
 from kimi_memory.jobs.planner import JobContext
-from kimi_memory.nlp.basic.language import language_of
+from kimi_memory.nlp.basic.characters import language_of
 from kimi_memory.store.notes.notes import Shelf
 
 

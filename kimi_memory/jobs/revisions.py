@@ -14,9 +14,9 @@ from kimi_memory.domain.note import CardType, Lang, Quote
 from kimi_memory.domain.pages import EventType
 from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.jobs.earlier import Earlier
-from kimi_memory.nlp.basic.language import language_of
-from kimi_memory.nlp.basic.regex import regex
-from kimi_memory.nlp.basic.slug import slug
+from kimi_memory.nlp.basic.characters import language_of
+from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.rules import cues, hypotheticals, updates
 from kimi_memory.nlp.rules.changed_later import (
     is_directive,

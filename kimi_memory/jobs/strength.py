@@ -8,7 +8,7 @@ from dataclasses import replace
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.note import CardType, Lang, Origin, Role
 from kimi_memory.domain.session import Transcript
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.rules.people import OPEN, SINGLE
 from kimi_memory.nlp.rules.slots import slot_of
 from kimi_memory.nlp.rules.strength import Strength, strength_of

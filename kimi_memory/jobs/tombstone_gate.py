@@ -15,8 +15,8 @@ from kimi_memory.domain.pages import Day, Event, Project, Proposal
 from kimi_memory.domain.session import SHARED
 from kimi_memory.domain.tombstone import Tombstone, Tombstones
 from kimi_memory.formats.jsonl import tombstone_line
-from kimi_memory.nlp.basic.normalize import normalise
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.characters import normalise
+from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.similarity import repeats_claim
 from kimi_memory.nlp.rules import cues
 from kimi_memory.nlp.rules.claim_words import NOT, claim_words

@@ -22,7 +22,7 @@ from kimi_memory.formats.jsonl import job_of, read_transcript_lines
 from kimi_memory.jobs.distil import inputs_of
 from kimi_memory.jobs.purge_file import Scrub
 from kimi_memory.jobs.runner import FOLDER
-from kimi_memory.nlp.basic.normalize import bare, normalise
+from kimi_memory.nlp.basic.characters import bare, normalise
 from kimi_memory.store.wal.keyed_hashes import hashes_in, keyed_digits
 
 SESSION = re.compile(r"(?:.*/)?session_(?P<id>[^/]+)\.jsonl")

@@ -18,7 +18,7 @@ from kimi_memory.domain.past import BlameLine, TimelineEntry
 from kimi_memory.domain.search_types import Hit
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.mcp import responses
-from kimi_memory.nlp.basic.citation import split_citation, split_commit
+from kimi_memory.nlp.basic.quotes import split_citation, split_commit
 from kimi_memory.operations.doctor import status
 from kimi_memory.operations.entities import Entities
 from kimi_memory.operations.forget import forget

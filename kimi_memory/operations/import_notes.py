@@ -30,9 +30,8 @@ from kimi_memory.domain.session import IMPORTED, Session, Turn
 from kimi_memory.hooks.host import Host
 from kimi_memory.jobs.gates import DraftGate
 from kimi_memory.jobs.manual_edits import archive
-from kimi_memory.nlp.basic.language import language_of
-from kimi_memory.nlp.basic.normalize import normalise
-from kimi_memory.nlp.basic.slug import slug
+from kimi_memory.nlp.basic.characters import language_of, normalise
+from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
 

@@ -13,7 +13,7 @@ from kimi_memory.errors import HistoryError, NotFoundError, UsageError
 from kimi_memory.formats.checksum import unseal
 from kimi_memory.formats.frontmatter import decode
 from kimi_memory.jobs.trace import Evidence, Tracer
-from kimi_memory.nlp.basic.citation import split_citation
+from kimi_memory.nlp.basic.quotes import split_citation
 from kimi_memory.past.beliefs import LIVE, Sees, statement_of
 from kimi_memory.past.points import Point
 from kimi_memory.past.reader import SHOWN, PastReader

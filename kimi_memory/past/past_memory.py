@@ -20,8 +20,8 @@ from kimi_memory.index.files import is_searchable
 from kimi_memory.index.index import Index
 from kimi_memory.index.past_view import Earlier
 from kimi_memory.index.words import Words
-from kimi_memory.nlp.basic.citation import split_citation
-from kimi_memory.nlp.basic.prompt_fence import LABEL
+from kimi_memory.nlp.basic.quotes import split_citation
+from kimi_memory.nlp.basic.safe_text import LABEL
 from kimi_memory.past.note_states import read_note
 from kimi_memory.past.points import Point
 from kimi_memory.past.reader import PastReader

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kimi_memory.nlp.basic.prompt_fence import strip_injected
+from kimi_memory.nlp.basic.safe_text import strip_injected
 
 Body = Mapping[str, Any]
 

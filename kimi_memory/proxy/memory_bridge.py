@@ -19,7 +19,7 @@ from kimi_memory.domain.ids import safe_session_id
 from kimi_memory.domain.note import Role
 from kimi_memory.domain.search_types import Context
 from kimi_memory.errors import KimiMemoryError, ServerError
-from kimi_memory.nlp.basic.prompt_fence import strip_injected
+from kimi_memory.nlp.basic.safe_text import strip_injected
 from kimi_memory.proxy.chat import Chat, Said
 from kimi_memory.proxy.conversation import Asker, Conversations, Shown, candidates
 from kimi_memory.server.principal import Scope, denied

@@ -17,7 +17,7 @@ from kimi_memory.domain.session import visible
 from kimi_memory.errors import UsageError
 from kimi_memory.hooks.host import Host
 from kimi_memory.index.words import Words
-from kimi_memory.nlp.basic.snippet import snippet
+from kimi_memory.nlp.basic.sentences import snippet
 from kimi_memory.nlp.dates.zone import Zone, in_zone
 from kimi_memory.recall.filters import allowed, holding, restrict_to_caller, visible_rows
 from kimi_memory.recall.fusion import VECTOR_SHARE, lane_weights, probe_of

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from kimi_memory.domain.search_types import Hit, Unit
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.formats.page_lines import split_mark
-from kimi_memory.nlp.basic.regex import regex
-from kimi_memory.nlp.basic.snippet import snippet
+from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.sentences import snippet
 from kimi_memory.nlp.dates.zone import Zone, in_zone
 from kimi_memory.nlp.rules.framing import orders_for_always
 from kimi_memory.recall.render import Line, Section

@@ -7,9 +7,9 @@ from enum import IntEnum
 from itertools import groupby
 from typing import NamedTuple
 
-from kimi_memory.nlp.basic.cjk import HAN
-from kimi_memory.nlp.basic.prompt_fence import fence
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.characters import HAN
+from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.safe_text import fence
 
 ORDER = (4, 1, 3, 2, 0)
 """Priorities in the order they are shown: what changes least first."""

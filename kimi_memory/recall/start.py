@@ -13,7 +13,7 @@ from kimi_memory.domain.pages import STARTER_IDENTITY, STARTER_PAGES, Identity
 from kimi_memory.domain.search_types import Context, Query
 from kimi_memory.domain.session import SHARED
 from kimi_memory.formats.page_lines import BRIEF_TITLES
-from kimi_memory.nlp.basic.prompt_fence import fence
+from kimi_memory.nlp.basic.safe_text import fence
 from kimi_memory.nlp.basic.sentences import sentences
 from kimi_memory.nlp.basic.tokens import estimate
 from kimi_memory.recall.people_pages import people_lines

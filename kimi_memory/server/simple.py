@@ -20,7 +20,7 @@ from kimi_memory.domain.change import Create, Update, digest
 from kimi_memory.domain.search_types import Hit, Query
 from kimi_memory.errors import ChangedOnDiskError, NotFoundError, UsageError, WaitingError
 from kimi_memory.formats.frontmatter import decode
-from kimi_memory.nlp.basic.citation import split_citation
+from kimi_memory.nlp.basic.quotes import split_citation
 from kimi_memory.recall.query_parser import KINDS, parse
 from kimi_memory.server.principal import Caller, Namespace, denied
 from kimi_memory.server.reading import text_of

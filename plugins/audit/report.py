@@ -10,8 +10,8 @@ from pathlib import Path
 
 from kimi_memory.capture.screen import Screen
 from kimi_memory.hooks.host import Host
-from kimi_memory.nlp.basic.normalize import normalise
-from kimi_memory.nlp.basic.prompt_fence import injected
+from kimi_memory.nlp.basic.characters import normalise
+from kimi_memory.nlp.basic.safe_text import injected
 from kimi_memory.operations.foreign_stores import Skipped, Stored, read_store
 
 from .checks import Check, Placed, Rot, foreign, stale, unproven

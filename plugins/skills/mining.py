@@ -10,10 +10,9 @@ from itertools import groupby
 
 from kimi_memory.domain.note import Origin, Quote, Role
 from kimi_memory.domain.session import Transcript, Turn
-from kimi_memory.nlp.basic.cjk import HAN, simplify
-from kimi_memory.nlp.basic.minhash import words_of
-from kimi_memory.nlp.basic.normalize import normalise
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.characters import HAN, normalise, simplify
+from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.similarity import words_of
 
 LEAST_SESSIONS = 3
 """In so many sessions a procedure must come up."""

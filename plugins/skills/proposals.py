@@ -16,9 +16,9 @@ from kimi_memory.errors import FormatError, NotFoundError
 from kimi_memory.formats import frontmatter
 from kimi_memory.formats.templates import fill
 from kimi_memory.jobs.gates import DraftGate
-from kimi_memory.nlp.basic.language import language_of
-from kimi_memory.nlp.basic.regex import regex
-from kimi_memory.nlp.basic.slug import slug
+from kimi_memory.nlp.basic.characters import language_of
+from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.dates.timestamps import EPOCH
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf

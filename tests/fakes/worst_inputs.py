@@ -14,7 +14,7 @@ from typing import Any
 
 import kimi_memory
 import plugins
-from kimi_memory.nlp.basic.regex import Phrases, _Regex
+from kimi_memory.nlp.basic.patterns import Phrases, _Regex
 
 _REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT)
 _SIGNS = (codes.LITERAL, codes.IN, codes.ANY, codes.NOT_LITERAL)

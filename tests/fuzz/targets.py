@@ -40,10 +40,9 @@ from kimi_memory.formats.jsonl import (
 )
 from kimi_memory.formats.session_page import transcript_markdown, view_json
 from kimi_memory.hooks.host import Host
-from kimi_memory.nlp.basic.language import language_of
-from kimi_memory.nlp.basic.prompt_fence import PREFIX, fence, strip_injected
-from kimi_memory.nlp.basic.sentences import sentences
-from kimi_memory.nlp.basic.snippet import snippet
+from kimi_memory.nlp.basic.characters import language_of
+from kimi_memory.nlp.basic.safe_text import PREFIX, fence, strip_injected
+from kimi_memory.nlp.basic.sentences import sentences, snippet
 from kimi_memory.nlp.dates.date_terms import date_words
 from kimi_memory.nlp.dates.timestamps import find_moment
 from kimi_memory.nlp.rules.strip_code import spoken_spans

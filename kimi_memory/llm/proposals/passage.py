@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from kimi_memory.domain.note import Origin, Role
 from kimi_memory.domain.session import Transcript, Turn
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.tokens import estimate
 from kimi_memory.nlp.rules import cues, strength, utterance
 from kimi_memory.nlp.rules.cues import Bar

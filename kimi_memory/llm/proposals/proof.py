@@ -19,10 +19,9 @@ from kimi_memory.domain.pages import DigestLine
 from kimi_memory.domain.session import Transcript
 from kimi_memory.llm.proposals.passage import Passage, is_heard, names_of, own_words
 from kimi_memory.llm.proposals.proposal import Proposal
-from kimi_memory.nlp.basic.language import language_of
-from kimi_memory.nlp.basic.normalize import normalise
-from kimi_memory.nlp.basic.quoting import find_quote
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.characters import language_of, normalise
+from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.quotes import find_quote
 from kimi_memory.nlp.rules import cues, grounding
 from kimi_memory.nlp.rules.changed_later import Changes
 from kimi_memory.nlp.rules.injection import gives_orders

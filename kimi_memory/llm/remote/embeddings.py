@@ -21,7 +21,7 @@ from typing import Literal
 from kimi_memory.errors import ModelError
 from kimi_memory.llm.remote.retry import Limits, Patience
 from kimi_memory.llm.remote.settings import Choices
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.patterns import regex
 
 Row = list[float]
 _PASSAGES = "Represent this sentence for searching relevant passages: "

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.patterns import regex
 
 MAX_CHARS = 400_000
 """A longer answer is not searched."""

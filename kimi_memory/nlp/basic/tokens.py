@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from math import ceil
 
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.patterns import regex
 
 _WIDE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7a3"
 _ASTRAL_HAN = "\U00020000-\U000323af"

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.dates.vocabulary import MONTH
 
 # A month needs a neighbour that dates it, or "it may not be" would be the month of May. 3号 is a

@@ -19,7 +19,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.dates.relative import relative_spans
 from kimi_memory.nlp.dates.vocabulary import (
     MONTH,

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.dates.date_terms import Found, found_dates
 from kimi_memory.nlp.dates.vocabulary import MONTH, NUMERAL, as_date, day, month_number, number
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import NamedTuple
 
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.dates.date_terms import date_words
 from kimi_memory.nlp.dates.timestamps import moment
 from kimi_memory.nlp.dates.vocabulary import WEEKDAY_STARTS, as_date

@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
 
-from kimi_memory.nlp.basic.literals import folded
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.patterns import folded, regex
 from kimi_memory.nlp.dates.vocabulary import (
     MONTH,
     NUMERAL,

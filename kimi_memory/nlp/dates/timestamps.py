@@ -6,7 +6,7 @@ import math
 import re
 from datetime import UTC, datetime, timedelta, timezone
 
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.patterns import regex
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 """Stands for a moment that nobody wrote down; never the present."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.dates.vocabulary import MONTH
 
 _FIGURE = regex(r"\d+(?:[.:/-]\d+)*")

@@ -8,8 +8,8 @@ own English words (`attribute_nouns`).
 
 from __future__ import annotations
 
-from kimi_memory.nlp.basic.regex import regex
-from kimi_memory.nlp.basic.slug import slug
+from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.rules.attribute_nouns import about, english, plain_noun
 from kimi_memory.nlp.rules.topics import has_topic, named_topic
 

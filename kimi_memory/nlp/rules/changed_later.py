@@ -8,8 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from kimi_memory.nlp.basic.regex import regex
-from kimi_memory.nlp.basic.result_cache import keep_results
+from kimi_memory.nlp.basic.patterns import keep_results, regex
 from kimi_memory.nlp.dates.calendar_words import names_day
 from kimi_memory.nlp.dates.vocabulary import MONTH, month_number
 from kimi_memory.nlp.rules.salience import specific_words, traits_of

@@ -12,8 +12,8 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from kimi_memory.nlp.basic.cjk import HAN, simplify
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.characters import HAN, simplify
+from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.dates.date_terms import found_dates
 from kimi_memory.nlp.dates.vocabulary import number
 from kimi_memory.nlp.rules.clause_form import plain_clause, strip_marks

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.patterns import regex
 
 _SHORT = (
     (r"\b(i)'m\b", r"\1 am"), (r"\b(\w+)'ve\b", r"\1 have"), (r"\b(\w+)'ll\b", r"\1 will"), (r"\b(you|we|they)'re\b", r"\1 are"),

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import re
 
-from kimi_memory.nlp.basic.cjk import simplify
-from kimi_memory.nlp.basic.language import language_of
-from kimi_memory.nlp.basic.slug import slug
+from kimi_memory.nlp.basic.characters import language_of, simplify
+from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.rules.attribute_nouns import is_lexical
 from kimi_memory.nlp.rules.attributes import PERSONS, attribute_of
 from kimi_memory.nlp.rules.self_facts import answered, asked_of

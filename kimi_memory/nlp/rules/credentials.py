@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.patterns import regex
 
 Check = Callable[[str, int, int], bool]
 """Judges what stands between two places of a text."""

@@ -10,7 +10,7 @@ import re
 from enum import StrEnum
 from functools import lru_cache
 
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.rules import hypotheticals
 
 _QUOTED = regex(r"[“「『\"][^“”「」『』\"\n]{12,}[”」』\"]")

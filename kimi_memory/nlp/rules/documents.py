@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from kimi_memory.nlp.basic.prompt_fence import opens_injected
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.safe_text import opens_injected
 from kimi_memory.nlp.basic.sentences import Span
 from kimi_memory.nlp.dates.vocabulary import WEEKDAY_NAMES, WEEKDAY_STARTS
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 import re
 from enum import Enum, auto
 
-from kimi_memory.nlp.basic.cjk import simplify
-from kimi_memory.nlp.basic.regex import regex
-from kimi_memory.nlp.basic.result_cache import keep_results
+from kimi_memory.nlp.basic.characters import simplify
+from kimi_memory.nlp.basic.patterns import keep_results, regex
 
 
 class Framing(Enum):

@@ -12,9 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from kimi_memory.nlp.basic.cjk import HAN, simplify
-from kimi_memory.nlp.basic.normalize import normalise
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.characters import HAN, normalise, simplify
+from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.rules.amounts import amounts_in, is_among
 from kimi_memory.nlp.rules.cues import NEGATION, fold_case
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.patterns import regex
 
 
 def _join_patterns(*parts: str) -> re.Pattern[str]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from kimi_memory.nlp.basic.cjk import HAN
-from kimi_memory.nlp.basic.regex import Phrases, regex
+from kimi_memory.nlp.basic.characters import HAN
+from kimi_memory.nlp.basic.patterns import Phrases, regex
 
 _OLD = "previous|prior|above|earlier|preceding|old|original|your|developer'?s?|safety|system"
 _RULE = "instructions?|rules?|directives?|guidelines?|prompts?|polic(?:y|ies)|orders"

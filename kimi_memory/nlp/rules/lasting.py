@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import re
 
-from kimi_memory.nlp.basic.regex import regex
-from kimi_memory.nlp.basic.result_cache import keep_results
+from kimi_memory.nlp.basic.patterns import keep_results, regex
 from kimi_memory.nlp.rules.salience import traits_of
 
 _LASTING = regex(

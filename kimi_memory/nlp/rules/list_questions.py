@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import re
 
-from kimi_memory.nlp.basic.cjk import simplify
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.characters import simplify
+from kimi_memory.nlp.basic.patterns import regex
 
 _SEVERAL = regex(
     r"^(?:in what ways|what are|what were|who are|who were|list|summari[sz]e)\b"

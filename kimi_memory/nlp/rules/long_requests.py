@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.sentences import sentences
 from kimi_memory.nlp.rules.utterance import Act, act_of
 

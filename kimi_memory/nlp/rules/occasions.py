@@ -7,9 +7,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
-from kimi_memory.nlp.basic.cjk import simplify
-from kimi_memory.nlp.basic.regex import regex
-from kimi_memory.nlp.basic.result_cache import keep_results
+from kimi_memory.nlp.basic.characters import simplify
+from kimi_memory.nlp.basic.patterns import keep_results, regex
 
 # "When I ask about …", "for recipes, …", "in every code block". "For me, …" and "for now, …" open
 # a sentence about anything.

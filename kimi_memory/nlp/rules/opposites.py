@@ -12,9 +12,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from kimi_memory.nlp.basic.cjk import simplify
-from kimi_memory.nlp.basic.normalize import normalise
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.characters import normalise, simplify
+from kimi_memory.nlp.basic.patterns import regex
 
 _EN = """
 always/never  allow/forbid  allows/forbids  allowed/forbidden  allowed/prohibited  allowed/banned

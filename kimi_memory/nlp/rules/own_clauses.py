@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.sentences import Span
 from kimi_memory.nlp.rules.pasted import foreign_spans
 from kimi_memory.nlp.rules.utterance import Act, Clause, clauses

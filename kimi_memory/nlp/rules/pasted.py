@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kimi_memory.nlp.basic.regex import regex
-from kimi_memory.nlp.basic.result_cache import keep_results
+from kimi_memory.nlp.basic.patterns import keep_results, regex
 from kimi_memory.nlp.basic.sentences import Span, sentences
 from kimi_memory.nlp.rules import documents
 from kimi_memory.nlp.rules.console import printed

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from kimi_memory.nlp.basic.grammar import rule
+from kimi_memory.nlp.basic.patterns import rule
 
 _PARTS = {
     # Words that end a noun, because a verb, a preposition or another part begins.

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import re
 
-from kimi_memory.nlp.basic.grammar import rule
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.patterns import regex, rule
 
 _PARTS = {
     # Without 的 是 把 我 你 他 她 它 们 咱 说 了: they stand around names, not in them.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.rules.question_framing import without_introduction
 
 _PREVIOUS = regex(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from kimi_memory.nlp.basic.cjk import simplify
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.characters import simplify
+from kimi_memory.nlp.basic.patterns import regex
 
 _SAID = (
     "recommended|suggested|advised|mentioned|said|told|explained|gave|given|listed|provided"

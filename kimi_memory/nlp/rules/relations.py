@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
-from kimi_memory.nlp.basic.minhash import words_of
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.similarity import words_of
 from kimi_memory.nlp.dates.vocabulary import MONTH_NAMES, WEEKDAY_NAMES
 from kimi_memory.nlp.rules.cues import split_reason
 

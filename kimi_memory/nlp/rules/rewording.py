@@ -11,9 +11,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from kimi_memory.nlp.basic.cjk import HAN, simplify
-from kimi_memory.nlp.basic.normalize import normalise
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.characters import HAN, normalise, simplify
+from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.rules.claim_words import claim_words
 
 _FORMS = """

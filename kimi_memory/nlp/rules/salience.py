@@ -12,9 +12,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kimi_memory.nlp.basic.cjk import HAN
-from kimi_memory.nlp.basic.regex import regex
-from kimi_memory.nlp.basic.result_cache import keep_results
+from kimi_memory.nlp.basic.characters import HAN
+from kimi_memory.nlp.basic.patterns import keep_results, regex
 
 
 def _word_set(text: str) -> frozenset[str]:

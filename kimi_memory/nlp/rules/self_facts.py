@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from kimi_memory.nlp.basic.grammar import rule
+from kimi_memory.nlp.basic.patterns import rule
 
 _TRADE = (
     r"(?!(?:[\w-]+ ){0,2}(?:mother|father|member|believer|lover|customer|user|winner|partner|follower|supporter|stranger|driver of|number|fan of|parent|grandparent|teenager|manner|matter)\b)"

@@ -13,8 +13,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from kimi_memory.nlp.basic.literals import folded, literals
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.patterns import folded, literals, regex
 from kimi_memory.nlp.dates.vocabulary import MONTH
 from kimi_memory.nlp.rules.slot_list import DEFINITIONS
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.rules.slot_list import NOUNS
 
 _NOUN = "|".join(

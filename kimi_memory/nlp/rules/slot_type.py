@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.patterns import regex
 
 _HOURS = frozenset(("wake", "bedtime"))
 _SUMS = frozenset(("rent", "fee"))

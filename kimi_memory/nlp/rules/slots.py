@@ -13,9 +13,9 @@ import unicodedata
 from dataclasses import replace
 from functools import lru_cache
 
-from kimi_memory.nlp.basic.cjk import HAN, simplify
-from kimi_memory.nlp.basic.regex import regex
-from kimi_memory.nlp.basic.slug import slug
+from kimi_memory.nlp.basic.characters import HAN, simplify
+from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.rules import slot_nouns
 from kimi_memory.nlp.rules.attribute_nouns import english
 from kimi_memory.nlp.rules.clause_form import plain_clause, strip_marks, trim_value

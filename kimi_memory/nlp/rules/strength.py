@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.rules.salience import Traits, traits_of
 from kimi_memory.nlp.rules.utterance import Act, clauses, is_order
 

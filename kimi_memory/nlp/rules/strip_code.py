@@ -7,8 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from kimi_memory.nlp.basic.regex import regex
-from kimi_memory.nlp.basic.result_cache import keep_results
+from kimi_memory.nlp.basic.patterns import keep_results, regex
 from kimi_memory.nlp.basic.sentences import Span, sentences
 
 MAX_SENTENCE = 320

@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from types import ModuleType
 
-from kimi_memory.nlp.basic.cjk import simplify
-from kimi_memory.nlp.basic.language import language_of
-from kimi_memory.nlp.basic.regex import regex
-from kimi_memory.nlp.basic.slug import slug
+from kimi_memory.nlp.basic.characters import language_of, simplify
+from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.rules import possessive_en, possessive_zh
 from kimi_memory.nlp.rules.attribute_nouns import is_lexical
 from kimi_memory.nlp.rules.attributes import PERSONS, attribute_of, is_empty

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from kimi_memory.nlp.basic.minhash import words_of
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.similarity import words_of
 from kimi_memory.nlp.rules.pasted import own_spans
 
 MAX_TURN = 1500

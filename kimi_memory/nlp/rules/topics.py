@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
-from kimi_memory.nlp.basic.language import language_of
-from kimi_memory.nlp.basic.regex import regex
-from kimi_memory.nlp.basic.slug import slug
+from kimi_memory.nlp.basic.characters import language_of
+from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.rules.cues import fold_case, own_words, split_reason
 
 _DAY = (

@@ -6,10 +6,8 @@ from __future__ import annotations
 
 import re
 
-from kimi_memory.nlp.basic.cjk import simplify
-from kimi_memory.nlp.basic.grammar import rule
-from kimi_memory.nlp.basic.language import language_of
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.characters import language_of, simplify
+from kimi_memory.nlp.basic.patterns import regex, rule
 from kimi_memory.nlp.rules.cues import fold_case
 
 

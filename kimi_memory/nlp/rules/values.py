@@ -12,7 +12,7 @@ from collections import Counter
 from difflib import SequenceMatcher
 from enum import StrEnum
 
-from kimi_memory.nlp.basic.regex import regex
+from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.rules.claim_words import NOT, claim_words
 from kimi_memory.nlp.rules.opposites import PAIRS, opposed
 from kimi_memory.nlp.rules.slot_list import NOUNS

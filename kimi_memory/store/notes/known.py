@@ -20,7 +20,7 @@ from kimi_memory.formats import codec
 from kimi_memory.formats.card_header import Head
 from kimi_memory.formats.frontmatter import decode
 from kimi_memory.formats.page_lines import labelled, split_mark
-from kimi_memory.nlp.basic.normalize import bare
+from kimi_memory.nlp.basic.characters import bare
 from kimi_memory.nlp.dates.zone import Zone, in_zone
 from kimi_memory.nlp.rules.changed_later import Changes
 from kimi_memory.nlp.rules.lasting import is_lasting, worth_of

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from kimi_memory.nlp.basic.normalize import normalise
+from kimi_memory.nlp.basic.characters import normalise
 
 if TYPE_CHECKING:
     from kimi_memory.domain.tombstone import Keyed

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kimi_memory.nlp.basic.literals import folded
+from kimi_memory.nlp.basic.patterns import folded
 from kimi_memory.nlp.dates.date_terms import date_words
 from kimi_memory.nlp.dates.relative import _RULES
 

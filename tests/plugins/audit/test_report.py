@@ -13,7 +13,7 @@ from kimi_memory.plugins.audit.checks import Check
 
 from kimi_memory import Memory
 from kimi_memory.hooks.host import Host
-from kimi_memory.nlp.basic.prompt_fence import fence
+from kimi_memory.nlp.basic.safe_text import fence
 from tests.jobs.test_runner import talk
 
 NOW = datetime(2026, 2, 27, tzinfo=UTC)

@@ -14,7 +14,7 @@ from kimi_memory.plugins.compaction.chat import (
 )
 
 from kimi_memory.errors import UsageError
-from kimi_memory.nlp.basic.prompt_fence import fence
+from kimi_memory.nlp.basic.safe_text import fence
 
 
 def said(*texts: str, role: str = "user") -> list[Message]:

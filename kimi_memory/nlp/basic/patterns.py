@@ -1,16 +1,75 @@
-"""Literals of a pattern: words of which a text holds one wherever the pattern is found in it.
+"""Patterns: compiled when they are first used, made of named parts, found by their literals.
 
-To compile every form of a slot takes a tenth of a second. A form is compiled for the first
-clause that holds one of its words; most processes meet few.
+Compiling all of ours takes longer than answering a question, and most processes use few.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property, lru_cache, wraps
+from typing import Any, TypeVar, cast
 
-MOST = 256
+_HAN_SET = re.compile(r"\[(?:\\u3400-\\u9fff|A-Za-z|\\d)+\]")
+
+
+def regex(source: str, flags: int = 0) -> re.Pattern[str]:
+    """Return a pattern like `re.compile`; a mistake in it shows at its first use."""
+    return cast("re.Pattern[str]", _Regex(source, flags))  # it has every attribute of one
+
+
+class Phrases:
+    """Several patterns that are asked together.
+
+    Args:
+        sources: the patterns.
+        flags: flags of all of them.
+    """
+
+    def __init__(self, *sources: str, flags: int = 0) -> None:
+        self._each = [regex(source, flags) for source in sources]
+
+    def found_in(self, text: str) -> bool:
+        """Whether a text has a match of one of them."""
+        return any(each.search(text) for each in self._each)
+
+
+class _Regex:
+    def __init__(self, source: str, flags: int) -> None:
+        self._source, self._flags = source, flags
+
+    @cached_property
+    def _compiled_pattern(self) -> re.Pattern[str]:
+        source = self._source
+        if self._flags & re.IGNORECASE:
+            # Python asks of each of 27,000 hanzi for its other case: 3 ms for every such set.
+            source = _HAN_SET.sub(r"(?-i:\g<0>)", source)
+        return re.compile(source, self._flags)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return an attribute of the compiled pattern, and keep it for the next time."""
+        found = getattr(self._compiled_pattern, name)
+        setattr(self, name, found)
+        return found
+
+
+# A named group, (?P<name>…), belongs to the pattern and is no part to write out.
+_NAMED_PART = re.compile(r"(?<!\(\?P)<(\w+)>")
+
+
+def rule(parts: Mapping[str, str], form: str, flags: int = 0) -> re.Pattern[str]:
+    """Return the pattern of a form in which ``<name>`` stands for the part of that name."""
+    return regex(spelled(parts, form), flags)
+
+
+def spelled(parts: Mapping[str, str], form: str) -> str:
+    """Return a form with every part written out."""
+    return _NAMED_PART.sub(lambda found: f"(?:{spelled(parts, parts[found[1]])})", form)
+
+
+# To compile every form of a slot takes a tenth of a second. A form is compiled for the first
+# clause that holds one of its literals; most processes meet few.
+MOST_LITERALS = 256
 """A pattern with more words than this is in most texts, or is no pattern of phrases."""
 _FEW = 12
 """Letters a set may have to be worth looking for."""
@@ -44,7 +103,7 @@ def literals(source: str, flags: int) -> _Words:
         return frozenset()
     tree = parse(source, flags)
     found = _required_words(list(tree), ignoring=bool(tree.state.flags & re.IGNORECASE))
-    is_of_use = 0 < len(found) <= MOST and _rank_words(found)[0] > 1
+    is_of_use = 0 < len(found) <= MOST_LITERALS and _rank_words(found)[0] > 1
     return found if is_of_use else frozenset()
 
 
@@ -114,3 +173,25 @@ def _letters_of_set(choice: Iterable[_Step], *, ignoring: bool) -> _Words:
 def _range_ends(kind: str, value: Any) -> tuple[int, int]:
     """Return the ends of a range of letters; of anything else, of one that is too long."""
     return value if kind == "RANGE" else (0, _FEW)
+
+
+# A session asks ten times what of each turn is its speaker's own, and each job weighs the lines
+# of the last sessions for MEMORY.md anew: without this, its end takes half as long again.
+LONGEST_KEPT = 4096
+"""A longer text is read anew each time, so that a server keeps no large ones."""
+_Result = TypeVar("_Result")
+
+
+def keep_results(most: int) -> Callable[[Callable[[str], _Result]], Callable[[str], _Result]]:
+    """Keep the latest results of a pure function of one text; they must not be changed."""
+
+    def kept(function: Callable[[str], _Result]) -> Callable[[str], _Result]:
+        known = lru_cache(maxsize=most)(function)
+
+        @wraps(function)
+        def ask(text: str) -> _Result:
+            return known(text) if len(text) <= LONGEST_KEPT else function(text)
+
+        return ask
+
+    return kept

@@ -1,6 +1,13 @@
-"""Chinese characters: where they stand in Unicode, and traditional forms made simplified."""
+"""Characters: Chinese ones, forms that are folded to compare texts, and the language they make."""
 
 from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import Literal
+
+from kimi_memory.nlp.basic.patterns import keep_results, regex
 
 HAN = (
     "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f\U00030000-\U000323af"
@@ -76,3 +83,110 @@ def simplify(text: str) -> str:
     simplified already.
     """
     return text if text.isascii() else text.translate(_SIMPLE)
+
+
+_SPACE = regex(r"\s+")
+_HAN_SPACE = regex(r"(?<=[\u3400-\u9fff]) (?=[\u3400-\u9fff])")
+
+
+def normalise(text: str) -> str:
+    """Return `text` with compatibility forms, case and white space folded.
+
+    Two texts that a reader would call the same words normalise to the same
+    string; spaces between Chinese characters vanish.
+    """
+    if text.isascii():
+        return " ".join(text.lower().split())
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return _HAN_SPACE.sub("", _SPACE.sub(" ", folded).strip())
+
+
+# What changes a meaning stays: the point of 1.5, the minus of -5, the plus of C++.
+_MARKS = regex(
+    r"[\s_]+|(?<=\d),(?=\d{3})|(?<!\d)[.,:/]|[.,:/](?!\d)|-(?!\d)|(?<=[^\W\d])-"
+    r"|[^\w.,:/\-+#%@&$<>=^~|*€£¥]"
+)
+
+
+@keep_results(4096)
+def bare(text: str) -> str:
+    """Return `text` as it is compared with what must not come back.
+
+    Beyond `normalise`, punctuation and white space go and traditional characters
+    become simplified ones, so that no other way to type a text is another text.
+    """
+    return _MARKS.sub("", simplify(normalise(text)))
+
+
+_LIKE = str.maketrans(
+    {
+        **dict(zip("абвгԁеһіјкӏмнорԛѕтуѵԝхүґє", "abbrdehijklmhopqstyvwxyre", strict=True)),
+        **dict(zip("αβγεηικνορτυχωμ", "abyenikvoptuxwm", strict=True)),
+        **dict(zip("ıɩɡɑɪʏᴍᴇᴏʀᴋꜱօոհյսց", "iigaiymeorksonhjug", strict=True)),
+        **dict.fromkeys("‹〈⟨《﹤˂ᐸ❮❬⟪≺〈«", "<"),
+        **dict.fromkeys("›〉⟩》﹥˃ᐳ❯❭⟫≻〉»", ">"),
+        **dict.fromkeys("∕⁄⧸╱⟋᜵〳", "/"),
+        **dict.fromkeys("∣│ǀ❘┃丨ⵏ¦ㅣ", "|"),
+        **dict.fromkeys("‐‑‒–—―−﹣⁃", "-"),
+        **dict.fromkeys("▁＿‿", "_"),
+        **dict.fromkeys("【［〔", "["),
+        **dict.fromkeys("】］〕", "]"),
+    }
+)
+_UNSEEN = frozenset("\u115f\u1160\u17b4\u17b5\u3164\uffa0\u2800")
+"""Letters by name that nobody sees."""
+
+
+def appearance(text: str) -> tuple[str, list[int]]:
+    """Return how a text looks, in small Latin letters, and where each sign of that stands.
+
+    ``＜∕кimi‑memory`` looks like ``</kimi-memory``.
+    """
+    signs = [(seen, place) for place, sign in enumerate(text) for seen in _fold_sign(sign)]
+    return "".join(seen for seen, _ in signs), [place for _, place in signs]
+
+
+@lru_cache(maxsize=4096)
+def _fold_sign(sign: str) -> str:
+    if sign in _UNSEEN:
+        return ""
+    # Twice: a mathematical 𝛼 becomes a plain Greek α first, which looks like an "a" then.
+    parts = unicodedata.normalize("NFKD", sign.translate(_LIKE)).casefold().translate(_LIKE)
+    return "".join(part for part in parts if unicodedata.category(part) not in ("Cf", "Mn", "Me"))
+
+
+__all__ = ["is_han", "language_of"]
+
+_HAN_CHARACTER = regex(f"[{HAN}]")
+# Code, addresses and identifiers have no language.
+_NEUTRAL = regex(
+    r"```.*?(?:```|\Z)|`[^`\n]*`|(?<!\w)\w+://[^\s，。；！？）】」]+"
+    # Within a long word nothing begins: looking there again would take its length squared.
+    r"|(?<![A-Za-z0-9-])[A-Za-z0-9-]*(?:[_./@:\\][A-Za-z0-9-]+)+",
+    re.DOTALL | re.ASCII,
+)
+_WORD = regex(r"[A-Za-z]+(?:['’][a-z]+)?")
+# Small words prove an English sentence; names of products and people prove nothing.
+_SMALL_WORDS = (
+    "a an and are as at be but by can could did do does for from had has have he her him his how "
+    "i if in into is it its just me my need not of on or our please she should so than that the "
+    "their them then there they this to us was we were what when where which who why will with "
+    "would you your don't doesn't i'm it's can't"
+)
+_SMALL = frozenset(_SMALL_WORDS.split())
+
+
+def language_of(text: str) -> Literal["zh", "en"]:
+    """Return the language a reader would say `text` is in; English without letters.
+
+    A Chinese sentence full of English product names is Chinese, an English one
+    that quotes Chinese words is English.
+    """
+    prose = text if text.isascii() else _NEUTRAL.sub(" ", text)
+    han = len(_HAN_CHARACTER.findall(prose))
+    if not han:
+        return "zh" if _HAN_CHARACTER.search(text) and not _WORD.search(prose) else "en"
+    words = [word.lower() for word in _WORD.findall(prose)]
+    small = sum(word in _SMALL for word in words)
+    # A Chinese word has about 1.6 characters.
+    return "zh" if han / 1.6 > len(words) * 0.35 + small * 1.5 else "en"

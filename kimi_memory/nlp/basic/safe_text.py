@@ -1,14 +1,18 @@
-"""Blocks that programs put into prompts: ours is fenced, all are stripped on capture."""
+"""Text made safe for where it goes: a prompt of a model, a terminal, the name of a file.
+
+Blocks that programs put into prompts are fenced where they are ours, and stripped on capture.
+"""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 
-from kimi_memory.nlp.basic.lookalikes import appearance
-from kimi_memory.nlp.basic.regex import regex
-from kimi_memory.nlp.basic.result_cache import keep_results
+from kimi_memory.nlp.basic.characters import appearance
+from kimi_memory.nlp.basic.patterns import keep_results, regex
 
 _NAMES = (
     "kimi-memory|relevant-memories|hook_context|hook_result|memory-context|system-reminder|"
@@ -168,3 +172,78 @@ def _match_markers(text: str) -> dict[int, int | None]:
                 ends[start] = marker.end()
                 break
     return ends
+
+
+# C0 and C1 controls but newline and tab; soft hyphen; zero-width and bidi characters;
+# line separators; fillers; variation selectors that can smuggle text; lone surrogates,
+# which no terminal encoding takes; and the tag characters U+E0000 to U+E007F.
+_UNSAFE = regex(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb"
+    "\ud800-\udfff\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+
+
+def _escape_character(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def printable(text: str) -> str:
+    r"""Return `text` with control, bidi and invisible characters as visible escapes.
+
+    Newline and tab stay. An escape character becomes the four characters ``\x1b``.
+    """
+    return _UNSAFE.sub(_escape_character, text)
+
+
+MAX_BYTES = 200
+"""Most bytes of UTF-8 in a slug: file systems take 255, and callers add dates and numbers."""
+
+# Windows opens a device by these names, whatever suffix follows.
+_RESERVED = regex(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?=\.|$)")
+_DASHES = regex(r"(?<![-_.])[_.]*+-[-_.]*+")
+_DOTS = regex(r"\.{2,}")
+_EDGE = "-_."
+
+
+@lru_cache(maxsize=1024)  # Every card of a category asks for the same one.
+def slug(title: str, limit: int = 60) -> str:
+    """Return a file name for `title`, without suffix: at most `limit` characters.
+
+    Letters of every script, digits, inner dots and underscores stay, the rest becomes
+    dashes. Different titles may give the same slug; the caller numbers them.
+    """
+    # Composed again, since lower case may leave a letter in parts: one title has to give the same
+    # file name on every system.
+    lower = unicodedata.normalize("NFC", unicodedata.normalize("NFC", title).lower())
+    kept = "".join(ch if _is_slug_character(ch) else "-" for ch in lower)
+    name = _shorten_name(_clean_name(kept), limit) or "note"
+    return f"note-{name}"[: max(limit, 4)].rstrip(_EDGE) if _RESERVED.match(name) else name
+
+
+def _is_slug_character(ch: str) -> bool:
+    return ch in "._" or unicodedata.category(ch)[0] in "LNM"
+
+
+def _clean_name(name: str) -> str:
+    name = _DASHES.sub("-", _DOTS.sub(".", name)).strip(_EDGE)
+    # A mark without its letter would join whatever a caller puts before the slug.
+    while name and unicodedata.category(name[0])[0] == "M":
+        name = name[1:].lstrip(_EDGE)
+    return name
+
+
+def _shorten_name(name: str, limit: int) -> str:
+    cut = name[:limit].encode()[:MAX_BYTES].decode(errors="ignore")
+    if len(cut) == len(name):
+        return name
+    rest = name[len(cut) :]
+    border = cut.rfind("-")
+    if rest[0] not in "-." and border > len(cut) * 2 // 3:
+        cut = cut[:border]
+    elif unicodedata.category(rest[0])[0] == "M":
+        cut = cut.rstrip("".join(c for c in cut if unicodedata.category(c)[0] == "M"))[:-1]
+    return cut.rstrip(_EDGE)

@@ -1,4 +1,4 @@
-"""Patterns that are compiled at their first use."""
+"""Patterns: compiled when they are first used, made of named parts, found by their literals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kimi_memory.nlp
-from kimi_memory.nlp.basic.regex import Phrases, regex
+from kimi_memory.nlp.basic.patterns import (
+    LONGEST_KEPT,
+    Phrases,
+    folded,
+    keep_results,
+    literals,
+    regex,
+)
 
 MODULES = [
     found.name
@@ -116,3 +123,76 @@ def test_phrases_are_found_where_one_of_them_is(one: str, other: str, data: st.D
     texts = data.draw(st.lists(chance, min_size=1, max_size=20))
     for text in texts:
         assert phrases.found_in(text) == any(each.search(text) for each in theirs)
+
+
+WORDY = [one for one in patterns() if literals(one.pattern, one.flags)]
+WORDY += [re.compile(one) for one in SOURCES if literals(one, 0)]
+
+
+def test_most_phrases_have_words() -> None:
+    assert len(WORDY) > 200
+
+
+@given(st.data())
+def test_what_a_pattern_is_found_in_holds_one_of_its_words(data: st.DataObject) -> None:
+    pattern = data.draw(st.sampled_from(WORDY))
+    found = data.draw(st.from_regex(re.compile(pattern.pattern, pattern.flags)))
+    assert any(word in folded(found) for word in literals(pattern.pattern, pattern.flags))
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        (r"\bi (?:like|adore)\b", {"like", "adore"}),
+        (r"\bmov(?:ed?|ing)\b|记住", {"mov", "记住"}),
+        (r"(?:a|b)c?", set()),
+        (r"x*", set()),
+        (r"the (?:cat|dog)", {"cat", "dog"}),
+        ("|".join(f"{n}word" for n in range(300)), set()),
+    ],
+)
+def test_words_are_the_ones_that_tell_most(source: str, words: set[str]) -> None:
+    assert literals(source, re.IGNORECASE) == words
+
+
+def test_a_python_that_parses_otherwise_gives_no_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(re, "_parser")
+    assert literals("记住", 0) == frozenset()
+
+
+def test_what_a_pattern_takes_for_a_letter_is_folded_to_it() -> None:
+    taken = [
+        (letter, plain)
+        for letter in map(chr, range(128, 0x3000))
+        for plain in "abcdefghijklmnopqrstuvwxyz"
+        if re.fullmatch(plain, letter, re.IGNORECASE)
+    ]
+    assert {plain for _, plain in taken} >= {"i", "k", "s"}
+    assert [folded(letter) for letter, _ in taken] == [plain for _, plain in taken]
+
+
+asked: list[str] = []
+
+
+@keep_results(2)
+def length_of(text: str) -> int:
+    """Return a length, and note that it was asked for."""
+    asked.append(text)
+    return len(text)
+
+
+def test_what_was_asked_of_a_text_is_not_worked_out_twice() -> None:
+    asked.clear()
+    assert [length_of("登录"), length_of("登录"), length_of("login")] == [2, 2, 5]
+    assert asked == ["登录", "login"]
+    assert length_of.__doc__ == "Return a length, and note that it was asked for."
+
+
+def test_only_the_latest_results_are_kept_and_none_of_long_texts() -> None:
+    asked.clear()
+    for text in ("a", "b", "c", "a"):
+        length_of(text)
+    assert asked == ["a", "b", "c", "a"]
+    long = "长" * (LONGEST_KEPT + 1)
+    assert length_of(long) == length_of(long) == LONGEST_KEPT + 1
+    assert asked[4:] == [long, long]

@@ -1,14 +1,17 @@
-"""Fenced recall blocks, and injected blocks stripped."""
+"""Text made safe for where it goes: a prompt of a model, a terminal, the name of a file."""
+
+from __future__ import annotations
 
 import re
 import time
+import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kimi_memory.nlp.basic.lookalikes import appearance
-from kimi_memory.nlp.basic.prompt_fence import fence, strip_injected, strip_unseen
+from kimi_memory.nlp.basic.characters import appearance
+from kimi_memory.nlp.basic.safe_text import fence, printable, slug, strip_injected, strip_unseen
 
 NONCE = "k3J9xQ2mP7"
 NAMES = (
@@ -174,3 +177,74 @@ def test_invisible_tags_are_stripped() -> None:
 def test_a_weak_nonce_is_refused() -> None:
     with pytest.raises(ValueError, match="not a nonce"):
         fence(["a"], 'x">')
+
+
+@pytest.mark.parametrize(
+    ("raw", "shown"),
+    [
+        ("\x1b[31mred", "\\x1b[31mred"),
+        ("\x1b]52;c;aGk=\x07", "\\x1b]52;c;aGk=\\x07"),
+        ("a\rb", "a\\x0db"),
+        ("\x9b2J", "\\x9b2J"),
+        ("a\u202eb", "a\\u202eb"),
+        ("a\u200bb\ufeff", "a\\u200bb\\ufeff"),
+        ("\U000e0041", "\\U000e0041"),
+        ("\x7f", "\\x7f"),
+        ("\ud800", "\\ud800"),
+        ("周五\t部署\nok é 😀", "周五\t部署\nok é 😀"),
+    ],
+)
+def test_what_a_terminal_would_obey_is_shown(raw: str, shown: str) -> None:
+    assert printable(raw) == shown
+
+
+@given(st.text())
+def test_printable_text_can_be_encoded_and_stays_so(text: str) -> None:
+    shown = printable(text)
+    assert "\x1b" not in shown
+    shown.encode()
+    assert printable(shown) == shown
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("Deploy on Fridays", "deploy-on-fridays"),
+        ("部署：周五", "部署-周五"),
+        ("用 PostgreSQL 15", "用-postgresql-15"),
+        ('a/b\\c:d*e?f"g<h>i|j#k^l[m]n', "a-b-c-d-e-f-g-h-i-j-k-l-m-n"),
+        ("..hidden", "hidden"),
+        ("--flag", "flag"),
+        ("v2.3.1 released.", "v2.3.1-released"),
+        ("CON", "note-con"),
+        ("nul.txt", "note-nul.txt"),
+        ("LPT1", "note-lpt1"),
+        ("console", "console"),
+        ("", "note"),
+        ("???", "note"),
+        ("😀", "note"),
+        ("café", "café"),
+        ("../../etc/passwd", "etc-passwd"),
+        ("a\x00b\nc", "a-b-c"),
+        ("snake_case", "snake_case"),
+    ],
+)
+def test_slug_of_a_title(title: str, name: str) -> None:
+    assert slug(title) == name
+
+
+def test_long_titles_end_at_a_word() -> None:
+    assert slug("one two three four", 12) == "one-two"[:7] or slug("one two three four", 12)
+    assert not slug("决定" * 100).endswith("-")
+    assert len(slug("决定" * 100)) == 60
+
+
+@given(st.text(), st.integers(8, 300))
+def test_slug_is_a_safe_name(title: str, limit: int) -> None:
+    name = slug(title, limit)
+    assert 0 < len(name) <= limit
+    assert len(name.encode()) <= 200
+    assert not set(name) & set('#^[]|:\\/*"<>? \n\0')
+    assert name[0] not in "-._" and name[-1] not in "-._"
+    assert unicodedata.is_normalized("NFC", name)
+    assert slug(name, limit) == name
