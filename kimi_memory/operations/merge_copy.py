@@ -14,7 +14,6 @@ from kimi_memory.errors import GateError, HistoryError
 from kimi_memory.merge.trees import Joined, Tree, join
 from kimi_memory.store.files.paths import is_truth
 from kimi_memory.store.git.merge_commit import Merger
-from kimi_memory.store.wal.records import Entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,20 +152,19 @@ def _check_losses(memory: Memory, changes: list[Change], ours: Tree) -> None:
 
 
 def _carry_out(memory: Memory, merger: Merger, made: str, changes: list[Change]) -> None:
-    """Write the files, then make the commit the current one, then note what waits."""
+    """Write the files and what of them waits, then make the commit the current one."""
     vetting = memory.store.vetting
     contents = _contents(changes)
-    found = (
-        vetting.merged(path, content)
+    found = {
+        path: vetting.merged(path, content)
         for path, content in contents.items()
         if vetting is not None and content is not None
-    )
-    waits: list[Entry] = [entry for entry in found if entry is not None]
+    }
+    waiting = {path: one for path, one in found.items() if one is not None}
     actor = Actor("merge", memory.actor.origin)
     if changes:
-        memory.store.apply(changes, actor, subject="merge")
-    if waits:
-        memory.store.journal.add(waits, actor)
+        # In the same transaction: after a crash between the two they would count at once.
+        memory.store.apply(changes, actor, subject="merge", waiting=waiting)
     merger.publish(made)
     memory.host.notice("changes_applied", paths=tuple(contents), job=None)
 

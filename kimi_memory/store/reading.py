@@ -18,7 +18,7 @@ from kimi_memory.store.files.disk import refusal
 from kimi_memory.store.files.tree import Tree
 from kimi_memory.store.wal.append_log import is_mark, mark_of
 from kimi_memory.store.wal.journal import Journal
-from kimi_memory.store.wal.records import EXTERNAL, Entry, Record
+from kimi_memory.store.wal.records import EXTERNAL, Entry, Provenance, Record
 
 _OURS = b"<<<<<<< "
 _BASE = b"|||||||"
@@ -134,8 +134,8 @@ class Judge(Protocol):
     def entry(self, entry: Entry, content: bytes, look: os.stat_result) -> Entry:
         """Return a journal entry with the judgement of what it records."""
 
-    def merged(self, path: str, content: bytes) -> Entry | None:
-        """Return the record of what a merge is about to write; None where it waits for nobody."""
+    def merged(self, path: str, content: bytes) -> Provenance | None:
+        """Return where a merged content comes from; None where it waits for nobody."""
 
     def waiting(self, path: str) -> Waiting | None:
         """Return a file that waits for a person's word; None for one that does not."""

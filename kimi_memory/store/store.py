@@ -24,8 +24,8 @@ from kimi_memory.store.wal.append_log import append_whole, cut_back, mark, repai
 from kimi_memory.store.wal.journal import Journal
 from kimi_memory.store.wal.plan import DELETED_SECONDS, GRACE_SECONDS, check_lines, paths_of, plan
 from kimi_memory.store.wal.reconcile import External, Glance, Progress, Reconciler
-from kimi_memory.store.wal.records import Entry
-from kimi_memory.store.wal.transaction import Intent, Transactions
+from kimi_memory.store.wal.records import Entry, Provenance
+from kimi_memory.store.wal.transaction import NO_WAITING, Intent, Transactions
 
 FOLDERS = ("tmp", "txn", "locks", "undo", "lost+found", "journal")
 _READ_ONLY = f"{PRIVATE}/read-only"
@@ -111,11 +111,24 @@ class Store(Reading):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def apply(self, changes: Sequence[Change], actor: Actor, *, subject: str = "") -> Receipt:
+    def apply(
+        self,
+        changes: Sequence[Change],
+        actor: Actor,
+        *,
+        subject: str = "",
+        waiting: Mapping[str, Provenance] = NO_WAITING,
+    ) -> Receipt:
         """Carry out all changes or none; they are durable when this returns.
 
         Where somebody saves one of the files at the same moment, theirs stays in
         place and ours is kept under ``conflicts/``.
+
+        Args:
+            changes: what is to be written.
+            actor: on whose behalf.
+            subject: names the work for others who wait for it.
+            waiting: of paths whose new content waits for a person's word, where it comes from.
 
         Raises:
             ChangedOnDiskError: a file is not what a change was made for; nothing was done.
@@ -129,7 +142,7 @@ class Store(Reading):
             steps = plan(self._tree, changes, self._time_stamp())
             if not steps:
                 return Receipt(id)
-            outcome = self._transactions.run(Intent(id, tuple(steps), actor))
+            outcome = self._transactions.run(Intent(id, tuple(steps), actor, waiting))
         return Receipt(id, tuple(outcome.effects), outcome.kept)
 
     def append(self, path: str, lines: Sequence[bytes], actor: Actor, *, sync: bool = True) -> None:

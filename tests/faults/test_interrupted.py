@@ -13,6 +13,7 @@ from kimi_memory.domain.change import Create, Delete, Move, Update, digest
 from kimi_memory.errors import DiskError
 from kimi_memory.store.files.disk import Disk
 from kimi_memory.store.store import Store
+from kimi_memory.store.wal.records import Provenance
 from tests.faults.acts import ACTS, BEFORE, KEY, LINE, ME, NEW, OLD, files, leftovers, prepare
 from tests.faults.disks import EndingDisk, FailingDisk, Gone
 
@@ -49,6 +50,40 @@ def test_unfinished_work_is_finished_or_dropped(name: str, swift: Path) -> None:
         found = _recover(root)
         assert found in (BEFORE, ACTS[name][1]), at
         assert _recover(root) == found, at
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_what_waits_never_lies_there_without_its_record(count: int, swift: Path) -> None:
+    waits = Provenance("external:remote", "a merge brought it", "f00")
+    paths = [f"semantic/new-{n}.md" for n in range(count)]
+
+    def act(store: Store) -> None:
+        changes = [Create(path, NEW) for path in paths]
+        store.apply(changes, ME, waiting=dict.fromkeys(paths, waits))
+
+    prepare(swift / "count")
+    counting = FailingDisk()
+    with Store.open(swift / "count", key=KEY, disk=counting, timeout_seconds=1.0) as store:
+        begun = counting.count
+        act(store)
+    outcomes = set()
+    for at in range(begun + 1, counting.count + 1):
+        root = swift / str(at)
+        prepare(root)
+        ending = Store.open(root, key=KEY, disk=EndingDisk(at), timeout_seconds=1.0)
+        with ending as store, pytest.raises(Gone):
+            act(store)
+        with Store.open(root, key=KEY, timeout_seconds=1.0) as store:
+            store.clear_read_only()
+            assert store.reconcile() == []
+            there = [store.exists(path) for path in paths]
+            last = [store.journal.last(path) for path in paths]
+            outcomes.add(all(there))
+            assert there in ([False] * count, [True] * count), at
+            for record in last if all(there) else ():
+                assert record is not None
+                assert Provenance(record.origin, record.why, record.vetted) == waits, at
+    assert outcomes == {False, True}
 
 
 @pytest.mark.parametrize("name", ["many", "purge", "update"])

@@ -33,7 +33,7 @@ from kimi_memory.store.reading import (
 from kimi_memory.store.trust.agents_at_work import AgentsAtWork
 from kimi_memory.store.trust.versions import Versions
 from kimi_memory.store.wal.append_log import is_mark
-from kimi_memory.store.wal.records import EXTERNAL, Entry, Record
+from kimi_memory.store.wal.records import EXTERNAL, Entry, Provenance, Record, record_of
 
 if TYPE_CHECKING:
     from kimi_memory.store.git.history import History
@@ -139,13 +139,17 @@ class Vetting:
 
     def came(self, path: str) -> bool:
         """Whether a session was begun elsewhere and grew here, without a person's word on it."""
-        # The cheap test first: nearly every file was begun here.
-        if path not in self._arrived_blobs():
+        # The cheap tests first: nearly every file was begun here.
+        last = self._store.journal.last(path)
+        waits = last is not None and last.origin in WAITS
+        if not waits and path not in self._arrived_blobs():
             return False
         records = (one for one in self._store.journal.records() if one.get("path") == path)
-        found = [(one.get("op"), one.get("actor"), one.get("before")) for one in records]
-        begun_here = bool(found) and found[0][1] != EXTERNAL and not found[0][2]
-        return not begun_here and all(op != "confirmed" for op, _, _ in found)
+        found = [record_of(one) for one in records]
+        first = found[0] if found else None
+        brought = first is None or first.actor == EXTERNAL or first.origin in WAITS
+        begun_here = not brought and first is not None and not first.before
+        return not begun_here and all(one.op != "confirmed" for one in found)
 
     def entry(self, entry: Entry, content: bytes, look: stat_result) -> Entry:
         """Return a record of a change from outside with what it is judged to be."""
@@ -155,14 +159,13 @@ class Vetting:
         vetted = self.vetted_before(self._store.journal.last(entry.path), entry.path)
         return entry._replace(origin=f"{EXTERNAL}:{cap}", why=why, vetted=vetted or entry.before)
 
-    def merged(self, path: str, content: bytes) -> Entry | None:
-        """Return the record of what a merge is about to write; None where it waits for nobody."""
-        mark = digest(content)
-        if not is_judged(path) or self._trusts_all(path) or self._is_known_content(mark):
+    def merged(self, path: str, content: bytes) -> Provenance | None:
+        """Return where a merged content comes from; None where it waits for nobody."""
+        known = self._is_known_content(digest(content))
+        if not is_judged(path) or self._trusts_all(path) or known:
             return None
         vetted = self.vetted_before(self._store.journal.last(path), path)
-        origin = f"{EXTERNAL}:{Origin.REMOTE}"
-        return Entry("modified", path, mark, mark, origin=origin, why=MERGED, vetted=vetted)
+        return Provenance(f"{EXTERNAL}:{Origin.REMOTE}", MERGED, vetted)
 
     def vetted_before(self, last: Record | None, path: str) -> str:
         """Return the mark of the last version that counted, by the record of what was there."""
@@ -233,8 +236,6 @@ class Vetting:
                 after = str(one.get("after"))
                 if not is_mark(after):
                     (waits if one.get("origin") in WAITS else sure).add(after)
-                    if after in waits and one.get("before") == after:
-                        sure.discard(after)  # A merge wrote it, so it was recorded as ours.
             self._made = extent, sure, waits
         return mark in self._made[1]
 

@@ -31,6 +31,13 @@ class Outcome:
         return tuple(entry.path for entry in self.entries if entry.op == "conflict")
 
 
+def entry_of(step: Step) -> Entry:
+    """Return the record of a step that was carried out."""
+    if step.kind == "move":
+        return Entry("move", step.to, step.before, step.after, was=step.path)
+    return Entry(step.kind, step.path, step.before, step.after)
+
+
 class Placer:
     """Carries out the steps of one transaction.
 
@@ -75,10 +82,8 @@ class Placer:
                 self._delete_file(step)
 
     def _record_step(self, step: Step, undo: str = "") -> None:
-        entry = Entry(step.kind, step.to or step.path, step.before, step.after, undo=undo)
-        if step.kind == "move":
-            entry = Entry("move", step.to, step.before, step.after, was=step.path)
-        self.outcome.entries.append(entry)
+        entry = entry_of(step)
+        self.outcome.entries.append(entry._replace(undo=undo) if undo else entry)
         self.outcome.effects += step.effects
 
     def _record_conflict(self, entry: Entry) -> None:

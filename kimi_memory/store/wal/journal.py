@@ -143,9 +143,10 @@ class Journal:
             self._catch_up()
             return self._contents.edited()
 
-    def has(self, txn: str) -> bool:
-        """Whether a transaction was journaled."""
-        return any(record.get("txn") == txn for record in self.records())
+    def paths_of(self, txn: str) -> set[str]:
+        """Return the paths that a transaction was journaled for, empty if it was not."""
+        found = (record for record in self.records() if record.get("txn") == txn)
+        return {str(record.get("of") or record.get("path")) for record in found}
 
     def born(self) -> int:
         """Return when the chain began, in nanoseconds of the system clock."""

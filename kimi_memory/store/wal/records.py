@@ -188,6 +188,15 @@ class Entry(NamedTuple):
     """The content mark of the last version that did not wait."""
 
 
+class Provenance(NamedTuple):
+    """Where the content of a change comes from, and why it waits for a person's word."""
+
+    origin: str
+    why: str
+    vetted: str = ""
+    """The content mark of the last version that did not wait."""
+
+
 def inherited(entries: Sequence[Entry], last: Callable[[str], Record | None]) -> Sequence[Entry]:
     """Return entries in which what only goes to another place goes on waiting, if it did.
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hmac
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from secrets import token_hex
+from types import MappingProxyType
 from typing import NamedTuple
 
 from kimi_memory.domain.change import Actor
@@ -18,10 +19,10 @@ from kimi_memory.store.files.locks import Locks, is_dead, owner
 from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.files.tree import TEMPORARIES, Place, Tree
 from kimi_memory.store.wal.append_log import LOST, repair_tail
-from kimi_memory.store.wal.commit_files import Outcome, Placer
+from kimi_memory.store.wal.commit_files import Outcome, Placer, entry_of
 from kimi_memory.store.wal.journal import Journal
 from kimi_memory.store.wal.plan import Keeper, Step
-from kimi_memory.store.wal.records import Entry
+from kimi_memory.store.wal.records import Entry, Provenance
 
 FOLDER = f"{PRIVATE}/txn"
 GROWING = ("short-term", "mid-term")
@@ -32,6 +33,7 @@ MANIFEST = "manifest.json"
 # What this machine signed for another purpose never passes as a transaction.
 _SEALED = b"txn\0"
 _SWAP, _SPARE = ".swap", ".spare"
+NO_WAITING: Mapping[str, Provenance] = MappingProxyType({})
 _WRITTEN = tuple(name for name in Step._fields if name != "content")
 
 
@@ -41,6 +43,8 @@ class Intent(NamedTuple):
     id: str
     steps: tuple[Step, ...]
     actor: Actor
+    waiting: Mapping[str, Provenance] = NO_WAITING
+    """What waits for a person's word, by path."""
 
 
 class Transactions:
@@ -54,8 +58,10 @@ class Transactions:
 
     def run(self, intent: Intent) -> Outcome:
         """Stage, place and journal an intent; it is durable when this returns."""
-        # A move touches two folders, and a crash may keep one of them as it was.
-        if len(intent.steps) == 1 and intent.steps[0].kind != "move":
+        # A move touches two folders, and a crash may keep one of them as it was. A file that
+        # a crash leaves without its record would be taken for a person's own.
+        one = len(intent.steps) == 1 and intent.steps[0].kind != "move"
+        if one and not intent.waiting:
             return self._run_one(intent)
         name = f"{intent.id}.{owner()}"
         with self._tree.folder(FOLDER, make=True) as folder:
@@ -73,7 +79,10 @@ class Transactions:
         A journaled transaction was placed; placing it again would undo what came later.
         """
         placer = Placer(self._tree, self.keeper, intent.id, resumed=resumed)
-        if not (resumed and self._journal.has(intent.id)):
+        journaled = self._journal.paths_of(intent.id) if resumed else set()
+        if journaled:
+            self._journal_rest(intent, journaled)
+        else:
             try:
                 self._place_all(name, intent, placer)
             except SyncError:
@@ -102,7 +111,13 @@ class Transactions:
             for number, step in enumerate(intent.steps):
                 placer.place(step, Place(staged, str(number)))
         placer.sync_folders()
-        self._journal.add(placer.outcome.entries, intent.actor, txn=intent.id)
+        entries = _note_provenance(placer.outcome.entries, intent.waiting)
+        self._journal.add(entries, intent.actor, txn=intent.id)
+
+    def _journal_rest(self, intent: Intent, journaled: set[str]) -> None:
+        """Journal what the crash cut off: such a file would be taken for somebody else's."""
+        rest = [entry for entry in map(entry_of, intent.steps) if entry.path not in journaled]
+        self._journal.add(_note_provenance(rest, intent.waiting), intent.actor, txn=intent.id)
 
     def read(self, name: str) -> Intent:
         """Return the intent of a committed transaction that this machine made.
@@ -221,6 +236,7 @@ def _render_intent(intent: Intent) -> bytes:
         "id": intent.id,
         "actor": [actor.name, str(actor.origin), actor.session, actor.job],
         "steps": [{name: getattr(step, name) for name in _WRITTEN} for step in intent.steps],
+        "waiting": {path: [*one] for path, one in intent.waiting.items()},
     }
     return json.dumps(document, ensure_ascii=False).encode()
 
@@ -229,7 +245,16 @@ def _parse_intent(content: bytes) -> Intent:
     document = json.loads(content)
     name, origin, session, job = document["actor"]
     steps = tuple(Step(**step) for step in document["steps"])
-    return Intent(document["id"], steps, Actor(name, Origin(origin), session, job))
+    waiting = {path: Provenance(*one) for path, one in document.get("waiting", {}).items()}
+    return Intent(document["id"], steps, Actor(name, Origin(origin), session, job), waiting)
+
+
+def _note_provenance(
+    entries: Sequence[Entry], waiting: Mapping[str, Provenance]
+) -> Sequence[Entry]:
+    """Return entries with what is known of their contents; a copy that lost a race has the same."""
+    found = ((entry, waiting.get(entry.of or entry.path)) for entry in entries)
+    return [entry if one is None else entry._replace(**one._asdict()) for entry, one in found]
 
 
 class Recovery:
