@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 from kimi_memory.domain.job_registry import scheduled
 from kimi_memory.errors import FormatError, UsageError
+from kimi_memory.formats.toml_lines import find_line
 from kimi_memory.nlp.dates.zone import MACHINE, Zone
 
 T = TypeVar("T", bound=tuple[Any, ...])
@@ -275,6 +276,16 @@ _TYPES: dict[str, tuple[type, ...]] = {
 }
 
 
+class _File(NamedTuple):
+    path: str
+    text: str
+
+    def error(self, key: str, why: str, remedy: str) -> FormatError:
+        """Return the error of a key, with the line it stands in."""
+        table, _, name = key.rpartition(".")
+        return FormatError(self.path, find_line(self.text, name, below=table), why, remedy)
+
+
 def parse_settings(text: str, path: str = MARKER) -> Settings:
     """Read ``memory.toml``.
 
@@ -283,42 +294,37 @@ def parse_settings(text: str, path: str = MARKER) -> Settings:
     Raises:
         FormatError: not TOML, a value of the wrong type, or a newer format.
     """
-    document = _parse_toml(text, path)
+    document, file = _parse_toml(text, path), _File(path, text)
     settings = Settings(
-        memory=_parse_table(MemoryTable, document, path, "memory"),
-        capture=_parse_table(CaptureTable, document, path, "capture"),
-        distil=_parse_table(DistilTable, document, path, "distil"),
-        recall=_parse_table(RecallTable, document, path, "recall"),
-        chunks=_parse_table(ChunksTable, document, path, "chunks"),
-        history=_parse_table(HistoryTable, document, path, "history"),
-        gates=_parse_table(GatesTable, document, path, "gates"),
-        consolidation=_parse_table(ConsolidationTable, document, path, "consolidation"),
-        temperature=_parse_table(TemperatureTable, document, path, "temperature"),
-        introspect=_parse_table(IntrospectTable, document, path, "introspect"),
-        schedule=_parse_schedule(document, path),
+        memory=_parse_table(MemoryTable, document, file, "memory"),
+        capture=_parse_table(CaptureTable, document, file, "capture"),
+        distil=_parse_table(DistilTable, document, file, "distil"),
+        recall=_parse_table(RecallTable, document, file, "recall"),
+        chunks=_parse_table(ChunksTable, document, file, "chunks"),
+        history=_parse_table(HistoryTable, document, file, "history"),
+        gates=_parse_table(GatesTable, document, file, "gates"),
+        consolidation=_parse_table(ConsolidationTable, document, file, "consolidation"),
+        temperature=_parse_table(TemperatureTable, document, file, "temperature"),
+        introspect=_parse_table(IntrospectTable, document, file, "introspect"),
+        schedule=_parse_schedule(document, file),
     )
     try:
         _zone_of(settings.memory.timezone)
     except ValueError as error:
-        line = next((n for n, one in enumerate(text.splitlines(), 1) if "timezone" in one), 1)
         nearest = _nearest_zone(settings.memory.timezone)
         remedy = f"Write {nearest!r}, or leave memory.timezone out"
-        raise FormatError(path, line, str(error), remedy) from error
+        raise file.error("memory.timezone", str(error), remedy) from error
     # An overlap of half a chunk and more would repeat chunks instead of going on.
-    if not 0 <= settings.chunks.overlap_tokens <= settings.chunks.max_tokens // 2 - _LEAST // 2:
-        line = next((n for n, one in enumerate(text.splitlines(), 1) if "_tokens" in one), 1)
-        why = f"chunks of {settings.chunks.max_tokens} tokens cannot overlap by"
-        why = f"{why} {settings.chunks.overlap_tokens}"
+    most, by = settings.chunks.max_tokens, settings.chunks.overlap_tokens
+    if not 0 <= by <= most // 2 - _LEAST // 2:
+        key = "chunks.overlap_tokens" if most >= _LEAST else "chunks.max_tokens"
+        why = f"chunks of {most} tokens cannot overlap by {by}"
         remedy = f"Give chunks.max_tokens from {_LEAST} on, and less than half for the overlap"
-        raise FormatError(path, line, why, remedy)
+        raise file.error(key, why, remedy)
     # To read a newer format as ours could lose what only the newer one knows.
     if settings.memory.format > FORMAT:
-        raise FormatError(
-            path,
-            1,
-            f"format {settings.memory.format} is newer than this program knows ({FORMAT})",
-            "Upgrade kimi_memory",
-        )
+        why = f"format {settings.memory.format} is newer than this program knows ({FORMAT})"
+        raise file.error("memory.format", why, "Upgrade kimi_memory")
     return settings
 
 
@@ -328,17 +334,17 @@ def parse_user(text: str, folder: Path) -> UserConfig:
     Raises:
         FormatError: not TOML, or a value of the wrong type.
     """
-    path = str(folder / "config.toml")
-    document = _parse_toml(text, path)
+    file = _File(str(folder / "config.toml"), text)
+    document = _parse_toml(text, file.path)
     plugins = document.get("plugins", {})
     if not isinstance(plugins, dict) or not all(isinstance(v, dict) for v in plugins.values()):
-        raise FormatError(path, 1, "[plugins] holds a table per plugin", "Write [plugins.<name>]")
+        raise file.error("plugins", "[plugins] holds a table per plugin", "Write [plugins.<name>]")
     disabled = document.get("disabled", [])
     if not isinstance(disabled, list) or not all(isinstance(v, str) for v in disabled):
-        raise FormatError(path, 1, "disabled is a list of plugin names", "Write it as a list")
+        raise file.error("disabled", "disabled is a list of plugin names", "Write it as a list")
     server = document.get("server", "auto")
     if server not in ("auto", "never"):
-        raise FormatError(path, 1, f"server is {server!r}", "Write 'auto' or 'never'")
+        raise file.error("server", f"server is {server!r}", "Write 'auto' or 'never'")
     return UserConfig(plugins, tuple(disabled), folder / "plugins", server)
 
 
@@ -362,33 +368,33 @@ def _parse_toml(text: str, path: str) -> dict[str, Any]:
         raise FormatError(path, found[0] if found else 1, f"not TOML: {error}") from error
 
 
-def _parse_table(kind: type[T], document: dict[str, Any], path: str, name: str) -> T:
+def _parse_table(kind: type[T], document: dict[str, Any], file: _File, name: str) -> T:
     values = document.get(name, {})
     if not isinstance(values, dict):
-        raise FormatError(path, 1, f"{name} is not a table", f"Write it as [{name}]")
+        raise file.error(name, f"{name} is not a table", f"Write it as [{name}]")
     known = kind.__annotations__
     chosen = {key: value for key, value in values.items() if key in known}
     for key, value in chosen.items():
-        _check_value(known[key].__forward_arg__, value, f"{name}.{key}", path)
+        _check_value(known[key].__forward_arg__, value, f"{name}.{key}", file)
     return kind(**chosen)
 
 
-def _parse_schedule(document: dict[str, Any], path: str) -> Mapping[str, str]:
+def _parse_schedule(document: dict[str, Any], file: _File) -> Mapping[str, str]:
     values = document.get("schedule", {})
     if not isinstance(values, dict):
-        raise FormatError(path, 1, "schedule is not a table", "Write it as [schedule]")
+        raise file.error("schedule", "schedule is not a table", "Write it as [schedule]")
     for key, value in values.items():
-        _check_value("str", value, f"schedule.{key}", path)
+        _check_value("str", value, f"schedule.{key}", file)
     return {**_TIMES, **values}
 
 
-def _check_value(type_name: str, value: object, key: str, path: str) -> None:
+def _check_value(type_name: str, value: object, key: str, file: _File) -> None:
     if type_name.startswith("Literal"):
         allowed = [part.strip("\"' ") for part in type_name[8:-1].split(",")]
         if value not in allowed:
-            raise FormatError(path, 1, f"{key} is {value!r}", f"Choose one of {', '.join(allowed)}")
+            raise file.error(key, f"{key} is {value!r}", f"Choose one of {', '.join(allowed)}")
         return
     wanted = _TYPES[type_name]
     # In Python true is the number 1; in a settings file it is a mistake.
     if not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted):
-        raise FormatError(path, 1, f"{key} is {value!r}", f"Give a value of type {type_name}")
+        raise file.error(key, f"{key} is {value!r}", f"Give a value of type {type_name}")

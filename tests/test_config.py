@@ -47,6 +47,25 @@ def test_wrong_values_are_named_with_what_fits(text: str, why: str) -> None:
         parse_settings(text)
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "limit = 'x'\n[recall]\nlimit = 'x'",
+        "[recall]\nhops = 1\n limit = true",
+        "[memory]\nname = 'recall'\nlanguage = 'de'",
+        "[memory]\nname = 'm'\nformat = 2",
+        "[recall]\nlimit = 3\n[[schedule]]",
+        "[recall]\nlimit = 3\n[schedule]\ndaily = 3",
+        "[chunks]\noverlap_tokens = 50\nmax_tokens = 8",
+        "[chunks]\nmax_tokens = 100\noverlap_tokens = 90",
+    ],
+)
+def test_a_wrong_value_is_named_with_its_line(wrong: str) -> None:
+    with pytest.raises(FormatError) as caught:
+        parse_settings(f"# Settings\n{wrong}\nunknown = 1\n")
+    assert caught.value.line == wrong.count("\n") + 2
+
+
 def test_every_setting_is_read_somewhere() -> None:
     root = Path(kimi_memory.__file__).parent
     sources = [*root.rglob("*.py"), *(root.parent / "plugins").rglob("*.py")]

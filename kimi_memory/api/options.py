@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import difflib
 import os
-import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from kimi_memory.domain.change import Actor
 from kimi_memory.domain.health import Finding, Severity
 from kimi_memory.domain.note import Origin
 from kimi_memory.errors import UsageError
+from kimi_memory.formats.toml_lines import find_line
 from kimi_memory.hooks.host import Host
 from kimi_memory.store.files.ownership import claim
 from kimi_memory.store.store import Store
@@ -161,11 +161,11 @@ def _in_memory(path: Path) -> Iterator[Finding]:
             # A right name above the first table is the slip that is made most often in TOML.
             elsewhere = [f"[{table}] {name}" for table, keys in _TABLES.items() if name in keys]
             near = elsewhere or [f"[{one}]" for one in _find_nearest(name, _TABLES)]
-            yield _build_finding(path, _find_line(text, name), _format_name(name, value), near)
+            yield _build_finding(path, find_line(text, name), _format_name(name, value), near)
         elif isinstance(value, Mapping):
             for key in value:
                 if key not in _TABLES[name]:
-                    at = _find_line(text, key, below=name)
+                    at = find_line(text, key, below=name)
                     yield _build_finding(path, at, f"[{name}] {key}", _near_key(name, key))
 
 
@@ -180,22 +180,20 @@ def _in_user(path: Path, host: Host) -> Iterator[Finding]:
     for name, value in document.items():
         if name not in _USER:
             near = [f"[plugins.{name}]"] if name in host.names else _find_nearest(name, _USER)
-            yield _build_finding(path, _find_line(text, name), _format_name(name, value), near)
+            yield _build_finding(path, find_line(text, name), _format_name(name, value), near)
     for name in document.get("disabled", ()):
         if name not in host.names:
             near = _find_nearest(name, host.names)
-            yield _build_finding(
-                path, _find_line(text, "disabled"), f"disabled plugin {name}", near
-            )
+            yield _build_finding(path, find_line(text, "disabled"), f"disabled plugin {name}", near)
     for plugin, key, fitting in host.unknown_settings():
         said = f"[plugins.{plugin}] {key}".strip()
         near = _find_nearest(key or plugin, fitting)
         if not key:
             near = [f"[plugins.{one}]" for one in near]
         at = (
-            _find_line(text, key, below=f"plugins.{plugin}")
+            find_line(text, key, below=f"plugins.{plugin}")
             if key
-            else _find_line(text, f"plugins.{plugin}")
+            else find_line(text, f"plugins.{plugin}")
         )
         yield _build_finding(path, at, said, near)
 
@@ -212,19 +210,6 @@ def _find_nearest(name: str, known: Sequence[str] | Mapping[str, object]) -> lis
 
 def _format_name(name: str, value: object) -> str:
     return f"[{name}]" if isinstance(value, Mapping) else name
-
-
-def _find_line(text: str, name: str, below: str = "") -> int:
-    """Return the line of a table's head, or of a key in it; 1 where it is spelled otherwise."""
-    lines, inside = text.splitlines(), not below
-    for number, line in enumerate(lines, 1):
-        if head := re.match(r"\s*\[+\s*([^\]]*?)\s*\]+", line):
-            if not below and head[1] == name:
-                return number
-            inside = head[1] == below if below else False
-        elif inside and re.match(rf"\s*[\"']?{re.escape(name)}[\"']?\s*[.=]", line):
-            return number
-    return 1
 
 
 def _read_settings(path: Path) -> tuple[str, dict[str, Any]]:
