@@ -19,7 +19,7 @@ from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.nlp.basic.characters import language_of
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.safe_text import slug
-from kimi_memory.nlp.dates.calendar_words import names_day, tells_life
+from kimi_memory.nlp.dates.vocabulary import names_day, tells_life
 from kimi_memory.nlp.rules import cues, hypotheticals, updates
 from kimi_memory.nlp.rules.changed_later import SHARED, Changes, sets_free, tells_change
 from kimi_memory.nlp.rules.lasting import is_lasting

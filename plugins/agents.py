@@ -17,7 +17,7 @@ from kimi_memory.domain.job import DayView, Op, Step
 from kimi_memory.domain.note import CardType, Lang, Status
 from kimi_memory.domain.pages import Agent, Part
 from kimi_memory.domain.session import SHARED, Session
-from kimi_memory.formats.card_header import Cards, Head
+from kimi_memory.formats.card_form import Cards, Head
 from kimi_memory.formats.page_lines import marked, split_mark
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.dates.zone import day_in

@@ -20,7 +20,7 @@ from kimi_memory.domain.pages import DigestLine, Part
 from kimi_memory.domain.session import Transcript, Turn
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.tokens import estimate
-from kimi_memory.nlp.dates.calendar_words import names_day
+from kimi_memory.nlp.dates.vocabulary import names_day
 from kimi_memory.nlp.rules.changed_later import Changes
 from kimi_memory.nlp.rules.console import is_printed
 from kimi_memory.nlp.rules.lasting import is_lasting

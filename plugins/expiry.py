@@ -15,7 +15,7 @@ from dataclasses import replace
 from kimi_memory import hookimpl
 from kimi_memory.domain.job import DayView, Op, Step
 from kimi_memory.domain.note import Card, Status
-from kimi_memory.formats.card_header import Cards, Head
+from kimi_memory.formats.card_form import Cards, Head
 
 UNCONFIRMED = "unconfirmed"
 """The tag of a candidate that expired."""

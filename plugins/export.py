@@ -23,7 +23,7 @@ from kimi_memory.domain.moment import zulu
 from kimi_memory.domain.note import Card, CardType, Lang, Link, Note, Quote, Source, Status
 from kimi_memory.domain.session import Json, Transcript, Turn
 from kimi_memory.errors import FormatError, UsageError
-from kimi_memory.formats.card_header import page_language
+from kimi_memory.formats.card_form import page_language
 from kimi_memory.formats.page_lines import TITLES
 from kimi_memory.formats.templates import fill
 from kimi_memory.jobs.graph import derive

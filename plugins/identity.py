@@ -16,7 +16,7 @@ from kimi_memory.domain.ids import derived_id
 from kimi_memory.domain.job import Op, Step, WeekView
 from kimi_memory.domain.note import CardType, Lang, Quote, Source, Status
 from kimi_memory.domain.pages import IDENTITY_PATH, Digest, DigestLine, Identity, Part, Proposal
-from kimi_memory.formats.card_header import Cards, Head
+from kimi_memory.formats.card_form import Cards, Head
 from kimi_memory.nlp.basic.characters import normalise
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.sentences import sentences

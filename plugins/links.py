@@ -16,7 +16,7 @@ from kimi_memory.domain.graph import SUGGESTED
 from kimi_memory.domain.job import Op, Step, WeekView
 from kimi_memory.domain.note import Card, CardType, Link, LinkRel, Status
 from kimi_memory.domain.pages import Event
-from kimi_memory.formats.card_header import Cards, Head
+from kimi_memory.formats.card_form import Cards, Head
 from kimi_memory.nlp.basic.characters import normalise, simplify
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.similarity import similarity, words_of

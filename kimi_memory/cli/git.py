@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from kimi_memory.formats.page_sign import is_generated
+from kimi_memory.formats.page_lines import is_generated
 from kimi_memory.store.files.cache_files import put
 
 

@@ -1,14 +1,20 @@
-"""The text form of cards."""
+"""The text form of cards, and their heads: what a job knows of every card without its file."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any, NamedTuple, overload
 
-from kimi_memory.domain.note import Card, CardType, Lang, Link, Origin
+from kimi_memory.domain.graph import SUGGESTED
+from kimi_memory.domain.note import Card, CardType, Lang, Link, Note, Origin, Status
 from kimi_memory.formats import note_format
 from kimi_memory.formats.body_layout import Body, Layout, Style
 from kimi_memory.formats.note_format import Keys
+from kimi_memory.formats.page_lines import DISPUTED, UNTIL, shown_text, tailed
 from kimi_memory.formats.scalar import Value, clean, one_line
+from kimi_memory.nlp.dates.zone import Zone, in_zone
 
 _LAYOUT = Layout(
     fields=(*Card.body_fields, "links"),
@@ -97,3 +103,186 @@ def _card_path(card: Card) -> str:
 
 
 SHAPE = note_format.Shape(_LAYOUT, _card_values, _card_body, _build_card, _clean_card, _card_path)
+
+
+class Head(NamedTuple):
+    """What a card says of itself at a glance; the names are those of `Card`."""
+
+    # Ten thousand are made for one job, which a frozen dataclass does three times as slowly.
+    id: str
+    key: str
+    type: CardType
+    status: Status
+    lang: Lang
+    category: str
+    project: str
+    scope: str
+    trust: Origin
+    confidence: float
+    importance: float
+    created: datetime
+    verified: datetime | None
+    valid_from: datetime | None
+    expires: datetime | None
+    valid_to: datetime | None
+    sourced: bool
+    """Whether it names a source besides a person's own hand."""
+    quoted: tuple[str, ...]
+    """Hashes of the quotes it rests on."""
+    suggests: bool
+    """Whether one of its links waits to be confirmed."""
+    text: str
+    """What it says, in one line."""
+
+    @property
+    def seen(self) -> datetime:
+        """When it was last said, or first written."""
+        return self.verified or self.created
+
+    @property
+    def since(self) -> datetime:
+        """Since when it holds."""
+        return self.valid_from or self.seen
+
+    @property
+    def stands(self) -> bool:
+        """Whether it holds until somebody says otherwise: no silence makes it doubtful.
+
+        Orders, preferences, decisions, lessons, and what people tell of themselves and their
+        world stand; the state of tasks, and what an agent found out, do not.
+        """
+        if self.type is CardType.FACT:
+            # "I am allergic to nuts" stays true when nobody speaks of it for a year.
+            return self.trust in (Origin.HUMAN, Origin.IMPORT)
+        return self.type is not CardType.TASK_STATE
+
+    def line(self, zone: Zone = UTC) -> str:
+        """Return the line that shows it on a page.
+
+        Args:
+            zone: the zone of its days.
+        """
+        return tailed(self.text, self.labels(zone), self.id, self.lang)
+
+    def labels(self, zone: Zone = UTC) -> tuple[str, ...]:
+        """Return whose word it is where no person said it, since when, how sure, until when."""
+        side = self.lang is Lang.EN
+        ends = f"{UNTIL[side]}{in_zone(self.valid_to, zone):%Y-%m-%d}" if self.valid_to else ""
+        return (
+            "" if self.trust is Origin.HUMAN else str(self.trust),
+            f"{in_zone(self.since, zone):%Y-%m-%d}",
+            f"{self.confidence:.2f}",
+            DISPUTED[side] if self.status is Status.CONFLICTED else "",
+            ends,
+        )
+
+    @classmethod
+    def read(cls, row: list[Any]) -> Head:
+        """Return a head from its JSON form, where enums and moments are text."""
+        id, key, type, status, lang, category, project, scope, trust, *rest = row
+        confidence, importance, *moments, sourced, quoted, suggests, text = rest
+        created, verified, valid_from, expires, valid_to = map(_parse_moment, moments)
+        return cls(
+            id, key, CardType(type), Status(status), Lang(lang), category, project,
+            scope, Origin(trust), confidence, importance, created or _NEVER, verified,
+            valid_from, expires, valid_to, sourced, tuple(quoted), suggests, text,
+        )  # fmt: skip
+
+    @classmethod
+    def of(cls, card: Card | Head) -> Head:
+        """Return the head of a card; a head is its own."""
+        if isinstance(card, Head):
+            return card
+        return cls(
+            id=card.id,
+            key=card.key,
+            type=card.type,
+            status=card.status,
+            lang=card.lang,
+            category=card.category,
+            project=card.project,
+            scope=card.scope,
+            trust=card.trust,
+            confidence=card.confidence,
+            importance=card.importance,
+            created=card.created,
+            verified=card.verified,
+            valid_from=card.valid_from,
+            expires=card.expires,
+            valid_to=card.valid_to,
+            sourced=any(not source.by_hand for source in card.sources),
+            quoted=tuple(quote.hash for quote in card.quotes),
+            suggests=any(link.reason.startswith(SUGGESTED) for link in card.links),
+            text=shown_text(card),
+        )
+
+
+def says_open(told: Card | Head, task: Card) -> bool:
+    """Whether a live fact only says, in the words of a task, that the task is open."""
+    text = told.text if isinstance(told, Head) else told.value
+    held = told.status not in (Status.SUPERSEDED, Status.ARCHIVED)
+    mine = (told.project, told.scope) == (task.project, task.scope)
+    return held and mine and told.type is CardType.FACT and task.value in text
+
+
+_NEVER = datetime.min.replace(tzinfo=UTC)
+
+
+def _parse_moment(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
+
+
+class Cards(Sequence[Card]):
+    """Cards of which only those are read that somebody looks at.
+
+    It is a sequence like any other; `heads` and `where` spare the reading.
+
+    Args:
+        heads: one for each card.
+        load: reads the card of a head.
+    """
+
+    def __init__(self, heads: Collection[Head], load: Callable[[Head], Card]) -> None:
+        self.heads = tuple(heads)
+        self._load = load
+
+    @classmethod
+    def of(cls, cards: Iterable[Card]) -> Cards:
+        """Return cards that were read already under this interface."""
+        if isinstance(cards, Cards):
+            return cards
+        known = {card.id: card for card in cards}
+        return cls([Head.of(card) for card in known.values()], lambda head: known[head.id])
+
+    def where(self, wanted: Callable[[Head], bool]) -> list[Card]:
+        """Return the cards whose heads are wanted; no other is read."""
+        return [self._load(head) for head in self.heads if wanted(head)]
+
+    def only(self, wanted: Callable[[Head], bool]) -> Cards:
+        """Return the cards whose heads are wanted, unread."""
+        return Cards([head for head in self.heads if wanted(head)], self._load)
+
+    def __len__(self) -> int:
+        return len(self.heads)
+
+    def __iter__(self) -> Iterator[Card]:
+        return map(self._load, self.heads)
+
+    @overload
+    def __getitem__(self, index: int) -> Card: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Card]: ...
+
+    def __getitem__(self, index: int | slice) -> Card | Sequence[Card]:
+        if isinstance(index, slice):
+            return Cards(self.heads[index], self._load)
+        return self._load(self.heads[index])
+
+
+def page_language(chosen: str, notes: Iterable[Note | Head]) -> Lang:
+    """Return the language of a page about these notes, unless another is chosen."""
+    if chosen != "auto":
+        return Lang(chosen)
+    langs = [note.lang for note in notes if note.status is not Status.ARCHIVED]
+    return Lang.ZH if langs and langs.count(Lang.ZH) * 2 >= len(langs) else Lang.EN

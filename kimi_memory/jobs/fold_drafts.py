@@ -24,7 +24,7 @@ from kimi_memory.domain.note import (
     least_trusted,
 )
 from kimi_memory.domain.pages import Event
-from kimi_memory.formats.card_header import Head, says_open
+from kimi_memory.formats.card_form import Head, says_open
 from kimi_memory.hooks.host import Host
 from kimi_memory.jobs.gates import DraftGate, content_of
 from kimi_memory.jobs.matching import LIVE, Matching

@@ -16,7 +16,7 @@ from kimi_memory.domain.note import Card, Lang, Note
 from kimi_memory.domain.pages import Event
 from kimi_memory.domain.tombstone import PURGED, Tombstones
 from kimi_memory.errors import GateError
-from kimi_memory.formats.page_sign import is_generated
+from kimi_memory.formats.page_lines import is_generated
 from kimi_memory.jobs.pages import is_page
 from kimi_memory.jobs.planner import JobContext
 from kimi_memory.jobs.render import Render

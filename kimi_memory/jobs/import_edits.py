@@ -21,12 +21,13 @@ from kimi_memory.formats.page_lines import (
     UNSURE,
     Line,
     Page,
+    is_generated,
     read_page,
     shown,
+    sign_of,
     strangers,
     type_of,
 )
-from kimi_memory.formats.page_sign import is_generated, sign_of
 from kimi_memory.formats.scalar import lines_of
 from kimi_memory.jobs.manual_edits import Hand
 from kimi_memory.jobs.note_edits import Touch, edited_projects, take_project, touched

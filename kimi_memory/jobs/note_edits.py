@@ -12,7 +12,7 @@ from kimi_memory.domain.note import Card, CardType, Rel, Status
 from kimi_memory.domain.pages import Project
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec
-from kimi_memory.formats.card_header import says_open
+from kimi_memory.formats.card_form import says_open
 from kimi_memory.formats.frontmatter import decode
 from kimi_memory.formats.page_lines import Line, marked, split_mark
 from kimi_memory.jobs.page_edits import Edits

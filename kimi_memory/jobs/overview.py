@@ -9,9 +9,8 @@ from heapq import nsmallest
 from typing import NamedTuple
 
 from kimi_memory.domain.note import CardType, Lang, Status
-from kimi_memory.formats.card_header import Head
-from kimi_memory.formats.page_lines import NOTES, TITLES, UNSURE
-from kimi_memory.formats.page_sign import BLANK, signed
+from kimi_memory.formats.card_form import Head
+from kimi_memory.formats.page_lines import BLANK, NOTES, TITLES, UNSURE, signed
 from kimi_memory.formats.templates import fill, source
 from kimi_memory.nlp.dates.zone import Zone
 

@@ -15,10 +15,16 @@ from kimi_memory.domain.change import Change, Delete, digest
 from kimi_memory.domain.job import Step
 from kimi_memory.domain.note import Card, CardType, LinkRel, Status
 from kimi_memory.domain.pages import supporting
-from kimi_memory.formats.card_header import Head, page_language
+from kimi_memory.formats.card_form import Head, page_language
 from kimi_memory.formats.note_format import own_name, slug
-from kimi_memory.formats.page_lines import NOTES, read_page
-from kimi_memory.formats.page_sign import is_generated, may_rewrite, sign_of, signed
+from kimi_memory.formats.page_lines import (
+    NOTES,
+    is_generated,
+    may_rewrite,
+    read_page,
+    sign_of,
+    signed,
+)
 from kimi_memory.formats.templates import fill
 from kimi_memory.jobs.first_pages import translate_first_pages
 from kimi_memory.jobs.memory_page import memory_sheet

@@ -15,7 +15,7 @@ from kimi_memory.domain.pages import Day, Event
 from kimi_memory.domain.session import Session, scope_of
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec
-from kimi_memory.formats.card_header import Head
+from kimi_memory.formats.card_form import Head
 from kimi_memory.formats.frontmatter import decode
 from kimi_memory.formats.jsonl import read_transcript_lines
 from kimi_memory.jobs.tombstone_gate import LIVE

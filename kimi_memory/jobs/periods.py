@@ -15,7 +15,7 @@ from kimi_memory.domain.note import Card, Lang, Note, Status
 from kimi_memory.domain.pages import Agent, Day, Digest, Event, Identity, Project, Proposal
 from kimi_memory.domain.session import SHARED, speaker_of
 from kimi_memory.errors import FormatError, NotFoundError
-from kimi_memory.formats.card_header import Cards, Head
+from kimi_memory.formats.card_form import Cards, Head
 from kimi_memory.jobs.pages import Pages
 from kimi_memory.jobs.pending import News, is_early, monday_of, name_of
 from kimi_memory.jobs.planner import Done, JobContext, OneJob, Planner

@@ -20,7 +20,7 @@ from kimi_memory.errors import FormatError, NotFoundError, UsageError
 from kimi_memory.formats import codec
 from kimi_memory.formats.checksum import seal, unseal
 from kimi_memory.formats.jsonl import job_json, read_transcript_lines, tombstone_line, tombstone_of
-from kimi_memory.formats.page_sign import is_generated
+from kimi_memory.formats.page_lines import is_generated
 from kimi_memory.jobs.forget import without_evidence
 from kimi_memory.jobs.pages import Pages, is_page
 from kimi_memory.jobs.purge_file import Scrub, Targets, literals_of

@@ -14,7 +14,7 @@ from kimi_memory.domain.session import Json
 from kimi_memory.domain.tombstone import PURGED, Keyed
 from kimi_memory.formats.checksum import is_whole, seal, unseal
 from kimi_memory.formats.jsonl import chain_start, context_of
-from kimi_memory.formats.page_sign import is_generated
+from kimi_memory.formats.page_lines import is_generated
 from kimi_memory.nlp.basic.characters import normalise
 from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.store.wal.keyed_hashes import keyed_digits

@@ -14,7 +14,7 @@ from kimi_memory.domain.pages import Project
 from kimi_memory.errors import FormatError, GateError, HistoryError
 from kimi_memory.formats import codec
 from kimi_memory.formats.frontmatter import decode
-from kimi_memory.formats.page_sign import is_generated
+from kimi_memory.formats.page_lines import is_generated
 from kimi_memory.formats.session_page import view_json
 from kimi_memory.jobs.pages import is_page
 from kimi_memory.jobs.runner import Jobs, job_path

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from kimi_memory.formats.page_sign import is_generated, sign_of
+from kimi_memory.formats.page_lines import is_generated, sign_of
 from kimi_memory.merge.kinds import Kind, has_id, kind_of, read_text
 from kimi_memory.merge.lines import merge_lines
 from kimi_memory.merge.records import merge_jobs, merge_threads, merge_usage

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import frontmatter
-from kimi_memory.formats.page_sign import sign_of
+from kimi_memory.formats.page_lines import sign_of
 
 TOMBSTONES = "mid-term/tombstones.jsonl"
 LARGEST = 50 * 1024 * 1024

@@ -1,4 +1,4 @@
-"""Lines of overview pages: written, read back, and read as people leave them."""
+"""Overview pages: each line shows a card and may be edited; a sign tells whether it was."""
 
 from __future__ import annotations
 

@@ -19,8 +19,7 @@ from kimi_memory.domain.note import Card, CardType, Origin, Role, Status
 from kimi_memory.domain.pages import Proposal
 from kimi_memory.errors import UsageError
 from kimi_memory.formats.codec import patch
-from kimi_memory.formats.page_lines import BRIEF_TITLES, read_page
-from kimi_memory.formats.page_sign import is_generated, sign_of, signed
+from kimi_memory.formats.page_lines import BRIEF_TITLES, is_generated, read_page, sign_of, signed
 from kimi_memory.jobs.pages import Pages
 from kimi_memory.operations.review_queue import Answer, answer, review
 from kimi_memory.store.notes.notes import Shelf

@@ -14,8 +14,7 @@ from kimi_memory.domain.change import digest as change_digest
 from kimi_memory.domain.note import Card, CardType, Lang, Role, Status
 from kimi_memory.domain.pages import Digest, DigestLine, Part
 from kimi_memory.formats.codec import patch, place, render
-from kimi_memory.formats.page_lines import BRIEF_TITLES
-from kimi_memory.formats.page_sign import is_generated
+from kimi_memory.formats.page_lines import BRIEF_TITLES, is_generated
 from kimi_memory.jobs.memory_page import BUDGET
 from kimi_memory.jobs.overview import empty_page, in_language
 from kimi_memory.nlp.basic.tokens import estimate

@@ -6,7 +6,7 @@ import re
 
 from kimi_memory import Memory
 from kimi_memory.domain.note import Lang
-from kimi_memory.formats.page_sign import is_generated, may_rewrite, sign_of
+from kimi_memory.formats.page_lines import is_generated, may_rewrite, sign_of
 from kimi_memory.jobs.overview import empty_page
 from tests.jobs.test_runner import talk
 

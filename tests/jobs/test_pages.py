@@ -12,8 +12,7 @@ from kimi_memory import Memory
 from kimi_memory.domain.change import Change, Create, Delete, Update, digest
 from kimi_memory.domain.note import Card, CardType, Lang, Status
 from kimi_memory.domain.operation_types import Wanted
-from kimi_memory.formats.page_lines import read_page
-from kimi_memory.formats.page_sign import is_generated
+from kimi_memory.formats.page_lines import is_generated, read_page
 from kimi_memory.jobs.pages import Pages, is_page
 from kimi_memory.operations.forget import Doomed, forget, purge
 from kimi_memory.store.notes.notes import Shelf

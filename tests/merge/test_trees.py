@@ -19,7 +19,7 @@ from kimi_memory.domain.tombstone import Tombstone
 from kimi_memory.formats import codec
 from kimi_memory.formats.checksum import seal
 from kimi_memory.formats.jsonl import job_json, read_transcript_lines, tombstone_line, view_json
-from kimi_memory.formats.page_sign import signed
+from kimi_memory.formats.page_lines import signed
 from kimi_memory.merge.trees import Joined, join
 from kimi_memory.store.reading import has_marks
 from tests.formats.strategies import examples

@@ -9,8 +9,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from kimi_memory.nlp.basic.patterns import keep_results, regex
-from kimi_memory.nlp.dates.calendar_words import names_day
-from kimi_memory.nlp.dates.vocabulary import MONTH, month_number
+from kimi_memory.nlp.dates.vocabulary import MONTH, month_number, names_day
 from kimi_memory.nlp.rules.salience import specific_words, traits_of
 from kimi_memory.nlp.rules.utterance import is_order
 

@@ -16,9 +16,8 @@ from kimi_memory.store.files.stat import Stats
 from kimi_memory.store.git.cache import Cache, CacheFile, behind, carry, load_cache
 from kimi_memory.store.git.command import Git, refusal
 from kimi_memory.store.git.fast_import import Import
-from kimi_memory.store.git.index import EMPTY_TREE, Owed
 from kimi_memory.store.git.log import Idents, idents
-from kimi_memory.store.git.tree import NOTHING, Compared, compare, list_tree
+from kimi_memory.store.git.tree import EMPTY_TREE, NOTHING, Compared, Owed, compare, list_tree
 
 _TRIES = 5
 _LEFTOVER_SECONDS = 3600.0

@@ -12,8 +12,7 @@ from kimi_memory.store.git import attributes
 from kimi_memory.store.git.command import SAFE, Git, decode
 from kimi_memory.store.git.commit import branch, busy_with
 from kimi_memory.store.git.files import scan
-from kimi_memory.store.git.locks import find_locks
-from kimi_memory.store.git.repo_check import risky_settings
+from kimi_memory.store.git.repo_check import find_locks, risky_settings
 
 _OLDEST = (2, 36)
 _AGAIN = "Run 'kimi-memory init' again; it writes them anew"

@@ -21,10 +21,15 @@ from kimi_memory.store.git.commit import Committer, Where
 from kimi_memory.store.git.files import IGNORED
 from kimi_memory.store.git.head_log import head_at, read_state
 from kimi_memory.store.git.health import examine, read_settings
-from kimi_memory.store.git.locks import remove_stale
 from kimi_memory.store.git.log import idents, message
 from kimi_memory.store.git.merge_commit import Merger
-from kimi_memory.store.git.repo_check import check_adoptable, check_owner, is_clone, settle_outside
+from kimi_memory.store.git.repo_check import (
+    check_adoptable,
+    check_owner,
+    is_clone,
+    remove_stale,
+    settle_outside,
+)
 
 __all__ = ["Commit", "History"]
 

@@ -18,11 +18,10 @@ from kimi_memory.store.git.cache import Entry
 from kimi_memory.store.git.command import Git
 from kimi_memory.store.git.commit import writable_branch
 from kimi_memory.store.git.fast_import import Import
-from kimi_memory.store.git.index import Owed
 from kimi_memory.store.git.log import idents, message
 from kimi_memory.store.git.read import read_blobs, resolve
 from kimi_memory.store.git.repo_check import check_owner
-from kimi_memory.store.git.tree import Difference, blob_name, list_tree
+from kimi_memory.store.git.tree import Difference, Owed, blob_name, list_tree
 
 RULES = "Merge-Rules"
 """The trailer of merges that were made value by value, with the version of the rules."""

@@ -13,8 +13,8 @@ from kimi_memory.errors import HistoryError
 from kimi_memory.store.files.paths import is_plain
 from kimi_memory.store.git.command import Git, decode, encode
 from kimi_memory.store.git.commit import disk_tree
-from kimi_memory.store.git.index import EMPTY_TREE, differences
 from kimi_memory.store.git.log import FORMAT, one_line, parse_log, trailer_name
+from kimi_memory.store.git.tree import EMPTY_TREE, differences
 
 _BLAMED = re.compile(r"([0-9a-f]{40}) \d+ (\d+)")
 NAMES = "refs/kimi/names"

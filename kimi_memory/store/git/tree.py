@@ -1,12 +1,22 @@
-"""How the files on disk differ from a commit."""
+"""How the files on disk, and the person's own index, differ from a commit.
+
+The index is carried along after a commit of ours: where it held what the old commit held, it
+now holds what the new one holds, so their `git status` stays clean. What they staged
+themselves is left alone. The move is noted before the commit and done after it, so a crash in
+between, or a git command of theirs that holds the index, only delays it.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import json
+import re
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
+from kimi_memory.store.files.cache_files import put
 from kimi_memory.store.files.stat import Stat, settled_stat
 from kimi_memory.store.git.cache import Entry
 from kimi_memory.store.git.command import Git, decode, encode, refusal
@@ -106,3 +116,105 @@ def _ignored_paths(git: Git, paths: list[str]) -> list[str]:
     if result.code > 1:
         raise refusal(arguments, result.err)
     return [decode(path.removeprefix(b"./")) for path in result.out.split(b"\0")[:-1]]
+
+
+_FEW = 40
+_PAIR = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})? (?:[0-9a-f]{40}|[0-9a-f]{64})")
+
+
+class Owed:
+    """Commits whose move of the person's index is still to be done."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def note(self, old: str, new: str) -> None:
+        """Remember that the index follows from an old commit (may be empty) to a new one."""
+        put(self._path, json.dumps([*self._pending_moves(), [old, new]]).encode(), sync=True)
+
+    def settle(self, git: Git) -> bool:
+        """Do what is owed; False when the index is locked by somebody."""
+        pending = self._pending_moves()
+        if not pending:
+            return True
+        for old, new in pending:
+            if not _move_index(git, old, new):
+                return False
+        self._path.unlink(missing_ok=True)
+        return True
+
+    def _pending_moves(self) -> list[list[str]]:
+        try:
+            rows = json.loads(self._path.read_bytes())
+        except (OSError, ValueError):
+            return []
+        pairs = [row for row in rows if isinstance(row, list)] if isinstance(rows, list) else []
+        # Whatever is no commit could be an option of git.
+        return [pair for pair in pairs if _PAIR.fullmatch(" ".join(map(str, pair)))]
+
+
+def _move_index(git: Git, old: str, new: str) -> bool:
+    """Move the index from one commit to another; False when it is locked."""
+    head = git.call("rev-parse", "-q", "--verify", "HEAD").text
+    if head != new and git.call("merge-base", "--is-ancestor", new, "HEAD").code != 0:
+        # Never published, or on a branch that is not checked out any more.
+        return True
+    moves = differences(git, old, new)
+    staged = _staged_paths(git, old, [move.path for move in moves])
+    now = {move.path: move.new for move in moves} if head == new else list_tree(git, head)
+    due = [
+        move
+        for move in moves
+        if move.path not in staged and _entry_key(now.get(move.path)) == _entry_key(move.new)
+    ]
+    return not due or _write_index(git, due)
+
+
+def differences(git: Git, old: str, new: str) -> list[Difference]:
+    """Return what changed from a commit (empty for none) to another."""
+    before, after = _tree_name(old), _tree_name(new)
+    return _parse_differences(git.run("diff-tree", "-r", "-z", "--no-renames", before, after))
+
+
+def _staged_paths(git: Git, commit: str, paths: list[str]) -> set[str]:
+    """Return which of some paths, and maybe others, the index holds otherwise than a commit."""
+    # Git holds every path of the index against each that is named.
+    named = map(encode, paths if len(paths) <= _FEW else [])
+    told = git.run("diff-index", "--cached", "-z", "--no-renames", _tree_name(commit), "--", *named)
+    return {difference.path for difference in _parse_differences(told)}
+
+
+def _parse_differences(content: bytes) -> list[Difference]:
+    rows, found = content.split(b"\0"), []
+    for about, path in zip(rows[:-1:2], rows[1::2], strict=True):
+        was, now, blob, fresh, _ = about.decode("ascii").removeprefix(":").split(" ")
+        found.append(Difference(decode(path), _make_entry(was, blob), _make_entry(now, fresh)))
+    return found
+
+
+EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+
+
+def _tree_name(commit: str) -> str:
+    return f"{commit}^{{tree}}" if commit else EMPTY_TREE
+
+
+def _make_entry(mode: str, blob: str) -> Entry | None:
+    return None if mode == "000000" else Entry(mode, blob)
+
+
+def _entry_key(entry: Entry | None) -> tuple[str, str] | None:
+    return None if entry is None else (entry.mode, entry.blob)
+
+
+def _write_index(git: Git, moves: list[Difference]) -> bool:
+    # Absences first, they make room.
+    ordered = sorted(moves, key=lambda move: move.new is not None)
+    feed = b"".join(map(_index_line, ordered))
+    result = git.call("update-index", "--replace", "-z", "--index-info", feed=feed)
+    return result.code == 0
+
+
+def _index_line(move: Difference) -> bytes:
+    mode, blob = move.new[:2] if move.new else ("0", NOTHING)
+    return f"{mode} {blob}\t".encode() + encode(move.path) + b"\0"

@@ -17,7 +17,7 @@ from kimi_memory.domain.session import SHARED
 from kimi_memory.domain.tombstone import Tombstones
 from kimi_memory.errors import FormatError, NotFoundError
 from kimi_memory.formats import codec
-from kimi_memory.formats.card_header import Head
+from kimi_memory.formats.card_form import Head
 from kimi_memory.formats.frontmatter import decode
 from kimi_memory.formats.page_lines import labelled, split_mark
 from kimi_memory.nlp.basic.characters import bare

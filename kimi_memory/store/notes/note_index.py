@@ -13,7 +13,7 @@ from kimi_memory.domain.note import Card
 from kimi_memory.domain.pages import IDENTITY_HEAD, IDENTITY_PATH, Identity
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec
-from kimi_memory.formats.card_header import Head
+from kimi_memory.formats.card_form import Head
 from kimi_memory.formats.frontmatter import decode
 from kimi_memory.store.files.paths import is_conflict_copy
 from kimi_memory.store.files.stat import UNKNOWN, Stat, Stats

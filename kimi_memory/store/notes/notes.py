@@ -17,7 +17,7 @@ from kimi_memory.errors import (
     WaitingError,
 )
 from kimi_memory.formats import codec
-from kimi_memory.formats.card_header import Head
+from kimi_memory.formats.card_form import Head
 from kimi_memory.formats.checksum import unseal
 from kimi_memory.formats.frontmatter import decode
 from kimi_memory.formats.jsonl import tombstone_line, tombstone_of

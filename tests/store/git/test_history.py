@@ -18,7 +18,7 @@ from kimi_memory.domain.health import Severity
 from kimi_memory.errors import HistoryError
 from kimi_memory.store.git import cache as git_cache
 from kimi_memory.store.git import commit as git_commit
-from kimi_memory.store.git import fast_import, index, tree
+from kimi_memory.store.git import fast_import, tree
 from kimi_memory.store.git.cache import load_cache
 from kimi_memory.store.git.commit import Committer
 from kimi_memory.store.git.files import Scan
@@ -634,7 +634,7 @@ def crash_at(monkeypatch, step: str) -> None:
     elif step == "fast-import":
         monkeypatch.setattr(fast_import.Import, "_read_answer", crash)
     elif step == "settle":
-        monkeypatch.setattr(index, "_write_index", crash)
+        monkeypatch.setattr(tree, "_write_index", crash)
     else:
         real = git_commit.Git.call
 

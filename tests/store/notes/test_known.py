@@ -15,7 +15,7 @@ from kimi_memory.domain.job import Op, Step
 from kimi_memory.domain.note import Card, CardType, Lang, Note, Origin, Quote, Source, Status
 from kimi_memory.domain.pages import Digest, DigestLine, Part, Project, Todo
 from kimi_memory.domain.tombstone import Tombstone
-from kimi_memory.formats.card_header import Head
+from kimi_memory.formats.card_form import Head
 from kimi_memory.formats.codec import place, render
 from kimi_memory.formats.jsonl import tombstone_line
 from kimi_memory.store.files.paths import TOMBSTONES

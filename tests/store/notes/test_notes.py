@@ -9,7 +9,7 @@ import pytest
 from kimi_memory import Memory
 from kimi_memory.domain.tombstone import Tombstone
 from kimi_memory.errors import ChangedOnDiskError, FormatError
-from kimi_memory.formats.card_header import Head
+from kimi_memory.formats.card_form import Head
 from kimi_memory.formats.jsonl import tombstone_line
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.notes.notes import Shelf, read_tombstones

@@ -1,4 +1,4 @@
-"""Heads of cards, and cards that are read only when somebody looks at them."""
+"""The text form of cards, and their heads: what a job knows of every card without its file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from kimi_memory.domain.note import Card
-from kimi_memory.formats.card_header import Cards, Head
+from kimi_memory.formats.card_form import Cards, Head
 from tests.jobs.notes import card, days_ago
 
 
