@@ -1,4 +1,4 @@
-"""``get``: show a note by id, or lines of a file by path."""
+"""``get``: show a note by id, a turn, or lines of a file by path."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.cli.shared import open_memory, show, show_json
 from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.nlp.basic.quotes import split_citation, split_commit
+from kimi_memory.store.notes.sessions import cite_turn
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument(
-        "what", help="an id, the beginning of one, a path, or a citation: path#L2-L5"
+        "what",
+        help="an id, the beginning of one, a path, a citation: path#L2-L5, or a turn: session:ID#2",
     )
     parser.add_argument("--from", type=int, default=1, dest="first", help="first line, from 1")
     parser.add_argument("--lines", type=int, default=0, help="how many lines; default: all")
@@ -31,8 +33,9 @@ def run(arguments: Namespace) -> int:
     if arguments.first < 1 or arguments.lines < 0:
         raise UsageError("Lines are counted from 1. Give --from 1 or more.")
     with open_memory(arguments) as memory:
-        path, text = _read_text(memory, arguments.what, arguments.as_of)
-    first, count = _line_range(arguments)
+        what = arguments.what if arguments.as_of else cite_turn(memory.store, arguments.what)
+        path, text = _read_text(memory, what, arguments.as_of)
+    first, count = _line_range(what, arguments)
     lines = text.splitlines()[first - 1 :]
     lines = lines[:count] if count else lines
     if arguments.json:
@@ -42,9 +45,9 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def _line_range(arguments: Namespace) -> tuple[int, int]:
+def _line_range(what: str, arguments: Namespace) -> tuple[int, int]:
     """Return the first line and how many: of a citation, or as the options say."""
-    _, first, last = split_citation(arguments.what)
+    _, first, last = split_citation(what)
     if not first or arguments.first > 1 or arguments.lines:
         return arguments.first, arguments.lines
     return first, last - first + 1

@@ -77,7 +77,7 @@ class Tracer:
             turns = tuple(t for t in transcript.turns if source.first <= t.n <= source.last)
             # Checked now, not when the card was made: a session may have been edited since.
             verified = quote is not None and any(quote.stands_in(turn.text) for turn in turns)
-            line = self._find_line_number(path, source.first)
+            line = sessions.find_turn_line(self._store, path, source.first)
             yield Evidence(source, quote.text if quote else "", verified, path, line, turns)
 
     def _read_session(self, id: str) -> tuple[str, Transcript] | None:
@@ -88,12 +88,6 @@ class Tracer:
             except NotFoundError:
                 self._read[id] = None
         return self._read[id]
-
-    def _find_line_number(self, path: str, n: int) -> int:
-        mark = f'"kind":"turn","n":{n},'.encode()
-        lines = self._store.read(path).splitlines()
-        # Near the beginning of the line: the text of a turn may hold the same characters.
-        return next((i for i, line in enumerate(lines, 1) if mark in line[:80]), 0)
 
 
 def _is_quote_of(quote: Quote, source: Source) -> bool:

@@ -183,7 +183,7 @@ def _register_read_tools(tool: Tool, desk: Desk) -> None:
     @tool("memory_get")
     def memory_get(
         path: Annotated[
-            str, Field(description="a path of the memory, a citation path#L2-L5, or a note's id")
+            str, Field(description="a path of the memory, a citation path#L2-L5, or an id")
         ],
         startLine: Annotated[int, Field(ge=0)] = 0,  # noqa: N803  the names of the contract
         endLine: Annotated[int, Field(ge=0, description="0: to the end, or as cited")] = 0,  # noqa: N803  the contract's names

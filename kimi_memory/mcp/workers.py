@@ -92,16 +92,16 @@ class Desk:
         """Read a file of the memory by path or citation, or a note by id.
 
         Args:
-            path: where it is; ``path#L2-L5`` names lines, too.
+            path: where it is; ``path#L2-L5`` names lines, too, and ``session:s1#2`` a turn.
             first: first line, counted from 1; that of the citation, or 1, if 0.
             last: last line; that of the citation, or the end, if 0.
         """
-        asked, cited, until = split_citation(path)
+        with self._open_memory() as memory:
+            asked, cited, until = split_citation(self._space.cite_turn(memory, path))
+            where, text = self._read_text(memory, asked)
         first, last = first or cited or 1, last or until
         if last and last < first:
             raise UsageError(f"'endLine' {last} is before 'startLine' {first}. Give a later one.")
-        with self._open_memory() as memory:
-            where, text = self._read_text(memory, asked)
         rows = text.splitlines()[first - 1 : last or None]
         shown = "\n".join(rows)
         return {"path": where, "startLine": first, "endLine": first + len(rows) - 1, "text": shown}

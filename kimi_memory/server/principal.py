@@ -201,6 +201,17 @@ class Namespace:
         if not self.holds_path(memory, path):
             raise NotFoundError("note or file", asked)
 
+    def cite_turn(self, memory: Memory, what: str) -> str:
+        """Return path and line of a turn such as ``session:s1#2``; anything else as it is.
+
+        Raises:
+            NotFoundError: there is no such turn, or it lies outside.
+        """
+        cited = sessions.cite_turn(memory.store, what)
+        if cited != what:
+            self.check_path(memory, cited.split("#")[0], what)
+        return cited
+
     def filed(self, memory: Memory, id: str) -> Filed:
         """Return a note by its id, or a unique prefix of it.
 

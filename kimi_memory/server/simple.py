@@ -69,7 +69,7 @@ def _build_place(hit: Hit) -> Place:
 
 def get(memory: Memory, caller: Caller, given: Given) -> Piece:
     """Return a file, or some lines of it."""
-    path, cited, until = split_citation(given["path"])
+    path, cited, until = split_citation(caller.space.cite_turn(memory, given["path"]))
     day = _parse_diary_day(path)
     text = _read_diary(memory, caller.space, day, path) if day else text_of(memory, caller, path)[1]
     lines = text.splitlines()

@@ -36,3 +36,26 @@ def test_every_citation_of_recall_can_be_read(folder, capsys) -> None:  # noqa: 
     assert len(hits) == 2
     for hit in hits:
         assert "SQLite" in answer(capsys, "get", hit["citation"])["text"]
+
+
+def test_a_turn_is_shown_by_the_id_that_recall_and_turn_print(folder, capsys) -> None:  # noqa: F811  the fixture
+    run(["session", "turn", "s1", "We meet in Oslo."])
+    run(["session", "turn", "s1", "我们在奥斯陆见面。"])
+    ref = capsys.readouterr().out.splitlines()[-1]
+    assert ref == "session:s1#2"
+    shown = answer(capsys, "get", ref)
+    assert (shown["path"], shown["from"]) == ("short-term/session_s1.jsonl", 3)
+    assert "我们在奥斯陆见面" in shown["text"]
+    run(["session", "end", "s1"])
+    capsys.readouterr()
+    shown = answer(capsys, "get", ref)
+    assert shown["path"].startswith("episodic/")
+    assert shown["text"].count("\n") == 0
+    assert "We meet in Oslo" not in shown["text"]
+
+
+@pytest.mark.parametrize("ref", ["session:s1#9", "session:s#1", "session:no#1", "session:../x#1"])
+def test_a_turn_that_is_not_there_is_named(folder, capsys, ref: str) -> None:  # noqa: F811  the fixture
+    run(["session", "turn", "s1", "We meet in Oslo."])
+    assert run(["get", ref]) == 11
+    assert f"No note or file '{ref}'" in capsys.readouterr().err

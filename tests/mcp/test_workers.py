@@ -37,6 +37,7 @@ CLOSED: dict[str, Ask] = {
     "get a note": lambda desk, hidden: desk.get(hidden["id"]),
     "get a file": lambda desk, hidden: desk.get(hidden["path"]),
     "get a session": lambda desk, hidden: desk.get("short-term/session_s-hermes.jsonl"),
+    "get a turn": lambda desk, hidden: desk.get("session:s-hermes#1"),
     "get the overview": lambda desk, hidden: desk.get("MEMORY.md"),
     "trace": lambda desk, hidden: desk.trace(hidden["id"]),
     "timeline": lambda desk, hidden: desk.timeline(hidden["id"]),
@@ -102,3 +103,20 @@ def test_a_bound_client_is_told_and_changes_its_own_only(
         else:
             whose = (session.project, session.agent, session.user)
             assert whose == (bound.project, bound.agent, bound.user)
+
+
+def test_a_turn_of_others_answers_like_one_that_is_not_there(hidden: dict[str, str]) -> None:
+    desk, free = Desk(Path(hidden["root"]), space=SPACES["project"]), Desk(Path(hidden["root"]))
+    try:
+        (own,) = (hit["id"] for hit in desk.search("锚链")["results"])
+        assert "锚链已换" in desk.get(own)["text"]
+        assert "marigold" in free.get("session:s-hermes#1")["text"]
+        said = []
+        for id in ("s-hermes", "s-nobody"):
+            with pytest.raises(KimiMemoryError) as refused:
+                desk.get(f"session:{id}#1")
+            said.append(str(refused.value).replace(id, "ID"))
+        assert said[0] == said[1]
+    finally:
+        desk.close()
+        free.close()

@@ -31,6 +31,7 @@ _FIRST_LINE = 65536
 """A file of so many bytes has its first line."""
 _MOMENT = 10.0
 """Seconds that a process on a busy machine needs at most between making a file and writing it."""
+_TURN = re.compile(r"session:(?P<id>[^#]+)#(?P<n>\d{1,9})")
 _PART = re.compile(r"(?P<root>.+)\.(?P<part>[2-9]|[1-9]\d+)")
 
 
@@ -151,6 +152,31 @@ def find(store: Store, id: str) -> Place:
     if exact or len(near) == 1:
         return (exact or near)[0]
     raise NotFoundError("session", id)
+
+
+def cite_turn(store: Store, what: str) -> str:
+    """Return path and line of a turn such as ``session:s1#2``; what names no turn, as it is.
+
+    Raises:
+        NotFoundError: there is no such turn.
+    """
+    named = _TURN.fullmatch(what)
+    if named is None:
+        return what
+    # Not by the beginning of an id: who may see one session must not learn of others.
+    place = next((one for one in places(store) if one.id == named["id"]), None)
+    line = find_turn_line(store, place.path, int(named["n"])) if place else 0
+    if place is None or not line:
+        raise NotFoundError("note or file", what)
+    return f"{place.path}#L{line}"
+
+
+def find_turn_line(store: Store, path: str, n: int) -> int:
+    """Return the line of a session's file in which a turn stands; 0 if it is in none."""
+    mark = f'"kind":"turn","n":{n},'.encode()
+    lines = store.read(path).splitlines()
+    # Near the beginning of the line: the text of a turn may hold the same characters.
+    return next((i for i, line in enumerate(lines, 1) if mark in line[:80]), 0)
 
 
 def read(store: Store, path: str) -> Transcript:
