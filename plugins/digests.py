@@ -152,6 +152,7 @@ class _Reader:
     def __init__(self, transcript: Transcript) -> None:
         spoken = {Role.USER, Role.ASSISTANT}
         self._turns = [turn for turn in transcript.turns if turn.role in spoken]
+        self._places = {turn.n: place for place, turn in enumerate(self._turns)}
         self._named = transcript.has_several_people()
         own = [turn for turn in self._turns if turn.role is Role.USER and len(turn.text) <= LONG]
         self._changes = Changes((turn.n, _own_words(turn.text)) for turn in own)
@@ -267,7 +268,7 @@ class _Reader:
 
     def _before(self, turn: Turn) -> Turn | None:
         """Return the message of the agent that a turn answers."""
-        at = self._turns.index(turn)
+        at = self._places[turn.n]
         before = self._turns[at - 1] if at else None
         return before if before is not None and before.role is Role.ASSISTANT else None
 

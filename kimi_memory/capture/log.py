@@ -29,7 +29,6 @@ from kimi_memory.errors import StoreError, UsageError
 from kimi_memory.formats.jsonl import (
     context_of,
     end_line,
-    read_transcript_lines,
     session_line,
     state_line,
     turn_line,
@@ -304,14 +303,14 @@ class SessionLog:
         # A file that only grows has changed if its size has.
         if size == self._size:
             return
-        lines = self._store.read(self.path).splitlines(keepends=True)
-        seen = read_transcript_lines(lines, self.path)
+        content = self._store.read(self.path)
+        seen = sessions.parse(content, self.path)
         if seen.ended is not None:
             raise UsageError(f"Session {seen.session.id} has ended. Start a new one.")
         earlier = self._earlier_turns(seen.session)
         self._context = seen.session.after
         self._refs = {turn.ref for turn in (*earlier, *seen.turns) if turn.ref}
-        for line in lines:
+        for line in content.splitlines(keepends=True):
             if b'"kind":"turn"' in line:
                 self._context = context_of(self._context, line)
         self._first = earlier[-1].n + 1 if earlier else 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from kimi_memory.nlp.basic.patterns import regex
+from kimi_memory.nlp.basic.patterns import keep_results, regex
 from kimi_memory.nlp.basic.sentences import Span
 from kimi_memory.nlp.rules.pasted import foreign_spans
 from kimi_memory.nlp.rules.utterance import Act, Clause, clauses
@@ -15,14 +15,16 @@ _LETTERS, _HANZI = 24, 10
 """Shorter words are often the same by chance."""
 
 
-def own_clauses(text: str) -> list[Clause]:
+# Digest, cards, changes and earlier statements each ask for those of every turn of a session.
+@keep_results(4096)
+def own_clauses(text: str) -> Sequence[Clause]:
     """Return the clauses of a turn that are its speaker's own words."""
     foreign = foreign_spans(text)
-    return [
+    return tuple(
         clause
         for clause in clauses(text)
         if not any(start < clause.end and clause.start < end for start, end in foreign)
-    ]
+    )
 
 
 def is_copied(words: str, earlier: str) -> bool:

@@ -58,7 +58,8 @@ _SPEECH, _SPEECH_ZH = 4, 8
 """A quotation of fewer words, or hanzi, is a name."""
 
 
-def own_sentences(text: str) -> list[Span]:
+@keep_results(4096)
+def own_sentences(text: str) -> Sequence[Span]:
     """Return the spans of the spoken sentences of a turn that are its speaker's own and stand.
 
     Sentences that the same message takes back are left out, and so is what takes them back.
@@ -66,10 +67,10 @@ def own_sentences(text: str) -> list[Span]:
     brought, quoted = _find_pasted_spans(text), _find_quotations(text)
     parts = (_own_part(text, span, brought) for span in spoken_spans(text))
     own = [span for span in parts if span is not None and not _is_quoted(span, quoted)]
-    return standing(text, own, _merge_spans([*brought, *quoted]))
+    return tuple(standing(text, own, _merge_spans([*brought, *quoted])))
 
 
-def spoken(text: str, *, by_person: bool) -> list[Span]:
+def spoken(text: str, *, by_person: bool) -> Sequence[Span]:
     """Return the spans of the spoken sentences of a turn: of a person, only what is their own."""
     return own_sentences(text) if by_person else spoken_spans(text)
 

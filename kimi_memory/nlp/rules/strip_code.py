@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from kimi_memory.nlp.basic.patterns import keep_results, regex
 from kimi_memory.nlp.basic.sentences import Span, sentences
@@ -39,20 +39,21 @@ _QUOTATION = regex(
 _SPAN = regex(r"`[^`\n]{1,60}`")
 
 
-def spoken_spans(text: str) -> list[Span]:
+@keep_results(4096)  # Several readers of a session ask for those of each turn.
+def spoken_spans(text: str) -> Sequence[Span]:
     """Return the spans of the sentences a person would have spoken.
 
     Fenced and indented code, diffs, logs, tables, headings, block quotes, tagged
     blocks, check lists and sentences that are mostly symbols are left out.
     """
     quoted = [found.span() for found in _QUOTATION.finditer(text)]
-    return [
+    return tuple(
         (start, end)
         for first, last in _yield_prose_lines(text)
         for start, end in _offset_sentences(text[first:last], first)
         if is_prose(text[start:end])
         and not any(_is_inside_quotation(start, end, span) for span in quoted)
-    ]
+    )
 
 
 def _is_inside_quotation(start: int, end: int, quotation: Span) -> bool:

@@ -10,6 +10,7 @@ by what it is about.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -189,7 +190,7 @@ def _strip_list_number(text: str, clause: Clause) -> Clause:
     return Clause(start, clause.end, text[start : clause.end], clause.act)
 
 
-def of_work(found: list[Clause]) -> list[Clause]:
+def of_work(found: Sequence[Clause]) -> Sequence[Clause]:
     """Return the clauses of a turn to an agent at work, where few are orders for always.
 
     "Add a list, don't sort it" says how this piece of work is to be done.
@@ -248,8 +249,8 @@ def _split_by_act(text: str, start: int, end: int) -> list[Clause]:
         Clause(a, b, text[a:b], act_of(text[a:b]))
         for a, b in zip([start, *borders], [*borders, end], strict=True)
     ]
+    whole = act_of(text[start:end]) if borders else parts[0].act
     parts = _join_phrase(text, parts)
-    whole = act_of(text[start:end])
     acts = {part.act for part in parts} - {Act.REMARK}
     # Of an order nothing is cut off: "if I ask about X, include Y" would lose its case.
     if len(acts) < 2 or whole is Act.ORDER:

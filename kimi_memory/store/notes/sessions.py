@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 from kimi_memory.domain.change import Actor, Change, Create, Update, digest
@@ -188,8 +189,19 @@ def read(store: Store, path: str) -> Transcript:
     served = store.served(path)
     if not served.usable and served.why and served.cap is None:
         raise WaitingError(path, served.why)
-    found = read_transcript_lines(served.content.splitlines(keepends=True), path)
+    found = parse(served.content, path)
     return found if served.cap is None else capped(found, served.cap)
+
+
+# To end a session, its file is read to mark it as ended, to distil and to archive it.
+@lru_cache(maxsize=1)
+def parse(content: bytes, path: str) -> Transcript:
+    """Return what a session file holds.
+
+    Raises:
+        FormatError: it cannot be parsed.
+    """
+    return read_transcript_lines(content.splitlines(keepends=True), path)
 
 
 def capped(transcript: Transcript, cap: Origin) -> Transcript:

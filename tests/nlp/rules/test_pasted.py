@@ -128,7 +128,7 @@ def test_spans_are_in_order_and_apart(texts: list[str]) -> None:
     both = sorted([*foreign_spans(text), *own_spans(text)])
     assert all(0 <= a < b <= len(text) for a, b in both)
     assert all(one[1] <= two[0] for one, two in pairwise(both))
-    told = own_sentences(text)
+    told = list(own_sentences(text))
     assert told == sorted(told)
     assert all(0 <= a < b <= len(text) for a, b in told)
 
