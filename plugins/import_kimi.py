@@ -40,8 +40,8 @@ def read_memories(file: TranscriptFile, system: str) -> Iterable[Memo] | None:
     if system not in ("", SYSTEM):
         return None
     path = PurePath(file.name)
-    if path.suffix == ".json":
-        return _read_export(file) if _EXPORT.match(file.head) else None
+    if _EXPORT.match(file.head):
+        return _read_export(file)
     if path.suffix == ".jsonl":
         ours = path.name.startswith("session_") and file.head.startswith(b'{"kind":"session"')
         return _read_turns(file) if ours else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -208,12 +209,20 @@ def varied(memory: Memory) -> Memory:
     return memory
 
 
-@pytest.mark.parametrize("form", ["cards", "json"])
+@pytest.mark.parametrize(
+    ("export", "name"),
+    [(export_cards, "out"), (export_json, "out.json"), (export_json, "out")],
+    ids=["cards", "json", "json under any name"],
+)
 def test_an_export_comes_back_whole(
-    varied: Memory, tmp_path: Path, opening: Opening, form: str
+    varied: Memory,
+    tmp_path: Path,
+    opening: Opening,
+    export: Callable[[Memory, Path], object],
+    name: str,
 ) -> None:
-    place = tmp_path / ("out" if form == "cards" else "out.json")
-    {"cards": export_cards, "json": export_json}[form](varied, place)
+    place = tmp_path / name
+    export(varied, place)
     with Memory.create(tmp_path / "other", opening=opening) as other:
         found = import_store(other, place)
         assert (found.seen, found.skipped) == (3, ())
