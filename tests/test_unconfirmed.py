@@ -231,3 +231,14 @@ def test_a_new_page_is_read_once_its_owner_confirmed_it(folder: Served) -> None:
     for name, surface in SURFACES.items():
         with surface(folder) as open:
             assert all(EVIL in get("notes/habits.md") for get in open.gets), name
+
+
+def test_what_an_agent_wrote_a_moment_ago_is_indexed(tmp_path: Path) -> None:
+    made = Served(tmp_path / "memory", tmp_path / "home")
+    with Memory.create(made.root, opening=opening(made)) as memory:
+        by_agent(memory, tmp_path)
+        for full in (False, True):
+            memory.index.refresh(full=full)
+            assert memory.index.status().generation
+            assert memory.recall("一律用").hits
+            assert memory.index.verify() == []

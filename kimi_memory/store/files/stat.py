@@ -16,7 +16,8 @@ as one is made for every file at every look.
 """
 Stats = Mapping[str, Stat]
 """How files look, by path."""
-UNKNOWN: Stat = (-1, 0, 0)
+UNKNOWN: Stat = (0, 0, 0)
+"""As no file looks; not below zero, since indexes keep 64 bits without a sign."""
 # FAT keeps times in steps of two seconds.
 COARSE_NS = 2_000_000_000
 # Above a tick of any kernel's clock, which is 10 ms at 100 Hz.
