@@ -55,6 +55,8 @@ __all__ = [
 class KimiMemoryError(Exception):
     """Anything kimi_memory raises on purpose."""
 
+    # A script can tell what went wrong without reading words; the numbers are a promise, as in the
+    # table above.
     exit_code = 1
 
 

@@ -41,6 +41,7 @@ def _show_line(one: BlameLine, *, every: bool) -> None:
         _show_cause(one.cause)
     for turn in one.turns:
         _show_turn(turn)
+    # One earlier value answers most questions; a setting that changes daily has hundreds.
     for earlier in one.before if every else one.before[:1]:
         cause = earlier.cause
         show(f'  before  "{earlier.says}"  {cause.at:%Y-%m-%d %H:%M}  {cause.short}')

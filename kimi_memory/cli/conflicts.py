@@ -29,6 +29,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """List conflicts, or settle one as a job that undo can take back."""
     choice = Choice(keep=arguments.keep, value=arguments.value, both=arguments.both)
+    # A choice without a name would settle some contradiction, and nobody could say which.
     chosen = choice != Choice() or bool(arguments.since)
     if chosen and not arguments.name:
         raise UsageError("Say which conflict: give its key or the id of a side.")

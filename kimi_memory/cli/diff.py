@@ -40,6 +40,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _find_commit(memory: Memory, text: str) -> str:
+    # Before the first commit HEAD names nothing, and the diff of everything is still asked for.
     return memory.points.find(text).commit if text not in ("", "HEAD") else text
 
 
@@ -54,6 +55,7 @@ def _show_beliefs(arguments: Namespace) -> int:
         return 0
     for one in found.changes:
         show(f"{SIGNS[one.change]} {one.change:<9} {one.key:<24} {_format_values(one)}")
+        # Only with `--why`, which asks the history of each belief and takes longer.
         if one.cause is not None:
             why = f'{one.cause.op} "{one.cause.why}"' if one.cause.why else one.cause.op
             at = f"{one.cause.at:%Y-%m-%d %H:%M}"

@@ -64,8 +64,11 @@ def run(arguments: Namespace) -> int:
 
 def _is_confirmed(preview: JobReport) -> bool:
     """Whether a person at a terminal says yes to what would go."""
+    # A pipe cannot answer: without a terminal the command shows what it would do, and `--yes` is
+    # the answer.
     if not preview.id or not (on_terminal() and sys.stdin.isatty()):
         return False
+    # Without the diff, which for a session would push the question off the screen.
     show_report(replace(preview, diff=""))
     print("Forget this? [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().casefold() in {"y", "yes", "是", "好"}

@@ -48,6 +48,7 @@ def run(arguments: Namespace) -> int:
 def _line_range(what: str, arguments: Namespace) -> tuple[int, int]:
     """Return the first line and how many: of a citation, or as the options say."""
     _, first, last = split_citation(what)
+    # Options are what was typed last and on purpose; the lines of a citation are often only pasted.
     if not first or arguments.first > 1 or arguments.lines:
         return arguments.first, arguments.lines
     return first, last - first + 1
@@ -56,6 +57,7 @@ def _line_range(what: str, arguments: Namespace) -> tuple[int, int]:
 def _read_text(memory: Memory, what: str, point: str = "") -> tuple[str, str]:
     """Return path and text of a file, or of the note of an id; at a point where one is named."""
     path = what.split("#", 1)[0]
+    # A file may have an @ in its name, so what is there goes before what the sign could mean.
     path, commit = (path, "") if memory.store.exists(path) else split_commit(path)
     if point or commit:
         return memory.at(point or commit).get(path)

@@ -31,11 +31,15 @@ def run(arguments: Namespace) -> int:
     of it is still to be taken over, so it must not get lost.
     """
     theirs = arguments.theirs.read_bytes()
+    # Ours may be edited or not; either way nothing of theirs is lost, as theirs follows from the
+    # cards.
     if _is_as_generated(theirs):
         return 0
     if _is_as_generated(arguments.ours.read_bytes()):
         put(arguments.ours, theirs)
         return 0
+    # Git reports the conflict and leaves our page; a driver that joined lines would invent a page
+    # nobody wrote.
     return 1
 
 

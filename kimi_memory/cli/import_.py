@@ -51,6 +51,8 @@ def run(arguments: Namespace) -> int:
 def _source_name(path: Path) -> str:
     """Return a path as it is on every machine of its owner: from the home directory on."""
     place, home = path.expanduser().resolve(), Path.home().resolve()
+    # The name stands in the memory, which may be shared: without it, the user's own name would
+    # stand there.
     return f"~/{place.relative_to(home)}" if place.is_relative_to(home) else str(place)
 
 
@@ -58,6 +60,7 @@ def _print_result(found: Imported) -> None:
     show(f"{found.name}: {found.seen} statements, {found.unchanged} unchanged")
     for report in found.jobs:
         show_report(report)
+    # What vanished at the source may have been cleaned up there; here a person decides.
     for line in found.gone:
         show(f"gone at the source, kept here: {line}")
     for line in found.skipped:

@@ -31,6 +31,7 @@ def run(arguments: Namespace) -> int:
         folder,
         name=arguments.name,
         language=arguments.language,
+        # The environment is read here and nowhere below, see `tests/test_architecture.py`.
         locale=_find_locale(),
         opening=opening,
     ) as memory:
@@ -43,6 +44,7 @@ def run(arguments: Namespace) -> int:
             show(f"  {path}")
         for note in memory.notes:
             show(note)
+        # An empty folder shows nobody what the program is for.
         show("Next: kimi-memory ingest <transcripts>, then kimi-memory recall <question>")
         show("Jobs: kimi-memory schedule --install lets the daily and the weekly job run")
     return 0

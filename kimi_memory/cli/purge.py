@@ -9,6 +9,7 @@ from kimi_memory.cli.shared import open_memory, show, show_json
 from kimi_memory.nlp.basic.safe_text import printable
 from kimi_memory.operations.forget import Doomed, PurgeReport, purge
 
+# The whole list stands in the JSON; on a terminal the counts would scroll away behind it.
 _SHOWN = 20
 
 

@@ -101,6 +101,7 @@ def _build_query(arguments: Namespace, memory: Memory) -> Query:
     if arguments.limit < 0:
         raise UsageError("--limit is below zero. Give how many hits you want.")
     now, line = memory.now(), " ".join(arguments.query)
+    # `--plain` is for programs: a question of a user may hold quotes and colons that mean nothing.
     query = Query(text=line) if arguments.plain else parse(line, now)
     given: dict[str, Any] = {
         name: (*getattr(query, name), *check(name, getattr(arguments, name), f"--{name}"))
@@ -109,6 +110,7 @@ def _build_query(arguments: Namespace, memory: Memory) -> Query:
     given |= {name: getattr(arguments, name) or getattr(query, name) for name in _ONCE}
     given |= _parse_dates(arguments, query, now)
     given["as_of"] = arguments.as_of or query.as_of
+    # Everything is no answer; filters alone are one, such as all open tasks of a project.
     if not line.strip() and not any(given.values()):
         raise UsageError("There is nothing to look for. Give a question, words or a filter.")
     return replace(
@@ -136,6 +138,7 @@ def _quoting_notes(
     memory: Memory, query: Query, answer: Answer
 ) -> Mapping[str, tuple[Related, ...]]:
     """Return the notes that rest on each turn, those of the moment that was asked for."""
+    # Notes of today beside hits of a year ago would tell what was not known yet.
     there = memory.at(query.as_of) if query.as_of else memory.index
     searcher, asked = there.searcher(), Query(text="", valid_at=query.valid_at)
     return quoting(searcher, answer.hits, holding(searcher, asked))
@@ -254,12 +257,14 @@ def _source_sessions(memory: Memory, unit: Unit) -> list[str]:
     try:
         note = codec.parse(decode(memory.store.read(unit.path), unit.path), unit.path)
     except KimiMemoryError:
+        # What cannot be read as a note names no sources; the hit itself is shown all the same.
         return []  # a page of people, or a file that changed since
     return list(dict.fromkeys(source.session for source in note.sources if source.session))
 
 
 def _split_score(hit: Hit) -> tuple[dict[str, float], dict[str, float]]:
     """Return the parts of a score that add up, and those that multiply."""
+    # Shown apart, so that a reader can add and multiply them up to the score.
     summands = {name: value for name, value in hit.parts.items() if name in SUMMANDS}
     return summands, {n: value for n, value in hit.parts.items() if n not in SUMMANDS}
 

@@ -49,6 +49,8 @@ def run(arguments: Namespace) -> int:
         with open_memory(arguments) as memory:
             report = memory.take_edits(meant=arguments.yes, dry_run=arguments.dry_run)
         return finish_reports(arguments, [report])
+    # Without ids, as a pull may bring a hundred files, which a person judges as a whole: whose copy
+    # it was.
     if arguments.pulled:
         return _accept_pulled(arguments)
     said = _parse_answer(arguments)
@@ -69,6 +71,7 @@ def _accept_pulled(arguments: Namespace) -> int:
 def _parse_answer(arguments: Namespace) -> Answer:
     if not arguments.ids:
         raise UsageError(f"Say what to {arguments.action}: give ids, as 'review' lists them.")
+    # Read before the memory is opened: waiting for standard input must not hold anything.
     text = _read_words(arguments)
     if arguments.action == "edit" and (not text or len(arguments.ids) > 1):
         raise UsageError("To edit, give one id and the words, with --text or --file.")
@@ -80,6 +83,7 @@ def _parse_answer(arguments: Namespace) -> Answer:
 def _read_words(arguments: Namespace) -> str:
     if arguments.file:
         try:
+            # Editors on Windows begin a file with a mark that is no part of the words.
             return str(arguments.file.read_text(encoding="utf-8-sig")).strip()
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"{arguments.file} cannot be read: {error}.") from error

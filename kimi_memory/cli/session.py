@@ -56,6 +56,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     turn.add_argument("--at", default="", help="when it was said; default: now")
     state = steps.add_parser("state", help="record the current task or variables")
     state.add_argument("id", help="the session's id")
+    # JSON and no key=value pairs: what an agent keeps here has lists and numbers.
     state.add_argument("--task", help="a JSON object")
     state.add_argument("--variables", help="a JSON object, merged into earlier ones")
     end = steps.add_parser("end", help="end a session: archive and distil it")
@@ -97,15 +98,19 @@ def _start_session(memory: Memory, arguments: Namespace) -> int:
 
 
 def _store_turn(memory: Memory, arguments: Namespace) -> int:
+    # Piped, a turn may be longer than a command line can be, and stands in no `ps`.
     text = sys.stdin.read() if arguments.text is None else arguments.text
     handle = memory.session(arguments.id)
     at = moment(arguments.at, memory.zone) if arguments.at else None
     turn = handle.turn(arguments.role, text, speaker=arguments.speaker, at=at, ref=arguments.ref)
     if arguments.json:
         show_json(turn)
+    # Blocks that other programs injected are taken out, and the same message comes in once: nothing
+    # may be left to store.
     elif turn is None:
         show("Nothing new to store.")
     else:
+        # Said each time: a mask that took too much can be seen at once, and the words said again.
         masked = f", {turn.masked} masked" if turn.masked else ""
         left = f", {turn.stripped} characters of injected blocks left out" if turn.stripped else ""
         show(f"session:{handle.id}#{turn.n}{masked}{left}")

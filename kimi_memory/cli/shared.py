@@ -26,6 +26,8 @@ from kimi_memory.nlp.dates.zone import Zone, day_in, from_clocks
 if TYPE_CHECKING:
     from kimi_memory.domain.job import JobReport
 
+# Who types at a terminal is the owner; programs come in through hooks, MCP or HTTP and are named
+# there.
 PERSON = Actor("cli", Origin.HUMAN)
 
 
@@ -35,7 +37,9 @@ def open_memory(arguments: Namespace, actor: Actor = PERSON) -> Memory:
     A name in a settings file that no setting has is reported each time: it changes nothing, so
     nothing else would show it.
     """
+    # No threads: a command ends at once, and what a thread still had to do would be cut off.
     memory = Memory.open(find_memory(arguments), Opening(actor=actor, background=False))
+    # On standard error, so that JSON on standard output stays whole.
     for one in unknown_settings(memory.root, memory.home, memory.host):
         print(f"kimi-memory: {printable(f'{one.message}. {one.remedy}')}", file=sys.stderr)
     return memory
@@ -75,6 +79,8 @@ def leave(memory: Memory) -> None:
         try:
             memory.batch.flush()
         except KimiMemoryError as error:
+            # The notes are on disk already; a commit that waits is no reason to call the command a
+            # failure.
             notes.append(f"history is behind: {error}")
     for note in notes:
         print(f"kimi-memory: note: {printable(note)}", file=sys.stderr)
@@ -121,6 +127,7 @@ def moment(text: str, zone: Zone) -> datetime:
         found = datetime.fromisoformat(text)
     except ValueError:
         raise UsageError(f"{text!r} is no date. Write 2026-02-27 or 2026-02-27T09:30.") from None
+    # People mean their own clock, while files hold UTC.
     return found if found.tzinfo else from_clocks(found, zone)
 
 
@@ -137,9 +144,11 @@ def parse_json(text: str, place: str, example: str) -> object:
     """
     try:
         value: object = json.loads(text)
+        # Python reads NaN and Infinity, which no other reader of our JSON lines would.
         json.dumps(value, allow_nan=False)
     except json.JSONDecodeError as error:
         why = f"line {error.lineno}, column {error.colno}: {error.msg}"
+    # Thousands of brackets are a mistake of the input, not a crash of ours.
     except RecursionError:
         why = "it is nested too deep"
     except ValueError as error:
@@ -182,6 +191,7 @@ def show_report(report: JobReport) -> None:
 
 def finish_reports(arguments: Namespace, reports: list[JobReport]) -> int:
     """Print the reports of a command, for people or as JSON; not 0 where one failed."""
+    # One day that failed does not stop the others, but a scheduler must see it.
     code = KimiMemoryError.exit_code if any(report.failed for report in reports) else 0
     if arguments.json:
         show_json(reports)
@@ -190,6 +200,7 @@ def finish_reports(arguments: Namespace, reports: list[JobReport]) -> int:
         done = report.id or report.paths or report.left_out or report.failed
         if done or len(reports) == 1:
             show_report(report)
+    # A line for each of two hundred days on which nothing happened would hide the one that matters.
     if reports and not any(report.id or report.failed for report in reports) and len(reports) > 1:
         show(f"{reports[0].kind}: nothing to do in {len(reports)} periods")
     return code
@@ -210,6 +221,7 @@ def find_memory(arguments: Namespace) -> Path:
     if named:
         return Path(named)
     here = Path.cwd()
+    # As git does it: from anywhere inside of a memory, commands mean that memory.
     for folder in (here, *here.parents):
         if (folder / MARKER).is_file():
             return folder

@@ -19,6 +19,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Print counts by tier and type, sessions, jobs, index and history."""
     with open_memory(arguments) as memory:
+        # A memory of a hundred thousand files takes seconds, in which a silent terminal looks dead.
         with Progress("files looked at") as progress:
             found = status(memory, progress.set)
         leave(memory)
@@ -49,6 +50,7 @@ def _show_status(found: Status) -> None:
     show(f"History   {found.history}")
     if found.external:
         show(f"Edits     {found.external} files were changed outside of kimi-memory")
+    # Last, where the eye is when the command has ended.
     troubles = {
         "Waits": found.unconfirmed,
         "Merge": found.merging,

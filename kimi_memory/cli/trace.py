@@ -43,6 +43,7 @@ def _show_trace(trace: Trace, zone: Zone) -> None:
 
 
 def _show_evidence(evidence: Evidence, zone: Zone) -> None:
+    # In capitals: a quote that no longer stands in its turn is the one thing to notice here.
     mark = "verified" if evidence.verified else "NOT VERIFIED"
     show(f"  {evidence.source.rel:<8} {evidence.source.place}  {mark if evidence.quote else ''}")
     if evidence.quote:

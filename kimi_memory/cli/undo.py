@@ -29,6 +29,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Undo, or show what would be undone."""
+    # Two of them could mean both or either; undo is not the place to guess.
     if sum(map(bool, (arguments.job, arguments.day, arguments.agent))) > 1:
         raise UsageError("Say one thing to undo: a job's id, --day DATE, or --agent NAME.")
     with open_memory(arguments) as memory:
@@ -50,6 +51,7 @@ def _undo_jobs(memory: Memory, arguments: Namespace) -> list[Job]:
         return undo_agent(memory, arguments.agent, dry_run=arguments.dry_run)
     if not arguments.job:
         return undo_last(memory, dry_run=arguments.dry_run)
+    # The record of a job names every file it changed, so a dry run need not touch one.
     take_back = memory.jobs.load if arguments.dry_run else memory.undo
     return [take_back(arguments.job)]
 

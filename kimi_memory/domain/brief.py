@@ -35,6 +35,8 @@ class Section(StrEnum):
     """What waits for a person's word."""
 
 
+# Shares and not ranks: a person with three hundred decisions still has orders and people on the
+# page.
 SHARES: dict[Section, float] = {
     Section.HOW: 0.24,
     Section.WHO: 0.24,
@@ -93,6 +95,7 @@ def section_of(type: CardType, key: str) -> Section:
 
 def rank_of(type: CardType, confidence: float, importance: float, at: float) -> tuple[float, ...]:
     """Return the place of a card in its section: orders, then weight, then the newest."""
+    # Rounded to a tenth: of cards that weigh about the same the newest comes first.
     weight = round(confidence * (0.5 + importance), 1)
     return (_ORDER.get(type, 1), -weight, -at)
 
@@ -130,6 +133,8 @@ class Choice:
         room = _Room(budget)
         # First each section its share, then all of them what is left, in the same order.
         for section, share in SHARES.items():
+            # Room that a section does not need is given away in the second round only, when every
+            # one has had its own.
             room.fill(queues[section], round(budget * share))
         for section in SHARES:
             room.fill(queues[section], budget)

@@ -69,6 +69,8 @@ class Delete(NamedTuple):
 Change = Create | Update | Append | Move | Delete
 
 
+# Hashes and no contents: undo takes those from history, and a purged text must not live on in the
+# record of a job.
 @dataclass(frozen=True, slots=True)
 class Effect:
     """What became of one file: hashes before and after, empty for absent."""

@@ -26,6 +26,7 @@ class Tie(NamedTuple):
     weight: float = 0.7
 
 
+# A draft has no id and no status: what becomes of it is for the gates to say, never for a model.
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
     """Proposed knowledge, with the words it rests on."""

@@ -29,6 +29,8 @@ class Embedding(NamedTuple):
     """How much the lane of this model counts against that of a small one."""
 
 
+# Numbers and not ids: engines differ in what ids they take, and a whole number is the least of
+# them.
 class KeywordIndex(Protocol):
     """Postings on disk: which unit holds which word how often."""
 

@@ -11,10 +11,13 @@ from kimi_memory.nlp.basic.safe_text import slug
 
 SUGGESTED = "suggested"
 """How the reason of a link begins that nobody has confirmed yet."""
+# A removed suggestion stays as a link that weighs nothing: otherwise the next introspection would
+# suggest it again.
 REJECTED = "rejected"
 """The reason of a link of weight 0 that stands where a person removed a suggestion."""
 SHARED_NAME = "both name"
 """How the reason of a link begins that says no more than that two cards name one thing."""
+# A suggestion made by words alone must not outrank what somebody stated.
 DOUBT = 0.5
 """What a suggested link counts beside a confirmed one."""
 MUTUAL = frozenset({LinkRel.RELATES_TO, LinkRel.SIMILAR_TO, LinkRel.CONTRADICTS})
@@ -89,8 +92,10 @@ class Graph:
     def add(self, edge: Edge) -> None:
         """Add an edge; of two alike, one that a note states stands, then the heavier."""
         ends = (edge.source, edge.target)
+        # A note that links to itself says nothing, and a walk would come back at once.
         if edge.source == edge.target:
             return
+        # Two notes that name each other state one relation, not two.
         first, second = sorted(ends) if edge.rel in MUTUAL else ends
         mark = (first, second, edge.rel)
         known = self.edges.get(mark)
@@ -109,6 +114,7 @@ class Graph:
         found: dict[str, Near] = {}
         ring = {id: 1.0}
         for step in range(1, hops + 1):
+            # Ring by ring: a way of two steps never replaces one of one step, however heavy.
             fresh: dict[str, Near] = {}
             for at, weight in ring.items():
                 for edge in self.touching(at):
@@ -157,6 +163,7 @@ def mentioned(body: str, known: Iterable[str]) -> list[Link]:
     return [
         Link(name_of(name), LinkRel.RELATES_TO, _MENTION, "wikilink")
         for name in mentions(body)
+        # Pages cite sessions as evidence; that is no relation between notes.
         if name not in skip and not name.startswith("session_") and name_of(name)
     ]
 

@@ -11,6 +11,8 @@ from kimi_memory.errors import KimiMemoryError
 
 CHECK_SECONDS = 10.0
 """So long the doctor waits for one word of a model; a large one may take longer to load."""
+# The least that shows a model is loaded: a list of models is answered by a server that cannot run
+# one.
 PING = Prompt(text="Say: ok", max_tokens=8)
 
 
@@ -48,6 +50,7 @@ def check_models(plugin: str, models: Iterable[tuple[str, Callable[[], object]]]
             try:
                 ask()
                 found.append(Finding("model", Severity.OK, f"{plugin}: {name} answers"))
+            # A warning and no error: rules do all the work of a model, only not so well.
             except KimiMemoryError as error:
                 remedy = f"Start the server, or correct [plugins.{plugin}]; rules work meanwhile."
                 message = f"{plugin}: {name} does not answer: {str(error).rstrip('.')}"

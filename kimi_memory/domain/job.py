@@ -53,6 +53,7 @@ class Spent:
     tokens_out: int = 0
 
 
+# Shared, and left out of records: most jobs ask no model.
 NOTHING = Spent()
 
 
@@ -102,6 +103,8 @@ class JobReport:
         return dict(Counter(str(operation.op) for operation in self.operations))
 
 
+# The whole note and not a patch: the gates judge what will stand there, and a second plan over it
+# finds nothing to do.
 @dataclass(frozen=True, slots=True)
 class Step:
     """One decision and the note as it should be afterwards.
@@ -209,6 +212,8 @@ class Plan:
     prompt: str = ""
     spent: Spent = NOTHING
     """What asking a model cost."""
+    # A gate stops a job that archives half of a memory by mistake, and must not stop a person who
+    # means it.
     asked: bool = False
     """A person named what goes; how much that is, is theirs to say."""
 
@@ -220,6 +225,7 @@ class Plan:
 
 def digest_of(parts: Iterable[str]) -> str:
     """Return the SHA-256 over the parts of a job's input."""
+    # A byte that no text holds stands between them, so that no two lists of parts look alike.
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 

@@ -7,6 +7,8 @@ from typing import Literal, NamedTuple
 from kimi_memory.errors import NotFoundError
 
 
+# Planners are named and not imported: this module lies below jobs, and the command line reads the
+# table for its help.
 class JobEntry(NamedTuple):
     """One job.
 
@@ -24,6 +26,8 @@ class JobEntry(NamedTuple):
     """Dotted name of its planner below ``kimi_memory``, imported when the job runs."""
     plugin: str = ""
     """The bundled plugin that brings it; where that is disabled, nothing runs it by itself."""
+    # The week after the day, and introspection after both: each reads what the one before has
+    # written.
     time: str = ""
     """When it runs where ``[schedule]`` names no other time; empty if it is not scheduled."""
     span: Literal["day", "week", "memory"] = "memory"
@@ -32,8 +36,11 @@ class JobEntry(NamedTuple):
     """The job that it follows when a person or a scheduler runs that one."""
     dry_run: bool = True
     """Whether it can report its diff and write nothing."""
+    # What was just said exists nowhere else, while a consolidation can run again tomorrow.
     urgent: bool = False
     """Whether it keeps what was just said, and goes on where the history cannot be written."""
+    # The same inputs give the same id, by which a job knows that it has run; see
+    # `docs/adding-jobs.md`.
     inputs: Literal["words", "ids", "all"] = "words"
     """What its id is made of: what it changes, ids (or one session), or the whole memory."""
 

@@ -30,6 +30,7 @@ class Origin(StrEnum):
     IMPORT = "import"
     REMOTE = "remote"
 
+    # The order of the members is the order of trust: no number of its own can disagree with it.
     @property
     def rank(self) -> int:
         """0 for the most trusted origin, growing as trust falls."""
@@ -38,6 +39,7 @@ class Origin(StrEnum):
 
 def least_trusted(origins: list[Origin]) -> Origin:
     """Return the origin a note derived from all of these has; REMOTE for none."""
+    # A chain of evidence is as good as its worst link, and no evidence at all is worse than any.
     return max(origins, key=lambda origin: origin.rank, default=Origin.REMOTE)
 
 
@@ -58,6 +60,8 @@ _SOURCE_FORM = re.compile(
 )
 
 
+# In the id, as a source says no more of its session: an edit must be known from speech without
+# opening a file.
 HAND = "edited-"
 """How the ids of sessions begin that hold what a person wrote by hand."""
 
@@ -81,14 +85,18 @@ class Quote:
     @property
     def hash(self) -> str:
         """The first 12 hex digits of the SHA-256 of the normalised words."""
+        # Normalised, so that a quote with other spaces or wide signs is the same evidence; 12
+        # digits tell apart all quotes of one note.
         return hashlib.sha256(normalise(self.text).encode()).hexdigest()[:12]
 
     def stands_in(self, turn: str) -> bool:
         """Whether the words occur in the text of a turn, up to width, case and spaces."""
         words = normalise(self.text)
+        # No words stand in any turn.
         return bool(words) and words in normalise(turn)
 
 
+# One line of text, as people read it in the head of a file and correct it there.
 @dataclass(frozen=True, slots=True)
 class Source:
     """Evidence: one turn or a run of turns, its relation, and the quote's hash if any.
@@ -115,6 +123,7 @@ class Source:
             raise ValueError(f"not a source: {text!r} (session:<id>#<n> supports)")
         first = int(found["first"])
         last = int(found["last"] or first)
+        # Typed by hand; swapping the two would hide a mistake in the numbers.
         if last < first:
             raise ValueError(f"turns run backwards in {text!r}")
         return cls(found["id"], first, last, Rel(found["rel"] or "supports"), found["quote"] or "")
@@ -142,6 +151,7 @@ class Lang(StrEnum):
     EN = "en"
 
 
+# By keyword only: a field that is added in the middle must not shift the meaning of a call.
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
     """The part all notes share."""
@@ -194,6 +204,7 @@ class Link:
     @classmethod
     def parse(cls, text: str) -> Link:
         """Read the text form; ValueError says what is wrong."""
+        # From the left, because the reason may hold anything, and all but the id may be left out.
         to, _, rest = text.strip().partition(" ")
         rel, _, rest = rest.partition(" ")
         weight, _, reason = rest.partition(" ")
@@ -210,6 +221,8 @@ class Card(Note):
     """One file ``semantic/<category>/<slug>.md``."""
 
     kind: ClassVar[str] = "card"
+    # A list and not one place for each use: a text that search knew and a purge did not would
+    # survive it.
     body_fields: ClassVar[tuple[str, ...]] = ("value", "applies", "usage", "caveats")
     """The texts of its page below the title, in their order; everything that searches, forgets,
     purges or merges cards goes by this list."""
@@ -231,6 +244,7 @@ class Card(Note):
     """Whose it is, see `kimi_memory.domain.session`; everybody's if empty."""
     confidence: float = 0.5
     importance: float = 0.5
+    # What claims nothing of its origin is no person's word.
     trust: Origin = Origin.AGENT
     """The least trusted of its sources."""
     verified: datetime | None = None

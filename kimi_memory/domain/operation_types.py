@@ -75,6 +75,7 @@ class Wanted:
         words = "words that are kept as a hash" if self.hashed else repr(self.query)
         return self.note or self.key or self.session or f"what says {words}"
 
+    # Words, a session or a span may mean any number of notes, so they are shown before they go.
     @property
     def broad(self) -> bool:
         """Whether it may take more than a person has in mind."""

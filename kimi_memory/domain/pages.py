@@ -65,6 +65,8 @@ class Part(StrEnum):
     """What was still to do at the end."""
 
 
+# A line names its turns, so that a page can be checked against what was said; a digest without
+# proof would be one more opinion.
 @dataclass(frozen=True, slots=True)
 class DigestLine:
     """One line: words of a turn, or of an offer and its answer.
@@ -165,11 +167,13 @@ class Identity(Note):
 
 IDENTITY_PATH = "long-term/IDENTITY.md"
 IDENTITY_HEAD: dict[str, Json] = {
+    # A fixed id: there is one such page, and files of people without a head must still have one.
     "id": "identity",
     "kind": Identity.kind,
     "created": "1970-01-01T00:00:00Z",
 }
 """What the head of that page says where a person wrote none."""
+# Known here, so that a page which nobody edited can follow the language of the memory.
 STARTER_IDENTITY = {
     Lang.ZH: ("一个有记忆的智能体。", "记住重要的事，并能说明依据。"),
     Lang.EN: ("An agent that remembers.", "Keep what matters, with proof."),
@@ -211,6 +215,7 @@ class Proposal(Note):
 def supporting(note: Note) -> tuple[Quote, ...]:
     """Return the quotes a note rests on, without those that speak against it."""
     against = {s.quote for s in note.sources if s.rel is Rel.CONTRADICTS}
+    # The same words may be quoted on both sides, once for and once against.
     against -= {s.quote for s in note.sources if s.rel is not Rel.CONTRADICTS}
     quotes = note.quotes if isinstance(note, Card | Event) else ()
     return tuple(quote for quote in quotes if quote.hash not in against)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 
+# Flat texts and no job or commit objects: each of these is shown, sent over HTTP and compared, and
+# none is worked with.
 @dataclass(frozen=True, slots=True)
 class Cause:
     """The commit that made a note what it was, and the job behind it."""
@@ -22,6 +24,7 @@ class Cause:
     """What the job did to the note: ADD, REFINE and the like."""
     why: str = ""
     author: str = ""
+    # A fork has the same commits until it has its own; after a merge this says whose they were.
     copy: str = ""
     """The copy of the memory in which it was made, where that is known."""
     merged: bool = False

@@ -50,11 +50,15 @@ class Question:
     values: Mapping[str, object] = field(default_factory=dict)
     """What the template shows."""
     max_tokens: int = 1024
+    # Small models spoil single items of a long list; a whole answer thrown away for one of them is
+    # asked for, and paid for, again.
     each: str = ""
     """Member of the answer whose items stand or fall alone: what is wrong with one, or with
     the end of the answer, costs no other. The items that come back may lack anything."""
 
 
+# None and no exception where a model fails: every caller has rules to go on with, and must not
+# forget to catch.
 class Ask(Protocol):
     """A line to a model, through the ladder of checks, for the length of a job."""
 

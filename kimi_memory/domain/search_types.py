@@ -33,6 +33,8 @@ class Chunk(NamedTuple):
     """Headings above it, outermost first."""
 
 
+# One class for turns, cards and chunks: the columns of the index are its fields, and filters need
+# not ask what kind a row is.
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
     """The smallest thing recall returns: a turn, a card, or a chunk of a page."""
@@ -65,6 +67,7 @@ class Unit:
     """Whose it is, see `kimi_memory.domain.session`; everybody's if empty."""
     confidence: float = 1.0
     importance: float = 0.5
+    # The defaults are those of a page that a person wrote by hand, which says nothing of itself.
     trust: str = "human"
     valid_from: datetime | None = None
     """Of cards: since when they hold."""
@@ -109,6 +112,8 @@ class Query:
     project: str = ""
     agent: str = ""
     user: str = ""
+    # None and an empty tuple differ: the owner sees everything, a bound caller with no scope of its
+    # own only what is shared.
     within: tuple[str, ...] | None = None
     """Private scopes that may be seen beside what is shared; None for all, which is the owner's."""
     since: datetime | None = None
@@ -119,6 +124,7 @@ class Query:
     """What was held to be true at this moment; relative dates count from it."""
     as_of: str = ""
     """A point in the history: ask for what was known then; see `Memory.at`."""
+    # None stands for the setting, as 0 is a choice of its own; the same below.
     hops: int | None = None
     """How many links to follow from the best hits, 0 to 2; the setting if None."""
     turn_days: int = 0

@@ -11,6 +11,7 @@ from itertools import islice, pairwise
 from kimi_memory.domain.note import Origin, Role
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+# A pasted log full of "I" and "we" would otherwise become facts about a person.
 MAX_SPEECH = 1500
 """A longer turn of a person is a paste or a template, not speech."""
 
@@ -39,6 +40,7 @@ class Turn:
     """How many secrets were masked in the text."""
     stripped: int = 0
     """How many characters were left out: blocks that programs put into prompts."""
+    # Not hashed, as JSON holds dicts; two turns that differ in nothing else are still unequal.
     tool_calls: tuple[Json, ...] = field(default=(), hash=False)
     """What the turn had tools do, as its program wrote it; kept, and no part of what is said."""
 
@@ -61,6 +63,7 @@ CODING_RECORDER = "specstory"
 """The host of sessions in which an agent is at work, however few messages they have."""
 
 
+# Texts with empty defaults and no None: each is a line of a record that leaves out what is empty.
 @dataclass(frozen=True, slots=True)
 class Session:
     """The header of a session: the first line of its JSONL file."""
@@ -115,6 +118,8 @@ class Transcript:
 
     def has_agent_at_work(self) -> bool:
         """Whether the agent does things, message after message, rather than only answering."""
+        # Its reader leaves out what passed between tools, so few messages are no sign of a mere
+        # answer.
         if self.session.host == CODING_RECORDER:
             return True
         spoken = [t.role for t in self.turns if t.role in (Role.USER, Role.ASSISTANT)]
@@ -134,6 +139,7 @@ class Transcript:
 
 def last_rounds(turns: Sequence[Turn]) -> Sequence[Turn]:
     """Return the turns of the last rounds; a round begins where a person speaks after another."""
+    # Bounded before it is looked through: a session of an agent may have ten thousand turns.
     begin = max(0, len(turns) - ROUND_TURNS)
     rounds = 0
     for n in range(len(turns) - 1, begin - 1, -1):
@@ -166,6 +172,7 @@ def scope_of(session: Session) -> str:
     """
     if not session.area:
         return SHARED
+    # The name belongs to the scope: two agents of one memory must not read each other's.
     name = {"agent": session.agent, "user": session.user}.get(session.area, "")
     return named(session.area, name) or f"session:{root_of(session)}"
 
@@ -185,6 +192,7 @@ def in_scope(session: Session, scope: str) -> Session:
 
 def named(area: str, name: str) -> str:
     """Return the scope of an area and a name; none without a name."""
+    # One line, as a scope stands in front matter and in a column of the index.
     line = " ".join(name.split())
     return f"{area}:{line}" if line else SHARED
 

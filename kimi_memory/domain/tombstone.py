@@ -26,6 +26,8 @@ _PART = 4
 """From so many bytes on a sentence counts as part of a value of several."""
 
 
+# What was forgotten stays barred by its words or their hash: a distiller reads the old turns again,
+# and an import brings the same sentence.
 @dataclass(frozen=True, slots=True)
 class Tombstone:
     """One line of ``mid-term/tombstones.jsonl``."""
@@ -61,6 +63,8 @@ class Tombstones:
 
     def __init__(self, stones: Iterable[Tombstone], keyed: Keyed | None = None) -> None:
         self._stones = tuple(stones)
+        # A keyed hash is made by the journal and costs more than all the rest, and most memories
+        # need none.
         is_needed = any(stone.hashed and stone.value.startswith(KEYED) for stone in self._stones)
         self._keyed = keyed if is_needed else None
         self._about = frozenset(id for stone in self._stones for id in stone.about)

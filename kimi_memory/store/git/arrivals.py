@@ -27,6 +27,7 @@ def arrivals(git: Git, folder: Path, since: float) -> Mapping[str, frozenset[str
             if path not in settled:
                 found[path].add(blob)
     if (folder / "MERGE_HEAD").exists():
+        # What git merged without a conflict is in the index before there is a commit.
         for path, blob in _staged_blobs(git):
             if path in found:
                 found[path].add(blob)
@@ -64,5 +65,6 @@ def _staged_blobs(git: Git) -> Iterator[tuple[str, str]]:
     for row in git.call("ls-files", "-s", "-z").out.split(b"\0")[:-1]:
         about, _, path = row.partition(b"\t")
         _, blob, stage = about.split(b" ")
+        # Other stages are the sides of a conflict, which the person has yet to settle.
         if stage == b"0":
             yield decode(path), blob.decode("ascii")

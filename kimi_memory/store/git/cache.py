@@ -71,6 +71,7 @@ class CacheFile:
         Raises:
             HistoryError: it could not be written.
         """
+        # Another process wrote meanwhile and knows more; the commit itself is not in doubt.
         if self._news and self._file_signature() == self._stat:
             self._write_cache()
 
@@ -91,6 +92,7 @@ def load_cache(path: Path) -> Cache:
         mark, _, body = path.read_bytes().partition(b"\n")
     except OSError:
         return Cache()
+    # A damaged row would let a changed file look unchanged, and a commit leave it out.
     if mark != hashlib.sha256(body).hexdigest().encode():
         return Cache()
     try:
@@ -114,6 +116,7 @@ def behind(cache: Cache, looks: Stats) -> set[str]:
     changed = {
         path
         for path, stat in looks.items()
+        # What cannot be known from a look is read.
         if path not in entries or stat == UNKNOWN or entries[path].stat != stat
     }
     return changed | (entries.keys() - looks.keys())

@@ -20,11 +20,15 @@ EMAIL = "kimi-memory@localhost"
 SAFE = {
     "core.fsync": "all",
     "core.fsyncMethod": "fsync",
+    # Git would pack in the background, in the middle of our next commit, and remove what a purge
+    # has yet to count.
     "gc.auto": "0",
     "maintenance.auto": "false",
+    # Bytes are hashed by us and by git: they must be the same on every system.
     "core.autocrlf": "false",
     "core.fileMode": "false",
     "core.quotePath": "false",
+    # macOS hands out file names in another Unicode form than it was given.
     "core.precomposeUnicode": "true",
     "merge.conflictStyle": "diff3",
     # A folder that was emptied was not renamed: sessions only moved to the archive.
@@ -35,15 +39,20 @@ SAFE = {
 
 _CALL = {
     **SAFE,
+    # What a folder from somebody else may name, and git would run or read: hooks, monitors,
+    # attributes.
     "core.hooksPath": "/dev/null",
     "core.fsmonitor": "false",
     "core.attributesFile": "/dev/null",
     "core.excludesFile": "/dev/null",
     "core.untrackedCache": "false",
     "protocol.ext.allow": "never",
+    # A file tree may hold a bare repository with settings of its own; git must not find it.
     "safe.bareRepository": "explicit",
     "i18n.commitEncoding": "utf-8",
     "i18n.logOutputEncoding": "utf-8",
+    # Few objects are written one by one; a pack for each small commit would leave thousands of
+    # packs.
     "fastimport.unpackLimit": "100",
 }
 _FLAGS = [
@@ -51,11 +60,14 @@ _FLAGS = [
     *(part for key, value in _CALL.items() for part in ("-c", f"{key}={value}")),
 ]
 _ENVIRONMENT = {
+    # The same answers on every machine: neither the administrator's settings nor the user's apply.
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_CONFIG_GLOBAL": "/dev/null",
     "GIT_ATTR_NOSYSTEM": "1",
+    # Nobody sits at a hook of an agent program to type a password.
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_LITERAL_PATHSPECS": "1",
+    # Reading must not lock the index against a person's own command.
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_NO_REPLACE_OBJECTS": "1",
     # A partial clone fetches missing objects by running what its configuration names.
@@ -65,6 +77,7 @@ _ENVIRONMENT = {
     "GIT_AUTHOR_EMAIL": EMAIL,
     "GIT_COMMITTER_NAME": NAME,
     "GIT_COMMITTER_EMAIL": EMAIL,
+    # Failures are known by git's English words, see `_REMEDIES`.
     "LC_ALL": "C",
 }
 _REMEDIES = (
@@ -75,6 +88,7 @@ _REMEDIES = (
     ("Read-only file system", "Mount it writable, then retry"),
     ("not a git repository", "Run 'kimi-memory init' to start the history again"),
 )
+# A git that hangs, such as on a dead network drive, must not hold our lock for ever.
 _TIMEOUT_SECONDS = 30.0
 _WHOLE_SECONDS = 600.0
 _WHOLE = frozenset({"fsck", "fast-export", "fast-import", "repack", "gc", "reflog"})
@@ -97,6 +111,7 @@ def decode(path: bytes) -> str:
 
 def clean_environment(**extra: str) -> dict[str, str]:
     """Return our environment without what would steer git, and with what makes it safe."""
+    # In a hook of git itself GIT_DIR is set, and names the repository of the person's project.
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     return {**kept, **_ENVIRONMENT, **extra}
 
@@ -145,6 +160,7 @@ class Git:
         """
         for name in ("objects", "refs"):
             (folder / name).mkdir()
+        # By hand: `git init` takes longer than the diff that is asked for.
         (folder / "HEAD").write_text("ref: refs/heads/main\n", encoding="ascii")
         objects = _quote_path(self.common() / "objects")
         environment = {"GIT_ALTERNATE_OBJECT_DIRECTORIES": objects}

@@ -20,6 +20,7 @@ from kimi_memory.store.git.log import Idents, idents
 from kimi_memory.store.git.tree import EMPTY_TREE, NOTHING, Compared, Owed, compare, list_tree
 
 _TRIES = 5
+# Long enough that no living process still writes a file of that age.
 _LEFTOVER_SECONDS = 3600.0
 _BUSY = {
     "MERGE_HEAD": "merge",
@@ -54,6 +55,7 @@ def busy_with(folder: Path) -> str:
 
 def branch(git: Git) -> tuple[str, str]:
     """Return the current branch's ref, empty when detached, and its commit, empty before one."""
+    # One process tells both; `symbolic-ref` and `rev-parse` would be two.
     form = "--format=%(HEAD)%(refname)%00%(objectname)"
     for row in git.run("for-each-ref", form, "refs/heads").splitlines():
         if row.startswith(b"*"):
@@ -68,6 +70,8 @@ def writable_branch(git: Git, folder: Path) -> tuple[str, str]:
     Raises:
         HistoryError: the person is in the middle of something.
     """
+    # A commit in the middle of a merge would end it for them, with our message and without their
+    # answer.
     verb = busy_with(folder)
     if verb:
         raise HistoryError(
@@ -75,6 +79,7 @@ def writable_branch(git: Git, folder: Path) -> tuple[str, str]:
             "what was written since is committed afterwards."
         )
     ref, head = branch(git)
+    # A commit on no branch is lost at the next checkout.
     if not ref:
         raise HistoryError(
             "The memory is on no branch (detached HEAD). Go back with 'git switch -'; "
@@ -110,6 +115,8 @@ class Committer:
             HistoryError: git refused, or the person is in the middle of something.
         """
         self._remove_leftovers()
+        # A person may commit at any moment: then the branch has moved, and what differs is looked
+        # for again.
         for _ in range(_TRIES):
             ref, head = writable_branch(self._git, self._folder)
             self._owed.settle(self._git)
@@ -130,6 +137,8 @@ class Committer:
             if found.differences:
                 commit = objects.commit(head, found.differences, message, who)
         if commit:
+            # Noted before the branch moves: killed in between, the next commit still carries the
+            # index along.
             self._owed.note(head, commit)
             if not self._move_branch(ref, commit, head):
                 return None
@@ -142,6 +151,7 @@ class Committer:
     def _move_branch(self, ref: str, commit: str, head: str) -> bool:
         """Move the branch; False when it is not where we found it."""
         note = f"-mkimi_memory: {commit[:12]}"
+        # With the old commit named, git moves the branch only where nobody else did.
         result = self._git.call("update-ref", note, ref, commit, head or NOTHING)
         if result.code == 0:
             return True
@@ -187,6 +197,8 @@ def disk_tree(git: Git, side: Path) -> Iterator[tuple[Git, str]]:
         with Import(aside) as objects:
             found = compare(git, cache.entries, objects.add)
             if found.differences:
+                # A fixed moment: the same files on disk give the same commit, however often they
+                # are asked for.
                 who = idents("", datetime.fromtimestamp(0, UTC))
                 made = objects.commit(head, found.differences, b"On disk\n", who)
         yield aside, made or head or EMPTY_TREE

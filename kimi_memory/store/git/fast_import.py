@@ -40,6 +40,7 @@ class Import:
         if self._process is None:
             return
         if error is not None:
+            # The end of a stream counts as a good one, so git would keep what it got until then.
             self._process.kill()
         _, err = self._process.communicate()
         failed = self._broken or self._process.returncode != 0
@@ -93,6 +94,8 @@ class Import:
                 rest,
             )
         )
+        # The commit is named but no branch of git's moves: that happens with a check, see
+        # `Committer`.
         self._feed_stream(b"get-mark :1\nreset %b\nfrom %b\n\n" % (_PASSING, NOTHING.encode()))
         return self._read_answer()
 
@@ -127,6 +130,7 @@ def _format_data(content: bytes) -> bytes:
 
 def _format_differences(differences: Iterable[Difference]) -> bytes:
     """Return the differences as the stream has them; absences first, they make room."""
+    # A folder may become a file of the same name: first it has to be empty.
     ordered = sorted(differences, key=lambda difference: difference.new is not None)
     return b"".join(map(_format_difference, ordered))
 
@@ -140,5 +144,6 @@ def _format_difference(difference: Difference) -> bytes:
 
 def quoted(path: str) -> bytes:
     """Return a path as the stream has it, whatever it holds."""
+    # Quoted always: a path may hold a line break, which would begin a command of the stream.
     plain = encode(path).replace(b"\\", b"\\\\").replace(b'"', b'\\"')
     return b'"%b"' % plain.replace(b"\n", b"\\n")

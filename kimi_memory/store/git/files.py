@@ -12,6 +12,7 @@ from pathlib import Path
 from kimi_memory.store.files.stat import Stat, signature
 from kimi_memory.store.git.command import decode, encode
 
+# Larger files are no notes, and every commit of one would stay in the history for ever.
 LARGEST = 50 * 1024 * 1024
 IGNORED = """\
 # Derived or of this machine only; kimi_memory makes it again.
@@ -55,6 +56,8 @@ def refused_by_git(name: str) -> bool:
     """Whether git would refuse a file of this name, and with it the whole commit."""
     if not _SUSPECT.search(name):
         return False
+    # On Windows a backslash begins a folder and a colon a stream of a file, so that either may hide
+    # ".git".
     parts = re.split(r"[\\:]", _DROPPED.sub("", name))
     return any(part.rstrip(" .").casefold() in {".git", "git~1"} for part in parts)
 
@@ -115,6 +118,7 @@ def _scan_folder(root: bytes, folder: str, result: Scan) -> Iterator[str]:
     except OSError as error:
         _skip_broken(result, folder, error)
         return
+    # Git takes such a folder for a submodule, and refuses the commit.
     if folder and any(entry.name == b".git" for entry in found):
         result.skipped[folder] = "another git repository"
         return

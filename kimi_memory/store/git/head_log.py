@@ -10,6 +10,7 @@ from pathlib import Path
 
 from kimi_memory.store.files.stat import UNKNOWN, Stat, signature
 
+# Each movement costs a call of git.
 _MOST = 200
 """So many of the last movements of HEAD are looked at."""
 _LINE = re.compile(rb"([0-9a-f]{40}) ([0-9a-f]{40}) .*?> (\d+) [+-]\d{4}\t?(.*)")
@@ -33,8 +34,10 @@ def read_state(folder: Path) -> State:
     return tuple(signature(path.stat()) if path.exists() else UNKNOWN for path in found)
 
 
+# Asked at every start, so by files alone: a call of git takes as long as all of the rest.
 def brought_nothing(folder: Path, since: float) -> bool:
     """Whether surely nothing came with commits since a moment of the system clock."""
+    # A worktree or a submodule keeps its log elsewhere: there git has to be asked.
     if folder.is_symlink() or not folder.is_dir():
         return not folder.exists()
     return _is_quiet(folder, since, read_state(folder))

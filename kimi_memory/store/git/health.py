@@ -44,6 +44,7 @@ def _check_version(git: Git) -> Iterator[Finding]:
 
 
 def _check_state(git: Git, folder: Path) -> Iterator[Finding]:
+    # A worktree has locks of its own beside those of its repository.
     for lock in sorted({*find_locks(folder), *find_locks(git.common())}):
         yield _warning_finding(
             "a lock file of git", "Our next commit removes it once its owner is gone", str(lock)
@@ -90,6 +91,8 @@ def _check_foreign_programs(git: Git) -> Iterator[Finding]:
 
 
 def _check_objects(git: Git) -> Iterator[Finding]:
+    # Whether objects are there, without reading each: a whole check takes minutes in a large
+    # history.
     result = git.call("fsck", "--connectivity-only", "--no-dangling", "--no-progress")
     if result.code != 0:
         said = (result.err + decode(result.out)).strip().splitlines()

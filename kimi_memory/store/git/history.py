@@ -62,6 +62,8 @@ class History:
         self._side = root / ".kimi"
         self._found: Git | None = None
         self._unsettled = False
+        # For the life of the process: a daemon commits often, and reading ten thousand rows each
+        # time costs more than the commit.
         self._kept = CacheFile(self._side / "git-cache")
         self._arrived: tuple[object, Mapping[str, frozenset[str]]] = None, {}
 
@@ -73,6 +75,7 @@ class History:
         """
         if not self.enabled:
             return []
+        # First of all, so that a machine without git is refused before anything is made.
         Git(self.root, None).run("version")
         notes: list[str] = []
         with self._hold_lock() as since:
@@ -232,6 +235,8 @@ class History:
             return {}
         folder = _folder_of(git)
         state = read_state(folder)
+        # Asked for at every search of a bound caller, and as long as HEAD stands still the answer
+        # is the same.
         if self._arrived[0] != (since, state):
             self._arrived = (since, state), arrivals(git, folder, since)
         return self._arrived[1]
@@ -284,6 +289,8 @@ class History:
             git = self._open_repository()
             if git.call("config", "--local", "--get", "--type=bool", MARK).text == "true":
                 self._found = git
+            # A clone carries none of our settings: it may be read, and is made ours at its first
+            # write.
             elif is_clone(git):
                 self._found, self._unsettled = git, True
         return self._found
@@ -293,6 +300,7 @@ class History:
         place = self.root / ".git"
         if place.is_symlink():
             raise HistoryError(f"{place} is a symbolic link. Replace it by the folder it names.")
+        # Worktrees and submodules have a file here that names the folder.
         if place.is_file():
             shown = Git(self.root, None).run("rev-parse", "--absolute-git-dir")
             place = Path(os.fsdecode(shown.removesuffix(b"\n")))
@@ -315,6 +323,8 @@ class History:
         return git, folder
 
     def _create_repository(self, git: Git) -> None:
+        # Without templates, which may bring hooks, and with fixed names, whatever the user's
+        # settings say.
         git.run("init", "--quiet", "--template=", "--initial-branch=main", "--object-format=sha1")
         git.run("config", MARK, "true")
 
@@ -348,6 +358,7 @@ class History:
         _write_absent(self.root / ".gitignore", IGNORED)
         _write_absent(self.root / attributes.NAME, attributes.CONTENT)
         attributes.renew(self.root)
+        # Settings are not covered by git's own fsync.
         _sync_repository(git.common(), folder)
 
 

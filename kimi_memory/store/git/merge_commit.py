@@ -73,9 +73,12 @@ class Merger:
         other = Git(root, place)
         check_owner(root, other.common())
         theirs = resolve(other, "HEAD")
+        # What the other copy has of ours already need not be sent; if it lacks our commit, it
+        # cannot leave that out.
         known = other.call("cat-file", "-e", f"{self.ours}^{{commit}}").code == 0
         wanted = f"{theirs}\n^{self.ours}\n" if known else f"{theirs}\n"
         pack = other.run("pack-objects", "--stdout", "--revs", "-q", feed=wanted.encode())
+        # Strict: objects from another folder are checked before any of them is ours.
         self._git.run("unpack-objects", "-q", "--strict", feed=pack)
         return theirs
 
@@ -102,6 +105,8 @@ class Merger:
             theirs: the other commit.
             files: what is otherwise than in ours, None for what is gone.
         """
+        # In the order of their names and not of the caller: both copies make the same commit, byte
+        # for byte.
         first, second = sorted((self.ours, theirs))
         entries = list_tree(self._git, self.ours)
         with Import(self._git) as objects:
@@ -112,6 +117,7 @@ class Merger:
                     objects.add(content)
                     entries[path] = Entry(_PLAIN, blob_name(content))
             rows = [Difference(path, None, entry) for path, entry in entries.items()]
+            # The later of both and no clock, for the same reason.
             at = datetime.fromtimestamp(max(map(self._seconds, (first, second))), UTC)
             return objects.merge((first, second), rows, _MESSAGE, idents("", at))
 

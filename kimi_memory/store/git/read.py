@@ -43,6 +43,8 @@ def read_graph(git: Git, commit: str) -> list[GraphRow]:
     if not read_head(git):
         return []
     form = ("--no-commit-header", "--format=%H %ct %P")
+    # By date, parents before children: of two branches that were merged, commits stand as they
+    # happened.
     listed = git.run("rev-list", "--date-order", "--reverse", *form, commit)
     rows = (line.decode("ascii").split() for line in listed.splitlines())
     return [GraphRow(name, tuple(parents), int(at)) for name, at, *parents in rows]
@@ -55,6 +57,7 @@ def resolve(git: Git, commit: str) -> str:
         HistoryError: there is no such commit.
     """
     wanted = f"{commit}^{{commit}}"
+    # A name from a request may begin with a dash; behind this mark git takes it for no option.
     result = git.call("rev-parse", "-q", "--verify", "--end-of-options", wanted)
     if result.code != 0 or not commit:
         raise HistoryError(f"No commit {commit!r} here. List them with 'kimi-memory log'.")
@@ -78,6 +81,7 @@ def find_trailer(git: Git, trailer: str, value: str) -> Commit | None:
     """Return the newest commit that carries a trailer with this value."""
     name, wanted = trailer_name(trailer), one_line(value)
     commits = _list_commits(git, ["--fixed-strings", f"--grep={name}: {wanted}"], [])
+    # `--grep` looks into the whole message: a subject may hold the same words as a trailer.
     return next((commit for commit in commits if commit.trailers.get(name) == wanted), None)
 
 
@@ -114,6 +118,7 @@ def read_content(git: Git, commit: str, path: str) -> bytes | None:
 def read_changed(git: Git, commit: str) -> list[tuple[str, str]]:
     """Return what a commit changed against its first parent: A, M or D, and the path."""
     full = resolve(git, commit)
+    # The first parent is the memory as it was here; what a merge brought is a change to it.
     parent = git.call("rev-parse", "-q", "--verify", f"{full}^1").text
     return [
         ("A" if d.old is None else "D" if d.new is None else "M", d.path)
@@ -129,6 +134,8 @@ def read_versions(git: Git, folders: Sequence[str]) -> list[Version]:
     if not read_head(git):
         return []
     commits = git.run("rev-list", "HEAD")
+    # All commits through one process: a call for each would take minutes where there are ten
+    # thousand.
     plain = ("--stdin", "-r", "-m", "--root", "--no-renames", "--no-abbrev", "-z")
     words = iter(git.run("diff-tree", *plain, "--", *folders, feed=commits).split(b"\0")[:-1])
     found, commit = [], ""
@@ -156,6 +163,7 @@ class Touched(NamedTuple):
 def read_touched(git: Git, commits: Iterable[str]) -> Iterator[Touched]:
     """Yield what commits made of their files; of a merge what differs from all its parents."""
     feed = "".join(f"{commit}\n" for commit in commits).encode()
+    # Combined: what a merge took from one of its parents unchanged was done by the commits before.
     plain = ("--stdin", "-r", "-c", "--root", "--no-renames", "--no-abbrev", "-z")
     words = iter(git.run("diff-tree", *plain, feed=feed).split(b"\0")[:-1])
     commit = ""
@@ -163,6 +171,7 @@ def read_touched(git: Git, commits: Iterable[str]) -> Iterator[Touched]:
         if not word.startswith(b":"):
             commit = word.decode("ascii")
             continue
+        # A combined row begins with a colon for each parent, and lists a mode and a blob of each.
         parents = len(word) - len(word.lstrip(b":"))
         names = word.decode("ascii").split(" ")[parents + 1 :]
         before, blob = (name if name.strip("0") else "" for name in (names[0], names[parents]))
@@ -187,6 +196,7 @@ def read_pairs(git: Git, side: Path, old: str, new: str) -> list[Pair]:
 
 def _compare_trees(git: Git, old: str, new: str) -> list[Pair]:
     found = differences(git, old, new)
+    # Contents of all files in one call; each of several thousand would be a process of its own.
     names = [entry.blob for one in found for entry in (one.old, one.new) if entry is not None]
     contents = read_blobs(git, dict.fromkeys(names))
     return [
@@ -208,6 +218,7 @@ def read_files(git: Git, places: Iterable[tuple[str, str]]) -> dict[tuple[str, s
     out, at = git.run("cat-file", "--batch", feed=feed) if wanted else b"", 0
     for place in wanted:
         end = out.index(b"\n", at)
+        # From the right: of an object that is missing git repeats the path, which may hold spaces.
         words = out[at:end].rsplit(b" ", 2)
         at = end + 1
         if len(words) == 3 and words[2].isdigit():
@@ -238,6 +249,7 @@ def parse_objects(out: bytes) -> Iterator[tuple[bytes, str, bytes]]:
 
 def read_diff(git: Git, side: Path, old: str, new: str, path: str) -> str:
     """Return a diff for people; an empty `new` is the disk."""
+    # Before the first commit there is no HEAD, and everything on disk is new.
     first = EMPTY_TREE if old == "HEAD" and not read_head(git) else resolve(git, old)
     if new:
         return _diff_trees(git, first, resolve(git, new), path)
@@ -247,6 +259,7 @@ def read_diff(git: Git, side: Path, old: str, new: str, path: str) -> str:
 
 def _diff_trees(git: Git, old: str, new: str, path: str) -> str:
     only = [encode(path)] if path else []
+    # A repository may name programs that show a diff; they are never run.
     plain = ("-r", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color")
     return git.run("diff-tree", *plain, old, new, "--", *only).decode("utf-8", "replace")
 

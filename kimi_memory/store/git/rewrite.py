@@ -80,6 +80,8 @@ class Rewrite:
             HistoryError: git is missing, or something in it is not ours to rewrite.
         """
         self._git.run("version")
+        # A worktree or a submodule shares its objects with a repository that is not ours to
+        # rewrite: the text would stay in the other one.
         if self._folder.is_symlink() or not self._folder.is_dir():
             raise HistoryError(f"{self._folder} is no folder of its own, so it cannot be purged.")
         for name, what in {
@@ -90,6 +92,8 @@ class Rewrite:
         }.items():
             if (self._folder / name).exists():
                 raise HistoryError(f"The repository in {self._root} {what}, then purge again.")
+        # Only a repository that we made or that a person gave us: a rewrite changes every commit's
+        # name.
         if self._git.call("config", "--local", "--get", "--type=bool", MARK).text != "true":
             raise HistoryError(
                 f"The repository in {self._root} is not this memory's, so it is not rewritten. "
@@ -107,6 +111,8 @@ class Rewrite:
 
     def search(self, wash: Wash) -> Found:
         """Return how many objects, reachable or not, hold the text."""
+        # Unreachable objects count as well: git keeps them for weeks, and anybody with the folder
+        # can read them.
         found = {"commit": 0, "tree": 0, "blob": 0, "tag": 0}
         for kind, content in self._read_objects():
             found[kind] += any(wash.count(text) for text in _yield_texts(kind, content))
@@ -133,6 +139,8 @@ class Rewrite:
         self._side.mkdir(mode=0o700)
         fresh = Git(self._root, self._side / "git")
         staged, stashes = self._staged_entries(), self._keep_stashes()
+        # Counted on both sides: a purge cannot be undone, so a history that came out shorter must
+        # not take the place of the old one.
         before = self._git.run("rev-list", "--all", "--count")
         self._make_repository(fresh, wash)
         self._import_history(fresh, wash)
@@ -167,6 +175,8 @@ class Rewrite:
             self._copy_washed(name, wash)
         for hook in sorted(self._folder.glob("hooks/*")):
             self._copy_washed(f"hooks/{hook.name}", wash)
+        # The new repository is ours from the first byte: settings that run programs have no right
+        # to be carried over.
         for name in risky_settings(fresh):
             fresh.run("config", "--unset-all", name)
         ref = self._git.run("symbolic-ref", "HEAD").strip()
@@ -186,9 +196,13 @@ class Rewrite:
     def _import_history(self, fresh: Git, wash: Wash) -> None:
         stream = self._git.run(
             "fast-export", "--all", "--signed-tags=strip", "--tag-of-filtered-object=rewrite",
+            # Words in another encoding would not be found; without the last word of the stream, one
+            # that was cut off would pass for a whole one.
             "--reencode=yes", "--use-done-feature",
         )  # fmt: skip
         washed = b"".join(_wash_stream(stream, wash))
+        # Permissive: commits of old tools have zones that git would refuse today, and none of them
+        # may be lost.
         fresh.run("fast-import", "--quiet", "--force", "--date-format=raw-permissive", feed=washed)
 
     def _keep_stashes(self) -> list[str]:
@@ -205,6 +219,8 @@ class Rewrite:
             return None
         index = _parse_entries(self._git.run("ls-files", "-s", "-z"))
         head = self.head()
+        # Only what differs from the last commit is carried over: the rest of an index follows from
+        # the new head.
         tree = (
             _parse_entries(self._git.run("ls-tree", "-r", "-z", "--full-tree", head))
             if head
@@ -221,10 +237,14 @@ class Rewrite:
         above = disk.open(str(self._root), os.O_RDONLY | os.O_DIRECTORY)
         side = disk.open(str(self._side), os.O_RDONLY | os.O_DIRECTORY)
         try:
+            # On disk before the rename: after a power cut there is either the old repository or a
+            # whole new one.
             disk.fsync(side)
             try:
                 disk.exchange("git", side, ".git", above)
             except OSError:
+                # Not every file system can exchange two names at once; between these two renames
+                # `sweep` of the next run knows what to do.
                 disk.rename(".git", above, "old", side)
                 disk.rename("git", side, ".git", above)
             disk.fsync(above)
@@ -240,6 +260,8 @@ def _yield_texts(kind: str, content: bytes) -> Iterator[bytes]:
         return
     at = 0
     while at < len(content):
+        # A tree is a list of "mode name\0" and twenty bytes of a hash, which may hold any byte by
+        # chance.
         end = content.index(b"\0", at)
         yield content[at:end].partition(b" ")[2]
         at = end + 21
@@ -268,12 +290,14 @@ def _restage_index(fresh: Git, staged: Sequence[_Staged], wash: Wash) -> None:
             id = fresh.run("hash-object", "-w", "--stdin", feed=clean).strip()
         rows.append(b"%s %s\t%s\0" % (one.mode.encode(), id, path))
     fresh.run("update-index", "-z", "--index-info", feed=b"".join(rows))
+    # Its answer does not matter: without it `git status` only takes longer, once.
     fresh.call("update-index", "-q", "--refresh")
 
 
 def _restore_stashes(fresh: Git, kept: Sequence[str]) -> None:
     if kept:
         fresh.run("update-ref", "-d", "refs/stash")
+    # The oldest first: the reflog of refs/stash is a stack, and its order is the number of a stash.
     for ref in reversed(kept):
         commit = fresh.run("rev-parse", ref).strip()
         about = fresh.run("log", "-1", "--format=%s", ref).strip()
@@ -302,6 +326,8 @@ def _wash_stream(stream: bytes, wash: Wash) -> Iterator[bytes]:
     for line, content in _yield_commands(stream):
         word, _, rest = line.partition(b" ")
         if content is not None:
+            # The bytes of a file are washed by its kind, which its path tells; messages are plain
+            # words.
             clean = wash.words(content)
             if kind == b"blob":
                 clean = wash.content(paths.get(mark, ""), content)
@@ -321,6 +347,8 @@ def _washed_line(word: bytes, rest: bytes, wash: Wash) -> bytes:
         case b"D":
             return b"D " + _quote_path(wash.name(_unquote_path(rest)))
         case b"author" | b"committer" | b"tagger":
+            # The time behind the address must stay as it is: digits of a purged text may stand in
+            # it.
             who, end, when = rest.rpartition(b"> ")
             return word + b" " + wash.words(who) + end + when
         case b"commit" | b"reset" | b"tag":
@@ -334,6 +362,7 @@ def _blob_paths(stream: bytes) -> dict[bytes, str]:
     for line, _ in _yield_commands(stream):
         if line.startswith(b"M "):
             _, mark, path = line[2:].split(b" ", 2)
+            # One content may have had several names; any of them tells of what kind it is.
             found.setdefault(mark, _unquote_path(path))
     return found
 

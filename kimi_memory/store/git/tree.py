@@ -63,6 +63,8 @@ class Compared:
 
     def take(self, path: str, old: Entry | None, content: bytes, stat: Stat) -> bool:
         """Take in what a file holds; tell whether it differs."""
+        # The mode in history stays: file systems of Windows and shared folders show every file as
+        # executable.
         mode = old.mode if old is not None and old.mode.startswith("100") else _PLAIN
         new = Entry(mode, blob_name(content), stat)
         if old is not None and (old.mode, old.blob) == (new.mode, new.blob):
@@ -89,6 +91,7 @@ def compare(
     now, result = time.time_ns(), Compared()
     files = (scan(git.root) if only is None else scan_paths(git.root, only)).files
     listed = entries if only is None else entries.keys() & set(only)
+    # Only new paths are asked for: what is in history already stays there, as with git itself.
     for path in _ignored_paths(git, [path for path in files if path not in entries]):
         del files[path]
     result.differences += [
@@ -98,6 +101,8 @@ def compare(
     ]
     for path, stat in files.items():
         old = entries.get(path)
+        # A look at size and time spares reading; a file that changed within the clock's last tick
+        # is read again, see `settled_stat`.
         if old is None or old.stat != stat:
             content = read_plain(git.root, path)
             if content is not None and result.take(path, old, content, settled_stat(stat, now)):
@@ -138,6 +143,7 @@ class Owed:
         if not pending:
             return True
         for old, new in pending:
+            # In order: the second move begins where the first one ends.
             if not _move_index(git, old, new):
                 return False
         self._path.unlink(missing_ok=True)
@@ -159,6 +165,8 @@ def _move_index(git: Git, old: str, new: str) -> bool:
     if head != new and git.call("merge-base", "--is-ancestor", new, "HEAD").code != 0:
         # Never published, or on a branch that is not checked out any more.
         return True
+    # What they staged themselves stays, and what a later commit of theirs changed is as that one
+    # says.
     moves = differences(git, old, new)
     staged = _staged_paths(git, old, [move.path for move in moves])
     now = {move.path: move.new for move in moves} if head == new else list_tree(git, head)
@@ -192,6 +200,7 @@ def _parse_differences(content: bytes) -> list[Difference]:
     return found
 
 
+# The hash of no entries, which git knows without an object.
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 
