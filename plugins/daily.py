@@ -61,6 +61,7 @@ def _card_from_event(event: Event, now: datetime) -> Card:
         created=now,
         updated=now,
         tags=event.tags,
+        # One event is one occasion; a second one, or a person, makes it knowledge.
         status=Status.CANDIDATE,
         sources=event.sources,
         lang=event.lang,
@@ -83,6 +84,7 @@ def _mark_stale(day: DayView) -> Iterable[Step]:
     limit = timedelta(days=day.stale_days)
     known = Cards.of(day.cards)
     active = (h for h in known.heads if h.status is Status.ACTIVE and not h.stands)
+    # By heads: after a long pause ten thousand cards may be due, of which two hundred are read.
     late = sorted((head.seen, head.id) for head in active if day.now - head.seen > limit)
     if not late:
         return
@@ -117,6 +119,7 @@ def _build_day_page(day: DayView) -> Iterable[Step]:
     yield Step(
         Op.REFINE,
         Day(
+            # Derived, so that two copies that consolidate one day make one page.
             id=derived_id("day", start, day.date.isoformat()),
             created=start,
             updated=start,

@@ -25,6 +25,7 @@ from kimi_memory.recall.request import Request
 
 ANSWERED = 0.5
 """From this part of a question's words in one hit on, memory claims to know the answer."""
+# Fixed: the mark of a block counts as tokens, and the same case must cost the same each time.
 _NONCE = "evaluated0"
 
 
@@ -135,6 +136,8 @@ class _Run:
         case = self.case
         began = time.perf_counter()
         query = self._build_query()
+        # The engine and not `Memory.recall`, which leaves a receipt: a test must not warm up what
+        # it asks for.
         hits = self.memory.engine.search(query).hits
         wrong = [
             *self._check_hits(hits),
@@ -166,6 +169,7 @@ class _Run:
         missing = [word for word in self.case.expect if not any(hits_of(word, texts))]
         wrong = [f"{word!r} is not among {len(hits)} hits" for word in missing]
         for word in self.case.forbid:
+            # Each hit by its id, as the author has to find out why that one came up.
             wrong += [f"{word!r} is forbidden and in {id}" for id in hits_of(word, texts)]
         return wrong
 
@@ -177,6 +181,7 @@ class _Run:
             for hit in hits
             if asked
         ]
+        # Scores are relative within an answer; how many of the words are there is not.
         share, id = max(shares, default=(0.0, ""))
         return [f"{id} has {share:.0%} of the question's words"] if share >= ANSWERED else []
 

@@ -147,6 +147,7 @@ def export_cards(
     _prepare_folder(memory, folder, force=force)
     placed = list(_place_cards(_read_cards(memory, past=past)))
     for one, path in placed:
+        # Byte for byte and not rendered: unknown keys and comments of a person go along.
         _write(memory, folder / path, one.text.encode(), force=True)
     _write(memory, folder / INDEX, _render_index(memory, placed).encode(), force=True)
     return Exported(folder, len(placed) + 1, len(placed))
@@ -320,6 +321,7 @@ def _add_element(
 ) -> None:
     element = ElementTree.SubElement(graph, kind, attributes)
     for name, value in values.items():
+        # Readers of GraphML take an empty element of a number for an error.
         if value not in (None, ""):
             data = ElementTree.SubElement(element, "data", {"key": f"{kind}-{name}"})
             text = str(value).lower() if isinstance(value, bool) else str(value)

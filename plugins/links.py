@@ -92,6 +92,7 @@ def _review_suggestions(card: Card, live: set[str], accept: float) -> tuple[tupl
 
 
 def _is_fresh_failure(head: Head, week: WeekView) -> bool:
+    # Failures of this week alone: older ones were looked at in their own.
     return head.type is CardType.GOTCHA and week.first <= day_in(head.seen, week.zone) <= week.last
 
 

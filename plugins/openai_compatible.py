@@ -61,6 +61,7 @@ class OpenAICompatible:
     def __init__(self, settings: Mapping[str, Any]) -> None:
         choices = Choices("openai_compatible", settings)
         base = choices.text("base_url")
+        # A model without a server is nobody's: nothing may be sent to a default address.
         self._model = choices.text("model") if base else ""
         self._embed_model = choices.text("embed_model") if base else ""
         seconds = choices.number("timeout_seconds", 60)
@@ -91,6 +92,8 @@ class OpenAICompatible:
             return None
         manner = self._vectors.manner
         size = f"/{self._dimensions}" if self._dimensions else ""
+        # The server as well: two of them may serve different weights under one name, and their
+        # vectors do not mix.
         name = f"{self._wire.base}:{self._embed_model}{size}{manner.mark}"
         return Embedding(name, rows, manner.weight)
 
@@ -106,6 +109,7 @@ class OpenAICompatible:
         )
 
     def _request_chat(self, prompt: Prompt, seconds: float | None = None) -> Reply:
+        # Ends: each refusal takes away a field or a form, and one that explains nothing is raised.
         while True:
             body = self._request_body(prompt)
             try:
@@ -124,6 +128,7 @@ class OpenAICompatible:
             bound: prompt.max_tokens,
         }
         if "temperature" not in self._unknown:
+            # The same session should give the same drafts, as far as a model can.
             body["temperature"] = 0
         if prompt.schema and "json_schema" not in self._unknown:
             named = {"name": "answer", "schema": dict(prompt.schema)}
@@ -166,6 +171,7 @@ class OpenAICompatible:
 
     def _embed_batch(self, texts: list[str], seconds: float) -> list[list[float]]:
         body: dict[str, Any] = {"model": self._embed_model, "input": texts}
+        # Some servers answer in base64 unless they are asked not to.
         body["encoding_format"] = "float"
         if self._dimensions:
             body["dimensions"] = self._dimensions

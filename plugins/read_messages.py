@@ -43,6 +43,7 @@ _ROLES = {
 # They show that a file is a chat, but nobody speaks in them.
 _OTHERS = frozenset({"system", "developer", "tool", "function"})
 _LISTS = ("messages", "conversations", "conversation")
+# Every program has its own name for it; the most telling ones first.
 _TIMES = ("timestamp", "started", "created_at", "create_time", "created", "time", "date")
 _IDS = ("session", "session_id", "conversation_id", "thread_id", "uuid", "id")
 _PARTS = ("text", "input_text", "output_text")
@@ -187,6 +188,8 @@ def _file_date(file: TranscriptFile, stream: BinaryIO) -> datetime:
     if named is not None:
         return named
     try:
+        # The day a file was written is near its conversation; the day it is taken in may be years
+        # later.
         return datetime.fromtimestamp(os.fstat(stream.fileno()).st_mtime, UTC)
     except (io.UnsupportedOperation, OSError):
         return EPOCH

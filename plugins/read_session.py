@@ -45,6 +45,7 @@ def read_transcript(file: TranscriptFile) -> Iterable[Transcript] | None:
     if not head.startswith(b"{"):
         return None
     first = _parse_object(head.partition(b"\n")[0])
+    # By content and not by name: people rename what they export.
     if first is not None and first.get("kind") == "session" and "started" in first:
         return _read_jsonl_session(file)
     whole = first if first is not None and "kind" not in first else _parse_object(head)
@@ -67,6 +68,8 @@ def _is_session(value: Mapping[str, Any]) -> bool:
 def _looks_cut(head: bytes, whole: bytes) -> bool:
     """Whether a head too short for the JSON of its file opens a session."""
     has_members = any(id in head for id in _CUT_IDS) and any(name in head for name in _TURNS)
+    # Only where the file goes on behind the head; a short one that does not parse is broken, and
+    # named by no reader.
     return len(whole) >= 65536 and has_members and b'"role"' in head
 
 
@@ -139,6 +142,7 @@ def _yield_turns(
             calls += _tool_calls(entry)
         if role not in roles or not text:
             continue
+        # Only spoken turns are counted: here, too, turn 5 is the one after turn 4.
         number += 1
         digest = sha256(f"{role}\0{text}".encode("utf-8", "replace")).hexdigest()[:12]
         repeats[digest] += 1

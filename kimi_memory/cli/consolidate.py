@@ -29,9 +29,12 @@ def run(arguments: Namespace) -> int:
         return run_introspection(arguments)
     with open_memory(arguments) as memory:
         day = day_argument(arguments.date, memory.zone) if arguments.date else None
+        # A day is made of distilled sessions; without this, what ended last night would be missing
+        # in it.
         reports = [] if dry_run else memory.distil_waiting()
         reports += memory.consolidate(job.name, day, dry_run=dry_run)
         for follower in followers(job.name, dated=day is not None):
+            # A user who disables a plugin wants nothing of it, also not behind another job.
             if memory.host.has(follower.plugin):
                 reports.append(memory.run(load_planner(follower)(memory), dry_run=dry_run))
     if not reports and not arguments.json:

@@ -35,6 +35,7 @@ def run(arguments: Namespace) -> int:
             except TranscriptError as error:
                 # One broken file of a folder must not keep the others out.
                 failed.append(str(error))
+        # Once for each session, after all files: parts of one session may lie in several.
         for id in dict.fromkeys(report.session for report in reports if report.session):
             _finish_session(memory, arguments, id)
     _print_result(arguments, reports, {"failed": failed, "skipped": skipped})
@@ -44,6 +45,7 @@ def run(arguments: Namespace) -> int:
 
 def _open_transcripts(paths: list[Path], skipped: list[str]) -> Iterator[TranscriptFile]:
     if paths in ([], [Path("-")]):
+        # Bytes, as the encoding of a transcript is for its reader to find out.
         yield from_bytes("-", sys.stdin.buffer.read())
         return
     yield from map(open_file, find_files(paths, skipped))

@@ -24,6 +24,7 @@ def run(arguments: Namespace) -> int:
         return 0
     for commit in commits:
         job = commit.trailers.get("Job", "")
+        # Commits that a person made have no trailers, and are shown all the same.
         ops = commit.trailers.get("Ops", "")
         details = "  ".join(part for part in (job and f"[{job}]", ops) if part)
         at = f"{in_zone(commit.at, zone):%Y-%m-%d %H:%M}"

@@ -28,6 +28,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _print_report(report: MergeReport, *, dry_run: bool) -> None:
+    # A dry run makes no commit, but knows the files.
     if (not report.commit and not dry_run) or not report.paths:
         show(f"Nothing to merge: all of {report.source} is here.")
         return

@@ -30,6 +30,7 @@ def space_of(arguments: Namespace) -> Space:
     """
     if arguments.shared and not (arguments.agent or arguments.user):
         raise UsageError("--shared goes with --agent or --user: without, nothing is its own.")
+    # As the store names it, or the binding would fit no session at all.
     session = safe_session_id(arguments.session) if arguments.session else ""
     return Bound(
         arguments.project, arguments.agent, arguments.user, session, shared=arguments.shared

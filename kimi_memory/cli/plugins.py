@@ -14,6 +14,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Print one line a plugin."""
+    # Without a memory: plugins are the user's, and the list must be there when no memory opens.
     loaded = user_host(Home.of_user()).loaded
     if arguments.json:
         show_json(loaded)

@@ -18,6 +18,7 @@ class Progress:
     def __init__(self, unit: str) -> None:
         self._unit, self._shown = unit, 0.0
         self._count = 0
+        # In a log file, a line that rewrites itself is one long line of control characters.
         self._visible = on_terminal()
 
     def add(self, count: int) -> None:

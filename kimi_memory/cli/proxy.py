@@ -49,6 +49,7 @@ def run(arguments: Namespace) -> int:
         raise UsageError("--port, --start-tokens or --prompt-tokens is out of range.")
 
     names = Names(
+        # A name may lead to several addresses; the server listens on one.
         bound="127.0.0.1" if arguments.host == "localhost" else arguments.host,
         hosts=tuple(arguments.allow_host),
         origins=tuple(arguments.allow_origin),

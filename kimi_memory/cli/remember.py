@@ -45,4 +45,5 @@ def run(arguments: Namespace) -> int:
             user=arguments.user,
             area=arguments.area,
         )
+    # No `leave`: the job has committed what it wrote, and all that waited before it.
     return finish_reports(arguments, [report])

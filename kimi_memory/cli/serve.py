@@ -100,12 +100,14 @@ def _open_tokens(arguments: Namespace):  # type: ignore[no-untyped-def]  # noqa:
 
 
 def _create_token(arguments: Namespace) -> int:
+    # Admin has to be asked for: it can forget whole sessions and take jobs back.
     scopes = [Scope(one) for one in arguments.scope or ("read", "write")]
     space = space_of(arguments)
     token, secret = _open_tokens(arguments).add(arguments.name, scopes, space, utcnow())
     if arguments.json:
         show_json({"token": hidden(token), "secret": secret})
     else:
+        # On standard output alone, so that a script can keep it without cutting it out of words.
         show(secret)
         print("Keep it: it is shown this once, and stored nowhere.", file=sys.stderr)
     return 0

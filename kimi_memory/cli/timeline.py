@@ -25,6 +25,7 @@ def run(arguments: Namespace) -> int:
         return 0
     note = ""
     for one in found:
+        # A key may have been several cards in turn: each begins with its own line.
         if one.note != note:
             show(f"{one.key or one.path}  {one.note}")
             note = one.note

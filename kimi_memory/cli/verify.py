@@ -43,6 +43,7 @@ def _compare_with_rebuilt(arguments: Namespace) -> int:
         show_json(found)
     else:
         _print_comparison(found)
+    # Rebuilding is slow and proves what `verify` alone cannot, so it is asked for by name.
     return int(not found.same)
 
 

@@ -19,6 +19,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Print versions, newest first."""
+    # Python would cut from the other end, and git takes a negative number for all.
     if arguments.limit < 0:
         raise UsageError("--limit is below zero. Give how many versions you want, 0 for all.")
     with open_memory(arguments) as memory:

@@ -79,4 +79,5 @@ def _print_batch(batch: Batch, zone: Zone) -> None:
     if batch.trouble:
         told = f"{at}  not now: {batch.trouble}"
     show(told)
+    # Into a pipe, Python would keep the lines until there are some thousand letters.
     sys.stdout.flush()

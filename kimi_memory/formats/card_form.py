@@ -24,6 +24,7 @@ _LAYOUT = Layout(
 
 def _card_values(card: Card) -> dict[str, Value]:
     first: dict[str, Value] = {"type": str(card.type), "key": card.key}
+    # What is empty is left out of the file, so that people see only lines that say something.
     rest: dict[str, Value] = {
         "category": card.category,
         "project": card.project,
@@ -45,6 +46,7 @@ def _card_values(card: Card) -> dict[str, Value]:
 def _card_body(card: Card) -> Body:
     comma = "、" if card.lang is Lang.ZH else ", "
     sessions = dict.fromkeys(f"session_{source.session}" for source in card.sources)
+    # Wikilinks besides the front matter: Obsidian and its like draw their graph from the body.
     pages = [*(link.to for link in card.links if link.weight > 0), *sessions]
     fields = dict(zip(card.body_fields, card.body_texts, strict=True))
     fields["links"] = comma.join(f"[[{page}]]" for page in pages)
@@ -179,6 +181,8 @@ class Head(NamedTuple):
     @classmethod
     def read(cls, row: list[Any]) -> Head:
         """Return a head from its JSON form, where enums and moments are text."""
+        # By place and without names: ten thousand rows are kept in one file, and read in each start
+        # of a job.
         id, key, type, status, lang, category, project, scope, trust, *rest = row
         confidence, importance, *moments, sourced, quoted, suggests, text = rest
         created, verified, valid_from, expires, valid_to = map(_parse_moment, moments)
@@ -210,6 +214,8 @@ class Head(NamedTuple):
             valid_from=card.valid_from,
             expires=card.expires,
             valid_to=card.valid_to,
+            # An edit by hand is no evidence of what was said; it only says that the owner wants it
+            # so.
             sourced=any(not source.by_hand for source in card.sources),
             quoted=tuple(quote.hash for quote in card.quotes),
             suggests=any(link.reason.startswith(SUGGESTED) for link in card.links),

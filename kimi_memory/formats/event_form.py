@@ -56,10 +56,13 @@ def _event_values(event: Event) -> dict[str, Value]:
 def _event_body(event: Event) -> Body:
     comma = "、" if event.lang is Lang.ZH else ", "
     fields = {
+        # Twice: in UTC for programs in the head, on the clocks of then for people in the body.
         "at": shown(event.at),
         "type": label(str(event.type), event.lang),
         "participants": comma.join(event.participants),
     }
+    # From the list of the class, so that a text which is added there is written without a change
+    # here.
     fields |= zip(event.body_fields, event.body_texts, strict=True)
     return Body(event.title, fields, {"quotes": note_format.quote_blocks(event.quotes)})
 
@@ -101,6 +104,7 @@ def _clean_event(event: Event) -> Event:
 
 def _event_path(event: Event) -> str:
     name = note_format.own_name(event.title, event.scope)
+    # The day first: a folder that is sorted by name is a diary.
     return f"episodic/{event.at:%Y%m%d}_{name}.md"
 
 
@@ -267,6 +271,7 @@ def _clean_proposal(proposal: Proposal) -> Proposal:
 
 
 def _proposal_place(proposal: Proposal) -> str:
+    # By id: of two proposals with one title neither may hide the other.
     return f"review/{proposal.id}.md"
 
 

@@ -76,6 +76,7 @@ def _plan_edits(text: str, changed: Mapping[str, Value], path: str) -> list[Edit
     block = find_block(text, path)
     tree = load_block(text, block, path) if block else None
     if block is None or tree is None:
+        # A page of a person without a head keeps its first line where they put it, below ours.
         return [_new_block(text, changed)]
     # "{a: 1, b: 2}" has no lines that could be replaced one by one.
     if tree.flow:
@@ -106,6 +107,7 @@ class _Patcher:
         self._starts = sorted([*(self._line_start(start) for start in starts), block.end])
         self._indent = text[self._line_start(starts[0]) : starts[0]] if starts else ""
         if self._indent.strip(" "):
+            # Something stands before the first key, such as a mark of YAML: it is no indentation.
             self._indent = ""
 
     def added(self, values: Mapping[str, Value]) -> str:
@@ -129,6 +131,7 @@ class _Patcher:
             space = " " if self._text[start - 1] == ":" else ""
             new = written(value, flow=place.shape == "flow")
             return [Edit(start, end, space + new)]
+        # Line by line, so that comments between the items of a list stay where they are.
         if place.items and isinstance(value, list) and value and place.shape == "list":
             edits = self._change_items(place, value)
             if edits is not None:
@@ -140,6 +143,7 @@ class _Patcher:
 
     @staticmethod
     def _is_spliceable(place: Place, value: Value, old: str) -> bool:
+        # What runs over lines is written anew as a whole; its places are not those of one value.
         if "\n" in old or "\r" in old:
             return False
         if place.shape in {"plain", "quoted"}:
@@ -162,6 +166,7 @@ class _Patcher:
     def _change_items(self, place: Place, value: list[Value]) -> list[Edit] | None:
         spans = [(self._block.start + start, self._block.start + end) for start, end in place.items]
         lines = [self._item_line(start, end) for start, end in spans]
+        # An item that is a map or runs over lines: then the whole key is written anew.
         if None in lines:
             return None
         rows = [line for line in lines if line is not None]
@@ -172,6 +177,7 @@ class _Patcher:
         for tag, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
             if tag == "equal":
                 continue
+            # With their own bullet and indentation, as they stand in the file.
             added = "".join(marker + item + self._block.newline for item in new[j1:j2])
             at = rows[i1][0] if i1 < len(rows) else rows[-1][1]
             edits += [Edit(start, end, "") for start, end in rows[i1 + 1 : i2]]

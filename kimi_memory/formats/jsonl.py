@@ -76,6 +76,7 @@ def view_path(session_id: str) -> str:
 
 def archive_path(session: Session) -> str:
     """Return where an ended session is kept: by the month, in UTC, it began in."""
+    # In UTC, or the same session would lie in two folders on machines of two zones.
     month = session.started.astimezone(UTC)
     return f"episodic/sessions/{month:%Y-%m}/session_{safe_session_id(session.id)}.jsonl"
 
@@ -87,6 +88,8 @@ def page_path(session: Session) -> str:
 
 def context_of(previous: str, line: bytes) -> str:
     """Return the context of the turn after a sealed line, whose own was `previous`."""
+    # A chain: a turn that is changed or left out breaks all contexts behind it, and `verify` names
+    # the first.
     return hashlib.sha256((previous + sum_of(line)).encode()).hexdigest()[:12]
 
 
@@ -351,6 +354,7 @@ def _get_required(record: Record, name: str) -> str:
 
 def _get_integer(record: Record, name: str, *, least: int = 0) -> int:
     value = record.get(name, 0)
+    # To Python, True is a whole number.
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
         raise ValueError(f"{name!r} should be a whole number from {least} on")
     return value

@@ -29,6 +29,8 @@ N = TypeVar("N", bound=Note)
 _HAN = re.compile("[\u3400-\u9fff]")
 
 
+# Strict where a wrong value would be believed, lenient where YAML merely guesses: `key: 8080` is
+# text to the person who wrote it.
 @dataclass(frozen=True, slots=True)
 class Keys:
     """The keys of one file; empty and missing are the same."""

@@ -131,6 +131,7 @@ class Fold:
         if new is None or known or past.id in self._shelf.entries() or self._gate.objection(old):
             return
         self._record_operation(Op.ADD, past, f"was so until {draft.at:%Y-%m-%d}")
+        # The step of the new card stays what it was; only its link to the old one is added.
         op, why = self._ops[new.id]
         self._record_operation(op, replace(new, supersedes=(*new.supersedes, past.id)), why)
 
@@ -143,9 +144,11 @@ class Fold:
     def _let_go(self, draft: Draft) -> str:
         """Archive what a person takes back; returns why nothing was."""
         if draft.origin is not Origin.HUMAN or not draft.quotes:
+            # A web page that an agent read aloud could otherwise empty a memory.
             return "only a person's own words take something back"
         named = self._matching.named(draft, self._cards)
         found = [c for c in named if c.status is not Status.ARCHIVED]
+        # What was said later than the words that take it back is a new statement.
         found = [c for c in found if _statement_time(c) <= draft.at and _is_meant(c, draft)]
         for card in found:
             self._gone[card.id] = let_go(card, draft.at, self._now)
@@ -175,6 +178,7 @@ class Fold:
 
     def _add_event(self, draft: Draft) -> None:
         id = derived_id("event", draft.at, *seed_of(draft), str(draft.event))
+        # The id comes from the words, so a session that is distilled again adds no second event.
         if id in self._shelf.entries() or draft.event is None:
             return
         event = Event(
@@ -255,6 +259,7 @@ class Fold:
             case Verdict.REPLACES | Verdict.CONFLICTS if draft.at < since:
                 # An older transcript came in late: what it says was so before, not now.
                 old = replace(self._new_card(draft), status=Status.SUPERSEDED, valid_to=since)
+                # Kept as past: a question about that time has an answer, and today's value stands.
                 self._record_operation(Op.ADD, old, f"was so until {since:%Y-%m-%d}")
             case Verdict.REPLACES:
                 self._supersede_cards(replaced, draft)
@@ -278,6 +283,7 @@ class Fold:
         new = self._with_evidence(card, draft, Rel.UPDATES)
         newer = draft.at >= (card.verified or card.created)
         if newer and compare_statements(card.value, draft.value) is Relation.FINER:
+            # The new words are partly theirs, so the card may not keep a trust that they have not.
             trust = least_trusted([card.trust, draft.origin])
             new = replace(new, value=content_of(draft), title=draft.title, trust=trust)
         self._record_operation(Op.REFINE, new, f"more detail from {draft.at:%Y-%m-%d}")
@@ -314,6 +320,7 @@ class Fold:
         links = [link for card in live if (link := _suggest_link(card, draft)) is not None]
         if any(card.key == draft.key for card in live):
             key = f"{draft.key}.{normalise(draft.title).replace(' ', '-')[:40]}"
+            # Another matter under the same key would be judged against this one each time.
             draft = replace(draft, key=key if key != draft.key else f"{key}.more")
         if not any(card.scope == draft.scope for card in self._shelf.cards({draft.key})):
             fresh = replace(self._new_card(draft), links=tuple(links))

@@ -39,6 +39,7 @@ def daily_jobs(context: JobContext, day: date | None, done: Done) -> dict[str, P
     """
     periods = Periods(context)
     news = periods.news()
+    # A day that a person names is done in any case: they see that something is missing there.
     days = news.days() if day is None else [day]
     ran = {one: done("daily", news.of_day(one)) for one in days}
     return {

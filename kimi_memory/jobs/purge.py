@@ -113,12 +113,14 @@ class Purge:
         """
         texts = check_texts(doomed.texts)
         ids = frozenset(sessions.find(self._store, id).id for id in doomed.sessions)
+        # Everything said in a session, because notes and other sessions quote it word for word.
         spoken = [text for id in sorted(ids) for text in self._spoken_texts(id)]
         scrub, traces = Scrub(Targets(texts), self._keyed), Traces(self._keyed)
         traces.add((*texts, *spoken))
         files = ((path, self._store.read(path)) for path in self._store.files())
         derived = list(self._find_derived_words(chain(files, past), ids, scrub, traces))
         named = (place.id for place in sessions.places(self._store))
+        # A session's id may hold the purged words: it is part of file names, and of every citation.
         renamed = {id: safe_session_id(scrub.name(id)) for id in named if scrub.count(id.encode())}
         literals = literals_of([*spoken, *derived], _LITERAL_BYTES)
         return Targets(texts, literals, ids, traces.ids | renamed, traces.digests)
@@ -135,12 +137,16 @@ class Purge:
             lines += sum(scrub.count(line) > 0 for line in before.splitlines())
             note = self._parse_note(path, before)
             if note is not None and _needs_removal(note, scrub, doomed.sessions):
+                # A note that holds the text in its words goes whole: what is left of a sentence
+                # could be guessed.
                 gone.append(note)
                 changes.append(Delete(path, digest(before)))
                 continue
             # Cards come before the pages that show them, see `_order_files`.
             kept += [note] if isinstance(note, Card) else []
             after = self._purged_content(scrub, path, before, note, doomed.sessions)
+            # Lines of removed cards have to go as well; a page that a person edited is only cleaned
+            # of the words.
             if gone and is_page(path) and is_generated(before.decode("utf-8", "replace")):
                 after = scrub.content(path, self._render_page(path, kept))
                 if not after:
@@ -191,6 +197,7 @@ class Purge:
         document = {**json.loads(job_json(job)), "hashes": hashes, "counts": dict(counts)}
         content = f"{json.dumps(document, ensure_ascii=False, indent=2)}\n".encode()
         path = job_path(id)
+        # A purge that was cut off and run again has the same id, and completes its own record.
         if not self._store.exists(path):
             return id, [Create(path, content)]
         return id, [Update(path, digest(self._store.read(path)), content)]
@@ -261,8 +268,10 @@ class Purge:
         values = dict.fromkeys(self._barred_values(doomed, gone))
         fresh = [self._build_tombstone(*one) for one in values if one not in known]
         named = {id for stone in held for id in stone.about}
+        # A copy of the memory knows the turns by their ids and needs no words to purge them there.
         about = tuple(id for id in self._purged_ids(scrub, doomed, gone) if id not in named)
         if about:
+            # One line carries all ids; each of them on every line would only make the file longer.
             first = fresh[0] if fresh else self._build_tombstone(*next(iter(values)))
             fresh[:1] = [replace(first, about=about)]
         new = b"".join([*lines, *map(tombstone_line, fresh)])
@@ -332,6 +341,7 @@ def subject_of(doomed: Targets) -> str:
 
 def _only_from(note: Card | Event, ids: frozenset[str]) -> Iterator[str]:
     """Yield what a note says, where it rests on these sessions alone."""
+    # What other sessions say too is not theirs alone, and stays.
     if note.sources and {source.session for source in note.sources} <= ids:
         yield from (note.key, *_note_texts(note))
 
@@ -362,6 +372,7 @@ def _check_readable(path: str, before: bytes, after: bytes) -> None:
     Raises:
         UsageError: the text stands in dates, ids or other marks of the file.
     """
+    # Notes and sessions are held to their form; any other file may say whatever it likes.
     reads = _choose_reader(path)
     if before == after or reads is None or not _is_read(reads, before, path):
         return
@@ -391,4 +402,5 @@ def _is_read(reads: Callable[[bytes, str], object], content: bytes, path: str) -
 def _describe_effect(change: Change, scrub: Scrub) -> Effect:
     """Return what became of a file; what it was hashed to would give the text away."""
     after = digest(change.content) if isinstance(change, Create | Update) else ""
+    # Without the hash of before: from it, short words can be found by trying.
     return Effect(scrub.name(change.path), "", after)

@@ -69,6 +69,7 @@ def _rekey_receipts(store: Store, keyed: Keyed) -> Iterator[Change]:
             continue
         content = store.read(path)
         new = _rekey_receipt(content, keyed)
+        # A record is named by its inputs, so with other hashes it has another name.
         if new is not None:
             yield Delete(path, digest(content))
             yield Create(job_path(str(new["id"])), _encode_record(new))

@@ -47,6 +47,7 @@ class Render:
 
     def parts(self, steps: Iterable[Step]) -> list[tuple[Note, list[Change]]]:
         """Return each note with its changes; the last value of a note counts."""
+        # Several steps may touch one note; a file is written once, as the last of them leaves it.
         last: dict[str, Note] = {step.note.id: step.note for step in steps}
         return [(note, self._render_note(note)) for note in last.values()]
 
@@ -71,6 +72,8 @@ class Render:
 
     def _read_file(self, path: str) -> bytes:
         self.before[path] = self._store.read(path)
+        # A file with conflict marks of git has two contents: a person picks, and nothing is written
+        # over it.
         if why := marks_in(path, self.before[path]):
             raise WaitingError(path, why)
         return self.before[path]
@@ -149,6 +152,7 @@ def screen_changes(
         before: bytes of the files it would update or delete, by path.
         mask: what masks.
     """
+    # All files together, since a note may move: what its owner wrote must not be masked on the way.
     known = b"\n".join(before.values()).decode("utf-8", "replace")
     return [_screen_change(change, known, mask) for change in changes]
 

@@ -140,6 +140,8 @@ class Jobs:
             except ChangedOnDiskError:
                 if attempt == _TRIES - 1:
                     raise
+                # What was believed of the files was wrong: the next try looks at each of them
+                # again.
                 self._store.glance.drop()
             else:
                 shelf.keep()
@@ -150,6 +152,8 @@ class Jobs:
         self, make: Callable[[Shelf], Plan], actor: Actor, shelf: Shelf, *, dry_run: bool
     ) -> JobReport:
         began = time.monotonic()
+        # Around the plan alone: rules of a plugin may ask a model wherever they like, and the job
+        # pays.
         with metered() as meter:
             plan = screen_plan(
                 self._filter_plan(_with_model(make(shelf), meter), shelf), self._mask
@@ -323,6 +327,8 @@ def _with_model(plan: Plan, meter: Meter) -> Plan:
         model=", ".join(meter.models) or plan.model,
         prompt=", ".join(meter.prompts) or plan.prompt,
         spent=Spent(meter.calls, meter.tokens_in, meter.tokens_out),
+        # A model that failed is named in the report, or a memory that only its rules keep would
+        # look served.
         left_out=(*plan.left_out, *meter.notes),
     )
 
@@ -337,6 +343,7 @@ def trailers(job: Job) -> dict[str, str]:
         "Model": job.model,
         "Prompt-Sha": job.prompt,
         "Inputs": job.inputs,
+        # The counts and no ids: a commit that lists three hundred of them is read by nobody.
         "Ops": ", ".join(f"{op} {count}" for op, count in sorted(counts.items())),
     }
     return {name: value for name, value in lines.items() if value}
@@ -377,6 +384,8 @@ def _render_diff(changes: Iterable[Change], before: Mapping[str, bytes]) -> str:
             f"a/{change.path}" if old else "/dev/null",
             f"b/{change.path}" if new else "/dev/null",
         )
+        # One line around a change: in a page of a hundred lines it tells where, and more would hide
+        # what.
         lines = difflib.unified_diff(old.splitlines(), new.splitlines(), *names, n=1, lineterm="")
         shown += lines
     return "\n".join(shown) + "\n" if shown else ""

@@ -105,8 +105,10 @@ class Undo:
         """Return what takes one file back; None where it was changed since."""
         there = self._store.exists(effect.path)
         now = self._store.read(effect.path) if there else b""
+        # Another job or a person went on from there, and their work is not ours to throw away.
         if (digest(now) if there else "") != effect.after:
             return self._back_amid(effect, made, now)
+        # A job may list a file that it found as it should be.
         if effect.before == effect.after:
             return []
         if not effect.before:
@@ -151,6 +153,7 @@ def take_back(path: str, before: bytes, after: bytes, now: bytes) -> bytes | Non
         mine = codec.parse(text, path)
     except FormatError:
         return None
+    # Somebody may have turned the page into something else.
     if made is None or not isinstance(mine, Project):
         return None
     blank = {name: () for name in _LISTS}
@@ -176,5 +179,6 @@ def _parse_project(content: bytes, path: str) -> Project | None:
 
 def _revert_lines(mine: tuple[T, ...], made: tuple[T, ...], old: tuple[T, ...]) -> tuple[T, ...]:
     """Return lines without those that a job added, with those that it took out."""
+    # By the line and not by its place: people sort and move lines.
     kept = [line for line in mine if line not in made or line in old]
     return (*kept, *(line for line in old if line not in made and line not in kept))

@@ -20,6 +20,8 @@ from kimi_memory.nlp.dates.zone import Zone, day_in
 from kimi_memory.store.store import Store
 
 RECALLS = "short-term/recalls.jsonl"
+# A line for each day, and not for each receipt: a question asked every hour for a year stays one
+# number a day.
 USAGE = "mid-term/usage.jsonl"
 RECENT = 10
 """So many of the last recalls tell how relevant a unit is."""
@@ -57,6 +59,8 @@ class Usage:
         if not here:
             return []
         content = self._store.read(RECALLS)
+        # Lines that cannot be read go with the day's own: they count for nothing and nobody misses
+        # them.
         kept = b"".join(line for at, _, _, line, _ in receipts if at != day)
         counts: dict[str, Json] = {id: shown[id] for id in sorted(shown)}
         record: dict[str, Json] = {"day": day.isoformat(), "shown": counts}
@@ -199,6 +203,8 @@ class Heat:
         Args:
             hot: where the hot band begins.
         """
+        # The band and not the value decides whether a card has a vector, and the index sees the
+        # file alone.
         low = {Band.HOT: hot, Band.WARM: COLD_BELOW, Band.COLD: 0.0}[self.band]
         high = {Band.HOT: 1.0, Band.WARM: hot, Band.COLD: COLD_BELOW}[self.band]
         inside = high - _BELOW if self.band is not Band.HOT else high
@@ -215,6 +221,7 @@ def band_of(card: Card, hot: float) -> Band:
 def temperature(card: Card, use: Use, now: datetime, table: TemperatureTable) -> float:
     """Return recency × frequency × relevance, from 0 to 1."""
     age = max(0.0, (now - card.created).total_seconds() / _DAY)
+    # A smooth fall and no steps: a card must not turn cold overnight on a round birthday.
     recency = math.exp(-age / table.recency_days)
     # Bounded: what is shown in every session must not stay hot for years.
     frequency = min(1.0, use.count / table.frequency_cap)
@@ -249,6 +256,7 @@ def histogram(heats: Iterable[Heat]) -> dict[str, int]:
 
 def _measure_heat(card: Card, use: Use, now: datetime, table: TemperatureTable) -> Heat:
     value = temperature(card, use, now, table)
+    # A card that was made yesterday was not idle for a year, although nobody has asked for it yet.
     idle = min(_days_since(card.created, now), _days_since(use.last, now))
     return Heat(value, _choose_band(value, idle, use.count, table), idle, use.count)
 
@@ -271,6 +279,7 @@ def _days_since(at: datetime | date | None, now: datetime) -> float:
 def _lower_overflow(found: dict[str, Heat], band: Band, lower: Band, limit: int) -> None:
     inside = sorted(
         (id for id, heat in found.items() if heat.band is band),
+        # The id last, so that two copies of a memory cool the same cards down.
         key=lambda id: (-found[id].value, found[id].idle_days, id),
     )
     # The least warm of them; a band is bounded because its cards are looked at first.

@@ -25,6 +25,7 @@ def headers_of(raw: Iterable[tuple[bytes, bytes]]) -> Mapping[str, str]:
     found: dict[str, str] = {}
     for key, value in raw:
         name, text = key.decode("latin-1").lower(), value.decode("latin-1")
+        # Two Host headers: a proxy may obey the one and we the other, so neither is believed.
         found[name] = f"{found[name]}, {text}" if name in found else text
     return found
 
@@ -58,6 +59,8 @@ class Names:
         """Whether a name is one of ours; a bare address cannot be rebound."""
         if is_loopback(host) or host in self.hosts:
             return True
+        # A page of the web cannot make its own name mean this address, so addresses are safe where
+        # names are not.
         return not self.local and _is_address(host)
 
 

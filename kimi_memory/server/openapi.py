@@ -75,6 +75,7 @@ def _build_operation(route: Route, named: dict[str, Any]) -> dict[str, Any]:
 
 def _build_security(scope: Scope | None) -> list[dict[str, list[str]]]:
     """Return what a route needs; a server without tokens needs nothing."""
+    # The empty one says that a server without tokens needs none.
     return [{}] if scope is None else [{"token": [str(scope)]}, {}]
 
 
@@ -99,6 +100,8 @@ def _build_request_body(fields: list[Field]) -> dict[str, Any]:
     return {"required": bool(needed), "content": {"application/json": {"schema": made}}}
 
 
+# Every route lists every failure: one that is missing would be no promise, and clients are
+# generated from this.
 def _build_failures() -> dict[str, Any]:
     content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
     told = {**_TOLD, **_GUARDED, **_STORE}

@@ -70,6 +70,7 @@ class Namespace:
     def _namespace_parts(self) -> tuple[str, str, str, str]:
         return self.project, self.agent, self.user, self.session
 
+    # Blank names bind nothing, so they must not open the scope of a nameless owner either.
     @property
     def own(self) -> tuple[str, ...]:
         """The private scopes that may be seen."""
@@ -90,6 +91,7 @@ class Namespace:
             ServerError: it is another one.
         """
         asked = (project, agent, user, session)
+        # What a bound caller leaves out is its own; what it names must be the same.
         wanted = [one or mine for one, mine in zip(asked, self._namespace_parts, strict=True)]
         if any(
             mine not in ("", one) for one, mine in zip(wanted, self._namespace_parts, strict=True)
@@ -115,6 +117,7 @@ class Namespace:
     def covers(self, project: str, agent: str, user: str, session: str, scope: str) -> bool:
         """Whether what has these lies in the namespace."""
         bound = [(self.project, project)]
+        # What is shared is seen whichever agent or user said it; private scopes are checked apart.
         bound += [] if self.shared else [(self.agent, agent), (self.user, user)]
         if self.session and scope != named("session", self.session):
             bound.append((self.session, session))
@@ -183,6 +186,7 @@ class Namespace:
                 return self.holds(sessions.read(memory.store, path).session)
             except FormatError:
                 return False  # Nobody knows whose it is.
+        # A page may show cards of several owners: all of its rows must lie inside, or it does not.
         return path in self._filter_paths_inside(memory, {path})
 
     def _filter_paths_inside(self, memory: Memory, paths: Set[str]) -> set[str]:
@@ -254,5 +258,6 @@ class Caller:
         """Raise ServerError unless the caller may do this, to the whole memory if need be."""
         if not self.may(scope):
             raise denied(f"This token has no scope '{scope}'. Ask its owner for another one.")
+        # A job of the whole memory cannot be confined to a part, so it is refused instead.
         if whole and self.space:
             raise denied("This concerns the whole memory, and this token is bound to a part.")

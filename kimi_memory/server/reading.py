@@ -62,6 +62,7 @@ def query_of(memory: Memory, given: Given) -> Query:
     else:
         query = Query(text=given["text"], limit=limit)
     query = replace(query, **{name: given[name] for name in FILTERS if given[name]})
+    # JSON clients leave numbers out; -1 stands for that, as 0 is a choice.
     query = query if given["hops"] < 0 else replace(query, hops=given["hops"])
     if query == Query(text="", limit=limit):
         raise UsageError("There is nothing to look for. Give a query, a text, or filters.")
@@ -91,6 +92,7 @@ def text_of(memory: Memory, caller: Caller, what: str) -> tuple[str, str]:
     """
     path = what.split("#", 1)[0]
     was, commit = split_commit(path)
+    # The past has no namespaces: who may see a file today may not have been meant then.
     if commit and not caller.space:
         return memory.at(commit).get(was)
     try:
@@ -118,6 +120,7 @@ def trace(memory: Memory, caller: Caller, given: Given) -> Origins:
         for one in found.evidence
         if not one.path or caller.space.holds_path(memory, one.path)
     )
+    # A commit names files and subjects of everybody.
     note, commits = found.note, () if caller.space else found.commits
     return Origins(note.id, note.kind, found.path, str(note.status), proofs, commits)
 

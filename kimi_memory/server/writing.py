@@ -41,6 +41,7 @@ def start(memory: Memory, caller: Caller, given: Given) -> Session:
     """Start a session in the caller's namespace, or go on with the open one of that id."""
     id = _validate_session_id(given["id"])
     space = caller.space.within(given["project"], given["agent"], given["user"], id)
+    # A client bound to a session need not name it, and can start no other.
     id = id or space.session
     places = sessions.parts(memory.store, id) if id else []
     if not all(caller.space.strict.holds_path(memory, place.path) for place in places):
@@ -75,6 +76,8 @@ def turn(memory: Memory, caller: Caller, given: Given) -> Stored:
         ref=given["ref"],
         origin=given["origin"] or None,
     )
+    # 0 is the number of no turn: nothing was new, which is no error to a client that repeats
+    # itself.
     if stored is None:
         return Stored(handle.id, 0)
     return Stored(handle.id, stored.n, stored.masked, stored.stripped)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from kimi_memory.domain.change import Effect
 from kimi_memory.domain.ids import derived_id
-from kimi_memory.domain.job import Job, Op, Operation
-from kimi_memory.domain.note import Card, Link, LinkRel, Note, Origin, Quote, Rel, Role, Source
+from kimi_memory.domain.job import Job, Op, Operation, Spent
+from kimi_memory.domain.note import Card, Link, LinkRel, Note, Quote, Rel, Source
 from kimi_memory.domain.pages import (
     Agent,
     Day,
@@ -31,6 +31,7 @@ from kimi_memory.domain.tombstone import Tombstone
 from kimi_memory.formats import codec
 
 N = TypeVar("N", bound=Note)
+R = TypeVar("R", Turn, Session, Transcript, Tombstone, Job, Effect)
 
 NASTY = (
     "# heading",
@@ -190,6 +191,7 @@ def digest_lines(draw: st.DrawFn) -> DigestLine:
 _TYPES: dict[Any, st.SearchStrategy] = {
     str: texts(),
     bool: st.booleans(),
+    int: st.integers(0, 10**6),
     float: _share(),
     date: st.dates(),
     datetime: moments(),
@@ -197,10 +199,12 @@ _TYPES: dict[Any, st.SearchStrategy] = {
     Quote: quotes(),
     Source: sources(),
     Link: links(),
+    Operation: st.builds(Operation, st.sampled_from(Op), words(), words(), texts()),
+    Spent: st.builds(Spent, *[st.integers(0, 10**6)] * len(fields(Spent))),
     Todo: st.builds(Todo, texts(), st.booleans()),
     DigestLine: digest_lines(),
 }
-"""Values of each type that a field of a note may have."""
+"""Values of each type that a field of a note or a record may have."""
 
 
 def cards() -> st.SearchStrategy[Card]:
@@ -232,31 +236,24 @@ def notes() -> st.SearchStrategy[Note]:
     return st.one_of(*KINDS.values())
 
 
+def _records(kind: type[R], /, **known: st.SearchStrategy) -> st.SearchStrategy[R]:
+    """Records of a kind with every field that its class has, as `_notes` makes notes."""
+    return st.builds(kind, **_fields(kind, known))
+
+
+def _context() -> st.SearchStrategy[str]:
+    return st.sampled_from(["", "0123456789ab"])
+
+
 def turns(n: st.SearchStrategy[int] | None = None) -> st.SearchStrategy[Turn]:
     """Turns with any text that UTF-8 can hold."""
-    return st.builds(
-        Turn,
-        n=n or st.integers(1, 10**6),
-        at=moments(),
-        role=st.sampled_from(Role),
-        text=texts(),
-        speaker=words(),
-        origin=st.sampled_from(Origin),
-        importance=_share(),
-        tags=_several(words()),
-        context=st.sampled_from(["", "0123456789ab"]),
-        ref=words(),
-        masked=st.integers(0, 9),
-    )
+    calls = _several(json_tables())
+    return _records(Turn, n=n or st.integers(1, 10**6), context=_context(), tool_calls=calls)
 
 
 def sessions() -> st.SearchStrategy[Session]:
-    text = words()
-    return st.builds(
-        Session,
-        *(session_ids(), moments(), text, text, text, text, text, session_ids(), text),
-        area=st.sampled_from(["", "agent", "user", "session"]),
-    )
+    area = st.sampled_from(["", "agent", "user", "session"])
+    return _records(Session, id=session_ids(), area=area, after=_context())
 
 
 def json_tables() -> st.SearchStrategy[dict]:
@@ -270,33 +267,18 @@ def json_tables() -> st.SearchStrategy[dict]:
     return st.dictionaries(words(), tree, max_size=3)
 
 
-@st.composite
-def transcripts(draw: st.DrawFn) -> Transcript:
-    said = draw(st.lists(turns(), max_size=14))
-    return Transcript(
-        draw(sessions()),
-        tuple(said),
-        draw(json_tables()),
-        draw(json_tables()),
-        draw(st.none() | moments()),
-    )
+def transcripts() -> st.SearchStrategy[Transcript]:
+    known = {name: json_tables() for name in ("task", "variables", "metadata")}
+    said = st.lists(turns(), max_size=14).map(tuple)
+    return _records(Transcript, session=sessions(), turns=said, **known)
 
 
 def tombstones() -> st.SearchStrategy[Tombstone]:
     scope = st.sampled_from(["memory", "project:雅典娜", "agent:a", "user:小李"])
-    return st.builds(Tombstone, scope, words(), texts(), moments(), words(), texts(), st.booleans())
+    return _records(Tombstone, scope=scope)
 
 
 def jobs() -> st.SearchStrategy[Job]:
-    return st.builds(
-        Job,
-        id=st.just("job-1"),
-        kind=st.sampled_from(["distil", "daily"]),
-        at=moments(),
-        inputs=words(),
-        subject=words(),
-        model=words(),
-        prompt=words(),
-        operations=_several(st.builds(Operation, st.sampled_from(Op), words(), words(), texts())),
-        effects=_several(st.builds(Effect, st.just("a/b.md"), words(), words())),
-    )
+    effects = _several(_records(Effect, path=st.just("a/b.md")))
+    kind = st.sampled_from(["distil", "daily"])
+    return _records(Job, id=st.just("job-1"), kind=kind, effects=effects)

@@ -26,7 +26,7 @@ def lines_of(transcript):
     """Return the lines of a session's file."""
     lines = [jsonl.session_line(transcript.session)]
     lines += [jsonl.turn_line(turn) for turn in transcript.turns]
-    lines.append(jsonl.state_line(transcript.task, transcript.variables))
+    lines.append(jsonl.state_line(transcript.task, transcript.variables, transcript.metadata))
     return [*lines, jsonl.end_line(transcript.ended)] if transcript.ended else lines
 
 

@@ -106,6 +106,8 @@ class Register:
             self._unsure = [path for path, look in looks.items() if look == UNKNOWN]
             self._read_of, known = looks, self._looks.get
             found = [path for path, look in looks.items() if known(path) != look]
+            # Unsure ones each time: a file that changed within one tick of the clock looks as it
+            # did before.
             return list(dict.fromkeys([*found, *self._unsure]))
         return self._unsure
 
@@ -143,6 +145,8 @@ class Register:
         # Nearly always: no two notes share an id.
         if len(found) == len(entries):
             return Listing(found, dict(self._cards))
+        # Two files with one id, such as a copied page: the first path keeps it, and `doctor` names
+        # the other.
         found = {}
         for entry in entries:
             found.setdefault(entry.id, entry)
@@ -150,6 +154,7 @@ class Register:
         return Listing(found, dict(self._cards), tuple(doubles))
 
 
+# By store and weakly: several shelves of a process share one reading, which ends with the store.
 _REGISTERS: WeakKeyDictionary[Store, Register] = WeakKeyDictionary()
 _OPENING = threading.Lock()
 

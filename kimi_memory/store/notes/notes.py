@@ -86,6 +86,7 @@ class Shelf:
             return entries[id]
         # Every id begins with an empty one.
         near = [entry for known, entry in entries.items() if id and known.startswith(id)]
+        # To act on the first of several would forget or undo what nobody named.
         if len(near) > 1:
             raise AmbiguousIdError(id, [entry.id for entry in near])
         if not near:
@@ -149,6 +150,7 @@ class Shelf:
         path = self.entries()[head.id].path
         try:
             note = self.file(path).note
+        # The head was of a moment ago; the job tries again with the files as they are.
         except (NotFoundError, FormatError, UnsafePathError) as error:
             raise ChangedOnDiskError(path) from error
         if not isinstance(note, Card) or note.id != head.id:
@@ -161,6 +163,7 @@ class Shelf:
         The heads of cards that nobody asked for yet are read with the rest, so that
         the first daily job after many cards came in need not wait for them.
         """
+        # Writing it each time would cost a one-line job more than the job.
         if self.survey.due:
             self.heads()
             self.survey.keep()

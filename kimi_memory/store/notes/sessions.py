@@ -106,6 +106,7 @@ def next_part(store: Store, session: Session) -> Session:
     the session itself when there is none.
     """
     here = [place for place in _places_in(store, SHORT) if place.root == session.id]
+    # By the number and not by the name: "a.10" is sorted before "a.2".
     last = max(here, key=_part_number, default=None)
     if last is not None and not _has_ended(store, last):
         return replace(session, id=last.id)
@@ -150,6 +151,7 @@ def find(store: Store, id: str) -> Place:
         return Place(id, direct)
     near = [place for place in places(store) if place.id.startswith(id)]
     exact = [place for place in near if place.id == id]
+    # The whole id wins: "a" is a prefix of "a.2", its own continuation.
     if exact or len(near) == 1:
         return (exact or near)[0]
     raise NotFoundError("session", id)
@@ -229,6 +231,7 @@ def chain_problems(store: Store, path: str) -> list[str]:
         if b'"kind":"turn"' not in line:
             continue
         turn = turn_of(unseal(line))
+        # The first turn may have any number, as a continuation counts on.
         if turn.context != context or (last and turn.n != last + 1):
             problems.append(f"turn {turn.n} (line {number}) does not follow from those before it")
         context, last = context_of(context, line), turn.n

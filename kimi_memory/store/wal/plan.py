@@ -64,6 +64,8 @@ def paths_of(changes: Iterable[Change]) -> list[str]:
         found += [change.path, change.to] if isinstance(change, Move) else [change.path]
     for path in found:
         check(path)
+        # Views and caches can be made anew at any time; staged, journaled and kept for undo is only
+        # truth.
         if not is_truth(path):
             raise StoreError(f"{path} is a view or passing file; only truth is changed here.")
     twice = (
@@ -109,6 +111,8 @@ def _plan_step(tree: Tree, change: Change, stamp: str) -> Step:
 def _refuse_taken(tree: Tree, path: str) -> None:
     try:
         with tree.place(path) as place:
+            # On macOS and Windows two names that differ in case are one file, and the second write
+            # would take the first away.
             tree.refuse_twin(place, path)
             tree.disk.stat(place.name, place.folder)
     except FileNotFoundError:
@@ -120,6 +124,7 @@ def _expect_content(tree: Tree, path: str, base: str) -> int:
     """Return the mode of the file, which must hash to `base`."""
     try:
         with tree.place(path) as place:
+            # By content and not by time: a sync tool sets times as it likes.
             if tree.digest(place, path) == base:
                 return stat.S_IMODE(tree.disk.stat(place.name, place.folder).st_mode)
     except FileNotFoundError:
@@ -169,6 +174,7 @@ def undo_name(mark: str, digest: str, path: str, *, deleted: bool) -> str:
 
 def clip(name: str, size: int) -> str:
     """Cut a name to so many bytes, at a character."""
+    # Windows drops spaces and dots at the end of a name, and would not find the file again.
     return name.encode()[:size].decode("utf-8", "ignore").rstrip(" .")
 
 
@@ -177,6 +183,7 @@ def conflict_path(path: str, at: datetime) -> str:
     name = path.rpartition("/")[2]
     stem, dot, suffix = name.rpartition(".")
     stem, suffix = (clip(stem, 150), clip(suffix, 20)) if dot and stem else (clip(name, 150), "md")
+    # Random: two conflicts of one file within a second must both be kept.
     short = new_session_id(at)[-8:]
     return f"{CONFLICTS}/{stem}.{at:%Y%m%dT%H%M%SZ}.{short}.{suffix}"
 
