@@ -131,7 +131,6 @@ class Fold:
         if new is None or known or past.id in self._shelf.entries() or self._gate.objection(old):
             return
         self._record_operation(Op.ADD, past, f"was so until {draft.at:%Y-%m-%d}")
-        # The step of the new card stays what it was; only its link to the old one is added.
         op, why = self._ops[new.id]
         self._record_operation(op, replace(new, supersedes=(*new.supersedes, past.id)), why)
 
@@ -283,7 +282,6 @@ class Fold:
         new = self._with_evidence(card, draft, Rel.UPDATES)
         newer = draft.at >= (card.verified or card.created)
         if newer and compare_statements(card.value, draft.value) is Relation.FINER:
-            # The new words are partly theirs, so the card may not keep a trust that they have not.
             trust = least_trusted([card.trust, draft.origin])
             new = replace(new, value=content_of(draft), title=draft.title, trust=trust)
         self._record_operation(Op.REFINE, new, f"more detail from {draft.at:%Y-%m-%d}")
@@ -320,7 +318,6 @@ class Fold:
         links = [link for card in live if (link := _suggest_link(card, draft)) is not None]
         if any(card.key == draft.key for card in live):
             key = f"{draft.key}.{normalise(draft.title).replace(' ', '-')[:40]}"
-            # Another matter under the same key would be judged against this one each time.
             draft = replace(draft, key=key if key != draft.key else f"{key}.more")
         if not any(card.scope == draft.scope for card in self._shelf.cards({draft.key})):
             fresh = replace(self._new_card(draft), links=tuple(links))

@@ -113,7 +113,6 @@ class Purge:
         """
         texts = check_texts(doomed.texts)
         ids = frozenset(sessions.find(self._store, id).id for id in doomed.sessions)
-        # Everything said in a session, because notes and other sessions quote it word for word.
         spoken = [text for id in sorted(ids) for text in self._spoken_texts(id)]
         scrub, traces = Scrub(Targets(texts), self._keyed), Traces(self._keyed)
         traces.add((*texts, *spoken))
@@ -197,7 +196,6 @@ class Purge:
         document = {**json.loads(job_json(job)), "hashes": hashes, "counts": dict(counts)}
         content = f"{json.dumps(document, ensure_ascii=False, indent=2)}\n".encode()
         path = job_path(id)
-        # A purge that was cut off and run again has the same id, and completes its own record.
         if not self._store.exists(path):
             return id, [Create(path, content)]
         return id, [Update(path, digest(self._store.read(path)), content)]
@@ -271,7 +269,6 @@ class Purge:
         # A copy of the memory knows the turns by their ids and needs no words to purge them there.
         about = tuple(id for id in self._purged_ids(scrub, doomed, gone) if id not in named)
         if about:
-            # One line carries all ids; each of them on every line would only make the file longer.
             first = fresh[0] if fresh else self._build_tombstone(*next(iter(values)))
             fresh[:1] = [replace(first, about=about)]
         new = b"".join([*lines, *map(tombstone_line, fresh)])
@@ -341,7 +338,6 @@ def subject_of(doomed: Targets) -> str:
 
 def _only_from(note: Card | Event, ids: frozenset[str]) -> Iterator[str]:
     """Yield what a note says, where it rests on these sessions alone."""
-    # What other sessions say too is not theirs alone, and stays.
     if note.sources and {source.session for source in note.sources} <= ids:
         yield from (note.key, *_note_texts(note))
 
@@ -372,7 +368,6 @@ def _check_readable(path: str, before: bytes, after: bytes) -> None:
     Raises:
         UsageError: the text stands in dates, ids or other marks of the file.
     """
-    # Notes and sessions are held to their form; any other file may say whatever it likes.
     reads = _choose_reader(path)
     if before == after or reads is None or not _is_read(reads, before, path):
         return
