@@ -147,7 +147,6 @@ class Fold:
             return "only a person's own words take something back"
         named = self._matching.named(draft, self._cards)
         found = [c for c in named if c.status is not Status.ARCHIVED]
-        # What was said later than the words that take it back is a new statement.
         found = [c for c in found if _statement_time(c) <= draft.at and _is_meant(c, draft)]
         for card in found:
             self._gone[card.id] = let_go(card, draft.at, self._now)

@@ -151,8 +151,7 @@ class Purge:
                 if not after:
                     changes.append(Delete(path, digest(before)))
                     continue
-            # Records of jobs name files by their hash, and come last: they must fit what they
-            # name.
+            # Records of jobs name files by hash and come last: they must fit what they name.
             scrub.learn(before, after)
             # Before anything is written: a purge is not undone.
             _check_readable(path, before, after)
