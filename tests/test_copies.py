@@ -17,7 +17,9 @@ from kimi_memory.domain.health import Severity
 from kimi_memory.domain.note import Role
 from kimi_memory.domain.session import Turn
 from kimi_memory.formats.jsonl import context_of, turn_line
+from kimi_memory.jobs.usage import RECALLS, Usage
 from kimi_memory.operations.doctor import doctor, fix, status, verify
+from kimi_memory.operations.merge_copy import merge_copy
 from kimi_memory.operations.review_queue import Answer, answer, review
 from kimi_memory.store.copy import checkpoint
 from kimi_memory.store.git import attributes
@@ -366,3 +368,78 @@ def test_what_is_stored_is_answered_as_stored_and_reading_goes_on(
     with Memory.open(memory.root, opening) as last:
         assert last.batch.pending() or state != "merge"
         assert any(hit.unit.text == "Ann likes tea." for hit in last.recall("Ann tea").hits)
+
+
+def track_receipts(memory: Memory) -> None:
+    """Commit receipts as an earlier version did."""
+    ignored = (memory.root / ".gitignore").read_text("utf-8").replace(f"/{RECALLS}\n", "")
+    (memory.root / ".gitignore").write_text(ignored, encoding="utf-8")
+    git(memory.root, "add", "-f", ".gitignore", RECALLS)
+    git(memory.root, "commit", "-qm", "Of an earlier version")
+
+
+def test_a_recall_changes_no_tree(memory: Memory) -> None:
+    memory.remember("Ann likes tea.", key="ann.tea")
+    memory.batch.flush()
+    before = git(memory.root, "rev-parse", "HEAD")
+    assert memory.recall("tea").hits
+    assert (memory.root / RECALLS).exists()
+    memory.batch.note()
+    memory.batch.flush()
+    assert git(memory.root, "rev-parse", "HEAD") == before
+    assert git(memory.root, "status", "--porcelain").strip() == ""
+
+
+def test_receipts_that_an_earlier_version_committed_leave_git_and_stay_here(
+    memory: Memory, clone: Callable[[str], Memory]
+) -> None:
+    memory.remember("Ann likes tea.", key="ann.tea")
+    other = clone("b")
+    for one in (memory, other):
+        one.recall("tea")
+        track_receipts(one)
+        shown = (one.root / RECALLS).read_bytes()
+        one.remember("Bob likes coffee.", key="bob.coffee")
+        one.batch.flush()
+        assert RECALLS not in git(one.root, "ls-files")
+        assert git(one.root, "status", "--porcelain").strip() == ""
+        assert (one.root / RECALLS).read_bytes() == shown
+    for one, two in ((memory, other), (other, memory)):
+        shown = (one.root / RECALLS).read_bytes()
+        merge_copy(one, str(two.root))
+        assert (one.root / RECALLS).read_bytes() == shown
+        assert RECALLS not in git(one.root, "ls-files")
+    assert errors(memory) == errors(other) == []
+
+
+def test_what_two_copies_showed_on_a_day_counts_once(
+    memory: Memory, clone: Callable[[str], Memory]
+) -> None:
+    memory.remember("Ann likes tea.", key="ann.tea")
+    other, day = clone("b"), memory.clock().date()
+    for one, times in ((memory, 2), (other, 3)):
+        for _ in range(times):
+            one.recall("tea")
+        one.store.apply(Usage(one.store).fold(day), one.actor)
+        one.written()
+    for _ in range(2):
+        for one, two in ((memory, other), (other, memory)):
+            two.batch.flush()
+            merge_copy(one, str(two.root))
+        memory.recall("tea")
+        memory.store.apply(Usage(memory.store).fold(day), memory.actor)
+        memory.written()
+    card = next(hit.unit.id for hit in memory.recall("tea").hits if hit.unit.kind == "card")
+    assert Usage(memory.store).all()[card].count == 2 + 3 + 2 + 1
+    assert Usage(other.store).all()[card].count == 2 + 3 + 1
+
+
+def test_undo_of_a_day_leaves_its_counts(memory: Memory) -> None:
+    memory.remember("Ann likes tea.", key="ann.tea")
+    memory.recall("tea")
+    memory.consolidate("daily")
+    [job] = memory.jobs.records("daily")
+    counts = Usage(memory.store).all()
+    assert RECALLS in {effect.path for effect in job.effects} and counts
+    memory.undo(job.id)
+    assert Usage(memory.store).all() == counts

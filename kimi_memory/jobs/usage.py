@@ -17,12 +17,14 @@ from kimi_memory.domain.search_types import COLD_BELOW
 from kimi_memory.domain.session import Json
 from kimi_memory.formats.checksum import seal, unseal
 from kimi_memory.nlp.dates.zone import Zone, day_in
+from kimi_memory.store.copy import copy_id
 from kimi_memory.store.store import Store
 
 RECALLS = "short-term/recalls.jsonl"
 # A line for each day, and not for each receipt: a question asked every hour for a year stays one
 # number a day.
 USAGE = "mid-term/usage.jsonl"
+COUNTED = frozenset({RECALLS, USAGE})
 RECENT = 10
 """So many of the last recalls tell how relevant a unit is."""
 STEPS = (0.0, 0.3, 0.5, 0.7, 0.9)
@@ -63,15 +65,31 @@ class Usage:
         # them.
         kept = b"".join(line for at, _, _, line, _ in receipts if at != day)
         counts: dict[str, Json] = {id: shown[id] for id in sorted(shown)}
-        record: dict[str, Json] = {"day": day.isoformat(), "shown": counts}
+        # The copy's name keeps its line apart from what others showed that day, and whole where
+        # copies merge.
+        record: dict[str, Json] = {
+            "day": day.isoformat(),
+            "by": copy_id(self._store),
+            "shown": counts,
+        }
         record |= {"looked": sum(here)} if any(here) else {}
-        # Sorted, so that two copies that fold the same day write the same line.
         means: dict[str, Json] = {id: found for id, found in sorted(self._mean_scores(day).items())}
-        line = seal({**record, "scores": means} if means else record)
+        line = {**record, "scores": means} if means else record
         base = digest(content)
         rest: Change = Update(RECALLS, base, kept) if kept else Delete(RECALLS, base)
         # Both or neither, in one transaction: a receipt is counted once.
-        return [Append(USAGE, (line,)), rest]
+        return [self._add_line(line), rest]
+
+    def _add_line(self, line: dict[str, Json]) -> Change:
+        """Return the change that adds a line of usage, to that of the same day and copy."""
+        content = self._store.read(USAGE) if self._store.exists(USAGE) else b""
+        lines = content.splitlines(keepends=True)
+        for n, old in enumerate(lines):
+            record = _parse_line(old)
+            if record and all(record.get(name) == line[name] for name in ("day", "by")):
+                lines[n] = seal(_add_usage(record, line))
+                return Update(USAGE, digest(content), b"".join(lines))
+        return Append(USAGE, (seal(line),))
 
     def all(self) -> dict[str, Use]:
         """Return what is known of every unit's use, folded or not."""
@@ -91,18 +109,11 @@ class Usage:
 
     def _read_usage(self) -> Iterator[tuple[date, Mapping[str, int], Mapping[str, float]]]:
         content = self._store.read(USAGE) if self._store.exists(USAGE) else b""
-        for line in content.splitlines(keepends=True):
-            try:
-                record = unseal(line)
-                day = date.fromisoformat(str(record.get("day")))
-            except ValueError:
-                continue
-            shown, means = record.get("shown"), record.get("scores")
-            counts = _parse_numbers(shown if isinstance(shown, dict) else {})
+        for record in _unite_lines(content.splitlines(keepends=True)):
             yield (
-                day,
-                {id: int(count) for id, count in counts.items()},
-                _parse_numbers(means if isinstance(means, dict) else {}),
+                date.fromisoformat(str(record["day"])),
+                {id: int(count) for id, count in _read_numbers(record, "shown").items()},
+                _read_numbers(record, "scores"),
             )
 
     def _read_receipts(self) -> list[tuple[date, list[str], list[float], bytes, bool]]:
@@ -167,8 +178,57 @@ def _compute_means(ids: list[str], scores: list[float]) -> dict[str, float]:
     return {id: sum(all) / len(all) for id, all in found.items()}
 
 
-def _parse_numbers(values: Mapping[str, Json]) -> dict[str, float]:
-    return {id: _parse_number(value) for id, value in values.items()}
+def _unite_lines(lines: Iterable[bytes]) -> Iterator[Mapping[str, Json]]:
+    """Yield the records of usage; of two lines of one day and copy the one that counts more."""
+    found: dict[tuple[str, str], dict[str, Json]] = {}
+    for line in lines:
+        record = _parse_line(line)
+        name = str(record.get("day")), str(record.get("by") or "")
+        if record and not name[1]:
+            yield record  # Of earlier versions: each line counts.
+        elif record:
+            # Git, which joins the lines of two copies, keeps what a line was before it grew.
+            found[name] = max(record, found.get(name, {}), key=_count_all)
+    yield from found.values()
+
+
+def _count_all(record: Mapping[str, Json]) -> float:
+    return sum(_read_numbers(record, "shown").values())
+
+
+def _parse_line(line: bytes) -> dict[str, Json]:
+    """Return a record of usage; nothing for a broken one."""
+    try:
+        record = unseal(line)
+        date.fromisoformat(str(record.get("day")))
+    except ValueError:
+        return {}
+    return record
+
+
+def _add_usage(old: Mapping[str, Json], new: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the sum of two records of one day and copy."""
+    counts, more = _read_numbers(old, "shown"), _read_numbers(new, "shown")
+    means, fresh = _read_numbers(old, "scores"), _read_numbers(new, "scores")
+    scores: dict[str, Json] = {}
+    for id in sorted({*means, *fresh}):
+        pairs = [(counts.get(id, 0), means.get(id)), (more.get(id, 0), fresh.get(id))]
+        rated = [(count, mean) for count, mean in pairs if mean is not None and count]
+        total = sum(count for count, _ in rated)
+        scores[id] = round(sum(count * mean for count, mean in rated) / total, 3) if total else 0.0
+    shown: dict[str, Json] = {
+        id: int(counts.get(id, 0) + more.get(id, 0)) for id in sorted({*counts, *more})
+    }
+    looked = int(_parse_number(old.get("looked")) + _parse_number(new.get("looked")))
+    record = {"day": new["day"], "by": new["by"], "shown": shown}
+    record |= {"looked": looked} if looked else {}
+    return {**record, "scores": scores} if scores else record
+
+
+def _read_numbers(record: Mapping[str, Json], name: str) -> dict[str, float]:
+    values = record.get(name)
+    found = values if isinstance(values, dict) else {}
+    return {id: _parse_number(value) for id, value in found.items()}
 
 
 def _parse_number(value: Json) -> float:

@@ -96,8 +96,30 @@ def _join_tombstones(one: Tombstone, other: Tombstone) -> Tombstone:
 
 
 def merge_usage(base: bytes, ours: bytes, theirs: bytes) -> bytes:
-    """Return the lines of both sides; each counts what one copy showed on one day."""
-    return b"".join(merge_sets(*map(_lines, (base, ours, theirs))))
+    """Return the lines of both sides; each counts what one copy showed on one day.
+
+    A copy adds to its line: of two versions of it the one that counts more stays.
+    """
+    merged: dict[str, bytes] = {}
+    for line in merge_sets(*map(_lines, (base, ours, theirs))):
+        name, count = _identify_usage(line)
+        if name not in merged or count > _identify_usage(merged[name])[1]:
+            merged[name] = line
+    return b"".join(merged.values())
+
+
+def _identify_usage(line: bytes) -> tuple[str, tuple[float, bytes]]:
+    """Return what tells a line of usage from others, and how much it counts."""
+    try:
+        record = unseal(line)
+    except ValueError:
+        record = {}
+    shown = record.get("shown")
+    values = shown.values() if isinstance(shown, dict) else ()
+    count = sum(value for value in values if isinstance(value, int | float))
+    # What an earlier version wrote names no copy: each line stands for itself.
+    name = f"{record.get('day')} {record['by']}" if record.get("by") else line.hex()
+    return name, (count, line)
 
 
 def merge_jobs(ours: bytes, theirs: bytes) -> bytes:

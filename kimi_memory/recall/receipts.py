@@ -40,7 +40,7 @@ class Receipts:
 
     Nobody waits for a receipt and none is promised: it is not synced, in a long-lived
     process it follows the answer within `pause_seconds`, in a short one (0) it is written
-    at once. It holds no word of the question: the file is kept in history.
+    at once. It holds no word of the question. Git ignores the file: it is of this copy alone.
 
     Args:
         store: where to.

@@ -22,6 +22,7 @@ from kimi_memory.jobs.usage import (
     histogram,
     temperature,
 )
+from kimi_memory.store.copy import copy_id
 from tests.jobs.notes import NOW, card
 
 TABLE = TemperatureTable()
@@ -39,7 +40,8 @@ def test_a_days_receipts_fold_into_one_line(memory: Memory) -> None:
     assert usage.count_shown(date(2026, 2, 26)) == {"a": 2, "b": 1}
     memory.store.apply(usage.fold(date(2026, 2, 26)), memory.actor)
     [line] = memory.store.read(USAGE).splitlines()
-    assert unseal(line) == {"day": "2026-02-26", "shown": {"a": 2, "b": 1}}
+    copy = copy_id(memory.store)
+    assert unseal(line) == {"day": "2026-02-26", "by": copy, "shown": {"a": 2, "b": 1}}
     assert usage.count_shown(date(2026, 2, 26)) == {}
     assert usage.count_shown(date(2026, 2, 27)) == {"c": 1}
 
@@ -111,10 +113,40 @@ def test_a_person_who_looks_around_uses_nothing(memory: Memory) -> None:
     assert usage.count_shown(day) == usage.all() == {}
     memory.store.apply(usage.fold(day), memory.actor)
     [line] = memory.store.read(USAGE).splitlines()
-    assert unseal(line) == {"day": day.isoformat(), "shown": {}, "looked": 1}
+    copy = copy_id(memory.store)
+    assert unseal(line) == {"day": day.isoformat(), "by": copy, "shown": {}, "looked": 1}
     assert usage.all() == {}
     memory.recall("ferry")
     assert usage.count_shown(day)
+
+
+def test_late_receipts_of_a_day_are_added_to_its_line(memory: Memory) -> None:
+    usage, day = Usage(memory.store), date(2026, 2, 25)
+    counts = []
+    for scores in ({"a": 0.8, "b": 0.2}, {"a": 0.4}):
+        scored(memory, "2026-02-25T10:00:00+00:00", **scores)
+        receipt(memory, "2026-02-25T11:00:00+00:00", "c")
+        memory.recall("nothing", looking=True)
+        memory.store.apply(usage.fold(day), memory.actor)
+        counts.append(usage.all())
+    [line] = memory.store.read(USAGE).splitlines()
+    assert unseal(line)["shown"] == {"a": 2, "b": 1, "c": 2}
+    assert unseal(line)["scores"] == {"a": 0.6, "b": 0.2}
+    assert counts[-1]["a"] == Use(2, day, 0.6)
+
+
+def test_a_line_and_what_it_was_before_count_once(memory: Memory) -> None:
+    day = {"day": "2026-02-25", "by": "k7d2m9qp"}
+    lines = [
+        seal({**day, "shown": {"a": 1}}),
+        seal({**day, "shown": {"a": 3}}),
+        seal({**day, "by": "aaaaaaaa", "shown": {"a": 2}}),
+        seal({"day": "2026-02-25", "shown": {"a": 4}}),
+        seal({"day": "2026-02-25", "shown": {"a": 4}}),
+        seal({"day": "2026-02-25", "by": ["no id"], "shown": {}}),
+    ]
+    (memory.root / USAGE).write_bytes(b"".join(lines))
+    assert Usage(memory.store).all()["a"].count == 3 + 2 + 4 + 4
 
 
 def used(count: int, days: int = 0, relevance: float = 1.0) -> Use:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from kimi_memory.domain.tombstone import Tombstone
+from kimi_memory.formats.checksum import seal
 from kimi_memory.formats.jsonl import tombstone_line
 from kimi_memory.merge.moved_turns import Moved
 from kimi_memory.merge.records import (
@@ -15,6 +16,7 @@ from kimi_memory.merge.records import (
     merge_jobs,
     merge_threads,
     merge_tombstones,
+    merge_usage,
 )
 from tests.merge.values import NOW
 
@@ -74,3 +76,16 @@ def test_threads_that_parted_are_both_kept() -> None:
     parted = merge_threads(b"a\nb\n", b"a\nc")
     assert parted == merge_threads(b"a\nc", b"a\nb\n")
     assert (parted.content, parted.fork) == (b"a\nb\n", b"a\nc\n")
+
+
+def test_a_line_of_usage_that_grew_replaces_what_it_was() -> None:
+    def line(by: str, count: int) -> bytes:
+        return seal({"day": "2026-02-26", "by": by, "shown": {"a": count}})
+
+    old, odd = seal({"day": "2026-02-26", "shown": {"a": 1}}), b"no record\n"
+    base = old + odd + line("aa", 1)
+    ours, theirs = base + line("bb", 2), old + odd + line("aa", 4)
+    found = merge_usage(base, ours, theirs)
+    assert found == merge_usage(base, theirs, ours) == old + odd + line("aa", 4) + line("bb", 2)
+    both = merge_usage(b"", line("aa", 3), line("aa", 2))
+    assert both == merge_usage(b"", line("aa", 2), line("aa", 3)) == line("aa", 3)

@@ -9,15 +9,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kimi_memory.store.files.cache_files import put
+from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.files.stat import Stat, signature
 from kimi_memory.store.git.command import decode, encode
 
+RECEIPTS = "short-term/recalls.jsonl"
+"""What recall showed here: of this copy alone, though earlier versions committed it."""
 # Larger files are no notes, and every commit of one would stay in the history for ever.
 LARGEST = 50 * 1024 * 1024
 IGNORED = """\
 # Derived or of this machine only; kimi_memory makes it again.
 /.kimi/
 /short-term/*.json
+/short-term/recalls.jsonl
 
 # Temporaries of editors and systems
 *~
@@ -36,7 +41,9 @@ Thumbs.db
 _ENDINGS = ("~", ".tmp", *(f".sw{letter}" for letter in "abcdefghijklmnop"))
 _BEGINNINGS = (".#", ".~lock.", "~$", ".goutputstream-")
 _NAMES = frozenset({"4913", ".DS_Store", "Thumbs.db"})
-_DERIVED = re.compile(r"short-term/[^/]*\.json|\.obsidian/workspace[^/]*\.json", re.DOTALL)
+_DERIVED = re.compile(
+    rf"{re.escape(RECEIPTS)}|short-term/[^/]*\.json|\.obsidian/workspace[^/]*\.json", re.DOTALL
+)
 # Some file systems drop these characters from names, which turns others into .git.
 _INVISIBLE = "\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff"
 _DROPPED = re.compile(f"[{_INVISIBLE}]")
@@ -50,6 +57,16 @@ class Scan:
     files: dict[str, Stat] = field(default_factory=dict)
     skipped: dict[str, str] = field(default_factory=dict)
     """Path to reason, of what we leave out and the owner should know."""
+
+
+def renew_ignored(root: Path) -> None:
+    """Add the receipts to a .gitignore that an earlier version wrote."""
+    path, rule, before = root / ".gitignore", f"/{RECEIPTS}\n".encode(), b"/short-term/*.json\n"
+    text = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
+    if before in text and rule not in text:
+        spare = root / PRIVATE / path.name
+        put(spare, text.replace(before, before + rule, 1), sync=True)
+        spare.replace(path)
 
 
 def refused_by_git(name: str) -> bool:

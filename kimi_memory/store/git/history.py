@@ -18,7 +18,7 @@ from kimi_memory.store.git.arrivals import arrivals
 from kimi_memory.store.git.cache import CacheFile
 from kimi_memory.store.git.command import SAFE, Git
 from kimi_memory.store.git.commit import Committer, Where
-from kimi_memory.store.git.files import IGNORED
+from kimi_memory.store.git.files import IGNORED, renew_ignored
 from kimi_memory.store.git.head_log import head_at, read_state
 from kimi_memory.store.git.health import examine, read_settings
 from kimi_memory.store.git.log import idents, message
@@ -339,6 +339,7 @@ class History:
 
     def _renew_settings(self, git: Git, folder: Path) -> None:
         """Give a clone, or a repository of an earlier version, the settings of ours."""
+        renew_ignored(self.root)
         if self._unsettled:
             git.run("config", MARK, "true")
             self._unsettled = False

@@ -18,6 +18,7 @@ from kimi_memory.store.git.cache import Entry
 from kimi_memory.store.git.command import Git
 from kimi_memory.store.git.commit import writable_branch
 from kimi_memory.store.git.fast_import import Import
+from kimi_memory.store.git.files import RECEIPTS
 from kimi_memory.store.git.log import idents, message
 from kimi_memory.store.git.read import read_blobs, resolve
 from kimi_memory.store.git.repo_check import check_owner
@@ -109,6 +110,7 @@ class Merger:
         # for byte.
         first, second = sorted((self.ours, theirs))
         entries = list_tree(self._git, self.ours)
+        entries.pop(RECEIPTS, None)
         with Import(self._git) as objects:
             for path, content in files.items():
                 if content is None:
@@ -146,4 +148,8 @@ class Merger:
 def _plain_files(git: Git, commit: str) -> dict[str, str]:
     """Return the blobs of the files of truth in a commit; nothing else is merged."""
     entries = list_tree(git, commit).items()
-    return {path: one.blob for path, one in entries if one.mode[:3] == "100" and is_kept(path)}
+    return {
+        path: one.blob
+        for path, one in entries
+        if one.mode[:3] == "100" and is_kept(path) and path != RECEIPTS
+    }

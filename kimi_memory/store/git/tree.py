@@ -20,7 +20,7 @@ from kimi_memory.store.files.cache_files import put
 from kimi_memory.store.files.stat import Stat, settled_stat
 from kimi_memory.store.git.cache import Entry
 from kimi_memory.store.git.command import Git, decode, encode, refusal
-from kimi_memory.store.git.files import is_gone, read_plain, scan, scan_paths
+from kimi_memory.store.git.files import RECEIPTS, is_gone, read_plain, scan, scan_paths
 
 _PLAIN = "100644"
 NOTHING = "0" * 40
@@ -97,7 +97,7 @@ def compare(
     result.differences += [
         Difference(path, entries[path], None)
         for path in listed
-        if path not in files and is_gone(git.root, path, entries[path].mode)
+        if path not in files and (path == RECEIPTS or is_gone(git.root, path, entries[path].mode))
     ]
     for path, stat in files.items():
         old = entries.get(path)

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from kimi_memory.store.git.history import History
     from kimi_memory.store.store import Store
 
+NONE = "none"
+"""The content mark of no version: nothing that lay there counted."""
 FOLDER = f"{PRIVATE}/cache/vetted"
 
 
@@ -37,6 +39,8 @@ class Versions:
             mark: SHA-256 of its bytes; empty for the version that lay there when the
                 journal was begun.
         """
+        if mark == NONE:
+            return None
         try:
             if not mark:
                 return self._history().content_at(self._store.journal.born() / 1e9, path)

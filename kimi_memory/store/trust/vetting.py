@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal
 from kimi_memory.domain.change import digest
 from kimi_memory.domain.note import Card, Origin, Status, least_trusted
 from kimi_memory.errors import FormatError, HistoryError
+from kimi_memory.formats import frontmatter
 from kimi_memory.formats.frontmatter import decode
 from kimi_memory.store.git.head_log import blob_of, brought_nothing
 from kimi_memory.store.reading import (
@@ -31,7 +32,7 @@ from kimi_memory.store.reading import (
     recorded_standing,
 )
 from kimi_memory.store.trust.agents_at_work import AgentsAtWork
-from kimi_memory.store.trust.versions import Versions
+from kimi_memory.store.trust.versions import NONE, Versions
 from kimi_memory.store.wal.append_log import is_mark
 from kimi_memory.store.wal.records import EXTERNAL, Entry, Provenance, Record, record_of
 
@@ -165,6 +166,10 @@ class Vetting:
         if not is_judged(path) or self._trusts_all(path) or known:
             return None
         vetted = self.vetted_before(self._store.journal.last(path), path)
+        if self._store.exists(path) and _id_of(self._store.read(path), path) != _id_of(
+            content, path
+        ):
+            vetted = NONE  # The note that counted here lies elsewhere now.
         return Provenance(f"{EXTERNAL}:{Origin.REMOTE}", MERGED, vetted)
 
     def vetted_before(self, last: Record | None, path: str) -> str:
@@ -238,6 +243,14 @@ class Vetting:
                     (waits if one.get("origin") in WAITS else sure).add(after)
             self._made = extent, sure, waits
         return mark in self._made[1]
+
+
+def _id_of(content: bytes, path: str) -> str:
+    """Return the id of the note in a file; empty where there is none."""
+    try:
+        return str(frontmatter.read(decode(content, path), path).values.get("id") or "")
+    except FormatError:
+        return ""
 
 
 def _make_candidate(path: str, content: bytes, cap: Origin) -> bytes:

@@ -10,10 +10,13 @@ from hypothesis import strategies as st
 
 from kimi_memory.store.git import files
 from kimi_memory.store.git.files import (
+    IGNORED,
+    RECEIPTS,
     is_gone,
     is_ignored,
     read_plain,
     refused_by_git,
+    renew_ignored,
     scan,
     scan_paths,
     signature,
@@ -217,3 +220,20 @@ def test_names_that_mean_the_repository_are_refused(name):
 @pytest.mark.parametrize("name", ["git.md", ".gitignore", "git使用.md", "digit", "legit ~1"])
 def test_names_that_only_mention_git_are_fine(name):
     assert not refused_by_git(name)
+
+
+def test_an_ignore_file_of_an_earlier_version_gets_the_receipts(tmp_path: Path) -> None:
+    path = tmp_path / ".gitignore"
+    (tmp_path / ".kimi").mkdir()
+    rule = f"/{RECEIPTS}\n"
+    for before, after in (
+        (IGNORED.replace(rule, "") + "/mine\n", IGNORED + "/mine\n"),
+        (IGNORED, IGNORED),
+        ("/mine\n", "/mine\n"),
+    ):
+        path.write_text(before, encoding="utf-8")
+        renew_ignored(tmp_path)
+        assert path.read_text(encoding="utf-8") == after
+    path.unlink()
+    renew_ignored(tmp_path)
+    assert not path.exists()
