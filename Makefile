@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test check coverage lint types docs bench test-hostile test-faults test-power test-hosts fuzz clean
+.PHONY: demo test check coverage lint types docs bench test-hostile test-faults test-power test-hosts fuzz mutants clean
 
 $(VENV)/.run: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -58,6 +58,9 @@ test-hosts: $(VENV)/.dev   ## the real agent programs, installed; needs npm, min
 
 fuzz: $(VENV)/.dev         ## a minute for every parser
 	FUZZ_SECONDS=60 $(BIN)/python -m pytest tests/fuzz -rs
+
+mutants: $(VENV)/.dev      ## defects put into changed modules, or MODULES: 9 of 10 must be found
+	nice $(BIN)/python -m tests.mutants $(MODULES)
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info demo-memory

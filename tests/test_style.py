@@ -41,6 +41,7 @@ WHOLE = {
     "test_hooks.py": "every hook with its bundled plugins",
     "test_benchmarks.py": "the run of all benchmarks",
     "test_laws.py": "laws of every kind of job",
+    "test_mutants.py": "the maker of mutants, which are put into any module",
     "test_matrix.py": "contradictions through the whole system",
     "test_copies.py": "copies of one memory, joined by plain git",
     "test_patterns.py": "every pattern and its worst input",

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from kimi_memory import Memory
-from kimi_memory.domain.job import JobReport
+from kimi_memory.domain.change import Create
+from kimi_memory.domain.job import JobReport, Plan, Spent
 from kimi_memory.domain.note import Card, Role, Status
 from kimi_memory.errors import GateError, NotFoundError
 from kimi_memory.store.notes.notes import Shelf
@@ -73,6 +74,32 @@ def test_a_gate_stops_a_job_before_the_first_byte(memory: Memory, tmp_path: Path
         with pytest.raises(GateError, match="files would change, 2 may"):
             strict.distil("s")
         assert tree(memory.root) == before
+
+
+class _Costly:
+    """A job that spent 101 tokens before it wrote a page."""
+
+    kind = "costly"
+
+    def plan(self, shelf: Shelf) -> Plan:
+        page = Create("inbox/page.md", b"bought dearly\n")
+        return Plan(
+            kind=self.kind, subject="", inputs="0" * 64, changes=(page,), spent=Spent(1, 61, 40)
+        )
+
+
+def test_a_job_that_spent_too_much_writes_nothing(memory: Memory) -> None:
+    toml = memory.root / "memory.toml"
+    plain = toml.read_text(encoding="utf-8")
+    toml.write_text(f"{plain}[gates]\nmax_tokens = 100\n", encoding="utf-8")
+    with Memory.open(memory.root, _like(memory)) as strict:
+        before = tree(memory.root)
+        with pytest.raises(GateError, match="spent 101 tokens"):
+            strict.run(_Costly())
+        assert tree(memory.root) == before
+    toml.write_text(f"{plain}[gates]\nmax_tokens = 101\n", encoding="utf-8")
+    with Memory.open(memory.root, _like(memory)) as just_enough:
+        assert just_enough.run(_Costly()).paths == ("inbox/page.md",)
 
 
 def _like(memory: Memory):

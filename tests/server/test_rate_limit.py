@@ -26,11 +26,22 @@ def test_each_client_has_its_own_pace() -> None:
         pace.count_request("a")
 
 
-def test_no_limit_counts_nothing_and_many_clients_are_not_kept() -> None:
+def test_no_limit_counts_nothing() -> None:
     free = Pace(0.0)
     for _ in range(1000):
         free.count_request("a")
+
+
+def test_of_very_many_clients_none_is_kept() -> None:
     pace = Pace(1.0, lambda: 0.0)
     for n in range(10_001):
         pace.count_request(f"client {n}")
-    pace.count_request("client 0")
+    # Had it been kept, it would have one request left of its two, and not both.
+    for _ in range(2):
+        pace.count_request("client 0")
+    with pytest.raises(ServerError):
+        pace.count_request("client 0")
+    # Of the last one it is known that it asked, as it came after the rest was given up.
+    pace.count_request("client 10000")
+    with pytest.raises(ServerError):
+        pace.count_request("client 10000")

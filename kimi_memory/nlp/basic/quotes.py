@@ -21,7 +21,7 @@ MOST_WORDS = 400
 """Words of a quote that are looked for."""
 _PARTS = regex(r"(?:(?<!\s)\s++)?(?:\.{3,}|…+|\[(?:\.{3}|…+)\]|\((?:\.{3}|…+)\)|⋯+)\s*")
 _TOKEN = regex(rf"[{HAN}]|[^\W\d_{HAN}]+|\d+")
-_WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: 0x20}
+_WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 
 
 def find_quote(quote: str, text: str) -> list[Span]:

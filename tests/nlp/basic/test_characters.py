@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kimi_memory.nlp.basic.characters import (
+    HAN,
     appearance,
     bare,
     is_han,
@@ -15,10 +18,27 @@ from kimi_memory.nlp.basic.characters import (
     simplify,
 )
 
+BORDERS = (0x3005, 0x3005, 0x3007, 0x3007, 0x3400, 0x4DBF, 0x4E00, 0x9FFF, 0xF900, 0xFAFF)
+BORDERS += (0x20000, 0x2FA1F, 0x30000, 0x323AF)
+"""First and last of each run of Chinese characters."""
+
 
 def test_is_han_knows_ideographs_only() -> None:
     assert all(map(is_han, "中々〇㐀𠀀"))
     assert not any(map(is_han, "aあ한，1"))
+
+
+def test_is_han_says_of_each_character_what_the_pattern_says() -> None:
+    pattern = re.compile(f"[{HAN}]")
+    edges = {
+        code + by
+        for first, last in zip(BORDERS[::2], BORDERS[1::2], strict=True)
+        for code in (first, last)
+        for by in (-1, 0, 1)
+    }
+    for code in sorted(edges | set(range(0x2000, 0x33000, 7))):
+        ch = chr(code)
+        assert is_han(ch) == (pattern.fullmatch(ch) is not None), hex(code)
 
 
 def test_simplify_keeps_length_and_all_but_traditional_forms() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from kimi_memory.nlp.basic.quotes import find_quote, split_citation
+from kimi_memory.nlp.basic.quotes import find_quote, split_citation, split_commit
 
 SAID = "**Option B**: use `pnpm`, it’s  faster. Ｐort 8080 (old); 我们用 Postgres，不用MySQL。\n其餘再說"
 
@@ -20,6 +20,9 @@ SAID = "**Option B**: use `pnpm`, it’s  faster. Ｐort 8080 (old); 我们用 P
         ("use pnpm … Port 8080", ["use `pnpm", "Ｐort 8080"]),
         ("use pnpm [...] 不用MySQL。", ["use `pnpm", "不用MySQL。"]),
         ("MySQL。 其余再说", ["MySQL。\n其餘再說"]),
+        ("Port　8080", ["Ｐort 8080"]),
+        ("用 Postgres", ["用 Postgres"]),
+        ("不用ＭＹＳＱＬ！", ["不用MySQL"]),
     ],
 )
 def test_marks_width_case_and_script_are_forgiven(quote: str, words: list[str]) -> None:
@@ -35,12 +38,27 @@ def test_marks_width_case_and_script_are_forgiven(quote: str, words: list[str]) 
         "Port 8080 … Option B",
         "port 808",
         "不用Postgres",
+        "ostgres",
+        "stgres，不用",
         "B",
         "",
     ],
 )
 def test_words_are_not(quote: str) -> None:
     assert quote == "Option" or not find_quote(quote, SAID)
+
+
+def test_only_latin_words_have_borders() -> None:
+    assert find_quote("数据库很好", "use数据库很好用") == [(3, 8)]
+    assert find_quote("data is good", "metadata is good") == []
+    assert find_quote("data is good", "data is goods") == []
+
+
+def test_two_chinese_characters_are_long_enough() -> None:
+    assert find_quote("卧室", "主卧室朝南") == [(1, 3)]
+    assert find_quote("卧", "主卧室朝南") == []
+    assert find_quote("abcd", "x abcd y") == [(2, 6)]
+    assert find_quote("abc", "x abc y") == []
 
 
 def test_what_is_found_is_literal_and_a_long_quote_costs_little() -> None:
@@ -66,3 +84,17 @@ def test_what_is_found_is_literal_and_a_long_quote_costs_little() -> None:
 )
 def test_a_citation_is_a_path_and_lines(text: str, found: tuple[str, int, int]) -> None:
     assert split_citation(text) == found
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        ("a/b.md@5bb61efd18", ("a/b.md", "5bb61efd18")),
+        ("a/b.md", ("a/b.md", "")),
+        ("me@home.md", ("me@home.md", "")),
+        ("a.md@5bb61", ("a.md@5bb61", "")),
+        ("a@5bb61efd18/b.md", ("a@5bb61efd18/b.md", "")),
+    ],
+)
+def test_a_path_may_name_a_commit(path: str, found: tuple[str, str]) -> None:
+    assert split_commit(path) == found

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import combinations
+from math import sqrt
 
 import pytest
 from hypothesis import given
@@ -65,6 +67,23 @@ def test_different_claims_are_never_duplicates(a: str, b: str) -> None:
 def test_small_words_leave_a_duplicate_a_duplicate(a: str, b: str) -> None:
     assert similarity(a, b) >= 0.95
     assert same_claim(a, b)
+
+
+def test_letters_that_come_again_count_again() -> None:
+    assert similarity("aaa aaa", "aaa bbb") == pytest.approx(_cosine("aaa aaa", "aaa bbb"))
+    assert similarity("ban", "banana") == pytest.approx(_cosine("ban", "banana"))
+
+
+def _cosine(first: str, second: str) -> float:
+    """Return the cosine of the pairs and triples of letters, by the book."""
+    one, two = (
+        Counter(
+            f" {text} "[at : at + size] for size in (2, 3) for at in range(len(text) + 3 - size)
+        )
+        for text in (first, second)
+    )
+    product = sum(count * two[gram] for gram, count in one.items())
+    return product / sqrt(sum(n * n for n in one.values()) * sum(n * n for n in two.values()))
 
 
 def test_unrelated_texts_are_far_apart() -> None:
