@@ -13,15 +13,17 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 
 from kimi_memory import hookimpl
-from kimi_memory.domain.draft import Draft
+from kimi_memory.domain.draft import CHANGE, DATED, Draft
 from kimi_memory.domain.note import CardType, Lang, Origin, Quote, Role
 from kimi_memory.domain.session import Session, Transcript, Turn
 from kimi_memory.nlp.basic.characters import language_of
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.nlp.basic.sentences import sentences
+from kimi_memory.nlp.dates.vocabulary import names_day
 from kimi_memory.nlp.rules import cues, updates
 from kimi_memory.nlp.rules.assertions import states
+from kimi_memory.nlp.rules.changed_later import tells_change
 from kimi_memory.nlp.rules.coreference import completed, denies
 from kimi_memory.nlp.rules.cues import Bar
 from kimi_memory.nlp.rules.pasted import foreign_spans, spoken
@@ -174,7 +176,8 @@ def _find_facts(transcript: Transcript, lines: list[_Line], quoted: set[Quote]) 
         quote = Quote(session.id, line.turn.n, line.text)
         if line.human and quote not in quoted and not line.barred and _is_fact(line.text):
             draft = _make_draft(session, line, key_of("fact", line.text, session.project))
-            found.append(replace(draft, reversal=updates.changes(line.text)))
+            tags = (*[DATED] * names_day(line.text), *[CHANGE] * tells_change(line.text))
+            found.append(replace(draft, tags=tags, reversal=updates.changes(line.text)))
     return found
 
 

@@ -15,7 +15,7 @@ from kimi_memory.errors import FormatError, NotFoundError
 from kimi_memory.nlp.basic.characters import language_of
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.basic.safe_text import slug
-from kimi_memory.nlp.rules.changed_later import may_replace, replaces
+from kimi_memory.nlp.rules.changed_later import changed_objects, may_replace, replaces
 from kimi_memory.nlp.rules.lasting import is_lasting
 from kimi_memory.nlp.rules.own_clauses import own_clauses
 from kimi_memory.nlp.rules.salience import specific_words, traits_of
@@ -72,10 +72,12 @@ class Earlier:
             yield _build_draft(max(meant, key=lambda said: len(said.names & names)), draft)
 
     def _is_meant(self, said: Said, draft: Draft) -> bool:
-        shared = said.names & specific_words(draft.value)
-        if not any(self._name_counts[word] <= RARE for word in shared):
-            return False
         text = said.clause.text
+        shared = said.names & specific_words(draft.value)
+        # A talk about a budget names it in every turn; the turn that gives its sum is meant.
+        valued = traits_of(text).figure and shared & changed_objects(draft.value)
+        if not valued and not any(self._name_counts[word] <= RARE for word in shared):
+            return False
         return not is_lasting(text) and replaces(text, draft.value) and not self._is_held(said)
 
     def _is_held(self, said: Said) -> bool:

@@ -8,14 +8,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from kimi_memory.domain.draft import Draft
-from kimi_memory.domain.graph import SUGGESTED
 from kimi_memory.domain.ids import derived_id
 from kimi_memory.domain.job import Op, Step, Verdict
 from kimi_memory.domain.note import (
     Card,
     CardType,
-    Link,
-    LinkRel,
     Origin,
     Quote,
     Rel,
@@ -28,13 +25,21 @@ from kimi_memory.formats.card_form import Head, says_open
 from kimi_memory.hooks.host import Host
 from kimi_memory.jobs.gates import DraftGate, content_of
 from kimi_memory.jobs.matching import LIVE, Matching
-from kimi_memory.jobs.new_cards import card_id, disputed, new_card, seed_of, with_evidence
+from kimi_memory.jobs.new_cards import (
+    card_id,
+    disputed,
+    new_card,
+    rest_of,
+    seed_of,
+    suggest_link,
+    with_evidence,
+)
 from kimi_memory.jobs.tombstone_gate import WHY, let_go
 from kimi_memory.nlp.basic.characters import normalise
 from kimi_memory.nlp.dates.validity import until
 from kimi_memory.nlp.dates.zone import Zone, in_zone, pinned
 from kimi_memory.nlp.rules.tasks import finishes
-from kimi_memory.nlp.rules.values import Relation, compare_claims, compare_statements
+from kimi_memory.nlp.rules.values import Relation, compare_statements
 from kimi_memory.store.notes.notes import Shelf, mark
 
 _ORDER = (
@@ -302,6 +307,8 @@ class Fold:
             self._record_operation(
                 Op.SUPERSEDE, old, f"replaced on {draft.at:%Y-%m-%d} by {fresh.id}"
             )
+            if rest := rest_of(card, draft, self._now):
+                self._record_operation(Op.ADD, rest, f"what {card.id} says besides")
         ids = tuple(card.id for card in cards)
         self._record_operation(Op.ADD, replace(fresh, supersedes=ids), f"replaces {', '.join(ids)}")
 
@@ -314,7 +321,7 @@ class Fold:
 
     def _add_beside(self, draft: Draft, live: Sequence[Card]) -> None:
         """Add a card of its own for another matter, or for one more of many values."""
-        links = [link for card in live if (link := _suggest_link(card, draft)) is not None]
+        links = [link for card in live if (link := suggest_link(card, draft)) is not None]
         if any(card.key == draft.key for card in live):
             key = f"{draft.key}.{normalise(draft.title).replace(' ', '-')[:40]}"
             draft = replace(draft, key=key if key != draft.key else f"{key}.more")
@@ -350,15 +357,6 @@ def _latest_live(cards: list[Card]) -> list[Card]:
     """Return the live cards, the one said last first."""
     live = [card for card in cards if card.status in LIVE]
     return sorted(live, key=lambda card: (_statement_time(card), card.id), reverse=True)
-
-
-def _suggest_link(card: Card, draft: Draft) -> Link | None:
-    """Return a link to a card that a draft may contradict, where rules cannot tell."""
-    relation = compare_claims(card.value, draft.value)
-    if relation not in {Relation.SWAPPED, Relation.OPPOSITE, Relation.VALUE}:
-        return None
-    why = f"{SUGGESTED}: nearly the same words, {relation}"
-    return Link(card.id, LinkRel.CONTRADICTS, 0.5, why)
 
 
 def _rests_on(card: Card, draft: Draft) -> bool:

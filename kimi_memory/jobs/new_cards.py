@@ -6,9 +6,14 @@ from dataclasses import replace
 from datetime import datetime
 
 from kimi_memory.domain.draft import Draft
+from kimi_memory.domain.graph import SUGGESTED
 from kimi_memory.domain.ids import derived_id
 from kimi_memory.domain.note import Card, CardType, Link, LinkRel, Origin, Rel, Source, Status
 from kimi_memory.jobs.gates import content_of
+from kimi_memory.nlp.basic.safe_text import slug
+from kimi_memory.nlp.rules.changed_later import unchanged_part
+from kimi_memory.nlp.rules.strip_code import headline
+from kimi_memory.nlp.rules.values import Relation, compare_claims
 from kimi_memory.store.notes.notes import mark
 
 
@@ -34,6 +39,23 @@ def disputed(card: Card, other: Card, why: str, now: datetime) -> Card:
         links=(*card.links, Link(other.id, LinkRel.CONTRADICTS, 1.0, why)),
         sources=(*card.sources, *(Source.from_quote(quote, Rel.CONTRADICTS) for quote in quotes)),
         quotes=(*card.quotes, *quotes),
+        updated=now,
+    )
+
+
+def rest_of(card: Card, draft: Draft, now: datetime) -> Card | None:
+    """Return a card of what a replaced one says besides, if that is a piece of its quote."""
+    part = unchanged_part(card.value, draft.value)
+    if not part or len(card.quotes) != 1 or part not in card.quotes[0].text:
+        return None
+    return replace(
+        card,
+        id=derived_id("card", card.created, card.id, part),
+        key=f"{card.key.split('.', 1)[0]}.{slug(headline(part), 40)}",
+        title=headline(part),
+        value=part,
+        quotes=(replace(card.quotes[0], text=part),),
+        sources=(Source.from_quote(replace(card.quotes[0], text=part), Rel.SUPPORTS),),
         updated=now,
     )
 
@@ -70,6 +92,15 @@ def new_card(draft: Draft, now: datetime, end: datetime | None) -> Card:
         valid_from=draft.at,
         valid_to=end,
     )
+
+
+def suggest_link(card: Card, draft: Draft) -> Link | None:
+    """Return a link to a card that a draft may contradict, where rules cannot tell."""
+    relation = compare_claims(card.value, draft.value)
+    if relation not in {Relation.SWAPPED, Relation.OPPOSITE, Relation.VALUE}:
+        return None
+    why = f"{SUGGESTED}: nearly the same words, {relation}"
+    return Link(card.id, LinkRel.CONTRADICTS, 0.5, why)
 
 
 def with_evidence(card: Card, draft: Draft, rel: Rel, now: datetime) -> Card:

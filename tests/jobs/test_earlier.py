@@ -105,3 +105,28 @@ def test_a_name_in_chinese_is_one_thing(talks: Talks) -> None:
     )
     ended = [value for value, card in cards.items() if card.status is Status.SUPERSEDED]
     assert not any("展台" in value for value in ended)
+
+
+def test_what_a_replaced_card_says_besides_stays(talks: Talks) -> None:
+    cards = talks(
+        [
+            "My sister Nele studies medicine in Graz until July 2029. "
+            "I pay her 1850 a month by standing order until July."
+        ],
+        ["the standing order for Nele went up from 1850 to 2100 on 4 May"],
+    )
+    by_status = {str(card.status): value for value, card in cards.items() if "Nele" in value}
+    assert "1850" in by_status["superseded"]
+    live = [value for value, card in cards.items() if card.status is Status.ACTIVE]
+    assert any("medicine in Graz" in value and "1850" not in value for value in live)
+    assert any("2100" in value for value in live)
+
+
+def test_the_sum_of_what_every_turn_is_about_is_changed(talks: Talks) -> None:
+    planning = [f"预算里{what}要留一些" for what in ("机票", "酒店", "吃饭", "门票", "交通")]
+    cards = talks(
+        ["预算一万二一个人，跟闺蜜一起去爬雪山", *planning],
+        ["预算减到9400，因为我报了个吉他课，花了2600"],
+    )
+    (old,) = (card for value, card in cards.items() if "一万二" in value)
+    assert old.status is Status.SUPERSEDED

@@ -7,9 +7,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
+from itertools import groupby
+from operator import itemgetter
 
 from kimi_memory.nlp.basic.patterns import keep_results, regex
+from kimi_memory.nlp.basic.sentences import sentences
 from kimi_memory.nlp.dates.vocabulary import MONTH, month_number, names_day
+from kimi_memory.nlp.rules.lasting import worth_of
 from kimi_memory.nlp.rules.salience import specific_words, traits_of
 from kimi_memory.nlp.rules.utterance import is_order
 
@@ -41,7 +45,7 @@ _ENDED = regex(
     r"|\b(?:kill|drop|scrap|forget|ditch|cancel|remove|retire|lose|skip)(?:ped|ed|ing)? (?:the|that|our|my) (?P<killed>[\w-]+(?: [\w-]+){0,2}) (?:rule|thing|plan|idea|deal|order|one|habit)\b"
     r"|\bnot (?:to |in |on |at |the |for )?(?P<denied>\d[\w.,:/-]*(?: [\w-]+)?|end of [a-z]+|(?-i:[A-Z])[\w-]+)(?= any ?more|[,.;]|$)"
     r"|从(?P<from>[^，。从]{1,8}?)(?:改|换|加|减|涨|降|调|变|提|升|缩|延|挪|推|搬|转)[^，。]{0,3}?[到成为至]"
-    r"|(?P<dead>[^，。]{1,8}?)那(?:个|件|套|条)?(?:事|计划|方案|想法|安排)?(?:就)?(?:算了|作废|不要了|取消|泡汤|不做了)|不再(?P<never>[^，。了]{2,8})",
+    r"|(?P<dead>[^，。]{1,8}?)那(?:个|件|套|条)?(?:事|计划|方案|想法|安排)?(?:就)?(?:算了|作废|不要了|取消|泡汤|不做了)|(?P<put>[^，。]{1,8}?)那(?:个|件|套|条)(?=[^。]{0,40}?(?:改[到成为]|挪到|换成|调到|提前到|推迟到))|不再(?P<never>[^，。了]{2,8})",
     2,
 )
 """The old value, or the old matter, that a change names."""
@@ -94,6 +98,10 @@ _MINOR = regex(
     2,
 )
 """A figure, a unit or a time that both name says little: they may be of different things."""
+LONG_FIGURE = 4
+"""Characters of a figure that tells by itself which value is meant."""
+TELLING = 3.0
+"""Worth of a sentence that tells something without those beside it."""
 COMMON, SHARED = 3, 2
 """A word that more turns hold than the first says nothing; a change shares so many of the rest."""
 
@@ -112,7 +120,7 @@ class Changes:
             words = specific_words(text)
             self._counts.update(words)
             if tells_change(text):
-                self._changing.append((n, words, _find_changed_objects(text)))
+                self._changing.append((n, words, changed_objects(text)))
 
     def after(self, n: int, text: str, shared: int = SHARED, *, lasting: bool = False) -> bool:
         """Whether a turn after turn `n` changes what a text says.
@@ -190,9 +198,29 @@ def replaces(earlier: str, later: str) -> bool:
     ):
         return _ends_order(earlier, later, shared)
     named = ended_values(later)
-    if named and not (old & named or old & _find_changed_objects(later)):
+    if named and not (old & named or old & changed_objects(later)):
         return False  # It names what it changes, and that is something else.
     return _ends_value(earlier, later, old & named) or _ends_state(earlier, later, shared)
+
+
+def unchanged_part(earlier: str, later: str) -> str:
+    """Return the sentences of a statement that a later one leaves as they are.
+
+    Of "Ann studies in Leeds. I send her 250 a month." the first stands when the sum changes.
+
+    Returns:
+        neighbouring sentences that tell something by themselves, the most telling ones;
+        empty where all of the statement is changed.
+    """
+    spans = sentences(earlier)
+    changed = [replaces(earlier[start:end], later) for start, end in spans]
+    if not any(changed):
+        return ""
+    both = zip(spans, changed, strict=True)
+    runs = [[span for span, _ in run] for done, run in groupby(both, itemgetter(1)) if not done]
+    parts = [earlier[run[0][0] : run[-1][1]].strip() for run in runs]
+    best = max(parts, key=worth_of, default="")
+    return best if worth_of(best) >= TELLING else ""
 
 
 def _ends_value(earlier: str, later: str, ended: frozenset[str]) -> bool:
@@ -210,7 +238,7 @@ def _ends_state(earlier: str, later: str, shared: int) -> bool:
         return not _DONE.search(earlier)
     told = shared >= SHARED and tells_change(later)
     dated = names_day(earlier) or traits_of(earlier).figure
-    return told or bool(dated and specific_words(earlier) & _find_changed_objects(later))
+    return told or bool(dated and specific_words(earlier) & changed_objects(later))
 
 
 def _ends_order(earlier: str, later: str, shared: int) -> bool:
@@ -270,11 +298,11 @@ def _drop_minor_words(words: frozenset[str]) -> frozenset[str]:
 def _have_unit(figures: frozenset[str], earlier: str, later: str) -> bool:
     """Whether a figure that holds no more stood before a unit that the later text has, too."""
     low = later.lower()
-    after = (
-        _UNIT.match(earlier, found.end())
-        for found in _FIGURE.finditer(earlier)
-        if found[0] in figures
-    )
+    held = [found for found in _FIGURE.finditer(earlier) if found[0] in figures]
+    # Of a figure this long there is hardly a second one: "from 2500 to 3000".
+    if any(len(found[0]) >= LONG_FIGURE for found in held):
+        return True
+    after = (_UNIT.match(earlier, found.end()) for found in held)
     return any(unit is not None and unit[1].lower().rstrip("s") in low for unit in after)
 
 
@@ -287,7 +315,7 @@ def _count_names(words: frozenset[str]) -> int:
     return len(words) - len(inner)
 
 
-def _find_changed_objects(text: str) -> frozenset[str]:
+def changed_objects(text: str) -> frozenset[str]:
     """Return the words that a change is said of."""
     return _find_matched_words(_OBJECT, text)
 

@@ -11,6 +11,7 @@ from kimi_memory.nlp.rules.changed_later import (
     replaces,
     sets_free,
     tells_change,
+    unchanged_part,
 )
 
 
@@ -167,3 +168,35 @@ def test_words_of_leave_and_change_are_told_apart() -> None:
     assert not sets_free("the tables are long")
     assert tells_change("we take the hut instead")
     assert not tells_change("we take the hut")
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "left"),
+    [
+        (
+            "My sister Ann studies medicine in Leeds. I send her 2500 a month.",
+            "it went from 2500 to 3000 a month",
+            "My sister Ann studies medicine in Leeds.",
+        ),
+        (
+            "我妹在昆明读大二，学考古的。生活费我每月打1800",
+            "生活费从1800加到2200",
+            "我妹在昆明读大二，学考古的。",
+        ),
+        ("I send her 2500 a month.", "it went from 2500 to 3000 a month", ""),
+        ("ok so. I send her 2500 a month.", "it went from 2500 to 3000 a month", ""),
+        ("Ann studies in Leeds. I send her 2500.", "the bakery opens at six", ""),
+    ],
+)
+def test_a_change_leaves_what_it_does_not_name(earlier: str, later: str, left: str) -> None:
+    assert unchanged_part(earlier, later) == left
+
+
+def test_a_long_figure_tells_what_is_meant_and_a_short_one_does_not() -> None:
+    assert replaces("rent for the shed is 1450", "we raised it from 1450 to 1600")
+    assert not replaces("the shed has 14 boxes", "we raised it from 14 to 16")
+
+
+def test_what_is_moved_is_named_as_that_one() -> None:
+    assert replaces("备份凌晨3点跑", "备份凌晨3点那个，机房要检修，所以挪到5:40吧")
+    assert not replaces("早餐凌晨3点送", "备份那个，机房要检修，所以挪到5:40吧")
