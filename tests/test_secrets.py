@@ -64,6 +64,8 @@ def lines(card: str, other: str, transcript: Path) -> list[list[str]]:
         ["forget", f"--query={TOKEN}", f"--why={TOKEN}", "--yes"],
         ["forget", f"--key={TOKEN}", "--yes"],
         ["forget", f"--session=s-{TOKEN}", "--yes"],
+        ["import", str(transcript.with_name("memo.md")), f"--name={TOKEN}"],
+        ["name", TOKEN],
         ["consolidate", "weekly"],
     ]
 
@@ -76,6 +78,8 @@ def transcript(path: Path) -> Path:
         **{"current_task": {"name": TOKEN}, "temp_vars": {"password": WORD}},
     }
     path.write_text(json.dumps(session), encoding="utf-8")
+    memo = f"---\ntitle: {TOKEN}\ncreated: 2026-01-05\n---\nThe printer has pw: {WORD}.\n"
+    path.with_name("memo.md").write_text(memo, encoding="utf-8")
     return path
 
 
@@ -88,17 +92,20 @@ def test_no_option_of_the_command_line_lets_a_secret_in(
     for words in lines(*ids, transcript(tmp_path / "session.json")):
         code = cli.run([*words, "--memory", str(memory.root)])
         missing = words[0] == "forget" and words[1].startswith(("--key", "--session"))
-        assert code == 0 or missing, (words, capsys.readouterr().err)
+        refused = words[0] == "name"  # A name is part of a file's path, where no mask can stand.
+        assert (code == 0) is not refused or missing, (words, capsys.readouterr().err)
     assert leaks(memory.root) == []
     capsys.readouterr()
     cli.run(["context", "--for", "live", "berths", "--memory", str(memory.root)])
     assert TOKEN not in capsys.readouterr().out
 
 
-WRITERS = frozenset({"session", "remember", "link", "forget"})
+WRITERS = frozenset({"session", "remember", "link", "forget", "import", "name"})
 """Commands that store what is typed; the others store files and what those made, or nothing."""
-PLAIN = frozenset({"memory", "area", "rel", "role", "at", "type", "weight", "since", "until"})
-"""Options that take one of a few words, a number or a date."""
+PLAIN = frozenset({"memory", "area", "rel", "role", "at", "type", "weight", "since", "until"}) | {
+    *("path", "point")
+}
+"""Options that take one of a few words, a number, a date or what is there."""
 
 
 def test_every_free_text_of_the_command_line_is_walked(tmp_path: Path) -> None:

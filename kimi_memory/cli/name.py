@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.cli.shared import open_memory, show, show_json
+from kimi_memory.errors import UsageError
 from kimi_memory.past.naming import add_name, remove_name
 
 
@@ -27,6 +28,8 @@ def run(arguments: Namespace) -> int:
             remove_name(memory.history, arguments.name)
             show(f"{arguments.name} names nothing any more.")
             return 0
+        if memory.is_secret(arguments.name):
+            raise UsageError("The name holds a secret, which git would keep. Choose another.")
         point = add_name(memory.history, memory.points, arguments.name, arguments.point)
     if arguments.json:
         show_json(point._asdict())

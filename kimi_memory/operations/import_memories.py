@@ -64,7 +64,7 @@ def import_store(
         UsageError: there is nothing at `root`.
     """
     skipped = Skipped()
-    name = name or str(root.resolve())
+    name = memory.screen.pass_name(name or str(root.resolve()))
     offers = list(_yield_offers(memory, root, system, name, skipped))
     if not offers:
         skipped.lines.append(f"{root}: {_NOTHING}")

@@ -40,10 +40,19 @@ def test_a_name_that_means_a_point_already_is_refused(memory: Memory, taken: str
         add_name(memory.history, memory.points, taken)
 
 
-@pytest.mark.parametrize("bad", ["two words", "a..b", "x~1"])
+@pytest.mark.parametrize("bad", ["two words", "a..b", "x~1", "a/b", "", "-", "x.lock", "版" * 90])
 def test_a_name_that_git_cannot_keep_is_refused(memory: Memory, bad: str) -> None:
     with pytest.raises(HistoryError, match="cannot be a name"):
         add_name(memory.history, memory.points, bad)
+
+
+def test_a_name_that_holds_a_secret_is_refused(tmp_path: Path, capsys) -> None:
+    folder, token = str(tmp_path / "memory"), "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+    assert run(["init", folder]) == 0
+    assert run(["name", token, "--memory", folder]) == 2
+    told = capsys.readouterr().err
+    assert "The name holds a secret" in told
+    assert token not in told
 
 
 def test_a_name_survives_a_purge(memory: Memory) -> None:

@@ -33,6 +33,9 @@ from kimi_memory.store.git.repo_check import (
 
 __all__ = ["Commit", "History"]
 
+_LONGEST_NAME = 120
+"""Bytes of a version's name: it is a file's name in the repository."""
+
 MARK = "kimi.memory"
 
 
@@ -207,8 +210,13 @@ class History:
             HistoryError: git cannot use the name, or there is no history.
         """
         git, ref = self._require_git(), f"{read.NAMES}/{name}"
-        if git.call("check-ref-format", ref).code != 0:
-            raise HistoryError(f"{name!r} cannot be a name. Use letters, digits, '-' and '.'.")
+        plain = name[:1].isalnum() and all(sign.isalnum() or sign in "-._" for sign in name)
+        short = len(name.encode()) <= _LONGEST_NAME
+        if commit and not (plain and short and git.call("check-ref-format", ref).code == 0):
+            raise HistoryError(
+                f"{name[:_LONGEST_NAME]!r} cannot be a name. Use letters, digits, '-' and '.', "
+                f"{_LONGEST_NAME} bytes at most."
+            )
         with self._hold_lock():
             git.run("update-ref", *(("-d", ref) if not commit else (ref, commit)))
 
