@@ -26,6 +26,7 @@ from kimi_memory.errors import NotFoundError, UsageError
 from kimi_memory.formats.jsonl import job_of
 from kimi_memory.hooks.host import Host
 from kimi_memory.jobs.pages import is_page
+from kimi_memory.store.copy import copy_id
 from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.store.store import Store
 from tests.conftest import Clock
@@ -234,6 +235,7 @@ def test_one_that_is_cut_short_happened_or_did_not(
     world: World, row: Row, opening: Opening, most: int, seed: int
 ) -> None:
     memory, root = world.memory, world.memory.root
+    assert copy_id(memory.store)
     memory.close()
     kept = root.parent / "kept"
     shutil.rmtree(kept, ignore_errors=True)
@@ -241,8 +243,7 @@ def test_one_that_is_cut_short_happened_or_did_not(
     before, count, stages = truth(root, row), *_counted(world, row, opening)
     for at in _calls(count, most, seed):
         where = f"cut short at call {at} of {count}; LAWS_SEED={seed} tries it again"
-        shutil.rmtree(root)
-        shutil.copytree(kept, root)
+        _refill(root, kept)
         _cut(world, row, opening, at)
         with Memory.open(root, opening) as again:
             again.store.clear_read_only()  # What ended was this process, and so might live.
@@ -253,6 +254,13 @@ def test_one_that_is_cut_short_happened_or_did_not(
         # A turn that is stored already becomes a card when its session ends.
         if not row.captures:
             assert _apart(truth(root, row), stages[-1]) == [], where
+
+
+def _refill(root: Path, kept: Path) -> None:
+    """Put a folder back as it was; as the same folder it is the same copy, which jobs name."""
+    for entry in root.iterdir():
+        shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+    shutil.copytree(kept, root, dirs_exist_ok=True)
 
 
 def _calls(count: int, most: int, seed: int) -> range:
