@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from kimi_memory.domain.search_types import Unit
-from kimi_memory.errors import KimiMemoryError, NotFoundError
+from kimi_memory.errors import FormatError, KimiMemoryError, NotFoundError
 from kimi_memory.index.columns import FileRow
 from kimi_memory.index.files import Files, Folder
 from kimi_memory.index.stored import Stored
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from kimi_memory.domain.engine import Floats, Ints
 
 Progress = Callable[[int, int], None]
+LARGEST_PAGE = 16 * 2**20
+"""Bytes of the largest page that is searched: no person reads a longer one, and each MiB takes a
+second to split and up to sixty of memory."""
 
 
 class Overlay:
@@ -238,6 +241,8 @@ class Sync:
 
     def _read_file(self, path: str, stat: Stat, table: Stored) -> Read | None:
         before = self._known.get(path)
+        if stat[0] > LARGEST_PAGE and not path.endswith(".jsonl"):
+            return Read(stat, "", [], [], str(_make_size_error(path)))
         try:
             served = self._files.served(path)
         except NotFoundError:
@@ -295,6 +300,11 @@ class Sync:
     def _drain_hints(self) -> Iterator[str]:
         hints, self._hints = self._hints, set()
         return iter(hints)
+
+
+def _make_size_error(path: str) -> FormatError:
+    why = f"larger than {LARGEST_PAGE // 2**20} MiB, so it is not searched"
+    return FormatError(path, 1, why, "Part it into several files, or move it out of the memory")
 
 
 def differing(stats: Mapping[str, Stat], table: Stored) -> set[str]:

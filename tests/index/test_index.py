@@ -22,6 +22,7 @@ from kimi_memory.errors import LockTimeoutError
 from kimi_memory.index import build
 from kimi_memory.index import files as looking
 from kimi_memory.index.index import Index
+from kimi_memory.index.sync import LARGEST_PAGE
 from kimi_memory.store.store import Store
 
 INDEX = ".kimi/index"
@@ -93,6 +94,23 @@ def test_an_edit_that_sets_an_old_time_back_is_seen(folder: Folder) -> None:
     for one in (index, folder.index()):
         assert folder.ask("stork", one).hits
         assert not folder.ask("heron", one).hits
+
+
+def test_a_page_that_nobody_could_read_is_named_and_not_searched(folder: Folder) -> None:
+    folder.write("notes/tea.md", "# Tea\n\nGreen tea from the harbour.\n")
+    folder.write("notes/dump.md", "harbour\n")
+    with (folder.root / "notes/dump.md").open("r+b") as file:
+        file.truncate(LARGEST_PAGE + 1)
+    for index in (folder.index(), folder.index()):
+        assert [hit.unit.path for hit in folder.ask("harbour", index).hits] == ["notes/tea.md"]
+        ((path, why),) = index.status().broken
+        assert path == "notes/dump.md"
+        assert "larger than 16 MiB" in why
+        index.refresh()
+    with (folder.root / "notes/dump.md").open("r+b") as file:
+        file.truncate(8)
+    assert len(folder.ask("harbour").hits) == 2
+    assert folder.index().status().broken == ()
 
 
 def test_a_broken_file_is_named_and_the_rest_answers(folder: Folder) -> None:
