@@ -97,6 +97,19 @@ def test_what_another_copy_says_waits_for_a_persons_word(memory: Memory, clone: 
     again.close()
 
 
+def test_a_copy_with_very_many_new_files_comes_as_one_pack(memory: Memory, clone: Clone) -> None:
+    """An object at a time, each synced, took longer than a git may that does not end."""
+    other = clone("b")
+    (other.root / "notes").mkdir()
+    for n in range(300):
+        (other.root / f"notes/{n}.md").write_text(f"Berth {n} is free.\n", encoding="utf-8")
+    other.batch.note()
+    assert merge(memory, other)
+    assert (memory.root / "notes/299.md").is_file()
+    assert int(git(memory.root, "count-objects").split()[0]) < 100
+    assert not merge_copy(memory, str(other.root)).paths
+
+
 def test_a_session_that_went_on_in_both_copies_loses_no_turn(
     memory: Memory, clone: Clone, clock: Clock
 ) -> None:

@@ -91,7 +91,9 @@ _REMEDIES = (
 # A git that hangs, such as on a dead network drive, must not hold our lock for ever.
 _TIMEOUT_SECONDS = 30.0
 _WHOLE_SECONDS = 600.0
-_WHOLE = frozenset({"fsck", "fast-export", "fast-import", "repack", "gc", "reflog"})
+_WHOLE = frozenset(
+    {"fsck", "fast-export", "fast-import", "pack-objects", "index-pack", "repack", "gc", "reflog"}
+)
 """Commands over a whole history, which may take their time; --all and --batch say the same."""
 MISSING = (
     "git is not installed or not on PATH, so there is no history. Install git "

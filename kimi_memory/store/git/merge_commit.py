@@ -28,6 +28,8 @@ RULES = "Merge-Rules"
 """The trailer of merges that were made value by value, with the version of the rules."""
 _MESSAGE = message("merge: two copies", {"Kind": "merge", RULES: "1"})
 _PLAIN = "100644"
+_KEPT_PACK = 100
+"""Objects from which on a pack is kept as it came."""
 
 
 class Versions(NamedTuple):
@@ -80,7 +82,10 @@ class Merger:
         wanted = f"{theirs}\n^{self.ours}\n" if known else f"{theirs}\n"
         pack = other.run("pack-objects", "--stdout", "--revs", "-q", feed=wanted.encode())
         # Strict: objects from another folder are checked before any of them is ours.
-        self._git.run("unpack-objects", "-q", "--strict", feed=pack)
+        # Objects one by one are synced one by one; a large pack stays one, as git's fetch has it.
+        many = int.from_bytes(pack[8:12], "big") >= _KEPT_PACK
+        take = ("index-pack", "--stdin") if many else ("unpack-objects", "-q")
+        self._git.run(*take, "--strict", feed=pack)
         return theirs
 
     def bases(self, theirs: str) -> list[str]:
