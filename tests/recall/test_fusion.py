@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import get_args
 
 import numpy as np
@@ -9,7 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kimi_memory.recall.fusion import Method, Probe, fuse, lane_weights
+from kimi_memory import hookimpl
+from kimi_memory.config import RecallTable
+from kimi_memory.domain.engine import Embedding
+from kimi_memory.index.searcher import Searcher
+from kimi_memory.recall.fusion import Method, Probe, fuse, lane_weights, nearness, probe_of
+from tests.index.folders import Folder, make_host
 
 METHODS: tuple[Method, ...] = get_args(Method)
 SCORE = st.floats(0, 1).map(lambda value: 0.0 if value < 1e-6 else value)
@@ -103,3 +110,98 @@ def test_the_weights_told_are_those_that_count(probe: Probe, vector: float) -> N
     assert told == pytest.approx({"keyword": 1 - vector, "vector": vector})
     parts = fuse({"turn": np.asarray([1.0, 0.0])}, np.asarray([1.0, 0.0]), probe)
     assert {"keyword": parts["turn"][0], "vector": parts["vector"][0]} == pytest.approx(told)
+
+
+NEARNESS = {"alpha": (1.0, 0.0), "beta": (0.8, 0.6), "gamma": (0.0, 1.0)}
+TABLE = RecallTable()
+
+
+class Places:
+    """A stand-in for an embedding model: three words on a quarter of a circle."""
+
+    @hookimpl
+    def embed_texts(self, texts: Sequence[str], purpose: str) -> Embedding | None:
+        return Embedding("places", [self._vector(text) for text in texts], 2.0)
+
+    def _vector(self, text: str) -> tuple[float, ...]:
+        return next((place for word, place in NEARNESS.items() if word in text), (0.0, 1.0))
+
+
+@pytest.fixture
+def searcher(tmp_path: Path) -> Iterator[Searcher]:
+    """An index of three turns with their vectors."""
+    folder = Folder(tmp_path, make_host((Places(), "places")))
+    folder.session("x", [("user", f"the word {word}") for word in NEARNESS])
+    index = folder.index()
+    index.refresh()
+    yield index.searcher()
+
+
+def embedding(word: str = "alpha", model: str = "places") -> Embedding:
+    return Embedding(model, [NEARNESS[word]], 2.0)
+
+
+def rows_of(searcher: Searcher) -> dict[str, int]:
+    """Return the row of the turn that says each word."""
+    texts = {row: searcher.text(row) for row in searcher.living()}
+    return {word: row for word in NEARNESS for row, text in texts.items() if word in text}
+
+
+def test_a_question_has_the_weight_of_setting_and_model(searcher: Searcher) -> None:
+    table = TABLE._replace(vector_weight=0.4)
+    probe, note = probe_of(embedding(), searcher, table, 0.6)
+    assert note == ""
+    assert probe is not None
+    assert probe.weight == pytest.approx(0.8)
+    assert (probe.method, probe.share) == (table.fusion, 0.6)
+
+
+def test_a_lane_that_cannot_be_used_is_named(searcher: Searcher) -> None:
+    assert probe_of(embedding(), searcher, TABLE._replace(vector_weight=0.0)) == (None, "")
+    assert probe_of(None, searcher, TABLE)[1].startswith("No embedding model answers")
+    probe, note = probe_of(embedding(model="another"), searcher, TABLE)
+    assert probe is None
+    assert "made by places, the model is now another" in note
+
+
+def test_without_vectors_nothing_is_missed_until_a_model_answers(tmp_path: Path) -> None:
+    folder = Folder(tmp_path)
+    folder.session("x", [("user", "the word alpha")])
+    index = folder.index()
+    index.refresh()
+    assert probe_of(None, index.searcher(), TABLE) == (None, "")
+    assert "no vectors yet" in probe_of(embedding(), index.searcher(), TABLE)[1]
+
+
+def test_the_nearest_row_counts_one_and_the_farthest_nothing(searcher: Searcher) -> None:
+    probe, _ = probe_of(embedding(), searcher, TABLE)
+    near, best = nearness(searcher, probe, searcher.alive)
+    row = rows_of(searcher)
+    assert best == pytest.approx(1.0, abs=1e-3)
+    assert near[row["alpha"]] == 1.0
+    assert near[row["beta"]] == pytest.approx(0.8, abs=1e-2)
+    assert near[row["gamma"]] == 0.0
+    assert nearness(searcher, None, searcher.alive)[0].tolist() == [0.0] * len(searcher)
+
+
+def test_the_nearest_of_all_is_known_though_fewer_are_asked_for(searcher: Searcher) -> None:
+    probe, _ = probe_of(embedding(), searcher, TABLE)
+    row = rows_of(searcher)
+    rest = searcher.alive.copy()
+    rest[row["alpha"]] = False
+    near, best = nearness(searcher, probe, rest, searcher.alive)
+    assert best == pytest.approx(1.0, abs=1e-3)
+    assert near[row["alpha"]] == 0.0
+    assert near[row["beta"]] == 1.0
+    # To a caller who sees no more than these, nothing speaks of the nearest one.
+    assert nearness(searcher, probe, rest, rest)[1] == pytest.approx(0.8, abs=1e-2)
+
+
+def test_rows_that_are_equally_near_all_count(searcher: Searcher) -> None:
+    probe, _ = probe_of(embedding(), searcher, TABLE)
+    row = rows_of(searcher)
+    alone = np.zeros_like(searcher.alive)
+    alone[row["beta"]] = True
+    near, _ = nearness(searcher, probe, alone)
+    assert near[row["beta"]] == 1.0
+    assert near.sum() == 1.0

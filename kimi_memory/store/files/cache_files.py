@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from contextlib import suppress
 from pathlib import Path
 
 from kimi_memory.errors import HistoryError
@@ -42,7 +43,9 @@ def put(path: Path, content: bytes, *, sync: bool = False) -> None:
                 os.fsync(file.fileno())
         beside.replace(path)
     except OSError as error:
-        beside.unlink(missing_ok=True)
+        # Where a file stands in the place of a folder, there is nothing to remove either.
+        with suppress(OSError):
+            beside.unlink()
         raise HistoryError(
             f"{path} could not be written: {error.strerror}. Free space or make it writable."
         ) from error

@@ -149,6 +149,11 @@ def test_what_a_pattern_is_found_in_holds_one_of_its_words(data: st.DataObject) 
         (r"x*", set()),
         (r"the (?:cat|dog)", {"cat", "dog"}),
         ("|".join(f"{n}word" for n in range(300)), set()),
+        ("kubernetes [0-9]", {"kubernetes "}),
+        (r"\bgo\b", {"go"}),
+        (r"\ba[0-9]", set()),
+        ("abcd.efghi", {"abcd"}),
+        ("the.abcd", {"abcd"}),
     ],
 )
 def test_words_are_the_ones_that_tell_most(source: str, words: set[str]) -> None:

@@ -127,3 +127,27 @@ NOW_OF_QUERY_RANGES = datetime(2026, 5, 20, tzinfo=UTC)
 def test_questions_name_spans_of_days(text: str, expected: list[tuple[int, ...]]) -> None:
     found = [(span.first, span.last) for span in time_spans(text, NOW_OF_QUERY_RANGES)]
     assert found == [(date(*days[:3]), date(*days[3:])) for days in expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("early March", 1, 10),
+        ("the beginning of March", 1, 10),
+        ("the start of March", 1, 10),
+        ("mid-March", 11, 20),
+        ("the middle of March", 11, 20),
+        ("late March", 21, 31),
+        ("the end of March", 21, 31),
+        ("3月上旬", 1, 10),
+        ("3月初", 1, 10),
+        ("3月中旬", 11, 20),
+        ("3月中", 11, 20),
+        ("3月下旬", 21, 31),
+        ("3月底", 21, 31),
+        ("3月末", 21, 31),
+    ],
+)
+def test_a_part_of_a_month_is_ten_days(text: str, first: int, last: int) -> None:
+    now = datetime(2026, 5, 20, tzinfo=UTC)
+    assert time_spans(text, now) == [(date(2026, 3, first), date(2026, 3, last))]
