@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from kimi_memory.domain.graph import links_of
 from kimi_memory.domain.health import Finding, Severity
 from kimi_memory.domain.note import Card, Note
 from kimi_memory.domain.pages import Event
-from kimi_memory.errors import FormatError, StoreError
+from kimi_memory.errors import FormatError, HistoryError, StoreError
 from kimi_memory.formats.joined_sessions import is_joined
 from kimi_memory.jobs.circuit_breaker import PERIODIC, Breaker
 from kimi_memory.jobs.introspect_state import LIVE
@@ -36,6 +36,7 @@ from kimi_memory.operations.review_queue import asking, marked, waiting_files
 from kimi_memory.operations.session_evidence import check_evidence, split_sessions
 from kimi_memory.store.copy import PATH as COPY
 from kimi_memory.store.copy import checkpoint, checkpoints_of, copy_id
+from kimi_memory.store.git.health import unreadable_history
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.store.reading import line_of_marks
@@ -132,22 +133,19 @@ def _count_external_edits(memory: Memory, progress: Progress) -> tuple[int, list
 
 def verify(memory: Memory) -> list[Finding]:
     """Check the journal's chain, every note, every quote, and the indexes."""
-    return [
-        *_check_journal(memory),
-        *_check_notes(memory),
-        *check_ids(memory),
-        *_check_sessions(memory),
-        *check_evidence(memory),
-        *check_purges(memory),
-        *_check_touched(memory),
-        *_check_merges(memory),
-        *memory.index.verify(),
-    ]
+    found: list[Finding] = []
+    for check in _CHECKS:
+        try:
+            found += check(memory)
+        # What needs the history cannot be checked without it; the rest can.
+        except HistoryError as error:
+            found.append(unreadable_history(error))
+    return list(dict.fromkeys(found))
 
 
 def doctor(memory: Memory) -> list[Finding]:
     """Run every check, those of plugins included."""
-    found = [*verify(memory), *memory.history.check()]
+    found = list(dict.fromkeys([*verify(memory), *memory.history.check()]))
     for findings in memory.host.gather("check_health", root=memory.root):
         found += findings
     found += [*_check_plugins(memory), *check_links(memory), *check_folder(memory)]
@@ -328,3 +326,16 @@ def _check_plugins(memory: Memory) -> Iterator[Finding]:
                 f"{plugin.name} from {plugin.origin} is not in use: {plugin.skipped}",
                 "Mend or remove it, or disable it in your config.toml.",
             )
+
+
+_CHECKS: tuple[Callable[[Memory], Iterable[Finding]], ...] = (
+    _check_journal,
+    _check_notes,
+    check_ids,
+    _check_sessions,
+    check_evidence,
+    check_purges,
+    _check_touched,
+    _check_merges,
+    lambda memory: memory.index.verify(),
+)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -109,6 +110,19 @@ def test_a_broken_note_is_named_and_left_alone(memory: Memory, text: str) -> Non
     assert ("notes", "semantic/bad.md") in errors(memory)
     list(fix(memory, doctor(memory)))
     assert bad.read_text(encoding="utf-8") == text
+
+
+def test_without_git_the_rest_is_checked(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad = memory.root / "semantic/bad.md"
+    bad.write_text("---\nid: x\nid: y\n---\n", encoding="utf-8")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for found in (verify(memory), doctor(memory)):
+        assert ("notes", "semantic/bad.md") in [(one.check, one.path) for one in found]
+        [history] = [one for one in found if one.check == "history"]
+        assert history.message.startswith("git is not installed")
+        assert history.remedy.startswith("Install git")
 
 
 def test_a_journal_cut_off_at_its_end_is_found_by_the_checkpoint_in_git(memory: Memory) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kimi_memory.domain.health import Finding, Severity
+from kimi_memory.errors import HistoryError
 from kimi_memory.store.git import attributes
 from kimi_memory.store.git.command import SAFE, Git, decode
 from kimi_memory.store.git.commit import branch, busy_with
@@ -26,6 +27,12 @@ def _warning_finding(
 
 def _error_finding(message: str, remedy: str) -> Finding:
     return Finding("history", Severity.ERROR, message, remedy)
+
+
+def unreadable_history(error: HistoryError) -> Finding:
+    """Return an error of the history as a finding, beside what else was found."""
+    said, _, remedy = str(error).partition(". ")
+    return _error_finding(said, remedy)
 
 
 def examine(git: Git, folder: Path) -> list[Finding]:

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from pathlib import Path
 
-from kimi_memory.domain.health import Finding, Severity
+from kimi_memory.domain.health import Finding
 from kimi_memory.domain.operation_types import Commit
 from kimi_memory.errors import HistoryError
 from kimi_memory.store.files.stat import Stats
@@ -20,7 +20,7 @@ from kimi_memory.store.git.command import SAFE, Git
 from kimi_memory.store.git.commit import Committer, Where
 from kimi_memory.store.git.files import IGNORED, renew_ignored
 from kimi_memory.store.git.head_log import head_at, read_state
-from kimi_memory.store.git.health import examine, read_settings
+from kimi_memory.store.git.health import examine, read_settings, unreadable_history
 from kimi_memory.store.git.log import idents, message
 from kimi_memory.store.git.merge_commit import Merger
 from kimi_memory.store.git.repo_check import (
@@ -273,8 +273,7 @@ class History:
             check_owner(self.root, git.common())
             return examine(git, _folder_of(git))
         except HistoryError as error:
-            said, _, remedy = str(error).partition(". ")
-            return [Finding("history", Severity.ERROR, said, remedy)]
+            return [unreadable_history(error)]
 
     @contextmanager
     def _hold_lock(self) -> Iterator[float]:
