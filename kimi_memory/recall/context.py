@@ -70,11 +70,11 @@ def _yield_standing_lines(
     """Yield what a purpose shows whatever the question is, what matters most first."""
     if request.purpose == "live" and not request.beside:
         yield from _yield_recent_lines(recall.searcher(), request)
-    # "你好" finds nothing: a block of orders beside it would only distract.
-    if found and any(line.section is not Section.ORDERS for line in found):
-        yield from standing_orders(recall, request)
-        if request.purpose == "task":
-            yield from _yield_people_lines(recall.searcher(), request)
+    # "你好" finds nothing: a block of all orders beside it would only distract.
+    only_orders = all(line.section is Section.ORDERS for line in found)
+    yield from standing_orders(recall, request, called=only_orders)
+    if not only_orders and request.purpose == "task":
+        yield from _yield_people_lines(recall.searcher(), request)
 
 
 def _yield_people_lines(searcher: Searcher, request: Request) -> Iterator[Line]:

@@ -22,7 +22,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kimi_memory.domain.note import Origin, Status
 from kimi_memory.domain.search_types import Query
 from kimi_memory.index.searcher import Bools, Floats, Ints, Searcher
 from kimi_memory.nlp.basic.common_words import commonness
@@ -30,12 +29,9 @@ from kimi_memory.nlp.rules.framing import (
     Framing,
     asks_the_world,
     names_inside,
-    orders_for_always,
     read_framing,
 )
-from kimi_memory.nlp.rules.occasions import calls_for, tells
 from kimi_memory.recall.bm25 import NEARBY, WINDOW, notes_beside_talk
-from kimi_memory.recall.conversation import sides
 from kimi_memory.recall.query_analysis import Question
 
 SIZES = (150, 10_000)
@@ -109,7 +105,7 @@ WEIGHTS = Weights()
 def relevant_rows(
     searcher: Searcher, question: Question, query: Query, rows: list[int]
 ) -> list[int]:
-    """Return the rows where they have to do with a prompt; else the orders that apply to it.
+    """Return the rows where they have to do with a prompt; else none.
 
     Args:
         searcher: the memory.
@@ -122,24 +118,7 @@ def relevant_rows(
     shared = _measure_shared(searcher, question, rows)
     if likelihood(read_signs(searcher, question, query.text, shared)) >= query.min_relevance:
         return rows
-    words = frozenset(term.word for term in question.terms)
-    held = np.zeros(len(searcher), dtype=bool)
-    # An order applies by its own words: "the" in a prompt does not call for one.
-    for word in filter(tells, words):
-        held[searcher.postings(word)[0]] = True
-    return [row for row in rows if held[row] and _is_called_for(searcher, row, words)]
-
-
-def _is_called_for(searcher: Searcher, row: int, words: frozenset[str]) -> bool:
-    """Whether a row is an order to the agent that the prompt calls for."""
-    person, _ = sides(searcher)
-    if searcher.column("type")[row] == ORDER:
-        standing = searcher.column("status")[row] != Status.CANDIDATE
-        return standing and calls_for(searcher.text(row), words, searcher.words.split)
-    if not person[row] or searcher.column("trust")[row] != Origin.HUMAN:
-        return False
-    text = searcher.text(row)
-    return orders_for_always(text) and calls_for(text, words, searcher.words.split)
+    return []
 
 
 def likelihood(signs: Signs) -> float:

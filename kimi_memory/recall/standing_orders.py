@@ -37,6 +37,7 @@ READ_SAID = 100
 SHARE = 0.25
 """The part of a budget that they may take."""
 _RULE = "rule"
+_TASTES = ORDERS - {_RULE}
 _CUES = (
     *("always", "never", "now", "future", "whenever", "forward", "call"),
     *(
@@ -57,14 +58,28 @@ _CUES = (
 )
 
 
-def standing_orders(recall: Recall, request: Request) -> Iterator[Line]:
-    """Yield the orders that apply to a prompt: those it speaks of first, then the latest."""
+def standing_orders(recall: Recall, request: Request, *, called: bool = False) -> Iterator[Line]:
+    """Yield the orders that apply to a prompt: those it calls for first, then the latest.
+
+    Args:
+        recall: finds them.
+        request: the prompt, and the room for the block.
+        called: only those that the prompt calls for.
+    """
     words = frozenset(recall.words.split(request.query))
     # The same few orders are read for every prompt.
     split = recall.searcher().once("words of orders", lambda: lru_cache(1024)(recall.words.split))
-    chosen = [unit for unit in _yield_orders(recall, request) if suits(unit.text, words, split)]
+
+    def is_called(unit: Unit) -> bool:
+        # A taste by itself is no reason to speak up.
+        return unit.type not in _TASTES and calls_for(unit.text, request.query, words, split)
+
+    orders = _yield_orders(recall, request)
+    chosen = [
+        one for one in orders if (is_called(one) if called else suits(one.text, words, split))
+    ]
     # A stable sort: within each group the latest stays first.
-    chosen.sort(key=lambda unit: (not calls_for(unit.text, words, split), unit.type != _RULE))
+    chosen.sort(key=lambda unit: (not is_called(unit), unit.type != _RULE))
     room = SHARE * request.budget
     for place, unit in enumerate(chosen[:MOST]):
         line = line_of(unit, unit.text, request.zone)._replace(place=place, section=Section.ORDERS)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from folders import Folder
 
-from kimi_memory.domain.note import CardType
 from kimi_memory.domain.search_types import Answer, Query
 from kimi_memory.nlp.rules.framing import Framing
 from kimi_memory.recall import relevance
@@ -70,28 +69,6 @@ def test_a_person_who_looks_finds_whatever_is_nearest(kitchen: Folder) -> None:
     kitchen.session("more", [("user", "The oven in the cellar is a gas oven.")])
     assert not asked(kitchen, prompt).hits
     assert asked(kitchen, prompt, 0.0).hits
-
-
-def test_an_order_stands_where_it_applies_though_the_prompt_is_anybodys(kitchen: Folder) -> None:
-    kitchen.card("fish", "Shell", "Always write shell snippets for fish.", type=CardType.RULE)
-    kitchen.card("wine", "Wine", "Grandpa collects shell lamps.", type=CardType.FACT)
-    found = asked(kitchen, "Explain how a shell snippet can loop over files").hits
-    assert [hit.unit.title for hit in found] == ["Shell"]
-    assert not asked(kitchen, "Explain how a bridge carries its load").hits
-
-
-def test_an_order_that_was_only_said_stands_too(kitchen: Folder) -> None:
-    kitchen.session(
-        "style",
-        [
-            ("user", "From now on write recipes with weights in grams."),
-            ("assistant", "Grams it is."),
-            ("user", "Grandpa's recipes fill a shelf."),
-            ("assistant", "Nice."),
-        ],
-    )
-    found = asked(kitchen, "Write a recipe with weights for pancakes").hits
-    assert [hit.unit.id for hit in found] == ["session:style#1"]
 
 
 def test_a_memory_without_talk_is_silent_too(folder: Folder) -> None:

@@ -74,6 +74,37 @@ def test_nothing_at_all_stands_where_nothing_is_relevant(ferry: Folder) -> None:
     assert block(ferry, "Explain how vaccines work") == Context("", 0, (), 0)
 
 
+def test_an_order_stands_where_it_applies_though_the_prompt_is_anybodys(ferry: Folder) -> None:
+    ferry.card("fish", "Shell", "Always write shell snippets for fish.", type=CardType.RULE)
+    ferry.card("wine", "Wine", "Grandpa collects shell lamps.", type=CardType.FACT)
+    found = block(ferry, "Explain how a shell snippet can loop over files").text
+    assert "snippets for fish" in found
+    assert "lamps" not in found
+    assert "two sentences" not in found
+    assert not block(ferry, "Explain how a bridge carries its load").text
+
+
+def test_an_order_that_was_only_said_stands_too(ferry: Folder) -> None:
+    ferry.session(
+        "style",
+        [
+            ("user", "From now on write recipes with weights in grams."),
+            ("assistant", "Grams it is."),
+            ("user", "Grandpa's recipes fill a shelf."),
+            ("assistant", "Nice."),
+        ],
+    )
+    found = block(ferry, "Write a recipe with weights for pancakes")
+    assert found.lines == ("session:style#1",)
+
+
+def test_a_greeting_brings_the_name_to_greet_with_and_no_other_order(ferry: Folder) -> None:
+    found = block(ferry, "hello, are you there?").text
+    assert "call me Jo" in found
+    assert "two sentences" not in found
+    assert not block(ferry, "thanks").text
+
+
 def test_an_order_that_is_called_for_stands_alone(ferry: Folder) -> None:
     ferry.card("soup", "Soup", "Soup recipes are always in grams.", type=CardType.RULE)
     assert block(ferry, "List soup recipes from Peru in grams").lines == ("card-soup",)

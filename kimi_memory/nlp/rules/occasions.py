@@ -30,6 +30,21 @@ _HEAD_ZH = regex(
     r"(?:^|[，。；！？,;\s])[^，。；！？,;\n]{0,14}?(?P<head>[\u3400-\u9fff]{2})(?:都|一律|统一|必须)"
     r"(?:[要得按给用写发放]|必须|不[要许准])"
 )
+# In English it is the last word of what is to be given: "give me shell commands in fish syntax".
+_HEAD_EN = regex(
+    r"\b(?:give|write|send|show|format|print|name|keep|make|put|add) (?:(?:me|us|my|your|the|all|any|every|each) )*"
+    r"(?:[a-z-]+ ){0,2}?(?P<head>[a-z-]{4,}) (?:in|with|as|without|like|short|first|before|after)\b",
+    re.IGNORECASE,
+)
+_GREETING = regex(
+    r"\W*(?:hi|hello|hey|good (?:morning|afternoon|evening)|你好|您好|在吗|早上好|早安|晚上好|嗨|哈喽)"
+    r"(?![a-z]).{0,24}$",
+    re.IGNORECASE,
+)
+_ADDRESS = regex(r"\b(?:call|address) me\b|[叫喊]我|称呼我", re.IGNORECASE)
+"""A greeting is where it matters how somebody wants to be called."""
+_NAME = regex(r"(?<=[a-z,;:] )(?!I\b)[A-Z][\w+#]*")
+"""Inside a sentence a capital distinguishes a name from the word: Go, Swift, Pages."""
 _CUE = regex(
     r"\b(?:from now on|going forward|always|never|please|every time|each time|in (?:the )?future)\b"
     r"|从(?:现在|今天|今)(?:起|开始|往后|以后)|以后|今后|每次|永远|千万",
@@ -40,7 +55,20 @@ _IDLE = frozenset(
         *("ask", "answer", "can", "chang", "check", "explain", "find", "get", "give", "go", "help"),
         *("keep", "know", "learn", "let", "like", "look", "lot", "make", "mean", "mind", "need"),
         *("now", "put", "question", "read", "real", "remind", "repli", "run", "say", "see", "show"),
-        *("start", "stop", "take", "talk", "tell", "thing", "think", "time", "tri", "use", "want"),
+        *(
+            "start",
+            "stop",
+            "suggest",
+            "take",
+            "talk",
+            "tell",
+            "thing",
+            "think",
+            "time",
+            "tri",
+            "use",
+            "want",
+        ),
         *("way", "well", "word", "work", "write"),
     }
 )
@@ -78,20 +106,32 @@ def suits(order: str, prompt: frozenset[str], split: Split) -> bool:
     return not occasion or not prompt.isdisjoint(split(occasion))
 
 
-def calls_for(order: str, prompt: frozenset[str], split: Split) -> bool:
+def calls_for(order: str, prompt: str, words: frozenset[str], split: Split) -> bool:
     """Whether a prompt by itself calls for an order: it names what the order is about.
 
     Args:
         order: what was said.
-        prompt: the words of the prompt.
+        prompt: what was asked.
+        words: the words of the prompt.
         split: returns the words of a text.
     """
     plain = simplify(order)
-    heads = {str(found["head"]) for found in _HEAD_ZH.finditer(plain)}
-    if any(head in prompt and tells(head) for head in heads):
+    # One word is enough where it says of what or when the order holds.
+    heads = {str(found["head"]) for form in (_HEAD_ZH, _HEAD_EN) for found in form.finditer(plain)}
+    about = {*heads, *split(" ".join((*heads, occasion_of(order))))}
+    if any(tells(word) for word in words & about):
         return True
-    shared = prompt.intersection(split(_CUE.sub(" ", plain)))
+    if names_in(order) & names_in(prompt):
+        return True
+    if _ADDRESS.search(order) and _GREETING.match(prompt):
+        return True
+    shared = words.intersection(split(_CUE.sub(" ", plain)))
     return sum(map(tells, shared)) >= TELLING
+
+
+def names_in(text: str) -> frozenset[str]:
+    """Return the words that a text writes as names: "Go" of "my Go function"."""
+    return frozenset(_NAME.findall(text))
 
 
 def tells(word: str) -> bool:

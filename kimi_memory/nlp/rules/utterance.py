@@ -119,6 +119,8 @@ _ORDER_EN = regex(
     # "Flag nuts in everything you suggest", "keep your answers short", "stop apologising"
     rf"|\b(?:any|every|all)(?:thing)?\b[^,;.]{{0,40}}\byou(?:'ll)? (?:suggest|write|give|send|recommend|make|create|produce|generate|show|propose|draft)\b"
     rf"|^{_LEAD}(?:keep|make) (?:your|the|all(?: your)?) (?:answers?|repl(?:y|ies)|responses?|explanations?|messages?|summar(?:y|ies)|tone)\b|^{_LEAD}(?:stop|quit) (?!being\b|by\b|over\b)[a-z]+ing\b"
+    # "Unless I say so" holds until then; "for Go stuff: …" whenever it is about Go.
+    rf"|^(?!(?:i|we|he|she|they)\b)[^.!?]{{0,160}}\bunless (?:i|we) (?:explicitly |specifically )?(?:say|ask|tell|request)\b|^{_LEAD}for (?:[\w+#.-]+ ){{1,3}}(?:stuff|questions?|things|topics|help|tasks)[,:]? (?:please |just )*(?:{_DO}|give|keep|use|don't|do not)\b"
     rf"|\byou (?:don't|do not) (?:need|have) to \b[^,;.]{{2,60}}\b(?:every|each|any ?more|all the time)\b|^{_LEAD}no need to \b[^,;.]{{2,60}}\b(?:every|each|any ?more|all the time)\b"
 )
 # "so that we need no restart in the future": why, or what may come, not how to act.
@@ -140,7 +142,7 @@ _ORDER_ZH = regex(
     r"(?:^|[，,；;：:。！!\s]|对了|还有|另外|那)(?:从今天起|从今往后|从今以后|从现在(?:起|开始)|以后|今后|往后|下次|每次|凡是|只要我|任何时候|永远)(?!再(?:说|看|聊|讲|议|定|考虑))[^。！？!?]{0,40}?(?:都|就|(?<![还又才总老])要|别|不要|不许|不准|不用|请|先|一律|必须|得|只|统一|用|给我|提醒|记得|按|把)"
     r"|(?:^|[，,；;：:。！!\s]|对了|还有|另外|都|请|你)(?:别再|不要再|别给我|不要给我|千万别|千万不要|绝对不要|一律|务必|别老|不准|不许)"
     r"|(?:如果|要是|只要|每当|当|等|到时候)我[^。！？!?]{1,24}?[，,]?你(?:就|要|得|先|都|再|也|记得){0,3}(?:先|提醒|问|告诉|帮|给|别|不要|叫|说|用)"
-    r"|你(?:给|写|发|推荐|建议|列|算)[^，。]{0,14}(?:都|一律|全)(?:要|得|用|按|写|标|放|别|不要)|(?:你不用(?:再|每)|(?:^|[，,；;。！!\s])不用再?每(?:次|句|条|回))"
+    r"|除非我(?:说|问|要|让|叫|明确)|你(?:给|写|发|推荐|建议|列|算)[^，。]{0,14}(?:都|一律|全)(?:要|得|用|按|写|标|放|别|不要)|(?:你不用(?:再|每)|(?:^|[，,；;。！!\s])不用再?每(?:次|句|条|回))"
     r"|(?:^|[，,；;。！!\s]|你|你的)(?:回答|回复|答复|解释)(?:我|的时候|时)?(?:请|要|都|尽量|可以|就|得){0,3}(?:再)?(?:简短|短|简洁|简单|详细|直接|口语|通俗|用|先|别|不要)"
 )
 _REMARK = regex(

@@ -39,6 +39,11 @@ CALLED = {
     "金额都按元写两位小数": "每个客户的金额列一下",
     "以后你给我的菜谱都要写克数": "来个红烧肉的菜谱",
     "发票一律写公司全称": "这张发票怎么开",
+    "from now on give me awk scripts in one line": "How do I test my deploy scripts?",
+    "please mark gluten in anything bakery related you suggest": "Which bakery is open on Sunday?",
+    "for Swift stuff: explain first, no full listing unless asked": "My Swift class leaks, why?",
+    "please call me Ro, never Rosalind": "hello, are you there?",
+    "别叫我陈总，叫我老陈": "在吗？有个问题",
 }
 STRANGERS = {
     "from now on all invoices go out with the tax number": "What is a prime number?",
@@ -49,6 +54,11 @@ STRANGERS = {
     "金额都按元写两位小数": "给我讲个笑话",
     "以后你给我的菜谱都要写克数": "秦始皇陵在哪里",
     "以后都用我店里的例子讲": "什么是黑洞",
+    "for Swift stuff: explain first, no full listing unless asked": "how swift is a falcon",
+    "please call me Ro, never Rosalind": "hello is said how often in the play Hamlet, and by whom?",
+    "请给我写短一点": "你好",
+    "please keep your answers short": "Which answer of the quiz was right?",
+    "please mark gluten in anything bakery related you suggest": "Suggest a name for my boat",
 }
 
 
@@ -67,9 +77,9 @@ def test_an_order_without_one_suits_any_prompt(order: str) -> None:
 
 @pytest.mark.parametrize("order", CALLED)
 def test_a_prompt_calls_for_an_order_whose_matter_it_names(order: str) -> None:
-    assert calls_for(order, frozenset(split(CALLED[order])), split)
+    assert calls_for(order, CALLED[order], frozenset(split(CALLED[order])), split)
 
 
 @pytest.mark.parametrize("order", STRANGERS)
 def test_one_word_in_common_calls_for_nothing(order: str) -> None:
-    assert not calls_for(order, frozenset(split(STRANGERS[order])), split)
+    assert not calls_for(order, STRANGERS[order], frozenset(split(STRANGERS[order])), split)
