@@ -15,6 +15,7 @@ from kimi_memory import Memory
 from kimi_memory.domain.note import Card, Link, LinkRel, Quote, Source
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.jobs.resolve_conflict import Choice, Resolve, conflicts
+from kimi_memory.jobs.settle import Brought, Settle
 from kimi_memory.operations.forget import Doomed, forget, purge
 from kimi_memory.operations.import_memories import import_store
 from kimi_memory.operations.introspect import introspect
@@ -208,6 +209,18 @@ def _resolved(world: World, *, dry_run: bool) -> object:
     )
 
 
+def _apart(world: World) -> None:
+    """File two cards of one key, as two copies write them."""
+    for name in ("one", "two"):
+        put(world.memory, card(name, world.words[name], key="deploy.port", category=name))
+
+
+def _settled(world: World, *, dry_run: bool) -> object:
+    paths = frozenset(entry.path for entry in Shelf(world.memory.store).entries().values())
+    merge = Settle(world.memory, Brought("a b 1", world.clock(), paths))
+    return world.memory.run(merge, dry_run=dry_run)
+
+
 def _edited(world: World) -> None:
     _known(world)
     page = world.memory.root / "MEMORY.md"
@@ -374,6 +387,12 @@ TABLE: dict[str, Row] = {
         _waiting,
         lambda w: _answered(w, False),
         lambda w: _answered(w, False, dry_run=True),
+    ),
+    "merge": Row(
+        "merge",
+        _apart,
+        lambda w: _settled(w, dry_run=False),
+        lambda w: _settled(w, dry_run=True),
     ),
     "resolve": Row(
         "resolve",

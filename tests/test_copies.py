@@ -17,7 +17,7 @@ from kimi_memory.domain.health import Severity
 from kimi_memory.domain.note import Role
 from kimi_memory.domain.session import Turn
 from kimi_memory.formats.jsonl import context_of, turn_line
-from kimi_memory.jobs.usage import RECALLS, Usage
+from kimi_memory.jobs.usage import RECALLS, USAGE, Usage
 from kimi_memory.operations.doctor import doctor, fix, status, verify
 from kimi_memory.operations.merge_copy import merge_copy
 from kimi_memory.operations.review_queue import Answer, answer, review
@@ -434,12 +434,12 @@ def test_what_two_copies_showed_on_a_day_counts_once(
     assert Usage(other.store).all()[card].count == 2 + 3 + 1
 
 
-def test_undo_of_a_day_leaves_its_counts(memory: Memory) -> None:
+def test_undo_of_a_day_keeps_its_counts(memory: Memory) -> None:
     memory.remember("Ann likes tea.", key="ann.tea")
     memory.recall("tea")
     memory.consolidate("daily")
     [job] = memory.jobs.records("daily")
     counts = Usage(memory.store).all()
-    assert RECALLS in {effect.path for effect in job.effects} and counts
+    assert USAGE in {effect.path for effect in job.effects} and counts
     memory.undo(job.id)
     assert Usage(memory.store).all() == counts

@@ -19,6 +19,7 @@ from kimi_memory.jobs.rekeying import rekey
 from kimi_memory.jobs.remember import Remember
 from kimi_memory.jobs.runner import Jobs
 from kimi_memory.jobs.undo import Undo
+from kimi_memory.jobs.usage import Usage
 from kimi_memory.store.notes import sessions
 
 
@@ -98,6 +99,8 @@ class Consolidation:
         if not dry_run:
             # Old bytes are kept for some time only; a scheduled job is the moment to let them go.
             parts.store.drop_undo()
+            if old := Usage(parts.store, parts.zone).prune(parts.now().date()):
+                parts.store.apply(old, parts.actor, subject="receipts")
         return reports
 
     def take_edits(self, *, meant: bool = False, dry_run: bool = False) -> JobReport:

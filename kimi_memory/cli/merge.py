@@ -40,6 +40,7 @@ def _print_report(report: MergeReport, *, dry_run: bool) -> None:
         f"{card} says two things; the other is kept as {other}" for card, other in report.variants
     ]
     lines += [f"a session went on in both copies; later turns are now {id}" for id in report.forks]
+    lines += [f"{one.op} {one.key or one.target}: {one.why}" for one in report.settled]
     lines += [f"could not be merged, kept beside: {path}" for path in report.kept]
     for line in lines:
         show(f"  {line}")

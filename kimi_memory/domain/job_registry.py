@@ -77,6 +77,10 @@ JOBS = (
         inputs="all",
     ),
     JobEntry(
+        name="merge", summary="Judge what two copies say of one thing after they were merged",
+        planner="jobs.settle.Settle", inputs="ids",
+    ),
+    JobEntry(
         name="resolve", summary="Settle a contradiction as a person says",
         planner="jobs.resolve_conflict.Resolve",
     ),

@@ -144,7 +144,7 @@ def verdict(pair: Pair, host: Host, now: datetime) -> Verdict | None:
     """Return how the younger card of a pair bears on the older, as a draft of its words would."""
     keeper, other = ranked(pair)
     judged: Verdict | None = host.answer(
-        "judge_conflict", card=keeper, draft=_draft_from_card(other, now)
+        "judge_conflict", card=keeper, draft=draft_from_card(other, now)
     )
     return judged
 
@@ -239,7 +239,8 @@ def _merge_links(links: Iterable[Link], without: set[str]) -> tuple[Link, ...]:
     return tuple(found.values())
 
 
-def _draft_from_card(card: Card, now: datetime) -> Draft:
+def draft_from_card(card: Card, now: datetime) -> Draft:
+    """Return the words of a card as if they were said now and heard for the first time."""
     return Draft(
         type=card.type,
         key=card.key,

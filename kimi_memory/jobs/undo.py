@@ -18,7 +18,6 @@ from kimi_memory.formats.page_lines import is_generated
 from kimi_memory.formats.session_page import view_json
 from kimi_memory.jobs.pages import is_page
 from kimi_memory.jobs.runner import Jobs, job_path
-from kimi_memory.jobs.usage import COUNTED
 from kimi_memory.store.git.history import History
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.store import Store
@@ -104,8 +103,6 @@ class Undo:
 
     def _revert_effect(self, effect: Effect, made: str) -> list[Change] | None:
         """Return what takes one file back; None where it was changed since."""
-        if effect.path in COUNTED:
-            return []  # What was shown was shown, whatever was made of it.
         there = self._store.exists(effect.path)
         now = self._store.read(effect.path) if there else b""
         # Another job or a person went on from there, and their work is not ours to throw away.

@@ -17,14 +17,15 @@ from kimi_memory.domain.search_types import COLD_BELOW
 from kimi_memory.domain.session import Json
 from kimi_memory.formats.checksum import seal, unseal
 from kimi_memory.nlp.dates.zone import Zone, day_in
-from kimi_memory.store.copy import copy_id
+from kimi_memory.store.copy import copy_id, known_copy
 from kimi_memory.store.store import Store
 
 RECALLS = "short-term/recalls.jsonl"
 # A line for each day, and not for each receipt: a question asked every hour for a year stays one
 # number a day.
 USAGE = "mid-term/usage.jsonl"
-COUNTED = frozenset({RECALLS, USAGE})
+KEPT_DAYS = 14
+"""So long receipts stay after they were counted."""
 RECENT = 10
 """So many of the last recalls tell how relevant a unit is."""
 STEPS = (0.0, 0.3, 0.5, 0.7, 0.9)
@@ -45,7 +46,7 @@ class Use:
 
 
 class Usage:
-    """Counts receipts; folding moves a day's receipts into one line."""
+    """Counts receipts; folding keeps the counts of a day in one line."""
 
     def __init__(self, store: Store, zone: Zone = UTC) -> None:
         self._store, self._zone = store, zone
@@ -55,49 +56,64 @@ class Usage:
         return Counter(id for at, ids, *_ in self._read_receipts() if at == day for id in ids)
 
     def fold(self, day: date) -> list[Change]:
-        """Return the changes that move a day's receipts into the usage file."""
-        shown, receipts = self.count_shown(day), self._read_receipts()
-        here = [looked for at, _, _, _, looked in receipts if at == day]
+        """Return the change that counts a day's receipts in the usage file.
+
+        They stay for a while: until then the day can be counted again, and undone.
+        """
+        here = [looked for at, _, _, _, looked in self._read_receipts() if at == day]
         if not here:
             return []
-        content = self._store.read(RECALLS)
-        # Lines that cannot be read go with the day's own: they count for nothing and nobody misses
-        # them.
-        kept = b"".join(line for at, _, _, line, _ in receipts if at != day)
+        shown = self.count_shown(day)
         counts: dict[str, Json] = {id: shown[id] for id in sorted(shown)}
         # The copy's name keeps its line apart from what others showed that day, and whole where
         # copies merge.
-        record: dict[str, Json] = {
-            "day": day.isoformat(),
-            "by": copy_id(self._store),
-            "shown": counts,
-        }
+        copy = copy_id(self._store)
+        record: dict[str, Json] = {"day": day.isoformat(), "by": copy, "shown": counts}
         record |= {"looked": sum(here)} if any(here) else {}
         means: dict[str, Json] = {id: found for id, found in sorted(self._mean_scores(day).items())}
-        line = {**record, "scores": means} if means else record
-        base = digest(content)
-        rest: Change = Update(RECALLS, base, kept) if kept else Delete(RECALLS, base)
-        # Both or neither, in one transaction: a receipt is counted once.
-        return [self._add_line(line), rest]
+        return self._put_line({**record, "scores": means} if means else record)
 
-    def _add_line(self, line: dict[str, Json]) -> Change:
-        """Return the change that adds a line of usage, to that of the same day and copy."""
+    def _put_line(self, record: Mapping[str, Json]) -> list[Change]:
+        """Return the change that puts a line of usage in the place of what the copy had counted."""
         content = self._store.read(USAGE) if self._store.exists(USAGE) else b""
-        lines = content.splitlines(keepends=True)
-        for n, old in enumerate(lines):
-            record = _parse_line(old)
-            if record and all(record.get(name) == line[name] for name in ("day", "by")):
-                lines[n] = seal(_add_usage(record, line))
-                return Update(USAGE, digest(content), b"".join(lines))
-        return Append(USAGE, (seal(line),))
+        lines, fresh = content.splitlines(keepends=True), seal(dict(record))
+        for n, line in enumerate(lines):
+            old = _parse_line(line)
+            if old and all(old.get(name) == record[name] for name in ("day", "by")):
+                # Of receipts that got lost the line knows more than what is left of them.
+                if line == fresh or _count_all(old) > _count_all(record):
+                    return []
+                lines[n] = fresh
+                return [Update(USAGE, digest(content), b"".join(lines))]
+        return [Append(USAGE, (fresh,))]
+
+    def prune(self, today: date) -> list[Change]:
+        """Return the change that removes old receipts that were counted."""
+        receipts, copy = self._read_receipts(), known_copy(self._store)
+        counted = {day for day, by, *_ in self._read_usage() if by == copy}
+        old = {day for day in counted if (today - day).days > KEPT_DAYS}
+        kept = b"".join(line for day, _, _, line, _ in receipts if day not in old)
+        if not any(day in old for day, *_ in receipts):
+            return []
+        base = digest(self._store.read(RECALLS))
+        return [Update(RECALLS, base, kept) if kept else Delete(RECALLS, base)]
 
     def all(self) -> dict[str, Use]:
-        """Return what is known of every unit's use, folded or not."""
-        tally = _Tally()
-        for day, ids, scores, *_ in self._read_receipts():
-            tally.add(day, Counter(ids), _compute_means(ids, scores))
-        for day, counts, means in self._read_usage():
+        """Return what is known of every unit's use, counted in the usage file or not."""
+        tally, copy, receipts = _Tally(), known_copy(self._store), self._read_receipts()
+        here = Counter[date]()
+        for day, ids, *_ in receipts:
+            here[day] += len(ids)
+        skipped = set[date]()
+        for day, by, counts, means in self._read_usage():
+            # This copy's receipts of the day are still there, and may be more by now.
+            if by and by == copy and here[day] >= sum(counts.values()):
+                continue
             tally.add(day, counts, means)
+            skipped |= {day} if by and by == copy else set()
+        for day, ids, scores, *_ in receipts:
+            if day not in skipped:
+                tally.add(day, Counter(ids), _compute_means(ids, scores))
         return tally.uses()
 
     def _mean_scores(self, day: date) -> dict[str, float]:
@@ -107,11 +123,12 @@ class Usage:
         means = _compute_means([id for id, _ in rated], [score for _, score in rated])
         return {id: round(score, 3) for id, score in means.items()}
 
-    def _read_usage(self) -> Iterator[tuple[date, Mapping[str, int], Mapping[str, float]]]:
+    def _read_usage(self) -> Iterator[tuple[date, str, Mapping[str, int], Mapping[str, float]]]:
         content = self._store.read(USAGE) if self._store.exists(USAGE) else b""
         for record in _unite_lines(content.splitlines(keepends=True)):
             yield (
                 date.fromisoformat(str(record["day"])),
+                str(record.get("by") or ""),
                 {id: int(count) for id, count in _read_numbers(record, "shown").items()},
                 _read_numbers(record, "scores"),
             )
@@ -204,25 +221,6 @@ def _parse_line(line: bytes) -> dict[str, Json]:
     except ValueError:
         return {}
     return record
-
-
-def _add_usage(old: Mapping[str, Json], new: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the sum of two records of one day and copy."""
-    counts, more = _read_numbers(old, "shown"), _read_numbers(new, "shown")
-    means, fresh = _read_numbers(old, "scores"), _read_numbers(new, "scores")
-    scores: dict[str, Json] = {}
-    for id in sorted({*means, *fresh}):
-        pairs = [(counts.get(id, 0), means.get(id)), (more.get(id, 0), fresh.get(id))]
-        rated = [(count, mean) for count, mean in pairs if mean is not None and count]
-        total = sum(count for count, _ in rated)
-        scores[id] = round(sum(count * mean for count, mean in rated) / total, 3) if total else 0.0
-    shown: dict[str, Json] = {
-        id: int(counts.get(id, 0) + more.get(id, 0)) for id in sorted({*counts, *more})
-    }
-    looked = int(_parse_number(old.get("looked")) + _parse_number(new.get("looked")))
-    record = {"day": new["day"], "by": new["by"], "shown": shown}
-    record |= {"looked": looked} if looked else {}
-    return {**record, "scores": scores} if scores else record
 
 
 def _read_numbers(record: Mapping[str, Json], name: str) -> dict[str, float]:

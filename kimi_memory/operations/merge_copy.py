@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.config import MARKER
 from kimi_memory.domain.change import Actor, Change, Create, Delete, Update, digest
+from kimi_memory.domain.job import Operation
 from kimi_memory.errors import GateError, HistoryError
+from kimi_memory.jobs.settle import Brought, Settle
 from kimi_memory.merge.trees import Joined, Tree, join
 from kimi_memory.store.files.paths import is_truth
 from kimi_memory.store.git.merge_commit import Merger
@@ -35,6 +37,8 @@ class MergeReport:
     """Sessions that went on in both, under the names their later turns have now."""
     kept: tuple[str, ...] = ()
     """Versions that could not be merged."""
+    settled: tuple[Operation, ...] = ()
+    """What became of cards that say something of one thing."""
 
 
 def merge_copy(memory: Memory, source: str, *, dry_run: bool = False) -> MergeReport:
@@ -77,7 +81,11 @@ def merge_copy(memory: Memory, source: str, *, dry_run: bool = False) -> MergeRe
             if not is_truth(path):
                 memory.store.view(path, content)
     memory.take_edits()
-    return _report(source, theirs, made, changes, merged)
+    report = _report(source, theirs, made, changes, merged)
+    if made == theirs:
+        return report
+    brought = Brought(*merger.describe(made))
+    return replace(report, settled=memory.run(Settle(memory, brought)).operations)
 
 
 def _find_commit(merger: Merger, source: str) -> str:

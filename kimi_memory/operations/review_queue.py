@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.change import Actor, Change, Delete, Update, digest
-from kimi_memory.domain.job import JobReport
+from kimi_memory.domain.job import JobReport, digest_of
 from kimi_memory.domain.note import Card, Note, Origin
 from kimi_memory.domain.operation_types import Said, Waiting, Wanted
 from kimi_memory.domain.pages import Proposal
@@ -19,6 +19,7 @@ from kimi_memory.jobs.import_edits import ImportEdits
 from kimi_memory.jobs.pages import is_page
 from kimi_memory.jobs.resolve_conflict import conflicts
 from kimi_memory.jobs.review import Answer, Review, waiting
+from kimi_memory.jobs.settle import Brought, Settle
 from kimi_memory.jobs.suggestions import MOST, Suggestion, suggestions
 from kimi_memory.jobs.trace import Tracer
 from kimi_memory.store.notes.notes import Filed, Shelf
@@ -88,6 +89,8 @@ def confirm(memory: Memory, files: Sequence[Unvetted], *, dry_run: bool = False)
         with suppress(StoreError):
             memory.jobs.refresh_pages(actor, ())  # The next daily job does it otherwise.
         memory.written()
+        name = digest_of(sorted(digest(one.content) for one in files))
+        memory.run(Settle(memory, Brought(name, memory.clock(), frozenset(paths))))
     return JobReport("", KIND, f"confirmed {', '.join(paths)}" if paths else "", paths=paths)
 
 

@@ -34,13 +34,13 @@ def copy_id(store: Store) -> str:
 
     A folder that takes no writes has none: an empty string.
     """
-    found = _read_copy_id(store)
+    found = known_copy(store)
     # Asked twice, without and with the lock: nearly always it is there.
     if found or store.read_only:
         return found
     try:
         with store.lock("copy"):
-            found = _read_copy_id(store)
+            found = known_copy(store)
             if not found:
                 # Five bytes are eight letters without padding, the same to systems that ignore
                 # case.
@@ -52,8 +52,8 @@ def copy_id(store: Store) -> str:
     return found
 
 
-def _read_copy_id(store: Store) -> str:
-    """Return the id that was drawn in this very folder, else an empty string."""
+def known_copy(store: Store) -> str:
+    """Return the id that was drawn in this very folder, else an empty string; write nothing."""
     try:
         marks = json.loads(store.read(PATH))
     except (KimiMemoryError, ValueError):

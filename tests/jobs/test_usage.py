@@ -11,6 +11,7 @@ from kimi_memory import Memory
 from kimi_memory.config import TemperatureTable
 from kimi_memory.formats.checksum import seal, unseal
 from kimi_memory.jobs.usage import (
+    KEPT_DAYS,
     RECALLS,
     USAGE,
     Band,
@@ -42,14 +43,37 @@ def test_a_days_receipts_fold_into_one_line(memory: Memory) -> None:
     [line] = memory.store.read(USAGE).splitlines()
     copy = copy_id(memory.store)
     assert unseal(line) == {"day": "2026-02-26", "by": copy, "shown": {"a": 2, "b": 1}}
-    assert usage.count_shown(date(2026, 2, 26)) == {}
+    assert usage.fold(date(2026, 2, 26)) == []
     assert usage.count_shown(date(2026, 2, 27)) == {"c": 1}
 
 
-def test_the_last_receipts_take_their_file_along(memory: Memory) -> None:
+def test_receipts_go_a_while_after_they_were_counted(memory: Memory) -> None:
+    usage, day = Usage(memory.store), date(2026, 2, 26)
+    receipt(memory, "2026-02-25T10:00:00+00:00", "b")
     receipt(memory, "2026-02-26T10:00:00+00:00", "a")
-    memory.store.apply(Usage(memory.store).fold(date(2026, 2, 26)), memory.actor)
+    late = day + timedelta(days=KEPT_DAYS + 1)
+    assert usage.prune(late) == []
+    memory.store.apply(usage.fold(day), memory.actor)
+    counts = usage.all()
+    assert usage.prune(day) == []
+    memory.store.apply(usage.prune(late), memory.actor)
+    assert usage.all() == counts
+    assert usage.count_shown(day) == {} and usage.count_shown(date(2026, 2, 25)) == {"b": 1}
+    memory.store.apply(usage.fold(date(2026, 2, 25)), memory.actor)
+    memory.store.apply(usage.prune(late), memory.actor)
     assert not memory.store.exists(RECALLS)
+    assert usage.all() == counts
+
+
+def test_a_line_knows_more_than_receipts_that_got_lost(memory: Memory) -> None:
+    usage, day = Usage(memory.store), date(2026, 2, 26)
+    for _ in range(3):
+        receipt(memory, "2026-02-26T10:00:00+00:00", "a")
+    memory.store.apply(usage.fold(day), memory.actor)
+    (memory.root / RECALLS).unlink()
+    receipt(memory, "2026-02-26T11:00:00+00:00", "a")
+    assert usage.fold(day) == []
+    assert usage.all()["a"].count == 3
 
 
 def test_broken_receipts_are_passed_over(memory: Memory) -> None:

@@ -22,7 +22,7 @@ from kimi_memory.store.git.files import RECEIPTS
 from kimi_memory.store.git.log import idents, message
 from kimi_memory.store.git.read import read_blobs, resolve
 from kimi_memory.store.git.repo_check import check_owner
-from kimi_memory.store.git.tree import Difference, Owed, blob_name, list_tree
+from kimi_memory.store.git.tree import Difference, Owed, blob_name, differences, list_tree
 
 RULES = "Merge-Rules"
 """The trailer of merges that were made value by value, with the version of the rules."""
@@ -127,6 +127,13 @@ class Merger:
             # The later of both and no clock, for the same reason.
             at = datetime.fromtimestamp(max(map(self._seconds, (first, second))), UTC)
             return objects.merge((first, second), rows, _MESSAGE, idents("", at))
+
+    def describe(self, made: str) -> tuple[str, datetime, frozenset[str]]:
+        """Return what names a merge, its time, and the paths it has otherwise than a parent."""
+        parents = sorted(self._git.run("rev-parse", f"{made}^1", f"{made}^2").decode().split())
+        paths = {one.path for parent in parents for one in differences(self._git, parent, made)}
+        at = datetime.fromtimestamp(self._seconds(made), UTC)
+        return " ".join((*parents, "1")), at, frozenset(paths)
 
     def publish(self, made: str) -> None:
         """Make a commit the current one; the disk has its files already.

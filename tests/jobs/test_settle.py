@@ -1,0 +1,137 @@
+"""What two copies say of one thing, after a merge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kimi_memory import Memory, Opening
+from kimi_memory.api.options import Home
+from kimi_memory.domain.note import Card, Status
+from kimi_memory.jobs.resolve_conflict import conflicts
+from kimi_memory.operations.merge_copy import merge_copy
+from kimi_memory.operations.review_queue import confirm, waiting_files
+from kimi_memory.store.notes.notes import Shelf
+from tests.conftest import Clock
+from tests.test_copies import errors, git
+
+
+@pytest.fixture
+def pair(memory: Memory, tmp_path: Path, opening: Opening) -> Iterator[tuple[Memory, Memory]]:
+    """Two copies of one owner, which let count at once what comes from the other."""
+    path = memory.root / "memory.toml"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(f'{text}\n[consolidation]\nexternal_edits = "trust"\n', encoding="utf-8")
+    memory.remember("The deploy port is 8080.", key="deploy.port")
+    memory.batch.note()
+    memory.batch.flush()
+    git(tmp_path, "clone", "-q", str(memory.root), "b")
+    own = Home(tmp_path / "config-b", tmp_path / "state-b")
+    with (
+        Memory.open(memory.root, opening) as one,
+        Memory.open(tmp_path / "b", replace(opening, home=own)) as other,
+    ):
+        yield one, other
+
+
+def meet(one: Memory, other: Memory) -> None:
+    """Merge both ways until nothing is left to merge, and find both equal and sound."""
+    for _ in range(3):
+        for here, there in ((one, other), (other, one)):
+            there.batch.flush()
+            merge_copy(here, str(there.root))
+    trees = {git(memory.root, "rev-parse", "HEAD^{tree}") for memory in (one, other)}
+    assert len(trees) == 1
+    assert errors(one) == errors(other) == []
+
+
+def cards(memory: Memory, key: str) -> dict[str, Status]:
+    notes = (filed.note for filed in Shelf(memory.store).notes("card"))
+    return {card.value: card.status for card in notes if isinstance(card, Card) and card.key == key}
+
+
+def test_one_slot_with_two_values_said_at_one_moment_is_a_dispute(
+    pair: tuple[Memory, Memory],
+) -> None:
+    memory, other = pair
+    memory.remember("The build server is called Anvil.", key="build.server")
+    other.remember("The build server is called Hammer.", key="build.server")
+    meet(memory, other)
+    for one in pair:
+        assert set(cards(one, "build.server").values()) == {Status.CONFLICTED}
+        [dispute] = conflicts(one)
+        assert dispute.key == "build.server"
+    [job] = memory.jobs.records("merge")
+    assert {str(one.op) for one in job.operations} == {"CONFLICT"}
+    undone = memory.undo(job.id)
+    assert undone.id == job.id and not conflicts(memory)
+
+
+def test_what_was_said_later_in_the_other_copy_replaces(
+    pair: tuple[Memory, Memory], clock: Clock
+) -> None:
+    memory, other = pair
+    memory.remember("The build server is called Anvil.", key="build.server")
+    clock.move(hours=1)
+    other.remember("The build server is now called Hammer.", key="build.server")
+    meet(memory, other)
+    for one in pair:
+        assert cards(one, "build.server") == {
+            "The build server is called Anvil.": Status.SUPERSEDED,
+            "The build server is now called Hammer.": Status.ACTIVE,
+        }
+
+
+def test_what_both_said_is_one_card_with_the_evidence_of_both(
+    pair: tuple[Memory, Memory], clock: Clock
+) -> None:
+    memory, other = pair
+    memory.remember("Ann likes green tea.", key="ann.tea")
+    clock.move(minutes=1)
+    other.remember("Ann likes green tea.", key="ann.tea")
+    meet(memory, other)
+    found = [f.note for f in Shelf(memory.store).notes("card") if "green tea" in f.text]
+    live = [card for card in found if isinstance(card, Card) and card.status is Status.ACTIVE]
+    assert len(live) == 1
+    assert len({quote.session for quote in live[0].quotes}) == 2
+
+
+def test_two_corrections_of_one_card_are_a_dispute_with_their_own_evidence(
+    pair: tuple[Memory, Memory],
+) -> None:
+    for memory, port in zip(pair, ("8443", "9999"), strict=True):
+        memory.consolidate("daily")
+        page = memory.root / "MEMORY.md"
+        text = page.read_text(encoding="utf-8")
+        assert "port is 8080" in text
+        page.write_text(text.replace("port is 8080", f"port is {port}"), encoding="utf-8")
+        memory.batch.note()
+        assert memory.take_edits().id
+    meet(*pair)
+    [dispute] = conflicts(pair[0])
+    assert {card.value for card in dispute.sides} == {
+        "The deploy port is 8443.",
+        "The deploy port is 9999.",
+    }
+    assert all(any(card.value in quote.text for quote in card.quotes) for card in dispute.sides)
+
+
+def test_what_waits_is_judged_once_a_person_confirmed_it(
+    memory: Memory, tmp_path: Path, opening: Opening
+) -> None:
+    memory.batch.flush()
+    git(tmp_path, "clone", "-q", str(memory.root), "b")
+    own = Home(tmp_path / "config-b", tmp_path / "state-b")
+    with Memory.open(tmp_path / "b", replace(opening, home=own)) as other:
+        memory.remember("The build server is called Anvil.", key="build.server")
+        other.remember("The build server is called Hammer.", key="build.server")
+        other.batch.flush()
+        assert not merge_copy(memory, str(other.root)).settled
+    assert not conflicts(memory)
+    confirm(memory, waiting_files(memory))
+    [dispute] = conflicts(memory)
+    assert dispute.key == "build.server"
+    assert errors(memory) == []
