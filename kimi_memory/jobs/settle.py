@@ -56,7 +56,7 @@ class Settle:
         filed = [one for one in shelf.notes("card") if isinstance(one.note, Card)]
         self._cards = {one.note.id: one.note for one in filed if isinstance(one.note, Card)}
         self._steps = dict[str, Step]()
-        # What waits disputes nothing: whoever can push would decide what a person doubts.
+        # What waits disputes nothing: a stranger who pushes would decide what a person doubts.
         sure = {one.note.id for one in filed if not shelf.survey.waits(one.path)}
         new = {one.note.id for one in filed if one.path in self._brought.paths} & sure
         cards = [card for id, card in self._cards.items() if id in sure]
