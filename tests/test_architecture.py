@@ -135,6 +135,7 @@ DOORS = {
     "kimi_memory/operations/merge_copy.py": "files of another copy, which screened them",
     "kimi_memory/operations/agent_files.py": "notes of agents, refused where a secret is left",
     "kimi_memory/server/simple.py": "the line of a card, which remember has screened",
+    "kimi_memory/api/consolidation.py": "receipts that stood there, without old ones",
     "kimi_memory/recall/receipts.py": "ids of what was shown",
     "kimi_memory/api/scaffold.py": "the pages a memory begins with",
 }
