@@ -20,6 +20,7 @@ from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.search_types import Query
 from kimi_memory.domain.session import scope_of
 from kimi_memory.errors import KimiMemoryError, UsageError
+from kimi_memory.formats.json_values import plain
 from kimi_memory.frameworks.talk import Talk as Conversation
 from kimi_memory.hooks.host import Host
 from kimi_memory.jobs.resolve_conflict import conflicts
@@ -29,7 +30,6 @@ from kimi_memory.operations.links import Wanted as Link
 from kimi_memory.operations.links import link, related
 from kimi_memory.server.principal import Caller, Namespace
 from kimi_memory.server.routes import ROUTES
-from kimi_memory.server.values import plain
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
 from tests.conftest import Clock

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping
 from datetime import date, datetime
-from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +16,7 @@ from kimi_memory.config import MARKER, Settings
 from kimi_memory.domain.change import Actor
 from kimi_memory.domain.note import Origin
 from kimi_memory.errors import KimiMemoryError, NotAMemoryError, UsageError
+from kimi_memory.formats.json_values import plain
 from kimi_memory.hooks.host import Host
 from kimi_memory.nlp.basic.safe_text import printable
 from kimi_memory.nlp.dates.zone import Zone, day_in, from_clocks
@@ -100,21 +98,6 @@ def show_json(value: object) -> None:
     """Print a value as JSON."""
     # Not escaped for terminals: programs need the words as they are, and JSON escapes controls.
     print(json.dumps(plain(value), ensure_ascii=False, indent=2))
-
-
-def plain(value: object) -> object:
-    """Return a value made of what JSON knows."""
-    if isinstance(value, Enum):
-        return value.value
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
-    if isinstance(value, datetime | date):
-        return value.isoformat()
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [plain(item) for item in value]
-    return str(value) if isinstance(value, Path) else value
 
 
 def moment(text: str, zone: Zone) -> datetime:

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from threading import Event
 
-from kimi_memory.cli.shared import open_memory, plain, show
+from kimi_memory.cli.shared import open_memory, show
 from kimi_memory.errors import UsageError
+from kimi_memory.formats.json_values import plain
 from kimi_memory.nlp.dates.zone import Zone, in_zone
 from kimi_memory.operations.watcher import EVERY_SECONDS, SETTLE_MS, Batch, watch
 

@@ -13,8 +13,8 @@ from kimi_memory.domain.operation_types import Commit, Waiting, Wanted
 from kimi_memory.domain.past import BlameLine, TimelineEntry
 from kimi_memory.domain.search_types import Answer, Context, Purpose, Query
 from kimi_memory.domain.session import Session
+from kimi_memory.formats.json_values import plain
 from kimi_memory.server import responses
-from kimi_memory.server.values import plain
 
 T = TypeVar("T")
 

@@ -22,6 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Connection
 
 from kimi_memory.errors import KimiMemoryError, ServerError, UsageError
+from kimi_memory.formats.json_values import plain
 from kimi_memory.server import errors, events
 from kimi_memory.server.auth import Door, Names, headers_of
 from kimi_memory.server.metrics import Metrics
@@ -32,7 +33,6 @@ from kimi_memory.server.responses import Event
 from kimi_memory.server.routes import ROUTES, SPECIAL
 from kimi_memory.server.schema import Route, Special
 from kimi_memory.server.tokens import Tokens
-from kimi_memory.server.values import plain
 from kimi_memory.server.workers import Desk
 
 POLL_SECONDS = 0.25

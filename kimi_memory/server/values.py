@@ -7,7 +7,6 @@ import types
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from enum import Enum
-from pathlib import PurePath
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from kimi_memory.domain.change import Effect
@@ -23,21 +22,6 @@ _PLAIN: Mapping[Any, dict[str, Any]] = {
     date: {"type": "string", "format": "date"},
 }
 _LISTS = (list, tuple, Sequence)
-
-
-def plain(value: Any) -> Any:
-    """Return a value made of what JSON knows."""
-    if isinstance(value, Enum):
-        return value.value
-    if dataclasses.is_dataclass(value):
-        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
-    if isinstance(value, datetime | date):
-        return value.isoformat()
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [plain(item) for item in value]
-    return str(value) if isinstance(value, PurePath) else value
 
 
 def revive(kind: Any, value: Any) -> Any:

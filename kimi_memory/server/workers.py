@@ -15,10 +15,10 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.api.options import Home, Opening
 from kimi_memory.domain.change import Actor
 from kimi_memory.domain.note import Origin
+from kimi_memory.formats.json_values import plain
 from kimi_memory.server.principal import Caller
 from kimi_memory.server.rate_limit import busy
 from kimi_memory.server.schema import Given, Route, on_clocks
-from kimi_memory.server.values import plain
 
 T = TypeVar("T")
 

@@ -10,9 +10,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from kimi_memory import hookimpl
-from kimi_memory.cli.shared import find_memory, plain, show, show_json, user_plugins
+from kimi_memory.cli.shared import find_memory, show, show_json, user_plugins
 from kimi_memory.domain.command import Command
 from kimi_memory.errors import UsageError
+from kimi_memory.formats.json_values import plain
 
 from .report import STALE_DAYS, Audit, audit
 

@@ -10,9 +10,10 @@ import sys
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory import hookimpl
-from kimi_memory.cli.shared import open_memory, parse_json, plain, show_note
+from kimi_memory.cli.shared import open_memory, parse_json, show_note
 from kimi_memory.domain.command import Command
 from kimi_memory.errors import UsageError
+from kimi_memory.formats.json_values import plain
 
 from .chat import Limits, Message
 from .compact_chat import Compaction, compact, flush, window

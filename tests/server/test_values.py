@@ -13,8 +13,9 @@ import pytest
 from kimi_memory.domain.change import Effect
 from kimi_memory.domain.job import Job, JobReport, Op, Operation, Spent
 from kimi_memory.domain.search_types import Answer, Hit, Query, Related, Unit
+from kimi_memory.formats.json_values import plain
 from kimi_memory.server.routes import ROUTES
-from kimi_memory.server.values import _field_types, plain, revive, schema
+from kimi_memory.server.values import _field_types, revive, schema
 
 AT = datetime(2026, 2, 27, 9, 30, tzinfo=UTC)
 UNIT = Unit(
