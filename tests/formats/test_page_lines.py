@@ -9,7 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kimi_memory.domain.note import Card, CardType, Lang
-from kimi_memory.formats.page_lines import read_page, shown, strangers, type_of, written
+from kimi_memory.formats.page_lines import (
+    is_generated,
+    may_rewrite,
+    read_page,
+    shown,
+    sign_of,
+    signed,
+    strangers,
+    type_of,
+    written,
+)
 
 NOW = datetime(2026, 2, 27, 9, tzinfo=UTC)
 
@@ -100,3 +110,38 @@ def test_added_prose_is_told_from_what_the_page_had() -> None:
     base = read_page("# Memory\n\nintro\n\n## Facts\n\n- a ^card-01a\n")
     page = read_page("# Memory\n\nintro\n\nmy words\n\n## Facts\n\n## Mine\n\n- a ^card-01a\n")
     assert strangers(page, base, ["Facts"]) == ["my words", "## Mine"]
+
+
+GENERATED = "---\nkind: overview\ngenerated: 000000000000\n---\n# Facts\n\n- One. ^card-1\n"
+
+
+def test_a_signed_page_is_known_until_somebody_edits_it() -> None:
+    page = signed(GENERATED)
+    sign = sign_of(page)
+    assert len(sign) == 12
+    assert sign != "0" * 12
+    assert is_generated(page)
+    assert may_rewrite(page)
+    edited = page.replace("One", "Two")
+    assert not is_generated(edited)
+    assert not may_rewrite(edited)
+    assert sign_of(edited) == sign
+
+
+def test_an_editor_that_only_changed_line_ends_keeps_the_sign() -> None:
+    page = signed(GENERATED)
+    assert sign_of("\ufeff" + page.replace("\n", "\r\n")) == sign_of(page)
+
+
+def test_a_page_without_a_sign_is_a_persons_unless_it_is_empty() -> None:
+    assert sign_of("# Mine\n") == ""
+    assert not is_generated("# Mine\n")
+    assert not may_rewrite("# Mine\n")
+    assert may_rewrite("\ufeff \n")
+    assert signed("# Mine\n") == "# Mine\n"
+
+
+def test_an_item_knows_the_line_of_the_file_it_begins_on() -> None:
+    body = "## Facts\n\n- first\n  goes on\n- second\n"
+    assert [line.number for line in read_page(body).fresh] == [3, 5]
+    assert [line.number for line in read_page(body, above=4).fresh] == [7, 9]

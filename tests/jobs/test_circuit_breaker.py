@@ -72,3 +72,13 @@ def test_a_damaged_count_stops_nothing(memory: Memory) -> None:
     fail(memory, 3)
     (memory.root / ".kimi/breaker/daily.json").write_text("{", encoding="utf-8")
     fail(memory, 1)
+
+
+def test_a_long_reason_is_cut_and_the_next_failure_counts_on(memory: Memory) -> None:
+    breaker = Breaker(memory.store, memory.settings.gates)
+    breaker.failed("daily", UsageError("x" * 1000), memory.now())
+    breaker.failed("daily", UsageError("y" * 1000), memory.now())
+    found = breaker.read_failures("daily")
+    assert (found.kind, found.count, found.why) == ("daily", 2, "y" * 300)
+    breaker.worked("daily")
+    assert breaker.read_failures("daily").count == 0
