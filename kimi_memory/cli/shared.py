@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 PERSON = Actor("cli", Origin.HUMAN)
 
 
-def open_memory(arguments: Namespace, actor: Actor = PERSON) -> Memory:
+def open_memory(arguments: Namespace) -> Memory:
     """Open the memory a command is about; history is committed by jobs and by `leave`.
 
     A name in a settings file that no setting has is reported each time: it changes nothing, so
     nothing else would show it.
     """
     # No threads: a command ends at once, and what a thread still had to do would be cut off.
-    memory = Memory.open(find_memory(arguments), Opening(actor=actor, background=False))
+    memory = Memory.open(find_memory(arguments), Opening(actor=PERSON, background=False))
     # On standard error, so that JSON on standard output stays whole.
     for one in unknown_settings(memory.root, memory.home, memory.host):
         print(f"kimi-memory: {printable(f'{one.message}. {one.remedy}')}", file=sys.stderr)

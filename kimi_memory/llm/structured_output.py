@@ -32,9 +32,9 @@ MAX_ITEMS = 40
 log = logging.getLogger("kimi_memory.llm")
 
 
-def problem_of(value: Json, schema: Schema, place: str = "the answer") -> str:
+def problem_of(value: Json, schema: Schema) -> str:
     """Return the first reason why a value does not fit a schema, or an empty string."""
-    return next(_find_problems(value, schema, place), "")
+    return next(_find_problems(value, schema, "the answer"), "")
 
 
 def _find_problems(value: Json, schema: Schema, place: str) -> Iterator[str]:

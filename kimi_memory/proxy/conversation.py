@@ -59,8 +59,7 @@ class Shown:
 class Conversations:
     """The conversations in mind."""
 
-    def __init__(self, most: int = MOST) -> None:
-        self._most = most
+    def __init__(self) -> None:
         self._sessions: OrderedDict[str, str] = OrderedDict()
         self._shown: OrderedDict[str, Shown] = OrderedDict()
 
@@ -79,7 +78,7 @@ class Conversations:
         asked = chat.said[-1].text if chat.said else ""
         for key in (id, tail_of(asked, text) if text else ""):
             if key:
-                _put_cached(self._sessions, f"{asker.mark}\0{key}", session, self._most)
+                _put_cached(self._sessions, f"{asker.mark}\0{key}", session)
 
     def shown(self, session: str) -> Shown | None:
         """Return what a session was shown; None for one that is not in mind."""
@@ -90,7 +89,7 @@ class Conversations:
         found = self.shown(session)
         if found is None:
             found = Shown(standing)
-            _put_cached(self._shown, session, found, self._most)
+            _put_cached(self._shown, session, found)
         return found
 
 
@@ -111,8 +110,8 @@ def _get_cached(kept: OrderedDict[str, T], key: str) -> T | None:
     return kept.get(key)
 
 
-def _put_cached(kept: OrderedDict[str, T], key: str, value: T, most: int) -> None:
+def _put_cached(kept: OrderedDict[str, T], key: str, value: T) -> None:
     kept[key] = value
     kept.move_to_end(key)
-    while len(kept) > most:
+    while len(kept) > MOST:
         kept.popitem(last=False)
