@@ -71,6 +71,8 @@ class Notes:
         with self._lock:
             page = self._read_page(path)
             places = _find_occurrences(page.body, old)
+            # To change the first of several would be a guess; the answer names the lines, so that
+            # the model can ask again.
             if len(places) != 1:
                 raise NoteError(_describe_mismatch(path, old, page.body, places))
             at = places[0]
@@ -121,6 +123,7 @@ class Notes:
             found = self._files_below(name)
             if not found:
                 raise NoteError(f"The path {old} does not exist")
+            # The files would move into the folder that is being moved.
             if to.startswith(f"{name}/"):
                 raise NoteError(f"Cannot move {old} into itself")
             self._need_folder(to)

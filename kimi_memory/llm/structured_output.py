@@ -34,6 +34,8 @@ log = logging.getLogger("kimi_memory.llm")
 
 def problem_of(value: Json, schema: Schema) -> str:
     """Return the first reason why a value does not fit a schema, or an empty string."""
+    # By hand and not by a library: six kinds of schema are used, and a model needs one reason in
+    # plain words.
     return next(_find_problems(value, schema, "the answer"), "")
 
 
@@ -141,6 +143,7 @@ class Ladder:
             meter.tell(f"no answer from the model; rules decided alone: {error}")
             return None
         if reply is None:
+            # No plugin answered, so no model was asked.
             meter.calls -= 1
             return None
         meter.count(reply)
@@ -158,6 +161,8 @@ def _build_prompt(question: Question) -> tuple[Prompt, str]:
     else:
         made_from = text = question.text
     told = json.dumps([made_from, question.schema], sort_keys=True, ensure_ascii=False)
+    # Of the template and not of the text: the record of a job then says which wording it was asked
+    # in.
     version = hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()[:12]
     prompt = Prompt(text=text, schema=question.schema, max_tokens=question.max_tokens)
     return prompt, version
@@ -198,6 +203,7 @@ def _required_member(question: Question) -> str:
 
 
 def _build_retry_text(prompt: Prompt, question: Question, reply: Reply, problem: str) -> str:
+    # Its own answer again, cut: a small model's window is soon full.
     said = reply.text[:SHOWN_CHARS]
     told = fill("prompts/again", str(question.lang), problem=problem, answer=said)
     return f"{prompt.text}\n{told}"

@@ -19,6 +19,8 @@ class Tool(Protocol):
         """Return what takes the function."""
 
 
+# Typed dicts and no dataclasses: both versions of the library make a schema of them, and clients
+# see these names.
 class FoundLine(TypedDict):
     """One hit of a search."""
 

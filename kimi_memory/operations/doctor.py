@@ -94,6 +94,7 @@ def status(memory: Memory, progress: Progress = lambda done, total: None) -> Sta
         if isinstance(note, Card) and note.status in LIVE:
             cards.append(note)
     uses, table = Usage(memory.store).all(), memory.settings.temperature
+    # Computed and not read from the files: their temperatures are those of the last introspection.
     found = heats(cards, uses, memory.clock(), table).values()
     external, unnoted = _count_external_edits(memory, progress)
     return Status(
@@ -126,6 +127,8 @@ def status(memory: Memory, progress: Progress = lambda done, total: None) -> Sta
 def _count_external_edits(memory: Memory, progress: Progress) -> tuple[int, list[str]]:
     """Return how many files were changed from outside, or why that cannot be noted."""
     try:
+        # Status also notes what it found: a full or read-only disk must not keep it from showing
+        # the rest.
         return len(memory.store.reconcile(progress)), []
     except StoreError as error:
         return 0, [f"changes from outside cannot be noted: {error}"]
@@ -146,6 +149,7 @@ def verify(memory: Memory) -> list[Finding]:
 def doctor(memory: Memory) -> list[Finding]:
     """Run every check, those of plugins included."""
     found = list(dict.fromkeys([*verify(memory), *memory.history.check()]))
+    # Only the doctor asks plugins: one of them may wait seconds for a server of models.
     for findings in memory.host.gather("check_health", root=memory.root):
         found += findings
     found += [*_check_plugins(memory), *check_links(memory), *check_folder(memory)]
@@ -234,6 +238,8 @@ def _describe_history(memory: Memory) -> str:
 
 
 def _check_journal(memory: Memory) -> Iterator[Finding]:
+    # All commits, as each carries the end of the journal: who cuts lines off cannot also change
+    # history unseen.
     commits, copy = memory.history.log(limit=-1), copy_id(memory.store)
     for problem in memory.store.journal.verify(checkpoints_of(commits, copy)):
         remedy = f"Compare with 'kimi-memory log'. If you removed it yourself, delete {COPY}, too."
@@ -254,6 +260,7 @@ def _check_notes(memory: Memory) -> Iterator[Finding]:
 
 def _check_quotes(tracer: Tracer, note: Note, path: str) -> Iterator[Finding]:
     for evidence in tracer.evidence(note):
+        # A note without quotes claims no words of anybody; only what is quoted can be wrong here.
         if (evidence.quote or evidence.source.quote) and not evidence.verified:
             yield Finding(
                 "quotes",

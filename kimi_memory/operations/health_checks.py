@@ -44,6 +44,7 @@ def check_jobs(memory: Memory) -> Iterator[Finding]:
     breaker, now = Breaker(memory.store, memory.settings.gates), memory.clock()
     resting = {line for line in breaker.state(now) if ", rests:" in line}
     for line in breaker.state(now):
+        # One failure may pass by itself; a job that rests does nothing until somebody looks.
         severity = Severity.ERROR if line in resting else Severity.WARNING
         remedy = "Mend the cause, then run 'kimi-memory doctor --fix' to have it tried again."
         yield Finding("jobs", severity, line, remedy, fixable=True)
@@ -51,6 +52,7 @@ def check_jobs(memory: Memory) -> Iterator[Finding]:
 
 def check_copies(memory: Memory) -> Iterator[Finding]:
     """Yield the copies that sync tools left where two machines wrote to one file."""
+    # Sync tools may leave thousands; five show what they are like.
     found = [path for path in memory.store.files() if _COPY.fullmatch(path)]
     for path in found[:_SHOWN]:
         yield _copy_finding(
@@ -110,6 +112,7 @@ def check_purges(memory: Memory) -> Iterator[Finding]:
     purges = [job for job in _yield_purge_jobs(memory) if job.kind == "purge"]
     if not purges or not memory.history.ready():
         return
+    # One call for all purges, however many there were.
     reachable = {commit.hash for commit in memory.history.log(limit=-1)}
     for job in purges:
         # The head before a purge is reachable again where a copy that has it was merged.

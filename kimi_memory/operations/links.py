@@ -62,6 +62,7 @@ def link(memory: Memory, wanted: Wanted, *, dry_run: bool = False) -> JobReport:
     def steps(shelf: Shelf) -> list[Step]:
         card, other = _find_link_ends(shelf, wanted, rel)
         new = Link(other.id, rel, wanted.weight, wanted.reason)
+        # The same link again is no job: nothing would change but a date.
         if new in card.links:
             return []
         kept = tuple(link for link in card.links if (link.to, link.rel) != (other.id, rel))
@@ -82,6 +83,7 @@ def unlink(memory: Memory, wanted: Wanted, *, dry_run: bool = False) -> JobRepor
     def steps(shelf: Shelf) -> list[Step]:
         source, target = (_find_note(shelf, id) for id in (wanted.source, wanted.target))
         found = []
+        # Both ends, because a mutual relation may stand in either card.
         for card, other in ((source, target), (target, source)):
             changed = _remove_links(card, other, wanted.rel, both=card is target)
             if isinstance(card, Card) and changed != card.links:
@@ -138,6 +140,7 @@ def suggested(memory: Memory) -> list[Edge]:
 
 def check_links(memory: Memory) -> Iterator[Finding]:
     """Yield the links that lead nowhere, and those that lead to archived notes."""
+    # A wikilink may name a page that is no note, such as README.md of a person.
     pages = [path for path in memory.store.files() if path.endswith(".md")]
     for one in missing(list(Shelf(memory.store).notes()), pages):
         where = f"{one.target}, which is archived" if one.archived else f"{one.target!r}: no note"
@@ -163,6 +166,7 @@ def _run_link_job(
             subject=" ".join(step.note.id for step in decided),
             inputs=digest_of([KIND, *marks]),
             steps=decided,
+            # A person asked for it by name, so the gates on how much may change do not count.
             asked=True,
         )
 

@@ -18,6 +18,7 @@ from kimi_memory.recall.ranking import candidates
 QUESTIONS = 24
 """Questions taken from the memory itself, whose ranking is compared."""
 QUESTION_CHARS = 80
+# Deep enough that a row with a wrong count of words shows among the hits.
 DEPTH = 20
 _RETRIES = 3
 _SHOWN = 5
@@ -63,6 +64,7 @@ def rebuild(memory: Memory, progress: Progress | None = None) -> Rebuilt:
     began, before = time.perf_counter(), memory.index.status()
     with memory.index.beside(progress) as other:
         found = _compare_indexes(memory, other)
+        # A person may save a note between the two readings; only a difference that stays is one.
         for _ in range(_RETRIES):
             if not found.differences or found.is_of(memory.index, other):
                 break

@@ -205,3 +205,14 @@ def test_rows_that_are_equally_near_all_count(searcher: Searcher) -> None:
     near, _ = nearness(searcher, probe, alone)
     assert near[row["beta"]] == 1.0
     assert near.sum() == 1.0
+
+
+def test_of_many_rows_that_are_equally_near_none_is_cut_off(tmp_path: Path) -> None:
+    folder = Folder(tmp_path, make_host((Places(), "places")))
+    folder.session("x", [("user", f"the word alpha, number {n}") for n in range(120)])
+    index = folder.index()
+    index.refresh()
+    searcher = index.searcher()
+    probe, _ = probe_of(embedding(), searcher, TABLE)
+    near, _ = nearness(searcher, probe, searcher.alive)
+    assert np.count_nonzero(near == 1.0) >= 120

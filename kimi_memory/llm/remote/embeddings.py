@@ -82,6 +82,7 @@ class Vectors:
         self._place, self._ask = place, ask
         self._query_seconds = choices.number("query_seconds", 3)
         self._batch = choices.whole("batch", place.batch)
+        # An empty prefix is a choice, and not the same as none given.
         self.manner: Manner = chosen(
             place.model,
             choices.text("query_prefix") if "query_prefix" in choices else None,
@@ -121,8 +122,10 @@ def unit(row: Sequence[float]) -> Row:
         ValueError: it has no direction.
     """
     norm = math.sqrt(sum(value * value for value in row))
+    # Some servers answer an empty or too long text with zeros, which have no direction to compare.
     if not math.isfinite(norm) or norm == 0:
         raise ValueError("a vector has no direction")
+    # Once, when a vector is made: the index then needs no more than a product for the cosine.
     return [value / norm for value in row]
 
 
@@ -146,6 +149,7 @@ class Manner:
         return f"#{hashlib.sha256(told).hexdigest()[:6]}"
 
 
+# The first that fits counts: large models stand before the rest of their family.
 _KNOWN = tuple(
     (regex(pattern), manner)
     for pattern, manner in (

@@ -61,6 +61,7 @@ class Patience:
         self._name, self._limits = name, limits
         self._random = random.Random(seed)  # noqa: S311  jitter, no secret
         self._clock, self._pause = clock, pause
+        # A local server answers one at a time; more would wait there until their time is over.
         self._slots = threading.BoundedSemaphore(limits.at_once)
         self._lock = threading.Lock()
         self._failures = 0
@@ -99,6 +100,8 @@ class Patience:
         """
         if len(parts) < 2:
             return [self.call(partial(act, part)) for part in parts]
+        # Threads and no event loop: plugins are plain functions, and so are the jobs that call
+        # them.
         with ThreadPoolExecutor(max_workers=self._limits.at_once) as pool:
             asked = [pool.submit(self.call, partial(act, part)) for part in parts]
             try:
@@ -120,6 +123,8 @@ class Patience:
         with self._lock:
             now = self._clock()
             begin = max(now, self._next)
+            # The turn is taken before waiting, so that threads which come together wait one behind
+            # the other.
             self._next = begin + 60.0 / self._limits.per_minute
         if begin > now:
             self._pause(begin - now)
@@ -127,8 +132,10 @@ class Patience:
     def _record_failure(self, error: ModelError) -> None:
         with self._lock:
             self._failures += 1
+            # Each call of a recall would otherwise wait as long for a server that is gone.
             if self._failures >= self._limits.rest_after:
                 self._until = self._clock() + self._limits.rest_seconds
+            # Once in the log: a server that is away for a night would fill it.
             first = self._failures == 1
         log.log(logging.WARNING if first else logging.DEBUG, "%s Rules and keywords go on.", error)
 
