@@ -37,7 +37,8 @@ _NOT_FIRST = frozenset("-?:,[]{}#&*!|>'\"%@`")
 _NEVER_PLAIN = re.compile(
     "[\x00-\x1f\x7f-\xa0\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]|: | #|:$|^ | $"
 )
-_FLOW_MARK = re.compile(r"[,\[\]{}:#]")
+# PyYAML ends a word between brackets at a question mark, too.
+_FLOW_MARK = re.compile(r"[,\[\]{}:#?]")
 _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 

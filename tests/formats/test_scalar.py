@@ -122,6 +122,8 @@ def test_commas_are_quoted_between_brackets_alone():
     assert written("a, b") == "a, b"
     assert written("a, b", flow=True) == '"a, b"'
     assert written("a: b", flow=True) == '"a: b"'
+    assert written("why?", flow=True) == '"why?"'
+    assert written("why?") == "why?"
 
 
 @pytest.mark.parametrize(
