@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -52,3 +53,13 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(HistoryError, match="could not be written"):
         put(tmp_path / "file" / "x", b"x")
+
+
+@pytest.mark.parametrize("sync", [False, True])
+def test_who_asks_for_it_finds_the_whole_file_on_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sync: bool
+) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", lambda fd: synced.append(os.fstat(fd).st_size))
+    put(tmp_path / "x", b"content", sync=sync)
+    assert synced == ([7] if sync else [])
