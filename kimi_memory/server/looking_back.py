@@ -6,7 +6,9 @@ from dataclasses import replace
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.domain.past import BlameLine, Cause, Earlier, TimelineEntry
+from kimi_memory.errors import NotFoundError
 from kimi_memory.server.principal import Namespace
+from kimi_memory.store.notes.notes import Shelf
 
 
 def timeline_of(
@@ -20,6 +22,14 @@ def timeline_of(
     found = memory.timeline(what, since=since, until=until, sees=space.sees)
     if not space:
         return found
+    # What became private since then is private in the past, too.
+    entries = Shelf(memory.store).entries()
+    paths = {one.note: entries[one.note].path for one in found if one.note in entries}
+    found = [
+        one for one in found if one.note not in paths or space.holds_path(memory, paths[one.note])
+    ]
+    if not found:
+        raise NotFoundError("note or key", what)
     return [replace(one, cause=_bare(one.cause), sources=()) for one in found]
 
 

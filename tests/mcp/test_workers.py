@@ -120,3 +120,40 @@ def test_a_turn_of_others_answers_like_one_that_is_not_there(hidden: dict[str, s
     finally:
         desk.close()
         free.close()
+
+
+def test_what_became_private_is_private_in_the_past_too(tmp_path: Path, opening: Opening) -> None:
+    with Memory.create(tmp_path / "记忆", opening=opening) as memory:
+        memory.remember("The spare key lies in the red box, 备用钥匙。", key="spare.key")
+        memory.remember("The green lamp stands on the shelf.", key="lamp.place")
+        memory.batch.flush()
+        then = memory.history.head()
+        (path,) = (one for one in memory.store.files("semantic") if one.endswith("spare.key.md"))
+        text = (memory.root / path).read_text(encoding="utf-8")
+        text = text.replace("kind: card\n", "kind: card\nscope: agent:clerk\n")
+        (memory.root / path).write_text(text, encoding="utf-8")
+        memory.store.reconcile()
+        memory.batch.note()
+        memory.batch.flush()
+        root = memory.root
+    bound = Desk(root, space=Namespace("", "scout", shared=True))
+    free, own = Desk(root), Desk(root, space=Namespace("", "clerk", shared=True))
+    try:
+        for desk in (free, own):
+            asked = desk.search("spare key kind:card", as_of=then)["results"]
+            assert "spare.key.md" in json.dumps(asked)
+            assert desk.timeline("spare.key")["states"]
+        for ask in (
+            lambda: bound.search("spare key red box 备用钥匙", as_of=then),
+            lambda: bound.search(f"kind:card as-of:{then}"),
+            lambda: bound.context("task", "where is the spare key?", as_of=then),
+            lambda: bound.context("live", "spare key", as_of=then),
+        ):
+            assert "spare.key.md" not in json.dumps(ask())  # The session is shared as before.
+        assert "green lamp" in json.dumps(bound.search("lamp kind:card", as_of=then))
+        for key in ("spare.key", "no.such.key"):
+            with pytest.raises(KimiMemoryError, match=f"No note or key '{key}'"):
+                bound.timeline(key)
+    finally:
+        for desk in (bound, free, own):
+            desk.close()
