@@ -23,7 +23,7 @@ from kimi_memory.nlp.basic.tokens import estimate
 from kimi_memory.nlp.dates.vocabulary import names_day
 from kimi_memory.nlp.rules.changed_later import Changes
 from kimi_memory.nlp.rules.console import is_printed
-from kimi_memory.nlp.rules.lasting import is_lasting
+from kimi_memory.nlp.rules.lasting import GOING_ON, is_lasting
 from kimi_memory.nlp.rules.long_requests import request_in
 from kimi_memory.nlp.rules.offers import assents, offers_in, picked, proposal_in, question_in
 from kimi_memory.nlp.rules.own_clauses import is_copied, own_clauses
@@ -89,7 +89,7 @@ _ADDRESS = regex(r"^\W*(?:https?://|www\.|[A-Za-z]:\\|~?/)\S+\W*$")
 """An address or a path alone."""
 _SETTING = regex(r"^\W*[A-Za-z][\w.-]*\s?=\s?\S+\W*$")
 """A line of settings alone: "PORT=8080"."""
-_NOTHING = (_JOKE, _PLACE, _GOSSIP, _ADDRESS, _SETTING)
+_NOTHING = (_JOKE, _PLACE, _GOSSIP, _ADDRESS, _SETTING, GOING_ON)
 _SELF = regex(r"\b(?:i|i['’](?:m|ve|d|ll)|im|my|me|mine|we|we['’](?:re|ve|d|ll))\b|我|咱", 2)
 """The speakers themselves: "it brings us together" is said of anybody."""
 _CHEER = regex(

@@ -162,12 +162,17 @@ def _section_queues(points: Iterable[Point]) -> dict[Section, list[Point]]:
         # The line of a project repeats what stands elsewhere, and is not said by that.
         whole = point.section is Section.PROJECTS
         # There may be hundreds, so each is looked for in all others at once.
-        if words and (whole or not (words in joined or any(map(words.__contains__, said)))):
+        if words and (whole or not (words in joined or _is_mostly_said(words, said))):
             if not whole:
                 said.append(words)
                 joined = f"{joined}\0{words}"
             found[point.section].append(point)
     return found
+
+
+def _is_mostly_said(words: str, said: Iterable[str]) -> bool:
+    """Whether most of a line stands elsewhere: the rest of a long one may say more than that."""
+    return 2 * sum(len(other) for other in said if other in words) >= len(words)
 
 
 class _Room:

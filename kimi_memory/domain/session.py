@@ -126,7 +126,11 @@ class Transcript:
         pairs = list(pairwise(spoken))
         runs = sum(one is other is Role.ASSISTANT for one, other in pairs)
         # At work an agent sends several messages in a row; one that only answers hardly ever does.
-        return runs > max(2, len(pairs) // 5)
+        if runs > max(2, len(pairs) // 5):
+            return True
+        # A log kept by hand has one message a round; there the files tell that it is about work.
+        texts = [turn.text[:SAMPLE] for turn in self.turns if turn.role is Role.ASSISTANT]
+        return sum(_FILE.search(text) is not None for text in texts) > max(2, len(texts) // 8)
 
     def has_several_people(self) -> bool:
         """Whether several named people speak, who each own what they say."""
@@ -154,6 +158,11 @@ SHARED = ""
 """The scope of what is everybody's."""
 AREAS = ("agent", "user", "session")
 """Private areas of a session; without one, what is said in it is shared."""
+SAMPLE = 2000
+"""So many characters of a message are searched for the name of a file."""
+_FILE = re.compile(
+    r"[\w-]\.(?:py|[jt]sx?|md|kt|java|go|rs|css|html|json|ya?ml|toml|cs|cpp|sql|sh|vue|php|rb|swift)\b"
+)
 _CONTINUATION = re.compile(r"(.+)\.(?:[2-9]|[1-9]\d+)")
 
 

@@ -55,6 +55,12 @@ def test_what_a_card_says_is_not_said_again_by_a_longer_line() -> None:
     assert choose([line, card, other], 1000) == [card, other]
 
 
+def test_a_line_that_says_much_more_than_a_card_stands_beside_it() -> None:
+    card = point(Section.HOW, "Never push to main", "card-a", 1)
+    line = point(Section.DECISIONS, f"Never push to main. {LONG}", "turn-a-1", 0)
+    assert choose([line, card], 1000) == [card, line]
+
+
 def test_room_that_a_section_does_not_need_goes_to_the_others() -> None:
     points = [point(Section.ALSO, f"{LONG} {number}.", "", number) for number in range(40)]
     chosen = choose(points, 200)

@@ -12,6 +12,7 @@ from kimi_memory.domain.session import (
     ROUND_TURNS,
     ROUNDS,
     Session,
+    Transcript,
     Turn,
     last_rounds,
     owned,
@@ -25,6 +26,16 @@ AT = datetime(2026, 2, 27, 9, tzinfo=UTC)
 
 def turns(*roles: Role) -> list[Turn]:
     return [Turn(n, AT, role, f"turn {n}") for n, role in enumerate(roles, 1)]
+
+
+def test_an_agent_that_names_files_again_and_again_is_at_work() -> None:
+    asked = [Turn(n, AT, Role.USER, "go on") for n in (1, 3, 5, 7)]
+    told = ["Renamed in menu.py.", "See docs/plan.md.", "Both tests/menu.spec.ts pass.", "Fine."]
+    answers = [Turn(2 * n, AT, Role.ASSISTANT, text) for n, text in enumerate(told, 1)]
+    spoken = sorted([*asked, *answers], key=lambda turn: turn.n)
+    assert Transcript(Session("s", AT), tuple(spoken)).has_agent_at_work()
+    talk = tuple(turn for turn in spoken if turn.n not in {2, 3})
+    assert not Transcript(Session("s", AT), talk).has_agent_at_work()
 
 
 def test_the_last_ten_rounds_are_shown_with_all_their_answers() -> None:

@@ -130,11 +130,12 @@ def test_a_lesson_stays_a_lesson() -> None:
 
 
 def facts(found: list[Draft]) -> list[str]:
-    return [draft.value for draft in found if "dated" in draft.tags]
+    return [draft.value for draft in found if draft.key.startswith("user.dates.")]
 
 
 def changes(found: list[Draft]) -> list[str]:
-    return [draft.value for draft in found if "change" in draft.tags]
+    kinds = (CardType.DECISION, CardType.RULE)
+    return [draft.value for draft in found if "change" in draft.tags and draft.type in kinds]
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from kimi_memory.nlp.basic.patterns import regex
 from kimi_memory.nlp.rules import hypotheticals
+from kimi_memory.nlp.rules.lasting import GOING_ON
 
 _QUOTED = regex(r"[“「『\"][^“”「」『』\"\n]{12,}[”」』\"]")
 
@@ -97,8 +98,7 @@ HYPOTHETICAL = _join_patterns(
 FLEETING = _join_patterns(
     r"\b(?:right now|at the moment|just now|for now|for the moment|hang on|hold on|brb"
     r"|one sec)\b",
-    r"\b(?:tonight|today|this (?:morning|afternoon|evening|time|week)|tomorrow"
-    r"|yesterday)\b",
+    r"\b(?:tonight|today|this (?:morning|afternoon|evening|time|week)|tomorrow|yesterday)\b",
     r"\bback in (?:a |an |\d)|\bin (?:a|\d+) (?:minute|min|sec|second|hour)"
     r"|\bthis one time\b",
     r"\b(?:it's|it is) (?:raining|snowing|sunny|hot|cold|late)\b|\btemporar(?:y|ily)\b",
@@ -339,6 +339,7 @@ _BARS: tuple[tuple[Bar, re.Pattern[str]], ...] = (
     (Bar.HEDGE, HEDGE),
     (Bar.HYPOTHETICAL, HYPOTHETICAL),
     (Bar.FLEETING, FLEETING),
+    (Bar.FLEETING, GOING_ON),
     (Bar.FINISHED, FINISHED),
     (Bar.PLAN, hypotheticals.PLAN),
     (Bar.PLAN, hypotheticals.REFUSAL),

@@ -18,6 +18,14 @@ _LASTING = regex(
     r"|我有[^，。]{0,4}(?:痛风|尿病|血压|哮喘|鼻炎|癫痫|贫血|头痛|心脏|湿疹|近视)|我叫|我是|叫我|过敏|忌[口辣]|怀孕|吃素|医生说|[炎症病]，|住在|我在.{1,12}[做上开教读]|\d岁|老家",
     re.IGNORECASE,
 )
+GOING_ON = regex(
+    r"\blet'?s (?:switch gears|move on|get (?:started|going|back)|keep (?:going|working|at it)"
+    r"|(?:continue|carry on|proceed)(?! (?:with|using))|pause|take a (?:break|breather|step back|look)"
+    r"|have a look|wrap (?:it |this )?up|call it a (?:day|night)|try (?:that|it|this|again))\b"
+    r"|[咱我]们?(?:继续吧|先歇|休息一下|往下走|换个话题)",
+    re.IGNORECASE,
+)
+"""How the talk itself goes on is over with the next message."""
 _LOOSE = regex(
     r"[`(\[]|(?:he|she|it|they|that|this|these|those|him|her|them|there)\b|[他她它那这]",
     re.IGNORECASE,

@@ -20,6 +20,8 @@ from kimi_memory.nlp.rules.cues import Bar
         ("If it rains, we stay.", Bar.HYPOTHETICAL),
         ("要是下雨就不去。", Bar.HYPOTHETICAL),
         ("Back in 5 minutes.", Bar.FLEETING),
+        ("Let's switch gears for a bit.", Bar.FLEETING),
+        ("let's move on to the chapter about bees", Bar.FLEETING),
         ("等我一下。", Bar.FLEETING),
         ("All done now, it is finished.", Bar.FINISHED),
         ("首页写完了。", Bar.FINISHED),
