@@ -23,6 +23,7 @@ BOUNDED = {
 }
 """Patterns whose text is short by what it is, and why."""
 ONCE_SLOW = (
+    "kimi_memory.merge.moved_turns._SAID",
     "plugins.skills.mining._ORDER_EN",
     "plugins.skills.mining._SPLIT_ZH",
     "kimi_memory.index.words._NOTE",

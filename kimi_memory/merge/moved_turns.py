@@ -13,7 +13,7 @@ from kimi_memory.domain.pages import Day, Digest, Event
 from kimi_memory.domain.tombstone import Tombstone
 
 # A line of a day's page: `09:00 Li: tea [[session_s1]] #2`.
-_SAID = re.compile(r"\[\[session_(?P<id>[^\]|#]+)\]\] #(?P<n>[0-9]{1,9})")
+_SAID = re.compile(r"\[\[session_(?P<id>[^\[\]|#]+)\]\] #(?P<n>[0-9]{1,9})")
 _TURN = re.compile(r"session:(?P<id>.+)#(?P<n>[0-9]{1,9})")
 
 
