@@ -18,6 +18,16 @@ _LASTING = regex(
     r"|我有[^，。]{0,4}(?:痛风|尿病|血压|哮喘|鼻炎|癫痫|贫血|头痛|心脏|湿疹|近视)|我叫|我是|叫我|过敏|忌[口辣]|怀孕|吃素|医生说|[炎症病]，|住在|我在.{1,12}[做上开教读]|\d岁|老家",
     re.IGNORECASE,
 )
+_PASSING = regex(
+    r"\bstill (?:inside|not|doesn'?t|does|getting|there|seeing|fail\w*|broken|the same)\b"
+    r"|\b(?:we|i) (?:now |still )?(?:have|see|get) (?:only )?(?:\d+|one|two|three) (?:errors?|failures?)\b"
+    r"|\bonly (?:one|\d+) (?:errors?|failures?)\b|\b(?:everything|it) (?:now |still )?works\b"
+    r"|\b(?:doesn'?t|does not|don'?t|didn'?t) work\b|\b(?:isn'?t|is not|not) working\b"
+    r"|\b(?:the )?same (?:error|problem|issue)\b|\bi'?m (?:still )?(?:getting|seeing)\b|\bregressed\b"
+    r"|\bFAIL(?:ED)?\b|\bi (?:found|see) it\b|\bi (?:opened|saved|tried) (?:it|the file)\b"
+    r"|仍然?有|还是(?:有问题|不行|报错)|出现了?(?:以下)?(?:问题|错误)|报错|不好使|没反应|没有效果",
+    re.IGNORECASE,
+)
 GOING_ON = regex(
     r"\blet'?s (?:switch gears|move on|get (?:started|going|back)|keep (?:going|working|at it)"
     r"|(?:continue|carry on|proceed)(?! (?:with|using))|pause|take a (?:break|breather|step back|look)"
@@ -37,6 +47,11 @@ _LOOSE = regex(
 def is_lasting(text: str) -> bool:
     """Whether a sentence tells what holds for years: a name, work, home, age, health, diet."""
     return _LASTING.search(text) is not None
+
+
+def is_passing(text: str) -> bool:
+    """Whether a message says how a piece of work stands: the next one says it anew."""
+    return _PASSING.search(text) is not None
 
 
 @keep_results(4096)

@@ -23,7 +23,7 @@ from kimi_memory.formats.page_lines import labelled, split_mark
 from kimi_memory.nlp.basic.characters import bare
 from kimi_memory.nlp.dates.zone import Zone, in_zone
 from kimi_memory.nlp.rules.changed_later import Changes
-from kimi_memory.nlp.rules.lasting import is_lasting, worth_of
+from kimi_memory.nlp.rules.lasting import is_lasting, is_passing, worth_of
 from kimi_memory.nlp.rules.strip_code import headline
 from kimi_memory.store.notes.notes import Shelf, read_tombstones
 
@@ -141,7 +141,8 @@ class Known:
                 continue
             # Who somebody is stands, whatever they change of their plans in the same breath.
             changed = not is_lasting(line.text) and changes.after(-age, line.text)
-            if changed or self._is_over(digest, line):
+            passing = line.part is Part.ASKED and is_passing(line.text)
+            if passing or changed or self._is_over(digest, line):
                 continue
             text = f"{line.who}: {line.text}" if line.who else line.text
             id = f"turn-{digest.id[-4:]}-{number}"  # short, as it costs room

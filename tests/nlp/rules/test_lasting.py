@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kimi_memory.nlp.rules.lasting import is_lasting, worth_of
+from kimi_memory.nlp.rules.lasting import is_lasting, is_passing, worth_of
 
 LASTING = (
     "I'm a vet in Bristol",
@@ -81,3 +81,19 @@ def test_people_say_who_they_are(text: str) -> None:
 @pytest.mark.parametrize("text", ["I'm fine", "it is 28 today", "I'm at gate 28"])
 def test_moods_and_figures_are_not_lasting(text: str) -> None:
     assert not is_lasting(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "passing"),
+    [
+        ("now we have 3 errors in the menu test", True),
+        ("the lamp is still broken after the change", True),
+        ("换了端口还是报错", True),
+        ("出现了问题，登录页打不开", True),
+        ("errors go to the log of the harbour office", False),
+        ("the three lamps work with 12 volts", False),
+        ("报名截止到五月", False),
+    ],
+)
+def test_how_work_stands_is_passing(text: str, passing: bool) -> None:
+    assert is_passing(text) is passing

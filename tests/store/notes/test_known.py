@@ -174,6 +174,12 @@ def test_small_talk_is_left_to_its_digest(memory: Memory) -> None:
     assert not said(known(memory, digest("s", *lines)))
 
 
+def test_how_a_piece_of_work_stands_is_left_to_its_digest(memory: Memory) -> None:
+    report = "the gallery page with the owls still doesn't load in Firefox, we get 3 errors"
+    keep(memory, digest("s", line(Part.ASKED, report), line(Part.OPEN, report + " there", n=2)))
+    assert said(known(memory)) == {report + " there": Section.OPEN}
+
+
 def test_a_line_says_whose_it_is_and_when(memory: Memory) -> None:
     late = datetime(2026, 11, 22, 18, 36, tzinfo=UTC)
     of = known(
