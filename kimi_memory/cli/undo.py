@@ -6,9 +6,11 @@ from argparse import ArgumentParser, Namespace
 
 from kimi_memory.api.memory import Memory
 from kimi_memory.cli.shared import day_argument, open_memory, show, show_json
+from kimi_memory.domain.change import digest
 from kimi_memory.domain.job import Job
 from kimi_memory.errors import UsageError
-from kimi_memory.nlp.dates.zone import Zone, in_zone
+from kimi_memory.jobs.pages import is_page
+from kimi_memory.nlp.dates.zone import in_zone
 from kimi_memory.operations.undo_many import undo_agent, undo_day, undo_last
 
 
@@ -34,12 +36,15 @@ def run(arguments: Namespace) -> int:
         raise UsageError("Say one thing to undo: a job's id, --day DATE, or --agent NAME.")
     with open_memory(arguments) as memory:
         jobs = _undo_jobs(memory, arguments)
-        zone = memory.zone
+        zone, title = memory.zone, "Would undo" if arguments.dry_run else "Undone"
+        told = [_describe_files(memory, job, undone=not arguments.dry_run) for job in jobs]
     if arguments.json:
         show_json(jobs if arguments.day or arguments.agent else jobs[0])
         return 0
-    for job in jobs:
-        _print_job(job, zone, "Would undo" if arguments.dry_run else "Undone")
+    for job, done in zip(jobs, told, strict=True):
+        show(f"{title}: {job.id} of {in_zone(job.at, zone):%Y-%m-%d %H:%M}")
+        for effect in job.effects:
+            show(f"  {done[effect.path]:<9} {effect.path}")
     return 0
 
 
@@ -56,8 +61,13 @@ def _undo_jobs(memory: Memory, arguments: Namespace) -> list[Job]:
     return [take_back(arguments.job)]
 
 
-def _print_job(job: Job, zone: Zone, what: str) -> None:
-    show(f"{what}: {job.id} of {in_zone(job.at, zone):%Y-%m-%d %H:%M}")
+def _describe_files(memory: Memory, job: Job, *, undone: bool) -> dict[str, str]:
+    """Return for each file of a job what the undo did, or would do, with it."""
+    found: dict[str, str] = {}
     for effect in job.effects:
-        done = "restored" if effect.before else "removed"
-        show(f"  {done:<9} {effect.path}")
+        there = memory.store.exists(effect.path)
+        now = digest(memory.store.read(effect.path)) if there else ""
+        exact = now == (effect.before if undone else effect.after)
+        plain = "restored" if effect.before else "removed"
+        found[effect.path] = plain if exact else "anew" if is_page(effect.path) else "merged"
+    return found

@@ -294,3 +294,11 @@ def _parse_quoted_scalar(text: str) -> str:
     except ValueError:
         raise _OtherFormError from None
     return str(found)
+
+
+def id_of(content: bytes, path: str) -> str:
+    """Return the id of the note in a file; empty where there is none."""
+    try:
+        return str(read(decode(content, path), path).values.get("id") or "")
+    except FormatError:
+        return ""

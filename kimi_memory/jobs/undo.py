@@ -1,10 +1,11 @@
-"""Undoing a job: every file as it was, byte for byte, or not at all.
+"""Undoing a job: every file as it was, byte for byte; where it was changed since, by a merge.
 
 Of a page of a project that later jobs, or people, went on with, only its lines are taken.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -13,13 +14,16 @@ from kimi_memory.domain.job import Job
 from kimi_memory.domain.pages import Project
 from kimi_memory.errors import FormatError, GateError, HistoryError
 from kimi_memory.formats import codec
-from kimi_memory.formats.frontmatter import decode
+from kimi_memory.formats.frontmatter import decode, id_of
 from kimi_memory.formats.page_lines import is_generated
 from kimi_memory.formats.session_page import view_json
 from kimi_memory.jobs.pages import is_page
 from kimi_memory.jobs.runner import Jobs, job_path
+from kimi_memory.merge.kinds import is_session
+from kimi_memory.merge.trees import join
 from kimi_memory.store.git.history import History
 from kimi_memory.store.notes import sessions
+from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.store.store import Store
 
 _OPEN = "short-term/session_"
@@ -56,8 +60,10 @@ class Undo:
             self._history.commit(f"Before undo of {job.id}")
             made = self._find_commit(job)
             backs = {effect.path: self._revert_effect(effect, made) for effect in job.effects}
-            self._check_unchanged(job, {path for path, found in backs.items() if found is None})
-            changes = [change for found in backs.values() for change in found or ()]
+            amid = [effect for effect in job.effects if backs[effect.path] is None]
+            self._check_unchanged(job, {one.path for one in amid if self._must_stay(one, made)})
+            changes = self._merge_effects(amid, made) if amid else []
+            changes += [change for found in backs.values() for change in found or ()]
             # Without its record the job can run again over the same inputs.
             record = self._store.read(job_path(job.id))
             changes.append(Delete(job_path(job.id), digest(record)))
@@ -70,12 +76,59 @@ class Undo:
             trailers = {"Undoes": job.id, "Kind": "undo"}
             return job, self._history.commit(f"undo: {job.id}", trailers=trailers)
 
+    def _merge_effects(self, amid: Sequence[Effect], made: str) -> list[Change]:
+        """Return what takes files back that were changed since: what was written later stays.
+
+        They are merged as if another copy had gone on without the job.
+        """
+        before, after, now = dict[str, bytes](), dict[str, bytes](), dict[str, bytes]()
+        places = {id: entry.path for id, entry in Shelf(self._store).entries().items()}
+        for effect in amid:
+            path = effect.path
+            old = self._read_version(f"{made}^", path, effect.before)
+            new = self._read_version(made, path, effect.after)
+            note = id_of(new or old or b"", path)
+            here = path if self._store.exists(path) else places.get(note, "")
+            if not here:
+                continue  # Somebody deleted it since.
+            now[here] = self._store.read(here)
+            before |= {path: old} if old is not None else {}
+            after |= {path: new} if new is not None else {}
+        merged = join(after, now, before).files
+        return [
+            change
+            for path in sorted({*now, *merged})
+            for change in _replace_file(path, now, merged)
+        ]
+
+    def _read_version(self, commit: str, path: str, mark: str) -> bytes | None:
+        """Return a file as it was at a commit; None where it was not there."""
+        content = self._history.content(commit, path) if mark else None
+        if mark and (content is None or digest(content) != mark):
+            raise HistoryError(
+                f"git does not hold {path} as it was at the job. "
+                f"Look at 'kimi-memory log' and restore it by hand."
+            )
+        return content
+
     def _rebuild_view(self, path: str) -> None:
         """Make the view of a session anew that is open again."""
         if path.startswith(_OPEN) and path.endswith(".jsonl") and self._store.exists(path):
             seen = sessions.read(self._store, path)
             # The view of `session_x.jsonl` is `session_x.json`.
             self._store.view(path.removesuffix("l"), view_json(seen))
+
+    def _must_stay(self, effect: Effect, made: str) -> bool:
+        """Whether a file is not merged: a session, what waits for a word, a note that is none."""
+        path = effect.path
+        if not self._store.exists(path):
+            return False
+        vetting = self._store.vetting
+        now = self._store.read(path)
+        # Written anew it would count, though nobody confirmed it.
+        cap = vetting.standing(path, now).cap if vetting is not None else None
+        was = self._history.content(made if effect.after else f"{made}^", path) or b""
+        return is_session(path) or cap is not None or id_of(was, path) != id_of(now, path)
 
     def _check_unchanged(self, job: Job, changed: set[str]) -> None:
         if changed:
@@ -114,12 +167,7 @@ class Undo:
         if not effect.before:
             return [Delete(effect.path, effect.after)]
         # From the commit before the job's, and checked by its hash: git may have been rewritten.
-        content = self._history.content(f"{made}^", effect.path)
-        if content is None or digest(content) != effect.before:
-            raise HistoryError(
-                f"git does not hold {effect.path} as it was before the job. "
-                f"Look at 'kimi-memory log' and restore it by hand."
-            )
+        content = self._read_version(f"{made}^", effect.path, effect.before) or b""
         if not effect.after:
             return [Create(effect.path, content)]
         return [Update(effect.path, effect.after, content)]
@@ -134,6 +182,16 @@ class Undo:
             return None
         content = take_back(effect.path, before, after, now)
         return None if content is None else [Update(effect.path, digest(now), content)]
+
+
+def _replace_file(path: str, old: Mapping[str, bytes], new: Mapping[str, bytes]) -> list[Change]:
+    if old.get(path) == new.get(path):
+        return []
+    if path not in new:
+        return [Delete(path, digest(old[path]))]
+    if path not in old:
+        return [Create(path, new[path])]
+    return [Update(path, digest(old[path]), new[path])]
 
 
 def take_back(path: str, before: bytes, after: bytes, now: bytes) -> bytes | None:

@@ -112,6 +112,9 @@ def _take_one(merged: MergedNotes, base: NoteFile | None, left: NoteFile | None)
     kept = keep_edit(base.note, left.note)
     if kept is not None:
         merged.wanted.append(left._replace(text=_patch(left, kept)).wanted)
+    elif _patch(left, base.note) != base.text:
+        # The note goes; what a person wrote around it is nowhere else.
+        merged.wanted.append(_kept(left.path, left.text))
 
 
 def _merge_pair(

@@ -90,7 +90,8 @@ def test_a_refusal_is_the_error_of_the_library(served: Served) -> None:
         with pytest.raises(UnsafePathError):
             memory.read("../../a.md")
         report = memory.remember("The anchor weighs 90 kg.", key="anchor")
-        memory.remember("The anchor weighs 95 kg now.", key="anchor")
+        [page] = (served.root / "semantic").rglob("anchor*.md")
+        page.write_text("No card any more.\n", encoding="utf-8")
         with pytest.raises(GateError, match="changed since"):
             memory.undo(report.id)
 

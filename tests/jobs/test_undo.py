@@ -8,16 +8,20 @@ from datetime import UTC, date, datetime
 import pytest
 
 from kimi_memory import Memory
+from kimi_memory.domain.change import Update, digest
 from kimi_memory.domain.job import JobReport
-from kimi_memory.domain.note import Role
+from kimi_memory.domain.note import Card, Role
 from kimi_memory.domain.pages import Project, Todo
 from kimi_memory.errors import GateError, HistoryError, NotFoundError
 from kimi_memory.formats import codec
 from kimi_memory.formats.frontmatter import decode
 from kimi_memory.jobs.undo import take_back
 from kimi_memory.operations.undo_many import undo_day
+from kimi_memory.store.notes.notes import Shelf
+from kimi_memory.store.wal.records import Provenance
 from tests.conftest import Clock
 from tests.jobs.test_runner import talk, tree
+from tests.test_copies import errors
 
 AT = datetime(2026, 2, 27, 9, tzinfo=UTC)
 PATH = "mid-term/projects/shop.md"
@@ -72,10 +76,63 @@ def test_a_file_edited_since_is_not_overwritten(memory: Memory) -> None:
     path = next(p for p in report.paths if p.startswith("semantic/"))
     file = memory.root / path
     file.write_text(file.read_text(encoding="utf-8") + "\nmy own line\n", encoding="utf-8")
-    before = tree(memory.root)
+    memory.undo(report.id)
+    assert not file.exists()
+    [kept] = (memory.root / "conflicts").iterdir()
+    assert "my own line" in kept.read_text(encoding="utf-8")
+    assert memory.history.log(limit=1)[0].trailers["Undoes"] == report.id
+    assert errors(memory) == []
+
+
+def test_what_was_corroborated_since_stays_with_the_later_evidence(
+    memory: Memory, clock: Clock
+) -> None:
+    first = memory.remember("The deploy port is 8080.", key="deploy.port")
+    clock.move(days=1)
+    memory.remember("The deploy port is 8080.", key="deploy.port")
+    [card] = [f.note for f in Shelf(memory.store).notes("card") if isinstance(f.note, Card)]
+    assert len(card.quotes) == 2
+    memory.undo(first.id)
+    [left] = [f.note for f in Shelf(memory.store).notes("card") if isinstance(f.note, Card)]
+    assert left.id == card.id
+    assert left.quotes == card.quotes[1:]
+    assert errors(memory) == []
+
+
+def test_what_replaced_an_undone_statement_stands_alone(memory: Memory, clock: Clock) -> None:
+    first = memory.remember("The anchor weighs 90 kg.", key="anchor")
+    clock.move(days=1)
+    second = memory.remember("The anchor weighs 95 kg now.", key="anchor")
+    memory.undo(first.id)
+    [left] = [f.note for f in Shelf(memory.store).notes("card") if isinstance(f.note, Card)]
+    assert "95" in left.value
+    assert errors(memory) == []
+    memory.undo(second.id)
+    assert errors(memory) == []
+
+
+def test_a_note_that_was_deleted_since_stays_deleted(memory: Memory, clock: Clock) -> None:
+    memory.remember("The deploy port is 8080.", key="deploy.port")
+    clock.move(days=1)
+    second = memory.remember("The deploy port is 8080.", key="deploy.port")
+    [page] = (memory.root / "semantic").rglob("deploy.port*.md")
+    page.unlink()
+    memory.batch.note()
+    memory.undo(second.id)
+    assert not page.exists()
+
+
+def test_what_waits_for_a_word_is_not_rewritten_by_an_undo(memory: Memory) -> None:
+    report = memory.remember("The deploy port is 8080.", key="deploy.port")
+    [page] = (memory.root / "semantic").rglob("deploy.port*.md")
+    text = page.read_bytes().replace(b"8080", b"9999")
+    waits = Provenance("external:remote", "a merge brought it")
+    path = str(page.relative_to(memory.root))
+    change = Update(path, digest(page.read_bytes()), text)
+    memory.store.apply([change], memory.actor, waiting={path: waits})
     with pytest.raises(GateError, match=f"{path} changed since"):
         memory.undo(report.id)
-    assert tree(memory.root) == before
+    assert page.read_bytes() == text
 
 
 def test_without_history_undo_says_why_it_cannot(memory: Memory) -> None:

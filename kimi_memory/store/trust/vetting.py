@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Literal
 from kimi_memory.domain.change import digest
 from kimi_memory.domain.note import Card, Origin, Status, least_trusted
 from kimi_memory.errors import FormatError, HistoryError
-from kimi_memory.formats import frontmatter
-from kimi_memory.formats.frontmatter import decode
+from kimi_memory.formats.frontmatter import decode, id_of
 from kimi_memory.store.git.head_log import blob_of, brought_nothing
 from kimi_memory.store.reading import (
     SETTINGS,
@@ -166,9 +165,7 @@ class Vetting:
         if not is_judged(path) or self._trusts_all(path) or known:
             return None
         vetted = self.vetted_before(self._store.journal.last(path), path)
-        if self._store.exists(path) and _id_of(self._store.read(path), path) != _id_of(
-            content, path
-        ):
+        if self._store.exists(path) and id_of(self._store.read(path), path) != id_of(content, path):
             vetted = NONE  # The note that counted here lies elsewhere now.
         return Provenance(f"{EXTERNAL}:{Origin.REMOTE}", MERGED, vetted)
 
@@ -243,14 +240,6 @@ class Vetting:
                     (waits if one.get("origin") in WAITS else sure).add(after)
             self._made = extent, sure, waits
         return mark in self._made[1]
-
-
-def _id_of(content: bytes, path: str) -> str:
-    """Return the id of the note in a file; empty where there is none."""
-    try:
-        return str(frontmatter.read(decode(content, path), path).values.get("id") or "")
-    except FormatError:
-        return ""
 
 
 def _make_candidate(path: str, content: bytes, cap: Origin) -> bytes:
