@@ -5,12 +5,18 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from kimi_memory.cli.shared import open_memory, show, show_json
-from kimi_memory.operations.merge_copy import MergeReport, merge_copy
+from kimi_memory.errors import UsageError
+from kimi_memory.operations.merge_copy import MergeReport, continue_merge, merge_copy
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("source", help="a branch, a commit, or the folder of another copy")
+    parser.add_argument(
+        "source", nargs="?", default="", help="a branch, a commit, or the folder of another copy"
+    )
+    parser.add_argument(
+        "--continue", action="store_true", dest="begun", help="finish a merge that git began"
+    )
     parser.add_argument(
         "--dry-run", action="store_true", help="say what would change, write nothing"
     )
@@ -18,8 +24,13 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Merge, or show what would be merged."""
+    if bool(arguments.source) == arguments.begun or (arguments.begun and arguments.dry_run):
+        raise UsageError("Say what to merge, with or without --dry-run; or --continue alone.")
     with open_memory(arguments) as memory:
-        report = merge_copy(memory, arguments.source, dry_run=arguments.dry_run)
+        if arguments.begun:
+            report = continue_merge(memory)
+        else:
+            report = merge_copy(memory, arguments.source, dry_run=arguments.dry_run)
     if arguments.json:
         show_json(report)
     else:

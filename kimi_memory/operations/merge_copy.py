@@ -11,8 +11,9 @@ from kimi_memory.api.memory import Memory
 from kimi_memory.config import MARKER
 from kimi_memory.domain.change import Actor, Change, Create, Delete, Update, digest
 from kimi_memory.domain.job import Operation
-from kimi_memory.errors import GateError, HistoryError
+from kimi_memory.errors import GateError, HistoryError, UsageError
 from kimi_memory.jobs.settle import Brought, Settle
+from kimi_memory.merge.by_git import finish_merge
 from kimi_memory.merge.trees import Joined, Tree, join
 from kimi_memory.store.files.paths import is_truth
 from kimi_memory.store.git.merge_commit import Merger
@@ -83,6 +84,43 @@ def merge_copy(memory: Memory, source: str, *, dry_run: bool = False) -> MergeRe
     memory.take_edits()
     report = _report(source, theirs, made, changes, merged)
     if made == theirs:
+        return report
+    brought = Brought(*merger.describe(made))
+    return replace(report, settled=memory.run(Settle(memory, brought)).operations)
+
+
+def continue_merge(memory: Memory) -> MergeReport:
+    """Finish a merge that git began and could not end by itself.
+
+    What a person settled in the files stays; everything else is merged by its values.
+
+    Raises:
+        UsageError: git merges nothing.
+        HistoryError: it merges several commits at once, or another memory.
+    """
+    with memory.store.lock("job"):
+        merger = memory.history.merger(begun=True)
+        theirs = merger.other_side()
+        if not theirs:
+            raise UsageError("No merge of git with one other commit is under way here.")
+        _check_memory(memory, theirs, "MERGE_HEAD")
+        bases = merger.bases(theirs)
+        base, ours, other = _read_trees(merger, bases, theirs) if bases else ({}, {}, {})
+        paths = sorted({*base, *ours, *other})
+        found = {path: memory.store.read(path) for path in paths if memory.store.exists(path)}
+        merged = join(base, ours, other)
+        changes = list(_list_changes(found, finish_merge(base, ours, other, found)))
+        # The commit is that of the values alone; what a person settled is committed upon it.
+        made = merger.ours
+        if theirs not in bases:
+            made = merger.commit(theirs, _contents(list(_list_changes(ours, merged.files))))
+        _carry_out(memory, merger, made, changes)
+        merger.end()
+    memory.written()
+    memory.batch.flush("Settled by hand")
+    memory.take_edits()
+    report = _report("MERGE_HEAD", theirs, made, changes, merged)
+    if made == merger.ours:
         return report
     brought = Brought(*merger.describe(made))
     return replace(report, settled=memory.run(Settle(memory, brought)).operations)

@@ -14,7 +14,7 @@ from kimi_memory.cli import run
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.errors import GateError, HistoryError
 from kimi_memory.jobs.forget import Forget
-from kimi_memory.operations.merge_copy import merge_copy
+from kimi_memory.operations.merge_copy import continue_merge, merge_copy
 from kimi_memory.operations.review_queue import review
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.reading import has_marks
@@ -305,3 +305,124 @@ def test_a_copy_that_lost_most_notes_takes_none_away(memory: Memory, clone: Clon
     other.batch.flush()
     with pytest.raises(GateError, match="would take 3 notes away"):
         merge_copy(memory, str(other.root))
+
+
+def leave_to_git(memory: Memory, other: Memory) -> None:
+    """Let git begin a merge that it cannot end."""
+    other.batch.flush(), memory.batch.flush()
+    git(memory.root, "pull", "-q", "--no-rebase", str(other.root), "main", check=False)
+    assert (memory.root / ".git/MERGE_HEAD").exists()
+    memory.store.glance.drop()
+
+
+def test_a_merge_that_git_began_is_finished(
+    pair: tuple[Memory, Memory], clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    memory, other = pair
+    memory.remember("The deploy port is 8080.", key="deploy.port")
+    memory.session("talk").turn("user", "We use PostgreSQL for the shop.")
+    merge(other, memory)
+    clock.move(minutes=1)
+    for one, name, drink in ((memory, "Ann", "tea"), (other, "Bob", "milk")):
+        one.session("talk").turn("user", f"{name} takes part.")
+        one.remember(f"{name} likes {drink}.", key=f"{name.lower()}.drink")
+        (one.root / "USER.md").write_text(f"# {name}\n", encoding="utf-8")
+        (one.root / "notes.md").write_text(f"Of {name}.\n", encoding="utf-8")
+        one.batch.note()
+    leave_to_git(memory, other)
+    assert has_marks("USER.md", (memory.root / "USER.md").read_bytes())
+    (memory.root / "notes.md").write_text("Of both.\n", encoding="utf-8")
+    memory.session("talk").turn("user", "Cleo came while git was merging.")
+    assert continue_merge(memory).paths
+    assert not (memory.root / ".git/MERGE_HEAD").exists()
+    assert errors(memory) == []
+    assert git(memory.root, "status", "--porcelain").strip() == ""
+    made = next(c for c in memory.history.log(limit=9) if c.trailers.get("Merge-Rules"))
+    assert len(git(memory.root, "rev-list", "--parents", "-1", made.hash).split()) == 3
+    assert (memory.root / "notes.md").read_text("utf-8") == "Of both.\n"
+    kept = [page.read_text("utf-8") for page in (memory.root / "conflicts").glob("USER.*.md")]
+    assert {(memory.root / "USER.md").read_text("utf-8"), *kept} == {"# Ann\n", "# Bob\n"}
+    places = [place for place in sessions.places(memory.store) if place.id.startswith("talk")]
+    said = {turn.text for one in places for turn in sessions.read(memory.store, one.path).turns}
+    assert said == {
+        "We use PostgreSQL for the shop.",
+        "Ann takes part.",
+        "Bob takes part.",
+        "Cleo came while git was merging.",
+    }
+    for words in ("Ann likes tea", "Bob likes milk"):
+        assert words in values(memory, words)
+    merge(other, memory)
+    assert tree(memory) == tree(other)
+    root = ["--memory", str(memory.root)]
+    assert run(["merge", "--continue", *root]) == 2
+    assert run(["merge", *root]) == 2
+    assert "No merge of git" in capsys.readouterr().err
+
+
+def test_a_strangers_half_of_a_merge_of_git_still_waits(memory: Memory, clone: Clone) -> None:
+    memory.remember("The deploy port is 8080.", key="deploy.port")
+    (memory.root / "USER.md").write_text("# Ann\n", encoding="utf-8")
+    memory.batch.note()
+    other = clone("b")
+    for one, name in ((memory, "Cleo"), (other, "Bob")):
+        (one.root / "USER.md").write_text(f"# {name}\n", encoding="utf-8")
+        one.batch.note()
+    page = next((other.root / "semantic").rglob("deploy.port.md"))
+    page.write_text(page.read_text("utf-8").replace("8080", "9999"), encoding="utf-8")
+    leave_to_git(memory, other)
+    continue_merge(memory)
+    assert "9999" in next((memory.root / "semantic").rglob("deploy.port.md")).read_text("utf-8")
+    assert "9999" not in values(memory, "which deploy port?")
+    assert errors(memory) == []
+
+
+def test_nothing_of_the_repository_is_run(
+    pair: tuple[Memory, Memory], tmp_path: Path, clock: Clock
+) -> None:
+    memory, other = pair
+    for one, name in ((memory, "Cleo"), (other, "Dan")):
+        one.remember(f"{name} likes juice.", key=f"{name.lower()}.juice")
+        one.batch.flush()
+    canary, ran = tmp_path / "canary.sh", tmp_path / "ran"
+    canary.write_text(f"#!/bin/sh\ncat /proc/$PPID/cmdline >>{ran}\n", encoding="utf-8")
+    canary.chmod(0o755)
+    for key in (
+        "merge.evil.driver",
+        "filter.evil.clean",
+        "filter.evil.smudge",
+        "diff.evil.textconv",
+        "diff.evil.command",
+        "core.sshCommand",
+        "core.fsmonitor",
+        "uploadpack.packObjectsHook",
+    ):
+        for one in pair:
+            git(one.root, "config", key, str(canary))
+    for hook in (
+        "pre-commit",
+        "post-merge",
+        "post-checkout",
+        "reference-transaction",
+        "post-index-change",
+    ):
+        for one in pair:
+            place = one.root / ".git/hooks" / hook
+            place.parent.mkdir(exist_ok=True)
+            place.write_text(canary.read_text("utf-8"), encoding="utf-8")
+            place.chmod(0o755)
+    for one, name in ((memory, "Ann"), (other, "Bob")):
+        rules = one.root / ".gitattributes"
+        text = rules.read_text("utf-8") + "* filter=evil merge=evil diff=evil\n"
+        rules.write_text(text, encoding="utf-8")
+        one.remember(f"{name} likes tea.", key=f"{name.lower()}.tea")
+        (one.root / "USER.md").write_text(f"# {name}\n", encoding="utf-8")
+        one.batch.note()
+    merge(memory, other)
+    merge(other, memory)
+    (memory.root / ".git/MERGE_HEAD").write_text(git(other.root, "rev-parse", "HEAD~1"))
+    continue_merge(memory)
+    job = next(iter(memory.jobs.records("remember")))
+    memory.undo(job.id)
+    assert errors(memory) == []
+    assert not ran.exists(), ran.read_text("utf-8")

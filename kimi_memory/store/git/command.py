@@ -184,7 +184,7 @@ class Git:
                 ["git", *_FLAGS, *arguments],
                 input=feed,
                 cwd=self.root,
-                env=clean_environment(**self._extra, **extra),
+                env=clean_environment(**(self._extra | extra)),
                 capture_output=True,
                 check=False,
                 timeout=_call_timeout(arguments),

@@ -129,14 +129,17 @@ class History:
             who = idents(author, self._clock())
             return committer.commit(message(subject, trailers or {}), who, Where(only, looks))
 
-    def merger(self) -> Merger:
+    def merger(self, *, begun: bool = False) -> Merger:
         """Return what joins another commit with the current one.
+
+        Args:
+            begun: a merge that git began is to be finished.
 
         Raises:
             HistoryError: no repository of ours, or a person is in the middle of something.
         """
         git = self._require_git()
-        return Merger(git, _folder_of(git), self._side, self._lock)
+        return Merger(git, _folder_of(git), self._side, self._lock, begun=begun)
 
     def close(self) -> None:
         """Keep what is known of the last commit for the next process."""

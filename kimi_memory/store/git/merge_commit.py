@@ -16,7 +16,7 @@ from kimi_memory.errors import HistoryError
 from kimi_memory.store.files.paths import is_kept
 from kimi_memory.store.git.cache import Entry
 from kimi_memory.store.git.command import Git
-from kimi_memory.store.git.commit import writable_branch
+from kimi_memory.store.git.commit import branch, writable_branch
 from kimi_memory.store.git.fast_import import Import
 from kimi_memory.store.git.files import RECEIPTS
 from kimi_memory.store.git.log import idents, message
@@ -28,6 +28,8 @@ RULES = "Merge-Rules"
 """The trailer of merges that were made value by value, with the version of the rules."""
 _MESSAGE = message("merge: two copies", {"Kind": "merge", RULES: "1"})
 _PLAIN = "100644"
+_UNDER_WAY = ("MERGE_MSG", "MERGE_MODE", "AUTO_MERGE", "MERGE_HEAD")
+"""What git keeps of a merge that is not finished; without the last one it is."""
 _KEPT_PACK = 100
 """Objects from which on a pack is kept as it came."""
 
@@ -47,13 +49,20 @@ class Merger:
         folder: its folder.
         side: where derived files lie.
         lock: gives the git lock of this memory.
+        begun: a merge that git began is to be finished.
     """
 
     def __init__(
-        self, git: Git, folder: Path, side: Path, lock: Callable[[], AbstractContextManager[object]]
+        self,
+        git: Git,
+        folder: Path,
+        side: Path,
+        lock: Callable[[], AbstractContextManager[object]],
+        *,
+        begun: bool = False,
     ) -> None:
-        self._git, self._side, self._lock = git, side, lock
-        self.ref, self.ours = writable_branch(git, folder)
+        self._git, self._folder, self._side, self._lock = git, folder, side, lock
+        self.ref, self.ours = branch(git) if begun else writable_branch(git, folder)
         """The current branch and its commit."""
 
     def find(self, name: str) -> str:
@@ -63,6 +72,22 @@ class Merger:
             HistoryError: there is none.
         """
         return resolve(self._git, name)
+
+    def other_side(self) -> str:
+        """Return the commit that git was merging; empty where it was merging none, or several."""
+        try:
+            heads = (self._folder / "MERGE_HEAD").read_text("ascii").split()
+        except (OSError, ValueError):
+            return ""
+        return resolve(self._git, heads[0]) if len(heads) == 1 and self.ref else ""
+
+    def end(self) -> None:
+        """Tell git that its merge is done: the person's index becomes that of the branch."""
+        with self._lock():
+            # Neither command runs what the settings of the repository name.
+            self._git.run("read-tree", self.ref)
+            for name in _UNDER_WAY:
+                (self._folder / name).unlink(missing_ok=True)
 
     def fetch(self, root: Path) -> str:
         """Take over the history of another copy that lies in a folder; return its commit.
