@@ -16,7 +16,7 @@ from kimi_memory.domain.note import Origin, Status
 from kimi_memory.domain.search_types import Query, Unit
 from kimi_memory.nlp.basic.tokens import estimate
 from kimi_memory.nlp.rules.framing import orders_for_always
-from kimi_memory.nlp.rules.occasions import calls_for, suits
+from kimi_memory.nlp.rules.occasions import calls_for, signs_of_order, signs_of_prompt, suits
 from kimi_memory.recall.conversation import sides
 from kimi_memory.recall.filters import allowed
 from kimi_memory.recall.hit_lines import ORDERS, line_of, rests_on
@@ -38,6 +38,8 @@ SHARE = 0.25
 """The part of a budget that they may take."""
 _RULE = "rule"
 _TASTES = ORDERS - {_RULE}
+
+
 _CUES = (
     *("always", "never", "now", "future", "whenever", "forward", "call"),
     *(
@@ -67,6 +69,8 @@ def standing_orders(recall: Recall, request: Request, *, called: bool = False) -
         called: only those that the prompt calls for.
     """
     words = frozenset(recall.words.split(request.query))
+    if called and not _may_be_called(recall.searcher(), request.query, words):
+        return
     # The same few orders are read for every prompt.
     split = recall.searcher().once("words of orders", lambda: lru_cache(1024)(recall.words.split))
 
@@ -88,6 +92,29 @@ def standing_orders(recall: Recall, request: Request, *, called: bool = False) -
         if room < 0:
             return
         yield line
+
+
+def _may_be_called(searcher: Searcher, prompt: str, words: frozenset[str]) -> bool:
+    """Whether any order of the memory shares with a prompt what `calls_for` asks for."""
+    # Nearly all prompts that have nothing to do with a memory end here: to search its orders
+    # would double their time.
+    split = searcher.words.split
+    held = searcher.once(
+        "signs of orders",
+        lambda: frozenset[str]().union(
+            *(signs_of_order(text, split) for text in _yield_order_texts(searcher))
+        ),
+    )
+    return not held.isdisjoint(signs_of_prompt(prompt, words))
+
+
+def _yield_order_texts(searcher: Searcher) -> Iterator[str]:
+    rules = np.flatnonzero(searcher.alive & searcher.column("type").among(frozenset({_RULE})))
+    cued = searcher.once("order cues", lambda: _rows_with_cues(searcher))
+    for row in (*rules.tolist(), *cued[-READ_SAID:].tolist()):
+        text = searcher.text(row)
+        if searcher.column("type")[row] == _RULE or orders_for_always(text):
+            yield text
 
 
 def _yield_orders(recall: Recall, request: Request) -> Iterator[Unit]:

@@ -43,6 +43,7 @@ _GREETING = regex(
 )
 _ADDRESS = regex(r"\b(?:call|address) me\b|[叫喊]我|称呼我", re.IGNORECASE)
 """A greeting is where it matters how somebody wants to be called."""
+_GREETED = "name:"
 _NAME = regex(r"(?<=[a-z,;:] )(?!I\b)[A-Z][\w+#]*")
 """Inside a sentence a capital distinguishes a name from the word: Go, Swift, Pages."""
 _CUE = regex(
@@ -121,17 +122,34 @@ def calls_for(order: str, prompt: str, words: frozenset[str], split: Split) -> b
     about = {*heads, *split(" ".join((*heads, occasion_of(order))))}
     if any(tells(word) for word in words & about):
         return True
-    if names_in(order) & names_in(prompt):
-        return True
-    if _ADDRESS.search(order) and _GREETING.match(prompt):
+    if _marks_of_order(order) & _marks_of_prompt(prompt):
         return True
     shared = words.intersection(split(_CUE.sub(" ", plain)))
     return sum(map(tells, shared)) >= TELLING
 
 
-def names_in(text: str) -> frozenset[str]:
+def signs_of_order(order: str, split: Split) -> frozenset[str]:
+    """Return signs of which a prompt has at least one where it calls for an order."""
+    return frozenset(filter(tells, split(simplify(order)))) | _marks_of_order(order)
+
+
+def signs_of_prompt(prompt: str, words: frozenset[str]) -> frozenset[str]:
+    """Return the signs of a prompt, as `signs_of_order` has them."""
+    return words | _marks_of_prompt(prompt)
+
+
+def _marks_of_order(order: str) -> frozenset[str]:
+    """Return the names of an order, and whether it says how to call somebody."""
+    return _names_in(order) | ({_GREETED} if _ADDRESS.search(order) else frozenset())
+
+
+def _marks_of_prompt(prompt: str) -> frozenset[str]:
+    return _names_in(prompt) | ({_GREETED} if _GREETING.match(prompt) else frozenset())
+
+
+def _names_in(text: str) -> frozenset[str]:
     """Return the words that a text writes as names: "Go" of "my Go function"."""
-    return frozenset(_NAME.findall(text))
+    return frozenset(f"name:{name}" for name in _NAME.findall(text))
 
 
 def tells(word: str) -> bool:
