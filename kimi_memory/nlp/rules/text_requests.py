@@ -112,8 +112,9 @@ _INTRODUCES = regex(
     rf"(?:\b(?:here(?:'s| is| are)|this is|these are|below is|following|got|received|found|saw|forwarded|sent|wrote|posted|pasted|quoted|copied|from|reads|says|states)\b.{{0,80}}?\b{_NOUNS}\b|\b{_NOUNS}\b.{{0,80}}?\b(?:below|following|i (?:got|received|found|saw)|from|reads|says|states|goes|sent|wrote)\b)"
     r"|^(?!(?:i|we|i've|we've|i'd|and i|but i)\b)[\w' .-]{1,40}\b(?:wrote|writes|says|said|replied|reads|states|announced|posted|emailed|texted|messaged|told (?:me|us)|sent (?:me|us)(?: this)?)(?: (?:me|us|this|back|that|to \w+|in \w+))?\s*$"
     r"|^(?:the )?(?:article|text|original(?: text)?|source(?: text)?|passage|excerpt|transcript|document|content|abstract|input|quote|context|email body|message body)\s*$"
+    r"|^(?:(?:a|the|this|that|another|one|next|last|his|her|their) )?(?:more )?(?:(?:pr|code|peer) )?(?:review(?:er)?(?:'s)? (?:comments?|feedback|remarks?)|(?:review|feedback)(?= from))(?: from [\w @.-]{1,30})?\s*$"
     rf"|(?:收到|看到|读到|转发|这是|以下是|下面是|发来|发了|发给|写道|写了|贴|引用|摘自|来自|如下)[^：:]{{0,24}}{_NOUNS_ZH}|{_NOUNS_ZH}[^：:]{{0,12}}(?:如下|这样写|写道|写着|说|内容)|(?:写道|写着|这么说|这样说|回复说|发来)$"
-    r"|^(?!我|咱|.{0,8}我说)[\u3400-\u9fffA-Za-z]{1,12}(?:说|回复|表示|问|讲|留言|来信|发消息)(?:了|道|我)?$|^(?:原文|正文|全文|文章|邮件|邮件内容|内容|文本|材料|段落|聊天记录|引文|译文|背景材料|公告|通知)$"
+    r"|^(?!我|咱|.{0,8}我说)[\u3400-\u9fffA-Za-z]{1,12}(?:说|回复|表示|问|讲|留言|来信|发消息)(?:了|道|我)?$|^(?:原文|正文|全文|文章|邮件|邮件内容|内容|文本|材料|段落|聊天记录|引文|译文|背景材料|公告|通知|(?:代码)?(?:评审|审查|审核)(?:意见|评论|建议|反馈))$"
 )
 _ORDERS_MEMORY = regex(
     r"\b(?:remember|note|keep in mind|don't forget|my|i|we|our)\b[^:]{0,40}$|记住|记得|记下|记一下|别忘|规矩|规则|决定"

@@ -133,6 +133,23 @@ def test_spans_are_in_order_and_apart(texts: list[str]) -> None:
     assert all(0 <= a < b <= len(text) for a, b in told)
 
 
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        (
+            "A review comment: I would always use a set here. We never copy lists.",
+            ["A review comment:"],
+        ),
+        ("feedback from Lena: I want a darker page", ["feedback from Lena:"]),
+        ("代码评审意见：我觉得这里应该用事务。", ["代码评审意见："]),
+        ("My review: I prefer the slow boat.", ["My review: I prefer the slow boat."]),
+        ("Feedback: I prefer short answers.", ["Feedback: I prefer short answers."]),
+    ],
+)
+def test_the_words_of_a_reviewer_are_not_the_persons(text: str, left: list[str]) -> None:
+    assert own(text) == left
+
+
 BUTTON = (
     "Implement the plan as specified, it is attached for your reference. Do NOT edit the plan file"
     " itself.\n\nTo-do's from the plan have already been created. Do not create them again."
