@@ -306,7 +306,7 @@ MUTANTS: dict[str, tuple[Check, object, str, object]] = {
     "no chain check": (missing, journal, "misfits", lambda *_: []),
     "no commit point": (mixed, txns.Transactions, "run", _place_at_once),
     "no recovery": (mixed, txns.Recovery, "run", lambda _: []),
-    "no replay guard": (replayed, journal.Journal, "has", lambda *_: False),
+    "no replay guard": (replayed, journal.Journal, "paths_of", lambda *_: set()),
     "no lock order": (lock_order, locks.Locks, "_in_order", lambda *_: None),
     "no lock identity": (vanished_lock, locks, "same", lambda *_: True),
     "no twin check": (twin_names, trees.Tree, "refuse_twin", lambda *_: None),

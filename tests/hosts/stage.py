@@ -14,6 +14,7 @@ from hosts.scripted import ScriptedModel
 
 from kimi_memory import Memory
 from kimi_memory.agent_hooks import socket_protocol
+from kimi_memory.errors import NotFoundError
 from kimi_memory.store.notes import sessions
 
 FACT = "Please remember: the staging database runs on PostgreSQL 16 at port 6543."
@@ -81,7 +82,10 @@ class Stage:
         """Every turn that is stored, and whether a session is open."""
         with Memory.open(self.root) as memory:
             places = list(sessions.places(memory.store))
-            turns = [t.text for p in places for t in sessions.read(memory.store, p.path).turns]
+            try:
+                turns = [t.text for p in places for t in sessions.read(memory.store, p.path).turns]
+            except NotFoundError:
+                return [], True  # A hook archives a session at this very moment.
             return turns, any(place.open for place in places)
 
     def stored(self, text: str, *, ended: bool = True) -> list[str]:
