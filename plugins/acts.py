@@ -8,7 +8,7 @@ It wraps the distiller, whichever that is.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Iterator
+from collections.abc import Collection, Generator, Iterator, Sequence
 from dataclasses import replace
 
 from kimi_memory import hookimpl
@@ -295,13 +295,24 @@ def _find_orders(
         for clause in own
         if clause.act is Act.ORDER and not _is_keep_or_drop_order(clause.text)
     ]
-    # "Never again!" orders something that only the talk around it names.
-    if not orders or max(traits_of(one.text).words for one in orders) < 3:
-        return
-    first, last = own.index(orders[0]), own.index(orders[-1])
-    start, end = widen(own, first, last, MAX_VALUE, _BESIDE)
-    words = turn.text[start:end]
-    yield _make_draft(session, turn, words, key_of("rule", orders[0].text, session.project))
+    for group in _group_orders(orders):
+        # "Never again!" orders something that only the talk around it names.
+        if max(traits_of(one.text).words for one in group) < 3:
+            continue
+        start, end = widen(own, own.index(group[0]), own.index(group[-1]), MAX_VALUE, _BESIDE)
+        words = turn.text[start:end]
+        yield _make_draft(session, turn, words, key_of("rule", group[0].text, session.project))
+
+
+def _group_orders(orders: Sequence[Clause]) -> list[list[Clause]]:
+    """Return the orders of a turn, those near each other together: what stands apart is apart."""
+    groups: list[list[Clause]] = []
+    for order in orders:
+        if groups and order.end - groups[-1][0].start <= MAX_VALUE:
+            groups[-1].append(order)
+        else:
+            groups.append([order])
+    return groups
 
 
 def _is_keep_or_drop_order(text: str) -> bool:

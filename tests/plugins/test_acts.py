@@ -313,3 +313,15 @@ def test_what_an_agent_is_told_is_not_widened_to_a_note() -> None:
 )
 def test_what_shall_be_decided_later_is_no_decision(text: str) -> None:
     assert not [one for one in drafts(text, "ok") if one.type is CardType.DECISION]
+
+
+def test_orders_that_stand_apart_are_rules_of_their_own() -> None:
+    story = "The shed has nine windows and a stove from Norway that my uncle repaired twice. " * 4
+    text = (
+        f"Never paint the north wall. {story}"
+        "From now on write the shopping list in Norwegian, and always add the prices."
+    )
+    found = [draft.value for draft in drafts(text, "ok") if "order" in draft.tags]
+    assert len(found) == 2
+    assert "north wall" in found[0]
+    assert "Norwegian" in found[1] and "prices" in found[1]
