@@ -27,7 +27,7 @@ from kimi_memory.nlp.rules.lasting import GOING_ON, is_lasting
 from kimi_memory.nlp.rules.long_requests import request_in
 from kimi_memory.nlp.rules.offers import assents, offers_in, picked, proposal_in, question_in
 from kimi_memory.nlp.rules.own_clauses import is_copied, own_clauses
-from kimi_memory.nlp.rules.pasted import foreign_spans
+from kimi_memory.nlp.rules.pasted import foreign_spans, without_programs
 from kimi_memory.nlp.rules.reports import reports_in
 from kimi_memory.nlp.rules.salience import Traits, traits_of, weight_of
 from kimi_memory.nlp.rules.utterance import Act, Clause, of_work
@@ -229,7 +229,7 @@ class _Reader:
 
     def _page_bit(self, at: int, turn: Turn) -> _Bit | None:
         """Return what a person asks who hands an agent at work a plan or a listing."""
-        words = request_in(turn.text) if self._kind == "work" else ""
+        words = request_in(without_programs(turn.text)) if self._kind == "work" else ""
         if _RESUMED.search(turn.text) or is_printed(words) or traits_of(words).words < 3:
             return None
         return _Bit(at, PAGE, words, turn.n, DigestLine(Part.ASKED, words, turn.n, turn.n))

@@ -45,6 +45,8 @@ _LEANS = regex(
     r"\W*(?:and |so |but )?(?:it|its|it's|their|his|her|this|that|these|those)\b|\W*[它他她这那]", 2
 )
 """A sentence that begins so says whose value it gives only with the one before it."""
+_TAGS = ((DATED, names_day), (CHANGE, tells_change))
+"""What makes a later statement able to take the place of a fact, though it says it otherwise."""
 VALUE = 40
 """The value of a slot has no more characters; what is longer is a story."""
 _PASSING = frozenset({Bar.FLEETING, Bar.FINISHED})
@@ -176,7 +178,7 @@ def _find_facts(transcript: Transcript, lines: list[_Line], quoted: set[Quote]) 
         quote = Quote(session.id, line.turn.n, line.text)
         if line.human and quote not in quoted and not line.barred and _is_fact(line.text):
             draft = _make_draft(session, line, key_of("fact", line.text, session.project))
-            tags = (*[DATED] * names_day(line.text), *[CHANGE] * tells_change(line.text))
+            tags = tuple(tag for tag, says in _TAGS if says(line.text))
             found.append(replace(draft, tags=tags, reversal=updates.changes(line.text)))
     return found
 

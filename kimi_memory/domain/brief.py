@@ -172,7 +172,7 @@ def _section_queues(points: Iterable[Point]) -> dict[Section, list[Point]]:
 
 def _is_mostly_said(words: str, said: Iterable[str]) -> bool:
     """Whether most of a line stands elsewhere: the rest of a long one may say more than that."""
-    return 2 * sum(len(other) for other in said if other in words) >= len(words)
+    return 2 * sum(map(len, filter(words.__contains__, said))) >= len(words)
 
 
 class _Room:

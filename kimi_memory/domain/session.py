@@ -160,8 +160,10 @@ AREAS = ("agent", "user", "session")
 """Private areas of a session; without one, what is said in it is shared."""
 SAMPLE = 2000
 """So many characters of a message are searched for the name of a file."""
+# "Node.js" is no file.
 _FILE = re.compile(
-    r"[\w-]\.(?:py|[jt]sx?|md|kt|java|go|rs|css|html|json|ya?ml|toml|cs|cpp|sql|sh|vue|php|rb|swift)\b"
+    r"(?<![\w./-])(?!(?:node|vue|next|nuxt|nest|react|express|three|d3)\.js\b)[\w./-]{1,200}\.(?:py|[jt]sx?|md|kt|java|go|rs|css|html|json|ya?ml|toml|cs|cpp|sql|sh|vue|php|rb|swift)\b",
+    re.IGNORECASE,
 )
 _CONTINUATION = re.compile(r"(.+)\.(?:[2-9]|[1-9]\d+)")
 

@@ -46,16 +46,26 @@ def disputed(card: Card, other: Card, why: str, now: datetime) -> Card:
 def rest_of(card: Card, draft: Draft, now: datetime) -> Card | None:
     """Return a card of what a replaced one says besides, if that is a piece of its quote."""
     part = unchanged_part(card.value, draft.value)
-    if not part or len(card.quotes) != 1 or part not in card.quotes[0].text:
+    # Of a dispute nobody knows which part of it is disputed.
+    if not part or card.status is Status.CONFLICTED or len(card.quotes) != 1:
         return None
+    if part not in card.quotes[0].text:
+        return None
+    quote = replace(card.quotes[0], text=part)
     return replace(
         card,
         id=derived_id("card", card.created, card.id, part),
         key=f"{card.key.split('.', 1)[0]}.{slug(headline(part), 40)}",
         title=headline(part),
         value=part,
-        quotes=(replace(card.quotes[0], text=part),),
-        sources=(Source.from_quote(replace(card.quotes[0], text=part), Rel.SUPPORTS),),
+        quotes=(quote,),
+        sources=(Source.from_quote(quote),),
+        # What these say was said of the whole.
+        applies="",
+        usage="",
+        caveats="",
+        supersedes=(),
+        links=(),
         updated=now,
     )
 

@@ -82,11 +82,8 @@ def merge_copy(memory: Memory, source: str, *, dry_run: bool = False) -> MergeRe
             if not is_truth(path):
                 memory.store.view(path, content)
     memory.take_edits()
-    report = _report(source, theirs, made, changes, merged)
-    if made == theirs:
-        return report
-    brought = Brought(*merger.describe(made))
-    return replace(report, settled=memory.run(Settle(memory, brought)).operations)
+    settled = () if made == theirs else _settle(memory, merger, made)
+    return replace(_report(source, theirs, made, changes, merged), settled=settled)
 
 
 def continue_merge(memory: Memory) -> MergeReport:
@@ -119,11 +116,14 @@ def continue_merge(memory: Memory) -> MergeReport:
     memory.written()
     memory.batch.flush("Settled by hand")
     memory.take_edits()
-    report = _report("MERGE_HEAD", theirs, made, changes, merged)
-    if made == merger.ours:
-        return report
+    settled = () if made == merger.ours else _settle(memory, merger, made)
+    return replace(_report("MERGE_HEAD", theirs, made, changes, merged), settled=settled)
+
+
+def _settle(memory: Memory, merger: Merger, made: str) -> tuple[Operation, ...]:
+    """Judge what both copies say of one thing; `made` is the commit of their merge."""
     brought = Brought(*merger.describe(made))
-    return replace(report, settled=memory.run(Settle(memory, brought)).operations)
+    return memory.run(Settle(memory, brought)).operations
 
 
 def _find_commit(merger: Merger, source: str) -> str:

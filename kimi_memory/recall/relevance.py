@@ -48,9 +48,6 @@ FEW = 8
 """A memory of fewer turns and cards is new."""
 MIDDLE = 6.9
 """Logarithm of about a thousand rows."""
-ORDER = "rule"
-"""The type of cards that stand where a prompt calls for them, whatever else the memory has to
-do with that prompt."""
 
 
 class Weights(NamedTuple):

@@ -38,8 +38,6 @@ SHARE = 0.25
 """The part of a budget that they may take."""
 _RULE = "rule"
 _TASTES = ORDERS - {_RULE}
-
-
 _CUES = (
     *("always", "never", "now", "future", "whenever", "forward", "call"),
     *(
@@ -69,7 +67,9 @@ def standing_orders(recall: Recall, request: Request, *, called: bool = False) -
         called: only those that the prompt calls for.
     """
     words = frozenset(recall.words.split(request.query))
-    if called and not _may_be_called(recall.searcher(), request.query, words):
+    # The signs are those of all orders: who sees only some of them may see older ones instead.
+    is_owner = request.bound is None and request.within is None
+    if called and is_owner and not _may_be_called(recall.searcher(), request.query, words):
         return
     # The same few orders are read for every prompt.
     split = recall.searcher().once("words of orders", lambda: lru_cache(1024)(recall.words.split))

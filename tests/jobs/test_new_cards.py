@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from kimi_memory.domain.draft import Draft
-from kimi_memory.domain.note import CardType, Lang, Origin, Quote, Rel, Status
-from kimi_memory.jobs.new_cards import card_id, disputed, new_card, with_evidence
+from kimi_memory.domain.note import CardType, Lang, Link, LinkRel, Origin, Quote, Rel, Status
+from kimi_memory.jobs.new_cards import card_id, disputed, new_card, rest_of, with_evidence
 
 NOW = datetime(2026, 4, 1, 9, tzinfo=UTC)
 DRAFT = Draft(
@@ -64,3 +64,22 @@ def test_a_disputed_card_names_what_speaks_against_it() -> None:
     assert against.status is Status.CONFLICTED
     assert [link.to for link in against.links] == [other.id]
     assert against.sources[-1].rel is Rel.CONTRADICTS
+
+
+def test_the_rest_of_a_replaced_card_has_its_own_words_and_proof_and_nothing_else() -> None:
+    said = "My uncle Bo built the kiln in Lund. Gas for it costs 1850 a month."
+    draft = replace(DRAFT, value=said, quotes=(Quote("s1", 3, said),), lesson="mind the hose")
+    card = replace(
+        new_card(draft, NOW, None),
+        supersedes=("card-old",),
+        links=(Link("card-x", LinkRel.RELATES_TO, 1.0, ""),),
+    )
+    later = replace(DRAFT, value="gas went from 1850 to 2100 a month", at=NOW)
+    rest = rest_of(card, later, NOW)
+    assert rest is not None
+    assert rest.value == rest.quotes[0].text == "My uncle Bo built the kiln in Lund."
+    assert rest.sources[0].quote == rest.quotes[0].hash
+    assert (rest.supersedes, rest.links, rest.caveats) == ((), (), "")
+    assert rest.id != card.id
+    assert rest_of(replace(card, status=Status.CONFLICTED), later, NOW) is None
+    assert rest_of(new_card(DRAFT, NOW, None), later, NOW) is None

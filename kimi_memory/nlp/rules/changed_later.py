@@ -98,8 +98,8 @@ _MINOR = regex(
     2,
 )
 """A figure, a unit or a time that both name says little: they may be of different things."""
-LONG_FIGURE = 4
-"""Characters of a figure that tells by itself which value is meant."""
+_TELLING_FIGURE = regex(r"(?!(?:19|20)\d\d$)\d[\d.,]{3,}")
+"""A figure that tells by itself which value is meant; a year or a time is that of many things."""
 TELLING = 3.0
 """Worth of a sentence that tells something without those beside it."""
 COMMON, SHARED = 3, 2
@@ -220,7 +220,8 @@ def unchanged_part(earlier: str, later: str) -> str:
     runs = [[span for span, _ in run] for done, run in groupby(both, itemgetter(1)) if not done]
     parts = [earlier[run[0][0] : run[-1][1]].strip() for run in runs]
     best = max(parts, key=worth_of, default="")
-    return best if worth_of(best) >= TELLING else ""
+    # "Never push to main" tells little of anybody, and stands all the same.
+    return best if worth_of(best) >= TELLING or is_directive(best) else ""
 
 
 def _ends_value(earlier: str, later: str, ended: frozenset[str]) -> bool:
@@ -300,7 +301,7 @@ def _have_unit(figures: frozenset[str], earlier: str, later: str) -> bool:
     low = later.lower()
     held = [found for found in _FIGURE.finditer(earlier) if found[0] in figures]
     # Of a figure this long there is hardly a second one: "from 2500 to 3000".
-    if any(len(found[0]) >= LONG_FIGURE for found in held):
+    if any(_TELLING_FIGURE.fullmatch(found[0]) for found in held):
         return True
     after = (_UNIT.match(earlier, found.end()) for found in held)
     return any(unit is not None and unit[1].lower().rstrip("s") in low for unit in after)

@@ -39,10 +39,11 @@ _SURE = regex(
     r"|Failed to [a-z]{2,20} [\w. -]{2,40}: |#\d{1,3} (?:\[|DONE|CACHED|ERROR|\d)|={2,}> |--> |\[\+\] |\(node:\d|\d{1,4}\.\d{3} {1,3}\S|-{6,}$"
     r"|\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(?::\d\d)?|\[?\d\d:\d\d:\d\d(?:[.,]\d{1,6})?\]?(?:\s|$)|\[?(?:DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL|TRACE)\b[\]:\s]"
     r"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\s{1,2}\d{1,2} \d\d:\d\d:\d\d |\d{1,3}(?:\.\d{1,3}){3} - |>>> |Traceback \(most|  File \""
+    r"|(?:CREATE (?:TEMPORARY |UNIQUE |OR REPLACE )?(?:TABLE|DATABASE|INDEX|VIEW|USER|FUNCTION|TRIGGER)|DROP (?:TABLE|DATABASE|INDEX)|ALTER TABLE|INSERT INTO|DELETE FROM|SELECT [^\n]{1,200} FROM) "
     r")"
 )
 _SURE_INSIDE = regex(
-    r"\x1b\[|\[\d{1,2}m|\w\.{6,}|^\s{0,4}[A-Z][\w -]{3,40} failed: |(?:\s--?[a-z][\w-]{1,40}(?:=\S{1,80})?){4,}| error TS\d{3,5}:|\bline \d{1,6}, in \S"
+    r"\x1b\[|\[\d{1,2}m|\w\.{6,}|^\s{0,4}[A-Z][\w -]{3,40} failed: |(?:\s--?[a-z][\w-]{1,40}(?:=\S{1,80})?){4,}| error TS\d{3,5}:|\b[A-Z]\w{3,60}@[0-9a-f]{5,16}\b|\bline \d{1,6}, in \S"
 )
 _CODE = regex(
     r"\s{2,}\S|\t|\s*(?:[{}\[\]()]{1,4}[,;]?\s*$|[\"'][\w./@ -]{1,60}[\"']: |[}\])]|</?\w|//|/\*|\*/|#include|#!|\.{3}\s?$|[>•|+=] )"

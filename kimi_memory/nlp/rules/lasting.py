@@ -21,7 +21,7 @@ _LASTING = regex(
 _PASSING = regex(
     r"\bstill (?:inside|not|doesn'?t|does|getting|there|seeing|fail\w*|broken|the same)\b"
     r"|\b(?:we|i) (?:now |still )?(?:have|see|get) (?:only )?(?:\d+|one|two|three) (?:errors?|failures?)\b"
-    r"|\bonly (?:one|\d+) (?:errors?|failures?)\b|\b(?:everything|it) (?:now |still )?works\b"
+    r"|\bonly (?:one|\d+) (?:errors?|failures?)\b|\beverything (?:now |still )?works\b|\bit (?:now|still) works\b"
     r"|\b(?:doesn'?t|does not|don'?t|didn'?t) work\b|\b(?:isn'?t|is not|not) working\b"
     r"|\b(?:the )?same (?:error|problem|issue)\b|\bi'?m (?:still )?(?:getting|seeing)\b|\bregressed\b"
     r"|\bFAIL(?:ED)?\b|\bi (?:found|see) it\b|\bi (?:opened|saved|tried) (?:it|the file)\b"

@@ -44,6 +44,7 @@ _GREETING = regex(
 _ADDRESS = regex(r"\b(?:call|address) me\b|[叫喊]我|称呼我", re.IGNORECASE)
 """A greeting is where it matters how somebody wants to be called."""
 _GREETED = "name:"
+"""The sign of a greeting, and of an order that says how to call somebody: no name is empty."""
 _NAME = regex(r"(?<=[a-z,;:] )(?!I\b)[A-Z][\w+#]*")
 """Inside a sentence a capital distinguishes a name from the word: Go, Swift, Pages."""
 _CUE = regex(
@@ -56,21 +57,8 @@ _IDLE = frozenset(
         *("ask", "answer", "can", "chang", "check", "explain", "find", "get", "give", "go", "help"),
         *("keep", "know", "learn", "let", "like", "look", "lot", "make", "mean", "mind", "need"),
         *("now", "put", "question", "read", "real", "remind", "repli", "run", "say", "see", "show"),
-        *(
-            "start",
-            "stop",
-            "suggest",
-            "take",
-            "talk",
-            "tell",
-            "thing",
-            "think",
-            "time",
-            "tri",
-            "use",
-            "want",
-        ),
-        *("way", "well", "word", "work", "write"),
+        *("start", "stop", "suggest", "take", "talk", "tell", "thing", "think", "time", "tri"),
+        *("use", "want", "way", "well", "word", "work", "write"),
     }
 )
 """Stems of what orders and prompts of any kind are made of."""

@@ -39,10 +39,12 @@ _OPENS_WITH_SELF = regex(
 )
 _BUTTON = regex(
     r"Implement the plan as specified, it is attached for your reference\.[^\n]{0,120}(?:\n\s*To-do's from the plan have already been created\.[^\n]{0,300})?"
-    r"|<system_notification>.{0,4000}?</system_notification>",
+    r"|<system_notification>.{0,4000}?</system_notification>"
+    r"|\A\s{0,8}Base directory for this skill: .*?(?:\n\s{0,8}ARGUMENTS: |\Z)"
+    r"|For the code present, we get (?:this error|these errors):|How can I resolve (?:this|these)\? If you propose a fix, please make it concise\.",
     16,  # DOTALL
 )
-"""What a program says in the person's place when a button is pressed, or a job ends."""
+"""What a program says in the person's place: a button is pressed, a job ends, a skill is read."""
 _LAST = 400
 """A remark that closes a message is not longer."""
 # Single marks only around twelve letters and more: don't, '90s. 《…》 names a book or a film
@@ -85,6 +87,11 @@ def own_spans(text: str) -> list[Span]:
     return spans
 
 
+def without_programs(text: str) -> str:
+    """Return a turn without what a program says in the person's place."""
+    return _BUTTON.sub("", text)
+
+
 def foreign_spans(text: str) -> list[Span]:
     """Return the spans of a turn that are somebody else's words, in order, apart."""
     return _merge_spans([*_find_pasted_spans(text), *_find_quotations(text)])
@@ -93,9 +100,12 @@ def foreign_spans(text: str) -> list[Span]:
 @keep_results(4096)
 def _find_pasted_spans(text: str) -> tuple[Span, ...]:
     """Return the spans of texts that the speaker brought along, without quotations."""
+    found = [one.span() for one in _BUTTON.finditer(text)]
+    # What a program says may look like the start of a document that goes on to the end.
+    text = _BUTTON.sub(lambda said: " " * len(said[0]), text)
     lines = documents.split_lines(text)
     blocks = documents.delimited(text, lines)
-    found = [(lines[a][0], lines[b - 1][1]) for a, b in blocks.items()]
+    found += [(lines[a][0], lines[b - 1][1]) for a, b in blocks.items()]
     found += [(lines[a][0], lines[b][1]) for a, b in documents.transcribed(text, lines)]
     found += [(lines[a][0], lines[b][1]) for a, b in printed(text, lines)]
     found += [
@@ -103,7 +113,6 @@ def _find_pasted_spans(text: str) -> tuple[Span, ...]:
         for n in range(len(lines))
         if documents.is_impersonal(_text_of_span(text, lines[n]))
     ]
-    found += [one.span() for one in _BUTTON.finditer(text)]
     found += _find_undelimited_spans(text, lines, blocks)
     return tuple(_merge_spans(found))
 
@@ -237,12 +246,13 @@ def _find_speaker_return(text: str, lines: Sequence[Span], begin: int) -> int:
 
 
 def _own_part(text: str, span: Span, brought: Sequence[Span]) -> Span | None:
-    """Return a sentence, or what of it stands before somebody else's words."""
+    """Return a sentence, or what of it stands before somebody else's words, else behind them."""
     start, end = span
     for first, last in brought:
         if first < end and start < last:
             head = start, start + len(text[start:first].rstrip())
-            return head if start < first and is_prose(_text_of_span(text, head)) else None
+            part = (last, end) if first < start else head
+            return part if part[0] < part[1] and is_prose(_text_of_span(text, part)) else None
     return span
 
 

@@ -72,11 +72,13 @@ _GUESS = regex(
 """What the agent only supposes is often found to be otherwise a message later."""
 GUESSED = 0.8
 _UNDONE = regex(
-    r"\b(?:not (?:yet|done|implemented|tested|verified|fixed)|still (?:fixed|needs?|fails?|open|missing|broken|to do)|remaining|to-?dos?|pending|unresolved|left open)\b"
+    r"\b(?:not (?:yet|done|implemented|tested|verified|fixed)|still (?:needs?|fails?|open|missing|broken|to do)|remaining|to-?dos?|pending|unresolved|left open)\b"
     r"|还没|尚未|未(?:实现|完成|验证|解决|处理|提交)|待(?:办|完成|验证|处理|确认)|仍(?:是|然|未|需)",
     2,
 )
 """What is still to be done."""
+_LISTING = frozenset(("file", "files", "path", "line", "lines", "match", "matches", "content"))
+"""The columns of what a search or a read printed."""
 ADVISED, ROW = 1.5, 0.4
 """What a sentence loses that only advises the person, and a row of a table."""
 
@@ -169,6 +171,9 @@ class _Message:
             self._columns = cells
             return
         words = " | ".join(cells).strip("| ")
+        # Where the agent looked is nothing that it found.
+        if _LISTING.issuperset(map(str.lower, self._columns)):
+            return
         tells = any(_FIGURE.search(cell) or _IDENTIFIER.search(cell) for cell in cells[1:])
         if self._section is _Section.ADVICE or not tells or not SHORTEST <= len(words) <= WIDEST:
             return

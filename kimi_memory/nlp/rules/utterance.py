@@ -120,7 +120,7 @@ _ORDER_EN = regex(
     rf"|\b(?:any|every|all)(?:thing)?\b[^,;.]{{0,40}}\byou(?:'ll)? (?:suggest|write|give|send|recommend|make|create|produce|generate|show|propose|draft)\b"
     rf"|^{_LEAD}(?:keep|make) (?:your|the|all(?: your)?) (?:answers?|repl(?:y|ies)|responses?|explanations?|messages?|summar(?:y|ies)|tone)\b|^{_LEAD}(?:stop|quit) (?!being\b|by\b|over\b)[a-z]+ing\b"
     # "Unless I say so" holds until then; "for Go stuff: …" whenever it is about Go.
-    rf"|^(?!(?:i|we|he|she|they)\b)[^.!?]{{6,160}}\b(?:unless|until|before) (?:i|we)(?: have|'ve)? (?:explicitly |specifically )?(?:say|said|ask|tell|told|request|approv|confirm|agree)\w*|^{_LEAD}(?:if|when(?:ever)?) (?:anything|something|you)(?: is| are|'s|'re) (?:ever )?(?:unclear|unsure|not sure|not clear|in doubt|uncertain|ambiguous|missing)\b[^.!?]{{0,60}}\b(?:ask|tell|stop|check with)\b|^{_LEAD}for (?:[\w+#.-]+ ){{1,3}}(?:stuff|questions?|things|topics|help|tasks)[,:]? (?:please |just )*(?:{_DO}|give|keep|use|don't|do not)\b"
+    rf"|^{_LEAD}(?:please )?(?:don'?t|do not|never|wait|hold off|stop|keep|leave|{_DO})\b[^.!?]{{0,160}}\b(?:unless|until|before) (?:i|we)(?: have|'ve)? (?:explicitly |specifically )?(?:say|said|ask|tell|told|request|approv|confirm|agree)\w*|^{_LEAD}(?:if|when(?:ever)?) (?:anything|something|you)(?: is| are|'s|'re) (?:ever )?(?:unclear|unsure|not sure|not clear|in doubt|uncertain|ambiguous|missing)\b[^.!?]{{0,60}}\b(?:ask|tell|stop|check with)\b|^{_LEAD}for (?:[\w+#.-]+ ){{1,3}}(?:stuff|questions?|things|topics|help|tasks)[,:]? (?:please |just )*(?:{_DO}|give|keep|use|don't|do not)\b"
     rf"|\byou (?:don't|do not) (?:need|have) to \b[^,;.]{{2,60}}\b(?:every|each|any ?more|all the time)\b|^{_LEAD}no need to \b[^,;.]{{2,60}}\b(?:every|each|any ?more|all the time)\b"
 )
 # "so that we need no restart in the future": why, or what may come, not how to act.
@@ -142,7 +142,7 @@ _ORDER_ZH = regex(
     r"(?:^|[，,；;：:。！!\s]|对了|还有|另外|那|你要?|请|是我们)(?:从今天起|从今往后|从今以后|从现在(?:起|开始)|以后|今后|往后|下次|每次|凡是|只要我|任何时候|永远)(?!再(?:说|看|聊|讲|议|定|考虑))[^。！？!?]{0,40}?(?:都|就|(?<![还又才总老])要|别|不要|不许|不准|不用|请|先|一律|必须|得|只|统一|用|给我|提醒|记得|按|把)"
     r"|(?:^|[，,；;：:。！!\s]|对了|还有|另外|都|请|你)(?:别再|不要再|别给我|不要给我|千万别|千万不要|绝对不要|一律|务必|别老|不准|不许)"
     r"|(?:如果|要是|只要|每当|当|等|到时候)我[^。！？!?]{1,24}?[，,]?你(?:就|要|得|先|都|再|也|记得){0,3}(?:先|提醒|问|告诉|帮|给|别|不要|叫|说|用)"
-    r"|除非我(?:说|问|要|让|叫|明确)|你[^，。！？]{1,20}(?:的时候|之前|以前)[，,]?(?:请|就|都|要|必须)?(?:先|不要|别|不得|不能|必须)|[^，。！？]{2,16}的时候请(?:尽量|务必|一定|先|不要|别|使用|按)|(?:都要|都得|必须)先[^。！？]{0,30}(?:让我|给我|我(?:确认|同意|看|试|审|批))|(?:不确定|不清楚|有疑问|不明白|拿不准)[^。！？]{0,10}(?:先?问我|[跟和向]我确认)|没有?(?:得到|经过)?我的?(?:同意|确认|允许|批准)[^。！？]{0,10}(?:不要|别|不得|不准|不能|禁止)|你(?:给|写|发|推荐|建议|列|算)[^，。]{0,14}(?:都|一律|全)(?:要|得|用|按|写|标|放|别|不要)|(?:你不用(?:再|每)|(?:^|[，,；;。！!\s])不用再?每(?:次|句|条|回))"
+    r"|除非我(?:说|问|要|让|叫|明确)|(?:^|[，,；;：:。！!\s]|当|在|请)你[^，。！？]{1,20}(?:的时候|之前|以前)[，,]?(?:请|就|都|要|必须)?(?:先|不要|别|不得|不能|必须)|[^，。！？]{2,16}的时候请(?:尽量|务必|一定|先(?!生)|不要|别(?!人)|使用|按)|(?:都要|都得|必须)先[^。！？]{0,30}(?:[让给]我(?:看|试|审|过目|确认|同意|批)|我(?:确认|同意|审核|批准))|(?:不确定|不清楚|有疑问|不明白|拿不准)[^。！？]{0,10}(?:先?问我|[跟和向]我确认)|(?:^|[，,；;：:。！!\s]|请|你)没有?(?:得到|经过)?我的?(?:同意|确认|允许|批准)[^。！？]{0,10}(?:不要|别|不得|不准|不能|禁止)|你(?:给|写|发|推荐|建议|列|算)[^，。]{0,14}(?:都|一律|全)(?:要|得|用|按|写|标|放|别|不要)|(?:你不用(?:再|每)|(?:^|[，,；;。！!\s])不用再?每(?:次|句|条|回))"
     r"|(?:^|[，,；;。！!\s]|你|你的)(?:回答|回复|答复|解释)(?:我|的时候|时)?(?:请|要|都|尽量|可以|就|得){0,3}(?:再)?(?:简短|短|简洁|简单|详细|直接|口语|通俗|用|先|别|不要)"
 )
 _REMARK = regex(

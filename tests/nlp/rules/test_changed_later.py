@@ -183,6 +183,11 @@ def test_words_of_leave_and_change_are_told_apart() -> None:
             "生活费从1800加到2200",
             "我妹在昆明读大二，学考古的。",
         ),
+        (
+            "Never mail the landlord at night. The rent is 1450 a month.",
+            "the rent went from 1450 to 1600",
+            "Never mail the landlord at night.",
+        ),
         ("I send her 2500 a month.", "it went from 2500 to 3000 a month", ""),
         ("ok so. I send her 2500 a month.", "it went from 2500 to 3000 a month", ""),
         ("Ann studies in Leeds. I send her 2500.", "the bakery opens at six", ""),
@@ -195,6 +200,9 @@ def test_a_change_leaves_what_it_does_not_name(earlier: str, later: str, left: s
 def test_a_long_figure_tells_what_is_meant_and_a_short_one_does_not() -> None:
     assert replaces("rent for the shed is 1450", "we raised it from 1450 to 1600")
     assert not replaces("the shed has 14 boxes", "we raised it from 14 to 16")
+    # A year and a time are those of many things.
+    assert not replaces("the ferry leaves at 9:30", "the choir moved from 9:30 to 10:00")
+    assert not replaces("the lease of the shed ends in 2031", "the fair moved from 2031 to 2032")
 
 
 def test_what_is_moved_is_named_as_that_one() -> None:

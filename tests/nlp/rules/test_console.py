@@ -27,6 +27,8 @@ OUTPUT = {
     "prompt": "➜  shop git:(main) ✗ npm test\nall suites are run in watch mode",
     "prompt with host": "(env) mia@desk:~/shop$ make\nnothing to be done for all",
     "windows prompt": "PS C:\\work> dotnet build\nBuild succeeded with a few warnings",
+    "sql": "CREATE TABLE loaves (\n  id INT PRIMARY KEY\n);",
+    "java object": "Loaf{rye=Grain@1f2e3d4c, size=2}",
     "npm": "npm error code ERESOLVE\nnpm error unable to resolve the tree",
     "build tool": "web:lint: cache miss, executing 2f45\nThere was a problem with your setup",
     "python": 'Traceback (most recent call last):\n  File "a.py", line 3\nValueError: bad thing',

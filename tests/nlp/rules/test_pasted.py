@@ -9,7 +9,13 @@ from fakes.pastes import PASTES
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kimi_memory.nlp.rules.pasted import foreign_spans, own_sentences, own_spans, spoken
+from kimi_memory.nlp.rules.pasted import (
+    foreign_spans,
+    own_sentences,
+    own_spans,
+    spoken,
+    without_programs,
+)
 
 
 def own(text: str) -> list[str]:
@@ -161,3 +167,25 @@ BUTTON = (
 )
 def test_what_a_button_says_is_not_the_persons(text: str) -> None:
     assert own(f"{text}\n\nWe keep the oak door.") == ["We keep the oak door."]
+
+
+@pytest.mark.parametrize(
+    ("turn", "left"),
+    [
+        (
+            "Base directory for this skill: /home/mia/skills/bread\n\n# Bread\n"
+            "Always knead by hand.\n\nARGUMENTS: bake a loaf of rye",
+            "bake a loaf of rye",
+        ),
+        ("Base directory for this skill: /home/mia/skills/bread\n\nAlways knead by hand.", ""),
+        (
+            "For the code present, we get this error:\n```\nno yeast\n```\nHow can I resolve this?"
+            " If you propose a fix, please make it concise.",
+            "",
+        ),
+        ("How can I resolve this? It must rise.", "How can I resolve this? It must rise."),
+    ],
+)
+def test_what_a_program_puts_into_a_turn_is_nobodys(turn: str, left: str) -> None:
+    assert " ".join(own(turn)) == left
+    assert "knead" not in without_programs(turn)

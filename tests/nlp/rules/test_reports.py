@@ -147,6 +147,12 @@ def test_a_row_of_figures_stands_below_the_names_of_its_columns() -> None:
     assert (row.above, row.text) == ("pump | before | after", "north well | 40 ms | 9 ms")
 
 
+def test_where_the_agent_looked_is_no_finding() -> None:
+    looked = "| File | Lines | Match |\n|---|---|---|\n| `pump.py` | 40-52 | open the 3 valves |"
+    assert not reports_in(looked)
+    assert reports_in(looked.replace("File | Lines", "Valve | Turns"))
+
+
 def test_a_point_that_the_agent_named_is_a_finding_where_it_names_a_thing() -> None:
     text = "- **Two clocks** — `pump.py` asks both of them.\n- **Blue** — the colour of the sea."
     assert [report.text for report in reports_in(text)] == [
