@@ -112,6 +112,7 @@ _ORDER_EN = regex(
     rf"|(?:please )?(?:don'?t|do not) (?:ever |even )?(?![a-z]+ (?:it|this|that|them|him|her)\b(?!.*\b(?:again|ever|any ?more|any)\b))(?!worry\b|know\b|think\b|forget to\b|be\b|mind\b|get me wrong|let\b|wait\b|miss\b|give up|stop\b|hesitate\b|underestimate\b|quit\b)[a-z]+\b"
     rf"|no (?:more )?[a-z][a-z -]{{2,30}},? (?:please|ever|anymore|any more)\b"
     rf"|i(?:'d| would)? (?:want|like|need|prefer|expect) you to (?:always|never)\b)"
+    r"|\bi(?:'d| would)? (?:want|like|need|prefer|expect) [^,;.]{2,60} always(?=\s*[:,])"
     rf"|,? (?:and |so |please )?(?:always|never) {_DO}\b|\b(?:from now on|going forward|in (?:the )?future|every time|each time|whenever (?:i|we|you))\b(?![^,.;]{{0,40}}\bi(?:'ll| will)\b)|,? always\W*$|\bmake (?:that|this|it) (?:a|the|your) (?:habit|rule|default)\b"
     r"|^(?!(?:i|we|he|she|they|it|you|there|and|forever)\b).*, always\W*$"
     # "When I ask about X, include Y": an order that waits for its case.
@@ -120,7 +121,7 @@ _ORDER_EN = regex(
     rf"|\b(?:any|every|all)(?:thing)?\b[^,;.]{{0,40}}\byou(?:'ll)? (?:suggest|write|give|send|recommend|make|create|produce|generate|show|propose|draft)\b"
     rf"|^{_LEAD}(?:keep|make) (?:your|the|all(?: your)?) (?:answers?|repl(?:y|ies)|responses?|explanations?|messages?|summar(?:y|ies)|tone)\b|^{_LEAD}(?:stop|quit) (?!being\b|by\b|over\b)[a-z]+ing\b"
     # "Unless I say so" holds until then; "for Go stuff: …" whenever it is about Go.
-    rf"|^{_LEAD}(?:please )?(?:don'?t|do not|never|wait|hold off|stop|keep|leave|{_DO})\b[^.!?]{{0,160}}\b(?:unless|until|before) (?:i|we)(?: have|'ve)? (?:explicitly |specifically )?(?:say|said|ask|tell|told|request|approv|confirm|agree)\w*|^{_LEAD}(?:if|when(?:ever)?) (?:anything|something|you)(?: is| are|'s|'re) (?:ever )?(?:unclear|unsure|not sure|not clear|in doubt|uncertain|ambiguous|missing)\b[^.!?]{{0,60}}\b(?:ask|tell|stop|check with)\b|^{_LEAD}for (?:[\w+#.-]+ ){{1,3}}(?:stuff|questions?|things|topics|help|tasks)[,:]? (?:please |just )*(?:{_DO}|give|keep|use|don't|do not)\b"
+    rf"|^{_LEAD}(?:please )?(?:don'?t|do not|never|wait|hold off|stop|keep|leave|no|only|just|{_DO})\b[^.!?]{{0,160}}\b(?:unless|until|before) (?:i|we)(?: have|'ve)? (?:explicitly |specifically )?(?:say|said|ask|tell|told|request|approv|confirm|agree)\w*|^{_LEAD}(?:if|when(?:ever)?) (?:anything|something|you)(?: is| are|'s|'re) (?:ever )?(?:unclear|unsure|not sure|not clear|in doubt|uncertain|ambiguous|missing)\b[^.!?]{{0,60}}\b(?:ask|tell|stop|check with)\b|^{_LEAD}for (?:[\w+#.-]+ ){{1,3}}(?:stuff|questions?|things|topics|help|tasks)[,:]? (?:please |just )*(?:{_DO}|give|keep|use|don't|do not)\b"
     rf"|\byou (?:don't|do not) (?:need|have) to \b[^,;.]{{2,60}}\b(?:every|each|any ?more|all the time)\b|^{_LEAD}no need to \b[^,;.]{{2,60}}\b(?:every|each|any ?more|all the time)\b"
 )
 # "so that we need no restart in the future": why, or what may come, not how to act.

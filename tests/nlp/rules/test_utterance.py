@@ -39,6 +39,8 @@ from kimi_memory.nlp.rules.utterance import Act, act_of, clauses, is_order, of_w
         ("没有我的同意不要发出去", Act.ORDER),
         ("你还没听完的时候，不要下结论", Act.ORDER),
         ("wait until I say go", Act.ORDER),
+        ("no jokes in the minutes unless I ask for one", Act.ORDER),
+        ("I want minutes like these always: numbered, on one page", Act.ORDER),
         ("the boat had left before we said goodbye", Act.STATEMENT),
         ("the rent goes up unless we ask for a meeting", Act.STATEMENT),
         ("去体检都得先给我妈打电话", Act.STATEMENT),
