@@ -20,24 +20,20 @@ Settings, in ``[plugins.gemini]`` of your own config.toml:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kimi_memory import hookimpl
-from kimi_memory.domain.engine import Embedding
-from kimi_memory.domain.health import CHECK_SECONDS, PING, Finding, check_models
 from kimi_memory.domain.prompt import Reply
 from kimi_memory.errors import ModelError
-from kimi_memory.llm.remote import embeddings
-from kimi_memory.llm.remote.embeddings import Place, Vectors, unit
+from kimi_memory.llm.remote import model_server
+from kimi_memory.llm.remote.embeddings import unit
 from kimi_memory.llm.remote.http import Wire
-from kimi_memory.llm.remote.retry import Patience
+from kimi_memory.llm.remote.model_server import ModelServer
 from kimi_memory.llm.remote.settings import Choices, find_key
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from kimi_memory.domain.engine import Purpose
     from kimi_memory.domain.prompt import Prompt
 
 OFFICIAL = "https://generativelanguage.googleapis.com/v1beta"
@@ -46,7 +42,7 @@ THINKING_TOKENS = 4096
 """Room for the thoughts of a model that cannot be switched off: they count as answer."""
 _PARTS = {"thinking": "thinkingConfig", "schema": "responseSchema", "mime": "responseMimeType"}
 """What a refusal names, and the part of the request that it means."""
-SETTINGS = ("base_url", *embeddings.SERVER_SETTINGS)
+SETTINGS = ("base_url", *model_server.SETTINGS)
 """What may stand in ``[plugins.gemini]``."""
 
 
@@ -55,61 +51,26 @@ def create(settings: Mapping[str, Any]) -> Gemini:
     return Gemini(settings)
 
 
-class Gemini:
-    """The models of Gemini.
+class Gemini(ModelServer):
+    """The models of Gemini."""
 
-    Raises:
-        UsageError: a setting is of the wrong type.
-    """
+    generate_text = hookimpl(ModelServer.generate_text)
+    embed_texts = hookimpl(ModelServer.embed_texts)
+    check_health = hookimpl(ModelServer.check_health)
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
         choices = Choices("gemini", settings)
         base = choices.text("base_url", OFFICIAL)
+        super().__init__(choices, base)
         # The API itself lists its models as `models/NAME`.
-        self._model = choices.text("model").removeprefix("models/")
-        self._embed_model = choices.text("embed_model").removeprefix("models/")
-        seconds = choices.number("timeout_seconds", 60)
-        self._dimensions = embeddings.read_dimensions(choices)
-        variable, entry = choices.text("key_env"), choices.text("keyring")
-        self._wire = Wire(base, lambda: find_key(variable, entry), seconds, header=KEY_HEADER)
-        limits = embeddings.read_limits(choices)
-        place = Place(
-            server=base, model=self._embed_model, limits=limits, seconds=seconds, batch=64
-        )
-        self._texts = Patience(base, limits)
-        self._vectors = Vectors(choices, place, self._embed_batch)
+        self._model = self._model.removeprefix("models/")
+        self._embed_model = self._embed_model.removeprefix("models/")
+        key = partial(find_key, choices.text("key_env"), choices.text("keyring"))
+        self._wire = Wire(base, key, self._seconds, header=KEY_HEADER)
         self._unknown: set[str] = set()
         """Parts of a request that the model has refused."""
 
-    @hookimpl
-    def generate_text(self, prompt: Prompt) -> Reply | None:
-        """Answer with the language model, once one is named."""
-        if not self._model:
-            return None
-        return self._texts.call(lambda: self._generate_reply(prompt))
-
-    @hookimpl
-    def embed_texts(self, texts: Sequence[str], purpose: Purpose) -> Embedding | None:
-        """Answer for notes and questions while the server does."""
-        rows = self._vectors.rows(texts, purpose)
-        if rows is None:
-            return None
-        manner = self._vectors.manner
-        size = f"/{self._dimensions}" if self._dimensions else ""
-        return Embedding(f"gemini:{self._embed_model}{size}{manner.mark}", rows, manner.weight)
-
-    @hookimpl
-    def check_health(self, root: Path) -> list[Finding]:
-        """Ask each model for one word, so that a wrong key shows before it is needed."""
-        return check_models(
-            "gemini",
-            [
-                (self._model, lambda: self._generate_reply(PING, CHECK_SECONDS)),
-                (self._embed_model, lambda: self._embed_batch([PING.text], CHECK_SECONDS)),
-            ],
-        )
-
-    def _generate_reply(self, prompt: Prompt, seconds: float | None = None) -> Reply:
+    def _request_reply(self, prompt: Prompt, seconds: float) -> Reply:
         while True:
             body = self._request_body(prompt)
             try:
@@ -156,7 +117,7 @@ class Gemini:
             names = ("promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount")
             asked, said, thought = (int(usage.get(name) or 0) for name in names)
         except (LookupError, TypeError, ValueError, AttributeError) as error:
-            raise self._bad_answer_error(f"an answer without a text ({error!r})") from error
+            raise self._wire.bad_answer(f"an answer without a text ({error!r})") from error
         return Reply(
             text=text,
             model=f"gemini:{self._model}",
@@ -175,13 +136,10 @@ class Gemini:
         try:
             rows = [unit(one["values"]) for one in answer["embeddings"]]
         except (LookupError, TypeError, ValueError, AttributeError) as error:
-            raise self._bad_answer_error(f"vectors that do not fit ({error!r})") from error
+            raise self._wire.bad_answer(f"vectors that do not fit ({error!r})") from error
         if len(rows) != len(texts):
-            raise self._bad_answer_error(f"{len(rows)} vectors for {len(texts)} texts")
+            raise self._wire.bad_answer(f"{len(rows)} vectors for {len(texts)} texts")
         return rows
-
-    def _bad_answer_error(self, what: str) -> ModelError:
-        return ModelError(f"{self._wire.base} gave {what}.", passing=True)
 
 
 def _in_capitals(schema: Any) -> Any:

@@ -25,36 +25,29 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from kimi_memory import hookimpl
-from kimi_memory.domain.engine import Embedding
-from kimi_memory.domain.health import CHECK_SECONDS, PING, Finding, check_models
 from kimi_memory.domain.prompt import Reply
 from kimi_memory.errors import ModelError
-from kimi_memory.llm.remote import embeddings
-from kimi_memory.llm.remote.embeddings import Place, Vectors, unit
+from kimi_memory.llm.remote import model_server
+from kimi_memory.llm.remote.embeddings import unit
 from kimi_memory.llm.remote.http import PASSING, is_loopback
-from kimi_memory.llm.remote.retry import Patience
+from kimi_memory.llm.remote.model_server import ModelServer
 from kimi_memory.llm.remote.settings import Choices, find_key
 from kimi_memory.nlp.basic.tokens import estimate
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from kimi_memory.domain.engine import Purpose
     from kimi_memory.domain.prompt import Prompt
 
 LOCAL = "http://127.0.0.1:11434"
 OFFICIAL = ".ollama.com"
 CONTEXT_STEP = 2048
 """The server reloads a model for another context size, so few sizes are asked for."""
-
-
-SETTINGS = ("host", *embeddings.SERVER_SETTINGS)
+SETTINGS = ("host", *model_server.SETTINGS)
 """What may stand in ``[plugins.ollama]``."""
 
 
@@ -63,65 +56,27 @@ def create(settings: Mapping[str, Any]) -> Ollama:
     return Ollama(settings)
 
 
-class Ollama:
-    """The models of one server.
+class Ollama(ModelServer):
+    """The models of one server."""
 
-    Raises:
-        UsageError: a setting is of the wrong type.
-    """
+    generate_text = hookimpl(ModelServer.generate_text)
+    embed_texts = hookimpl(ModelServer.embed_texts)
+    check_health = hookimpl(ModelServer.check_health)
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
         choices = Choices("ollama", settings)
-        self._model, self._embed_model = choices.text("model"), choices.text("embed_model")
         self._host = choices.text("host", LOCAL)
-        self._seconds = choices.number("timeout_seconds", 120)
-        self._dimensions = embeddings.read_dimensions(choices)
+        super().__init__(choices, f"Ollama at {self._host}", seconds=120, batch=32, at_once=2)
         self._variable, self._entry = choices.text("key_env"), choices.text("keyring")
-        place = Place(
-            server=f"Ollama at {self._host}",
-            model=self._embed_model,
-            limits=embeddings.read_limits(choices, at_once=2),
-            seconds=self._seconds,
-            batch=32,
-        )
-        self._texts = Patience(place.server, place.limits)
-        self._vectors = Vectors(choices, place, self._embed_batch)
         self._clients: dict[float, Any] = {}
         self._lock = threading.Lock()
 
-    @hookimpl
-    def generate_text(self, prompt: Prompt) -> Reply | None:
-        """Answer with the language model, once one is named."""
-        if not self._model:
-            return None
-        return self._texts.call(lambda: self._request_chat(prompt))
-
-    @hookimpl
-    def embed_texts(self, texts: Sequence[str], purpose: Purpose) -> Embedding | None:
-        """Answer for notes and questions while the server does."""
-        rows = self._vectors.rows(texts, purpose)
-        if rows is None:
-            return None
-        manner = self._vectors.manner
-        return Embedding(f"ollama:{self._embed_model}{manner.mark}", rows, manner.weight)
-
-    @hookimpl
-    def check_health(self, root: Path) -> list[Finding]:
-        """Ask each model for one word, so that a dead server shows before it is needed."""
-        return check_models(
-            "ollama",
-            [
-                (self._model, lambda: self._request_chat(PING, CHECK_SECONDS)),
-                (self._embed_model, lambda: self._embed_batch([PING.text], CHECK_SECONDS)),
-            ],
-        )
-
-    def _request_chat(self, prompt: Prompt, seconds: float = 0) -> Reply:
+    def _request_reply(self, prompt: Prompt, seconds: float) -> Reply:
         # A quarter more: the estimate is none of a tokenizer, and what does not fit is cut unseen.
         room = estimate(prompt.text) * 5 // 4 + prompt.max_tokens
         parts = self._call_client(
             "chat",
-            seconds or self._seconds,
+            seconds,
             model=self._model,
             messages=[{"role": "user", "content": prompt.text}],
             format=dict(prompt.schema) or None,

@@ -18,31 +18,25 @@ Settings, in ``[plugins.openai_compatible]`` of your own config.toml:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kimi_memory import hookimpl
-from kimi_memory.domain.engine import Embedding
-from kimi_memory.domain.health import CHECK_SECONDS, PING, Finding, check_models
 from kimi_memory.domain.prompt import Reply
 from kimi_memory.errors import ModelError
-from kimi_memory.llm.remote import embeddings
-from kimi_memory.llm.remote.embeddings import Place, Vectors, unit
+from kimi_memory.llm.remote import model_server
+from kimi_memory.llm.remote.embeddings import unit
 from kimi_memory.llm.remote.http import Wire
-from kimi_memory.llm.remote.retry import Patience
+from kimi_memory.llm.remote.model_server import ModelServer
 from kimi_memory.llm.remote.settings import Choices, find_key
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from kimi_memory.domain.engine import Purpose
     from kimi_memory.domain.prompt import Prompt
 
 REFUSALS = {400, 422}
 """What servers answer to a field they do not know."""
-
-
-SETTINGS = ("base_url", *embeddings.SERVER_SETTINGS)
+SETTINGS = ("base_url", *model_server.SETTINGS)
 """What may stand in ``[plugins.openai_compatible]``."""
 
 
@@ -51,64 +45,25 @@ def create(settings: Mapping[str, Any]) -> OpenAICompatible:
     return OpenAICompatible(settings)
 
 
-class OpenAICompatible:
-    """The models of one server.
+class OpenAICompatible(ModelServer):
+    """The models of one server."""
 
-    Raises:
-        UsageError: a setting is of the wrong type.
-    """
+    generate_text = hookimpl(ModelServer.generate_text)
+    embed_texts = hookimpl(ModelServer.embed_texts)
+    check_health = hookimpl(ModelServer.check_health)
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
         choices = Choices("openai_compatible", settings)
         base = choices.text("base_url")
-        # A model without a server is nobody's: nothing may be sent to a default address.
-        self._model = choices.text("model") if base else ""
-        self._embed_model = choices.text("embed_model") if base else ""
-        seconds = choices.number("timeout_seconds", 60)
-        self._dimensions = embeddings.read_dimensions(choices)
-        variable, entry = choices.text("key_env"), choices.text("keyring")
-        self._wire = Wire(base, lambda: find_key(variable, entry), seconds)
-        limits = embeddings.read_limits(choices)
-        place = Place(
-            server=base, model=self._embed_model, limits=limits, seconds=seconds, batch=64
-        )
-        self._texts = Patience(base, limits)
-        self._vectors = Vectors(choices, place, self._embed_batch)
+        super().__init__(choices, base)
+        key = partial(find_key, choices.text("key_env"), choices.text("keyring"))
+        self._wire = Wire(base, key, self._seconds)
+        # The server, as two of them may serve different weights under one name.
+        self._vector_space = self._wire.base
         self._unknown: set[str] = set()
         """Fields and forms this server has refused."""
 
-    @hookimpl
-    def generate_text(self, prompt: Prompt) -> Reply | None:
-        """Answer with the language model, once one is named."""
-        if not self._model:
-            return None
-        return self._texts.call(lambda: self._request_chat(prompt))
-
-    @hookimpl
-    def embed_texts(self, texts: Sequence[str], purpose: Purpose) -> Embedding | None:
-        """Answer for notes and questions while the server does."""
-        rows = self._vectors.rows(texts, purpose)
-        if rows is None:
-            return None
-        manner = self._vectors.manner
-        size = f"/{self._dimensions}" if self._dimensions else ""
-        # The server as well: two of them may serve different weights under one name, and their
-        # vectors do not mix.
-        name = f"{self._wire.base}:{self._embed_model}{size}{manner.mark}"
-        return Embedding(name, rows, manner.weight)
-
-    @hookimpl
-    def check_health(self, root: Path) -> list[Finding]:
-        """Ask each model for one word, so that a dead server shows before it is needed."""
-        return check_models(
-            "openai_compatible",
-            [
-                (self._model, lambda: self._request_chat(PING, CHECK_SECONDS)),
-                (self._embed_model, lambda: self._embed_batch([PING.text], CHECK_SECONDS)),
-            ],
-        )
-
-    def _request_chat(self, prompt: Prompt, seconds: float | None = None) -> Reply:
+    def _request_reply(self, prompt: Prompt, seconds: float) -> Reply:
         # Ends: each refusal takes away a field or a form, and one that explains nothing is raised.
         while True:
             body = self._request_body(prompt)
@@ -158,7 +113,7 @@ class OpenAICompatible:
             if not isinstance(text, str):
                 raise TypeError("content is no text")
         except (LookupError, TypeError, ValueError, AttributeError) as error:
-            raise self._bad_answer_error(f"an answer without a text ({error!r})") from error
+            raise self._wire.bad_answer(f"an answer without a text ({error!r})") from error
         cut = choice.get("finish_reason") == "length"
         return Reply(
             text=text,
@@ -181,7 +136,4 @@ class OpenAICompatible:
             rows = {int(one["index"]): unit(one["embedding"]) for one in answer["data"]}
             return [rows[number] for number in range(len(texts))]
         except (LookupError, TypeError, ValueError, AttributeError) as error:
-            raise self._bad_answer_error(f"vectors that do not fit ({error!r})") from error
-
-    def _bad_answer_error(self, what: str) -> ModelError:
-        return ModelError(f"{self._wire.base} gave {what}.", passing=True)
+            raise self._wire.bad_answer(f"vectors that do not fit ({error!r})") from error

@@ -46,22 +46,6 @@ class Place:
 
 SETTINGS = ("query_seconds", "batch", "query_prefix", "note_prefix", "embed_weight")
 """What `Vectors` takes from a plugin's settings."""
-SERVER_SETTINGS = (
-    *("model", "embed_model", "timeout_seconds", "dimensions", "key_env", "keyring"),
-    *("tries", "at_once", "per_minute", *SETTINGS),
-)
-"""What a plugin takes that asks one server for answers and vectors, besides its address."""
-
-
-def read_limits(choices: Choices, at_once: int = 4) -> Limits:
-    """Return what the settings of a plugin grant its server."""
-    pace = choices.whole("per_minute", 1) if "per_minute" in choices else 0
-    return Limits(choices.whole("tries", 3), choices.whole("at_once", at_once), pace)
-
-
-def read_dimensions(choices: Choices) -> int | None:
-    """Return how many numbers a vector is to have; None where the model decides."""
-    return choices.whole("dimensions", 1) if "dimensions" in choices else None
 
 
 class Vectors:

@@ -86,6 +86,10 @@ class Wire:
             raise self._build_status_error(answer.status_code, content)
         return self._parse_json(content)
 
+    def bad_answer(self, what: str) -> ModelError:
+        """Return the error of an answer that has not the form of the API."""
+        return self._build_error(f"gave {what}", passing=True)
+
     def _connect_client(self) -> httpx.Client:
         import httpx
 
