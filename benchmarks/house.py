@@ -132,14 +132,18 @@ def _profiler(pairs: set[tuple[str, str]]) -> Callable[[FrameType, str, Any], No
             return
         if not code.co_filename.startswith(known):
             return
-        caller = frame.f_back
-        while caller is not None and not caller.f_code.co_filename.startswith(known):
-            caller = caller.f_back
+        above = [one.f_code for one in _callers(frame) if one.f_code.co_filename.startswith(known)]
         # What a module or a class calls while it is imported is no step of the command.
-        if caller is None or caller.f_code.co_flags & _OPTIMIZED:
-            pairs.add((caller.f_code.co_filename if caller else "", code.co_filename))
+        if all(one.co_flags & _OPTIMIZED for one in above):
+            pairs.add((above[0].co_filename if above else "", code.co_filename))
 
     return profile
+
+
+def _callers(frame: FrameType) -> Iterator[FrameType]:
+    while frame.f_back is not None:
+        frame = frame.f_back
+        yield frame
 
 
 def _functions(trees: Mapping[Path, ast.Module]) -> Iterator[tuple[Path, Function]]:
