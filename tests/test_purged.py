@@ -26,7 +26,7 @@ from kimi_memory.domain.ids import derived_id
 from kimi_memory.domain.note import HAND, Lang, Role, Status
 from kimi_memory.domain.operation_types import Wanted
 from kimi_memory.domain.pages import Proposal
-from kimi_memory.domain.tombstone import PURGED, Tombstone, hash_of
+from kimi_memory.domain.tombstone import PURGED, Tombstone, hash_of, hashes_in
 from kimi_memory.formats import codec
 from kimi_memory.formats.checksum import seal, unseal
 from kimi_memory.formats.jsonl import tombstone_line
@@ -41,7 +41,6 @@ from kimi_memory.proxy.chat import _link_digest
 from kimi_memory.proxy.conversation import Asker, candidates
 from kimi_memory.server.principal import Caller
 from kimi_memory.store.notes.sessions import places
-from kimi_memory.store.wal.keyed_hashes import hashes_in
 from tests.jobs.test_purge import every_byte, traces
 
 CODE = "472913"

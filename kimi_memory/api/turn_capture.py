@@ -10,7 +10,7 @@ from functools import cached_property, partial
 from kimi_memory.api.services import Parts
 from kimi_memory.capture.ingest import Ingest, Ingested
 from kimi_memory.capture.log import Captured, Said, SessionLog, Views
-from kimi_memory.capture.remember import explicit_draft, remembered_in, wanted_drafts
+from kimi_memory.capture.remember import explicit_draft, remembered_in
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.job import JobReport
 from kimi_memory.domain.note import Origin, Role
@@ -203,7 +203,10 @@ class TurnCapture:
         """Make cards of turns that ask for it."""
         parts = self._parts
         parts.written()
-        drafts, _ = graded(wanted_drafts(captured, parts.settings.capture))
+        limits = parts.settings.capture
+        wanted = [draft for one in captured for draft in one.drafts] if limits.auto else []
+        # Bounded for each exchange: a pasted page of rules must not become fifty memories.
+        drafts = graded(wanted[: limits.limit])[0] if wanted else []
         if drafts:
             try:
                 self._keep(drafts, captured)

@@ -17,11 +17,11 @@ from kimi_memory.domain.change import Actor
 from kimi_memory.domain.ids import safe_session_id
 from kimi_memory.domain.screen import TranscriptFile
 from kimi_memory.domain.session import Session, Transcript, Turn
+from kimi_memory.domain.tombstone import keyed_mark
 from kimi_memory.errors import TranscriptError, UsageError
 from kimi_memory.hooks.host import Host
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.store import Store
-from kimi_memory.store.wal.keyed_hashes import keyed_by, keyed_mark
 
 HEAD = 65536
 # Every batch is one durable write: fewer turns each would mean more waits for the disk.
@@ -127,7 +127,7 @@ class Ingest:
         for place in known:
             for turn in sessions.read(self._store, place.path).turns:
                 stored[_turn_identity(turn, turn.text)] += 1
-        new, keyed = [], keyed_by(self._store.journal)
+        new, keyed = [], self._store.journal.keyed
         for turn in turns:
             text = self._screen.pass_text(turn.text).text
             ref = self._screen.pass_name(turn.ref)

@@ -25,6 +25,7 @@ from kimi_memory.domain.session import (
     problem_of,
     scope_of,
 )
+from kimi_memory.domain.tombstone import keyed_mark
 from kimi_memory.errors import StoreError, UsageError
 from kimi_memory.formats.jsonl import (
     context_of,
@@ -41,7 +42,6 @@ from kimi_memory.nlp.rules.injection import gives_orders
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.sessions import split_session
 from kimi_memory.store.store import Store
-from kimi_memory.store.wal.keyed_hashes import keyed_by, keyed_mark
 
 _HAN = regex(f"[{HAN}]")
 # What people say first; a tool's output is long and says little of them.
@@ -149,7 +149,7 @@ class SessionLog:
         limits: CaptureTable | None = None,
     ) -> None:
         self._store, self._host, self._screen, self._actor = store, host, screen, actor
-        self._keyed = keyed_by(store.journal)
+        self._keyed = store.journal.keyed
         self._views, self._limits = views or Views(store), limits or CaptureTable()
         self._size = -1
         self._context = ""

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from datetime import datetime
 
 from kimi_memory.capture.log import Captured
-from kimi_memory.config import CaptureTable
 from kimi_memory.domain.draft import Draft
 from kimi_memory.domain.note import CardType, Lang, Origin, Quote
 from kimi_memory.domain.session import Session, scope_of
@@ -59,16 +57,3 @@ def explicit_draft(captured: Captured, session: Session, key: str, type: str) ->
         project=session.project,
         scope=scope_of(session),
     )
-
-
-def wanted_drafts(captured: Sequence[Captured], limits: CaptureTable) -> list[Draft]:
-    """Return the drafts of new turns that may become memories at once.
-
-    Args:
-        captured: the turns of one exchange and what triggers found in them.
-        limits: whether at all, and how many an exchange may add.
-    """
-    if not limits.auto:
-        return []
-    # Bounded for each exchange: a pasted page of rules must not become fifty memories.
-    return [draft for one in captured for draft in one.drafts][: limits.limit]

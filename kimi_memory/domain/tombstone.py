@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,6 +22,10 @@ KEYED = "hmac:"
 """Begins a hash that only the machine that made it can compare with words."""
 Keyed = Callable[[str], str]
 """Returns the HMAC of a text under this machine's key."""
+_ASKED = 16
+"""Hex digits of the mark of a question."""
+_HASH = re.compile(r"(?<![0-9a-f-])[0-9a-f]{10,64}(?![0-9a-f-])")
+"""What may be a hash of words; the parts of a UUID are none."""
 _PROJECT = "project:"
 _PART = 4
 """From so many bytes on a sentence counts as part of a value of several."""
@@ -189,6 +194,27 @@ def hash_of(words: str) -> str:
 def keyed_hash(digest: str, keyed: Keyed) -> str:
     """Return what stands in a tombstone instead of words, made of their plain hash."""
     return f"{KEYED}{keyed(digest)}"
+
+
+def asked(words: str, keyed: Keyed) -> str:
+    """Return what a receipt holds of a question: the same for the same words, and none of them."""
+    # Normalised, so that the same question is the same however it was typed.
+    return keyed(f"asked\0{normalise(words)}")[:_ASKED] if words else ""
+
+
+def hashes_in(mark: str) -> Iterator[str]:
+    """Yield what may be hashes of words in the id that a host gave something."""
+    yield from _HASH.findall(mark)
+
+
+def keyed_digits(digits: str, keyed: Keyed) -> str:
+    """Return as many hex digits that only this machine can make of the given ones."""
+    return keyed(f"digits\0{digits}")[: len(digits)]
+
+
+def keyed_mark(mark: str, keyed: Keyed) -> str:
+    """Return the id that something has since its words were purged; often the same."""
+    return _HASH.sub(lambda found: keyed_digits(found[0], keyed), mark)
 
 
 def _tombstone_form(stone: Tombstone) -> str:

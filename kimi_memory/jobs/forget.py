@@ -24,7 +24,6 @@ from kimi_memory.nlp.basic.characters import bare, normalise
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf, mark, read_tombstones
-from kimi_memory.store.wal.keyed_hashes import keyed_by
 
 SHORTEST_WORDS = 8
 """Fewer bytes of words stand everywhere by chance."""
@@ -83,7 +82,7 @@ class Forget:
         check_wanted(wanted)
         self._context, self._wanted = context, wanted
         self._store, self._now = context.store, context.clock()
-        self._keyed = keyed_by(context.store.journal)
+        self._keyed = context.store.journal.keyed
 
     def plan(self, shelf: Shelf) -> Plan:
         """Return the plan over the notes as they are."""

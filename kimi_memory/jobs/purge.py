@@ -32,7 +32,6 @@ from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.notes import sessions
 from kimi_memory.store.notes.notes import Shelf
 from kimi_memory.store.store import Store
-from kimi_memory.store.wal.keyed_hashes import keyed_by
 
 SHORTEST = 4
 """Fewer letters stand everywhere by chance; a Chinese character counts as two."""
@@ -99,7 +98,7 @@ class Purge:
 
     def __init__(self, store: Store, settings: Settings, by: str, now: datetime) -> None:
         self._store, self._settings, self._by, self._now = store, settings, by, now
-        self._keyed = keyed_by(store.journal)
+        self._keyed = store.journal.keyed
 
     def targets(self, doomed: Doomed, past: Iterable[tuple[str, bytes]] = ()) -> Targets:
         """Return everything that must be found for what is doomed.

@@ -11,13 +11,12 @@ from dataclasses import dataclass, field
 
 from kimi_memory.domain.change import digest
 from kimi_memory.domain.session import Json
-from kimi_memory.domain.tombstone import PURGED, Keyed
+from kimi_memory.domain.tombstone import PURGED, Keyed, keyed_digits
 from kimi_memory.formats.checksum import is_whole, seal, unseal
 from kimi_memory.formats.jsonl import chain_start, context_of
 from kimi_memory.formats.page_lines import is_generated
 from kimi_memory.nlp.basic.characters import normalise
 from kimi_memory.nlp.basic.safe_text import slug
-from kimi_memory.store.wal.keyed_hashes import keyed_digits
 
 _SPACES = [chr(code) for code in range(0x3001) if chr(code).isspace()]
 _GAP = b"(?:%s)" % b"|".join(

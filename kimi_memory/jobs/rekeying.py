@@ -12,14 +12,13 @@ from collections.abc import Iterator
 from kimi_memory.domain.change import Actor, Change, Create, Delete, Update, digest
 from kimi_memory.domain.job import digest_of
 from kimi_memory.domain.session import Json
-from kimi_memory.domain.tombstone import KEYED, Keyed, keyed_hash
+from kimi_memory.domain.tombstone import KEYED, Keyed, asked, keyed_hash
 from kimi_memory.formats.checksum import seal, unseal
 from kimi_memory.jobs.runner import FOLDER, job_path
 from kimi_memory.jobs.usage import RECALLS
 from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.notes.notes import keyed_line
 from kimi_memory.store.store import Store
-from kimi_memory.store.wal.keyed_hashes import asked, keyed_by
 
 _ACTOR = Actor("job:rekey", job="rekey")
 
@@ -30,7 +29,7 @@ def rekey(store: Store) -> bool:
     Returns:
         Whether there was anything to replace.
     """
-    keyed = keyed_by(store.journal)
+    keyed = store.journal.keyed
     changes = [*_rekey_lines(store, keyed), *_rekey_receipts(store, keyed)]
     if changes:
         store.apply(changes, _ACTOR, subject="rekey")

@@ -14,7 +14,7 @@ from kimi_memory.domain.job import Job
 from kimi_memory.domain.job_registry import JOBS
 from kimi_memory.domain.note import HAND, Card, CardType, Note
 from kimi_memory.domain.pages import Event, Proposal
-from kimi_memory.domain.tombstone import KEYED, Keyed, hash_of, keyed_hash
+from kimi_memory.domain.tombstone import KEYED, Keyed, hash_of, hashes_in, keyed_digits, keyed_hash
 from kimi_memory.errors import FormatError
 from kimi_memory.formats import codec
 from kimi_memory.formats.checksum import unseal
@@ -23,7 +23,6 @@ from kimi_memory.jobs.distil import inputs_of
 from kimi_memory.jobs.purge_file import Scrub
 from kimi_memory.jobs.runner import FOLDER
 from kimi_memory.nlp.basic.characters import bare, normalise
-from kimi_memory.store.wal.keyed_hashes import hashes_in, keyed_digits
 
 SESSION = re.compile(r"(?:.*/)?session_(?P<id>[^/]+)\.jsonl")
 SHORT = 12

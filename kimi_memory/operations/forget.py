@@ -23,7 +23,6 @@ from kimi_memory.store.copy import checkpoint
 from kimi_memory.store.git.repo_check import kept_outside
 from kimi_memory.store.git.rewrite import SIDE, Found, Rewrite
 from kimi_memory.store.notes.notes import read_tombstones
-from kimi_memory.store.wal.keyed_hashes import keyed_by
 from kimi_memory.store.wipe_caches import places, restart_journal, wipe
 
 __all__ = ["Doomed", "PurgeReport", "Wanted", "forget", "purge"]
@@ -143,7 +142,7 @@ class _Purge:
         self._purge = Purge(memory.store, memory.settings, memory.actor.name, memory.clock())
         past = self._rewrite.blobs() if self._rewrite.present else ()
         self._targets: Targets = self._purge.targets(doomed, past)
-        self._scrub = Scrub(self._targets, keyed_by(memory.store.journal))
+        self._scrub = Scrub(self._targets, memory.store.journal.keyed)
 
     def preview(self) -> PurgeReport:
         """Return what would be destroyed."""

@@ -19,7 +19,6 @@ from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.git.history import History
 from kimi_memory.store.notes.notes import parse_tombstones
 from kimi_memory.store.store import Store
-from kimi_memory.store.wal.keyed_hashes import keyed_by
 
 SHOWN = re.compile(r"\^(?P<id>[0-9A-Za-z][0-9A-Za-z._-]*)[ \t]*$")
 """What a line of a page ends in that shows a card: ``Uses Postgres. ^card-0a1b``."""
@@ -51,7 +50,7 @@ class PastReader:
         content = self._read_tombstones()
         if self._stones[0] != content:
             found = parse_tombstones(content, strict=False)
-            self._stones = content, Tombstones(found, keyed_by(self.store.journal))
+            self._stones = content, Tombstones(found, self.store.journal.keyed)
         return self._stones[1]
 
     def table(self) -> PastTable:

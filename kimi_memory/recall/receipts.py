@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kimi_memory.domain.change import Actor
 from kimi_memory.domain.ids import new_id
+from kimi_memory.domain.tombstone import asked
 from kimi_memory.errors import KimiMemoryError
 from kimi_memory.formats.checksum import seal
 from kimi_memory.store.store import Store
-from kimi_memory.store.wal.keyed_hashes import asked, keyed_by
 
 if TYPE_CHECKING:
     from kimi_memory.domain.session import Json
@@ -111,7 +111,7 @@ class _Due:
     """Receipts that are not written yet."""
 
     def __init__(self, store: Store) -> None:
-        self._store, self._keyed = store, keyed_by(store.journal)
+        self._store, self._keyed = store, store.journal.keyed
         self._lock = threading.Lock()
         self.shown: deque[_Shown] = deque()
 

@@ -25,7 +25,6 @@ from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.files.stat import state_of
 from kimi_memory.store.notes.notes import parse_tombstones
 from kimi_memory.store.wal.journal import Journal
-from kimi_memory.store.wal.keyed_hashes import keyed_by
 
 _NOTES = frozenset({Card.kind, Event.kind})
 """They have a status of their own, and forgetting sets it."""
@@ -74,7 +73,7 @@ def tombstones_of(files: Files) -> Tombstones:
 @lru_cache(maxsize=4)
 def _build_tombstones(content: bytes, journal: Journal) -> Tombstones:
     # Not strict: one bad line must not bring back all that was forgotten.
-    return Tombstones(parse_tombstones(content, strict=False), keyed_by(journal))
+    return Tombstones(parse_tombstones(content, strict=False), journal.keyed)
 
 
 def _redact_hit(hit: Hit, stones: Tombstones) -> Hit | None:

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from datetime import datetime
-from functools import cache
+from functools import cache, cached_property
 from typing import NamedTuple, Protocol
 
 from kimi_memory.domain.change import digest
@@ -18,6 +18,7 @@ from kimi_memory.store.files.disk import refusal
 from kimi_memory.store.files.tree import Tree
 from kimi_memory.store.wal.append_log import is_mark, mark_of
 from kimi_memory.store.wal.journal import Journal
+from kimi_memory.store.wal.reconcile import Glance
 from kimi_memory.store.wal.records import EXTERNAL, Entry, Provenance, Record
 
 _OURS = b"<<<<<<< "
@@ -182,6 +183,11 @@ class Reading:
         self.root, self.read_only = tree.root, ""
         self._tree, self._disk, self.journal = tree, tree.disk, journal
         self._vets: Callable[[], Judge] | None = None
+
+    @cached_property
+    def glance(self) -> Glance:
+        """How all files look, for those who compare that with what they know."""
+        return Glance(self._tree, self.journal)
 
     def read(self, path: str) -> bytes:
         """Return the bytes of a file.

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from datetime import UTC, datetime
 from errno import EACCES, EPERM, EROFS
+from functools import cached_property
 from pathlib import Path
 from stat import S_ISREG
 from typing import NamedTuple
@@ -16,14 +17,13 @@ from kimi_memory.domain.ids import new_id
 from kimi_memory.errors import ChangedOnDiskError, ReadOnlyError, StoreError
 from kimi_memory.store.files.disk import Disk, Refusing, refusal
 from kimi_memory.store.files.locks import Locks, owner
-from kimi_memory.store.files.paths import PRIVATE, is_truth
+from kimi_memory.store.files.paths import PRIVATE, is_truth, paths_of
 from kimi_memory.store.files.tree import TEMPORARIES, Place, Tree
 from kimi_memory.store.reading import Reading
-from kimi_memory.store.wal import transaction
-from kimi_memory.store.wal.append_log import append_whole, cut_back, mark, repair_tail, sound_end
+from kimi_memory.store.wal import append_log, transaction
 from kimi_memory.store.wal.journal import Journal
-from kimi_memory.store.wal.plan import DELETED_SECONDS, GRACE_SECONDS, check_lines, paths_of, plan
-from kimi_memory.store.wal.reconcile import External, Glance, Progress, Reconciler
+from kimi_memory.store.wal.plan import DELETED_SECONDS, GRACE_SECONDS, plan
+from kimi_memory.store.wal.reconcile import External, Progress, Reconciler
 from kimi_memory.store.wal.records import Entry, Provenance
 from kimi_memory.store.wal.transaction import NO_WAITING, Intent, Transactions
 
@@ -60,10 +60,11 @@ class Store(Reading):
         self._clock = clock
         self._transactions = Transactions(tree, self.journal, clock)
         self._recovery = transaction.Recovery(tree, self._locks, self.journal, self._transactions)
-        self.glance = Glance(tree, self.journal)
-        look = self.glance.look
-        judge = self._judge_entry
-        self._reconciler = Reconciler(tree, self._locks, self.journal, self.view, look, judge=judge)
+
+    @cached_property
+    def _reconciler(self) -> Reconciler:
+        look, judge = self.glance.look, self._judge_entry
+        return Reconciler(self._tree, self._locks, self.journal, self.view, look, judge=judge)
 
     @classmethod
     def open(
@@ -156,7 +157,7 @@ class Store(Reading):
             ReadOnlyError: the store takes no writes.
         """
         paths = paths_of([Append(path, tuple(lines))])
-        if not check_lines(lines):
+        if not append_log.check_lines(lines):
             return
         self._check_writable()
         with self._translate_errors(path), self._locks.writing(paths, op="append"):
@@ -177,9 +178,8 @@ class Store(Reading):
             spare = f"{new_id('view', self._clock())}.{owner()}.part"
             with ExitStack() as stack:
                 place = stack.enter_context(self._tree.place(path, make=True))
-                passing = Place(
-                    stack.enter_context(self._tree.folder(TEMPORARIES, make=True)), spare
-                )
+                folder = stack.enter_context(self._tree.folder(TEMPORARIES, make=True))
+                passing = Place(folder, spare)
                 self._tree.write(passing, content, sync=False)
                 self._swap_in(passing, place)
 
@@ -377,15 +377,15 @@ class Store(Reading):
         size = -1
         try:
             size, line = (0, b"") if new else self._find_sound_end(fd, path)
-            append_whole(disk, fd, added, size, sync=sync)
+            append_log.append_whole(disk, fd, added, size, sync=sync)
             if new:
                 disk.fsync(place.folder)
-            after = mark(lines[-1], size + len(added))
-            self.journal.add([Entry("append", path, mark(line, size), after)], actor, sync=False)
+            marks = append_log.mark(line, size), append_log.mark(lines[-1], size + len(added))
+            self.journal.add([Entry("append", path, *marks)], actor, sync=False)
         except OSError:
             if size >= 0:
                 # Half a line must not stay: the next append would join it.
-                cut_back(disk, fd, size)
+                append_log.cut_back(disk, fd, size)
             if new:
                 self._tree.discard(place)
             raise
@@ -394,5 +394,5 @@ class Store(Reading):
 
     def _find_sound_end(self, fd: int, path: str) -> tuple[int, bytes]:
         # The stamp costs as much as the look, and is needed once in a crash.
-        found = sound_end(self._disk, fd, path)
-        return found or repair_tail(self._tree, fd, path, self._time_stamp())
+        found = append_log.sound_end(self._disk, fd, path)
+        return found or append_log.repair_tail(self._tree, fd, path, self._time_stamp())

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from kimi_memory.domain.change import Actor
+from kimi_memory.domain.tombstone import asked
 from kimi_memory.recall.receipts import PATH, Receipts
 from kimi_memory.store.store import Store
-from kimi_memory.store.wal.keyed_hashes import asked, keyed_by
 
 AT = datetime(2026, 3, 4, 9, 0, tzinfo=UTC)
 ADA, BOB = Actor("ada"), Actor("bob")
@@ -37,7 +37,7 @@ def written(store: Store) -> list[tuple[str, str]]:
     if not store.exists(PATH):
         return []
     lines = map(json.loads, store.read(PATH).splitlines())
-    known = {asked(words, keyed_by(store.journal)): words for words in QUESTIONS}
+    known = {asked(words, store.journal.keyed): words for words in QUESTIONS}
     return [(known[line["asked"]], line["to"]) for line in lines]
 
 
@@ -45,7 +45,7 @@ def test_a_short_process_writes_at_once(store: Store) -> None:
     made = receipts(store, 0.0)
     made.add("秘密 port", {"card-1": 0.12345}, ADA)
     (line,) = map(json.loads, store.read(PATH).splitlines())
-    assert line["asked"] == asked(" 秘密  PORT", keyed_by(store.journal))
+    assert line["asked"] == asked(" 秘密  PORT", store.journal.keyed)
     assert "port" not in store.read(PATH).decode()
     assert (line["hits"], line["scores"], line["at"]) == (
         ["card-1"],
@@ -83,7 +83,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from kimi_memory.domain.change import Actor
 from kimi_memory.recall.receipts import Receipts
-from kimi_memory.store.wal.keyed_hashes import asked, keyed_by
+from kimi_memory.domain.tombstone import asked
 from kimi_memory.store.store import Store
 
 store = Store.open(Path(sys.argv[1]), key=b"key")

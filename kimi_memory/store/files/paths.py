@@ -12,10 +12,11 @@ import os
 import re
 import sys
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
-from kimi_memory.errors import UnsafePathError
+from kimi_memory.domain.change import Change, Move
+from kimi_memory.errors import StoreError, UnsafePathError
 
 PRIVATE = ".kimi"
 """The folder of everything machine-local."""
@@ -222,3 +223,27 @@ def walk(root: int, parts: Sequence[str]) -> int:
             os.close(fd)
         fd = below
     return fd
+
+
+def paths_of(changes: Iterable[Change]) -> list[str]:
+    """Return the checked paths that changes touch.
+
+    Raises:
+        UnsafePathError: a path is not safe.
+        StoreError: a path is named twice, or is no place for truth.
+    """
+    found: list[str] = []
+    for change in changes:
+        found += [change.path, change.to] if isinstance(change, Move) else [change.path]
+    for path in found:
+        check(path)
+        # Views and caches can be made anew at any time; staged, journaled and kept for undo is only
+        # truth.
+        if not is_truth(path):
+            raise StoreError(f"{path} is a view or passing file; only truth is changed here.")
+    twice = (
+        {path for path in found if found.count(path) > 1} if len(set(found)) < len(found) else ()
+    )
+    if twice:
+        raise StoreError(f"{', '.join(sorted(twice))}: one set of changes names it twice.")
+    return found

@@ -25,7 +25,6 @@ from kimi_memory.store.files.paths import TOMBSTONES
 from kimi_memory.store.notes.file_cache import Catalog, Survey
 from kimi_memory.store.notes.note_index import Entry, Listing, Register, may_be_note, read_entry
 from kimi_memory.store.store import Store
-from kimi_memory.store.wal.keyed_hashes import keyed_by
 
 
 def mark(quote: Quote) -> str:
@@ -197,7 +196,7 @@ def read_tombstones(store: Store) -> Tombstones:
         FormatError: see `parse_tombstones`.
     """
     content = store.read(TOMBSTONES) if store.exists(TOMBSTONES) else b""
-    return Tombstones(parse_tombstones(content), keyed_by(store.journal))
+    return Tombstones(parse_tombstones(content), store.journal.keyed)
 
 
 def keyed_line(line: bytes, keyed: Keyed) -> bytes:

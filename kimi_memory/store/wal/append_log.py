@@ -9,7 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Sequence
 
+from kimi_memory.errors import StoreError
 from kimi_memory.formats.checksum import is_whole, sum_of
 from kimi_memory.store.files.disk import Disk
 from kimi_memory.store.files.paths import PRIVATE
@@ -17,6 +19,14 @@ from kimi_memory.store.files.tree import Place, Tree
 
 LOST = f"{PRIVATE}/lost+found"
 _BLOCK = 4096
+
+
+def check_lines(lines: Sequence[bytes]) -> bytes:
+    """Return lines in one piece; StoreError unless each ends in its only newline."""
+    for line in lines:
+        if not line or line.find(b"\n") != len(line) - 1:
+            raise StoreError("An appended line ends in a newline and holds no other.")
+    return b"".join(lines)
 
 
 def mark(line: bytes, size: int) -> str:

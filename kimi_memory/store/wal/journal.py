@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import NamedTuple
 
 from kimi_memory.domain.change import Actor
 from kimi_memory.domain.session import Json
@@ -26,6 +25,7 @@ from kimi_memory.store.wal.append_log import append_whole, repair_tail
 from kimi_memory.store.wal.records import (
     EXTERNAL,
     Contents,
+    Cursor,
     Entry,
     LastRecords,
     Reach,
@@ -48,17 +48,6 @@ Extent = tuple[str, int]
 """Last segment and its size: as long as they are the same, nothing was journaled."""
 
 
-class _Cursor(NamedTuple):
-    """How far the journal was read: a segment, and the bytes of it."""
-
-    segment: str = ""
-    inode: int = 0
-    offset: int = 0
-    seq: int = 0
-    last: str = ""
-    """Hash of the last line read."""
-
-
 class Journal:
     """The journal of one memory, shared by all its processes."""
 
@@ -66,8 +55,8 @@ class Journal:
         self._tree, self._locks, self._clock = tree, locks, clock
         self._signer = hmac.new(key, digestmod=hashlib.sha256)
         self._guard = threading.Lock()
-        self._head = _Cursor()
-        self._read = _Cursor()
+        self._head = Cursor()
+        self._read = Cursor()
         self._contents = Contents()
         self._last, self._listed = "", (0, 0)
         self._file = (0, -1)
@@ -220,6 +209,13 @@ class Journal:
         """Return the mark this machine's key gives to what is derived from the files."""
         return self._compute_mac(b"derived\0" + body)
 
+    def keyed(self, text: str) -> str:
+        """Return the HMAC of words, which a copy of the folder is not enough to try words on.
+
+        The key lies outside of every memory.
+        """
+        return self.sign(b"keyed\0" + text.encode("utf-8", "surrogatepass")).decode()
+
     def _compute_mac(self, body: bytes) -> bytes:
         signer = self._signer.copy()
         signer.update(body)
@@ -255,7 +251,7 @@ class Journal:
         """Return number and hash of the last record, after mending a torn tail."""
         segment = self._last_segment(folder)
         if not segment:
-            self._head = _Cursor()
+            self._head = Cursor()
             born = Entry("genesis", "", after=str(time.time_ns()))
             line = self._make_record(born, Actor(name="store"), "", (1, ""))
             self._write_records(folder, [line], (1, hash_of(line)), sync=True)
@@ -279,7 +275,7 @@ class Journal:
             self._listed = now if looked - found.st_mtime_ns > _TICK_NS else (0, 0)
         return self._last
 
-    def _read_head(self, place: Place) -> _Cursor:
+    def _read_head(self, place: Place) -> Cursor:
         stamp = f"{self._clock():%Y%m%dT%H%M%SZ}"
         fd = self._tree.open_file(place, os.O_RDWR | os.O_APPEND, place.name)
         try:
@@ -290,7 +286,7 @@ class Journal:
         seq, last = number_of(parsed(line), 0), hash_of(line)
         if not line:
             seq, last = self._end_before(place.name)
-        return _Cursor(place.name, inode, size, seq, last)
+        return Cursor(place.name, inode, size, seq, last)
 
     def _end_before(self, segment: str) -> tuple[int, str]:
         """Return the head as of the segments before one that holds nothing whole."""
@@ -312,7 +308,7 @@ class Journal:
         if segment != self._head.segment:
             disk.fsync(folder)
         size = found.st_size + sum(map(len, lines))
-        self._head = _Cursor(segment, found.st_ino, size, *end)
+        self._head = Cursor(segment, found.st_ino, size, *end)
 
     def _open_segment(self, place: Place) -> int:
         """Return a descriptor of a segment, which stays open for the next record.
@@ -369,7 +365,7 @@ class Journal:
         """Read what was added to the journal since the last time."""
         segments = self._list_segments()
         if self._read.segment and not self._goes_on():
-            self._read, self._contents = _Cursor(), Contents()
+            self._read, self._contents = Cursor(), Contents()
         for segment in segments:
             if segment >= self._read.segment:
                 self._catch_up_in(segment)
@@ -388,7 +384,7 @@ class Journal:
         reach, _, lines = self._lines_beyond(segment, Reach(self._read.inode, offset))
         for line in lines:
             self._contents.learn(parsed(line) or {})
-        self._read = _Cursor(segment, *reach)
+        self._read = Cursor(segment, *reach)
 
 
 def _actor_origin(actor: Actor) -> str:

@@ -6,16 +6,16 @@ import os
 import re
 import stat
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
 from kimi_memory.domain.change import Append, Change, Create, Effect, Move, Update, digest
 from kimi_memory.domain.ids import new_session_id
-from kimi_memory.errors import ChangedOnDiskError, StoreError
-from kimi_memory.store.files.paths import PRIVATE, check, is_truth
+from kimi_memory.errors import ChangedOnDiskError
+from kimi_memory.store.files.paths import PRIVATE
 from kimi_memory.store.files.tree import Place, Tree
-from kimi_memory.store.wal.append_log import is_torn, last_line, repair_tail
+from kimi_memory.store.wal.append_log import check_lines, is_torn, last_line, repair_tail
 from kimi_memory.store.wal.records import Entry
 
 UNDO = f"{PRIVATE}/undo"
@@ -50,30 +50,6 @@ class Step(NamedTuple):
         if self.kind == "move":
             return Effect(self.path, self.before, ""), Effect(self.to, "", self.after)
         return (Effect(self.path, self.before, self.after),)
-
-
-def paths_of(changes: Iterable[Change]) -> list[str]:
-    """Return the checked paths that changes touch.
-
-    Raises:
-        UnsafePathError: a path is not safe.
-        StoreError: a path is named twice, or is no place for truth.
-    """
-    found: list[str] = []
-    for change in changes:
-        found += [change.path, change.to] if isinstance(change, Move) else [change.path]
-    for path in found:
-        check(path)
-        # Views and caches can be made anew at any time; staged, journaled and kept for undo is only
-        # truth.
-        if not is_truth(path):
-            raise StoreError(f"{path} is a view or passing file; only truth is changed here.")
-    twice = (
-        {path for path in found if found.count(path) > 1} if len(set(found)) < len(found) else ()
-    )
-    if twice:
-        raise StoreError(f"{', '.join(sorted(twice))}: one set of changes names it twice.")
-    return found
 
 
 def plan(tree: Tree, changes: Sequence[Change], stamp: str) -> list[Step]:
@@ -130,14 +106,6 @@ def _expect_content(tree: Tree, path: str, base: str) -> int:
     except FileNotFoundError:
         pass
     raise ChangedOnDiskError(path)
-
-
-def check_lines(lines: Sequence[bytes]) -> bytes:
-    """Return lines in one piece; StoreError unless each ends in its only newline."""
-    for line in lines:
-        if not line or line.find(b"\n") != len(line) - 1:
-            raise StoreError("An appended line ends in a newline and holds no other.")
-    return b"".join(lines)
 
 
 def _plan_append(tree: Tree, path: str, lines: Sequence[bytes], stamp: str) -> Step:

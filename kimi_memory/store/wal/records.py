@@ -58,6 +58,17 @@ EXTERNAL = "external"
 """Actor and origin of a change to a file that the store did not write."""
 
 
+class Cursor(NamedTuple):
+    """How far the journal was read: a segment, and the bytes of it."""
+
+    segment: str = ""
+    inode: int = 0
+    offset: int = 0
+    seq: int = 0
+    last: str = ""
+    """Hash of the last line read."""
+
+
 @dataclass(slots=True)
 class Contents:
     """The content of each path after the records that were learned."""

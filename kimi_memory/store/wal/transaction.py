@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 from secrets import token_hex
 from types import MappingProxyType
 from typing import NamedTuple
@@ -52,9 +53,14 @@ class Transactions:
 
     def __init__(self, tree: Tree, journal: Journal, clock: Callable[[], datetime]) -> None:
         self._tree, self._disk, self._journal = tree, tree.disk, journal
-        self.keeper = Keeper(tree, clock)
+        self._clock = clock
         self.owes = False
         """Whether something of this process waits for recovery."""
+
+    @cached_property
+    def keeper(self) -> Keeper:
+        """Where losers of a race and replaced files go."""
+        return Keeper(self._tree, self._clock)
 
     def run(self, intent: Intent) -> Outcome:
         """Stage, place and journal an intent; it is durable when this returns."""
