@@ -204,28 +204,20 @@ def _day_values(day: Day) -> dict[str, Value]:
 
 
 def _day_body(day: Day) -> Body:
-    sections = {"sessions": day.sessions, "events": day.events, "knowledge": day.knowledge}
-    return Body(day.date.isoformat(), {}, sections)
+    return Body(day.date.isoformat(), {}, note_format.section_blocks(day, _DAY.sections))
 
 
 def _build_day(keys: Keys, body: Body) -> Day:
     return Day(
         **note_format.common(keys),
         date=keys.date("date"),
-        sessions=body.sections.get("sessions", ()),
-        events=body.sections.get("events", ()),
-        knowledge=body.sections.get("knowledge", ()),
+        **note_format.read_sections(body, _DAY.sections),
     )
 
 
 def _clean_day(day: Day) -> Day:
-    return replace(
-        day,
-        **note_format.clean_common(day),
-        sessions=note_format.texts(day.sessions),
-        events=note_format.texts(day.events),
-        knowledge=note_format.texts(day.knowledge),
-    )
+    sections = note_format.clean_sections(day, _DAY.sections)
+    return replace(day, **note_format.clean_common(day), **sections)
 
 
 def _day_place(day: Day) -> str:

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
-from typing import Generic, TypedDict, TypeVar
+from typing import Any, Generic, TypedDict, TypeVar
 
 from kimi_memory.domain.moment import moment, stamp
 from kimi_memory.domain.note import Lang, Note, Quote, Source, Status
 from kimi_memory.errors import FormatError
-from kimi_memory.formats.body_layout import Body, Layout, quote_block, quoted
+from kimi_memory.formats.body_layout import Body, Layout, Style, quote_block, quoted
 from kimi_memory.formats.frontmatter import FrontMatter
 from kimi_memory.formats.scalar import Value, clean, one_line
 from kimi_memory.nlp.basic.safe_text import slug as short
@@ -215,6 +215,24 @@ def lines(texts: Iterable[str]) -> tuple[str, ...]:
 def texts(texts: Iterable[str]) -> tuple[str, ...]:
     """Return texts, cleaned, without empty ones."""
     return tuple(found for text in texts if (found := clean(text)))
+
+
+def section_blocks(note: Note, sections: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Return the blocks of sections that are fields of the note of the same name."""
+    found = ((name, getattr(note, name)) for name in sections)
+    return {name: (said,) if isinstance(said, str) else said for name, said in found if said}
+
+
+def read_sections(body: Body, sections: Mapping[str, Style]) -> dict[str, Any]:
+    """Return the fields of a note that its sections say, each of them by its name."""
+    read = ((name, style, body.sections.get(name, ())) for name, style in sections.items())
+    return {name: "".join(said) if style is Style.TEXT else said for name, style, said in read}
+
+
+def clean_sections(note: Note, sections: Iterable[str]) -> dict[str, Any]:
+    """Return the fields of a note that stand in sections, cleaned."""
+    found = ((name, getattr(note, name)) for name in sections)
+    return {name: clean(said) if isinstance(said, str) else texts(said) for name, said in found}
 
 
 def clean_quotes(quotes: Iterable[Quote]) -> tuple[Quote, ...]:
