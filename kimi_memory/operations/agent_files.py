@@ -64,13 +64,7 @@ class Page:
 
 
 class Folder:
-    """What one agent keeps under one name, such as ``notes``.
-
-    Args:
-        memory: an open memory.
-        agent: whose folder it is.
-        place: what it holds.
-    """
+    """What one agent keeps under one name, such as ``notes``."""
 
     def __init__(self, memory: Memory, agent: str, place: str) -> None:
         if not agent.strip():

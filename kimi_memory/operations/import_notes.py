@@ -30,6 +30,7 @@ from kimi_memory.domain.session import IMPORTED, Session, Turn
 from kimi_memory.hooks.host import Host
 from kimi_memory.jobs.gates import DraftGate
 from kimi_memory.jobs.manual_edits import archive
+from kimi_memory.jobs.new_cards import new_card
 from kimi_memory.nlp.basic.characters import language_of, normalise
 from kimi_memory.nlp.basic.safe_text import slug
 from kimi_memory.store.notes import sessions
@@ -313,26 +314,11 @@ class _Deal:
 
     def _build_card(self, offer: Offer, draft: Draft) -> Card:
         memo = offer.memo
-        return Card(
+        return replace(
+            new_card(draft, self._now, None),
             id=offer.card,
             created=memo.created or offer.at,
-            updated=self._now,
-            tags=draft.tags,
             status=self._status,
-            sources=tuple(map(Source.from_quote, draft.quotes)),
-            lang=draft.lang,
-            title=draft.title,
-            type=draft.type,
-            key=draft.key,
-            value=draft.value,
-            quotes=draft.quotes,
-            category=draft.category,
-            project=draft.project,
-            scope=draft.scope,
-            confidence=draft.confidence,
-            importance=draft.importance,
-            trust=Origin.IMPORT,
-            verified=offer.at,
             valid_from=memo.created or offer.at,
             expires=memo.expires,
         )
