@@ -65,13 +65,7 @@ class UsearchIndex:
     def search(
         self, vector: Sequence[float], limit: int, among: Ints | None = None
     ) -> list[tuple[int, float]]:
-        """Return up to `limit` (key, cosine) pairs, nearest first, ties by key.
-
-        Args:
-            vector: what to be near to.
-            limit: most pairs.
-            among: the only keys that count, in any order.
-        """
+        """Return up to `limit` (key, cosine) pairs, nearest first, ties by key."""
         size, row = len(self._index), self._vector_rows([vector])[0]
         if not size or (among is not None and not len(among)):
             return []

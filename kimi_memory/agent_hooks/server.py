@@ -34,12 +34,7 @@ SOON_SECONDS = 1.0
 
 
 def serve(root: Path, *, idle_seconds: float = IDLE_SECONDS) -> bool:
-    """Serve a memory until nobody has asked for so long; False when another server does.
-
-    Args:
-        root: the memory folder.
-        idle_seconds: how long to stay without a question.
-    """
+    """Serve a memory until nobody has asked for so long; False when another server does."""
     opening = Opening(actor=Actor("server", Origin.AGENT), background=True)
     with Memory.open(root, opening) as memory:
         try:

@@ -111,11 +111,7 @@ def choose(points: Iterable[Point], budget: int) -> list[Point]:
 
 
 class Choice:
-    """The points to choose from, each weighed once however often a budget is tried.
-
-    Args:
-        points: all there are.
-    """
+    """The points to choose from, each weighed once however often a budget is tried."""
 
     def __init__(self, points: Iterable[Point]) -> None:
         self._section_queues = {
@@ -124,11 +120,7 @@ class Choice:
         }
 
     def within(self, budget: int) -> list[Point]:
-        """Return the points that fit, by section and rank.
-
-        Args:
-            budget: most tokens of their lines.
-        """
+        """Return the points that fit, by section and rank."""
         queues = {section: list(self._section_queues.get(section, ())) for section in SHARES}
         room = _Room(budget)
         # First each section its share, then all of them what is left, in the same order.

@@ -159,11 +159,7 @@ class Head(NamedTuple):
         return self.type is not CardType.TASK_STATE
 
     def line(self, zone: Zone = UTC) -> str:
-        """Return the line that shows it on a page.
-
-        Args:
-            zone: the zone of its days.
-        """
+        """Return the line that shows it on a page."""
         return tailed(self.text, self.labels(zone), self.id, self.lang)
 
     def labels(self, zone: Zone = UTC) -> tuple[str, ...]:
@@ -242,10 +238,6 @@ class Cards(Sequence[Card]):
     """Cards of which only those are read that somebody looks at.
 
     It is a sequence like any other; `heads` and `where` spare the reading.
-
-    Args:
-        heads: one for each card.
-        load: reads the card of a head.
     """
 
     def __init__(self, heads: Collection[Head], load: Callable[[Head], Card]) -> None:

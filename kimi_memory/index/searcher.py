@@ -31,12 +31,7 @@ VIEWS = 8
 
 
 def on_rows(index: KeywordIndex, keys: Ints) -> Postings:
-    """Return the postings of a keyword index by row of the table, not of the engine.
-
-    Args:
-        index: the engine.
-        keys: the key of each row of the table, ascending.
-    """
+    """Return the postings of a keyword index by row of the table, not of the engine."""
     found = index.keys()
     places = np.searchsorted(keys, found)
     # Any place that exists: these are left out by `known` below.
@@ -107,14 +102,6 @@ class Searcher:
 
     The state of the index never shows: the same files give the same numbers,
     however their rows are spread over disk and memory.
-
-    Args:
-        parts: the tables and their postings.
-        words: splits texts.
-        files: the memory.
-        split: splits pages.
-        lane: the vectors.
-        notes: what a person should know of this view.
     """
 
     def __init__(
@@ -280,13 +267,7 @@ class Searcher:
     def vectors(
         self, vector: Sequence[float], limit: int, allowed: Bools | None = None
     ) -> tuple[Ints, Floats]:
-        """Return up to `limit` living rows nearest to a vector, nearest first, and their cosines.
-
-        Args:
-            vector: what to be near to.
-            limit: most rows.
-            allowed: the only rows that count.
-        """
+        """Return up to `limit` living rows nearest to a vector, best first, and their cosines."""
         if self.lane is None or not self.parts:
             return np.empty(0, dtype=np.int64), np.empty(0)
         keys = self.parts[0].layout.keys

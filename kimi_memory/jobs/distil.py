@@ -41,12 +41,7 @@ LEAST = 2
 
 
 class Distil:
-    """Plans what becomes of a session.
-
-    Args:
-        context: the memory.
-        id: of the session.
-    """
+    """Plans what becomes of a session."""
 
     kind = "distil"
 

@@ -69,15 +69,7 @@ class Folded:
 
 
 class Fold:
-    """Decides for each draft what it does to the cards and events there are.
-
-    Args:
-        shelf: the notes as they are.
-        host: asked to judge drafts against live cards of their key.
-        gate: holds drafts back.
-        now: the moment the job runs.
-        zone: the zone of the days people speak of.
-    """
+    """Decides for each draft what it does to the cards and events there are."""
 
     def __init__(
         self, shelf: Shelf, host: Host, gate: DraftGate, now: datetime, zone: Zone

@@ -68,10 +68,6 @@ class _Fall:
 class Forget:
     """Plans what is archived, with its tombstones.
 
-    Args:
-        context: the memory.
-        wanted: what is to be forgotten.
-
     Raises:
         UsageError: not exactly one thing is wanted.
     """

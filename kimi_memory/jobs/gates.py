@@ -33,12 +33,7 @@ Read = Callable[[list[Change]], Mapping[str, bytes]]
 
 
 class DraftGate:
-    """Holds back drafts without proof, with secrets, or barred by a tombstone.
-
-    Args:
-        tombstones: values that must not come back.
-        is_secret: whether a text holds something that would be masked.
-    """
+    """Holds back drafts without proof, with secrets, or barred by a tombstone."""
 
     def __init__(self, tombstones: Tombstones, is_secret: Callable[[str], bool]) -> None:
         self._stones, self._barred = tombstones, TombstoneGate(tombstones)

@@ -34,11 +34,7 @@ _SELF = "user."
 
 
 class Introspect:
-    """Plans one introspection.
-
-    Args:
-        context: the memory.
-    """
+    """Plans one introspection."""
 
     kind = "introspect"
 

@@ -162,13 +162,7 @@ def page_changes(render: Render, shelf: Shelf, steps: Iterable[Step]) -> list[Ch
 
 
 class Pages:
-    """Keeps the generated pages of a memory in step with its cards.
-
-    Args:
-        store: the files.
-        shelf: tells where the notes lie.
-        settings: name and language of the pages.
-    """
+    """Keeps the generated pages of a memory in step with its cards."""
 
     def __init__(self, store: Store, shelf: Shelf, settings: Settings) -> None:
         self._store, self._shelf, self._settings = store, shelf, settings
@@ -210,9 +204,6 @@ class Pages:
         """Return the changes that bring MEMORY.md alone up to date; none if it was edited.
 
         The pages a new memory starts with follow its language as long as nobody wrote on them.
-
-        Args:
-            steps: what is going to be done.
         """
         if not self.is_free(PAGE):
             return []

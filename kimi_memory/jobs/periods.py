@@ -30,13 +30,7 @@ T = TypeVar("T", bound=Note)
 
 
 def daily_jobs(context: JobContext, day: date | None, done: Done) -> dict[str, Planner]:
-    """Return the jobs of a day, or of all days that have news, in order, by day.
-
-    Args:
-        context: the memory.
-        day: the day; None for all.
-        done: tells whether a job of a kind ran over inputs.
-    """
+    """Return the jobs of a day, or of all days that have news, in order, by day."""
     periods = Periods(context)
     news = periods.news()
     # A day that a person names is done in any case: they see that something is missing there.
@@ -62,11 +56,7 @@ def weekly_jobs(context: JobContext, day: date | None, done: Done) -> dict[str, 
 
 
 class Periods:
-    """Plans the daily and the weekly job; days are those of the memory's zone, weeks are ISO weeks.
-
-    Args:
-        context: the memory.
-    """
+    """Plans the daily and the weekly job; weeks are ISO weeks of the memory's zone."""
 
     def __init__(self, context: JobContext) -> None:
         self._store, self._host = context.store, context.host

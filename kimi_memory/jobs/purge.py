@@ -87,14 +87,7 @@ def check_texts(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 class Purge:
-    """Decides what purging does to the files of truth; others carry it out.
-
-    Args:
-        store: the files.
-        settings: name and language of the overview page.
-        by: who asks.
-        now: the moment.
-    """
+    """Decides what purging does to the files of truth; others carry it out."""
 
     def __init__(self, store: Store, settings: Settings, by: str, now: datetime) -> None:
         self._store, self._settings, self._by, self._now = store, settings, by, now
@@ -102,10 +95,6 @@ class Purge:
 
     def targets(self, doomed: Doomed, past: Iterable[tuple[str, bytes]] = ()) -> Targets:
         """Return everything that must be found for what is doomed.
-
-        Args:
-            doomed: what a person named.
-            past: paths and bytes of files in history.
 
         Raises:
             NotFoundError: there is no such session.

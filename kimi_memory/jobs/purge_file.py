@@ -129,12 +129,7 @@ class Targets:
 
 
 class Scrub:
-    """Finds and removes the targets in bytes, whatever file they are of.
-
-    Args:
-        targets: what must go.
-        keyed: the hash of this machine, which stands in names instead of a target.
-    """
+    """Finds and removes the targets in bytes, whatever file they are of."""
 
     def __init__(self, targets: Targets, keyed: Keyed) -> None:
         self._sessions, self._keyed = targets.sessions, keyed

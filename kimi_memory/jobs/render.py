@@ -32,12 +32,7 @@ _SPOKEN = "episodic/sessions/"
 
 
 class Render:
-    """Turns the steps of one job into changes of files.
-
-    Args:
-        store: read for the bytes of files as they are.
-        shelf: tells where the notes lie.
-    """
+    """Turns the steps of one job into changes of files."""
 
     def __init__(self, store: Store, shelf: Shelf) -> None:
         self._store, self._shelf = store, shelf

@@ -257,9 +257,6 @@ class Heat:
 
         A card that is young but was never shown has a low value and is warm all the
         same; who reads the file alone must be able to tell.
-
-        Args:
-            hot: where the hot band begins.
         """
         # The band and not the value decides whether a card has a vector, and the index sees the
         # file alone.

@@ -122,14 +122,7 @@ class Desk:
         return filed.path, filed.text
 
     def remember(self, text: str, key: str = "", type: str = "", **whose: str) -> responses.Done:
-        """Keep a statement; see `Memory.remember`.
-
-        Args:
-            text: one statement.
-            key: what it is about.
-            type: what kind of knowledge it is.
-            whose: its project, its user and its area, where they are given.
-        """
+        """Keep a statement; see `Memory.remember`."""
         area = whose.pop("area", "")
         space = self._space.within(**whose)
         of = {"project": space.project, "agent": space.agent, "user": space.user}

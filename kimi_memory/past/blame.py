@@ -38,12 +38,7 @@ class _Place:
 
 
 class Blame:
-    """Blames what one memory says.
-
-    Args:
-        reader: of the memory.
-        sees: whether the caller may see a note.
-    """
+    """Blames what one memory says."""
 
     def __init__(self, reader: PastReader, sees: Sees = lambda note: True) -> None:
         self._reader, self._sees = reader, sees

@@ -86,12 +86,7 @@ class PastFiles:
 
 
 class PastIndex:
-    """The index of a point, as recall asks for it.
-
-    Args:
-        index: of the files now.
-        view: makes the view of the point.
-    """
+    """The index of a point, as recall asks for it."""
 
     def __init__(self, index: Index, view: Callable[[], Searcher]) -> None:
         self._index, self._view = index, view
@@ -115,13 +110,6 @@ class PastMemory:
     """One memory as it was known at a point.
 
     It writes nothing: a question about the past leaves no receipt and warms nothing.
-
-    Args:
-        reader: of the memory.
-        point: which state.
-        index: of the files now.
-        host: the plugins.
-        settings: of recall.
     """
 
     def __init__(

@@ -38,12 +38,7 @@ class Point(NamedTuple):
 
 
 class Points:
-    """Finds points in one history.
-
-    Args:
-        history: of the memory.
-        clock: tells what relative dates count from.
-    """
+    """Finds points in one history."""
 
     def __init__(self, history: History, clock: Callable[[], datetime]) -> None:
         self._history, self._clock = history, clock

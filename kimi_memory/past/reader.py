@@ -26,14 +26,7 @@ _JOBS = "mid-term/jobs"
 
 
 class PastReader:
-    """Reads the past of one memory.
-
-    Args:
-        store: the files as they are now, with the tombstones.
-        history: the commits.
-        clock: tells what relative dates count from.
-        key: this machine's secret.
-    """
+    """Reads the past of one memory."""
 
     def __init__(
         self, store: Store, history: History, clock: Callable[[], datetime], key: bytes

@@ -150,13 +150,7 @@ class PastTable:
 
 
 class PastFile:
-    """The table on disk.
-
-    Args:
-        root: the memory folder.
-        key: this machine's secret, with which the file is signed.
-        history: of the memory.
-    """
+    """The table on disk."""
 
     def __init__(self, root: Path, key: bytes, history: History) -> None:
         self._path, self._key, self._history = root / PATH, key, history

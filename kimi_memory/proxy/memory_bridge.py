@@ -65,12 +65,7 @@ class _Found:
 
 
 class Companion:
-    """Goes with the chats of one memory.
-
-    Args:
-        desk: the open memory.
-        budgets: how much it may say.
-    """
+    """Goes with the chats of one memory."""
 
     def __init__(self, desk: Desk, budgets: Budgets) -> None:
         self._desk, self._budgets = desk, budgets

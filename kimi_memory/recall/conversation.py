@@ -179,10 +179,6 @@ def fresh(searcher: Searcher, rows: Sequence[int]) -> Floats:
 
     Only some rows are looked at, because each must be read with those before it; the others
     keep 1, and so does what is no turn of a conversation.
-
-    Args:
-        searcher: the memory.
-        rows: rows to look at.
     """
     known = searcher.once("fresh", lambda: np.full(len(searcher), np.nan))
     talk, said = dialogue(searcher), dict[int, frozenset[str]]()

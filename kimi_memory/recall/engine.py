@@ -72,14 +72,7 @@ class Searchable(Protocol):
 
 
 class Recall:
-    """Searches one memory.
-
-    Args:
-        index: the index of the memory.
-        host: its plugins.
-        settings: limits and weights.
-        clock: tells the time that relative dates count from, in the zone of shown days.
-    """
+    """Searches one memory."""
 
     def __init__(
         self, index: Searchable, host: Host, settings: RecallTable, clock: Callable[[], datetime]

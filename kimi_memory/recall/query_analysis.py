@@ -59,12 +59,6 @@ def read_question(
     """Return a question to a memory.
 
     Where the memory holds no conversation, nothing is read into the words.
-
-    Args:
-        searcher: the memory.
-        text: the question as it was asked.
-        words: its words, those of plugins among them.
-        now: what relative dates count from.
     """
     if not searcher.sittings:
         return Question(tuple(map(Term, words)))

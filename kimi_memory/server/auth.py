@@ -73,12 +73,7 @@ def _is_address(host: str) -> bool:
 
 
 class Door:
-    """Decides who may come in.
-
-    Args:
-        tokens: of the memory.
-        names: of the server.
-    """
+    """Decides who may come in."""
 
     def __init__(self, tokens: Tokens, names: Names) -> None:
         self._tokens, self._names = tokens, names

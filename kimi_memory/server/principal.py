@@ -159,10 +159,6 @@ class Namespace:
     def context(self, memory: Memory, given: Mapping[str, Any]) -> Context:
         """Return the block that `Memory.context` makes, of nothing but what lies in it.
 
-        Args:
-            memory: an open memory.
-            given: its arguments by name.
-
         Raises:
             ServerError: it asks for what lies outside.
         """

@@ -57,11 +57,7 @@ class Lines:
 
 
 class Line:
-    """One connection, with the deadline of the head that is awaited on it.
-
-    Args:
-        leave: called when it ends.
-    """
+    """One connection, with the deadline of the head that is awaited on it."""
 
     def __init__(self, leave: Callable[[], None]) -> None:
         self._release_connection = leave

@@ -49,12 +49,7 @@ class Token:
 
 
 class Tokens:
-    """The tokens of one memory; what changes on disk holds from the next request on.
-
-    Args:
-        home: the user's own directories.
-        root: the memory folder.
-    """
+    """The tokens of one memory; what changes on disk holds from the next request on."""
 
     def __init__(self, home: Home, root: Path) -> None:
         self._path, self._memory = home.state / FILE, str(root)

@@ -65,14 +65,7 @@ def known_copy(store: Store) -> str:
 
 
 def note_copy(state: Path, memory: str, root: Path, copy: str) -> None:
-    """Note that a folder holds a memory; what cannot be written is noted the next time.
-
-    Args:
-        state: the user's own folder of this machine.
-        memory: the id of the memory.
-        root: the folder.
-        copy: the id of the copy.
-    """
+    """Note that a folder holds a memory; what cannot be written is noted the next time."""
     place = _copies_path(state, memory)
     known = _read_copies(place)
     if memory and copy and known.get(str(root)) != copy:

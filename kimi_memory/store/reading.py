@@ -169,12 +169,7 @@ def recorded_standing(last: Record | None, content: bytes) -> Standing | None:
 
 
 class Reading:
-    """The half of a store that changes nothing.
-
-    Args:
-        tree: the folder.
-        journal: tells who wrote what.
-    """
+    """The half of a store that changes nothing."""
 
     read_only: str
     """Why nothing can be written; empty when writing is possible."""

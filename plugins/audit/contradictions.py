@@ -60,10 +60,6 @@ def quarrels(placed: Sequence[Placed], host: Host) -> Iterator[Rot]:
     their words; the `judge_conflict` hook judges them, but for pairs that deny each other
     or are the same up to one word and its opposite. Without a common key only a
     figure, a day or a negation may differ: two people may well like different tea.
-
-    Args:
-        placed: memos held true now, each text once.
-        host: asked to judge.
     """
     clashes: list[tuple[Placed, Placed]] = []
     for one, two in _yield_pairs(placed):

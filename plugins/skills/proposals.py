@@ -103,11 +103,7 @@ def _yield_candidates(memory: Memory) -> Iterator[Skill]:
 
 
 class FindSkills:
-    """Plans a file for each procedure that came up again and again.
-
-    Args:
-        memory: an open memory.
-    """
+    """Plans a file for each procedure that came up again and again."""
 
     kind = "skills"
 

@@ -51,11 +51,7 @@ _FULL = 4
 
 
 class Proof:
-    """What was said in a session, for proposals to be held against.
-
-    Args:
-        transcript: the session.
-    """
+    """What was said in a session, for proposals to be held against."""
 
     def __init__(self, transcript: Transcript) -> None:
         self._session = transcript.session

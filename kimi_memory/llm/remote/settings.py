@@ -14,12 +14,7 @@ SERVICE = "kimi_memory"
 
 
 class Choices:
-    """One ``[plugins.<name>]`` table.
-
-    Args:
-        name: of the plugin.
-        settings: what stands in the table.
-    """
+    """One ``[plugins.<name>]`` table."""
 
     def __init__(self, name: str, settings: Mapping[str, Any]) -> None:
         self.name, self._settings = name, settings

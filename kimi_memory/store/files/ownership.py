@@ -42,10 +42,6 @@ def claim(root: Path, key: bytes) -> None:
     Its files go to ``.kimi/lost+found``, where nothing reads them. Of a folder that its owner
     moved or copied stays what is sealed.
 
-    Args:
-        root: the memory folder.
-        key: the machine's own secret.
-
     Raises:
         DiskError: the system refused, though the folder can be written.
     """

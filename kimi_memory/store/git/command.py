@@ -171,11 +171,6 @@ class Git:
     def call(self, *arguments: str | bytes, feed: bytes = b"", **extra: str) -> Result:
         """Run a command; its failure is a result.
 
-        Args:
-            arguments: the command and its arguments.
-            feed: what it reads from standard input.
-            extra: further environment variables.
-
         Raises:
             HistoryError: git is not there or did not end.
         """

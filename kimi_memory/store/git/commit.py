@@ -89,14 +89,7 @@ def writable_branch(git: Git, folder: Path) -> tuple[str, str]:
 
 
 class Committer:
-    """Commits of one repository, made while our lock is held.
-
-    Args:
-        git: the repository.
-        folder: its folder.
-        side: where derived files lie.
-        kept: what is known of the last commit.
-    """
+    """Commits of one repository, made while our lock is held."""
 
     def __init__(self, git: Git, folder: Path, side: Path, kept: CacheFile) -> None:
         self._git, self._folder, self._kept = git, folder, kept
@@ -105,11 +98,6 @@ class Committer:
 
     def commit(self, message: bytes, who: Idents, where: Where = EVERYWHERE) -> str:
         """Commit what differs from the branch; return the commit, empty for no difference.
-
-        Args:
-            message: the whole of it.
-            who: author and committer.
-            where: what to look at.
 
         Raises:
             HistoryError: git refused, or the person is in the middle of something.

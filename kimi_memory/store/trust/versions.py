@@ -20,12 +20,7 @@ FOLDER = f"{PRIVATE}/cache/vetted"
 
 
 class Versions:
-    """Finds versions of the files of one store.
-
-    Args:
-        store: the files.
-        history: returns the commits.
-    """
+    """Finds versions of the files of one store."""
 
     def __init__(self, store: Store, history: Callable[[], History]) -> None:
         self._store, self._history = store, history
